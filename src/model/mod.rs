@@ -1,0 +1,132 @@
+//! The model port: one request in, one answer out. Providers, the offline planner, record and replay stand behind it.
+//! Nothing here decides what runs next; a model proposes, the run decides.
+
+pub mod offline;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::{future::Future, pin::Pin};
+
+/// Tokens and cost of one answer. `cost_usd` is None when the price is unknown (unknown is not zero).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    pub cached_tokens: u64,
+    pub cost_usd: Option<f64>,
+}
+
+/// A tool as the model sees it. `parameters` is a JSON Schema object.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    pub name: String,
+    pub description: String,
+    pub parameters: Value,
+}
+
+/// A call that the model asks for. `arguments` is the model's raw JSON text: only the gateway parses it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    pub id: String,
+    pub name: String,
+    pub arguments: String,
+}
+
+/// What became of a call: every call gets exactly one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolStatus {
+    Ok,
+    Refused,
+    Failed,
+    Cancelled,
+    /// The call may have happened (killed in between): read back before anything else.
+    Unknown,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolResult {
+    pub call_id: String,
+    pub name: String,
+    pub status: ToolStatus,
+    /// For `ok`: the tool's answer. Else `{"error": …, "rule": …, "hint": …}`.
+    pub content: Value,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "lowercase")]
+pub enum Message {
+    User {
+        text: String,
+    },
+    Assistant {
+        text: String,
+        tool_calls: Vec<ToolCall>,
+    },
+    Tool {
+        results: Vec<ToolResult>,
+    },
+}
+
+/// What an agent is asked to do in one step, in typed form. Prompt assembly renders it into the first user message; the
+/// offline model reads it as it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AgentTask {
+    pub agent: String,
+    /// The flow step's path, e.g. `qa_loop[2]/validate`.
+    pub step: String,
+    /// The name of the work to do, from the flow (`task:`), e.g. `clarify`. The offline planner has one handler for each.
+    pub task: String,
+    /// What to do, in words, from the flow.
+    pub instructions: String,
+    /// The state fields that the step may read (flow: `reads:`).
+    pub input: serde_json::Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelRequest {
+    /// `provider::model`, or `offline`.
+    pub model: String,
+    pub task: AgentTask,
+    pub system: String,
+    pub messages: Vec<Message>,
+    /// Sorted by name (a stable prefix is a cached prefix).
+    pub tools: Vec<ToolSpec>,
+    /// JSON Schema of the final answer (the step's output contract).
+    pub output_schema: Value,
+}
+
+/// Either tool calls, or the final text (JSON by the output contract).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelAnswer {
+    pub text: String,
+    pub tool_calls: Vec<ToolCall>,
+    pub usage: Usage,
+}
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ModelError {
+    /// No key, wrong key, unknown provider. Exit code 6.
+    #[error("model {model} is not available: {reason}")]
+    Unavailable { model: String, reason: String },
+    /// The offline planner has no handler for this task.
+    #[error(
+        "the offline model cannot do the task {task:?} of agent {agent:?}; set a model with --model or in agentctl.toml"
+    )]
+    NoHandler { agent: String, task: String },
+    #[error("model {model} failed: {reason}")]
+    Failed { model: String, reason: String },
+}
+
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// One provider. `sink` receives text as it streams.
+pub trait Model: Send + Sync {
+    /// True when an answer costs money or cannot be had again: it is synced to disk before it is used.
+    fn is_paid(&self) -> bool;
+    fn call<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        sink: &'a (dyn Fn(&str) + Send + Sync),
+    ) -> BoxFuture<'a, Result<ModelAnswer, ModelError>>;
+}

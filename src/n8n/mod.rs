@@ -1,0 +1,15 @@
+//! The n8n domain: workflow documents, the node catalog, edits, diffs, layout, hashes, findings.
+//! Pure: no IO, no clock, no randomness.
+
+pub mod catalog;
+pub mod diff;
+pub mod edit;
+pub mod finding;
+pub mod hash;
+pub mod layout;
+pub mod validate;
+pub mod workflow;
+
+pub use edit::EditOp;
+pub use finding::{Finding, Severity};
+pub use workflow::{Connections, Link, Node, NodeId, Workflow, WorkflowId};

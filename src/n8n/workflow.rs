@@ -1,0 +1,305 @@
+//! A workflow document, kept loss-free: every key, its order and every value that we do not know survive a round trip.
+//! A node is its JSON object with typed views on it; connections are typed and keyed by node name, as n8n keeps them.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A node's `id` (n8n: any string, usually a UUID; unique in the workflow).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NodeId(pub String);
+
+/// A workflow's id: the server's id, or for the embedded backend the file's slug.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct WorkflowId(pub String);
+
+impl std::fmt::Display for NodeId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+impl std::fmt::Display for WorkflowId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The end of a connection: the target node's name, the input's type (`main`, `ai_tool`, …) and the input's index.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Link {
+    pub node: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub index: u32,
+}
+
+/// source node name → output type → output index → targets. A bucket may be null in files that n8n itself wrote.
+pub type Connections = IndexMap<String, IndexMap<String, Vec<Option<Vec<Link>>>>>;
+
+/// One node: its JSON object as read, with typed views.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Node(pub Map<String, Value>);
+
+/// A whole workflow. `head` is the document with `nodes` and `connections` replaced by null (so that key order survives).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Workflow {
+    pub head: Map<String, Value>,
+    pub nodes: Vec<Node>,
+    pub connections: Connections,
+}
+
+/// Why a JSON value is not a workflow; `pointer` is a JSON pointer to the place.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("not a workflow: {message} (at {pointer:?})")]
+pub struct ShapeError {
+    pub pointer: String,
+    pub message: String,
+}
+
+impl ShapeError {
+    fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        ShapeError {
+            pointer: pointer.into(),
+            message: message.into(),
+        }
+    }
+}
+
+impl Node {
+    /// A new node with the keys in n8n's own order.
+    pub fn new(
+        id: NodeId,
+        name: impl Into<String>,
+        node_type: impl Into<String>,
+        type_version: f64,
+        parameters: Map<String, Value>,
+    ) -> Self {
+        let mut map = Map::new();
+        map.insert("id".into(), Value::String(id.0));
+        map.insert("name".into(), Value::String(name.into()));
+        map.insert("type".into(), Value::String(node_type.into()));
+        map.insert("typeVersion".into(), number(type_version));
+        map.insert("position".into(), Value::Array(vec![0.into(), 0.into()]));
+        map.insert("parameters".into(), Value::Object(parameters));
+        Node(map)
+    }
+
+    fn text(&self, key: &str) -> &str {
+        self.0.get(key).and_then(Value::as_str).unwrap_or("")
+    }
+    /// The node's id; empty when the file has none.
+    pub fn id(&self) -> NodeId {
+        NodeId(self.text("id").to_owned())
+    }
+    pub fn name(&self) -> &str {
+        self.text("name")
+    }
+    /// The full type name, e.g. `n8n-nodes-base.slack`.
+    pub fn node_type(&self) -> &str {
+        self.text("type")
+    }
+    /// None when the file has no numeric `typeVersion` (n8n then takes the type's default version).
+    pub fn type_version(&self) -> Option<f64> {
+        self.0.get("typeVersion").and_then(Value::as_f64)
+    }
+    pub fn disabled(&self) -> bool {
+        self.0
+            .get("disabled")
+            .and_then(Value::as_bool)
+            .unwrap_or(false)
+    }
+    pub fn parameters(&self) -> Option<&Map<String, Value>> {
+        self.0.get("parameters").and_then(Value::as_object)
+    }
+    /// The parameters, created empty when the node has none (or has a non-object there).
+    pub fn parameters_mut(&mut self) -> &mut Map<String, Value> {
+        let slot = self
+            .0
+            .entry("parameters")
+            .or_insert_with(|| Value::Object(Map::new()));
+        if !slot.is_object() {
+            *slot = Value::Object(Map::new());
+        }
+        match slot {
+            Value::Object(map) => map,
+            _ => unreachable!("set to an object above"),
+        }
+    }
+    pub fn credentials(&self) -> Option<&Map<String, Value>> {
+        self.0.get("credentials").and_then(Value::as_object)
+    }
+    /// Canvas position in pixels, x to the right and y down.
+    pub fn position(&self) -> Option<(f64, f64)> {
+        let array = self.0.get("position")?.as_array()?;
+        Some((array.first()?.as_f64()?, array.get(1)?.as_f64()?))
+    }
+    pub fn set_position(&mut self, x: f64, y: f64) {
+        self.0
+            .insert("position".into(), Value::Array(vec![number(x), number(y)]));
+    }
+    pub fn set(&mut self, key: &str, value: Value) {
+        self.0.insert(key.to_owned(), value);
+    }
+    pub fn is_sticky(&self) -> bool {
+        self.node_type() == "n8n-nodes-base.stickyNote"
+    }
+}
+
+/// A JSON number without a needless `.0`.
+pub fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 9.0e15 {
+        Value::from(value as i64)
+    } else {
+        serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
+    }
+}
+
+impl Workflow {
+    pub fn empty(name: &str) -> Self {
+        let mut head = Map::new();
+        head.insert("name".into(), Value::String(name.to_owned()));
+        head.insert("nodes".into(), Value::Null);
+        head.insert("connections".into(), Value::Null);
+        head.insert(
+            "settings".into(),
+            serde_json::json!({"executionOrder": "v1"}),
+        );
+        Workflow {
+            head,
+            nodes: Vec::new(),
+            connections: Connections::new(),
+        }
+    }
+
+    /// Reads a workflow document: an object with `nodes` (array of objects) and `connections` (object, or absent).
+    pub fn from_value(value: Value) -> Result<Self, ShapeError> {
+        let Value::Object(mut head) = value else {
+            return Err(ShapeError::new("", "expected a JSON object"));
+        };
+        let nodes = match head.get_mut("nodes").map(Value::take) {
+            Some(Value::Array(list)) => list,
+            Some(_) => return Err(ShapeError::new("/nodes", "expected an array of nodes")),
+            None => return Err(ShapeError::new("/nodes", "the key is missing")),
+        };
+        let mut typed = Vec::with_capacity(nodes.len());
+        for (i, node) in nodes.into_iter().enumerate() {
+            match node {
+                Value::Object(map) => typed.push(Node(map)),
+                _ => return Err(ShapeError::new(format!("/nodes/{i}"), "expected an object")),
+            }
+        }
+        let connections = match head.get_mut("connections").map(Value::take) {
+            None | Some(Value::Null) => Connections::new(),
+            Some(value) => serde_json::from_value(value)
+                .map_err(|e| ShapeError::new("/connections", e.to_string()))?,
+        };
+        head.entry("connections").or_insert(Value::Null);
+        Ok(Workflow {
+            head,
+            nodes: typed,
+            connections,
+        })
+    }
+
+    /// The document as n8n imports it.
+    pub fn to_value(&self) -> Value {
+        let mut head = self.head.clone();
+        head.insert(
+            "nodes".into(),
+            Value::Array(
+                self.nodes
+                    .iter()
+                    .map(|n| Value::Object(n.0.clone()))
+                    .collect(),
+            ),
+        );
+        head.insert(
+            "connections".into(),
+            serde_json::to_value(&self.connections).unwrap_or(Value::Null),
+        );
+        Value::Object(head)
+    }
+
+    /// Pretty JSON with a final newline: what we write to files.
+    pub fn to_text(&self) -> String {
+        let mut text = serde_json::to_string_pretty(&self.to_value()).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    pub fn name(&self) -> &str {
+        self.head.get("name").and_then(Value::as_str).unwrap_or("")
+    }
+    pub fn set_name(&mut self, name: &str) {
+        self.head
+            .insert("name".into(), Value::String(name.to_owned()));
+    }
+    pub fn active(&self) -> bool {
+        self.head
+            .get("active")
+            .and_then(Value::as_bool)
+            .unwrap_or(false)
+    }
+    pub fn node(&self, id: &NodeId) -> Option<&Node> {
+        self.nodes.iter().find(|n| n.text("id") == id.0)
+    }
+    pub fn node_by_name(&self, name: &str) -> Option<&Node> {
+        self.nodes.iter().find(|n| n.name() == name)
+    }
+    pub fn node_by_name_mut(&mut self, name: &str) -> Option<&mut Node> {
+        self.nodes.iter_mut().find(|n| n.name() == name)
+    }
+
+    /// Adds the edge unless it is there already. Buckets below `output` are created empty.
+    pub fn connect(&mut self, from: &str, kind: &str, output: u32, to: &str, input: u32) {
+        let buckets = self
+            .connections
+            .entry(from.to_owned())
+            .or_default()
+            .entry(kind.to_owned())
+            .or_default();
+        let at = output as usize;
+        if buckets.len() <= at {
+            buckets.resize(at + 1, Some(Vec::new()));
+        }
+        if let Some(slot) = buckets.get_mut(at) {
+            let links = slot.get_or_insert_with(Vec::new);
+            let link = Link {
+                node: to.to_owned(),
+                kind: kind.to_owned(),
+                index: input,
+            };
+            if !links.contains(&link) {
+                links.push(link);
+            }
+        }
+    }
+
+    /// Every edge as (source name, output type, output index, link).
+    pub fn edges(&self) -> impl Iterator<Item = (&str, &str, u32, &Link)> {
+        self.connections.iter().flat_map(|(from, kinds)| {
+            kinds.iter().flat_map(move |(kind, buckets)| {
+                buckets.iter().enumerate().flat_map(move |(i, links)| {
+                    links
+                        .iter()
+                        .flatten()
+                        .map(move |link| (from.as_str(), kind.as_str(), i as u32, link))
+                })
+            })
+        })
+    }
+}
+
+impl Serialize for Workflow {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        self.to_value().serialize(s)
+    }
+}
+impl<'de> Deserialize<'de> for Workflow {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        Workflow::from_value(Value::deserialize(d)?).map_err(serde::de::Error::custom)
+    }
+}

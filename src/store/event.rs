@@ -1,0 +1,221 @@
+//! Journal events: what a run is made of. The journal is the truth; run_state.json and every resume are folded from it.
+//! New variants and new optional fields may be added; a field's meaning never changes (see `JOURNAL_VERSION`).
+
+use crate::model::{ModelAnswer, ToolCall, ToolResult};
+use crate::policy::Decision;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Raised when an old reader could misread a new journal. A reader refuses a newer version by name.
+pub const JOURNAL_VERSION: u32 = 1;
+
+/// A path of step ids from the flow's root; a loop's iteration stands in brackets, from 1: `qa_loop[2]/validate`.
+pub type StepPath = String;
+
+/// A question to the user: a step of its own. `schema` is the JSON Schema of the answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// Stable within the run, e.g. `q1`, `decision`, `approve-3`.
+    pub id: String,
+    /// A short topic key that `--answers` may use instead of the id, e.g. `channel`.
+    pub topic: String,
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<QuestionOption>,
+    /// The value of the option (or the text) that `--yes` takes. None: there is nothing to recommend, `--yes` cannot answer it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recommended: Option<Value>,
+    /// False: may be left unanswered.
+    #[serde(default = "yes")]
+    pub required: bool,
+    #[serde(default = "any_schema")]
+    pub schema: Value,
+    /// Set for approvals: the sha-256 of the exact call; an answer counts for this call, this run only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approves: Option<String>,
+}
+fn yes() -> bool {
+    true
+}
+fn any_schema() -> Value {
+    serde_json::json!({"type": "string", "minLength": 1})
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QuestionOption {
+    pub value: Value,
+    pub label: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// 0–100, computed by the program from evidence (decision phase).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit_score: Option<u8>,
+}
+
+/// Who answered: never a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AnsweredBy {
+    Terminal,
+    File,
+    Command,
+    /// `--yes`: the recommendation was taken.
+    Recommended,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    Complete,
+    Blocked,
+    /// Waiting for an answer or an approval.
+    Waiting,
+    Refused,
+    Failed,
+    Budget,
+    Cancelled,
+    Interrupted,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    RunStarted {
+        journal_version: u32,
+        agentctl_version: String,
+        run_id: String,
+        flow: String,
+        /// sha-256 of the pack as loaded: a resume under another pack is refused unless asked for.
+        pack_hash: String,
+        /// What the user typed, and the options that change the result.
+        input: Map<String, Value>,
+    },
+    ActivationStarted {
+        activation: u32,
+        kind: String,
+        pid: u32,
+    },
+    ActivationEnded {
+        activation: u32,
+        outcome: Outcome,
+    },
+    StageChanged {
+        from: String,
+        to: String,
+    },
+    StepStarted {
+        step: StepPath,
+    },
+    /// A pure decision of the flow: `when` skipped, route case taken, loop continued or left, gate passed or not, set values.
+    FlowDecided {
+        step: StepPath,
+        decision: String,
+    },
+    ModelAsked {
+        step: StepPath,
+        turn: u32,
+        model: String,
+        request_hash: String,
+    },
+    ModelAnswered {
+        step: StepPath,
+        turn: u32,
+        answer: ModelAnswer,
+    },
+    /// Before a tool call reaches a backend. `decision` is the gateway's; `mutates` calls are synced before they run.
+    ToolIntent {
+        step: StepPath,
+        role: String,
+        call: ToolCall,
+        decision: Decision,
+        mutates: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expect: Option<MutationExpectation>,
+    },
+    ToolFinished {
+        step: StepPath,
+        role: String,
+        result: ToolResult,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        change: Option<Change>,
+    },
+    SnapshotTaken {
+        workflow_id: String,
+        file: String,
+        graph_hash: String,
+        node_count: usize,
+    },
+    QuestionAsked {
+        step: StepPath,
+        question: Question,
+    },
+    AnswerGiven {
+        step: StepPath,
+        question_id: String,
+        value: Value,
+        by: AnsweredBy,
+    },
+    /// An agent's patch, after the contract, ownership and merge rules were checked.
+    StatePatched {
+        step: StepPath,
+        agent: String,
+        patch: Map<String, Value>,
+    },
+    PatchRefused {
+        step: StepPath,
+        agent: String,
+        field: String,
+        rule: String,
+    },
+    StepFinished {
+        step: StepPath,
+        output: Value,
+    },
+    StepFailed {
+        step: StepPath,
+        error: String,
+    },
+    /// A workflow was put back (by `undo` or a rollback).
+    Undone {
+        workflow_id: String,
+        to_snapshot: String,
+    },
+    RunEnded {
+        outcome: Outcome,
+        exit_code: u8,
+        message: String,
+    },
+}
+
+/// What a mutation is about to do, so that a crash between intent and result can be settled by reading back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MutationExpectation {
+    pub workflow_id: Option<String>,
+    /// Graph hash before; None: the workflow does not exist yet.
+    pub before: Option<String>,
+    /// Graph hash after, when it can be computed beforehand; None for a deletion.
+    pub after: Option<String>,
+}
+
+/// What a mutation did, as read back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    pub workflow_id: String,
+    pub before: Option<String>,
+    pub after: Option<String>,
+    pub node_count: usize,
+    /// The snapshot that puts it back; None when the workflow was created by this call.
+    pub snapshot: Option<String>,
+}
+
+/// One line of journal.jsonl. `hash` = sha-256 (hex) over `prev`, `seq`, `at` and the event's canonical JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// From 1, without gaps.
+    pub seq: u64,
+    /// UTC, RFC 3339.
+    pub at: String,
+    pub prev: String,
+    pub hash: String,
+    pub event: Event,
+}
