@@ -1,0 +1,343 @@
+//! What can be typed: the command tree. Only parsing; what it means is in `commands/`.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Build, check and repair n8n workflows with agents whose rules the program enforces.
+#[derive(Debug, Parser)]
+#[command(
+    name = "agentctl",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    max_term_width = 100,
+    after_help = "Examples:\n  agentctl build \"Every day at 9:00 post the open Jira bugs to Slack #dev\"\n  agentctl qa workflows/\n  agentctl resume\n\nWith no key, no n8n and no network it works on the offline model and the embedded n8n backend.\nExit codes: 0 complete, 1 findings or failed, 2 usage, 3 blocked, 4 waiting for an answer, 5 refused,\n6 model, 7 n8n or MCP, 8 budget, 70 internal error, 130/143 interrupted (state saved)."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// The project folder: holds workflows/, memory/ and your own agents/ and skills/
+    #[arg(long, global = true, value_name = "DIR", default_value = ".", env = "AGENTCTL_PROJECT", hide_env = true)]
+    pub project: PathBuf,
+    /// How the answer is written to stdout; progress and questions always go to stderr
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    pub output_format: OutputFormat,
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+    /// No progress on stderr, only errors and questions
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// For people
+    Text,
+    /// One JSON object (or array) at the end
+    Json,
+    /// One JSON object a line as things happen; the first is `init`, the last `result`
+    StreamJson,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Set up a project folder: workflows/, memory/, .gitignore, .mcp.json.example
+    #[command(after_help = "Example:\n  agentctl init my-automations")]
+    Init(InitArgs),
+    /// Build a workflow from a request, or change an existing one with --workflow
+    #[command(
+        after_help = "Examples:\n  agentctl build \"When a webhook receives an order over 100 EUR, post it to Slack #sales\"\n  agentctl build --workflow workflows/orders.json \"post to #orders instead of #sales\"\n  agentctl build --yes --output-format json \"Every Monday at 8 mail the open Xero invoices to ap@example.com\"\n  agentctl build --answers answers.json \"Tell me when a build fails\"\n\nWithout a terminal, unanswered questions end the run with exit code 4; go on with\n`agentctl answer RUN ID=VALUE` or `agentctl resume --answers FILE`."
+    )]
+    Build(BuildArgs),
+    /// Go on with a run that was interrupted or waits for answers
+    #[command(after_help = "Examples:\n  agentctl resume\n  agentctl resume 019a… --answers answers.json")]
+    Resume(ResumeArgs),
+    /// Answer the questions of a waiting run, and go on with it
+    #[command(after_help = "Examples:\n  agentctl answer 019a… channel=#sales\n  agentctl answer 019a… --answers answers.json --no-resume")]
+    Answer(AnswerArgs),
+    /// What the active run is doing, or how it ended
+    #[command(after_help = "Example:\n  agentctl status --output-format json")]
+    Status,
+    /// List, show and verify runs
+    #[command(subcommand, after_help = "Example:\n  agentctl runs list")]
+    Runs(RunsCommand),
+    /// Put back what a run changed
+    #[command(after_help = "Examples:\n  agentctl undo\n  agentctl undo 019a…\n  agentctl undo --workflow orders --to 2")]
+    Undo(UndoArgs),
+    /// The agents of the pack
+    #[command(subcommand, after_help = "Example:\n  agentctl agents list")]
+    Agents(AgentsCommand),
+    /// The skills that agents can load
+    #[command(subcommand, after_help = "Example:\n  agentctl skills list")]
+    Skills(SkillsCommand),
+    /// Check or draw the flow
+    #[command(subcommand, after_help = "Example:\n  agentctl flow graph > flow.mmd")]
+    Flow(FlowCommand),
+    /// Show the permission matrix, or explain one decision
+    #[command(subcommand, after_help = "Example:\n  agentctl policy check builder update_workflow")]
+    Policy(PolicyCommand),
+    /// Look up n8n's node types; no n8n needed
+    #[command(subcommand, after_help = "Example:\n  agentctl catalog show n8n-nodes-base.slack --resource message --operation post")]
+    Catalog(CatalogCommand),
+    /// Check workflow files
+    #[command(
+        after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
+    )]
+    Qa(QaArgs),
+    /// Check this machine and this project: what works, what does not, what to do
+    #[command(after_help = "Example:\n  agentctl doctor")]
+    Doctor,
+    /// Print a shell completion script
+    #[command(after_help = "Example:\n  agentctl completions bash > /etc/bash_completion.d/agentctl")]
+    Completions {
+        #[arg(value_name = "SHELL")]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write one page for each command
+    #[command(after_help = "Examples:\n  agentctl man | man -l -\n  agentctl man --dir share/man/man1")]
+    Man {
+        /// Write agentctl.1, agentctl-build.1, … into this folder
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// The folder to set up (made when it is not there); default: the project folder
+    #[arg(value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}
+
+/// How questions are answered.
+#[derive(Debug, Args)]
+pub struct AnswerOptions {
+    /// Take every recommendation; a required question without one still stops the run
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Answers given ahead: a JSON object, question id or topic → answer (`-`: stdin)
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
+    /// Never ask on the terminal: stop with exit code 4 instead
+    #[arg(long)]
+    pub no_input: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ModelOptions {
+    /// `offline`, or `provider::model`; default: from agentctl.toml, else offline
+    #[arg(long, value_name = "MODEL", env = "AGENTCTL_MODEL", hide_env = true)]
+    pub model: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct BuildArgs {
+    /// What to build or to change, in plain words (`-`: read it from stdin)
+    #[arg(value_name = "REQUEST")]
+    pub request: String,
+    /// The workflow to change: a file, or the id of a workflow in the project
+    #[arg(long, short, value_name = "FILE|ID")]
+    pub workflow: Option<String>,
+    #[command(flatten)]
+    pub answers: AnswerOptions,
+    #[command(flatten)]
+    pub model: ModelOptions,
+}
+
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// The run; default: the active one
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    #[command(flatten)]
+    pub answers: AnswerOptions,
+    #[command(flatten)]
+    pub model: ModelOptions,
+}
+
+#[derive(Debug, Args)]
+pub struct AnswerArgs {
+    /// The run that waits
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// Answers, each as ID=VALUE or TOPIC=VALUE
+    #[arg(value_name = "ID=VALUE")]
+    pub pairs: Vec<String>,
+    /// More answers from a JSON file (`-`: stdin)
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
+    /// Record the answers only; `agentctl resume` goes on later
+    #[arg(long)]
+    pub no_resume: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    /// All runs of the project, newest first
+    #[command(after_help = "Example:\n  agentctl runs list")]
+    List,
+    /// One run: what was asked, what happened, how it ended
+    #[command(after_help = "Example:\n  agentctl runs show 019a…")]
+    Show {
+        #[arg(value_name = "RUN")]
+        run: String,
+    },
+    /// Check the hash chain of a journal (all runs when none is named)
+    #[command(after_help = "Example:\n  agentctl runs verify")]
+    Verify {
+        #[arg(value_name = "RUN")]
+        run: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct UndoArgs {
+    /// The run whose changes are put back; default: the active run
+    #[arg(value_name = "RUN", conflicts_with = "workflow")]
+    pub run: Option<String>,
+    /// Put back this workflow instead of a whole run
+    #[arg(long, value_name = "ID")]
+    pub workflow: Option<String>,
+    /// With --workflow: the version to go back to, see `agentctl runs show`; default: the one before the last change
+    #[arg(long, value_name = "N", requires = "workflow")]
+    pub to: Option<u32>,
+    /// Also when the workflow was changed since by somebody else
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum AgentsCommand {
+    /// The agents: role, model tier, tools, skills
+    #[command(after_help = "Example:\n  agentctl agents list")]
+    List,
+    /// One agent with its prompt and the tools it may use
+    #[command(after_help = "Example:\n  agentctl agents show builder")]
+    Show {
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+    /// Check agents, flow, policy and skills; every mistake with file and line
+    #[command(after_help = "Example:\n  agentctl agents check --project .")]
+    Check,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SkillsCommand {
+    /// The skills, where they come from and who has them
+    #[command(after_help = "Example:\n  agentctl skills list")]
+    List,
+    /// A skill's text, or one of its files
+    #[command(after_help = "Example:\n  agentctl skills show n8n-expression-syntax")]
+    Show {
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// A file inside the skill's folder
+        #[arg(value_name = "FILE")]
+        file: Option<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum FlowCommand {
+    /// Check the flow file; every mistake with file and line
+    #[command(after_help = "Example:\n  agentctl flow check")]
+    Check,
+    /// Draw the flow as a Mermaid diagram
+    #[command(after_help = "Example:\n  agentctl flow graph > flow.mmd")]
+    Graph,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PolicyCommand {
+    /// The permission matrix and the limits in force
+    #[command(after_help = "Example:\n  agentctl policy show")]
+    Show,
+    /// What would be decided for a call, and by which rule
+    #[command(after_help = "Example:\n  agentctl policy check qa delete_workflow '{\"workflow_id\":\"orders\"}'")]
+    Check {
+        #[arg(value_name = "ROLE")]
+        role: String,
+        #[arg(value_name = "TOOL")]
+        tool: String,
+        /// The call's arguments as a JSON object
+        #[arg(value_name = "ARGS-JSON")]
+        args: Option<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CatalogCommand {
+    /// Find node types by name, operation or synonym
+    #[command(after_help = "Example:\n  agentctl catalog search \"append google sheet\"")]
+    Search {
+        #[arg(value_name = "WORDS", required = true)]
+        words: Vec<String>,
+        /// At most this many
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        limit: usize,
+    },
+    /// A node type: its operations, or the parameters of one operation
+    #[command(
+        after_help = "Examples:\n  agentctl catalog show slack\n  agentctl catalog show n8n-nodes-base.slack --resource message --operation post"
+    )]
+    Show {
+        #[arg(value_name = "TYPE")]
+        node_type: String,
+        #[arg(long, value_name = "N")]
+        version: Option<f64>,
+        #[arg(long, value_name = "RESOURCE")]
+        resource: Option<String>,
+        #[arg(long, value_name = "OPERATION")]
+        operation: Option<String>,
+    },
+    /// Make a catalog file from n8n's published node descriptions
+    #[command(
+        after_help = "Example:\n  npm pack n8n-nodes-base@2.39.2 && tar xzf n8n-nodes-base-2.39.2.tgz\n  agentctl catalog build package/dist/types/nodes.json -o catalog.bin"
+    )]
+    Build {
+        /// `dist/types/nodes.json` of a package, or a running n8n's `types/nodes.json`
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+        /// Where the catalog goes
+        #[arg(long, short, value_name = "OUT")]
+        output: PathBuf,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    Error,
+    Warning,
+    Never,
+}
+
+#[derive(Debug, Args)]
+pub struct QaArgs {
+    /// Workflow files or folders (`-`: stdin)
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// The lowest severity that fails the check
+    #[arg(long, value_name = "SEVERITY", default_value = "error")]
+    pub fail_on: FailOn,
+    /// Only these codes, or families of codes (`n8n/`)
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Not these codes, or families of codes
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    pub ignore: Vec<String>,
+}

@@ -1,0 +1,98 @@
+//! Questions to a person on the terminal (crate inquire). The answer is checked against the question's schema here, so
+//! that a typo is asked again and never reaches the run.
+
+use crate::store::event::Question;
+use inquire::error::InquireError;
+use serde_json::Value;
+
+/// What a person did with a question.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Asked {
+    Answer(Value),
+    /// Left open on purpose (optional question, or Esc): the run stops and waits.
+    Later,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+/// Asks one question; `Err` when the terminal cannot be used.
+pub fn ask(question: &Question) -> Result<Asked, String> {
+    let asked = if question.options.is_empty() { ask_text(question) } else { ask_option(question) };
+    match asked {
+        Ok(Some(value)) => Ok(Asked::Answer(value)),
+        Ok(None) | Err(InquireError::OperationCanceled) => Ok(Asked::Later),
+        Err(InquireError::OperationInterrupted) => Ok(Asked::Interrupted),
+        Err(e) => Err(format!("cannot ask on this terminal: {e}")),
+    }
+}
+
+fn ask_text(question: &Question) -> Result<Option<Value>, InquireError> {
+    let recommended = question.recommended.as_ref().map(super::progress::shown);
+    let mut prompt = inquire::Text::new(&question.text);
+    if let Some(text) = &recommended {
+        prompt = prompt.with_default(text);
+    }
+    if !question.required {
+        prompt = prompt.with_help_message("optional: leave empty to skip");
+    }
+    let schema = question.schema.clone();
+    let required = question.required;
+    prompt = prompt.with_validator(move |text: &str| {
+        use inquire::validator::Validation;
+        if text.trim().is_empty() && !required {
+            return Ok(Validation::Valid);
+        }
+        Ok(match read_answer(text, &schema) {
+            Ok(_) => Validation::Valid,
+            Err(why) => Validation::Invalid(why.into()),
+        })
+    });
+    let text = prompt.prompt()?;
+    if text.trim().is_empty() && !question.required {
+        return Ok(None);
+    }
+    Ok(read_answer(&text, &question.schema).ok())
+}
+
+fn ask_option(question: &Question) -> Result<Option<Value>, InquireError> {
+    let labels: Vec<String> = question
+        .options
+        .iter()
+        .map(|o| {
+            let mut label = o.label.clone();
+            if let Some(score) = o.fit_score {
+                label.push_str(&format!(" (fit {score})"));
+            }
+            if let Some(detail) = &o.detail {
+                label.push_str(" – ");
+                label.push_str(detail);
+            }
+            if question.recommended.as_ref() == Some(&o.value) {
+                label.push_str("  [recommended]");
+            }
+            label
+        })
+        .collect();
+    let start = question.options.iter().position(|o| Some(&o.value) == question.recommended.as_ref()).unwrap_or(0);
+    let choice = inquire::Select::new(&question.text, labels).with_starting_cursor(start).raw_prompt()?;
+    Ok(question.options.get(choice.index).map(|o| o.value.clone()))
+}
+
+/// Reads typed text as the schema wants it: as JSON when that fits, else as a string.
+pub fn read_answer(text: &str, schema: &Value) -> Result<Value, String> {
+    let as_text = Value::String(text.trim().to_owned());
+    let candidates = [serde_json::from_str::<Value>(text.trim()).ok(), Some(as_text)];
+    let validator = jsonschema::validator_for(schema).map_err(|e| format!("the question's schema is broken: {e}"))?;
+    let wants_text = schema.get("type").and_then(Value::as_str) == Some("string");
+    let mut ordered: Vec<Value> = candidates.into_iter().flatten().collect();
+    if wants_text {
+        ordered.reverse();
+    }
+    match ordered.iter().find(|v| validator.is_valid(v)) {
+        Some(value) => Ok(value.clone()),
+        None => {
+            let why = ordered.first().and_then(|v| validator.iter_errors(v).next().map(|e| e.to_string()));
+            Err(why.unwrap_or_else(|| "this answer does not fit the question".to_owned()))
+        }
+    }
+}

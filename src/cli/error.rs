@@ -1,0 +1,63 @@
+//! What a command can end with: an exit code, one message, hints. Printed once, at the edge.
+
+/// Every exit code there is (docs/exit-codes.md). A new ending gets a code here or it does not compile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    Complete = 0,
+    /// `qa`: findings at or above the threshold; else: failed for a reason outside agentctl.
+    Failed = 1,
+    /// What was typed, or a broken agent, flow, policy or config file.
+    Usage = 2,
+    Blocked = 3,
+    Waiting = 4,
+    Refused = 5,
+    Model = 6,
+    Backend = 7,
+    Budget = 8,
+    /// A bug in agentctl.
+    Internal = 70,
+    Interrupted = 130,
+    Terminated = 143,
+}
+
+impl Exit {
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+/// A command that failed: what, on what, what to do next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CliError {
+    pub exit: Exit,
+    pub message: String,
+    pub hints: Vec<String>,
+}
+
+impl CliError {
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        CliError { exit, message: message.into(), hints: Vec::new() }
+    }
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(Exit::Failed, message)
+    }
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+    /// Reading or writing a file failed; the path is part of every such message.
+    pub fn io(doing: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
+        Self::failed(format!("cannot {doing} {}: {error}", path.display()))
+    }
+}
+
+impl std::fmt::Display for CliError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+impl std::error::Error for CliError {}

@@ -1,0 +1,171 @@
+//! A run as it happens, on stderr: stages, agents, tools, questions, findings, cycles. With a terminal an indicatif
+//! spinner stays below the lines; without one there are only lines. Journal events are the one source.
+
+use crate::store::event::{Event, Record};
+use console::style;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::Value;
+use std::time::Duration;
+
+/// Longest text of a line that comes from outside (a tool's argument, an error), in characters.
+const SHOWN: usize = 100;
+
+/// Writes lines for events; `spinner` only on a terminal.
+pub struct Progress {
+    quiet: bool,
+    spinner: Option<ProgressBar>,
+}
+
+impl Progress {
+    pub fn new(quiet: bool) -> Self {
+        let spinner = (!quiet && console::user_attended_stderr()).then(|| {
+            let bar = ProgressBar::new_spinner();
+            if let Ok(template) = ProgressStyle::with_template("{spinner:.cyan} {msg:.dim}") {
+                bar.set_style(template);
+            }
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        Progress { quiet, spinner }
+    }
+
+    pub fn record(&self, record: &Record) {
+        if let Event::ModelAsked { model, .. } = &record.event
+            && let Some(bar) = &self.spinner
+        {
+            bar.set_message(format!("waiting for {model}"));
+        }
+        if let Some(line) = line(&record.event) {
+            self.line(&line);
+        }
+    }
+
+    pub fn line(&self, text: &str) {
+        if self.quiet {
+            return;
+        }
+        match &self.spinner {
+            Some(bar) => bar.println(text),
+            None => eprintln!("{text}"),
+        }
+    }
+
+    /// Runs `f` with the spinner out of the way (a question on the terminal).
+    pub fn suspend<T>(&self, f: impl FnOnce() -> T) -> T {
+        match &self.spinner {
+            Some(bar) => bar.suspend(f),
+            None => f(),
+        }
+    }
+
+    pub fn finish(&self) {
+        if let Some(bar) = &self.spinner {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Text from outside on one line: control characters out, cut to [`SHOWN`] characters.
+pub fn plain(text: &str) -> String {
+    let mut out: String = plain_long(text).chars().take(SHOWN).collect();
+    if text.chars().count() > SHOWN {
+        out.push('…');
+    }
+    out
+}
+
+/// Text from outside, whole, with control characters (ANSI escapes, bidi tricks, line breaks) made harmless.
+pub fn plain_long(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c) { ' ' } else { c }).collect()
+}
+
+/// The line for an event, or none when a person need not see it.
+pub fn line(event: &Event) -> Option<String> {
+    match event {
+        Event::RunStarted { run_id, flow, .. } => Some(format!("{} {run_id} ({flow})", style("run").for_stderr().bold())),
+        Event::StageChanged { to, .. } => Some(format!("{} {}", style("▶").for_stderr().cyan().bold(), style(to).for_stderr().bold())),
+        Event::StepStarted { step } => Some(format!("  {}", style(step).for_stderr().dim())),
+        Event::ToolIntent { role, call, .. } => Some(format!("    {role} → {} {}", call.name, style(arguments(&call.arguments)).for_stderr().dim())),
+        Event::ToolFinished { result, .. } => Some(tool_line(result)),
+        Event::SnapshotTaken { workflow_id, node_count, .. } => Some(format!("    snapshot of {workflow_id} ({node_count} nodes)")),
+        Event::QuestionAsked { question, .. } => Some(format!("    {} {}", style("?").for_stderr().yellow().bold(), plain(&question.text))),
+        Event::AnswerGiven { question_id, value, by, .. } => {
+            let by = serde_json::to_value(by).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default();
+            Some(format!("    {} {question_id}: {} ({by})", style("✓").for_stderr().green(), plain(&shown(value))))
+        }
+        Event::PatchRefused { agent, field, rule, .. } => {
+            Some(format!("    {} {agent} may not write {field}: {}", style("✗").for_stderr().red(), plain(rule)))
+        }
+        Event::StatePatched { patch, .. } => findings_line(patch),
+        Event::StepFailed { step, error } => Some(format!("    {} {step}: {}", style("✗").for_stderr().red(), plain(error))),
+        Event::Undone { workflow_id, to_snapshot } => Some(format!("    {workflow_id} put back to {to_snapshot}")),
+        Event::RunEnded { .. }
+        | Event::ActivationStarted { .. }
+        | Event::ActivationEnded { .. }
+        | Event::FlowDecided { .. }
+        | Event::ModelAsked { .. }
+        | Event::ModelAnswered { .. }
+        | Event::StepFinished { .. } => None,
+    }
+}
+
+fn tool_line(result: &crate::model::ToolResult) -> String {
+    use crate::model::ToolStatus as S;
+    let (mark, text) = match result.status {
+        S::Ok => (style("✓").for_stderr().green(), summary(&result.content)),
+        S::Refused => (style("refused").for_stderr().red().bold(), message(&result.content)),
+        S::Failed => (style("failed").for_stderr().yellow(), message(&result.content)),
+        S::Cancelled => (style("cancelled").for_stderr().yellow(), String::new()),
+        S::Unknown => (style("unknown").for_stderr().red(), "it may have happened; it will be read back".to_owned()),
+    };
+    format!("    {mark} {} {}", result.name, style(plain(&text)).for_stderr().dim())
+}
+
+/// QA's verdict, when a patch carries one.
+fn findings_line(patch: &serde_json::Map<String, Value>) -> Option<String> {
+    let report = patch.get("qa_report")?.as_object()?;
+    let status = report.get("status")?.as_str()?;
+    let count = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or(0);
+    let mut text = format!("    qa: {status}, {} errors, {} warnings", count("error_count"), count("warning_count"));
+    if let Some(cycle) = report.get("cycle").and_then(Value::as_u64) {
+        text.push_str(&format!(" (cycle {cycle})"));
+    }
+    Some(text)
+}
+
+fn arguments(raw: &str) -> String {
+    match serde_json::from_str::<Value>(raw) {
+        Ok(Value::Object(map)) => plain(&map.iter().map(|(k, v)| format!("{k}={}", shown(v))).collect::<Vec<_>>().join(" ")),
+        _ => plain(raw),
+    }
+}
+
+/// A JSON value in a few words.
+pub fn shown(value: &Value) -> String {
+    match value {
+        Value::String(s) => s.clone(),
+        Value::Array(list) => format!("[{}]", list.len()),
+        Value::Object(map) if map.len() > 3 => format!("{{{} keys}}", map.len()),
+        other => other.to_string(),
+    }
+}
+
+fn message(content: &Value) -> String {
+    content.get("error").and_then(Value::as_str).map_or_else(|| content.to_string(), str::to_owned)
+}
+
+fn summary(content: &Value) -> String {
+    match content {
+        Value::Object(map) => map
+            .iter()
+            .filter(|(_, v)| !v.is_null())
+            .take(4)
+            .map(|(k, v)| match v {
+                Value::Array(list) => format!("{}: {}", k, list.len()),
+                other => format!("{k}: {}", shown(other)),
+            })
+            .collect::<Vec<_>>()
+            .join(", "),
+        other => shown(other),
+    }
+}
