@@ -1,0 +1,375 @@
+//! How the offline model plays the tasks of the built-in flow: one handler for each task name of `flow.yaml`. It works
+//! as any model does: it sees its task and what its tools answered, and returns tool calls or the step's final JSON.
+
+use super::plan::Plan;
+use super::{compile, modify, read};
+use crate::model::{Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage};
+use crate::n8n::catalog::Catalog;
+use crate::n8n::workflow::Workflow;
+use serde_json::{Map, Value, json};
+
+/// What the tools answered so far in this step, in order.
+struct Seen<'a> {
+    results: Vec<&'a ToolResult>,
+}
+
+impl<'a> Seen<'a> {
+    fn new(messages: &'a [Message]) -> Self {
+        let results = messages.iter().flat_map(|m| if let Message::Tool { results } = m { results.as_slice() } else { &[] }).collect();
+        Seen { results }
+    }
+    /// The last result of a tool, whatever its status.
+    fn last(&self, tool: &str) -> Option<&'a ToolResult> {
+        self.results.iter().rev().find(|r| r.name == tool).copied()
+    }
+    /// The content of the last successful call of a tool.
+    fn ok(&self, tool: &str) -> Option<&'a Value> {
+        self.results.iter().rev().find(|r| r.name == tool && r.status == ToolStatus::Ok).map(|r| &r.content)
+    }
+    fn all_ok(&self, tool: &'a str) -> impl Iterator<Item = &'a Value> + '_ {
+        self.results.iter().filter(move |r| r.name == tool && r.status == ToolStatus::Ok).map(|r| &r.content)
+    }
+}
+
+/// What a handler returns.
+enum Move {
+    Call(Vec<(&'static str, Value)>),
+    Done(Value),
+}
+
+/// One turn of the offline model.
+pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, ModelError> {
+    let seen = Seen::new(&request.messages);
+    let input = &request.task.input;
+    let step = match request.task.task.as_str() {
+        "clarify" | "refine" => clarify(input, catalog),
+        "research" => research(input, &seen),
+        "decide" => decide(input),
+        "blueprint" => blueprint(input),
+        "build" => build(input, &seen, catalog),
+        "validate" => validate(input, &seen),
+        "research_fix" => research_fix(input, &seen),
+        "fix" => fix(input, &seen),
+        "test" => test(input, &seen),
+        "post_mortem" => post_mortem(input),
+        task => return Err(ModelError::NoHandler { agent: request.task.agent.clone(), task: task.to_owned() }),
+    };
+    let step = step.map_err(|reason| ModelError::Failed { model: "offline".into(), reason })?;
+    Ok(match step {
+        Move::Done(value) => ModelAnswer { text: value.to_string(), tool_calls: Vec::new(), usage: free() },
+        Move::Call(calls) => {
+            let first = seen.results.len() + 1;
+            let tool_calls = calls
+                .into_iter()
+                .enumerate()
+                .map(|(i, (name, arguments))| ToolCall { id: format!("call-{}", first + i), name: name.to_owned(), arguments: arguments.to_string() })
+                .collect();
+            ModelAnswer { text: String::new(), tool_calls, usage: free() }
+        }
+    })
+}
+
+/// The planner uses no tokens and its price is known.
+fn free() -> Usage {
+    Usage { cost_usd: Some(0.0), ..Usage::default() }
+}
+
+fn text<'a>(map: &'a Map<String, Value>, key: &str) -> &'a str {
+    map.get(key).and_then(Value::as_str).unwrap_or("")
+}
+
+fn object<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Map<String, Value>> {
+    map.get(key).and_then(Value::as_object)
+}
+
+/// Reads the request (with the answers that are there) into requirements; the plan rides along for the later steps.
+fn clarify(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String> {
+    let request = text(input, "request");
+    let answers = object(input, "answers").cloned().unwrap_or_default();
+    if let Some(existing) = existing(input) {
+        let change = modify::modify(&existing, request, &answers, catalog);
+        return Ok(Move::Done(json!({
+            "requirements": requirements(request, &Plan::default(), &change.questions, change.refusal.as_ref(), &answers),
+            "research_request": {"services": [], "actions": [request]},
+        })));
+    }
+    let reading = read::read(request, &read::ReadContext { catalog, answers: &answers });
+    let services = services(&reading.plan);
+    Ok(Move::Done(json!({
+        "requirements": requirements(request, &reading.plan, &reading.questions, reading.refusal.as_ref(), &answers),
+        "research_request": {"services": services, "actions": reading.plan.steps.iter().map(|s| s.said.clone()).collect::<Vec<_>>()},
+    })))
+}
+
+fn requirements(request: &str, plan: &Plan, questions: &[crate::store::Question], refusal: Option<&super::plan::Refusal>, answers: &Map<String, Value>) -> Value {
+    let open: Vec<&crate::store::Question> = questions.iter().filter(|q| !answers.contains_key(&q.id) && !answers.contains_key(&q.topic)).collect();
+    let mut requirements = json!({
+        "goal": request,
+        "trigger": plan.triggers.first(),
+        "steps": plan.steps.iter().map(|s| s.said.clone()).collect::<Vec<_>>(),
+        "services": services(plan),
+        "values": {},
+        "constraints": [],
+        "questions": open,
+        "plan": plan,
+    });
+    if let (Some(refusal), Value::Object(map)) = (refusal, &mut requirements) {
+        map.insert("refusal".into(), json!(refusal));
+    }
+    requirements
+}
+
+/// The node types that a plan names, first choices only, each once.
+fn services(plan: &Plan) -> Vec<String> {
+    let mut found = Vec::new();
+    let value = serde_json::to_value(plan).unwrap_or_default();
+    collect_types(&value, &mut found);
+    found
+}
+
+fn collect_types(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            if let Some(first) = map.get("node_types").and_then(|t| t.get(0)).and_then(Value::as_str)
+                && !found.iter().any(|f| f == first)
+            {
+                found.push(first.to_owned());
+            }
+            map.values().for_each(|v| collect_types(v, found));
+        }
+        Value::Array(list) => list.iter().for_each(|v| collect_types(v, found)),
+        _ => {}
+    }
+}
+
+/// The workflow to change, when the step was given one.
+fn existing(input: &Map<String, Value>) -> Option<Workflow> {
+    let document = input.get("existing")?;
+    let document = document.get("workflow").unwrap_or(document);
+    Workflow::from_value(document.clone()).ok()
+}
+
+/// Where the requirements keep the plan.
+fn plan(input: &Map<String, Value>) -> Plan {
+    input.get("requirements").and_then(|r| r.get("plan")).and_then(|p| serde_json::from_value(p.clone()).ok()).unwrap_or_default()
+}
+
+/// The index of learnings, the project's workflows with their fit, one search for each service.
+fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
+    let plan = plan(input);
+    let services = services(&plan);
+    if seen.results.is_empty() {
+        let wanted = json!({
+            "node_types": services,
+            "trigger_types": plan.triggers.iter().filter_map(trigger_type).collect::<Vec<_>>(),
+            "words": words(text(input, "request")),
+            "values": [],
+        });
+        let mut calls = vec![("search_learnings", json!({"query": ""})), ("list_workflows", json!({"wanted": wanted})), ("search_templates", json!({"query": text(input, "request"), "limit": 5}))];
+        calls.extend(services.iter().take(8).map(|s| ("search_nodes", json!({"query": s, "limit": 3}))));
+        return Ok(Move::Call(calls));
+    }
+    let listed = seen.ok("list_workflows").and_then(|c| c.get("workflows")).and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut existing: Vec<Value> = listed
+        .iter()
+        .filter(|w| w.get("fit_score").and_then(Value::as_u64).is_some_and(|s| s > 0))
+        .map(|w| json!({"id": w["id"], "name": w["name"], "fit_score": w["fit_score"], "fit_parts": w["fit_parts"], "source": "project"}))
+        .collect();
+    existing.sort_by_key(|w| std::cmp::Reverse(w.get("fit_score").and_then(Value::as_u64)));
+    existing.truncate(5);
+    let mut nodes = Vec::new();
+    for found in seen.all_ok("search_nodes") {
+        let Some(hits) = found.get("nodes").or_else(|| found.get("results")).and_then(Value::as_array) else { continue };
+        if let Some(hit) = hits.iter().find(|h| services.iter().any(|s| h.get("node_type").and_then(Value::as_str) == Some(s))) {
+            nodes.push(json!({"type": hit["node_type"], "version": hit["version"], "label": hit["label"]}));
+        }
+    }
+    let templates = seen.ok("search_templates").and_then(|c| c.get("templates")).cloned().unwrap_or_else(|| json!([]));
+    Ok(Move::Done(json!({"research_findings": {"existing": existing, "templates": templates, "nodes": nodes, "guidance": []}})))
+}
+
+/// The type of a trigger that every workflow of its kind has.
+fn trigger_type(trigger: &super::plan::Trigger) -> Option<String> {
+    use super::plan::Trigger as T;
+    let name = match trigger {
+        T::Manual => "n8n-nodes-base.manualTrigger",
+        T::SubWorkflow { .. } => "n8n-nodes-base.executeWorkflowTrigger",
+        T::Schedule { .. } | T::Poll { .. } => "n8n-nodes-base.scheduleTrigger",
+        T::Webhook { .. } => "n8n-nodes-base.webhook",
+        T::Form { .. } => "n8n-nodes-base.formTrigger",
+        T::Chat { .. } => "@n8n/n8n-nodes-langchain.chatTrigger",
+        T::McpServer { .. } => "@n8n/n8n-nodes-langchain.mcpTrigger",
+        T::Error => "n8n-nodes-base.errorTrigger",
+        T::Service { service, .. } => return service.node_types.first().cloned(),
+    };
+    Some(name.to_owned())
+}
+
+/// Words of three letters and more, lower case: what a workflow's name is compared with.
+fn words(request: &str) -> Vec<String> {
+    let mut found: Vec<String> = request.split(|c: char| !c.is_alphanumeric()).filter(|w| w.chars().count() >= 3).map(str::to_lowercase).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Builds the workflow, or changes the existing one, through the tools.
+fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Result<Move, String> {
+    if let Some(id) = to_change(input) {
+        return change(input, &id, seen, catalog);
+    }
+    let compiled = compile::compile(&plan(input), catalog);
+    if let Some(made) = seen.last("create_workflow") {
+        return built(made, json!(compiled.todo), json!(compiled.notes));
+    }
+    Ok(Move::Call(vec![("create_workflow", creation(&compiled.workflow))]))
+}
+
+/// The arguments of `create_workflow` for a compiled document.
+fn creation(workflow: &Workflow) -> Value {
+    let document = workflow.to_value();
+    json!({"name": workflow.name(), "nodes": document["nodes"], "connections": document["connections"], "settings": document["settings"]})
+}
+
+/// The id of the workflow that the decision (or the user) wants changed.
+fn to_change(input: &Map<String, Value>) -> Option<String> {
+    let decided = object(input, "decision").filter(|d| text(d, "choice") == "modify").map(|d| text(d, "workflow_id").to_owned());
+    decided.or_else(|| input.get("workflow_id").and_then(Value::as_str).map(str::to_owned)).filter(|id| !id.is_empty())
+}
+
+fn change(input: &Map<String, Value>, id: &str, seen: &Seen<'_>, catalog: &Catalog) -> Result<Move, String> {
+    let Some(read) = seen.ok("get_workflow") else {
+        if let Some(failed) = seen.last("get_workflow") {
+            return Err(format!("the workflow {id} cannot be read: {}", failed.content));
+        }
+        return Ok(Move::Call(vec![("get_workflow", json!({"workflow_id": id, "view": "full"}))]));
+    };
+    let document = read.get("workflow").unwrap_or(read);
+    let existing = Workflow::from_value(document.clone()).map_err(|e| e.to_string())?;
+    let answers = object(input, "answers").cloned().unwrap_or_default();
+    let modification = modify::modify(&existing, text(input, "request"), &answers, catalog);
+    if let Some(made) = seen.last("update_workflow") {
+        return built(made, json!(modification.todo), json!(modification.notes));
+    }
+    if modification.ops.is_empty() {
+        return Err(format!("the offline model could not read a change of the workflow {id} out of the request; say what to change in plain words, or set a model"));
+    }
+    Ok(Move::Call(vec![("update_workflow", json!({"workflow_id": id, "ops": modification.ops, "expect_hash": read.get("graph_hash")}))]))
+}
+
+/// The builder's answer after its call: what the program saw, and what stays for the user.
+fn built(made: &ToolResult, todo: Value, notes: Value) -> Result<Move, String> {
+    if made.status != ToolStatus::Ok {
+        return Err(format!("{} did not succeed: {}", made.name, made.content.get("error").and_then(Value::as_str).unwrap_or("no reason given")));
+    }
+    let id = made.content.get("workflow_id").or_else(|| made.content.get("id")).cloned().unwrap_or_default();
+    Ok(Move::Done(json!({"workflow": {"id": id, "todo": todo, "notes": notes}})))
+}
+
+/// The id of the workflow in hand.
+fn workflow_id(input: &Map<String, Value>) -> Result<String, String> {
+    object(input, "workflow").map(|w| text(w, "id").to_owned()).filter(|id| !id.is_empty()).ok_or_else(|| "there is no workflow to work on".to_owned())
+}
+
+/// The final check; its counts are the report, and the nodes with errors are what a fix may touch.
+fn validate(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
+    let id = workflow_id(input)?;
+    let Some(result) = seen.last("validate_workflow") else {
+        return Ok(Move::Call(vec![("validate_workflow", json!({"workflow_id": id}))]));
+    };
+    if result.status != ToolStatus::Ok {
+        return Err(format!("validate_workflow did not succeed: {}", result.content));
+    }
+    let count = |key: &str| result.content.get(key).and_then(Value::as_u64).unwrap_or(0);
+    let errors = count("error_count");
+    let findings = result.content.get("findings").and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut scope: Vec<Value> = Vec::new();
+    for finding in findings.iter().filter(|f| f["severity"] == "error") {
+        if let Some(node) = finding.get("node_id").filter(|n| n.is_string())
+            && !scope.contains(node)
+        {
+            scope.push(node.clone());
+        }
+    }
+    let status = if errors == 0 { "pass" } else { "fail" };
+    Ok(Move::Done(json!({
+        "qa_report": {"status": status, "error_count": errors, "warning_count": count("warning_count"), "findings": findings},
+        "edit_scope": scope,
+    })))
+}
+
+/// L2: looks up the node types of findings that have no known fix, and what was learnt about their codes.
+fn research_fix(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
+    let findings = findings(input);
+    if seen.results.is_empty() {
+        let mut codes: Vec<&str> = findings.iter().filter_map(|f| f.get("code").and_then(Value::as_str)).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        let calls: Vec<_> = codes.iter().take(5).map(|code| ("search_learnings", json!({"query": code}))).collect();
+        if !calls.is_empty() {
+            return Ok(Move::Call(calls));
+        }
+    }
+    let guidance: Vec<Value> = seen
+        .all_ok("search_learnings")
+        .flat_map(|c| c.get("learnings").or_else(|| c.get("results")).and_then(Value::as_array).cloned().unwrap_or_default())
+        .collect();
+    Ok(Move::Done(json!({"research_findings": {"guidance": guidance}})))
+}
+
+/// The findings of the last QA report.
+fn findings(input: &Map<String, Value>) -> Vec<Value> {
+    object(input, "qa_report").and_then(|r| r.get("findings")).and_then(Value::as_array).cloned().unwrap_or_default()
+}
+
+/// L1: applies the fixes that are certain. What has none is left as it is and said so.
+fn fix(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
+    let id = workflow_id(input)?;
+    let Some(result) = seen.last("autofix_workflow") else {
+        return Ok(Move::Call(vec![("autofix_workflow", json!({"workflow_id": id}))]));
+    };
+    let ids: Vec<Value> = findings(input).iter().filter(|f| f["severity"] == "error").filter_map(|f| f.get("id").cloned()).collect();
+    let tried = match result.status {
+        ToolStatus::Ok => json!({"findings": ids, "what": "autofix_workflow", "result": result.content.get("fixed").or_else(|| result.content.get("summary")).cloned().unwrap_or_default()}),
+        _ => json!({"findings": ids, "what": "autofix_workflow", "result": result.content.get("error").cloned().unwrap_or_default()}),
+    };
+    Ok(Move::Done(json!({"fixes_tried": [tried]})))
+}
+
+/// Runs the workflow once where the backend can; says why not where it cannot.
+fn test(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
+    let id = workflow_id(input)?;
+    let Some(result) = seen.last("trigger_workflow") else {
+        return Ok(Move::Call(vec![("trigger_workflow", json!({"workflow_id": id, "payload": {}}))]));
+    };
+    let report = match result.status {
+        ToolStatus::Ok => json!({"executed": true, "execution_id": result.content.get("execution_id")}),
+        _ => json!({"executed": false, "not_executed_because": result.content.get("error").and_then(Value::as_str).unwrap_or("the backend did not run it")}),
+    };
+    Ok(Move::Done(json!({"qa_report": report})))
+}
+
+/// L4: what the state itself shows about why the run was blocked.
+fn post_mortem(input: &Map<String, Value>) -> Result<Move, String> {
+    let findings = findings(input);
+    let open: Vec<&Value> = findings.iter().filter(|f| f["severity"] == "error").collect();
+    let first = open.first();
+    let field = |key: &str| first.and_then(|f| f.get(key)).and_then(Value::as_str).unwrap_or("").to_owned();
+    let summary = if open.is_empty() {
+        "the run was blocked without an open error finding".to_owned()
+    } else {
+        format!("{} error findings stayed after all QA cycles; the first is {} on node {:?}: {}", open.len(), field("code"), field("node"), field("message"))
+    };
+    let tried = input.get("fixes_tried").and_then(Value::as_array).map_or(0, Vec::len);
+    let learning = json!({
+        "title": format!("{} has no certain fix", field("code")),
+        "problem": field("message"),
+        "cause": "no fix of the finding is known to the program, and the offline model does not guess one",
+        "solution": "correct the node by hand, or run with a model",
+        "finding_codes": open.iter().filter_map(|f| f.get("code").cloned()).collect::<Vec<_>>(),
+    });
+    Ok(Move::Done(json!({
+        "root_cause": {"summary": summary, "evidence": open.iter().filter_map(|f| f.get("id").cloned()).collect::<Vec<_>>(), "fixes_tried": tried},
+        "proposed_learnings": [learning],
+    })))
+}
