@@ -1,0 +1,61 @@
+//! Writing a whole file so that a crash leaves the old one or the new one, never a part.
+
+use super::StoreError;
+use std::{fs, io::Write, path::Path};
+
+/// Writes through a temporary file in the same folder: write, sync, rename, sync the folder. Creates the folder.
+pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let dir = parent(path);
+    create_dir(dir)?;
+    let mut temporary = tempfile::Builder::new()
+        .prefix(".agentctl-")
+        .suffix(".tmp")
+        .tempfile_in(dir)
+        .map_err(StoreError::io("create a temporary file in", dir))?;
+    temporary
+        .write_all(bytes)
+        .map_err(StoreError::io("write", path))?;
+    readable_like_a_new_file(temporary.as_file(), path)?;
+    temporary
+        .as_file()
+        .sync_all()
+        .map_err(StoreError::io("sync", path))?;
+    temporary
+        .persist(path)
+        .map_err(|e| StoreError::io("replace", path)(e.error))?;
+    sync_dir(dir)
+}
+
+/// A temporary file is made for its owner only; a file of a project has the usual permissions, or those it had before.
+#[cfg(unix)]
+fn readable_like_a_new_file(file: &fs::File, target: &Path) -> Result<(), StoreError> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = fs::metadata(target).map_or(0o644, |m| m.permissions().mode() & 0o777);
+    file.set_permissions(fs::Permissions::from_mode(mode))
+        .map_err(StoreError::io("set the permissions of", target))
+}
+#[cfg(not(unix))]
+fn readable_like_a_new_file(_: &fs::File, _: &Path) -> Result<(), StoreError> {
+    Ok(())
+}
+
+pub(super) fn create_dir(dir: &Path) -> Result<(), StoreError> {
+    fs::create_dir_all(dir).map_err(StoreError::io("create the folder", dir))
+}
+
+pub(super) fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(dir) if !dir.as_os_str().is_empty() => dir,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes a new or renamed entry of the folder last. Folders cannot be synced on Windows, where a rename is enough.
+pub fn sync_dir(dir: &Path) -> Result<(), StoreError> {
+    if cfg!(unix) {
+        fs::File::open(dir)
+            .and_then(|d| d.sync_all())
+            .map_err(StoreError::io("sync the folder", dir))?;
+    }
+    Ok(())
+}

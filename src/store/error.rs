@@ -1,0 +1,60 @@
+//! What can go wrong on disk. Every one of these stops the activation: a state that could not be kept is no state.
+
+use super::lock::Holder;
+use std::{io, path::PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Io {
+        doing: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
+    /// The journal's chain does not hold, or a line is not a record. `line` counts from 1.
+    #[error("{} is broken at line {line}: {reason}; nothing was changed, restore the file from a copy or start a new run", path.display())]
+    Broken {
+        path: PathBuf,
+        line: u64,
+        reason: String,
+    },
+    #[error("{} was written by a newer agentctl (journal version {found}, this one reads up to {known}); update agentctl", path.display())]
+    NewerVersion {
+        path: PathBuf,
+        found: u64,
+        known: u32,
+    },
+    #[error("{}", locked(.holder.as_ref()))]
+    Locked { holder: Option<Holder> },
+    #[error("no run {id:?} in this project; `agentctl runs list` shows what there is")]
+    NoSuchRun { id: String },
+    #[error(
+        "{what} {id:?} cannot be part of a file name; allowed are letters, digits, '-' and '_'"
+    )]
+    BadId { what: &'static str, id: String },
+    #[error("cannot write {what} as JSON: {reason}")]
+    Encode { what: &'static str, reason: String },
+}
+
+impl StoreError {
+    pub(crate) fn io(
+        doing: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> StoreError {
+        let path = path.into();
+        move |source| StoreError::Io {
+            doing,
+            path,
+            source,
+        }
+    }
+}
+
+fn locked(holder: Option<&Holder>) -> String {
+    match holder {
+        Some(h) => format!(
+            "this project is in use by {h}; wait for it, or stop it and run `agentctl resume`"
+        ),
+        None => "this project is in use by another agentctl; wait for it".to_owned(),
+    }
+}

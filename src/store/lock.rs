@@ -1,0 +1,80 @@
+//! One activation at a time in a project. The lock is the operating system's: it goes when its process goes, so what a
+//! dead holder wrote into the file never blocks anybody.
+
+use super::{StoreError, atomic};
+use fs2::FileExt;
+use serde::{Deserialize, Serialize};
+use std::{
+    fmt,
+    fs::{File, OpenOptions},
+    io::{Read, Seek, SeekFrom, Write},
+    path::Path,
+};
+
+/// Who has the project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    pub pid: u32,
+    #[serde(default)]
+    pub run_id: Option<String>,
+    /// UTC, RFC 3339.
+    pub since: String,
+    #[serde(default)]
+    pub host: Option<String>,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {}", self.pid)?;
+        if let Some(run) = &self.run_id {
+            write!(f, " (run {run})")?;
+        }
+        if let Some(host) = &self.host {
+            write!(f, " on {host}")?;
+        }
+        write!(f, " since {}", self.since)
+    }
+}
+
+/// Held until dropped.
+#[derive(Debug)]
+pub struct ProjectLock {
+    file: File,
+}
+
+impl ProjectLock {
+    /// Takes the lock at once or refuses with the holder's name.
+    pub fn take(path: &Path, holder: &Holder) -> Result<Self, StoreError> {
+        atomic::create_dir(atomic::parent(path))?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(StoreError::io("open the lock", path))?;
+        match FileExt::try_lock_exclusive(&file) {
+            Ok(()) => {}
+            Err(e) if e.kind() == fs2::lock_contended_error().kind() => {
+                let mut text = String::new();
+                // A holder that is just writing its name is still a holder; its name is then not known.
+                let read = file.read_to_string(&mut text).is_ok();
+                return Err(StoreError::Locked {
+                    holder: read.then(|| serde_json::from_str(&text).ok()).flatten(),
+                });
+            }
+            Err(e) => return Err(StoreError::io("lock", path)(e)),
+        }
+        let mut lock = ProjectLock { file };
+        lock.name(holder)
+            .map_err(StoreError::io("write the lock", path))?;
+        Ok(lock)
+    }
+
+    fn name(&mut self, holder: &Holder) -> std::io::Result<()> {
+        let text = serde_json::to_string(holder)?;
+        self.file.set_len(0)?;
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.write_all(text.as_bytes())
+    }
+}

@@ -1,0 +1,143 @@
+//! Where things lie in a project. Every path below the project's root is made here, from ids that were checked here.
+
+use super::StoreError;
+use std::path::{Path, PathBuf};
+
+/// A project: the folder that holds `memory/`, `workflows/` and the pack's overrides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    root: PathBuf,
+}
+
+impl Project {
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Project { root: root.into() }
+    }
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+    pub fn memory(&self) -> PathBuf {
+        self.root.join("memory")
+    }
+    /// The active run's summary.
+    pub fn state_file(&self) -> PathBuf {
+        self.memory().join("run_state.json")
+    }
+    pub fn lock_file(&self) -> PathBuf {
+        self.memory().join("agentctl.lock")
+    }
+    pub fn agent_results(&self) -> PathBuf {
+        self.memory().join("agent_results")
+    }
+    pub fn runs(&self) -> PathBuf {
+        self.memory().join("runs")
+    }
+
+    pub fn run(&self, run_id: &str) -> Result<RunPaths, StoreError> {
+        if !is_plain(run_id) {
+            return Err(StoreError::BadId {
+                what: "run id",
+                id: run_id.to_owned(),
+            });
+        }
+        Ok(RunPaths {
+            dir: self.runs().join(run_id),
+        })
+    }
+
+    /// Ids of all runs that have a journal, sorted (run ids begin with their time, so the newest is the last).
+    pub fn run_ids(&self) -> Result<Vec<String>, StoreError> {
+        let dir = self.runs();
+        let entries = match std::fs::read_dir(&dir) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) => return Err(StoreError::io("list", dir)(e)),
+        };
+        let mut ids = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(StoreError::io("list", &dir))?;
+            let name = entry.file_name();
+            let Some(name) = name.to_str().filter(|name| is_plain(name)) else {
+                continue;
+            };
+            if entry.path().join(JOURNAL).is_file() {
+                ids.push(name.to_owned());
+            }
+        }
+        ids.sort();
+        Ok(ids)
+    }
+
+    /// The full id of the run that `given` names: the id itself, or a beginning that only one run has.
+    pub fn find_run(&self, given: &str) -> Result<String, StoreError> {
+        let ids = self.run_ids()?;
+        if ids.iter().any(|id| id == given) {
+            return Ok(given.to_owned());
+        }
+        let mut matching = ids.into_iter().filter(|id| id.starts_with(given));
+        match (matching.next(), matching.next()) {
+            (Some(id), None) if !given.is_empty() => Ok(id),
+            _ => Err(StoreError::NoSuchRun {
+                id: given.to_owned(),
+            }),
+        }
+    }
+
+    /// `memory/agent_results/<kind>_<id>.json`; the id is made fit for a file name.
+    pub fn result_file(&self, kind: &str, id: &str) -> PathBuf {
+        self.agent_results()
+            .join(format!("{}_{}.json", file_part(kind), file_part(id)))
+    }
+}
+
+/// The files of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunPaths {
+    dir: PathBuf,
+}
+
+const JOURNAL: &str = "journal.jsonl";
+
+impl RunPaths {
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+    pub fn journal(&self) -> PathBuf {
+        self.dir.join(JOURNAL)
+    }
+    pub fn snapshots(&self) -> PathBuf {
+        self.dir.join("snapshots")
+    }
+    /// The run's own copy of its last run_state.json, kept when another run became the active one.
+    pub fn archived_state(&self) -> PathBuf {
+        self.dir.join("run_state.json")
+    }
+}
+
+fn is_plain(id: &str) -> bool {
+    !id.is_empty()
+        && id.len() <= 128
+        && id
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+}
+
+/// Any text as a part of a file name. Different ids stay different: what had to be replaced gets the id's hash behind it.
+pub fn file_part(id: &str) -> String {
+    if is_plain(id) {
+        return id.to_owned();
+    }
+    let kept: String = id
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '-' || c == '_' {
+                c
+            } else {
+                '_'
+            }
+        })
+        .take(64)
+        .collect();
+    let hash = super::hash::sha256_hex(id.as_bytes());
+    format!("{kept}-{}", hash.get(..8).unwrap_or_default())
+}

@@ -1,0 +1,78 @@
+//! The workflow as it was before each change, one file per snapshot. Files are only added, never changed.
+
+use super::{StoreError, project::file_part, write_atomic};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// One snapshot. `file` is the file's name inside the run's snapshots folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotRef {
+    pub workflow_id: String,
+    pub file: String,
+    pub graph_hash: String,
+    pub node_count: usize,
+}
+
+#[derive(Debug, Clone)]
+pub struct Snapshots {
+    dir: PathBuf,
+}
+
+impl Snapshots {
+    pub fn new(dir: PathBuf) -> Self {
+        Snapshots { dir }
+    }
+
+    /// Writes `text` (the workflow's document) as `NNN-<workflow id>-<first 8 of the graph hash>.json` and syncs it.
+    pub fn save(
+        &self,
+        workflow_id: &str,
+        graph_hash: &str,
+        node_count: usize,
+        text: &str,
+    ) -> Result<SnapshotRef, StoreError> {
+        let file = format!(
+            "{:03}-{}-{}.json",
+            self.last_number()? + 1,
+            file_part(workflow_id),
+            file_part(graph_hash.get(..8).unwrap_or(graph_hash)),
+        );
+        write_atomic(&self.dir.join(&file), text.as_bytes())?;
+        Ok(SnapshotRef {
+            workflow_id: workflow_id.to_owned(),
+            file,
+            graph_hash: graph_hash.to_owned(),
+            node_count,
+        })
+    }
+
+    pub fn read(&self, file: &str) -> Result<String, StoreError> {
+        let name = Path::new(file);
+        if name.file_name() != Some(name.as_os_str()) {
+            return Err(StoreError::BadId {
+                what: "snapshot",
+                id: file.to_owned(),
+            });
+        }
+        let path = self.dir.join(name);
+        std::fs::read_to_string(&path).map_err(StoreError::io("read the snapshot", path))
+    }
+
+    fn last_number(&self) -> Result<u32, StoreError> {
+        let entries = match std::fs::read_dir(&self.dir) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(0),
+            Err(e) => return Err(StoreError::io("list", &self.dir)(e)),
+        };
+        let mut last = 0;
+        for entry in entries {
+            let entry = entry.map_err(StoreError::io("list", &self.dir))?;
+            let name = entry.file_name();
+            let number = name
+                .to_str()
+                .and_then(|n| n.split('-').next()?.parse().ok());
+            last = last.max(number.unwrap_or(0));
+        }
+        Ok(last)
+    }
+}

@@ -1,0 +1,107 @@
+use super::{
+    Holder, Project, ProjectLock, Snapshots, StoreError, canonical, file_part, write_atomic,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::fs;
+
+fn holder(pid: u32) -> Holder {
+    Holder {
+        pid,
+        run_id: Some("r1".into()),
+        since: "2027-01-01T00:00:00Z".into(),
+        host: Some("box".into()),
+    }
+}
+
+#[test]
+fn a_second_taker_is_refused_and_told_the_holder() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = Project::new(dir.path()).lock_file();
+    let held = ProjectLock::take(&path, &holder(11)).unwrap();
+    let refused = ProjectLock::take(&path, &holder(12)).unwrap_err();
+    insta::assert_snapshot!(refused, @"this project is in use by process 11 (run r1) on box since 2027-01-01T00:00:00Z; wait for it, or stop it and run `agentctl resume`");
+    drop(held);
+    // What the first holder left in the file is stale now and does not matter.
+    let held = ProjectLock::take(&path, &holder(13)).unwrap();
+    let refused = ProjectLock::take(&path, &holder(14)).unwrap_err();
+    assert!(matches!(refused, StoreError::Locked { holder: Some(h) } if h == holder(13)));
+    drop(held);
+}
+
+#[test]
+fn a_file_is_replaced_whole_and_nothing_is_left_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a/b/file.json");
+    write_atomic(&path, b"one").unwrap();
+    write_atomic(&path, b"two").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"two");
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+}
+
+#[test]
+fn snapshots_are_numbered_and_never_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let snapshots = Snapshots::new(dir.path().join("snapshots"));
+    let first = snapshots
+        .save("my/flow", "0123456789abcdef", 3, "{}")
+        .unwrap();
+    let second = Snapshots::new(dir.path().join("snapshots"))
+        .save("plain", "fedcba9876543210", 4, "[]")
+        .unwrap();
+    assert_eq!(second.file, "002-plain-fedcba98.json");
+    assert!(first.file.starts_with("001-my_flow-") && first.file.ends_with("-01234567.json"));
+    assert_eq!(snapshots.read(&first.file).unwrap(), "{}");
+    assert!(matches!(
+        snapshots.read("../001.json"),
+        Err(StoreError::BadId { .. })
+    ));
+}
+
+#[test]
+fn run_ids_cannot_leave_the_runs_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    let project = Project::new(dir.path());
+    for id in ["", "..", "a/b", "a\\b", "a\0b", "run 1"] {
+        assert!(
+            matches!(project.run(id), Err(StoreError::BadId { .. })),
+            "{id:?}"
+        );
+    }
+    assert_eq!(project.run_ids().unwrap(), Vec::<String>::new());
+    for id in ["20270101-b", "20270101-a"] {
+        write_atomic(&project.run(id).unwrap().journal(), b"").unwrap();
+    }
+    assert_eq!(project.run_ids().unwrap(), ["20270101-a", "20270101-b"]);
+    assert_eq!(project.find_run("20270101-b").unwrap(), "20270101-b");
+    assert!(project.find_run("20270101").is_err(), "two runs begin so");
+    assert!(project.find_run("").is_err());
+}
+
+#[test]
+fn canonical_json_does_not_depend_on_the_order_of_keys() {
+    let a: Value = serde_json::from_str(r#"{"b": [1, {"d": 1, "c": "\n"}], "a": 1.50}"#).unwrap();
+    assert_eq!(canonical(&a), r#"{"a":1.5,"b":[1,{"c":"\n","d":1}]}"#);
+    assert_eq!(
+        canonical(&json!({"a": 1.5, "b": [1, {"c": "\n", "d": 1}]})),
+        canonical(&a)
+    );
+}
+
+proptest! {
+    #[test]
+    fn different_ids_give_different_safe_file_parts(a in "\\PC{0,80}", b in "\\PC{0,80}") {
+        let (x, y) = (file_part(&a), file_part(&b));
+        prop_assert!(x.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-' || c == b'_'));
+        prop_assert!(!x.is_empty() && x.len() <= 128);
+        prop_assert_eq!(a == b, x == y);
+    }
+
+    /// The journal's hashes are taken before writing and checked after reading.
+    #[test]
+    fn numbers_survive_the_way_through_text(n in any::<f64>().prop_filter("JSON has no such numbers", |n| n.is_finite())) {
+        let value = json!(n);
+        let back: Value = serde_json::from_str(&value.to_string()).unwrap();
+        prop_assert_eq!(canonical(&back), canonical(&value));
+    }
+}
