@@ -64,7 +64,11 @@ fn canonical_node(node: &Node) -> String {
         counted.remove(key);
     }
     for key in ["parameters", "credentials"] {
-        if counted.get(key).and_then(Value::as_object).is_some_and(Map::is_empty) {
+        if counted
+            .get(key)
+            .and_then(Value::as_object)
+            .is_some_and(Map::is_empty)
+        {
             counted.remove(key);
         }
     }
@@ -128,3 +132,6 @@ fn write_object(map: &Map<String, Value>, out: &mut String) {
     out.push('}');
 }
 
+#[cfg(test)]
+#[path = "hash_tests.rs"]
+mod hash_tests;
