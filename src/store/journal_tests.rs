@@ -95,7 +95,9 @@ fn a_cut_at_any_byte_is_healed_and_loses_no_whole_record() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, &bytes[..cut]).unwrap();
         // A record is whole when all of it but its newline is there.
-        let whole = (0..cut).filter(|i| bytes[i + 1] == b'\n').count();
+        let whole = (0..cut)
+            .filter(|i| bytes.get(i + 1) == Some(&b'\n'))
+            .count();
         let (mut journal, loaded) = Journal::open(&path).unwrap();
         assert_eq!(loaded.records.len(), whole, "cut at {cut}");
         let clean = cut == 0 || bytes[cut - 1] == b'\n' || bytes.get(cut) == Some(&b'\n');

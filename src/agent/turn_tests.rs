@@ -1,0 +1,263 @@
+use super::{Input, Turn, TurnAction, TurnError};
+use crate::model::{
+    AgentTask, Message, ModelAnswer, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage,
+};
+use serde_json::{Map, json};
+
+fn turn(max_turns: u32) -> Turn {
+    let task = AgentTask {
+        agent: "a".into(),
+        step: "one".into(),
+        task: "count".into(),
+        instructions: "Count.".into(),
+        input: Map::new(),
+    };
+    let contract = json!({
+        "type": "object", "required": ["n"], "additionalProperties": false,
+        "properties": {"n": {"type": "integer", "minimum": 1}}
+    });
+    Turn::new(
+        "m".into(),
+        task,
+        "system".into(),
+        vec![],
+        contract,
+        max_turns,
+    )
+}
+
+fn says(text: &str) -> Input {
+    Input::Answer(ModelAnswer {
+        text: text.into(),
+        tool_calls: vec![],
+        usage: Usage::default(),
+    })
+}
+
+fn call(id: &str, name: &str) -> ToolCall {
+    ToolCall {
+        id: id.into(),
+        name: name.into(),
+        arguments: "{}".into(),
+    }
+}
+
+fn calls(text: &str, tool_calls: Vec<ToolCall>) -> Input {
+    Input::Answer(ModelAnswer {
+        text: text.into(),
+        tool_calls,
+        usage: Usage::default(),
+    })
+}
+
+fn result(id: &str, name: &str) -> ToolResult {
+    ToolResult {
+        call_id: id.into(),
+        name: name.into(),
+        status: ToolStatus::Ok,
+        content: json!({"of": id}),
+    }
+}
+
+fn request(action: TurnAction) -> ModelRequest {
+    match action {
+        TurnAction::CallModel(request) => *request,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn last_user(action: TurnAction) -> String {
+    match request(action).messages.pop() {
+        Some(Message::User { text }) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_fitting_answer_is_done() {
+    for text in [
+        r#"{"n": 3}"#,
+        "```json\n{\"n\": 3}\n```",
+        "Here it is:\n```\n{\"n\": 3}\n```\nDone.",
+        "The count is {\"n\": 3} as asked.",
+    ] {
+        let mut turn = turn(3);
+        turn.step(Input::Start).unwrap();
+        assert_eq!(
+            turn.step(says(text)).unwrap(),
+            TurnAction::Done(json!({"n": 3})),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn faults_are_told_by_place_and_rule_and_two_repairs_are_all() {
+    let mut turn = turn(9);
+    turn.step(Input::Start).unwrap();
+    let told = last_user(turn.step(says(r#"{"n": 0, "m": 1}"#)).unwrap());
+    insta::assert_snapshot!(told, @r"
+    Your answer was not accepted:
+    - /n: 0 is less than the minimum of 1
+    - /: Additional properties are not allowed ('m' was unexpected)
+    Answer again with the whole JSON object, mended, and nothing else.
+    ");
+    let told = last_user(turn.step(says("  ")).unwrap());
+    assert!(told.contains("- the answer was empty\n"), "{told}");
+    let failed = turn.step(says("[1]")).unwrap();
+    assert_eq!(
+        failed,
+        TurnAction::Failed {
+            reason:
+                "the answer was still not accepted after 2 repairs: the answer is not a JSON object"
+                    .into()
+        }
+    );
+    // Over is over.
+    assert_eq!(
+        turn.step(says("{}")).unwrap_err(),
+        TurnError {
+            step: "one".into(),
+            waits: "nothing: it is over",
+            fed: "a model's answer"
+        }
+    );
+}
+
+#[test]
+fn a_refused_answer_counts_as_a_repair() {
+    let mut turn = turn(9);
+    turn.step(Input::Start).unwrap();
+    turn.step(says(r#"{"n": 1}"#)).unwrap();
+    let told = last_user(
+        turn.step(Input::Refused(vec!["n: not yours".into()]))
+            .unwrap(),
+    );
+    assert!(told.contains("- n: not yours\n"));
+    turn.step(says("no")).unwrap();
+    turn.step(says(r#"{"n": 1}"#)).unwrap();
+    let failed = turn
+        .step(Input::Refused(vec!["n: not yours".into()]))
+        .unwrap();
+    assert!(matches!(failed, TurnAction::Failed { reason } if reason.ends_with("n: not yours")));
+}
+
+#[test]
+fn calls_come_before_the_text_beside_them() {
+    let mut turn = turn(9);
+    turn.step(Input::Start).unwrap();
+    let action = turn
+        .step(calls(
+            r#"{"n": 7}"#,
+            vec![call("c1", "look"), call("c2", "look")],
+        ))
+        .unwrap();
+    assert_eq!(
+        action,
+        TurnAction::CallTools(vec![call("c1", "look"), call("c2", "look")])
+    );
+    // Results come in any order and one is missing: each call gets exactly one, in the calls' order.
+    let messages = request(
+        turn.step(Input::Results(vec![
+            result("c2", "look"),
+            result("zz", "x"),
+        ]))
+        .unwrap(),
+    )
+    .messages;
+    let Some(Message::Tool { results }) = messages.last() else {
+        panic!("{messages:?}")
+    };
+    let got: Vec<_> = results
+        .iter()
+        .map(|r| (r.call_id.as_str(), r.status))
+        .collect();
+    assert_eq!(got, [("c1", ToolStatus::Cancelled), ("c2", ToolStatus::Ok)]);
+}
+
+#[test]
+fn ids_that_a_provider_leaves_out_or_uses_again_are_made_unique() {
+    let mut turn = turn(9);
+    turn.step(Input::Start).unwrap();
+    let first = turn
+        .step(calls(
+            "",
+            vec![call("", "look"), call("x", "look"), call("x", "see")],
+        ))
+        .unwrap();
+    assert_eq!(
+        first,
+        TurnAction::CallTools(vec![
+            call("look-1-1", "look"),
+            call("x", "look"),
+            call("see-1-3", "see")
+        ])
+    );
+    turn.step(Input::Results(vec![])).unwrap();
+    let second = turn.step(calls("", vec![call("x", "look")])).unwrap();
+    assert_eq!(
+        second,
+        TurnAction::CallTools(vec![call("look-2-1", "look")])
+    );
+}
+
+#[test]
+fn the_last_turn_is_announced_and_then_over() {
+    let mut turn = turn(2);
+    turn.step(Input::Start).unwrap();
+    turn.step(calls("", vec![call("c1", "look")])).unwrap();
+    let told = last_user(
+        turn.step(Input::Results(vec![result("c1", "look")]))
+            .unwrap(),
+    );
+    assert!(told.starts_with("This is your last turn"), "{told}");
+    turn.step(calls("", vec![call("c2", "look")])).unwrap();
+    assert_eq!(
+        turn.step(Input::Results(vec![])).unwrap(),
+        TurnAction::Failed {
+            reason: "no final answer within 2 turns of the model".into()
+        }
+    );
+}
+
+#[test]
+fn a_stored_machine_goes_on_as_if_it_had_never_stopped() {
+    let inputs = [
+        Input::Start,
+        calls("", vec![call("c1", "look")]),
+        Input::Results(vec![result("c1", "look")]),
+        says("{}"),
+        says(r#"{"n": 2}"#),
+    ];
+    let mut kept = turn(9);
+    let mut stored = turn(9);
+    for input in inputs {
+        let text = serde_json::to_string(&stored).unwrap();
+        stored = serde_json::from_str(&text).unwrap();
+        assert_eq!(kept.step(input.clone()), stored.step(input));
+        assert_eq!(kept, stored);
+    }
+}
+
+#[test]
+fn a_contract_that_is_no_schema_fails_the_step() {
+    let mut turn = Turn::new(
+        "m".into(),
+        AgentTask {
+            agent: "a".into(),
+            step: "one".into(),
+            task: "t".into(),
+            instructions: String::new(),
+            input: Map::new(),
+        },
+        String::new(),
+        vec![],
+        json!({"type": 5}),
+        3,
+    );
+    turn.step(Input::Start).unwrap();
+    let action = turn.step(says("{}")).unwrap();
+    assert!(
+        matches!(action, TurnAction::Failed { reason } if reason.contains("not a JSON Schema"))
+    );
+}

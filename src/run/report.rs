@@ -1,0 +1,93 @@
+//! What a run came to: one value, from which the text, the JSON and the exit code are all made.
+
+use super::Cause;
+use crate::{
+    model::Usage,
+    store::{Outcome, Question},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The JSON of `build --output-format json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunReport {
+    pub run_id: String,
+    pub stage: String,
+    pub outcome: Outcome,
+    /// Why it ended as it did, in words.
+    pub message: String,
+    pub workflow: Option<WorkflowReport>,
+    pub qa_report: Option<QaReport>,
+    /// What the run waits for; empty unless `outcome` is `waiting`.
+    pub questions: Vec<Question>,
+    pub errors: Vec<Value>,
+    pub usage: RunUsage,
+    pub exit_code: u8,
+    /// The flow's fields, whole. Not part of the JSON.
+    #[serde(skip)]
+    pub state: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorkflowReport {
+    pub id: String,
+    pub name: String,
+    /// Below the project, when the backend keeps files.
+    pub file: Option<String>,
+    pub node_count: u64,
+    pub graph_hash: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QaReport {
+    pub status: String,
+    pub error_count: u64,
+    pub warning_count: u64,
+    pub cycle: u64,
+    /// False: it was checked, never run.
+    pub executed: bool,
+}
+
+/// What the whole run used, over all its activations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunUsage {
+    pub model_calls: u64,
+    pub tool_calls: u64,
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    pub cached_tokens: u64,
+    /// None: the price of at least one answer is unknown (unknown is not zero).
+    pub cost_usd: Option<f64>,
+}
+
+impl RunUsage {
+    pub fn add_answer(&mut self, usage: &Usage) {
+        self.cost_usd = match (self.model_calls, self.cost_usd, usage.cost_usd) {
+            (0, _, cost) => cost,
+            (_, Some(so_far), Some(cost)) => Some(so_far + cost),
+            _ => None,
+        };
+        self.model_calls += 1;
+        self.input_tokens += usage.input_tokens;
+        self.output_tokens += usage.output_tokens;
+        self.cached_tokens += usage.cached_tokens;
+    }
+}
+
+/// The exit code of an ending (docs/exit-codes.md). `cause` only matters for an interruption.
+pub fn exit_code(outcome: Outcome, cause: Option<Cause>) -> u8 {
+    match outcome {
+        Outcome::Complete => 0,
+        Outcome::Failed => 1,
+        Outcome::Blocked => 3,
+        Outcome::Waiting => 4,
+        Outcome::Refused => 5,
+        Outcome::Budget => 8,
+        // The user asked for it, and got it.
+        Outcome::Cancelled => 0,
+        Outcome::Interrupted => match cause {
+            None | Some(Cause::Interrupt) => 130,
+            Some(Cause::Terminate) => 143,
+        },
+    }
+}
