@@ -1,0 +1,312 @@
+//! The loop: ask the flow, do what it says, write down what came of it. It owns the run's state while it runs.
+
+use super::{
+    Answering, Asker, Cancel, Cause, ChosenModel, Models, RunError,
+    desk::Desk,
+    limits::Limits,
+    questions::{self, Got},
+};
+use crate::{
+    flow::{self, Action},
+    gateway::{CallContext, Gateway, GatewayError, GuardState, Settled},
+    model::{ToolCall, ToolResult},
+    pack::Pack,
+    store::{Event, Outcome, Question, event::AnsweredBy},
+};
+use serde_json::{Map, Value};
+
+/// Why the loop came back.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Stop {
+    /// The flow is at its end; `RunEnded` is written.
+    Ended,
+    Waiting,
+    Interrupted(Cause),
+    Budget(String),
+}
+
+/// Pure decisions in a row that no working flow needs: one that does not move on is a bug, not a reason to spin.
+const MAX_DECISIONS_IN_A_ROW: u32 = 10_000;
+
+pub(super) struct Driver<'a> {
+    pub pack: &'a Pack,
+    pub gateway: &'a Gateway,
+    pub models: &'a dyn Models,
+    pub cancel: &'a Cancel,
+    pub asker: Option<&'a mut dyn Asker>,
+    pub answering: Answering,
+    /// What an answer out of `answering` is journaled as.
+    pub given_by: AnsweredBy,
+    pub limits: Limits,
+    pub guards: GuardState,
+    pub desk: Desk<'a>,
+    pub started_ms: u64,
+}
+
+impl Driver<'_> {
+    /// Journals an event of the driver's own; the gateway journals (and observes) its own.
+    pub(super) fn record(&mut self, event: Event, durable: bool) -> Result<(), RunError> {
+        self.guards.observe(&event);
+        self.desk.write(event, durable)?;
+        self.desk.sound()
+    }
+
+    pub(super) fn finish_step(&mut self, step: &str, output: Value) -> Result<(), RunError> {
+        self.record(
+            Event::StepFinished {
+                step: step.to_owned(),
+                output,
+            },
+            false,
+        )
+    }
+
+    pub(super) async fn drive(&mut self) -> Result<Stop, RunError> {
+        let mut decisions = 0;
+        loop {
+            if let Some(cause) = self.cancel.cause() {
+                return Ok(Stop::Interrupted(cause));
+            }
+            let action = flow::next(self.desk.flow, &self.desk.log)
+                .map_err(|e| RunError::Pack(e.to_string()))?;
+            if !matches!(action, Action::Record(_)) {
+                decisions = 0;
+            }
+            let before = self.desk.journal.head().0;
+            let stop = match action {
+                Action::Record(event) => {
+                    decisions += 1;
+                    self.record(event, false)?;
+                    None
+                }
+                Action::Agent(step) => self.agent_step(&step).await?,
+                Action::Ask { path, questions } => self.ask(&path, &questions)?,
+                Action::Tool {
+                    path,
+                    role,
+                    tool,
+                    args,
+                } => self.flow_tool(&path, &role, &tool, args).await?,
+                Action::End { outcome, message } => {
+                    self.end(outcome, message)?;
+                    Some(Stop::Ended)
+                }
+            };
+            if let Some(stop) = stop {
+                return Ok(stop);
+            }
+            if decisions > MAX_DECISIONS_IN_A_ROW || self.desk.journal.head().0 == before {
+                return Err(RunError::Internal(
+                    "the flow does not move on from where it is".into(),
+                ));
+            }
+        }
+    }
+
+    pub(super) fn end(&mut self, outcome: Outcome, message: String) -> Result<(), RunError> {
+        self.record(
+            Event::RunEnded {
+                outcome,
+                exit_code: super::exit_code(outcome, None),
+                message,
+            },
+            false,
+        )
+    }
+
+    /// Before each paid or outward action: a stop that was asked for, or a limit that is reached.
+    pub(super) fn may_go_on(&self) -> Option<Stop> {
+        if let Some(cause) = self.cancel.cause() {
+            return Some(Stop::Interrupted(cause));
+        }
+        let elapsed = self
+            .desk
+            .effects
+            .elapsed_ms()
+            .saturating_sub(self.started_ms);
+        self.limits
+            .spent(&self.desk.ledger.usage, elapsed)
+            .map(Stop::Budget)
+    }
+
+    fn ask(&mut self, step: &str, questions: &[Question]) -> Result<Option<Stop>, RunError> {
+        for question in questions {
+            if self.asked(step, &question.id).is_none() {
+                self.record(
+                    Event::QuestionAsked {
+                        step: step.to_owned(),
+                        question: question.clone(),
+                    },
+                    false,
+                )?;
+            }
+        }
+        let mut missing = false;
+        let mut answers = Map::new();
+        for question in questions {
+            let given = match self.asked(step, &question.id) {
+                Some(Some(value)) => Got::Answer(value, self.given_by),
+                _ => self.find_answer(step, question)?,
+            };
+            match given {
+                Got::Answer(value, _) => {
+                    answers.insert(question.id.clone(), value);
+                }
+                Got::Nothing => missing |= question.required,
+                Got::Interrupted => return Ok(Some(Stop::Interrupted(Cause::Interrupt))),
+            }
+        }
+        if missing {
+            return Ok(Some(Stop::Waiting));
+        }
+        self.finish_step(step, Value::Object(answers))?;
+        Ok(None)
+    }
+
+    /// None: not asked yet. Some(None): asked and open.
+    fn asked(&self, step: &str, id: &str) -> Option<Option<Value>> {
+        let all = &self.desk.ledger.questions;
+        let asked = all
+            .iter()
+            .rev()
+            .find(|a| a.step == step && a.question.id == id)?;
+        Some(asked.answer.as_ref().map(|(value, _)| value.clone()))
+    }
+
+    /// Looks for an answer and journals the one it finds.
+    fn find_answer(&mut self, step: &str, question: &Question) -> Result<Got, RunError> {
+        let mut notes = Vec::new();
+        let asker = self.asker.as_deref_mut();
+        let got = questions::find(question, &self.answering, self.given_by, asker, &mut notes);
+        for note in notes {
+            self.desk.observer.note(&note);
+        }
+        if let Got::Answer(value, by) = &got {
+            self.record(
+                Event::AnswerGiven {
+                    step: step.to_owned(),
+                    question_id: question.id.clone(),
+                    value: value.clone(),
+                    by: *by,
+                },
+                // What a person typed cannot be had again from a file.
+                *by == AnsweredBy::Terminal,
+            )?;
+        }
+        Ok(got)
+    }
+
+    async fn flow_tool(
+        &mut self,
+        step: &str,
+        role: &str,
+        tool: &str,
+        args: Map<String, Value>,
+    ) -> Result<Option<Stop>, RunError> {
+        let call = ToolCall {
+            id: step.to_owned(),
+            name: tool.to_owned(),
+            arguments: Value::Object(args).to_string(),
+        };
+        match self.tool_call(step, role, None, &call).await? {
+            Ok(result) => {
+                let output = serde_json::json!({
+                    "status": result.status,
+                    "content": result.content,
+                });
+                self.finish_step(step, output)?;
+                Ok(None)
+            }
+            Err(stop) => Ok(Some(stop)),
+        }
+    }
+
+    /// One call through the gateway. A result in the journal is the result; a call that was begun and has none is settled.
+    pub(super) async fn tool_call(
+        &mut self,
+        step: &str,
+        role: &str,
+        offered: Option<&[String]>,
+        call: &ToolCall,
+    ) -> Result<Result<ToolResult, Stop>, RunError> {
+        let mut approved: Vec<String> = Vec::new();
+        loop {
+            let trace = self.desk.ledger.trace(step);
+            if let Some(result) = trace.and_then(|t| t.results.get(&call.id)) {
+                return Ok(Ok(result.clone()));
+            }
+            if let Some(cause) = self.cancel.cause() {
+                return Ok(Err(Stop::Interrupted(cause)));
+            }
+            let begun = trace.is_some_and(|t| t.begun.contains_key(&call.id));
+            let mut cx = CallContext {
+                role,
+                step,
+                offered,
+                can_ask: true,
+                guards: &mut self.guards,
+                recorder: &mut self.desk,
+            };
+            let settled = if begun {
+                self.gateway.settle(&mut cx, call).await
+            } else {
+                self.gateway.call(&mut cx, call).await
+            };
+            self.desk.sound()?;
+            match settled.map_err(gateway_error)? {
+                Settled::Done(result) => return Ok(Ok(result)),
+                Settled::NeedsApproval(question) => {
+                    let key = question.approves.clone().unwrap_or_default();
+                    if approved.contains(&key) {
+                        return Err(RunError::Internal(format!(
+                            "the approval of {} does not settle the call",
+                            call.name
+                        )));
+                    }
+                    if let Some(stop) = self.approval(step, *question)? {
+                        return Ok(Err(stop));
+                    }
+                    approved.push(key);
+                }
+            }
+        }
+    }
+
+    /// Asks for an approval. None: it was answered, either way; the gateway reads the answer.
+    fn approval(&mut self, step: &str, question: Question) -> Result<Option<Stop>, RunError> {
+        let all = &self.desk.ledger.questions;
+        let open = all.iter().rev().find(|a| {
+            a.step == step && a.answer.is_none() && a.question.approves == question.approves
+        });
+        let question = match open {
+            Some(asked) => asked.question.clone(),
+            None => {
+                self.record(
+                    Event::QuestionAsked {
+                        step: step.to_owned(),
+                        question: question.clone(),
+                    },
+                    false,
+                )?;
+                question
+            }
+        };
+        Ok(match self.find_answer(step, &question)? {
+            Got::Answer(..) => None,
+            Got::Nothing => Some(Stop::Waiting),
+            Got::Interrupted => Some(Stop::Interrupted(Cause::Interrupt)),
+        })
+    }
+}
+
+pub(super) fn gateway_error(error: GatewayError) -> RunError {
+    match error {
+        GatewayError::Store(error) => RunError::Store(error),
+        GatewayError::Backend { backend, error } => RunError::Backend {
+            message: format!("the {backend} backend is not available: {error}"),
+            hint: error.hint.unwrap_or_else(|| {
+                "the run is saved; `agentctl resume` goes on when it is back".to_owned()
+            }),
+        },
+    }
+}

@@ -1,0 +1,35 @@
+//! From a journal's records to the three views that an activation starts from. Pure.
+
+use super::{RunError, ledger::Ledger};
+use crate::{
+    flow::{Flow, FlowError, RunLog},
+    gateway::GuardState,
+    store::{Event, Loaded},
+};
+
+pub(super) type Folded = (RunLog, Ledger, GuardState);
+
+pub(super) fn fold(flow: &Flow, loaded: &Loaded) -> Result<Folded, RunError> {
+    let mut log = RunLog::new(flow);
+    let mut ledger = Ledger::default();
+    let mut guards = GuardState::default();
+    for record in &loaded.records {
+        feed(&mut log, flow, &record.event).map_err(|e| {
+            RunError::Pack(format!(
+                "the journal does not fit the flow at record {}: {e}",
+                record.seq
+            ))
+        })?;
+        ledger.apply(&record.event);
+        guards.observe(&record.event);
+    }
+    Ok((log, ledger, guards))
+}
+
+/// The flow is over with the run's end; what is journaled after that (the activation's end, an undo) is none of its business.
+pub(super) fn feed(log: &mut RunLog, flow: &Flow, event: &Event) -> Result<(), FlowError> {
+    if log.outcome().is_some() {
+        return Ok(());
+    }
+    log.apply(flow, event)
+}
