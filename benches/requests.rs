@@ -16,9 +16,14 @@ use std::process::Command;
 const AGENTCTL: &str = env!("CARGO_BIN_EXE_agentctl");
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let args: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    let args: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| a != "--bench")
+        .collect();
     let [file, out, ids @ ..] = args.as_slice() else {
-        println!("nothing to do: name a requests file and a folder, see the head of benches/requests.rs");
+        println!(
+            "nothing to do: name a requests file and a folder, see the head of benches/requests.rs"
+        );
         return Ok(());
     };
     std::fs::create_dir_all(out)?;
@@ -39,10 +44,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         if error_findings > 0 {
             with_errors += 1;
         }
-        println!("{id:>4} {:<8} errors {error_findings}", answer["kind"].as_str().unwrap_or("built"));
-        std::fs::write(Path::new(out).join(format!("{id}.json")), serde_json::to_string_pretty(&answer)?)?;
+        println!(
+            "{id:>4} {:<8} errors {error_findings}",
+            answer["kind"].as_str().unwrap_or("built")
+        );
+        std::fs::write(
+            Path::new(out).join(format!("{id}.json")),
+            serde_json::to_string_pretty(&answer)?,
+        )?;
     }
-    println!("built {built} ({with_errors} with error findings), asked {asked}, refused {refused}, failed {failed}");
+    println!(
+        "built {built} ({with_errors} with error findings), asked {asked}, refused {refused}, failed {failed}"
+    );
     Ok(())
 }
 
@@ -50,7 +63,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn build(request: &Value) -> Result<(Value, usize), Box<dyn Error>> {
     let project = tempfile::tempdir()?;
     let mut command = Command::new(AGENTCTL);
-    command.arg("--project").arg(project.path()).args(["--quiet", "--output-format", "json", "build", "--no-input"]);
+    command.arg("--project").arg(project.path()).args([
+        "--quiet",
+        "--output-format",
+        "json",
+        "build",
+        "--no-input",
+    ]);
     if request["kind"] != "clarify" {
         command.arg("--yes");
     }
@@ -60,20 +79,41 @@ fn build(request: &Value) -> Result<(Value, usize), Box<dyn Error>> {
         std::fs::write(&path, serde_json::to_string_pretty(existing)?)?;
         command.arg("--workflow").arg(&path);
     }
-    let output = command.arg(request["request"].as_str().ok_or("a request without a text")?).output()?;
-    let report: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|e| format!("{}: no JSON on stdout ({e}); stderr: {}", request["id"], String::from_utf8_lossy(&output.stderr)))?;
+    let output = command
+        .arg(
+            request["request"]
+                .as_str()
+                .ok_or("a request without a text")?,
+        )
+        .output()?;
+    let report: Value = serde_json::from_slice(&output.stdout).map_err(|e| {
+        format!(
+            "{}: no JSON on stdout ({e}); stderr: {}",
+            request["id"],
+            String::from_utf8_lossy(&output.stderr)
+        )
+    })?;
     let answer = match output.status.code() {
         Some(0) => {
-            let file = project.path().join(report["workflow"]["file"].as_str().unwrap_or_default());
+            let file = project
+                .path()
+                .join(report["workflow"]["file"].as_str().unwrap_or_default());
             let workflow: Value = serde_json::from_slice(&std::fs::read(&file)?)?;
-            let checked = Command::new(AGENTCTL).args(["--output-format", "json", "qa"]).arg(&file).output()?;
+            let checked = Command::new(AGENTCTL)
+                .args(["--output-format", "json", "qa"])
+                .arg(&file)
+                .output()?;
             let qa: Value = serde_json::from_slice(&checked.stdout)?;
             let errors = qa["summary"]["errors"].as_u64().unwrap_or(1) as usize;
-            return Ok((json!({"workflow": workflow, "questions": report["questions"], "notes": report["notes"]}), errors));
+            return Ok((
+                json!({"workflow": workflow, "questions": report["questions"], "notes": report["notes"]}),
+                errors,
+            ));
         }
         Some(4) => json!({"kind": "clarify", "questions": report["questions"]}),
-        Some(5) => json!({"kind": "refuse", "reason": report["refusal"]["reason"], "alternatives": report["refusal"]["alternatives"]}),
+        Some(5) => {
+            json!({"kind": "refuse", "reason": report["refusal"]["reason"], "alternatives": report["refusal"]["alternatives"]})
+        }
         code => json!({"kind": "failed", "exit_code": code, "report": report}),
     };
     Ok((answer, 0))

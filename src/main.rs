@@ -8,7 +8,9 @@ fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             eprintln!("error: {error:#}");
-            eprintln!("hint: this is a bug in agentctl; please report it with the command that you typed");
+            eprintln!(
+                "hint: this is a bug in agentctl; please report it with the command that you typed"
+            );
             ExitCode::from(70)
         }
     }

@@ -67,7 +67,7 @@ pub enum Command {
     #[command(after_help = "Examples:\n  agentctl resume\n  agentctl resume 019a… --answers answers.json")]
     Resume(ResumeArgs),
     /// Answer the questions of a waiting run, and go on with it
-    #[command(after_help = "Examples:\n  agentctl answer 019a… channel=#sales\n  agentctl answer 019a… --answers answers.json --no-resume")]
+    #[command(after_help = "Examples:\n  agentctl answer 019a… channel=#sales\n  agentctl answer 019a… --answers answers.json")]
     Answer(AnswerArgs),
     /// What the active run is doing, or how it ended
     #[command(after_help = "Example:\n  agentctl status --output-format json")]
@@ -76,7 +76,7 @@ pub enum Command {
     #[command(subcommand, after_help = "Example:\n  agentctl runs list")]
     Runs(RunsCommand),
     /// Put back what a run changed
-    #[command(after_help = "Examples:\n  agentctl undo\n  agentctl undo 019a…\n  agentctl undo --workflow orders --to 2")]
+    #[command(after_help = "Examples:\n  agentctl undo\n  agentctl undo 019a…\n  agentctl undo --workflow orders")]
     Undo(UndoArgs),
     /// The agents of the pack
     #[command(subcommand, after_help = "Example:\n  agentctl agents list")]
@@ -163,6 +163,9 @@ pub struct ResumeArgs {
     /// The run; default: the active one
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
+    /// Go on although agents, flow or policy changed since the run began
+    #[arg(long)]
+    pub allow_pack_change: bool,
     #[command(flatten)]
     pub answers: AnswerOptions,
     #[command(flatten)]
@@ -180,9 +183,6 @@ pub struct AnswerArgs {
     /// More answers from a JSON file (`-`: stdin)
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
-    /// Record the answers only; `agentctl resume` goes on later
-    #[arg(long)]
-    pub no_resume: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -212,9 +212,6 @@ pub struct UndoArgs {
     /// Put back this workflow instead of a whole run
     #[arg(long, value_name = "ID")]
     pub workflow: Option<String>,
-    /// With --workflow: the version to go back to, see `agentctl runs show`; default: the one before the last change
-    #[arg(long, value_name = "N", requires = "workflow")]
-    pub to: Option<u32>,
     /// Also when the workflow was changed since by somebody else
     #[arg(long)]
     pub force: bool,

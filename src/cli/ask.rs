@@ -1,19 +1,10 @@
 //! Questions to a person on the terminal (crate inquire). The answer is checked against the question's schema here, so
 //! that a typo is asked again and never reaches the run.
 
-use crate::store::event::Question;
+use crate::run::Asked;
+use crate::store::Question;
 use inquire::error::InquireError;
 use serde_json::Value;
-
-/// What a person did with a question.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Asked {
-    Answer(Value),
-    /// Left open on purpose (optional question, or Esc): the run stops and waits.
-    Later,
-    /// Ctrl-C.
-    Interrupted,
-}
 
 /// Asks one question; `Err` when the terminal cannot be used.
 pub fn ask(question: &Question) -> Result<Asked, String> {

@@ -25,6 +25,14 @@ impl Exit {
     pub fn code(self) -> u8 {
         self as u8
     }
+    /// The exit of a code that the run's own table gave; a number outside the table is a bug.
+    pub fn from_code(code: u8) -> Exit {
+        use Exit as E;
+        [E::Complete, E::Failed, E::Usage, E::Blocked, E::Waiting, E::Refused, E::Model, E::Backend, E::Budget, E::Interrupted, E::Terminated]
+            .into_iter()
+            .find(|e| e.code() == code)
+            .unwrap_or(E::Internal)
+    }
 }
 
 /// A command that failed: what, on what, what to do next.

@@ -1,1 +1,60 @@
-//! (in work)
+//! The command line: parse, call, render. No rule of the domain lives here, and it is the only place that prints.
+
+pub mod args;
+mod ask;
+mod commands;
+mod error;
+mod output;
+mod progress;
+mod report;
+mod session;
+
+use args::{Cli, Command};
+use clap::Parser;
+use error::{CliError, Exit};
+use output::Output;
+use std::ffi::OsString;
+
+/// Runs one command; the exit code is what the process ends with. Err is a bug or a lost stderr.
+pub fn main(args: Vec<OsString>) -> anyhow::Result<u8> {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers, the rest is usage.
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Complete };
+            error.print()?;
+            return Ok(exit.code());
+        }
+    };
+    let out = Output::new(&cli.global);
+    let ended = dispatch(&cli, &out);
+    Ok(match ended {
+        Ok(exit) => exit.code(),
+        Err(error) => {
+            out.error(&error);
+            error.exit.code()
+        }
+    })
+}
+
+fn dispatch(cli: &Cli, out: &Output) -> Result<Exit, CliError> {
+    let project = cli.global.project.as_path();
+    match &cli.command {
+        Command::Init(args) => commands::init::init(project, args, out),
+        Command::Catalog(command) => commands::catalog::catalog(command, out),
+        Command::Qa(args) => commands::qa::qa(args, out),
+        Command::Completions { shell } => commands::meta::completions(*shell),
+        Command::Man { dir } => commands::meta::man(dir.as_deref()),
+        Command::Build(args) => commands::build::build(project, args, out),
+        Command::Resume(args) => commands::build::resume(project, args, out),
+        Command::Answer(args) => commands::build::answer(project, args, out),
+        Command::Status => commands::runs::status(project, out),
+        Command::Runs(command) => commands::runs::runs(project, command, out),
+        Command::Undo(args) => commands::runs::undo(project, args, out),
+        Command::Agents(command) => commands::pack::agents(project, command, out),
+        Command::Skills(command) => commands::pack::skills(project, command, out),
+        Command::Flow(command) => commands::flow::flow(project, command, out),
+        Command::Policy(command) => commands::policy::policy(project, command, out),
+        Command::Doctor => commands::doctor::doctor(project, out),
+    }
+}

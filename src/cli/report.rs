@@ -9,16 +9,12 @@ use console::style;
 use serde_json::Value;
 
 /// The text of `build`, `resume` and `answer`. `workflow`: the document that the run left, when there is one.
-pub fn text(report: &RunReport, workflow: Option<&Workflow>, diff: Option<&str>) -> String {
+pub fn text(report: &RunReport, workflow: Option<&Workflow>) -> String {
     let mut out = String::new();
     if let (Some(built), Some(document)) = (&report.workflow, workflow) {
         out.push_str(&format!("{} ({} nodes)\n\n", style(plain(&built.name)).bold(), built.node_count));
         out.push_str(&n8n::tree::tree(document));
         out.push('\n');
-        if let Some(diff) = diff {
-            out.push_str(&colour_diff(diff));
-            out.push('\n');
-        }
         if let Some(file) = &built.file {
             out.push_str(&format!("file: {file} (imports into n8n as it is)\n"));
         } else {

@@ -43,7 +43,10 @@ fn every_command_has_help_with_an_example() {
         args.push("--help");
         let help = project.run(&args).stdout;
         assert!(help.contains("Example"), "{command:?} has no example");
-        assert!(help.contains(&format!("agentctl {}", command.join(" "))), "the example of {command:?} does not use it");
+        assert!(
+            help.contains(&format!("agentctl {}", command.join(" "))),
+            "the example of {command:?} does not use it"
+        );
     }
 }
 

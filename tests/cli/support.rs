@@ -18,7 +18,12 @@ pub struct Ran {
 
 impl Ran {
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("stdout is not JSON ({e}): {}\nstderr: {}", self.stdout, self.stderr))
+        serde_json::from_str(&self.stdout).unwrap_or_else(|e| {
+            panic!(
+                "stdout is not JSON ({e}): {}\nstderr: {}",
+                self.stdout, self.stderr
+            )
+        })
     }
 }
 
@@ -34,7 +39,9 @@ impl From<Output> for Ran {
 
 impl Project {
     pub fn new() -> Self {
-        Project { dir: tempfile::tempdir().unwrap() }
+        Project {
+            dir: tempfile::tempdir().unwrap(),
+        }
     }
     pub fn path(&self) -> &Path {
         self.dir.path()
@@ -54,8 +61,14 @@ impl Project {
     /// The binary in this project, without a terminal and without the caller's settings.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agentctl"));
-        command.current_dir(self.path()).args(args).stdin(Stdio::null());
-        command.env_remove("AGENTCTL_MODEL").env_remove("AGENTCTL_PROJECT").env("NO_COLOR", "1");
+        command
+            .current_dir(self.path())
+            .args(args)
+            .stdin(Stdio::null());
+        command
+            .env_remove("AGENTCTL_MODEL")
+            .env_remove("AGENTCTL_PROJECT")
+            .env("NO_COLOR", "1");
         command
     }
     pub fn run(&self, args: &[&str]) -> Ran {
@@ -63,8 +76,12 @@ impl Project {
     }
     /// Names of the workflow files, sorted.
     pub fn workflows(&self) -> Vec<String> {
-        let Ok(entries) = std::fs::read_dir(self.file("workflows")) else { return Vec::new() };
-        let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        let Ok(entries) = std::fs::read_dir(self.file("workflows")) else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = entries
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }

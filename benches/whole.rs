@@ -1,0 +1,72 @@
+//! Whole processes: wall time (median of N) and the largest resident memory of the commands that people type.
+//!
+//! `cargo bench --bench whole` (N = 10), or `cargo bench --bench whole -- 30`.
+
+use std::error::Error;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const AGENTCTL: &str = env!("CARGO_BIN_EXE_agentctl");
+const REQUEST: &str = "When a webhook receives an order over 100 EUR, post it to Slack #sales and append it to the Google Sheet Orders";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let runs = std::env::args()
+        .skip(1)
+        .filter_map(|a| a.parse().ok())
+        .next()
+        .unwrap_or(10);
+    // From the smallest to the largest: getrusage tells the largest child so far.
+    for (name, args) in [
+        ("agentctl --version", vec!["--version"]),
+        (
+            "agentctl catalog show slack",
+            vec!["catalog", "show", "slack"],
+        ),
+        (
+            "agentctl build --yes (offline, embedded, everything synced)",
+            vec!["build", "--yes", "--quiet", REQUEST],
+        ),
+    ] {
+        let mut times = Vec::with_capacity(runs);
+        for counted in 0..=runs {
+            let project = tempfile::tempdir()?;
+            let started = Instant::now();
+            let status = Command::new(AGENTCTL)
+                .args(&args)
+                .current_dir(project.path())
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .status()?;
+            let took = started.elapsed();
+            if !status.success() {
+                return Err(format!("{name}: {status}").into());
+            }
+            if counted > 0 {
+                times.push(took);
+            }
+        }
+        times.sort();
+        println!(
+            "{name}: median {} (min {}, max {}) of {runs}, largest so far {} MB",
+            ms(median(&times)),
+            ms(times[0]),
+            ms(times[times.len() - 1]),
+            peak_mb()?
+        );
+    }
+    Ok(())
+}
+
+fn median(sorted: &[Duration]) -> Duration {
+    sorted[sorted.len() / 2]
+}
+
+fn ms(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1000.0)
+}
+
+/// The largest resident set of a finished child, in MB.
+fn peak_mb() -> Result<i64, Box<dyn Error>> {
+    let usage = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_CHILDREN)?;
+    Ok(usage.max_rss() / 1024)
+}

@@ -1,0 +1,122 @@
+//! `build`, `resume`, `answer`: one activation of a run each, and its end told.
+
+use crate::cli::args::{AnswerArgs, BuildArgs, ModelOptions, ResumeArgs};
+use crate::cli::error::{CliError, Exit};
+use crate::cli::output::Output;
+use crate::cli::session::{self, Session, Terminal, Watcher};
+use crate::cli::{ask, report};
+use crate::n8n::Workflow;
+use crate::run::{self, Answering, Asker, LimitOverrides, Resume, RunError, RunOptions, RunReport};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// No request is this long; a file given by mistake is.
+const MAX_REQUEST: usize = 20_000;
+
+pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliError> {
+    let request = if args.request == "-" { session::read_stdin()? } else { args.request.clone() };
+    let request = request.trim().to_owned();
+    if request.is_empty() {
+        return Err(CliError::usage("the request is empty").hint("say what to build: agentctl build \"Every day at 9:00 …\""));
+    }
+    if request.chars().count() > MAX_REQUEST {
+        return Err(CliError::usage(format!("the request has more than {MAX_REQUEST} characters")).hint("say what to build in plain words; workflows are named with --workflow"));
+    }
+    let session = Session::open(root, &args.model, out)?;
+    if session.models.name == "offline" {
+        out.note("model: offline (no key needed; it reads plain requests and asks about the rest)");
+    }
+    let options = RunOptions {
+        request,
+        workflow: args.workflow.clone(),
+        input: Map::new(),
+        answering: session::answering(&args.answers)?,
+        limits: LimitOverrides::default(),
+    };
+    session.init("build", out)?;
+    activate(&session, root, args.answers.no_input, out, Start::New(options))
+}
+
+pub fn resume(root: &Path, args: &ResumeArgs, out: &Output) -> Result<Exit, CliError> {
+    let session = Session::open(root, &args.model, out)?;
+    let resume = Resume { answering: session::answering(&args.answers)?, limits: LimitOverrides::default(), allow_other_pack: args.allow_pack_change };
+    session.init("resume", out)?;
+    activate(&session, root, args.answers.no_input, out, Start::Resume(args.run.clone(), resume))
+}
+
+pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliError> {
+    let session = Session::open(root, &ModelOptions { model: None }, out)?;
+    let open = run::show(&session.project, &session.pack, &args.run).map_err(|e| session::run_error(&e))?.0.questions;
+    let mut answers = session::read_answers(args.answers.as_deref())?;
+    for pair in &args.pairs {
+        let Some((key, typed)) = pair.split_once('=') else {
+            return Err(CliError::usage(format!("{pair:?} is no answer")).hint("write ID=VALUE, e.g. channel=#sales"));
+        };
+        let question = open.iter().find(|q| q.id == key).or_else(|| open.iter().find(|q| q.topic == key));
+        let value = match question {
+            Some(question) => ask::read_answer(typed, &question.schema).map_err(|why| CliError::usage(format!("the answer to {key:?} does not fit: {why}")))?,
+            None => Value::String(typed.to_owned()),
+        };
+        answers.insert(key.to_owned(), value);
+    }
+    if answers.is_empty() {
+        return Err(CliError::usage("no answer was given").hint(format!("agentctl answer {} ID=VALUE; the questions are in agentctl runs show {}", args.run, args.run)));
+    }
+    session.init("answer", out)?;
+    activate(&session, root, true, out, Start::Answer(args.run.clone(), answers))
+}
+
+/// How a run is entered.
+enum Start {
+    New(RunOptions),
+    Resume(Option<String>, Resume),
+    Answer(String, Map<String, Value>),
+}
+
+fn activate(session: &Session, root: &Path, no_input: bool, out: &Output, start: Start) -> Result<Exit, CliError> {
+    let mut watcher = Watcher::new(out);
+    let progress = watcher.progress.clone();
+    let mut terminal = Terminal { progress: progress.clone() };
+    let asker: Option<&mut dyn Asker> = if !no_input && out.can_ask() { Some(&mut terminal) } else { None };
+    let context = session.context(&mut watcher, asker);
+    let ended: Result<RunReport, RunError> = session::block_on(&session.cancel, async move {
+        match start {
+            Start::New(options) => run::start(context, options).await,
+            Start::Resume(run, resume) => run::advance(context, run.as_deref(), resume).await,
+            Start::Answer(run, answers) => run::answer(context, Some(&run), answers, Resume { answering: Answering::default(), ..Resume::default() }).await,
+        }
+    })?;
+    progress.finish();
+    if let Some(error) = watcher.failed {
+        return Err(error);
+    }
+    let report = ended.map_err(|e| session::run_error(&e))?;
+    tell(root, &report, out)
+}
+
+/// The end of a run: text for people, or the one object.
+pub fn tell(root: &Path, report: &RunReport, out: &Output) -> Result<Exit, CliError> {
+    let exit = session::exit_of(report);
+    let workflow = document(root, report);
+    out.answer(exit, || report::text(report, workflow.as_ref()), || whole(report))
+}
+
+/// The workflow's file as it is now, when the run left one.
+fn document(root: &Path, report: &RunReport) -> Option<Workflow> {
+    let file = report.workflow.as_ref()?.file.as_ref()?;
+    let bytes = std::fs::read(root.join(file)).ok()?;
+    Workflow::from_value(serde_json::from_slice(&bytes).ok()?).ok()
+}
+
+/// The report's JSON, with what only the state knows: refusal, notes and what is still to do.
+fn whole(report: &RunReport) -> Value {
+    let mut value = serde_json::to_value(report).unwrap_or_default();
+    let at = |pointer: &str| report.state.get("requirements").and_then(|r| r.pointer(pointer)).cloned();
+    let kept = |key: &str| report.state.get("workflow").and_then(|w| w.get(key)).cloned().unwrap_or_else(|| json!([]));
+    if let Value::Object(map) = &mut value {
+        map.insert("todo".into(), kept("todo"));
+        map.insert("notes".into(), kept("notes"));
+        map.insert("refusal".into(), at("/refusal").unwrap_or(Value::Null));
+    }
+    value
+}

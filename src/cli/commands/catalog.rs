@@ -1,0 +1,130 @@
+//! `agentctl catalog search|show|build`: n8n's node types, without an n8n.
+
+use crate::cli::args::CatalogCommand;
+use crate::cli::error::{CliError, Exit};
+use crate::cli::output::Output;
+use crate::n8n::catalog::{self, Catalog, Lookup, NodeDescription};
+use console::style;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub fn catalog(command: &CatalogCommand, out: &Output) -> Result<Exit, CliError> {
+    match command {
+        CatalogCommand::Search { words, limit } => search(&words.join(" "), *limit, out),
+        CatalogCommand::Show { node_type, version, resource, operation } => {
+            let node = find(node_type, *version)?;
+            match (resource, operation) {
+                (None, None) => show(&node, out),
+                _ => recipe(&node, resource.as_deref(), operation.as_deref(), out),
+            }
+        }
+        CatalogCommand::Build { files, output } => build(files, output, out),
+    }
+}
+
+fn search(query: &str, limit: usize, out: &Output) -> Result<Exit, CliError> {
+    let hits = Catalog::embedded().search(query, limit);
+    out.answer(
+        Exit::Complete,
+        || {
+            if hits.is_empty() {
+                return format!("no node type matches {query:?}; an HTTP Request node (n8n-nodes-base.httpRequest) reaches any web API\n");
+            }
+            hits.iter()
+                .map(|h| {
+                    let trigger = if h.is_trigger { " trigger" } else { "" };
+                    format!("{:>3}  {}  {}{}  {}\n", h.score, style(&h.node_type).bold(), h.label, style(trigger).cyan(), style(&h.why).dim())
+                })
+                .collect()
+        },
+        || json!({"query": query, "hits": hits}),
+    )
+}
+
+/// The type as typed: its full name, its name without the package, or its label.
+fn find(typed: &str, version: Option<f64>) -> Result<Arc<NodeDescription>, CliError> {
+    let catalog = Catalog::embedded();
+    let candidates = [typed.to_owned(), format!("n8n-nodes-base.{typed}"), format!("@n8n/n8n-nodes-langchain.{typed}")];
+    for candidate in &candidates {
+        match catalog.lookup(candidate, version) {
+            Lookup::Known(node) => return Ok(node),
+            Lookup::UnknownVersion { known, default } => {
+                let known: Vec<String> = known.iter().map(f64::to_string).collect();
+                let asked = version.map_or_else(String::new, |v| v.to_string());
+                return Err(CliError::usage(format!("{candidate} has no version {asked}")).hint(format!("it has {} (default {default})", known.join(", "))));
+            }
+            Lookup::UnknownType => {}
+        }
+    }
+    let near = catalog.search(typed, 3);
+    let error = CliError::usage(format!("the catalog has no node type {typed:?}"));
+    Err(match near.as_slice() {
+        [] => error.hint("agentctl catalog search WORDS finds types by what they do"),
+        hits => error.hint(format!("did you mean {}?", hits.iter().map(|h| h.node_type.as_str()).collect::<Vec<_>>().join(", "))),
+    })
+}
+
+fn show(node: &NodeDescription, out: &Output) -> Result<Exit, CliError> {
+    let operations = node.operations();
+    out.answer(
+        Exit::Complete,
+        || {
+            let versions: Vec<String> = node.versions.iter().map(f64::to_string).collect();
+            let mut text = format!(
+                "{} ({})\nversions {} (default {}, shown {})\n",
+                style(&node.label).bold(),
+                node.node_type,
+                versions.join(", "),
+                node.default_version,
+                node.version
+            );
+            if operations.is_empty() {
+                text.push_str(&format!("\n{}\n", node.recipe(None, None)));
+                return text;
+            }
+            text.push_str("\noperations:\n");
+            for (resource, list) in &operations {
+                let names: Vec<&str> = list.iter().map(|(value, _)| value.as_str()).collect();
+                text.push_str(&format!("  {}: {}\n", resource.as_deref().unwrap_or("-"), names.join(", ")));
+            }
+            if let Some((resource, list)) = operations.first() {
+                let resource = resource.as_deref().map(|r| format!(" --resource {r}")).unwrap_or_default();
+                let operation = list.first().map(|(o, _)| format!(" --operation {o}")).unwrap_or_default();
+                text.push_str(&format!("\nnext: agentctl catalog show {}{resource}{operation}\n", node.node_type));
+            }
+            text
+        },
+        || json!({"node_type": node.node_type, "label": node.label, "version": node.version, "default_version": node.default_version, "versions": node.versions, "operations": operations, "recipe": node.recipe(None, None)}),
+    )
+}
+
+fn recipe(node: &NodeDescription, resource: Option<&str>, operation: Option<&str>, out: &Output) -> Result<Exit, CliError> {
+    let operations = node.operations();
+    let known = operations.iter().any(|(r, list)| {
+        resource.is_none_or(|wanted| r.as_deref() == Some(wanted)) && operation.is_none_or(|wanted| list.iter().any(|(value, _)| value == wanted))
+    });
+    if !known {
+        let all: Vec<String> = operations.iter().map(|(r, list)| format!("{}: {}", r.as_deref().unwrap_or("-"), list.iter().map(|(v, _)| v.as_str()).collect::<Vec<_>>().join(" "))).collect();
+        return Err(CliError::usage(format!("{} has no such resource and operation", node.node_type)).hint(format!("it has {}", all.join("; "))));
+    }
+    let recipe = node.recipe(resource, operation);
+    out.answer(Exit::Complete, || recipe.to_string(), || json!(recipe))
+}
+
+fn build(files: &[PathBuf], output: &Path, out: &Output) -> Result<Exit, CliError> {
+    let mut inputs = Vec::with_capacity(files.len());
+    for file in files {
+        let bytes = std::fs::read(file).map_err(|e| CliError::io("read", file, &e))?;
+        inputs.push((file.display().to_string(), bytes));
+    }
+    let bytes = catalog::build::build(&inputs).map_err(|e| CliError::failed(e.to_string()))?;
+    let made = Catalog::from_bytes(&bytes).map_err(|e| CliError::new(Exit::Internal, format!("the catalog that was built cannot be read back: {e}")))?;
+    crate::store::write_atomic(output, &bytes).map_err(|e| CliError::failed(e.to_string()))?;
+    let source = made.source();
+    out.answer(
+        Exit::Complete,
+        || format!("{}: {} node types, {} type-version pairs, {} bytes, sha-256 of the facts {}\n", output.display(), source.types, source.type_versions, bytes.len(), source.sha256),
+        || json!({"file": output.display().to_string(), "bytes": bytes.len(), "source": source}),
+    )
+}

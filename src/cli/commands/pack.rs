@@ -1,0 +1,110 @@
+//! `agents list|show|check` and `skills list|show`: what the pack holds.
+
+use crate::cli::args::{AgentsCommand, SkillsCommand};
+use crate::cli::error::{CliError, Exit};
+use crate::cli::output::Output;
+use crate::cli::progress::plain_long;
+use crate::cli::session;
+use crate::knowledge::Knowledge;
+use crate::pack::Pack;
+use console::style;
+use serde_json::{Value, json};
+use std::path::Path;
+
+pub fn agents(root: &Path, command: &AgentsCommand, out: &Output) -> Result<Exit, CliError> {
+    let pack = session::load_pack(root, out)?;
+    match command {
+        AgentsCommand::List => out.answer(
+            Exit::Complete,
+            || {
+                pack.agents
+                    .values()
+                    .map(|a| format!("{} ({})\n  {}\n  tools: {}\n", style(&a.name).bold(), a.tier, plain_long(&a.description), pack.policy.allowed_tools(&a.name).join(", ")))
+                    .collect()
+            },
+            || json!({"agents": pack.agents.keys().map(|name| agent(&pack, name)).collect::<Vec<_>>()}),
+        ),
+        AgentsCommand::Show { name } => {
+            let Some(found) = pack.agents.get(name) else {
+                let known: Vec<&str> = pack.agents.keys().map(String::as_str).collect();
+                return Err(CliError::usage(format!("there is no agent {name:?}")).hint(format!("agents: {}", known.join(", "))));
+            };
+            out.answer(
+                Exit::Complete,
+                || {
+                    format!(
+                        "{} ({}, at most {} turns)\n{}\ntools it may use: {}\nskills: {}\nfrom: {}\n\n{}\n",
+                        style(&found.name).bold(),
+                        found.tier,
+                        found.max_turns,
+                        plain_long(&found.description),
+                        pack.policy.allowed_tools(name).join(", "),
+                        found.skills.join(", "),
+                        found.source,
+                        found.prompt
+                    )
+                },
+                || {
+                    let mut whole = agent(&pack, name);
+                    whole["prompt"] = found.prompt.clone().into();
+                    whole
+                },
+            )
+        }
+        AgentsCommand::Check => out.answer(
+            Exit::Complete,
+            || format!("{} agents, {} skills, flow {}: no mistakes, {} warnings\n", pack.agents.len(), pack.skills.len(), pack.flow.name, pack.warnings.len()),
+            || json!({"agents": pack.agents.len(), "skills": pack.skills.len(), "warnings": pack.warnings}),
+        ),
+    }
+}
+
+fn agent(pack: &Pack, name: &str) -> Value {
+    match pack.agents.get(name) {
+        None => Value::Null,
+        Some(a) => json!({
+            "name": a.name, "description": a.description, "tier": a.tier.to_string(), "tools": a.tools,
+            "allowed_tools": pack.policy.allowed_tools(name), "skills": a.skills, "max_turns": a.max_turns, "source": a.source.to_string(),
+        }),
+    }
+}
+
+pub fn skills(root: &Path, command: &SkillsCommand, out: &Output) -> Result<Exit, CliError> {
+    let pack = session::load_pack(root, out)?;
+    match command {
+        SkillsCommand::List => {
+            let users = |skill: &str| -> Vec<&str> { pack.agents.values().filter(|a| a.skills.iter().any(|s| s == skill)).map(|a| a.name.as_str()).collect() };
+            out.answer(
+                Exit::Complete,
+                || {
+                    pack.skills
+                        .iter()
+                        .map(|s| format!("{} [{}] {}\n  {}\n", style(&s.name).bold(), users(&s.name).join(", "), style(&s.source).dim(), plain_long(&s.description)))
+                        .collect()
+                },
+                || json!({"skills": pack.skills.iter().map(|s| json!({"name": s.name, "description": s.description, "source": s.source.to_string(), "agents": users(&s.name)})).collect::<Vec<_>>()}),
+            )
+        }
+        SkillsCommand::Show { name, file } => {
+            let knowledge = Knowledge::new(root, pack.skills.clone());
+            let unknown = |e: &dyn std::fmt::Display| CliError::usage(e.to_string()).hint("agentctl skills list names them");
+            match file {
+                Some(file) => {
+                    let text = knowledge.skill_file(name, file).map_err(|e| unknown(&e))?;
+                    out.answer(Exit::Complete, || text.clone(), || json!({"skill": name, "file": file, "text": text}))
+                }
+                None => {
+                    let skill = knowledge.load_skill(name).map_err(|e| unknown(&e))?;
+                    out.answer(
+                        Exit::Complete,
+                        || {
+                            let files = if skill.files.is_empty() { String::new() } else { format!("\nfiles: {}\n", skill.files.join(", ")) };
+                            format!("{}\n{files}", skill.body)
+                        },
+                        || json!({"skill": name, "text": skill.body, "files": skill.files}),
+                    )
+                }
+            }
+        }
+    }
+}

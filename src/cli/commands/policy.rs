@@ -1,0 +1,62 @@
+//! `agentctl policy show|check`: who may do what, and by which rule.
+
+use crate::cli::args::PolicyCommand;
+use crate::cli::error::{CliError, Exit};
+use crate::cli::output::Output;
+use crate::cli::session;
+use crate::policy::Decision;
+use console::style;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+pub fn policy(root: &Path, command: &PolicyCommand, out: &Output) -> Result<Exit, CliError> {
+    let pack = session::load_pack(root, out)?;
+    match command {
+        PolicyCommand::Show => {
+            let roles: Vec<&String> = pack.agents.keys().collect();
+            let matrix: Vec<(&String, Vec<String>)> = roles.iter().map(|role| (*role, pack.policy.allowed_tools(role))).collect();
+            out.answer(
+                Exit::Complete,
+                || {
+                    let mut text = String::new();
+                    for (role, tools) in &matrix {
+                        text.push_str(&format!("{}\n  {}\n", style(role).bold(), if tools.is_empty() { "no tools".to_owned() } else { tools.join(", ") }));
+                    }
+                    text.push_str(&format!("\nlimits: {}\n", json!(pack.policy.limits())));
+                    text
+                },
+                || json!({"roles": matrix.iter().map(|(r, t)| ((*r).clone(), json!(t))).collect::<Map<String, Value>>(), "limits": pack.policy.limits()}),
+            )
+        }
+        PolicyCommand::Check { role, tool, args } => {
+            if !pack.agents.contains_key(role) {
+                let known: Vec<&str> = pack.agents.keys().map(String::as_str).collect();
+                return Err(CliError::usage(format!("there is no role {role:?}")).hint(format!("roles: {}", known.join(", "))));
+            }
+            let arguments = match args.as_deref().map(serde_json::from_str::<Value>) {
+                None => Map::new(),
+                Some(Ok(Value::Object(map))) => map,
+                Some(Ok(_)) => return Err(CliError::usage("the arguments must be a JSON object")),
+                Some(Err(e)) => return Err(CliError::usage(format!("the arguments are not valid JSON: {e}"))),
+            };
+            let decision = pack.policy.decide(role, tool, &arguments);
+            let (word, exit) = match &decision {
+                Decision::Allow { .. } => (style("allow").green(), Exit::Complete),
+                Decision::Ask { .. } => (style("ask").yellow(), Exit::Waiting),
+                Decision::Deny { .. } => (style("deny").red(), Exit::Refused),
+            };
+            let reason = match &decision {
+                Decision::Allow { .. } => "",
+                Decision::Ask { reason, .. } | Decision::Deny { reason, .. } => reason,
+            };
+            out.answer(
+                exit,
+                || {
+                    let because = if reason.is_empty() { String::new() } else { format!("\n  {reason}") };
+                    format!("{} {role} {tool}: rule {}{because}\n  guards (edit scope, wipe, stale, …) decide on the workflow as it is, at the call\n", word.bold(), decision.rule())
+                },
+                || json!({"role": role, "tool": tool, "decision": decision}),
+            )
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What a run needs, put together from the project, the pack and the flags; and the ears and the mouth of a run on a terminal.
+
+use super::args::{AnswerOptions, ModelOptions};
+use super::ask;
+use super::error::{CliError, Exit};
+use super::output::Output;
+use super::progress::{Progress, plain_long};
+use crate::backend::EmbeddedBackend;
+use crate::gateway::{Gateway, Redactor};
+use crate::knowledge::Knowledge;
+use crate::model::offline::OfflineModel;
+use crate::n8n::catalog::Catalog;
+use crate::pack::{self, Pack};
+use crate::run::{Answering, Asked, Asker, Cancel, Cause, ChosenModel, Observer, RunContext, RunError, RunReport, System};
+use crate::store::{Project, Question, Record};
+use serde_json::{Map, Value, json};
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A project with its pack, backend and model: enough for any activation.
+pub struct Session {
+    pub project: Project,
+    pub pack: Pack,
+    pub gateway: Gateway,
+    pub models: ChosenModel,
+    pub effects: System,
+    pub cancel: Cancel,
+}
+
+impl Session {
+    pub fn open(root: &Path, model: &ModelOptions, out: &Output) -> Result<Session, CliError> {
+        let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
+        let pack = load_pack(root, out)?;
+        let models = choose_model(model.model.as_deref())?;
+        let backend = EmbeddedBackend::new(root).map_err(|e| CliError::new(Exit::Backend, e.to_string()))?;
+        let knowledge = Knowledge::new(root, pack.skills.clone());
+        let gateway = Gateway::new(&pack, Arc::new(backend), knowledge, Catalog::embedded()).with_redactor(Redactor::from_variables(std::env::vars()));
+        Ok(Session { project, pack, gateway, models, effects: System::default(), cancel: Cancel::default() })
+    }
+
+    /// The run's surroundings, with these eyes and this mouth.
+    pub fn context<'a>(&'a self, observer: &'a mut dyn Observer, asker: Option<&'a mut dyn Asker>) -> RunContext<'a> {
+        RunContext {
+            project: &self.project,
+            pack: &self.pack,
+            gateway: &self.gateway,
+            models: &self.models,
+            effects: &self.effects,
+            cancel: &self.cancel,
+            observer,
+            asker,
+        }
+    }
+
+    /// The first line of `stream-json`.
+    pub fn init(&self, command: &str, out: &Output) -> Result<(), CliError> {
+        out.stream(&json!({
+            "type": "init",
+            "agentctl": env!("CARGO_PKG_VERSION"),
+            "command": command,
+            "flow": self.pack.flow.name,
+            "model": self.models.name,
+            "backend": self.gateway.backend().name(),
+            "capabilities": ["questions", "resume", "undo"],
+        }))
+    }
+}
+
+/// The pack of a project; all of its mistakes at once, its warnings on stderr.
+pub fn load_pack(root: &Path, out: &Output) -> Result<Pack, CliError> {
+    let pack = pack::load(root).map_err(|errors| CliError::usage(errors.to_string()).hint("agentctl agents check lists the same; a project file overrides the built-in one of the same name"))?;
+    for warning in &pack.warnings {
+        out.note(&format!("warning: {warning}"));
+    }
+    Ok(pack)
+}
+
+/// `offline` is the only model of this version; another one is refused before anything is paid or written.
+fn choose_model(asked: Option<&str>) -> Result<ChosenModel, CliError> {
+    match asked {
+        None | Some("offline") => Ok(ChosenModel { name: "offline".into(), model: Arc::new(OfflineModel::default()) }),
+        Some(other) => Err(CliError::new(Exit::Model, format!("the model {other:?} is not available: this version has the offline model only")).hint("leave --model out, or say --model offline")),
+    }
+}
+
+/// Answers given ahead: a JSON object, question id or topic → answer.
+pub fn read_answers(path: Option<&Path>) -> Result<Map<String, Value>, CliError> {
+    let Some(path) = path else { return Ok(Map::new()) };
+    let shown = path.display();
+    let text = if path == Path::new("-") {
+        read_stdin()?
+    } else {
+        std::fs::read_to_string(path).map_err(|e| CliError::usage(format!("cannot read the answers {shown}: {e}")))?
+    };
+    match serde_json::from_str::<Value>(&text) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(CliError::usage(format!("{shown}: expected a JSON object, question id or topic → answer"))),
+        Err(e) => Err(CliError::usage(format!("{shown}:{}:{}: not valid JSON: {e}", e.line(), e.column())).hint("an answers file looks like {\"channel\": \"#sales\"}")),
+    }
+}
+
+pub fn read_stdin() -> Result<String, CliError> {
+    let mut text = String::new();
+    std::io::stdin().lock().read_to_string(&mut text).map_err(|e| CliError::failed(format!("cannot read stdin: {e}")))?;
+    Ok(text)
+}
+
+pub fn answering(options: &AnswerOptions) -> Result<Answering, CliError> {
+    Ok(Answering { answers: read_answers(options.answers.as_deref())?, yes: options.yes })
+}
+
+/// Runs an activation on a runtime of its own; Ctrl-C and SIGTERM stop it between two actions, a second one at once.
+pub fn block_on<T>(cancel: &Cancel, work: impl Future<Output = T>) -> Result<T, CliError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| CliError::new(Exit::Internal, format!("cannot start the runtime: {e}")))?;
+    let cancel = cancel.clone();
+    runtime.block_on(async move {
+        let signals = tokio::spawn(watch_signals(cancel));
+        let done = work.await;
+        signals.abort();
+        Ok(done)
+    })
+}
+
+async fn watch_signals(cancel: Cancel) {
+    let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) else { return };
+    loop {
+        let cause = tokio::select! {
+            done = tokio::signal::ctrl_c() => match done { Ok(()) => Cause::Interrupt, Err(_) => return },
+            _ = terminate.recv() => Cause::Terminate,
+        };
+        if !cancel.request(cause) {
+            // The second request: everything that was promised is on the disk already.
+            std::process::exit(match cause {
+                Cause::Interrupt => Exit::Interrupted.code().into(),
+                Cause::Terminate => Exit::Terminated.code().into(),
+            });
+        }
+        eprintln!("stopping after this step; again to stop at once");
+    }
+}
+
+/// Sees a run's events: progress on stderr, or lines of `stream-json` on stdout.
+pub struct Watcher<'a> {
+    pub out: &'a Output,
+    pub progress: Arc<Progress>,
+    /// What stdout refused; told at the end.
+    pub failed: Option<CliError>,
+}
+
+impl<'a> Watcher<'a> {
+    pub fn new(out: &'a Output) -> Self {
+        Watcher { out, progress: Arc::new(Progress::new(out.quiet)), failed: None }
+    }
+}
+
+impl Observer for Watcher<'_> {
+    fn event(&mut self, record: &Record) {
+        self.progress.record(record);
+        if let Err(error) = self.out.stream(&stream_event(record)) {
+            self.failed.get_or_insert(error);
+        }
+    }
+    fn note(&mut self, text: &str) {
+        self.progress.line(&plain_long(text));
+    }
+}
+
+/// A journal record as a line of `stream-json`: `type` with dots, `seq`, `at` and the event's own fields.
+fn stream_event(record: &Record) -> Value {
+    let mut event = match serde_json::to_value(&record.event) {
+        Ok(Value::Object(map)) => map,
+        _ => Map::new(),
+    };
+    let kind = event.shift_remove("type").and_then(|t| t.as_str().map(|t| t.replacen('_', ".", 1))).unwrap_or_default();
+    let mut line = Map::new();
+    line.insert("type".into(), kind.into());
+    line.insert("seq".into(), record.seq.into());
+    line.insert("at".into(), record.at.clone().into());
+    line.append(&mut event);
+    Value::Object(line)
+}
+
+/// A person at the terminal.
+pub struct Terminal {
+    pub progress: Arc<Progress>,
+}
+
+impl Asker for Terminal {
+    fn ask(&mut self, question: &Question) -> Result<Asked, String> {
+        self.progress.suspend(|| ask::ask(question))
+    }
+    fn refuse(&mut self, _question: &Question, why: &str) {
+        self.progress.line(&format!("that answer does not fit: {}", plain_long(why)));
+    }
+}
+
+/// How a run that could not be carried through is told.
+pub fn run_error(error: &RunError) -> CliError {
+    let exit = Exit::from_code(error.exit_code());
+    let mut told = CliError::new(exit, error.to_string());
+    if let Some(hint) = error.hint() {
+        told = told.hint(hint);
+    }
+    if exit == Exit::Internal {
+        told = told.hint("this is a bug in agentctl; the run is saved, `agentctl runs show` tells how far it came");
+    }
+    told
+}
+
+/// The exit of a run that came to an end, good or not.
+pub fn exit_of(report: &RunReport) -> Exit {
+    Exit::from_code(report.exit_code)
+}

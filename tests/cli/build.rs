@@ -1,0 +1,251 @@
+//! The main job through the built binary: build, questions, answers, changes, undo.
+
+use super::support::Project;
+use serde_json::{Value, json};
+
+const ORDERS: &str = "When a webhook receives an order over 100 EUR, post it to Slack #sales and append it to the Google Sheet Orders";
+
+fn types(workflow: &Value) -> Vec<&str> {
+    let mut types: Vec<&str> = workflow["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|n| n["type"].as_str().unwrap())
+        .collect();
+    types.sort_unstable();
+    types
+}
+
+#[test]
+fn the_first_command_builds_a_workflow_that_passes_the_check() {
+    let project = Project::new();
+    let ran = project.run(&["build", "--yes", "--output-format", "json", ORDERS]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let report = ran.json();
+    assert_eq!(report["stage"], "complete");
+    assert_eq!(report["outcome"], "complete");
+    assert_eq!(report["exit_code"], 0);
+    assert_eq!(report["qa_report"]["status"], "pass");
+    assert_eq!(report["qa_report"]["error_count"], 0);
+    assert_eq!(report["qa_report"]["executed"], false);
+    let file = report["workflow"]["file"].as_str().unwrap();
+    let workflow = project.read_json(file);
+    let types = types(&workflow);
+    for wanted in [
+        "n8n-nodes-base.webhook",
+        "n8n-nodes-base.slack",
+        "n8n-nodes-base.googleSheets",
+    ] {
+        assert!(types.contains(&wanted), "{wanted} is not in {types:?}");
+    }
+    assert_eq!(
+        report["workflow"]["node_count"].as_u64().unwrap() as usize,
+        types.len()
+    );
+    let qa = project.run(&["qa", "workflows"]);
+    assert_eq!(qa.code, 0, "{}", qa.stdout);
+    // The summary on disk says the same, and the full report lies beside it.
+    let state = project.read_json("memory/run_state.json");
+    assert_eq!(state["stage"], "complete");
+    assert_eq!(
+        state["workflow"]["graph_hash"],
+        report["workflow"]["graph_hash"]
+    );
+}
+
+#[test]
+fn progress_goes_to_stderr_and_shows_the_phases() {
+    let project = Project::new();
+    let ran = project.run(&["build", "--yes", ORDERS]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for phase in ["research", "decision", "build", "validate"] {
+        assert!(ran.stderr.contains(phase), "no {phase} in {}", ran.stderr);
+    }
+    for shown in [
+        "file: workflows/",
+        "checked:",
+        "not checked: it was not executed",
+        "still yours to do:",
+        "next: agentctl",
+    ] {
+        assert!(ran.stdout.contains(shown), "no {shown:?} in {}", ran.stdout);
+    }
+}
+
+#[test]
+fn stream_json_begins_with_init_and_ends_with_the_result() {
+    let project = Project::new();
+    let ran = project.run(&[
+        "build",
+        "--yes",
+        "--quiet",
+        "--output-format",
+        "stream-json",
+        ORDERS,
+    ]);
+    let lines: Vec<Value> = ran
+        .stdout
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    assert_eq!(lines.first().unwrap()["type"], "init");
+    let last = lines.last().unwrap();
+    assert_eq!(last["type"], "result");
+    assert_eq!(last["exit_code"], 0);
+    assert_eq!(ran.code, 0);
+    assert_eq!(ran.stderr, "");
+}
+
+#[test]
+fn a_vague_request_stops_with_questions_and_goes_on_with_answers() {
+    let project = Project::new();
+    let ran = project.run(&[
+        "build",
+        "--output-format",
+        "json",
+        "post our new stuff on social media automatically",
+    ]);
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    let report = ran.json();
+    assert_eq!(report["outcome"], "waiting");
+    let questions = report["questions"].as_array().unwrap();
+    assert!(questions.len() >= 2, "{questions:?}");
+    assert!(
+        project.workflows().is_empty(),
+        "nothing is built before the answers"
+    );
+    let run = report["run_id"].as_str().unwrap();
+
+    // The answers by topic, from a file, later.
+    let mut answers = serde_json::Map::new();
+    for question in questions {
+        let value = question["options"]
+            .get(0)
+            .map_or_else(|| json!("every day at 9:00"), |o| o["value"].clone());
+        answers.insert(question["topic"].as_str().unwrap().to_owned(), value);
+    }
+    project.write("answers.json", &Value::Object(answers).to_string());
+    let resumed = project.run(&[
+        "resume",
+        run,
+        "--answers",
+        "answers.json",
+        "--yes",
+        "--output-format",
+        "json",
+    ]);
+    assert!([0, 4].contains(&resumed.code), "{}", resumed.stderr);
+    let asked_again = resumed.json()["questions"].as_array().unwrap().clone();
+    for question in &asked_again {
+        assert!(
+            !questions.iter().any(|q| q["topic"] == question["topic"]),
+            "{question} was answered already"
+        );
+    }
+}
+
+#[test]
+fn a_wrong_answer_is_refused_and_nothing_is_lost() {
+    let project = Project::new();
+    let waiting = project
+        .run(&[
+            "build",
+            "--output-format",
+            "json",
+            "post our new stuff on social media automatically",
+        ])
+        .json();
+    let run = waiting["run_id"].as_str().unwrap();
+    let ran = project.run(&["answer", run, "no-such-question=1"]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("no-such-question"), "{}", ran.stderr);
+    let again = project.run(&["status", "--output-format", "json"]).json();
+    assert_eq!(again["questions"], waiting["questions"]);
+}
+
+#[test]
+fn a_secret_in_the_request_is_refused_and_stays_out_of_every_file() {
+    let project = Project::new();
+    let ran = project.run(&["build", "--yes", "--output-format", "json", "Every day at 7 log in to https://intranet.example.com with the password Sommer2031! and put it straight into the HTTP Request node"]);
+    assert_eq!(ran.code, 5, "{}", ran.stdout);
+    assert!(
+        ran.json()["refusal"]["reason"]
+            .as_str()
+            .is_some_and(|r| !r.is_empty())
+    );
+    assert!(project.workflows().is_empty());
+    for entry in walkdir::WalkDir::new(project.path()) {
+        let entry = entry.unwrap();
+        if entry.file_type().is_file() {
+            let text = String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap()).into_owned();
+            assert!(
+                !text.contains("Sommer2031!"),
+                "the secret is in {}",
+                entry.path().display()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_change_touches_only_what_was_asked_and_can_be_undone() {
+    let project = Project::new();
+    project.run(&["build", "--yes", ORDERS]);
+    let file = format!("workflows/{}", project.workflows().first().unwrap());
+    let before = project.read_json(&file);
+    let ran = project.run(&[
+        "build",
+        "--yes",
+        "--output-format",
+        "json",
+        "--workflow",
+        &file,
+        "post to #orders instead of #sales",
+    ]);
+    assert_eq!(ran.code, 0, "{}\n{}", ran.stderr, ran.stdout);
+    assert!(
+        ran.stderr.contains("#orders"),
+        "the diff is shown before it is written: {}",
+        ran.stderr
+    );
+    let after = project.read_json(&file);
+    let (mut changed, mut same) = (Vec::new(), 0);
+    for (old, new) in before["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(after["nodes"].as_array().unwrap())
+    {
+        if old == new {
+            same += 1
+        } else {
+            changed.push(new["type"].as_str().unwrap())
+        }
+    }
+    assert_eq!(changed, ["n8n-nodes-base.slack"]);
+    assert_eq!(same, before["nodes"].as_array().unwrap().len() - 1);
+    assert_eq!(before["connections"], after["connections"]);
+
+    let undone = project.run(&["undo"]);
+    assert_eq!(undone.code, 0, "{}", undone.stderr);
+    assert_eq!(project.read_json(&file), before);
+}
+
+#[test]
+fn a_second_build_while_one_runs_is_refused_with_the_holder_named() {
+    let project = Project::new();
+    project.run(&["build", "--yes", ORDERS]);
+    // The lock is held by this process, as a running build would hold it.
+    let lock = project.file("memory/.lock");
+    let file = std::fs::OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&lock)
+        .unwrap();
+    fs2::FileExt::lock_exclusive(&file).unwrap();
+    let ran = project.run(&["build", "--yes", ORDERS]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("pid"), "{}", ran.stderr);
+}
