@@ -1,12 +1,12 @@
 //! What the guards have to know of a run, folded from its journal: the same events give the same state, now and after a
 //! resume. Never asks a backend and never looks at a file.
 
-use super::guards::{self, IDENTICAL_CALLS, TOOL_CALLS};
+use super::guards;
 use super::{approval, tools};
 use crate::model::{ToolCall, ToolResult, ToolStatus};
 use crate::n8n::WorkflowId;
 use crate::policy::Decision;
-use crate::store::{Event, Question};
+use crate::store::Event;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -102,8 +102,7 @@ impl GuardState {
                 question_id, value, ..
             } => {
                 if let Some(hash) = self.asked.get(question_id) {
-                    self.answers
-                        .insert(hash.clone(), approval::is_yes(value));
+                    self.answers.insert(hash.clone(), approval::is_yes(value));
                 }
             }
             Event::Undone { workflow_id, .. } => {
@@ -113,7 +112,11 @@ impl GuardState {
         }
     }
 
-    fn changed(&mut self, change: &crate::store::event::Change, intent: Option<&(ToolCall, Decision)>) {
+    fn changed(
+        &mut self,
+        change: &crate::store::event::Change,
+        intent: Option<&(ToolCall, Decision)>,
+    ) {
         let id = change.workflow_id.clone();
         self.identical.clear();
         match &change.after {
@@ -130,7 +133,7 @@ impl GuardState {
             self.owned.remove(&id);
             self.creates.retain(|_, created| *created != id);
         }
-        if intent.is_some_and(|(_, decision)| decision.rule() == approval::approved(guards::WIPE)) {
+        if intent.is_some_and(|(_, decision)| approval::was_approved(decision, guards::WIPE)) {
             let taken = self.snapshots.get(&id).map_or(0, Vec::len);
             self.base_from.insert(id, taken);
         }
@@ -240,11 +243,6 @@ impl GuardState {
     }
 }
 
-/// True for the rules that say: this run has had its share.
-pub(super) fn is_budget(rule: &str) -> bool {
-    rule == TOOL_CALLS || rule == IDENTICAL_CALLS
-}
-
 /// One text per call that means the same: the tool and its arguments, key order and spaces aside.
 pub(super) fn call_key(call: &ToolCall) -> String {
     match super::strict_json::object(&call.arguments) {
@@ -260,8 +258,4 @@ pub(super) fn call_key(call: &ToolCall) -> String {
 /// The question's place in the run: `approve-1`, `approve-2`, … by the approvals asked so far.
 pub(super) fn next_approval_id(state: &GuardState) -> String {
     format!("approve-{}", state.asked.len() + 1)
-}
-
-pub(super) fn approves(question: &Question) -> Option<&str> {
-    question.approves.as_deref()
 }

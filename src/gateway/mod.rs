@@ -5,9 +5,11 @@
 
 mod approval;
 mod call;
+mod change;
 mod content;
 mod guard_state;
 pub mod guards;
+mod reads;
 pub mod redact;
 mod settle;
 mod strict_json;
@@ -22,6 +24,7 @@ pub use settle::{Settlement, judge};
 use crate::backend::{Backend, BackendError};
 use crate::knowledge::Knowledge;
 use crate::model::{ToolResult, ToolSpec};
+use crate::n8n::catalog::Catalog;
 use crate::n8n::{Workflow, WorkflowId};
 use crate::policy::Decision;
 use crate::store::{Event, Question, SnapshotRef, StoreError};
@@ -104,9 +107,25 @@ pub struct Gateway {
     backend: Arc<dyn Backend>,
     knowledge: Knowledge,
     redactor: Redactor,
+    catalog: &'static Catalog,
 }
 
 impl Gateway {
+    pub fn assemble(
+        permissions: Box<dyn Permissions>,
+        backend: Arc<dyn Backend>,
+        knowledge: Knowledge,
+        catalog: &'static Catalog,
+    ) -> Self {
+        Gateway {
+            permissions,
+            backend,
+            knowledge,
+            redactor: Redactor::default(),
+            catalog,
+        }
+    }
+
     pub fn backend(&self) -> &dyn Backend {
         self.backend.as_ref()
     }

@@ -133,7 +133,11 @@ impl Learnings {
             let mut grown = index.trim_end().to_owned();
             let line = if table {
                 let cell = |text: &str| text.replace('|', "/");
-                format!("\n| {id} | {} | {} |\n", cell(&title), cell(&tags.join(", ")))
+                format!(
+                    "\n| {id} | {} | {} |\n",
+                    cell(&title),
+                    cell(&tags.join(", "))
+                )
             } else if tags.is_empty() {
                 format!("\n- {id} {title}\n")
             } else {
@@ -199,7 +203,9 @@ fn parse(text: &str) -> Vec<Learning> {
         if let Some((id, title)) = heading.and_then(leading_id) {
             entries.push(Learning {
                 id: id.to_owned(),
-                title: title.trim_start_matches([' ', ':', '-', '–', '—', '·']).to_owned(),
+                title: title
+                    .trim_start_matches([' ', ':', '-', '–', '—', '·'])
+                    .to_owned(),
                 body: String::new(),
             });
         } else if let Some(entry) = entries.last_mut() {

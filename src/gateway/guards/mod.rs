@@ -63,7 +63,9 @@ pub fn hint(rule: &str) -> &'static str {
         }
         WIPE => "edit nodes in place instead of removing, disabling or cutting them off",
         PUBLISH => "the workflow is published; leave it, or let the user decide",
-        STALE => "call get_workflow, compare with what you planned, and plan again on what is there now",
+        STALE => {
+            "call get_workflow, compare with what you planned, and plan again on what is there now"
+        }
         CREDENTIALS => {
             "leave credentials as they are; the user attaches them in n8n, or names the credential to use"
         }
@@ -71,7 +73,9 @@ pub fn hint(rule: &str) -> &'static str {
         REDACTED => "change single parameters with set_parameter and leave the hidden value alone",
         REPEAT => "use update_workflow on the workflow that was created",
         TOOL_CALLS => "finish with what you have",
-        IDENTICAL_CALLS => "the answer will not change; use the one you have, or call with other arguments",
+        IDENTICAL_CALLS => {
+            "the answer will not change; use the one you have, or call with other arguments"
+        }
         "arguments" => "compare the call with the tool's schema; names and types are exact",
         _ => "do not make the call again; return what you know",
     }

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 pub const GET_WORKFLOW: &str = "get_workflow";
+pub const WRITE_LEARNING: &str = "write_learning";
 pub const VALIDATE_WORKFLOW: &str = "validate_workflow";
 
 /// A call, parsed: one variant for each tool.

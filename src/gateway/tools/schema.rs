@@ -28,7 +28,9 @@ fn limit() -> Value {
 }
 
 fn expect_hash() -> Value {
-    text("the graph hash that the change was planned on; refused when the workflow has another one now")
+    text(
+        "the graph hash that the change was planned on; refused when the workflow has another one now",
+    )
 }
 
 pub fn list_workflows() -> Value {
@@ -211,7 +213,10 @@ pub fn list_executions() -> Value {
 }
 
 pub fn get_execution() -> Value {
-    object(json!({"execution_id": {"type": "string"}}), &["execution_id"])
+    object(
+        json!({"execution_id": {"type": "string"}}),
+        &["execution_id"],
+    )
 }
 
 pub fn search_nodes() -> Value {
