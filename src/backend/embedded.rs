@@ -132,9 +132,10 @@ impl EmbeddedBackend {
             return Ok(id);
         }
         // A person may name a workflow by its title; only one that fits is taken.
-        let mut named = self.listing()?.workflows.into_iter().filter(|w| {
-            w.name.eq_ignore_ascii_case(reference) || slug(&w.name) == slug(reference)
-        });
+        let mut named =
+            self.listing()?.workflows.into_iter().filter(|w| {
+                w.name.eq_ignore_ascii_case(reference) || slug(&w.name) == slug(reference)
+            });
         match (named.next(), named.next()) {
             (Some(only), None) => Ok(only.id),
             _ => Ok(id),
@@ -251,7 +252,12 @@ fn stored(id: WorkflowId, file: PathBuf, workflow: Workflow) -> Stored {
 }
 
 fn listed(stored: Stored) -> Listed {
-    let types: BTreeSet<&str> = stored.workflow.nodes.iter().map(|n| n.node_type()).collect();
+    let types: BTreeSet<&str> = stored
+        .workflow
+        .nodes
+        .iter()
+        .map(|n| n.node_type())
+        .collect();
     Listed {
         name: stored.workflow.name().to_owned(),
         active: stored.active,
@@ -331,10 +337,13 @@ fn id_of_path(relative: &Path) -> WorkflowId {
 /// The file of an id. Refuses what may never be a workflow: other endings, hidden files, the run's own records.
 fn path_of(id: &WorkflowId) -> BackendResult<PathBuf> {
     let refuse = |why: &str| {
-        Err(
-            BackendError::rejected(format!("`{}` is not a workflow id: {why}", id.0.escape_debug()))
-                .with_hint("`list_workflows` shows the ids; a path is relative to the project and ends in .json"),
-        )
+        Err(BackendError::rejected(format!(
+            "`{}` is not a workflow id: {why}",
+            id.0.escape_debug()
+        ))
+        .with_hint(
+            "`list_workflows` shows the ids; a path is relative to the project and ends in .json",
+        ))
     };
     let text = id.0.as_str();
     if text.is_empty() {

@@ -184,10 +184,8 @@ pub trait Backend: Send + Sync {
     ) -> BoxFuture<'a, BackendResult<Stored>>;
     fn delete<'a>(&'a self, id: &'a WorkflowId) -> BoxFuture<'a, BackendResult<()>>;
 
-    fn versions<'a>(
-        &'a self,
-        id: &'a WorkflowId,
-    ) -> BoxFuture<'a, BackendResult<Vec<VersionHead>>>;
+    fn versions<'a>(&'a self, id: &'a WorkflowId)
+    -> BoxFuture<'a, BackendResult<Vec<VersionHead>>>;
     fn version<'a>(
         &'a self,
         id: &'a WorkflowId,

@@ -14,9 +14,20 @@ pub fn approval_hash(rule: &str, subject: &Value) -> String {
     sha256_hex(canonical(&json!({"rule": rule, "subject": subject})).as_bytes())
 }
 
-/// The rule that the journal shows for a call that the user allowed.
-pub(super) fn approved(rule: &str) -> String {
-    format!("approved:{rule}")
+const APPROVED: &str = "approved:";
+
+/// The rule that the journal shows for a call that the user allowed: `approved:guard.wipe`, several joined by commas.
+pub(super) fn approved(rules: &[String]) -> String {
+    format!("{APPROVED}{}", rules.join(","))
+}
+
+/// True when the journaled decision says that the user allowed what this rule asked.
+pub(super) fn was_approved(decision: &Decision, rule: &str) -> bool {
+    matches!(decision, Decision::Allow { .. })
+        && decision
+            .rule()
+            .strip_prefix(APPROVED)
+            .is_some_and(|rules| rules.split(',').any(|r| r == rule))
 }
 
 pub(super) fn is_yes(value: &Value) -> bool {
@@ -32,7 +43,7 @@ pub(super) fn is_yes(value: &Value) -> bool {
 
 /// What the answers so far make of a decision to ask.
 pub(super) enum Asked {
-    Allowed(Decision),
+    Allowed,
     Refused(Decision),
     Open(Box<Question>),
 }
@@ -50,9 +61,7 @@ pub(super) struct Ask<'a> {
 pub(super) fn settle_ask(state: &GuardState, can_ask: bool, ask: &Ask<'_>) -> Asked {
     let hash = approval_hash(ask.rule, &ask.subject);
     match state.answer(&hash) {
-        Some(true) => Asked::Allowed(Decision::Allow {
-            rule: approved(ask.rule),
-        }),
+        Some(true) => Asked::Allowed,
         Some(false) => Asked::Refused(Decision::Deny {
             rule: ask.rule.to_owned(),
             reason: format!("the user said no: {}", ask.reason),

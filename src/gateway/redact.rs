@@ -26,11 +26,20 @@ const TABLE: &[(&str, &str)] = &[
         r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
     ),
     ("anthropic", r"\bsk-ant-[A-Za-z0-9_-]{16,}"),
-    ("openai", r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}"),
+    (
+        "openai",
+        r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}",
+    ),
     ("stripe", r"\b(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}"),
     ("webhook-secret", r"\bwhsec_[A-Za-z0-9+/=]{16,}"),
-    ("github", r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})"),
-    ("gitlab", r"\bgl(?:pat|rt|dt|ptt|cbt|soat)-[A-Za-z0-9_-]{18,}"),
+    (
+        "github",
+        r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})",
+    ),
+    (
+        "gitlab",
+        r"\bgl(?:pat|rt|dt|ptt|cbt|soat)-[A-Za-z0-9_-]{18,}",
+    ),
     ("slack", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
     ("slack", r"\bxapp-\d-[A-Za-z0-9-]{20,}"),
     (
@@ -165,8 +174,7 @@ impl Redactor {
                 Value::Object(
                     map.into_iter()
                         .map(|(key, item)| {
-                            let secret =
-                                is_secret_key(&key) || (pair_is_secret && key == "value");
+                            let secret = is_secret_key(&key) || (pair_is_secret && key == "value");
                             let item = match item {
                                 Value::String(text) if secret && is_literal(&text) => {
                                     Value::String(mark("value"))
@@ -219,8 +227,16 @@ pub fn names_a_secret(variable: &str) -> bool {
     name.split('_').any(|part| {
         matches!(
             part,
-            "KEY" | "APIKEY" | "TOKEN" | "SECRET" | "PASSWORD" | "PASSWD" | "PASS" | "CREDENTIAL"
-                | "CREDENTIALS" | "AUTH"
+            "KEY"
+                | "APIKEY"
+                | "TOKEN"
+                | "SECRET"
+                | "PASSWORD"
+                | "PASSWD"
+                | "PASS"
+                | "CREDENTIAL"
+                | "CREDENTIALS"
+                | "AUTH"
         )
     })
 }

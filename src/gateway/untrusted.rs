@@ -54,7 +54,10 @@ mod tests {
 
     #[test]
     fn marks_what_hides_or_steers_and_keeps_the_rest() {
-        assert_eq!(text("a\u{1b}[31mred\u{1b}[0m"), "a\u{fffd}[31mred\u{fffd}[0m");
+        assert_eq!(
+            text("a\u{1b}[31mred\u{1b}[0m"),
+            "a\u{fffd}[31mred\u{fffd}[0m"
+        );
         assert_eq!(text("safe\u{202e}txt\u{200b}"), "safe\u{fffd}txt\u{fffd}");
         assert_eq!(text("Grüße\r\n\tNaïve 👩‍🚀"), "Grüße\n\tNaïve 👩‍🚀");
         assert_eq!(

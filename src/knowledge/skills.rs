@@ -130,8 +130,10 @@ fn on_disk(folder: &Path) -> Vec<String> {
         .filter(|entry| entry.file_type().is_file())
         .filter_map(|entry| {
             let relative = entry.path().strip_prefix(folder).ok()?;
-            let parts: Option<Vec<&str>> =
-                relative.components().map(|c| c.as_os_str().to_str()).collect();
+            let parts: Option<Vec<&str>> = relative
+                .components()
+                .map(|c| c.as_os_str().to_str())
+                .collect();
             let path = parts?.join("/");
             (!path.starts_with('.') && !path.contains("/.")).then_some(path)
         })
@@ -152,7 +154,10 @@ fn body(text: &str) -> &str {
     for line in rest.split_inclusive('\n') {
         at += line.len();
         if line.trim_end() == "---" {
-            return rest.get(at..).unwrap_or("").trim_start_matches(['\r', '\n']);
+            return rest
+                .get(at..)
+                .unwrap_or("")
+                .trim_start_matches(['\r', '\n']);
         }
     }
     text

@@ -19,8 +19,18 @@ fn bound(node: &Node) -> Bound {
                 .get("id")
                 .and_then(|id| id.as_str())
                 .map(str::to_owned)
-                .or_else(|| value.get("id").filter(|id| !id.is_null()).map(ToString::to_string))
-                .or_else(|| value.get("name").and_then(|n| n.as_str()).map(str::to_owned))
+                .or_else(|| {
+                    value
+                        .get("id")
+                        .filter(|id| !id.is_null())
+                        .map(ToString::to_string)
+                })
+                .or_else(|| {
+                    value
+                        .get("name")
+                        .and_then(|n| n.as_str())
+                        .map(str::to_owned)
+                })
                 .or_else(|| value.as_str().map(str::to_owned))?;
             Some((kind.clone(), id))
         })
@@ -43,7 +53,9 @@ pub fn credentials(before: Option<&Workflow>, after: &Workflow) -> Decision {
         match old.get(key) {
             Some(was) if *was == now => {}
             Some(_) => changes.push(format!("{:?}", node.name())),
-            None if now.into_iter().all(|credential| known.contains(&credential)) => {}
+            None if now
+                .into_iter()
+                .all(|credential| known.contains(&credential)) => {}
             None => changes.push(format!("{:?} (new)", node.name())),
         }
     }

@@ -11,7 +11,7 @@
 //! | `guard.credentials` | credential ids stay as they are |
 //! | `guard.owner` | a workflow that this run did not create is deleted only with the user's word |
 //! | `guard.redacted` | a hidden value is not written back as if it were one |
-//! | `guard.repeat` | a create that succeeded is not made again |
+//! | `guard.repeat` | a workflow that this run created is not created again |
 //! | `budget.tool_calls`, `budget.identical_calls` | how much a run may call |
 
 mod change;
@@ -63,7 +63,9 @@ pub fn hint(rule: &str) -> &'static str {
         }
         WIPE => "edit nodes in place instead of removing, disabling or cutting them off",
         PUBLISH => "the workflow is published; leave it, or let the user decide",
-        STALE => "call get_workflow, compare with what you planned, and plan again on what is there now",
+        STALE => {
+            "call get_workflow, compare with what you planned, and plan again on what is there now"
+        }
         CREDENTIALS => {
             "leave credentials as they are; the user attaches them in n8n, or names the credential to use"
         }
@@ -71,7 +73,9 @@ pub fn hint(rule: &str) -> &'static str {
         REDACTED => "change single parameters with set_parameter and leave the hidden value alone",
         REPEAT => "use update_workflow on the workflow that was created",
         TOOL_CALLS => "finish with what you have",
-        IDENTICAL_CALLS => "the answer will not change; use the one you have, or call with other arguments",
+        IDENTICAL_CALLS => {
+            "the answer will not change; use the one you have, or call with other arguments"
+        }
         "arguments" => "compare the call with the tool's schema; names and types are exact",
         _ => "do not make the call again; return what you know",
     }
@@ -132,7 +136,7 @@ pub fn owner(created_by_this_run: bool, name: &str) -> Decision {
 }
 
 /// `made` and `same` count the calls before this one.
-pub fn budget(made: u32, max_calls: u32, same: u32, max_same: u32) -> Decision {
+pub fn budget(made: u64, max_calls: u64, same: u64, max_same: u64) -> Decision {
     if made >= max_calls {
         deny(
             TOOL_CALLS,

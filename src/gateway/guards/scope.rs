@@ -8,7 +8,7 @@
 //! - Settings and the workflow's name are in scope only when the scope holds the entry `$workflow`; with it, new nodes need no connection.
 //! - Positions are nobody's scope: moving a node changes nothing that runs.
 
-use super::change::{GraphChange, NodeKey, edges, key_of_name, keys, names_to_keys};
+use super::change::{GraphChange, NodeKey, edges, keys};
 use super::{EDIT_SCOPE, allow, deny};
 use crate::n8n::Workflow;
 use crate::policy::Decision;
@@ -72,13 +72,12 @@ pub fn edit_scope(
             .filter(|key| !inside(key))
             .map(|key| format!("node {}", names.of_key(key))),
     );
-    outside.extend(
-        change
-            .added
-            .iter()
-            .filter(|key| !inside(key))
-            .map(|key| format!("new node {}, connected to nothing in scope", names.of_key(key))),
-    );
+    outside.extend(change.added.iter().filter(|key| !inside(key)).map(|key| {
+        format!(
+            "new node {}, connected to nothing in scope",
+            names.of_key(key)
+        )
+    }));
     outside.extend(
         change
             .edges
@@ -179,10 +178,4 @@ impl Names {
     fn of_key(&self, key: &NodeKey) -> String {
         self.0.get(key).cloned().unwrap_or_else(|| key.to_string())
     }
-}
-
-/// The nodes at the ends of an edge, for callers that have names only.
-#[cfg(test)]
-pub(super) fn key_named(workflow: &Workflow, name: &str) -> NodeKey {
-    key_of_name(&names_to_keys(workflow, &keys(workflow)), name)
 }

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 pub const GET_WORKFLOW: &str = "get_workflow";
+pub const WRITE_LEARNING: &str = "write_learning";
 pub const VALIDATE_WORKFLOW: &str = "validate_workflow";
 
 /// A call, parsed: one variant for each tool.
@@ -292,7 +293,7 @@ static TOOLS: &[Tool] = &[
         true,
         WriteLearning,
         write_learning,
-        "Record a lesson: title, body (cause, evidence, what to do), tags. Returns its id."
+        "Record a lesson: what one sees, why, what to do, and where it was seen. Returns its id."
     ),
 ];
 

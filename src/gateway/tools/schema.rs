@@ -28,7 +28,9 @@ fn limit() -> Value {
 }
 
 fn expect_hash() -> Value {
-    text("the graph hash that the change was planned on; refused when the workflow has another one now")
+    text(
+        "the graph hash that the change was planned on; refused when the workflow has another one now",
+    )
 }
 
 pub fn list_workflows() -> Value {
@@ -211,7 +213,10 @@ pub fn list_executions() -> Value {
 }
 
 pub fn get_execution() -> Value {
-    object(json!({"execution_id": {"type": "string"}}), &["execution_id"])
+    object(
+        json!({"execution_id": {"type": "string"}}),
+        &["execution_id"],
+    )
 }
 
 pub fn search_nodes() -> Value {
@@ -273,12 +278,19 @@ pub fn read_learning() -> Value {
 }
 
 pub fn write_learning() -> Value {
+    let texts = || json!({"type": "array", "items": {"type": "string"}});
     object(
         json!({
             "title": {"type": "string", "maxLength": 120},
-            "body": text("cause, evidence, what to do next time"),
-            "tags": {"type": "array", "items": {"type": "string"}},
+            "problem": text("what one sees"),
+            "cause": text("why"),
+            "solution": text("what to do next time"),
+            "evidence": text("where it was seen: run and event, finding id"),
+            "workflow_id": workflow_id(),
+            "node_types": texts(),
+            "finding_codes": texts(),
+            "tags": texts(),
         }),
-        &["title", "body"],
+        &["title", "problem", "cause", "solution", "evidence"],
     )
 }
