@@ -220,7 +220,6 @@ fn driver<'a>(
         cancel: cx.cancel,
         asker: cx.asker,
         answering,
-        given_by: AnsweredBy::File,
         limits: Limits::of(cx.pack.policy.limits()).lowered(limits),
         guards,
         started_ms: cx.effects.elapsed_ms(),
