@@ -1,1 +1,161 @@
-//! (in work)
+//! The one door to tools: parse → decide → guard → journal the intent → call → verify by reading back → redact → journal
+//! the result. A model's JSON is turned into a typed request here and goes no further.
+//! Must know no role and no stage by name, must never let an error through as a permission, and must never drop a failed
+//! write of the journal: what could not be recorded was not done.
+
+mod approval;
+mod call;
+mod change;
+mod content;
+mod guard_state;
+pub mod guards;
+mod reads;
+pub mod redact;
+mod settle;
+mod strict_json;
+pub mod tools;
+pub mod untrusted;
+
+pub use approval::approval_hash;
+pub use guard_state::{GuardState, SnapshotMark, Validation};
+pub use redact::Redactor;
+pub use settle::{Settlement, judge};
+
+use crate::backend::{Backend, BackendError};
+use crate::knowledge::Knowledge;
+use crate::model::{ToolResult, ToolSpec};
+use crate::n8n::catalog::Catalog;
+use crate::n8n::{Workflow, WorkflowId};
+use crate::policy::Decision;
+use crate::store::{Event, Question, SnapshotRef, StoreError};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// What the gateway needs from the run: the journal, the snapshots, time and ids. The run's driver is one.
+pub trait Recorder: Send {
+    /// Appends to the journal; `durable` ones are on the disk when this returns.
+    fn record(&mut self, event: Event, durable: bool) -> Result<(), StoreError>;
+    /// Writes the workflow as it is now and syncs it. The gateway records `SnapshotTaken` itself.
+    fn snapshot(
+        &mut self,
+        id: &WorkflowId,
+        workflow: &Workflow,
+        graph_hash: &str,
+    ) -> Result<SnapshotRef, StoreError>;
+    /// The text of a snapshot of this run, by its `file`.
+    fn load_snapshot(&mut self, file: &str) -> Result<String, StoreError>;
+    fn now(&self) -> jiff::Timestamp;
+    fn new_id(&mut self) -> String;
+}
+
+/// Who may do what, as the gateway asks it. The policy is one; tests have smaller ones.
+pub trait Permissions: Send + Sync {
+    fn decide(&self, role: &str, tool: &str, args: &Map<String, Value>) -> Decision;
+    /// How many tool calls a run may make, and how often the very same call without a change in between.
+    fn max_tool_calls(&self) -> u32;
+    fn max_identical_calls(&self) -> u32;
+}
+
+/// One call's surroundings.
+pub struct CallContext<'a> {
+    pub role: &'a str,
+    /// The flow step's path, for the journal.
+    pub step: &'a str,
+    /// The names of the tools that this role was shown; a call to another one is refused. None: not limited (the flow itself calls).
+    pub offered: Option<&'a [String]>,
+    /// False where nobody can ever answer: then what would be asked is refused.
+    pub can_ask: bool,
+    pub guards: &'a mut GuardState,
+    pub recorder: &'a mut dyn Recorder,
+}
+
+impl CallContext<'_> {
+    /// Journals the event and lets the guards see it: the two may never differ.
+    pub(crate) fn record(&mut self, event: Event, durable: bool) -> Result<(), StoreError> {
+        let observed = event.clone();
+        self.recorder.record(event, durable)?;
+        self.guards.observe(&observed);
+        Ok(())
+    }
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Settled {
+    /// Journaled: give the result to the model.
+    Done(ToolResult),
+    /// Nothing happened and nothing was journaled: ask the user, record question and answer, then make the same call again.
+    NeedsApproval(Box<Question>),
+}
+
+/// What stops the run. Everything that a model can be told is a `ToolResult` instead.
+#[derive(Debug, thiserror::Error)]
+pub enum GatewayError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the {backend} backend is not available: {error}")]
+    Backend {
+        backend: String,
+        #[source]
+        error: BackendError,
+    },
+}
+
+/// The door itself.
+pub struct Gateway {
+    permissions: Box<dyn Permissions>,
+    backend: Arc<dyn Backend>,
+    knowledge: Knowledge,
+    redactor: Redactor,
+    catalog: &'static Catalog,
+}
+
+impl Gateway {
+    pub fn assemble(
+        permissions: Box<dyn Permissions>,
+        backend: Arc<dyn Backend>,
+        knowledge: Knowledge,
+        catalog: &'static Catalog,
+    ) -> Self {
+        Gateway {
+            permissions,
+            backend,
+            knowledge,
+            redactor: Redactor::default(),
+            catalog,
+        }
+    }
+
+    pub fn backend(&self) -> &dyn Backend {
+        self.backend.as_ref()
+    }
+    pub fn knowledge(&self) -> &Knowledge {
+        &self.knowledge
+    }
+    /// Hides these values too (for example the environment's), besides the shapes that are known.
+    #[must_use]
+    pub fn with_redactor(mut self, redactor: Redactor) -> Self {
+        self.redactor = redactor;
+        self
+    }
+
+    /// The tools of a role: those it lists, if its policy allows or asks for them; sorted by name.
+    pub fn tools_for(&self, role: &str, listed: &[String]) -> Vec<ToolSpec> {
+        let none = Map::new();
+        let mut specs: Vec<ToolSpec> = tools::all()
+            .filter(|tool| listed.iter().any(|name| name == tool.name()))
+            .filter(|tool| {
+                !matches!(
+                    self.permissions.decide(role, tool.name(), &none),
+                    Decision::Deny { .. }
+                )
+            })
+            .map(tools::Tool::spec)
+            .collect();
+        specs.sort_by(|a, b| a.name.cmp(&b.name));
+        specs
+    }
+}
+
+#[cfg(test)]
+mod gateway_tests;

@@ -1,1 +1,108 @@
-//! (in work)
+//! What agents may read besides workflows: skills (their text when asked for, file by file) and learnings (the index first,
+//! entries by id only). Reading stays inside the skill's own folder and the project's `docs/learning/`.
+//! What is written there is data: it never changes who may do what.
+
+mod learnings;
+mod skills;
+
+pub use learnings::{IndexLine, Learning, NewLearning};
+pub use skills::{Skill, SkillPlace, SkillText};
+
+use learnings::Learnings;
+use std::path::{Path, PathBuf};
+
+/// Why something could not be read. All of these can be told to a model; none stops a run.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum KnowledgeError {
+    #[error("there is no {what} `{name}`")]
+    NotFound {
+        what: &'static str,
+        name: String,
+        /// Names that are there.
+        known: Vec<String>,
+    },
+    #[error("`{path}` is not a file of the skill: {reason}")]
+    Outside { path: String, reason: String },
+    #[error("cannot read {path}: {reason}")]
+    Unreadable { path: String, reason: String },
+    #[error("cannot write {path}: {reason}")]
+    Unwritable { path: String, reason: String },
+    #[error("the learning is not acceptable: {0}")]
+    Invalid(String),
+}
+
+/// The skills of the pack, and the project's learnings.
+#[derive(Debug, Clone)]
+pub struct Knowledge {
+    skills: Vec<Skill>,
+    learnings: Learnings,
+}
+
+impl Knowledge {
+    pub fn new(project: impl Into<PathBuf>, skills: Vec<Skill>) -> Self {
+        let project: PathBuf = project.into();
+        Knowledge {
+            skills,
+            learnings: Learnings::new(&project),
+        }
+    }
+
+    pub fn skills(&self) -> &[Skill] {
+        &self.skills
+    }
+
+    fn skill(&self, name: &str) -> Result<&Skill, KnowledgeError> {
+        self.skills
+            .iter()
+            .find(|skill| skill.name == name)
+            .ok_or_else(|| KnowledgeError::NotFound {
+                what: "skill",
+                name: name.to_owned(),
+                known: self.skills.iter().map(|s| s.name.clone()).collect(),
+            })
+    }
+
+    /// The skill's body (without frontmatter) and the names of its other files.
+    pub fn load_skill(&self, name: &str) -> Result<SkillText, KnowledgeError> {
+        self.skill(name)?.load()
+    }
+
+    /// One file of a skill, by its path inside the skill's folder.
+    pub fn skill_file(&self, skill: &str, path: &str) -> Result<String, KnowledgeError> {
+        self.skill(skill)?.file(path)
+    }
+
+    /// The index lines that fit the query, best first; all of them for an empty query.
+    pub fn search_learnings(
+        &self,
+        query: &str,
+        limit: usize,
+    ) -> Result<Vec<IndexLine>, KnowledgeError> {
+        self.learnings.search(query, limit)
+    }
+
+    /// The index file's text; None when the project has none.
+    pub fn learning_index(&self) -> Result<Option<String>, KnowledgeError> {
+        self.learnings.index_text()
+    }
+
+    /// The entries with these ids, in the order asked; the second list holds the ids that are not there.
+    pub fn read_learnings(
+        &self,
+        ids: &[String],
+    ) -> Result<(Vec<Learning>, Vec<String>), KnowledgeError> {
+        self.learnings.read(ids)
+    }
+
+    /// Adds an entry and its index line. The same entry twice is kept once: its id comes back.
+    pub fn write_learning(&self, entry: &NewLearning) -> Result<String, KnowledgeError> {
+        self.learnings.add(entry)
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[cfg(test)]
+mod knowledge_tests;

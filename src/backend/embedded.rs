@@ -1,0 +1,502 @@
+//! The embedded backend: n8n workflows as files in the project, `workflows/<id>.json`, importable by n8n as they are.
+//! The file's name is the id. Earlier states are kept under `memory/versions/`. It keeps workflows; it cannot execute them,
+//! and says so. A file that cannot be read as a workflow is reported and never written over.
+
+use super::files::{Existing, Files, Found};
+use super::{
+    Backend, BackendAbilities, BackendError, BackendResult, BoxFuture, BrokenFile, ExecutionHead,
+    Listed, Listing, Stored, TemplateHead, VersionHead, document, slug,
+};
+use crate::n8n::hash::graph_hash;
+use crate::n8n::{Workflow, WorkflowId};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+
+const FOLDER: &str = "workflows";
+const VERSIONS: &str = "memory/versions";
+const MAX_ID: usize = 200;
+
+pub struct EmbeddedBackend {
+    root: PathBuf,
+    files: Files,
+}
+
+/// What stands at a workflow's place.
+enum Place {
+    Workflow(Box<Workflow>, Vec<u8>),
+    Missing,
+    Broken(String),
+}
+
+impl EmbeddedBackend {
+    /// The project folder must exist; `workflows/` is created by the first write.
+    pub fn new(project_root: impl Into<PathBuf>) -> BackendResult<Self> {
+        let root = project_root.into();
+        let files = Files::open(&root)?;
+        Ok(EmbeddedBackend { root, files })
+    }
+
+    fn look(&self, path: &Path) -> BackendResult<Place> {
+        Ok(match self.files.read(path, document::MAX_BYTES)? {
+            Found::Missing => Place::Missing,
+            Found::Odd(why) => Place::Broken(why),
+            Found::Bytes(bytes) => match document::read(&bytes) {
+                Ok(workflow) => Place::Workflow(Box::new(workflow), bytes),
+                Err(why) => Place::Broken(why),
+            },
+        })
+    }
+
+    fn load(&self, id: &WorkflowId) -> BackendResult<(Stored, Vec<u8>)> {
+        let path = path_of(id)?;
+        match self.look(&path)? {
+            Place::Workflow(workflow, bytes) => Ok((stored(id.clone(), path, *workflow), bytes)),
+            Place::Missing => Err(self.missing(id, &path)),
+            Place::Broken(why) => Err(broken(&path, &why)),
+        }
+    }
+
+    fn missing(&self, id: &WorkflowId, path: &Path) -> BackendError {
+        let mut near: Vec<(f64, String)> = self
+            .ids()
+            .unwrap_or_default()
+            .into_iter()
+            .map(|known| (strsim::jaro_winkler(&known, &id.0), known))
+            .filter(|(score, _)| *score > 0.75)
+            .collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let hint = match near.first() {
+            Some((_, known)) => format!("did you mean `{known}`? `list_workflows` shows them all"),
+            None => {
+                "`list_workflows` shows the workflows that exist; a file is named by its path in the project"
+                    .to_owned()
+            }
+        };
+        BackendError::not_found(format!("there is no workflow `{id}` ({})", path.display()))
+            .with_hint(hint)
+    }
+
+    /// The ids in the workflow folder, broken files included.
+    fn ids(&self) -> BackendResult<Vec<String>> {
+        Ok(self
+            .files
+            .names(Path::new(FOLDER))?
+            .into_iter()
+            .filter(|name| !name.starts_with('.'))
+            .filter_map(|name| name.strip_suffix(".json").map(str::to_owned))
+            .collect())
+    }
+
+    fn listing(&self) -> BackendResult<Listing> {
+        let mut listing = Listing::default();
+        for id in self.ids()? {
+            let path = Path::new(FOLDER).join(format!("{id}.json"));
+            match self.look(&path) {
+                Ok(Place::Workflow(workflow, _)) => {
+                    listing
+                        .workflows
+                        .push(listed(stored(WorkflowId(id), path, *workflow)));
+                }
+                Ok(Place::Missing) => {} // removed while we were reading
+                Ok(Place::Broken(message)) => listing.broken.push(BrokenFile {
+                    file: path,
+                    message,
+                }),
+                Err(error) => listing.broken.push(BrokenFile {
+                    file: path,
+                    message: error.message,
+                }),
+            }
+        }
+        Ok(listing)
+    }
+
+    fn resolve_now(&self, reference: &str) -> BackendResult<WorkflowId> {
+        let reference = reference.trim();
+        if looks_like_path(reference) {
+            let relative = relative(&self.root, reference)?;
+            let id = id_of_path(&relative);
+            let here = !matches!(self.look(&path_of(&id)?)?, Place::Missing);
+            if !here && relative.components().count() == 1 {
+                let inside = id_of_path(&Path::new(FOLDER).join(&relative));
+                if !matches!(self.look(&path_of(&inside)?)?, Place::Missing) {
+                    return Ok(inside);
+                }
+            }
+            return Ok(id);
+        }
+        let id = WorkflowId(reference.to_owned());
+        if !matches!(self.look(&path_of(&id)?)?, Place::Missing) {
+            return Ok(id);
+        }
+        // A person may name a workflow by its title; only one that fits is taken.
+        let mut named =
+            self.listing()?.workflows.into_iter().filter(|w| {
+                w.name.eq_ignore_ascii_case(reference) || slug(&w.name) == slug(reference)
+            });
+        match (named.next(), named.next()) {
+            (Some(only), None) => Ok(only.id),
+            _ => Ok(id),
+        }
+    }
+
+    fn reserve_now(&self, name: &str) -> BackendResult<WorkflowId> {
+        let taken: BTreeSet<String> = self
+            .ids()?
+            .into_iter()
+            .map(|id| id.to_lowercase()) // a case-blind file system keeps only one of them
+            .collect();
+        let base = slug(name);
+        let free = std::iter::once(base.clone())
+            .chain((2u32..).map(|n| format!("{base}-{n}")))
+            .find(|candidate| !taken.contains(candidate));
+        Ok(WorkflowId(free.unwrap_or(base)))
+    }
+
+    fn replace_now(&self, id: &WorkflowId, workflow: &Workflow) -> BackendResult<Stored> {
+        let (before, bytes) = self.load(id)?;
+        let text = workflow.to_text();
+        if text.as_bytes() == bytes.as_slice() {
+            return Ok(before);
+        }
+        self.keep_version(id, &before.workflow, &bytes)?;
+        self.files
+            .write(&path_of(id)?, text.as_bytes(), Existing::Replace)?;
+        self.load(id).map(|(stored, _)| stored)
+    }
+
+    fn delete_now(&self, id: &WorkflowId) -> BackendResult<()> {
+        let (before, bytes) = self.load(id)?;
+        self.keep_version(id, &before.workflow, &bytes)?;
+        self.files.remove(&path_of(id)?)
+    }
+
+    /// Keeps the bytes as they were, unless the newest version already holds just these.
+    fn keep_version(
+        &self,
+        id: &WorkflowId,
+        workflow: &Workflow,
+        bytes: &[u8],
+    ) -> BackendResult<()> {
+        let folder = version_folder(id);
+        let names = self.files.names(&folder)?;
+        let newest = names.iter().filter_map(|n| version_number(n)).max();
+        if let Some(newest) = newest
+            && let Some(name) = names.iter().find(|n| version_number(n) == Some(newest))
+            && let Found::Bytes(kept) = self.files.read(&folder.join(name), document::MAX_BYTES)?
+            && kept == bytes
+        {
+            return Ok(());
+        }
+        let number = newest.unwrap_or(0).saturating_add(1);
+        let hash: String = graph_hash(workflow).chars().take(8).collect();
+        let path = folder.join(format!("{number:04}-{hash}.json"));
+        self.files.write(&path, bytes, Existing::Refuse)
+    }
+
+    fn versions_now(&self, id: &WorkflowId) -> BackendResult<Vec<VersionHead>> {
+        let folder = version_folder(id);
+        let mut heads = Vec::new();
+        for name in self.files.names(&folder)? {
+            let (Some(number), Some(version)) = (version_number(&name), name.strip_suffix(".json"))
+            else {
+                continue;
+            };
+            if let Place::Workflow(workflow, _) = self.look(&folder.join(&name))? {
+                heads.push(VersionHead {
+                    id: version.to_owned(),
+                    number,
+                    name: workflow.name().to_owned(),
+                    node_count: workflow.nodes.len(),
+                    graph_hash: graph_hash(&workflow),
+                });
+            }
+        }
+        if heads.is_empty() {
+            self.load(id)?; // no versions of a workflow that exists is an answer; of one that does not is an error
+        }
+        heads.sort_by_key(|head| std::cmp::Reverse(head.number));
+        Ok(heads)
+    }
+
+    fn version_now(&self, id: &WorkflowId, version: &str) -> BackendResult<Workflow> {
+        let unknown = || {
+            BackendError::not_found(format!("workflow `{id}` has no version `{version}`"))
+                .with_hint("`list_versions` shows the versions that are kept")
+        };
+        let folder = version_folder(id);
+        let name = self
+            .files
+            .names(&folder)?
+            .into_iter()
+            .find(|name| name.strip_suffix(".json") == Some(version))
+            .ok_or_else(unknown)?;
+        match self.look(&folder.join(&name))? {
+            Place::Workflow(workflow, _) => Ok(*workflow),
+            Place::Missing => Err(unknown()),
+            Place::Broken(why) => Err(broken(&folder.join(&name), &why)),
+        }
+    }
+}
+
+fn stored(id: WorkflowId, file: PathBuf, workflow: Workflow) -> Stored {
+    Stored {
+        id,
+        active: workflow.active(),
+        graph_hash: graph_hash(&workflow),
+        file: Some(file),
+        workflow,
+    }
+}
+
+fn listed(stored: Stored) -> Listed {
+    let types: BTreeSet<&str> = stored
+        .workflow
+        .nodes
+        .iter()
+        .map(|n| n.node_type())
+        .collect();
+    Listed {
+        name: stored.workflow.name().to_owned(),
+        active: stored.active,
+        node_count: stored.workflow.nodes.len(),
+        node_types: types.into_iter().map(str::to_owned).collect(),
+        graph_hash: stored.graph_hash,
+        file: stored.file,
+        id: stored.id,
+    }
+}
+
+fn broken(path: &Path, why: &str) -> BackendError {
+    BackendError::rejected(format!("{} is not a workflow file: {why}", path.display())).with_hint(
+        "repair the file or move it away; it is never written over while it cannot be read",
+    )
+}
+
+fn no_execution(what: &str) -> BackendError {
+    BackendError::unsupported(format!(
+        "the embedded backend cannot execute workflows: {what}"
+    ))
+    .with_hint("not executed; import the file into n8n, or connect an n8n in .mcp.json, to run it")
+}
+
+fn looks_like_path(reference: &str) -> bool {
+    reference.contains(['/', '\\']) || reference.ends_with(".json")
+}
+
+/// The path inside the project that a text means.
+fn relative(root: &Path, reference: &str) -> BackendResult<PathBuf> {
+    let outside = || {
+        BackendError::rejected(format!("`{reference}` is not a file inside the project"))
+            .with_hint("give an id, or a path below the project folder that ends in .json")
+    };
+    let text = reference.replace('\\', "/");
+    let mut path = PathBuf::from(&text);
+    if path.is_absolute() {
+        let inside = path
+            .strip_prefix(root)
+            .map(Path::to_path_buf)
+            .or_else(|_| {
+                let real = root.canonicalize().map_err(|_| outside())?;
+                path.strip_prefix(&real)
+                    .map(Path::to_path_buf)
+                    .map_err(|_| outside())
+            })?;
+        path = inside;
+    }
+    let mut clean = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(name) => clean.push(name),
+            Component::CurDir => {}
+            _ => return Err(outside()),
+        }
+    }
+    if clean.as_os_str().is_empty() {
+        return Err(outside());
+    }
+    Ok(clean)
+}
+
+fn id_of_path(relative: &Path) -> WorkflowId {
+    let text = relative
+        .components()
+        .map(|c| c.as_os_str().to_string_lossy())
+        .collect::<Vec<_>>()
+        .join("/");
+    let own = text
+        .strip_prefix(FOLDER)
+        .and_then(|rest| rest.strip_prefix('/'))
+        .and_then(|name| name.strip_suffix(".json"))
+        .filter(|stem| !looks_like_path(stem));
+    WorkflowId(own.map_or(text.clone(), str::to_owned))
+}
+
+/// The file of an id. Refuses what may never be a workflow: other endings, hidden files, the run's own records.
+fn path_of(id: &WorkflowId) -> BackendResult<PathBuf> {
+    let refuse = |why: &str| {
+        Err(BackendError::rejected(format!(
+            "`{}` is not a workflow id: {why}",
+            id.0.escape_debug()
+        ))
+        .with_hint(
+            "`list_workflows` shows the ids; a path is relative to the project and ends in .json",
+        ))
+    };
+    let text = id.0.as_str();
+    if text.is_empty() {
+        return refuse("it is empty");
+    }
+    if text.len() > MAX_ID {
+        return refuse("it is too long");
+    }
+    if text.chars().any(char::is_control) {
+        return refuse("it has control characters");
+    }
+    if !looks_like_path(text) {
+        if text.starts_with('.') {
+            return refuse("it names a hidden file");
+        }
+        return Ok(Path::new(FOLDER).join(format!("{text}.json")));
+    }
+    let mut path = PathBuf::new();
+    for part in text.split('/') {
+        if part.is_empty() || part.starts_with('.') || part.contains('\\') || part.contains(':') {
+            return refuse("its path has an empty, hidden or special part");
+        }
+        path.push(part);
+    }
+    if !text.ends_with(".json") {
+        return refuse("a path must end in .json");
+    }
+    if path.starts_with("memory") {
+        return refuse("memory/ holds the runs' own records");
+    }
+    Ok(path)
+}
+
+fn version_folder(id: &WorkflowId) -> PathBuf {
+    let slug = slug(id.0.strip_suffix(".json").unwrap_or(&id.0));
+    let name = if slug == id.0 {
+        slug
+    } else {
+        let digest = Sha256::digest(id.0.as_bytes());
+        let hash: String = digest.iter().take(4).map(|b| format!("{b:02x}")).collect();
+        format!("{slug}-{hash}")
+    };
+    Path::new(VERSIONS).join(name)
+}
+
+fn version_number(file_name: &str) -> Option<u32> {
+    let (number, hash) = file_name.strip_suffix(".json")?.split_once('-')?;
+    let hex = hash.len() == 8 && hash.bytes().all(|b| b.is_ascii_hexdigit());
+    if hex { number.parse().ok() } else { None }
+}
+
+fn ready<'a, T: Send + 'a>(result: BackendResult<T>) -> BoxFuture<'a, BackendResult<T>> {
+    Box::pin(std::future::ready(result))
+}
+
+impl Backend for EmbeddedBackend {
+    fn name(&self) -> &str {
+        "embedded"
+    }
+    fn can(&self) -> BackendAbilities {
+        BackendAbilities {
+            versions: true,
+            chosen_ids: true,
+            ..BackendAbilities::default()
+        }
+    }
+    fn list(&self) -> BoxFuture<'_, BackendResult<Listing>> {
+        ready(self.listing())
+    }
+    fn resolve<'a>(&'a self, reference: &'a str) -> BoxFuture<'a, BackendResult<WorkflowId>> {
+        ready(self.resolve_now(reference))
+    }
+    fn get<'a>(&'a self, id: &'a WorkflowId) -> BoxFuture<'a, BackendResult<Stored>> {
+        ready(self.load(id).map(|(stored, _)| stored))
+    }
+    fn reserve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, BackendResult<Option<WorkflowId>>> {
+        ready(self.reserve_now(name).map(Some))
+    }
+    fn create<'a>(
+        &'a self,
+        id: Option<&'a WorkflowId>,
+        workflow: &'a Workflow,
+    ) -> BoxFuture<'a, BackendResult<Stored>> {
+        ready((|| {
+            let id = match id {
+                Some(id) => id.clone(),
+                None => self.reserve_now(workflow.name())?,
+            };
+            let path = path_of(&id)?;
+            self.files
+                .write(&path, workflow.to_text().as_bytes(), Existing::Refuse)?;
+            self.load(&id).map(|(stored, _)| stored)
+        })())
+    }
+    fn replace<'a>(
+        &'a self,
+        id: &'a WorkflowId,
+        workflow: &'a Workflow,
+    ) -> BoxFuture<'a, BackendResult<Stored>> {
+        ready(self.replace_now(id, workflow))
+    }
+    fn delete<'a>(&'a self, id: &'a WorkflowId) -> BoxFuture<'a, BackendResult<()>> {
+        ready(self.delete_now(id))
+    }
+    fn versions<'a>(
+        &'a self,
+        id: &'a WorkflowId,
+    ) -> BoxFuture<'a, BackendResult<Vec<VersionHead>>> {
+        ready(self.versions_now(id))
+    }
+    fn version<'a>(
+        &'a self,
+        id: &'a WorkflowId,
+        version: &'a str,
+    ) -> BoxFuture<'a, BackendResult<Workflow>> {
+        ready(self.version_now(id, version))
+    }
+    fn set_active<'a>(
+        &'a self,
+        id: &'a WorkflowId,
+        _active: bool,
+    ) -> BoxFuture<'a, BackendResult<Stored>> {
+        ready(Err(no_execution(&format!(
+            "`{id}` cannot be published or unpublished here"
+        ))))
+    }
+    fn trigger<'a>(
+        &'a self,
+        id: &'a WorkflowId,
+        _payload: &'a Value,
+    ) -> BoxFuture<'a, BackendResult<ExecutionHead>> {
+        ready(Err(no_execution(&format!("`{id}` was not run"))))
+    }
+    fn executions<'a>(
+        &'a self,
+        _id: Option<&'a WorkflowId>,
+        _limit: usize,
+    ) -> BoxFuture<'a, BackendResult<Vec<ExecutionHead>>> {
+        ready(Err(no_execution("there are no executions to list")))
+    }
+    fn execution<'a>(&'a self, id: &'a str) -> BoxFuture<'a, BackendResult<Value>> {
+        ready(Err(no_execution(&format!("there is no execution `{id}`"))))
+    }
+    fn search_templates<'a>(
+        &'a self,
+        _query: &'a str,
+        _limit: usize,
+    ) -> BoxFuture<'a, BackendResult<Vec<TemplateHead>>> {
+        ready(Ok(Vec::new()))
+    }
+    fn template<'a>(&'a self, id: &'a str) -> BoxFuture<'a, BackendResult<Workflow>> {
+        ready(Err(BackendError::unsupported(format!(
+            "the embedded backend keeps no templates, so there is no template `{id}`"
+        ))))
+    }
+}

@@ -1,0 +1,181 @@
+//! The project's files through one handle that cannot leave the project: no `..`, no symlink to the outside, no device.
+//! Every write is whole and durable before it counts: temporary file beside the target, sync, rename or link, sync of the folder.
+
+use super::{BackendError, BackendResult};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+static TEMPORARY: AtomicU64 = AtomicU64::new(0);
+
+/// What a write does when the target is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    Replace,
+    Refuse,
+}
+
+/// What reading found.
+#[derive(Debug)]
+pub enum Found {
+    Bytes(Vec<u8>),
+    Missing,
+    /// There, but no file to read: a folder, a link, a device, or too large.
+    Odd(String),
+}
+
+#[derive(Debug)]
+pub struct Files {
+    root: Dir,
+}
+
+impl Files {
+    pub fn open(root: &Path) -> BackendResult<Self> {
+        let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(|e| {
+            BackendError::unavailable(format!("cannot open the project folder: {e}"))
+                .with_hint("give an existing folder with --project, or run `agentctl init`")
+        })?;
+        Ok(Files { root: dir })
+    }
+
+    pub fn read(&self, path: &Path, max_bytes: u64) -> BackendResult<Found> {
+        let meta = match self.root.symlink_metadata(path) {
+            Ok(meta) => meta,
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Ok(Found::Missing);
+            }
+            Err(e) => return Err(failed("read", path, &e)),
+        };
+        // Looked at before it is opened: opening a pipe would wait for ever.
+        if !meta.is_file() {
+            return Ok(Found::Odd("it is not a regular file".to_owned()));
+        }
+        if meta.len() > max_bytes {
+            return Ok(Found::Odd(format!(
+                "it has {} bytes, more than the {max_bytes} that are read",
+                meta.len()
+            )));
+        }
+        let file = self.root.open(path).map_err(|e| failed("read", path, &e))?;
+        let mut bytes = Vec::new();
+        file.take(max_bytes)
+            .read_to_end(&mut bytes)
+            .map_err(|e| failed("read", path, &e))?;
+        Ok(Found::Bytes(bytes))
+    }
+
+    /// The names in a folder, sorted; none when the folder is not there.
+    pub fn names(&self, folder: &Path) -> BackendResult<Vec<String>> {
+        let entries = match self.root.read_dir(folder) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) => return Err(failed("list", folder, &e)),
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|e| failed("list", folder, &e))?;
+            // A name that is not UTF-8 cannot be an id, so nobody can ask for it.
+            if let Ok(name) = entry.file_name().into_string() {
+                names.push(name);
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    pub fn write(&self, path: &Path, bytes: &[u8], existing: Existing) -> BackendResult<()> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        if !folder.as_os_str().is_empty() {
+            self.root
+                .create_dir_all(folder)
+                .map_err(|e| failed("create", folder, &e))?;
+        }
+        let (temporary, mut file) = self.temporary(path, folder)?;
+        let written = file
+            .write_all(bytes)
+            .and_then(|()| file.sync_all())
+            .map_err(|e| failed("write", path, &e));
+        drop(file);
+        let placed = written.and_then(|()| self.place(&temporary, path, existing));
+        if placed.is_err() {
+            // The error in hand matters more than a leftover file with a leading dot.
+            let _ = self.root.remove_file(&temporary);
+        }
+        placed?;
+        self.sync_folder(folder)
+    }
+
+    pub fn remove(&self, path: &Path) -> BackendResult<()> {
+        self.root
+            .remove_file(path)
+            .map_err(|e| failed("remove", path, &e))?;
+        self.sync_folder(path.parent().unwrap_or(Path::new("")))
+    }
+
+    fn temporary(
+        &self,
+        path: &Path,
+        folder: &Path,
+    ) -> BackendResult<(std::path::PathBuf, cap_std::fs::File)> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        loop {
+            let n = TEMPORARY.fetch_add(1, Ordering::Relaxed);
+            let candidate = folder.join(format!(".{name}.{}-{n}.tmp", std::process::id()));
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true);
+            match self.root.open_with(&candidate, &options) {
+                Ok(file) => return Ok((candidate, file)),
+                // Left by a killed process that had our process id.
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(failed("write", path, &e)),
+            }
+        }
+    }
+
+    fn place(&self, temporary: &Path, path: &Path, existing: Existing) -> BackendResult<()> {
+        if existing == Existing::Refuse {
+            match self.root.hard_link(temporary, &self.root, path) {
+                Ok(()) => {
+                    return self
+                        .root
+                        .remove_file(temporary)
+                        .map_err(|e| failed("remove", temporary, &e));
+                }
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => return Err(taken(path)),
+                // A file system without links: look, then rename.
+                Err(_) if self.root.symlink_metadata(path).is_ok() => return Err(taken(path)),
+                Err(_) => {}
+            }
+        }
+        self.root
+            .rename(temporary, &self.root, path)
+            .map_err(|e| failed("write", path, &e))
+    }
+
+    fn sync_folder(&self, folder: &Path) -> BackendResult<()> {
+        if cfg!(not(unix)) {
+            return Ok(()); // elsewhere a folder cannot be opened as a file; the rename itself is what there is
+        }
+        let at = if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
+        };
+        self.root
+            .open(at)
+            .and_then(|dir| dir.sync_all())
+            .map_err(|e| failed("sync", at, &e))
+    }
+}
+
+fn failed(what: &str, path: &Path, error: &std::io::Error) -> BackendError {
+    BackendError::unavailable(format!("cannot {what} {}: {error}", path.display()))
+        .with_hint("check the permissions of the project folder and the space left on the disk")
+}
+
+fn taken(path: &Path) -> BackendError {
+    BackendError::rejected(format!("{} exists already", path.display()))
+        .with_hint("nothing was written; use another name")
+}

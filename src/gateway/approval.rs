@@ -1,0 +1,106 @@
+//! Approvals: a question about one exact call. The answer counts for the hash that the question carried, in this run only;
+//! no text that a model writes can be one.
+
+use super::GuardState;
+use super::guard_state::next_approval_id;
+use crate::policy::Decision;
+use crate::store::event::{Question, QuestionOption};
+use crate::store::{canonical, sha256_hex};
+use serde_json::{Value, json};
+
+/// The sha-256 of what is approved. For a call: rule, role, tool, arguments, and the workflow's hash, so that an answer for one
+/// state of the workflow does not count for another.
+pub fn approval_hash(rule: &str, subject: &Value) -> String {
+    sha256_hex(canonical(&json!({"rule": rule, "subject": subject})).as_bytes())
+}
+
+const APPROVED: &str = "approved:";
+
+/// The rule that the journal shows for a call that the user allowed: `approved:guard.wipe`, several joined by commas.
+pub(super) fn approved(rules: &[String]) -> String {
+    format!("{APPROVED}{}", rules.join(","))
+}
+
+/// True when the journaled decision says that the user allowed what this rule asked.
+pub(super) fn was_approved(decision: &Decision, rule: &str) -> bool {
+    matches!(decision, Decision::Allow { .. })
+        && decision
+            .rule()
+            .strip_prefix(APPROVED)
+            .is_some_and(|rules| rules.split(',').any(|r| r == rule))
+}
+
+pub(super) fn is_yes(value: &Value) -> bool {
+    match value {
+        Value::Bool(yes) => *yes,
+        Value::String(text) => matches!(
+            text.trim().to_ascii_lowercase().as_str(),
+            "approve" | "approved" | "yes" | "y" | "allow" | "true"
+        ),
+        _ => false,
+    }
+}
+
+/// What the answers so far make of a decision to ask.
+pub(super) enum Asked {
+    Allowed,
+    Refused(Decision),
+    Open(Box<Question>),
+}
+
+pub(super) struct Ask<'a> {
+    pub rule: &'a str,
+    pub reason: &'a str,
+    /// What is being done, in words: "delete the workflow "Orders"".
+    pub what: &'a str,
+    pub subject: Value,
+    /// What `--yes` may answer.
+    pub recommended: Option<Value>,
+}
+
+pub(super) fn settle_ask(state: &GuardState, can_ask: bool, ask: &Ask<'_>) -> Asked {
+    let hash = approval_hash(ask.rule, &ask.subject);
+    match state.answer(&hash) {
+        Some(true) => Asked::Allowed,
+        Some(false) => Asked::Refused(Decision::Deny {
+            rule: ask.rule.to_owned(),
+            reason: format!("the user said no: {}", ask.reason),
+        }),
+        None if !can_ask => Asked::Refused(Decision::Deny {
+            rule: ask.rule.to_owned(),
+            reason: format!("{}; nobody can be asked here", ask.reason),
+        }),
+        None => Asked::Open(Box::new(question(state, ask, hash))),
+    }
+}
+
+fn question(state: &GuardState, ask: &Ask<'_>, hash: String) -> Question {
+    let option = |value: &str, label: &str| QuestionOption {
+        value: json!(value),
+        label: label.to_owned(),
+        detail: None,
+        fit_score: None,
+    };
+    let topic = ask.rule.rsplit('.').next().unwrap_or(ask.rule);
+    Question {
+        id: next_approval_id(state),
+        topic: format!("approve-{topic}"),
+        text: format!("Allow to {}? {}", ask.what, sentence(ask.reason)),
+        options: vec![
+            option("approve", "Yes, this once"),
+            option("refuse", "No, leave it as it is"),
+        ],
+        recommended: ask.recommended.clone(),
+        required: true,
+        schema: json!({"type": "string", "enum": ["approve", "refuse"]}),
+        approves: Some(hash),
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(first) => format!("{}{}.", first.to_uppercase(), chars.as_str()),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,276 @@
+//! One call through the door, from the model's text to the journaled result. The order is fixed: name, permission, arguments,
+//! budget, guards, snapshot, intent, call, read back, result.
+
+use super::approval::{Ask, Asked, approved, settle_ask};
+use super::change::Planned;
+use super::content::{Outcome, backend_failure, refusal};
+use super::guards::{self, deny};
+use super::redact::{clean, holds_mark};
+use super::tools::{self, Tool};
+use super::{CallContext, Gateway, GatewayError, Settled, strict_json, untrusted};
+use crate::backend::{BackendError, BackendErrorKind};
+use crate::model::{ToolCall, ToolResult, ToolStatus};
+use crate::policy::Decision;
+use crate::store::event::{Change, Event, MutationExpectation, Question};
+use serde_json::{Map, Value, json};
+
+/// Longer tool names are cut before they are journaled.
+const MAX_NAME: usize = 120;
+
+/// A decision to ask, with what the question is about.
+pub(super) struct Reserved {
+    pub decision: Decision,
+    /// "delete the workflow "Orders"".
+    pub what: String,
+    pub subject: Value,
+    pub recommended: Option<Value>,
+}
+
+/// What the decisions of one call come to.
+enum Verdict {
+    Go(Decision),
+    Refuse(Decision),
+    Ask(Box<Question>),
+}
+
+impl Gateway {
+    /// Makes the call, or says why not. Every call that is `Done` is in the journal, with exactly one result.
+    pub async fn call(
+        &self,
+        cx: &mut CallContext<'_>,
+        call: &ToolCall,
+    ) -> Result<Settled, GatewayError> {
+        let journaled = self.journaled(call);
+        let (tool, args, decision) = match self.permit(cx, call) {
+            Ok(permitted) => permitted,
+            Err(decision) => return self.refuse(cx, &journaled, decision),
+        };
+        let request = match tool.parse(args.clone()) {
+            Ok(request) => request,
+            Err(why) => return self.refuse(cx, &journaled, deny("arguments", why)),
+        };
+        let limits = (
+            self.permissions.max_tool_calls(),
+            self.permissions.max_identical_calls(),
+        );
+        let budget = cx.guards.budget(&journaled, limits.0, limits.1);
+        if matches!(budget, Decision::Deny { .. }) {
+            return self.refuse(cx, &journaled, budget);
+        }
+        if tool.mutates()
+            && let Some(id) = cx.guards.created_by(&journaled)
+        {
+            let reason = format!("this very call created the workflow `{id}` already");
+            return self.refuse(cx, &journaled, deny(guards::REPEAT, reason));
+        }
+        let exact = json!({"role": cx.role, "tool": tool.name(), "arguments": args});
+        let permission = Reserved {
+            decision,
+            what: format!("call {}", tool.name()),
+            subject: exact.clone(),
+            recommended: None,
+        };
+
+        if !tool.mutates() {
+            return match self.verdict(cx, vec![permission]) {
+                Verdict::Go(decision) => {
+                    self.intent(cx, &journaled, decision, None, false)?;
+                    let outcome = self.read(cx, &request).await;
+                    self.finish(cx, &journaled, outcome, None, false)
+                }
+                Verdict::Refuse(decision) => self.refuse(cx, &journaled, decision),
+                Verdict::Ask(question) => Ok(Settled::NeedsApproval(question)),
+            };
+        }
+
+        let planned = match self.plan(cx, &request, &exact).await? {
+            Ok(planned) => planned,
+            Err(Outcome::Refused(decision)) => return self.refuse(cx, &journaled, decision),
+            Err(outcome) => {
+                self.intent(cx, &journaled, permission.decision, None, false)?;
+                return self.finish(cx, &journaled, Ok(outcome), None, false);
+            }
+        };
+        let Planned {
+            plan,
+            mut reserved,
+            expect,
+        } = planned;
+        reserved.insert(0, permission);
+        let decision = match self.verdict(cx, reserved) {
+            Verdict::Go(decision) => decision,
+            Verdict::Refuse(decision) => return self.refuse(cx, &journaled, decision),
+            Verdict::Ask(question) => return Ok(Settled::NeedsApproval(question)),
+        };
+        let snapshot = self.snapshot(cx, &plan)?;
+        self.intent(cx, &journaled, decision, expect, true)?;
+        let (outcome, change) = self.perform(plan, snapshot).await;
+        self.finish(cx, &journaled, outcome, change, true)
+    }
+
+    /// The tool, its arguments as an object, and what the policy says of them. Err: refused.
+    fn permit(
+        &self,
+        cx: &CallContext<'_>,
+        call: &ToolCall,
+    ) -> Result<(&'static Tool, Map<String, Value>, Decision), Decision> {
+        let Some(tool) = tools::find(&call.name) else {
+            return Err(deny(
+                "tools.unknown",
+                format!("there is no tool {:?}", shown(&call.name)),
+            ));
+        };
+        let args = strict_json::object(&call.arguments);
+        let none = Map::new();
+        let decision =
+            self.permissions
+                .decide(cx.role, tool.name(), args.as_ref().unwrap_or(&none));
+        if matches!(decision, Decision::Deny { .. }) {
+            return Err(decision);
+        }
+        if cx
+            .offered
+            .is_some_and(|offered| !offered.iter().any(|name| name == tool.name()))
+        {
+            return Err(deny(
+                "tools.not_offered",
+                format!("the tool {} is not one of this step's", tool.name()),
+            ));
+        }
+        let args = args.map_err(|why| deny("arguments", why))?;
+        if tool.mutates() && holds_mark(&Value::Object(args.clone())) {
+            return Err(deny(
+                guards::REDACTED,
+                "an argument holds the mark of a hidden value",
+            ));
+        }
+        Ok((tool, args, decision))
+    }
+
+    /// Denials first; then each decision to ask must have its answer, one question at a time.
+    fn verdict(&self, cx: &CallContext<'_>, reserved: Vec<Reserved>) -> Verdict {
+        let denied = |r: &&Reserved| matches!(r.decision, Decision::Deny { .. });
+        if let Some(refused) = reserved.iter().find(denied) {
+            return Verdict::Refuse(refused.decision.clone());
+        }
+        let mut allowed_by = None;
+        let mut approvals: Vec<String> = Vec::new();
+        for item in &reserved {
+            let (rule, reason) = match &item.decision {
+                Decision::Ask { rule, reason } => (rule, reason),
+                other => {
+                    // The first is the policy's own: it names the line that allows the call.
+                    allowed_by.get_or_insert_with(|| other.clone());
+                    continue;
+                }
+            };
+            let ask = Ask {
+                rule,
+                reason,
+                what: &item.what,
+                subject: item.subject.clone(),
+                recommended: item.recommended.clone(),
+            };
+            match settle_ask(cx.guards, cx.can_ask, &ask) {
+                Asked::Allowed => approvals.push(rule.clone()),
+                Asked::Refused(decision) => return Verdict::Refuse(decision),
+                Asked::Open(question) => return Verdict::Ask(question),
+            }
+        }
+        if !approvals.is_empty() {
+            return Verdict::Go(guards::allow(&approved(&approvals)));
+        }
+        match allowed_by {
+            Some(decision) => Verdict::Go(decision),
+            None => Verdict::Refuse(deny("policy", "nothing decided this call")),
+        }
+    }
+
+    fn intent(
+        &self,
+        cx: &mut CallContext<'_>,
+        call: &ToolCall,
+        decision: Decision,
+        expect: Option<MutationExpectation>,
+        mutates: bool,
+    ) -> Result<(), GatewayError> {
+        let event = Event::ToolIntent {
+            step: cx.step.to_owned(),
+            role: cx.role.to_owned(),
+            call: call.clone(),
+            decision,
+            mutates,
+            expect,
+        };
+        Ok(cx.record(event, mutates)?)
+    }
+
+    fn refuse(
+        &self,
+        cx: &mut CallContext<'_>,
+        call: &ToolCall,
+        decision: Decision,
+    ) -> Result<Settled, GatewayError> {
+        self.intent(cx, call, decision.clone(), None, false)?;
+        self.finish(cx, call, Ok(Outcome::Refused(decision)), None, false)
+    }
+
+    /// Redacts, journals and returns. A backend that cannot be reached is journaled too, and then stops the run.
+    fn finish(
+        &self,
+        cx: &mut CallContext<'_>,
+        call: &ToolCall,
+        outcome: Result<Outcome, BackendError>,
+        change: Option<Change>,
+        durable: bool,
+    ) -> Result<Settled, GatewayError> {
+        let (status, content, fatal) = match outcome {
+            Ok(Outcome::Ok(content)) => (ToolStatus::Ok, content, None),
+            Ok(Outcome::Failed(content)) => (ToolStatus::Failed, content, None),
+            Ok(Outcome::Unknown(content)) => (ToolStatus::Unknown, content, None),
+            Ok(Outcome::Refused(decision)) => (ToolStatus::Refused, refusal(&decision), None),
+            Err(error) => {
+                let content = backend_failure(&error);
+                let fatal = (error.kind == BackendErrorKind::Unavailable).then_some(error);
+                (ToolStatus::Failed, content, fatal)
+            }
+        };
+        let result = ToolResult {
+            call_id: call.id.clone(),
+            name: call.name.clone(),
+            status,
+            content: clean(&self.redactor, content),
+        };
+        let event = Event::ToolFinished {
+            step: cx.step.to_owned(),
+            role: cx.role.to_owned(),
+            result: result.clone(),
+            change,
+        };
+        cx.record(event, durable)?;
+        match fatal {
+            Some(error) => Err(self.unavailable(error)),
+            None => Ok(Settled::Done(result)),
+        }
+    }
+
+    pub(super) fn unavailable(&self, error: BackendError) -> GatewayError {
+        GatewayError::Backend {
+            backend: self.backend.name().to_owned(),
+            error,
+        }
+    }
+
+    /// The call as the journal may keep it.
+    fn journaled(&self, call: &ToolCall) -> ToolCall {
+        ToolCall {
+            id: call.id.clone(),
+            name: shown(&call.name),
+            arguments: self.redactor.arguments(&call.arguments),
+        }
+    }
+}
+
+fn shown(name: &str) -> String {
+    untrusted::text(name).chars().take(MAX_NAME).collect()
+}

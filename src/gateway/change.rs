@@ -1,0 +1,702 @@
+//! Mutations: what a request would make of the workflow (on our copy, guarded), and then doing it and reading it back.
+//! Nothing here reaches the backend's writing side before the caller has journaled the intent.
+
+use super::call::Reserved;
+use super::content::{Outcome, backend_failure, error_content, head, knowledge_failure};
+use super::guards::{self, deny};
+use super::tools::{CreateWorkflow, Request, UpdateWorkflow};
+use super::{CallContext, Gateway, GatewayError};
+use crate::backend::{BackendError, BackendErrorKind, Stored};
+use crate::knowledge::NewLearning;
+use crate::n8n::diff::changes;
+use crate::n8n::finding::Confidence;
+use crate::n8n::hash::graph_hash;
+use crate::n8n::{NodeId, Workflow, WorkflowId, edit, layout};
+use crate::policy::Decision;
+use crate::store::SnapshotRef;
+use crate::store::event::{Change, Event, MutationExpectation};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+/// What will be done.
+pub(super) enum Plan {
+    Create {
+        id: Option<WorkflowId>,
+        after: Workflow,
+    },
+    Replace {
+        before: Box<Stored>,
+        after: Workflow,
+        /// Said in the answer besides what changed.
+        notes: Map<String, Value>,
+    },
+    Delete(Box<Stored>),
+    SetActive {
+        id: WorkflowId,
+        active: bool,
+    },
+    Trigger {
+        id: WorkflowId,
+        payload: Value,
+    },
+    WriteLearning(NewLearning),
+}
+
+pub(super) struct Planned {
+    pub plan: Plan,
+    /// The guards' decisions, with what each would ask.
+    pub reserved: Vec<Reserved>,
+    pub expect: Option<MutationExpectation>,
+}
+
+type Planning = Result<Result<Planned, Outcome>, GatewayError>;
+
+impl Gateway {
+    /// `exact` is the call itself, as approvals bind it. An inner Err is the call's result: nothing will be changed.
+    pub(super) async fn plan(
+        &self,
+        cx: &mut CallContext<'_>,
+        request: &Request,
+        exact: &Value,
+    ) -> Planning {
+        match request {
+            Request::CreateWorkflow(create) => self.plan_create(cx, create, exact).await,
+            Request::UpdateWorkflow(update) => self.plan_update(cx, update, exact).await,
+            Request::AutofixWorkflow(fix) => {
+                let before = match self.current(&fix.workflow_id).await? {
+                    Ok(stored) => stored,
+                    Err(outcome) => return Ok(Err(outcome)),
+                };
+                let (after, fixed) = self.fixed(cx, &before.workflow, fix.finding_ids.as_deref());
+                let notes = Map::from_iter([("fixed".to_owned(), json!(fixed))]);
+                self.plan_replace(cx, before, after, fix.expect_hash.as_deref(), exact, notes)
+            }
+            Request::RollbackWorkflow(back) => {
+                let before = match self.current(&back.workflow_id).await? {
+                    Ok(stored) => stored,
+                    Err(outcome) => return Ok(Err(outcome)),
+                };
+                self.plan_rollback(cx, before, back.snapshot.as_deref(), exact)
+            }
+            Request::DeleteWorkflow(delete) => {
+                let before = match self.current(&delete.workflow_id).await? {
+                    Ok(stored) => stored,
+                    Err(outcome) => return Ok(Err(outcome)),
+                };
+                Ok(Ok(self.plan_delete(
+                    cx,
+                    before,
+                    delete.expect_hash.as_deref(),
+                    exact,
+                )))
+            }
+            Request::ActivateWorkflow(at) => self.plan_active(&at.workflow_id, true).await,
+            Request::DeactivateWorkflow(at) => self.plan_active(&at.workflow_id, false).await,
+            Request::TriggerWorkflow(trigger) => {
+                let id = match self.current(&trigger.workflow_id).await? {
+                    Ok(stored) => stored.id,
+                    Err(outcome) => return Ok(Err(outcome)),
+                };
+                Ok(Ok(unguarded(Plan::Trigger {
+                    id,
+                    payload: Value::Object(trigger.payload.clone()),
+                })))
+            }
+            Request::WriteLearning(entry) => Ok(Ok(unguarded(Plan::WriteLearning(NewLearning {
+                title: entry.title.clone(),
+                body: entry.body.clone(),
+                tags: entry.tags.clone(),
+            })))),
+            _ => Ok(Err(Outcome::Refused(deny(
+                "tools.unknown",
+                "this call changes nothing, and was to be planned as a change",
+            )))),
+        }
+    }
+
+    /// The workflow that a text of the model names, as the backend holds it now.
+    pub(super) async fn current(
+        &self,
+        reference: &str,
+    ) -> Result<Result<Stored, Outcome>, GatewayError> {
+        let found = match self.backend.resolve(reference).await {
+            Ok(id) => self.backend.get(&id).await,
+            Err(error) => Err(error),
+        };
+        match found {
+            Ok(stored) => Ok(Ok(stored)),
+            Err(error) if error.kind == BackendErrorKind::Unavailable => {
+                Err(self.unavailable(error))
+            }
+            Err(error) => Ok(Err(Outcome::Failed(backend_failure(&error)))),
+        }
+    }
+
+    async fn plan_create(
+        &self,
+        cx: &mut CallContext<'_>,
+        create: &CreateWorkflow,
+        exact: &Value,
+    ) -> Planning {
+        let after = match built(create, &mut || cx.recorder.new_id()) {
+            Ok(after) => after,
+            Err(outcome) => return Ok(Err(outcome)),
+        };
+        let id = match self.backend.reserve(&create.name).await {
+            Ok(id) => id,
+            Err(error) if error.kind == BackendErrorKind::Unavailable => {
+                return Err(self.unavailable(error));
+            }
+            Err(error) => return Ok(Err(Outcome::Failed(backend_failure(&error)))),
+        };
+        let expect = MutationExpectation {
+            workflow_id: id.as_ref().map(|id| id.0.clone()),
+            before: None,
+            after: Some(graph_hash(&after)),
+        };
+        let reserved = vec![Reserved {
+            decision: guards::credentials(None, &after),
+            what: format!("create {:?} with credentials", create.name),
+            subject: exact.clone(),
+            recommended: None,
+        }];
+        Ok(Ok(Planned {
+            plan: Plan::Create { id, after },
+            reserved,
+            expect: Some(expect),
+        }))
+    }
+
+    async fn plan_update(
+        &self,
+        cx: &mut CallContext<'_>,
+        update: &UpdateWorkflow,
+        exact: &Value,
+    ) -> Planning {
+        let before = match self.current(&update.workflow_id).await? {
+            Ok(stored) => stored,
+            Err(outcome) => return Ok(Err(outcome)),
+        };
+        let edited = edit::apply(&before.workflow, &update.ops, &mut || cx.recorder.new_id());
+        match edited {
+            Ok(after) => self.plan_replace(
+                cx,
+                before,
+                after,
+                update.expect_hash.as_deref(),
+                exact,
+                Map::new(),
+            ),
+            Err(error) => {
+                let stale = guards::stale(
+                    &before.graph_hash,
+                    cx.guards.seen(&before.id),
+                    update.expect_hash.as_deref(),
+                );
+                if matches!(stale, Decision::Deny { .. }) {
+                    return Ok(Err(Outcome::Refused(stale))); // the likely reason that it does not fit
+                }
+                Ok(Err(Outcome::failed(
+                    error.to_string(),
+                    "edit",
+                    "nothing was changed; correct this operation and send the whole list again",
+                )))
+            }
+        }
+    }
+
+    fn plan_replace(
+        &self,
+        cx: &mut CallContext<'_>,
+        before: Stored,
+        after: Workflow,
+        expected: Option<&str>,
+        exact: &Value,
+        notes: Map<String, Value>,
+    ) -> Planning {
+        let mut reserved = vec![reserve(
+            guards::stale(&before.graph_hash, cx.guards.seen(&before.id), expected),
+            &before,
+            "write",
+            exact,
+        )];
+        if after == before.workflow {
+            if let Some(Decision::Deny { .. }) = reserved.first().map(|r| &r.decision) {
+                return Ok(Err(Outcome::Refused(reserved.remove(0).decision)));
+            }
+            let mut content = head(&before);
+            content.insert("changed".into(), Value::Bool(false));
+            content.extend(notes);
+            return Ok(Err(Outcome::Ok(Value::Object(content))));
+        }
+        if let Some(entries) = cx.guards.edit_scope().map(<[String]>::to_vec) {
+            let base = cx.guards.scope_base(&before.id).cloned();
+            let base = match base {
+                Some(mark) => self.snapshot_of(cx, &mark.file)?,
+                None => None,
+            };
+            reserved.push(reserve(
+                guards::edit_scope(
+                    &entries,
+                    base.as_ref().unwrap_or(&before.workflow),
+                    &before.workflow,
+                    &after,
+                ),
+                &before,
+                "edit",
+                exact,
+            ));
+        }
+        reserved.push(reserve(
+            guards::credentials(Some(&before.workflow), &after),
+            &before,
+            "change credentials in",
+            exact,
+        ));
+        self.plan_write(cx, before, after, exact, notes, reserved)
+    }
+
+    /// The guards of every write over an existing workflow, whatever led to it.
+    fn plan_write(
+        &self,
+        cx: &mut CallContext<'_>,
+        before: Stored,
+        after: Workflow,
+        exact: &Value,
+        notes: Map<String, Value>,
+        mut reserved: Vec<Reserved>,
+    ) -> Planning {
+        if !cx.guards.owns(&before.id) {
+            let base = cx.guards.wipe_base(&before.id).cloned();
+            let base = match base {
+                Some(mark) => self.snapshot_of(cx, &mark.file)?,
+                None => None,
+            };
+            let base = base.as_ref().unwrap_or(&before.workflow);
+            reserved.push(reserve(
+                guards::wipe(base, &after),
+                &before,
+                "take most of the nodes out of",
+                exact,
+            ));
+        }
+        reserved.push(self.publish_reserve(&before));
+        let expect = MutationExpectation {
+            workflow_id: Some(before.id.0.clone()),
+            before: Some(before.graph_hash.clone()),
+            after: Some(graph_hash(&after)),
+        };
+        Ok(Ok(Planned {
+            plan: Plan::Replace {
+                before: Box::new(before),
+                after,
+                notes,
+            },
+            reserved,
+            expect: Some(expect),
+        }))
+    }
+
+    /// Bound to the workflow, not to the call: the user is asked once in a run.
+    fn publish_reserve(&self, before: &Stored) -> Reserved {
+        Reserved {
+            decision: guards::publish(before.active, false, before.workflow.name()),
+            what: format!("change the active workflow {:?}", before.workflow.name()),
+            subject: json!({"workflow": before.id}),
+            // Where nothing is published by the write itself, `--yes` may go on.
+            recommended: (!self.backend.can().activate).then(|| json!("approve")),
+        }
+    }
+
+    fn plan_rollback(
+        &self,
+        cx: &mut CallContext<'_>,
+        before: Stored,
+        snapshot: Option<&str>,
+        exact: &Value,
+    ) -> Planning {
+        let marks = cx.guards.snapshots(&before.id);
+        let mark = match snapshot {
+            Some(file) => marks.iter().find(|mark| mark.file == file),
+            None => marks.last(),
+        };
+        let Some(mark) = mark.cloned() else {
+            let known: Vec<&str> = marks.iter().map(|mark| mark.file.as_str()).collect();
+            let error = match snapshot {
+                Some(file) => format!("this run took no snapshot {file:?} of `{}`", before.id),
+                None => format!("this run took no snapshot of `{}`", before.id),
+            };
+            return Ok(Err(Outcome::failed(
+                error,
+                "snapshot",
+                &format!("this run's snapshots of it: {}", known.join(", ")),
+            )));
+        };
+        let Some(after) = self.snapshot_of(cx, &mark.file)? else {
+            return Ok(Err(Outcome::failed(
+                format!("the snapshot {:?} cannot be read as a workflow", mark.file),
+                "snapshot",
+                "name another snapshot",
+            )));
+        };
+        let stale = guards::stale(&before.graph_hash, cx.guards.seen(&before.id), None);
+        let reserved = vec![reserve(stale, &before, "roll back", exact)];
+        let notes = Map::from_iter([("rolled_back_to".to_owned(), json!(mark.file))]);
+        self.plan_write(cx, before, after, exact, notes, reserved)
+    }
+
+    fn plan_delete(
+        &self,
+        cx: &CallContext<'_>,
+        before: Stored,
+        expected: Option<&str>,
+        exact: &Value,
+    ) -> Planned {
+        let stale = guards::stale(&before.graph_hash, cx.guards.seen(&before.id), expected);
+        let owner = guards::owner(cx.guards.owns(&before.id), before.workflow.name());
+        let reserved = vec![
+            reserve(stale, &before, "delete", exact),
+            reserve(owner, &before, "delete", exact),
+            self.publish_reserve(&before),
+        ];
+        let expect = MutationExpectation {
+            workflow_id: Some(before.id.0.clone()),
+            before: Some(before.graph_hash.clone()),
+            after: None,
+        };
+        Planned {
+            plan: Plan::Delete(Box::new(before)),
+            reserved,
+            expect: Some(expect),
+        }
+    }
+
+    async fn plan_active(&self, reference: &str, active: bool) -> Planning {
+        Ok(match self.current(reference).await? {
+            Ok(stored) => Ok(unguarded(Plan::SetActive {
+                id: stored.id,
+                active,
+            })),
+            Err(outcome) => Err(outcome),
+        })
+    }
+
+    /// The workflow with every certain fix applied, and the ids of the findings that had one.
+    fn fixed(
+        &self,
+        cx: &mut CallContext<'_>,
+        workflow: &Workflow,
+        only: Option<&[String]>,
+    ) -> (Workflow, Vec<String>) {
+        let mut after = workflow.clone();
+        let mut fixed = Vec::new();
+        for finding in self.findings(workflow) {
+            let wanted = only.is_none_or(|ids| ids.contains(&finding.id));
+            let Some(fix) = finding
+                .fix
+                .filter(|f| wanted && f.confidence == Confidence::Sure)
+            else {
+                continue;
+            };
+            // A fix that no longer fits, because one before it changed the place, is left for the next round.
+            if let Ok(next) = edit::apply(&after, &fix.ops, &mut || cx.recorder.new_id()) {
+                after = next;
+                fixed.push(finding.id);
+            }
+        }
+        (after, fixed)
+    }
+
+    /// A snapshot of this run as a workflow; None when its text is none.
+    fn snapshot_of(
+        &self,
+        cx: &mut CallContext<'_>,
+        file: &str,
+    ) -> Result<Option<Workflow>, GatewayError> {
+        let text = cx.recorder.load_snapshot(file)?;
+        Ok(serde_json::from_str(&text).ok())
+    }
+
+    /// Writes the state before the change to disk and journals it. A failure stops the run: no change without its snapshot.
+    pub(super) fn snapshot(
+        &self,
+        cx: &mut CallContext<'_>,
+        plan: &Plan,
+    ) -> Result<Option<SnapshotRef>, GatewayError> {
+        let before = match plan {
+            Plan::Replace { before, .. } | Plan::Delete(before) => before,
+            _ => return Ok(None),
+        };
+        let taken = cx
+            .recorder
+            .snapshot(&before.id, &before.workflow, &before.graph_hash)?;
+        cx.record(
+            Event::SnapshotTaken {
+                workflow_id: before.id.0.clone(),
+                file: taken.file.clone(),
+                graph_hash: before.graph_hash.clone(),
+                node_count: before.workflow.nodes.len(),
+            },
+            true,
+        )?;
+        Ok(Some(taken))
+    }
+
+    /// Does it, reads it back, and says what is there now.
+    pub(super) async fn perform(
+        &self,
+        plan: Plan,
+        snapshot: Option<SnapshotRef>,
+    ) -> (Result<Outcome, BackendError>, Option<Change>) {
+        match plan {
+            Plan::Create { id, after } => {
+                let written = self.backend.create(id.as_ref(), &after).await;
+                let id = match (&written, id) {
+                    (Ok(stored), _) => stored.id.clone(),
+                    (Err(_), Some(id)) => id,
+                    (Err(_), None) => return (written.map(|_| Outcome::Ok(Value::Null)), None),
+                };
+                let was = Was {
+                    id,
+                    before: None,
+                    snapshot: None,
+                };
+                let notes = Map::from_iter([("created".to_owned(), Value::Bool(true))]);
+                self.read_back(was, &graph_hash(&after), written.err(), notes)
+                    .await
+            }
+            Plan::Replace {
+                before,
+                after,
+                mut notes,
+            } => {
+                let written = self.backend.replace(&before.id, &after).await;
+                notes.insert("changed".into(), Value::Bool(true));
+                let lines = changes(&before.workflow, &after).to_string();
+                notes.insert("changes".into(), lines.lines().collect());
+                let was = Was {
+                    id: before.id.clone(),
+                    before: Some(before.graph_hash.clone()),
+                    snapshot: snapshot.map(|s| s.file),
+                };
+                self.read_back(was, &graph_hash(&after), written.err(), notes)
+                    .await
+            }
+            Plan::Delete(before) => self.delete(*before, snapshot).await,
+            Plan::SetActive { id, active } => match self.backend.set_active(&id, active).await {
+                Ok(stored) if stored.active == active => {
+                    (Ok(Outcome::Ok(Value::Object(head(&stored)))), None)
+                }
+                Ok(stored) => {
+                    let error = format!("the workflow reads back as active: {}", stored.active);
+                    (Ok(Outcome::failed(error, "verify", "read it again")), None)
+                }
+                Err(error) => (Err(error), None),
+            },
+            Plan::Trigger { id, payload } => {
+                let run = self.backend.trigger(&id, &payload).await;
+                let content =
+                    |execution| json!({"id": id, "executed": true, "execution": execution});
+                (run.map(|e| Outcome::Ok(content(e))), None)
+            }
+            Plan::WriteLearning(entry) => {
+                let outcome = match self.knowledge.write_learning(&entry) {
+                    Ok(id) => Outcome::Ok(json!({"learning_id": id, "title": entry.title})),
+                    Err(error) => knowledge_failure(&error),
+                };
+                (Ok(outcome), None)
+            }
+        }
+    }
+
+    async fn delete(
+        &self,
+        before: Stored,
+        snapshot: Option<SnapshotRef>,
+    ) -> (Result<Outcome, BackendError>, Option<Change>) {
+        let done = self.backend.delete(&before.id).await;
+        let gone = match self.backend.get(&before.id).await {
+            Err(error) => error.kind == BackendErrorKind::NotFound,
+            Ok(_) => false,
+        };
+        let snapshot = snapshot.map(|s| s.file);
+        match (done, gone) {
+            (_, true) => {
+                let change = Change {
+                    workflow_id: before.id.0.clone(),
+                    before: Some(before.graph_hash),
+                    after: None,
+                    node_count: 0,
+                    snapshot: snapshot.clone(),
+                };
+                let content = json!({"id": before.id, "deleted": true, "snapshot": snapshot});
+                (Ok(Outcome::Ok(content)), Some(change))
+            }
+            (Err(error), false) => (Err(error), None),
+            (Ok(()), false) => (
+                Ok(Outcome::failed(
+                    format!(
+                        "the workflow `{}` is still there after deleting it",
+                        before.id
+                    ),
+                    "verify",
+                    "tell the user",
+                )),
+                None,
+            ),
+        }
+    }
+
+    /// A write counts when reading it back gives the graph that was meant, whatever the write itself said.
+    async fn read_back(
+        &self,
+        was: Was,
+        meant: &str,
+        error: Option<BackendError>,
+        notes: Map<String, Value>,
+    ) -> (Result<Outcome, BackendError>, Option<Change>) {
+        let stored = match self.backend.get(&was.id).await {
+            Ok(stored) => stored,
+            Err(read) => {
+                let unwritten = error.is_some() && read.kind == BackendErrorKind::NotFound;
+                return match error {
+                    Some(error) if unwritten && was.before.is_none() => (Err(error), None),
+                    _ => {
+                        let why =
+                            format!("the write of `{}` could not be read back: {read}", was.id);
+                        (Ok(Outcome::Unknown(unknown(&why))), None)
+                    }
+                };
+            }
+        };
+        if let Some(error) = error
+            && (was.before.is_none() || was.before.as_deref() == Some(&stored.graph_hash))
+        {
+            // A create that failed found a file that is not its own; a replace that failed left what was.
+            return (Err(error), None);
+        }
+        let change = Change {
+            workflow_id: was.id.0.clone(),
+            before: was.before,
+            after: Some(stored.graph_hash.clone()),
+            node_count: stored.workflow.nodes.len(),
+            snapshot: was.snapshot.clone(),
+        };
+        let mut content = head(&stored);
+        content.extend(notes);
+        if let Some(snapshot) = was.snapshot {
+            content.insert("snapshot".into(), json!(snapshot));
+        }
+        if stored.graph_hash == meant {
+            return (Ok(Outcome::Ok(Value::Object(content))), Some(change));
+        }
+        let mut failure = error_content(
+            "the workflow reads back with another graph than was written",
+            "verify",
+            "call get_workflow and compare; rollback_workflow puts it back",
+        );
+        if let Value::Object(map) = &mut failure {
+            map.insert("workflow".into(), Value::Object(content));
+        }
+        (Ok(Outcome::Failed(failure)), Some(change))
+    }
+}
+
+struct Was {
+    id: WorkflowId,
+    before: Option<String>,
+    snapshot: Option<String>,
+}
+
+fn unknown(error: &str) -> Value {
+    error_content(
+        error,
+        "verify",
+        "read the workflow with get_workflow before anything else",
+    )
+}
+
+fn unguarded(plan: Plan) -> Planned {
+    Planned {
+        plan,
+        reserved: Vec::new(),
+        expect: None,
+    }
+}
+
+/// Bound to the exact call on the workflow as it is now.
+fn reserve(decision: Decision, before: &Stored, verb: &str, exact: &Value) -> Reserved {
+    Reserved {
+        decision,
+        what: format!("{verb} the workflow {:?}", before.workflow.name()),
+        subject: json!({"call": exact, "workflow": before.id, "graph": before.graph_hash}),
+        recommended: None,
+    }
+}
+
+/// The document of a create call, checked for what no backend could keep.
+fn built(create: &CreateWorkflow, ids: &mut dyn FnMut() -> String) -> Result<Workflow, Outcome> {
+    let wrong = |why: String| {
+        Outcome::failed(
+            why,
+            "arguments",
+            "correct it and send the whole workflow again",
+        )
+    };
+    if create.name.trim().is_empty() {
+        return Err(wrong("the name is empty".to_owned()));
+    }
+    let mut workflow = Workflow::empty(create.name.trim());
+    if let Some(ops) = &create.ops {
+        if create.nodes.is_some() || create.connections.is_some() {
+            return Err(wrong(
+                "give nodes and connections, or ops, not both".to_owned(),
+            ));
+        }
+        workflow = edit::apply(&workflow, ops, ids).map_err(|e| wrong(e.to_string()))?;
+    }
+    for node in create.nodes.iter().flatten() {
+        workflow.nodes.push(node.clone().into_node(&mut *ids));
+    }
+    if let Some(connections) = &create.connections {
+        workflow.connections = connections.clone();
+    }
+    if let Some(settings) = &create.settings
+        && let Some(Value::Object(base)) = workflow.head.get_mut("settings")
+    {
+        base.extend(settings.clone());
+    }
+    if workflow.nodes.is_empty() {
+        return Err(wrong("the workflow has no nodes".to_owned()));
+    }
+    let mut names = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    for node in &workflow.nodes {
+        if node.name().trim().is_empty() || node.node_type().is_empty() {
+            return Err(wrong("a node has no name or no type".to_owned()));
+        }
+        if !names.insert(node.name()) {
+            return Err(wrong(format!("two nodes are named {:?}", node.name())));
+        }
+        if !seen.insert(node.id()) {
+            return Err(wrong(format!("two nodes have the id {:?}", node.id().0)));
+        }
+    }
+    for (from, _, _, link) in workflow.edges() {
+        for name in [from, link.node.as_str()] {
+            if !names.contains(name) {
+                return Err(wrong(format!(
+                    "a connection names {name:?}, and no node is named so"
+                )));
+            }
+        }
+    }
+    let unplaced: Vec<NodeId> = workflow
+        .nodes
+        .iter()
+        .filter(|node| node.position().is_none())
+        .map(|node| node.id())
+        .collect();
+    layout::place_new(&mut workflow, &unplaced);
+    Ok(workflow)
+}

@@ -1,0 +1,198 @@
+//! How results look to a model: an answer, or `{"error", "rule", "hint"}`; long answers in pages with a cursor.
+
+use super::guards;
+use crate::backend::{BackendError, BackendErrorKind, Stored};
+use crate::knowledge::KnowledgeError;
+use crate::n8n::{Finding, Severity, Workflow};
+use crate::policy::Decision;
+use serde_json::{Map, Value, json};
+
+/// A page's size in bytes of JSON: about 25,000 tokens.
+pub const PAGE_BYTES: usize = 100_000;
+
+/// What a tool came to, before it is redacted and journaled.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Outcome {
+    Ok(Value),
+    Failed(Value),
+    /// The call may have happened, or only in part.
+    Unknown(Value),
+    Refused(Decision),
+}
+
+impl Outcome {
+    pub fn failed(error: impl Into<String>, rule: &str, hint: &str) -> Self {
+        Outcome::Failed(error_content(&error.into(), rule, hint))
+    }
+}
+
+pub(super) fn error_content(error: &str, rule: &str, hint: &str) -> Value {
+    json!({"error": error, "rule": rule, "hint": hint})
+}
+
+pub(super) fn refusal(decision: &Decision) -> Value {
+    let reason = match decision {
+        Decision::Allow { .. } => "",
+        Decision::Ask { reason, .. } | Decision::Deny { reason, .. } => reason.as_str(),
+    };
+    error_content(reason, decision.rule(), guards::hint(decision.rule()))
+}
+
+pub(super) fn backend_failure(error: &BackendError) -> Value {
+    let rule = match error.kind {
+        BackendErrorKind::NotFound => "backend.not_found",
+        BackendErrorKind::Unavailable => "backend.unavailable",
+        BackendErrorKind::Rejected => "backend.rejected",
+        BackendErrorKind::Unsupported => "backend.unsupported",
+    };
+    let mut content = error_content(&error.message, rule, error.hint.as_deref().unwrap_or(""));
+    if error.kind == BackendErrorKind::Unsupported
+        && let Value::Object(map) = &mut content
+    {
+        map.insert("executed".into(), Value::Bool(false));
+    }
+    content
+}
+
+pub(super) fn knowledge_failure(error: &KnowledgeError) -> Outcome {
+    let (rule, hint) = match error {
+        KnowledgeError::NotFound { known, .. } => (
+            "knowledge.not_found",
+            format!("there are: {}", known.join(", ")),
+        ),
+        KnowledgeError::Outside { .. } => (
+            "knowledge.outside",
+            "name a file as load_skill lists it".to_owned(),
+        ),
+        KnowledgeError::Unreadable { .. } | KnowledgeError::Unwritable { .. } => {
+            ("knowledge.io", "go on without it".to_owned())
+        }
+        KnowledgeError::Invalid(_) => ("arguments", "shorten or complete it".to_owned()),
+    };
+    Outcome::failed(error.to_string(), rule, &hint)
+}
+
+/// A page of a list: as many items from the cursor on as fit, and the cursor of the rest.
+pub(super) fn page(items: Vec<Value>, cursor: Option<&str>) -> Result<Page, String> {
+    let start: usize = match cursor {
+        None => 0,
+        Some(text) => text
+            .parse()
+            .ok()
+            .filter(|at| *at <= items.len())
+            .ok_or_else(|| format!("{text:?} is no cursor of this answer"))?,
+    };
+    let total = items.len();
+    let mut size = 0;
+    let mut taken = Vec::new();
+    for item in items.into_iter().skip(start) {
+        size += item.to_string().len();
+        if size > PAGE_BYTES && !taken.is_empty() {
+            break;
+        }
+        taken.push(item);
+    }
+    let end = start + taken.len();
+    Ok(Page {
+        items: taken,
+        next: (end < total).then(|| end.to_string()),
+        total,
+    })
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Page {
+    pub items: Vec<Value>,
+    pub next: Option<String>,
+    pub total: usize,
+}
+
+/// A page of a text; cuts between characters, after a line where there is one.
+pub(super) fn text_page(
+    text: &str,
+    cursor: Option<&str>,
+) -> Result<(String, Option<String>), String> {
+    let start: usize = match cursor {
+        None => 0,
+        Some(at) => at
+            .parse()
+            .ok()
+            .filter(|at| text.is_char_boundary(*at))
+            .ok_or_else(|| format!("{at:?} is no cursor of this answer"))?,
+    };
+    let rest = text.get(start..).unwrap_or("");
+    if rest.len() <= PAGE_BYTES {
+        return Ok((rest.to_owned(), None));
+    }
+    let mut end = PAGE_BYTES;
+    while !rest.is_char_boundary(end) {
+        end -= 1;
+    }
+    let head = rest.get(..end).unwrap_or(rest);
+    let head = head
+        .rfind('\n')
+        .and_then(|at| head.get(..=at))
+        .unwrap_or(head);
+    Ok((head.to_owned(), Some((start + head.len()).to_string())))
+}
+
+/// What every answer about one workflow starts with.
+pub(super) fn head(stored: &Stored) -> Map<String, Value> {
+    let mut map = Map::new();
+    map.insert("id".into(), json!(stored.id));
+    map.insert("name".into(), json!(stored.workflow.name()));
+    map.insert("active".into(), json!(stored.active));
+    if let Some(file) = &stored.file {
+        map.insert("file".into(), json!(file));
+    }
+    map.insert("node_count".into(), json!(stored.workflow.nodes.len()));
+    map.insert("graph_hash".into(), json!(stored.graph_hash));
+    map
+}
+
+/// Names, types and wiring: enough to plan with, a tenth of the size.
+pub(super) fn summary(workflow: &Workflow) -> (Vec<Value>, Vec<String>) {
+    let nodes = workflow
+        .nodes
+        .iter()
+        .map(|node| {
+            let mut map = Map::new();
+            map.insert("id".into(), json!(node.id()));
+            map.insert("name".into(), json!(node.name()));
+            map.insert("type".into(), json!(node.node_type()));
+            map.insert("typeVersion".into(), json!(node.type_version()));
+            if node.disabled() {
+                map.insert("disabled".into(), Value::Bool(true));
+            }
+            Value::Object(map)
+        })
+        .collect();
+    let edges = workflow
+        .edges()
+        .map(|(from, kind, output, link)| {
+            let port = |kind: &str, index: u32| match (kind, index) {
+                ("main", 0) => String::new(),
+                ("main", n) => format!("[{n}]"),
+                (kind, 0) => format!("[{kind}]"),
+                (kind, n) => format!("[{kind} {n}]"),
+            };
+            format!(
+                "{from}{} -> {}{}",
+                port(kind, output),
+                link.node,
+                port(&link.kind, link.index)
+            )
+        })
+        .collect();
+    (nodes, edges)
+}
+
+/// How many findings of each severity there are.
+pub(super) fn counts(findings: &[Finding]) -> (usize, usize, usize) {
+    let of = |severity| findings.iter().filter(|f| f.severity == severity).count();
+    (
+        of(Severity::Error),
+        of(Severity::Warning),
+        of(Severity::Info),
+    )
+}

@@ -1,0 +1,261 @@
+//! What the guards have to know of a run, folded from its journal: the same events give the same state, now and after a
+//! resume. Never asks a backend and never looks at a file.
+
+use super::guards;
+use super::{approval, tools};
+use crate::model::{ToolCall, ToolResult, ToolStatus};
+use crate::n8n::WorkflowId;
+use crate::policy::Decision;
+use crate::store::Event;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One snapshot of this run, oldest first in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotMark {
+    pub file: String,
+    pub graph_hash: String,
+}
+
+/// The last final check of a workflow in this run: what a claim of "it passed" is measured against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Validation {
+    pub graph_hash: String,
+    pub error_count: u64,
+    pub warning_count: u64,
+    pub finding_ids: Vec<String>,
+}
+
+/// A scope with what is needed to resolve it later: how many snapshots of each workflow there were when it was given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct GivenScope {
+    pub entries: Vec<String>,
+    snapshots_then: BTreeMap<String, usize>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct GuardState {
+    scope: Option<GivenScope>,
+    seen: BTreeMap<String, String>,
+    owned: BTreeSet<String>,
+    /// Hash of a create call that succeeded → the workflow.
+    creates: BTreeMap<String, String>,
+    snapshots: BTreeMap<String, Vec<SnapshotMark>>,
+    /// Where the run starts to count losses: an index into the snapshots. Moves when the user allowed a wipe.
+    base_from: BTreeMap<String, usize>,
+    /// question id → what it approves.
+    asked: BTreeMap<String, String>,
+    answers: BTreeMap<String, bool>,
+    calls: u32,
+    identical: BTreeMap<String, u32>,
+    validations: BTreeMap<String, Validation>,
+    /// The intent that has no result yet.
+    open: Option<(ToolCall, Decision)>,
+}
+
+impl GuardState {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Folds one event of this run's journal. Call it with every event, in order; the gateway does so for those that it records.
+    pub fn observe(&mut self, event: &Event) {
+        match event {
+            Event::ToolIntent { call, decision, .. } => {
+                self.calls = self.calls.saturating_add(1);
+                let count = self.identical.entry(call_key(call)).or_default();
+                *count = count.saturating_add(1);
+                self.open = Some((call.clone(), decision.clone()));
+            }
+            Event::ToolFinished { result, change, .. } => {
+                let intent = self.open.take();
+                if let Some(change) = change {
+                    self.changed(change, intent.as_ref());
+                } else if result.status == ToolStatus::Ok {
+                    self.read(result);
+                }
+            }
+            Event::SnapshotTaken {
+                workflow_id,
+                file,
+                graph_hash,
+                ..
+            } => self
+                .snapshots
+                .entry(workflow_id.clone())
+                .or_default()
+                .push(SnapshotMark {
+                    file: file.clone(),
+                    graph_hash: graph_hash.clone(),
+                }),
+            Event::StatePatched { patch, .. } => {
+                if let Some(scope) = patch.get("edit_scope") {
+                    self.scope = Some(self.given(scope));
+                }
+            }
+            Event::QuestionAsked { question, .. } => {
+                if let Some(hash) = &question.approves {
+                    self.asked.insert(question.id.clone(), hash.clone());
+                }
+            }
+            Event::AnswerGiven {
+                question_id, value, ..
+            } => {
+                if let Some(hash) = self.asked.get(question_id) {
+                    self.answers.insert(hash.clone(), approval::is_yes(value));
+                }
+            }
+            Event::Undone { workflow_id, .. } => {
+                self.seen.remove(workflow_id);
+            }
+            _ => {}
+        }
+    }
+
+    fn changed(
+        &mut self,
+        change: &crate::store::event::Change,
+        intent: Option<&(ToolCall, Decision)>,
+    ) {
+        let id = change.workflow_id.clone();
+        self.identical.clear();
+        match &change.after {
+            Some(hash) => self.seen.insert(id.clone(), hash.clone()),
+            None => self.seen.remove(&id),
+        };
+        if change.before.is_none() && change.after.is_some() {
+            self.owned.insert(id.clone());
+            if let Some((call, _)) = intent {
+                self.creates.insert(call_key(call), id.clone());
+            }
+        }
+        if change.after.is_none() {
+            self.owned.remove(&id);
+            self.creates.retain(|_, created| *created != id);
+        }
+        if intent.is_some_and(|(_, decision)| approval::was_approved(decision, guards::WIPE)) {
+            let taken = self.snapshots.get(&id).map_or(0, Vec::len);
+            self.base_from.insert(id, taken);
+        }
+    }
+
+    fn read(&mut self, result: &ToolResult) {
+        let text = |key: &str| result.content.get(key).and_then(Value::as_str);
+        let (Some(id), Some(hash)) = (text("id"), text("graph_hash")) else {
+            return;
+        };
+        if result.name == tools::GET_WORKFLOW {
+            self.seen.insert(id.to_owned(), hash.to_owned());
+        } else if result.name == tools::VALIDATE_WORKFLOW {
+            let count = |key: &str| result.content.get(key).and_then(Value::as_u64);
+            let ids = result
+                .content
+                .get("finding_ids")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .filter_map(|id| id.as_str().map(str::to_owned))
+                .collect();
+            self.validations.insert(
+                id.to_owned(),
+                Validation {
+                    graph_hash: hash.to_owned(),
+                    error_count: count("error_count").unwrap_or(u64::MAX),
+                    warning_count: count("warning_count").unwrap_or(u64::MAX),
+                    finding_ids: ids,
+                },
+            );
+        }
+    }
+
+    fn given(&self, scope: &Value) -> GivenScope {
+        // Anything but a list of texts names nothing, so it allows nothing.
+        let entries = scope
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| entry.as_str().map(str::to_owned))
+            .collect();
+        GivenScope {
+            entries,
+            snapshots_then: self
+                .snapshots
+                .iter()
+                .map(|(id, list)| (id.clone(), list.len()))
+                .collect(),
+        }
+    }
+
+    /// The graph hash of the workflow when this run last saw it.
+    pub fn seen(&self, id: &WorkflowId) -> Option<&str> {
+        self.seen.get(&id.0).map(String::as_str)
+    }
+    /// True for a workflow that this run created (and did not delete).
+    pub fn owns(&self, id: &WorkflowId) -> bool {
+        self.owned.contains(&id.0)
+    }
+    pub fn created(&self) -> impl Iterator<Item = &str> {
+        self.owned.iter().map(String::as_str)
+    }
+    /// The scope in force; None before the first one is given.
+    pub fn edit_scope(&self) -> Option<&[String]> {
+        self.scope.as_ref().map(|scope| scope.entries.as_slice())
+    }
+    pub fn snapshots(&self, id: &WorkflowId) -> &[SnapshotMark] {
+        self.snapshots.get(&id.0).map_or(&[], Vec::as_slice)
+    }
+    pub fn last_validation(&self, id: &WorkflowId) -> Option<&Validation> {
+        self.validations.get(&id.0)
+    }
+    pub fn tool_calls(&self) -> u32 {
+        self.calls
+    }
+    /// What the user said to the approval; None: not asked, or not answered.
+    pub fn answer(&self, hash: &str) -> Option<bool> {
+        self.answers.get(hash).copied()
+    }
+    /// True when one of the run's questions already asks this.
+    pub fn is_asked(&self, hash: &str) -> bool {
+        self.asked.values().any(|asked| asked == hash)
+    }
+
+    /// The snapshot that losses are counted from; None: the workflow as it is now, or (for an own one) nothing to lose.
+    pub(super) fn wipe_base(&self, id: &WorkflowId) -> Option<&SnapshotMark> {
+        let from = self.base_from.get(&id.0).copied().unwrap_or(0);
+        self.snapshots.get(&id.0)?.get(from)
+    }
+    /// The snapshot that shows the workflow as it was when the scope was given; None: it has not changed since.
+    pub(super) fn scope_base(&self, id: &WorkflowId) -> Option<&SnapshotMark> {
+        let then = self
+            .scope
+            .as_ref()
+            .and_then(|scope| scope.snapshots_then.get(&id.0))
+            .copied()
+            .unwrap_or(0);
+        self.snapshots.get(&id.0)?.get(then)
+    }
+    pub(super) fn created_by(&self, call: &ToolCall) -> Option<&str> {
+        self.creates.get(&call_key(call)).map(String::as_str)
+    }
+    pub(super) fn budget(&self, call: &ToolCall, max_calls: u32, max_same: u32) -> Decision {
+        let same = self.identical.get(&call_key(call)).copied().unwrap_or(0);
+        guards::budget(self.calls, max_calls, same, max_same)
+    }
+}
+
+/// One text per call that means the same: the tool and its arguments, key order and spaces aside.
+pub(super) fn call_key(call: &ToolCall) -> String {
+    match super::strict_json::object(&call.arguments) {
+        Ok(args) => format!(
+            "{}\n{}",
+            call.name,
+            crate::store::canonical(&Value::Object(args))
+        ),
+        Err(_) => format!("{}\n{}", call.name, call.arguments),
+    }
+}
+
+/// The question's place in the run: `approve-1`, `approve-2`, … by the approvals asked so far.
+pub(super) fn next_approval_id(state: &GuardState) -> String {
+    format!("approve-{}", state.asked.len() + 1)
+}

@@ -1,0 +1,156 @@
+//! The guards: rules about one change, after the role's permission and before the call. Each is a pure function from
+//! values (the workflow before, the workflow after, what the run has seen) to a decision.
+//! A guard must never do IO, and what it cannot judge it refuses.
+//!
+//! | rule | decides |
+//! |---|---|
+//! | `guard.edit_scope` | in a fix cycle only nodes and edges in scope change |
+//! | `guard.wipe` | losing more than half of the nodes the run started from is for the user to allow |
+//! | `guard.publish` | an active workflow is edited only with the user's word, once in a run |
+//! | `guard.stale` | the workflow is what this run last read |
+//! | `guard.credentials` | credential ids stay as they are |
+//! | `guard.owner` | a workflow that this run did not create is deleted only with the user's word |
+//! | `guard.redacted` | a hidden value is not written back as if it were one |
+//! | `guard.repeat` | a create that succeeded is not made again |
+//! | `budget.tool_calls`, `budget.identical_calls` | how much a run may call |
+
+mod change;
+mod credentials;
+mod scope;
+mod wipe;
+
+pub use change::{Edge, GraphChange, NodeKey, keys};
+pub use credentials::credentials;
+pub use scope::{Scope, WORKFLOW_ENTRY, edit_scope};
+pub use wipe::{Loss, loss, wipe};
+
+use crate::policy::Decision;
+
+pub const EDIT_SCOPE: &str = "guard.edit_scope";
+pub const WIPE: &str = "guard.wipe";
+pub const PUBLISH: &str = "guard.publish";
+pub const STALE: &str = "guard.stale";
+pub const CREDENTIALS: &str = "guard.credentials";
+pub const OWNER: &str = "guard.owner";
+pub const REDACTED: &str = "guard.redacted";
+pub const REPEAT: &str = "guard.repeat";
+pub const TOOL_CALLS: &str = "budget.tool_calls";
+pub const IDENTICAL_CALLS: &str = "budget.identical_calls";
+
+pub(crate) fn allow(rule: &str) -> Decision {
+    Decision::Allow {
+        rule: rule.to_owned(),
+    }
+}
+pub(crate) fn ask(rule: &str, reason: impl Into<String>) -> Decision {
+    Decision::Ask {
+        rule: rule.to_owned(),
+        reason: reason.into(),
+    }
+}
+pub(crate) fn deny(rule: &str, reason: impl Into<String>) -> Decision {
+    Decision::Deny {
+        rule: rule.to_owned(),
+        reason: reason.into(),
+    }
+}
+
+/// The way out of a refusal, for the model.
+pub fn hint(rule: &str) -> &'static str {
+    match rule {
+        EDIT_SCOPE => {
+            "drop the operations outside edit_scope; if the fix needs another node, say which and why in your answer"
+        }
+        WIPE => "edit nodes in place instead of removing, disabling or cutting them off",
+        PUBLISH => "the workflow is published; leave it, or let the user decide",
+        STALE => {
+            "call get_workflow, compare with what you planned, and plan again on what is there now"
+        }
+        CREDENTIALS => {
+            "leave credentials as they are; the user attaches them in n8n, or names the credential to use"
+        }
+        OWNER => "leave the workflow; only a workflow created in this run may be deleted freely",
+        REDACTED => "change single parameters with set_parameter and leave the hidden value alone",
+        REPEAT => "use update_workflow on the workflow that was created",
+        TOOL_CALLS => "finish with what you have",
+        IDENTICAL_CALLS => {
+            "the answer will not change; use the one you have, or call with other arguments"
+        }
+        "arguments" => "compare the call with the tool's schema; names and types are exact",
+        _ => "do not make the call again; return what you know",
+    }
+}
+
+/// The workflow must be what this run last saw: either read by `get_workflow` or left by a change of its own, or named by the
+/// caller with the hash it has now.
+pub fn stale(current: &str, seen: Option<&str>, expected: Option<&str>) -> Decision {
+    let short = |hash: &str| hash.chars().take(8).collect::<String>();
+    if let Some(expected) = expected {
+        if expected == current {
+            return allow(STALE);
+        }
+        return deny(
+            STALE,
+            format!(
+                "expect_hash is {}, but the workflow is {} now",
+                short(expected),
+                short(current)
+            ),
+        );
+    }
+    match seen {
+        Some(seen) if seen == current => allow(STALE),
+        Some(seen) => deny(
+            STALE,
+            format!(
+                "the workflow was {} when this run last read it and is {} now: somebody changed it",
+                short(seen),
+                short(current)
+            ),
+        ),
+        None => deny(STALE, "this run has not read the workflow yet"),
+    }
+}
+
+/// An active workflow goes live with the write. `allowed`: the user said yes to that in this run.
+pub fn publish(active: bool, allowed: bool, name: &str) -> Decision {
+    if !active || allowed {
+        allow(PUBLISH)
+    } else {
+        ask(
+            PUBLISH,
+            format!("the workflow {name:?} is active: the change goes live at once"),
+        )
+    }
+}
+
+pub fn owner(created_by_this_run: bool, name: &str) -> Decision {
+    if created_by_this_run {
+        allow(OWNER)
+    } else {
+        ask(
+            OWNER,
+            format!("the workflow {name:?} was not created by this run"),
+        )
+    }
+}
+
+/// `made` and `same` count the calls before this one.
+pub fn budget(made: u32, max_calls: u32, same: u32, max_same: u32) -> Decision {
+    if made >= max_calls {
+        deny(
+            TOOL_CALLS,
+            format!("the run has made its {max_calls} tool calls"),
+        )
+    } else if same >= max_same {
+        deny(
+            IDENTICAL_CALLS,
+            format!("the same call was made {same} times and nothing changed in between"),
+        )
+    } else {
+        allow(TOOL_CALLS)
+    }
+}
+
+#[cfg(test)]
+mod guards_tests;

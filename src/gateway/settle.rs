@@ -1,0 +1,159 @@
+//! After a crash: a mutation whose intent is in the journal, and whose result is not. What the backend holds now says
+//! whether it happened; nothing is repeated on a guess.
+
+use super::content::{error_content, head};
+use super::redact::clean;
+use super::{CallContext, Gateway, GatewayError};
+use crate::backend::{BackendErrorKind, Stored};
+use crate::model::{ToolResult, ToolStatus};
+use crate::n8n::WorkflowId;
+use crate::store::Event;
+use crate::store::event::{Change, MutationExpectation};
+use serde_json::{Value, json};
+
+/// What became of an interrupted mutation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settlement {
+    Done,
+    /// The state is as it was before: the call may be made.
+    NotDone,
+    /// Neither: somebody else changed it, or the call was of a kind that cannot be looked up.
+    Unknown,
+}
+
+/// `found` is the graph hash that the backend holds now; None: there is no such workflow.
+pub fn judge(expect: &MutationExpectation, found: Option<&str>) -> Settlement {
+    let before = expect.before.as_deref();
+    let after = expect.after.as_deref();
+    if found == before {
+        // Also when before and after are equal (only the name or positions change): writing the same document again is safe.
+        Settlement::NotDone
+    } else if found == after {
+        Settlement::Done
+    } else {
+        Settlement::Unknown
+    }
+}
+
+impl Gateway {
+    /// Settles an intent that has no result. Some: journaled, give it to the model. None: it did not happen (or changes nothing),
+    /// so make the call again, which journals a new intent.
+    pub async fn settle(
+        &self,
+        cx: &mut CallContext<'_>,
+        intent: &Event,
+    ) -> Result<Option<ToolResult>, GatewayError> {
+        let Event::ToolIntent {
+            step,
+            role,
+            call,
+            mutates,
+            expect,
+            ..
+        } = intent
+        else {
+            return Ok(None);
+        };
+        if !mutates {
+            return Ok(None);
+        }
+        let result = |status, content| ToolResult {
+            call_id: call.id.clone(),
+            name: call.name.clone(),
+            status,
+            content: clean(&self.redactor, content),
+        };
+        let unknown = |why: &str| {
+            error_content(
+                why,
+                "settle",
+                "read the workflow with get_workflow before anything else",
+            )
+        };
+        let (result, change) = match expect {
+            Some(expect) if expect.workflow_id.is_some() => {
+                let id = WorkflowId(expect.workflow_id.clone().unwrap_or_default());
+                let found = self.find(&id).await?;
+                let hash = found.as_ref().map(|stored| stored.graph_hash.as_str());
+                match judge(expect, hash) {
+                    Settlement::NotDone => return Ok(None),
+                    Settlement::Done => {
+                        let change = settled_change(cx, expect, &id, found.as_ref());
+                        let content = match &found {
+                            Some(stored) => done_content(stored, &change),
+                            None => json!({"id": id, "deleted": true, "settled": true}),
+                        };
+                        (result(ToolStatus::Ok, content), Some(change))
+                    }
+                    Settlement::Unknown => (
+                        result(
+                            ToolStatus::Unknown,
+                            unknown(&format!(
+                                "the run was interrupted during this call, and the workflow `{id}` is neither as before nor as planned"
+                            )),
+                        ),
+                        None,
+                    ),
+                }
+            }
+            // A learning is written once however often it is asked for.
+            _ if call.name == super::tools::WRITE_LEARNING => return Ok(None),
+            _ => (
+                result(
+                    ToolStatus::Unknown,
+                    unknown("the run was interrupted during this call; it may have happened"),
+                ),
+                None,
+            ),
+        };
+        cx.record(
+            Event::ToolFinished {
+                step: step.clone(),
+                role: role.clone(),
+                result: result.clone(),
+                change,
+            },
+            true,
+        )?;
+        Ok(Some(result))
+    }
+
+    /// The workflow, or None when there is none.
+    pub(super) async fn find(&self, id: &WorkflowId) -> Result<Option<Stored>, GatewayError> {
+        match self.backend.get(id).await {
+            Ok(stored) => Ok(Some(stored)),
+            Err(e) if e.kind == BackendErrorKind::NotFound => Ok(None),
+            Err(e) => Err(self.unavailable(e)),
+        }
+    }
+}
+
+fn settled_change(
+    cx: &CallContext<'_>,
+    expect: &MutationExpectation,
+    id: &WorkflowId,
+    found: Option<&Stored>,
+) -> Change {
+    Change {
+        workflow_id: id.0.clone(),
+        before: expect.before.clone(),
+        after: found.map(|stored| stored.graph_hash.clone()),
+        node_count: found.map_or(0, |stored| stored.workflow.nodes.len()),
+        snapshot: expect
+            .before
+            .as_ref()
+            .and_then(|_| cx.guards.snapshots(id).last())
+            .map(|mark| mark.file.clone()),
+    }
+}
+
+/// What the call itself would have answered, as far as it can still be known.
+fn done_content(stored: &Stored, change: &Change) -> Value {
+    let mut map = head(stored);
+    map.insert("changed".into(), Value::Bool(true));
+    if let Some(snapshot) = &change.snapshot {
+        map.insert("snapshot".into(), json!(snapshot));
+    }
+    map.insert("settled".into(), Value::Bool(true));
+    Value::Object(map)
+}

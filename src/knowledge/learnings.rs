@@ -1,0 +1,277 @@
+//! Learnings: `docs/learning/LEARNINGS-INDEX.md` has one line for each entry, `LEARNINGS.md` the entries under `## L-001 Title`.
+//! The index is what one searches; an entry is read by its id, never the whole file.
+
+use super::{KnowledgeError, shown};
+use crate::store::write_atomic;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+const FOLDER: &str = "docs/learning";
+const MAX_TITLE: usize = 120;
+const MAX_BODY: usize = 8_000;
+
+/// One line of the index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexLine {
+    /// `L-001`
+    pub id: String,
+    /// The line as it stands, without list and table marks.
+    pub text: String,
+}
+
+/// One entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Learning {
+    pub id: String,
+    pub title: String,
+    pub body: String,
+}
+
+/// An entry to add.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewLearning {
+    pub title: String,
+    pub body: String,
+    pub tags: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Learnings {
+    index: PathBuf,
+    entries: PathBuf,
+}
+
+impl Learnings {
+    pub fn new(project: &Path) -> Self {
+        let folder = project.join(FOLDER);
+        Learnings {
+            index: folder.join("LEARNINGS-INDEX.md"),
+            entries: folder.join("LEARNINGS.md"),
+        }
+    }
+
+    pub fn index_text(&self) -> Result<Option<String>, KnowledgeError> {
+        read(&self.index)
+    }
+
+    pub fn search(&self, query: &str, limit: usize) -> Result<Vec<IndexLine>, KnowledgeError> {
+        let lines: Vec<IndexLine> = self
+            .index_text()?
+            .unwrap_or_default()
+            .lines()
+            .filter_map(index_line)
+            .collect();
+        let wanted = words(query);
+        if wanted.is_empty() {
+            return Ok(lines.into_iter().take(limit).collect());
+        }
+        let mut scored: Vec<(usize, IndexLine)> = lines
+            .into_iter()
+            .map(|line| (score(&wanted, &words(&line.text)), line))
+            .filter(|(score, _)| *score > 0)
+            .collect();
+        // Stable: equal ones stay in the index's order.
+        scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+        Ok(scored
+            .into_iter()
+            .take(limit)
+            .map(|(_, line)| line)
+            .collect())
+    }
+
+    pub fn read(&self, ids: &[String]) -> Result<(Vec<Learning>, Vec<String>), KnowledgeError> {
+        let all = parse(&read(&self.entries)?.unwrap_or_default());
+        let mut found = Vec::new();
+        let mut missing = Vec::new();
+        for id in ids {
+            match all.iter().find(|entry| entry.id == *id) {
+                Some(entry) => found.push(entry.clone()),
+                None => missing.push(id.clone()),
+            }
+        }
+        Ok((found, missing))
+    }
+
+    pub fn add(&self, entry: &NewLearning) -> Result<String, KnowledgeError> {
+        let title = one_line(&entry.title);
+        if title.is_empty() || title.chars().count() > MAX_TITLE {
+            return Err(KnowledgeError::Invalid(format!(
+                "the title must have 1 to {MAX_TITLE} characters"
+            )));
+        }
+        let body = quiet(&entry.body);
+        if body.is_empty() || body.len() > MAX_BODY {
+            return Err(KnowledgeError::Invalid(format!(
+                "the body must have 1 to {MAX_BODY} bytes"
+            )));
+        }
+        let text = read(&self.entries)?.unwrap_or_else(|| "# Learnings\n".to_owned());
+        let index = self
+            .index_text()?
+            .unwrap_or_else(|| "# Learnings: index\n".to_owned());
+        let known = parse(&text);
+        let tags: Vec<String> = entry.tags.iter().map(|tag| one_line(tag)).collect();
+        let id = match known
+            .iter()
+            .find(|k| k.title == title && k.body.starts_with(&body))
+        {
+            Some(same) => same.id.clone(),
+            None => {
+                let id = next_id(&known, &index);
+                let mut grown = text.trim_end().to_owned();
+                grown.push_str(&format!("\n\n## {id} {title}\n\n{body}\n"));
+                if !tags.is_empty() {
+                    grown.push_str(&format!("\nTags: {}\n", tags.join(", ")));
+                }
+                write(&self.entries, &grown)?;
+                id
+            }
+        };
+        // A kill between the two files leaves an entry without its line; writing the same entry again mends that.
+        if !index.lines().filter_map(index_line).any(|l| l.id == id) {
+            let table = index.lines().any(|line| line.trim_start().starts_with('|'));
+            let mut grown = index.trim_end().to_owned();
+            let line = if table {
+                let cell = |text: &str| text.replace('|', "/");
+                format!(
+                    "\n| {id} | {} | {} |\n",
+                    cell(&title),
+                    cell(&tags.join(", "))
+                )
+            } else if tags.is_empty() {
+                format!("\n- {id} {title}\n")
+            } else {
+                format!("\n- {id} {title} ({})\n", tags.join(", "))
+            };
+            grown.push_str(&line);
+            write(&self.index, &grown)?;
+        }
+        Ok(id)
+    }
+}
+
+fn read(path: &Path) -> Result<Option<String>, KnowledgeError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(KnowledgeError::Unreadable {
+            path: shown(path),
+            reason: e.to_string(),
+        }),
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), KnowledgeError> {
+    write_atomic(path, text.as_bytes()).map_err(|e| KnowledgeError::Unwritable {
+        path: shown(path),
+        reason: e.to_string(),
+    })
+}
+
+/// `L-` and digits at the start of the text; the rest comes back too.
+fn leading_id(text: &str) -> Option<(&str, &str)> {
+    let digits = text.strip_prefix("L-")?;
+    let count = digits.bytes().take_while(u8::is_ascii_digit).count();
+    if count == 0 {
+        return None;
+    }
+    let end = 2 + count;
+    Some((text.get(..end)?, text.get(end..)?))
+}
+
+/// A line that starts with an id, behind list marks, table bars, links and emphasis.
+fn index_line(line: &str) -> Option<IndexLine> {
+    let bare = line
+        .trim()
+        .trim_start_matches(['-', '*', '|', '[', '`', ' ', '#']);
+    let (id, rest) = leading_id(bare)?;
+    let cells: Vec<&str> = rest
+        .split('|')
+        .map(|cell| cell.trim_matches([' ', '`', '*', ']', ':', '–', '—']))
+        .filter(|cell| !cell.is_empty())
+        .collect();
+    Some(IndexLine {
+        id: id.to_owned(),
+        text: cells.join(" | "),
+    })
+}
+
+fn parse(text: &str) -> Vec<Learning> {
+    let mut entries: Vec<Learning> = Vec::new();
+    for line in text.lines() {
+        let heading = line.strip_prefix("## ").map(str::trim);
+        if let Some((id, title)) = heading.and_then(leading_id) {
+            entries.push(Learning {
+                id: id.to_owned(),
+                title: title
+                    .trim_start_matches([' ', ':', '-', '–', '—', '·'])
+                    .to_owned(),
+                body: String::new(),
+            });
+        } else if let Some(entry) = entries.last_mut() {
+            entry.body.push_str(line);
+            entry.body.push('\n');
+        }
+    }
+    for entry in &mut entries {
+        entry.body = entry.body.trim().to_owned();
+    }
+    entries
+}
+
+fn next_id(known: &[Learning], index: &str) -> String {
+    let highest = known
+        .iter()
+        .map(|entry| entry.id.clone())
+        .chain(index.lines().filter_map(index_line).map(|line| line.id))
+        .filter_map(|id| id.strip_prefix("L-")?.parse::<u32>().ok())
+        .max()
+        .unwrap_or(0);
+    format!("L-{:03}", highest.saturating_add(1))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The body, unable to open an entry or a section of its own.
+fn quiet(body: &str) -> String {
+    let lines: Vec<String> = body
+        .trim()
+        .lines()
+        .map(|line| {
+            let line = line.trim_end();
+            if line.trim_start().starts_with('#') {
+                format!("\\{}", line.trim_start())
+            } else {
+                line.to_owned()
+            }
+        })
+        .collect();
+    lines.join("\n")
+}
+
+fn words(text: &str) -> BTreeSet<String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| word.chars().count() > 1)
+        .map(str::to_lowercase)
+        .collect()
+}
+
+/// Two points for a word that stands there, one for a word that starts like one of at least four letters.
+fn score(wanted: &BTreeSet<String>, there: &BTreeSet<String>) -> usize {
+    wanted
+        .iter()
+        .map(|word| {
+            if there.contains(word) {
+                2
+            } else {
+                let begins = |other: &String| {
+                    word.len().min(other.len()) >= 4
+                        && (other.starts_with(word.as_str()) || word.starts_with(other.as_str()))
+                };
+                usize::from(there.iter().any(begins))
+            }
+        })
+        .sum()
+}

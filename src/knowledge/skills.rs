@@ -1,0 +1,164 @@
+//! Skills: a folder with a SKILL.md and files beside it, compiled in or on disk. Text is read when it is asked for.
+
+use super::KnowledgeError;
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use std::borrow::Cow;
+use std::path::{Component, Path, PathBuf};
+
+const MAIN: &str = "SKILL.md";
+const MAX_BYTES: u64 = 512 * 1024;
+const MAX_FILES: usize = 200;
+
+/// Where a skill's files are.
+#[derive(Debug, Clone)]
+pub enum SkillPlace {
+    /// (path inside the skill's folder, content)
+    Embedded(Vec<(String, Cow<'static, [u8]>)>),
+    Folder(PathBuf),
+}
+
+#[derive(Debug, Clone)]
+pub struct Skill {
+    pub name: String,
+    pub description: String,
+    pub place: SkillPlace,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillText {
+    pub name: String,
+    pub description: String,
+    pub body: String,
+    /// What `skill_file` takes, sorted; SKILL.md itself not listed.
+    pub files: Vec<String>,
+}
+
+impl Skill {
+    pub(super) fn load(&self) -> Result<SkillText, KnowledgeError> {
+        let text = self.file(MAIN)?;
+        let mut files = match &self.place {
+            SkillPlace::Embedded(files) => files.iter().map(|(path, _)| path.clone()).collect(),
+            SkillPlace::Folder(folder) => on_disk(folder),
+        };
+        files.retain(|path| path != MAIN);
+        files.sort();
+        Ok(SkillText {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            body: body(&text).to_owned(),
+            files,
+        })
+    }
+
+    pub(super) fn file(&self, path: &str) -> Result<String, KnowledgeError> {
+        let inside = inside(path)?;
+        let bytes = match &self.place {
+            SkillPlace::Embedded(files) => files
+                .iter()
+                .find(|(name, _)| Path::new(name) == inside)
+                .map(|(_, bytes)| bytes.to_vec())
+                .ok_or_else(|| KnowledgeError::NotFound {
+                    what: "skill file",
+                    name: path.to_owned(),
+                    known: files.iter().map(|(name, _)| name.clone()).collect(),
+                })?,
+            SkillPlace::Folder(folder) => read_inside(folder, &inside, path)?,
+        };
+        String::from_utf8(bytes).map_err(|_| KnowledgeError::Unreadable {
+            path: path.to_owned(),
+            reason: "it is not UTF-8 text".to_owned(),
+        })
+    }
+}
+
+/// The clean relative path; anything that could leave the folder is refused before a file is touched.
+fn inside(path: &str) -> Result<PathBuf, KnowledgeError> {
+    let outside = |reason: &str| KnowledgeError::Outside {
+        path: path.escape_debug().to_string(),
+        reason: reason.to_owned(),
+    };
+    if path.chars().any(char::is_control) || path.contains('\\') {
+        return Err(outside("the path has control characters or backslashes"));
+    }
+    let mut clean = PathBuf::new();
+    for part in Path::new(path).components() {
+        match part {
+            Component::Normal(name) => clean.push(name),
+            Component::CurDir => {}
+            _ => return Err(outside("the path leaves the skill's folder")),
+        }
+    }
+    if clean.as_os_str().is_empty() {
+        return Err(outside("the path is empty"));
+    }
+    Ok(clean)
+}
+
+/// Reads below the folder's own handle: neither a link nor a race can lead out of it.
+fn read_inside(folder: &Path, inside: &Path, asked: &str) -> Result<Vec<u8>, KnowledgeError> {
+    let unreadable = |reason: String| KnowledgeError::Unreadable {
+        path: asked.to_owned(),
+        reason,
+    };
+    let dir = Dir::open_ambient_dir(folder, ambient_authority())
+        .map_err(|e| unreadable(e.to_string()))?;
+    let meta = dir.metadata(inside).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => KnowledgeError::NotFound {
+            what: "skill file",
+            name: asked.to_owned(),
+            known: on_disk(folder),
+        },
+        _ => unreadable(e.to_string()),
+    })?;
+    if !meta.is_file() {
+        return Err(unreadable("it is not a regular file".to_owned()));
+    }
+    if meta.len() > MAX_BYTES {
+        return Err(unreadable(format!("it is larger than {MAX_BYTES} bytes")));
+    }
+    dir.read(inside).map_err(|e| unreadable(e.to_string()))
+}
+
+/// The files of a folder, links not followed. A folder that cannot be walked has none to offer.
+fn on_disk(folder: &Path) -> Vec<String> {
+    walkdir::WalkDir::new(folder)
+        .max_depth(4)
+        .sort_by_file_name()
+        .into_iter()
+        .flatten()
+        .filter(|entry| entry.file_type().is_file())
+        .filter_map(|entry| {
+            let relative = entry.path().strip_prefix(folder).ok()?;
+            let parts: Option<Vec<&str>> = relative
+                .components()
+                .map(|c| c.as_os_str().to_str())
+                .collect();
+            let path = parts?.join("/");
+            (!path.starts_with('.') && !path.contains("/.")).then_some(path)
+        })
+        .take(MAX_FILES)
+        .collect()
+}
+
+/// The text after the frontmatter.
+fn body(text: &str) -> &str {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let Some(rest) = text
+        .strip_prefix("---\n")
+        .or_else(|| text.strip_prefix("---\r\n"))
+    else {
+        return text;
+    };
+    let mut at = 0;
+    for line in rest.split_inclusive('\n') {
+        at += line.len();
+        if line.trim_end() == "---" {
+            return rest
+                .get(at..)
+                .unwrap_or("")
+                .trim_start_matches(['\r', '\n']);
+        }
+    }
+    text
+}
