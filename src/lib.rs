@@ -8,6 +8,7 @@
 pub mod agent;
 pub mod backend;
 pub mod cli;
+pub mod condition;
 pub mod flow;
 pub mod gateway;
 pub mod knowledge;
@@ -18,3 +19,4 @@ pub mod pack;
 pub mod policy;
 pub mod run;
 pub mod store;
+pub mod yaml;

@@ -1,1 +1,68 @@
-//! (in work)
+//! The flow engine: what runs next is a pure function of the flow and the journal. No model decides it, unless a `route`
+//! step says so, and then only among its listed cases.
+//! Must never do IO, read a clock or the environment, or know the name of an agent, a stage or a field of one pack.
+
+pub mod findings;
+mod load;
+mod load_steps;
+mod log;
+mod merge;
+mod mermaid;
+mod model;
+mod next;
+mod questions;
+mod schema;
+mod scope;
+mod verify;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod load_tests;
+#[cfg(test)]
+mod log_tests;
+#[cfg(test)]
+mod merge_tests;
+#[cfg(test)]
+mod next_tests;
+
+pub use findings::{Compared, compare_findings};
+pub use load::{Known, load};
+pub use log::{Call, RunLog, StepStatus, Tally};
+pub use merge::{PatchRefusal, check_patch, merge, patch_of};
+pub use mermaid::mermaid;
+pub use model::*;
+pub use next::{Action, AgentStep, next};
+pub use questions::check_answer;
+pub use schema::Schema;
+pub use verify::{ClaimRefusal, verify_output};
+
+/// Why the engine cannot say what comes next, or cannot accept an event. All are either a mistake of the pack or a bug.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum FlowError {
+    #[error("step {step}: {source}")]
+    Condition {
+        step: String,
+        source: crate::condition::ConditionError,
+    },
+    #[error("step {step}: {message}")]
+    Step { step: String, message: String },
+    #[error(
+        "the stage cannot move from {from:?} to {to:?}: a stage moves forward one by one, or to {blocked:?}"
+    )]
+    Stage {
+        from: String,
+        to: String,
+        blocked: String,
+    },
+    #[error(
+        "the journal names the step {0:?}, which this flow does not have; resume with the pack that the run started with"
+    )]
+    UnknownStep(String),
+    #[error(
+        "step {step}: its patch was merged already; merging it again would repeat what it appends"
+    )]
+    PatchedTwice { step: String },
+    #[error("the run has ended ({0:?}); nothing can be added to it")]
+    Ended(crate::store::Outcome),
+}

@@ -1,1 +1,469 @@
-//! (in work)
+//! policy.yaml → [`Policy`]. Every mistake is reported in one pass; a rule whose examples disagree with it is a mistake.
+//! A project's file stands on top of the pack's and may only tighten it.
+
+use super::decide::{Effect, Policy, Rule, VARIABLES};
+use super::tools::{capability_of, split_foreign};
+use super::{CAPABILITIES, Capability, Limits};
+use crate::condition::Condition;
+use crate::yaml::{self, Node, Place, Problem, Problems};
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+impl Policy {
+    /// Reads a whole policy.
+    pub fn load(text: &str, file: &str) -> Result<Policy, Vec<Problem>> {
+        let layer = read(text, file)?;
+        Ok(Policy {
+            roles: layer
+                .roles
+                .into_iter()
+                .map(|(role, (_, can))| (role, can))
+                .collect(),
+            rules: layer.rules.into_iter().map(|(_, rule)| rule).collect(),
+            limits: layer
+                .limits
+                .into_iter()
+                .fold(Limits::default(), |limits, (_, set)| set.apply(limits)),
+            loosened: Vec::new(),
+        })
+    }
+
+    /// This policy with a project's file on top: a role that the file names has the capabilities listed there, rules are added,
+    /// limits replaced. Whatever would allow more than before is an error, or, with `allow_loosen`, done and listed in [`Policy::loosened`].
+    pub fn with_project(
+        &self,
+        text: &str,
+        file: &str,
+        allow_loosen: bool,
+    ) -> Result<Policy, Vec<Problem>> {
+        let layer = read(text, file)?;
+        let mut problems = Problems::new(file);
+        let mut policy = self.clone();
+        let mut loosens = |place: Place, what: String| {
+            if allow_loosen {
+                policy.loosened.push(what);
+            } else {
+                problems.add(
+                    place,
+                    format!("a project may only tighten the policy: {what}"),
+                );
+            }
+        };
+        let mut roles = self.roles.clone();
+        for (role, (place, can)) in layer.roles {
+            let before = self.roles.get(&role).cloned().unwrap_or_default();
+            for capability in can.difference(&before) {
+                loosens(place, format!("{role} would get {}", capability.name()));
+            }
+            roles.insert(role, can);
+        }
+        let mut rules = Vec::new();
+        for (place, rule) in layer.rules {
+            if self.rules.iter().any(|r| r.id == rule.id) {
+                loosens(place, format!("the rule {:?} would be replaced", rule.id));
+            }
+            // For a tool of another server, ask is a grant too: without it the tool is denied.
+            let grants = rule.effect == Effect::Allow
+                || (rule.effect == Effect::Ask
+                    && rule.tools.iter().any(|t| split_foreign(t).is_some()));
+            if grants {
+                loosens(
+                    place,
+                    format!(
+                        "the rule {:?} would allow {}",
+                        rule.id,
+                        rule.tools.join(", ")
+                    ),
+                );
+            }
+            rules.push(rule);
+        }
+        let mut limits = self.limits;
+        for (place, set) in layer.limits {
+            let raised = set.apply(limits);
+            if set.value > set.of(&limits) {
+                loosens(
+                    place,
+                    format!(
+                        "{} would rise from {} to {}",
+                        set.name,
+                        set.of(&limits),
+                        set.value
+                    ),
+                );
+            }
+            limits = raised;
+        }
+        policy
+            .rules
+            .retain(|old| !rules.iter().any(|new| new.id == old.id));
+        policy.rules.extend(rules);
+        policy.roles = roles;
+        policy.limits = limits;
+        if problems.is_empty() {
+            Ok(policy)
+        } else {
+            Err(problems.into_sorted())
+        }
+    }
+}
+
+/// One file, read.
+#[derive(Default)]
+struct Layer {
+    roles: IndexMap<String, (Place, BTreeSet<Capability>)>,
+    rules: Vec<(Place, Rule)>,
+    limits: Vec<(Place, SetLimit)>,
+}
+
+struct SetLimit {
+    name: &'static str,
+    value: f64,
+}
+
+const LIMITS: &[&str] = &[
+    "max_turns",
+    "max_model_calls",
+    "max_tool_calls",
+    "max_identical_calls",
+    "max_tokens",
+    "max_cost_usd",
+    "max_seconds",
+];
+
+impl SetLimit {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "read as a whole number of at most 10^12, or as a price"
+    )]
+    fn apply(&self, mut limits: Limits) -> Limits {
+        let whole = self.value as u64;
+        match self.name {
+            "max_turns" => limits.max_turns = whole,
+            "max_model_calls" => limits.max_model_calls = whole,
+            "max_tool_calls" => limits.max_tool_calls = whole,
+            "max_identical_calls" => limits.max_identical_calls = whole,
+            "max_tokens" => limits.max_tokens = whole,
+            "max_cost_usd" => limits.max_cost_usd = self.value,
+            _ => limits.max_seconds = whole,
+        }
+        limits
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "limits are at most 10^12")]
+    fn of(&self, limits: &Limits) -> f64 {
+        match self.name {
+            "max_turns" => limits.max_turns as f64,
+            "max_model_calls" => limits.max_model_calls as f64,
+            "max_tool_calls" => limits.max_tool_calls as f64,
+            "max_identical_calls" => limits.max_identical_calls as f64,
+            "max_tokens" => limits.max_tokens as f64,
+            "max_cost_usd" => limits.max_cost_usd,
+            _ => limits.max_seconds as f64,
+        }
+    }
+}
+
+fn read(text: &str, file: &str) -> Result<Layer, Vec<Problem>> {
+    let root = yaml::read(text, file).map_err(|problem| vec![problem])?;
+    let mut reader = Reader {
+        problems: Problems::new(file),
+    };
+    let layer = reader.layer(&root);
+    if reader.problems.is_empty() {
+        Ok(layer)
+    } else {
+        Err(reader.problems.into_sorted())
+    }
+}
+
+struct Reader {
+    problems: Problems,
+}
+
+impl Reader {
+    fn layer(&mut self, root: &Node) -> Layer {
+        let mut layer = Layer::default();
+        self.keys(root, "the policy", &["roles", "rules", "limits"]);
+        if let Some(node) = root.get("roles") {
+            let Some(entries) = node.as_map() else {
+                self.problems
+                    .add(node.place, "`roles` must be a map of role to capabilities");
+                return layer;
+            };
+            for entry in entries {
+                let can = self.capabilities(&entry.value, &entry.key);
+                layer
+                    .roles
+                    .insert(entry.key.clone(), (entry.key_place, can));
+            }
+        }
+        if let Some(node) = root.get("rules") {
+            match node.as_list() {
+                Some(items) => {
+                    for item in items {
+                        if let Some(rule) = self.rule(item) {
+                            if layer.rules.iter().any(|(_, r)| r.id == rule.id) {
+                                self.problems.add(
+                                    item.place,
+                                    format!("the rule {:?} stands twice", rule.id),
+                                );
+                            }
+                            layer.rules.push((item.place, rule));
+                        }
+                    }
+                }
+                None => self.problems.add(node.place, "`rules` must be a list"),
+            }
+        }
+        if let Some(node) = root.get("limits") {
+            self.limits(node, &mut layer);
+        }
+        layer
+    }
+
+    fn keys(&mut self, node: &Node, what: &str, allowed: &[&str]) {
+        match node.as_map() {
+            None => self.problems.add(
+                node.place,
+                format!("{what} must be a map, not {}", node.kind_name()),
+            ),
+            Some(entries) => {
+                for entry in entries
+                    .iter()
+                    .filter(|e| !allowed.contains(&e.key.as_str()))
+                {
+                    let message = format!(
+                        "{what} has the unknown key {:?}; it may have {}",
+                        entry.key,
+                        allowed.join(", ")
+                    );
+                    self.problems.add(entry.key_place, message);
+                }
+            }
+        }
+    }
+
+    fn capabilities(&mut self, node: &Node, role: &str) -> BTreeSet<Capability> {
+        let Some(items) = node.as_list() else {
+            self.problems.add(
+                node.place,
+                format!("the role {role:?} must have a list of capabilities"),
+            );
+            return BTreeSet::new();
+        };
+        let mut can = BTreeSet::new();
+        for item in items {
+            match item.as_text().and_then(Capability::from_name) {
+                Some(capability) => {
+                    can.insert(capability);
+                }
+                None => {
+                    let all: Vec<&str> = CAPABILITIES.iter().map(|c| c.name()).collect();
+                    let message = format!(
+                        "{} is no capability; there are {}",
+                        item.to_json(),
+                        all.join(", ")
+                    );
+                    self.problems.add(item.place, message);
+                }
+            }
+        }
+        can
+    }
+
+    fn text(&mut self, node: &Node, key: &str, what: &str) -> Option<String> {
+        let found = node.get(key);
+        let text = found
+            .and_then(Node::as_text)
+            .filter(|s| !s.trim().is_empty());
+        if text.is_none() {
+            self.problems.add(
+                found.map_or(node.place, |n| n.place),
+                format!("{what} needs the text {key:?}"),
+            );
+        }
+        text.map(str::to_owned)
+    }
+
+    fn texts(&mut self, node: &Node, what: &str) -> Vec<(Place, String)> {
+        let one = std::slice::from_ref(node);
+        let items = node.as_list().unwrap_or(one);
+        let mut texts = Vec::new();
+        for item in items {
+            match item.as_text() {
+                Some(text) => texts.push((item.place, text.to_owned())),
+                None => self
+                    .problems
+                    .add(item.place, format!("{what} must be text")),
+            }
+        }
+        texts
+    }
+
+    fn rule(&mut self, node: &Node) -> Option<Rule> {
+        let keys = [
+            "id",
+            "effect",
+            "roles",
+            "tools",
+            "when",
+            "reason",
+            "match",
+            "not_match",
+        ];
+        self.keys(node, "a rule", &keys);
+        let id = self.text(node, "id", "a rule")?;
+        let what = format!("the rule {id:?}");
+        let effect_node = node.get("effect");
+        let effect = match effect_node.and_then(Node::as_text) {
+            Some("allow") => Some(Effect::Allow),
+            Some("ask") => Some(Effect::Ask),
+            Some("deny") => Some(Effect::Deny),
+            _ => {
+                let place = effect_node.map_or(node.place, |n| n.place);
+                self.problems
+                    .add(place, format!("{what}: effect must be allow, ask or deny"));
+                None
+            }
+        };
+        let reason = self.text(node, "reason", &what);
+        let mut tools = Vec::new();
+        match node.get("tools") {
+            None => self
+                .problems
+                .add(node.place, format!("{what} names no tools")),
+            Some(list) => {
+                for (place, tool) in self.texts(list, "a tool's name") {
+                    if capability_of(&tool).is_none() && split_foreign(&tool).is_none() {
+                        let message = format!(
+                            "{what}: there is no tool {tool:?}; tools of other servers are named mcp__server__tool"
+                        );
+                        self.problems.add(place, message);
+                    }
+                    if effect == Some(Effect::Allow) && capability_of(&tool).is_some() {
+                        let message = format!(
+                            "{what}: {tool} is granted by a capability under `roles`, not by a rule"
+                        );
+                        self.problems.add(place, message);
+                    }
+                    tools.push(tool);
+                }
+            }
+        }
+        let roles = node.get("roles").map(|list| {
+            self.texts(list, "a role")
+                .into_iter()
+                .map(|(_, role)| role)
+                .collect()
+        });
+        let when = node.get("when").and_then(|n| {
+            let Some(source) = n.as_text() else {
+                self.problems
+                    .add(n.place, format!("{what}: `when` must be an expression"));
+                return None;
+            };
+            match Condition::compile(source.trim(), VARIABLES) {
+                Ok(condition) => Some(condition),
+                Err(error) => {
+                    self.problems.add(n.place, error.to_string());
+                    None
+                }
+            }
+        });
+        if node.get("when").is_some() && when.is_none() {
+            return None;
+        }
+        let grants_foreign = matches!(effect, Some(Effect::Allow | Effect::Ask))
+            && tools.iter().any(|t| split_foreign(t).is_some());
+        if grants_foreign && when.is_none() {
+            let message = format!(
+                "{what} lets a tool of another server pass, so it must name the arguments allowed under `when` (`true`: any)"
+            );
+            self.problems.add(node.place, message);
+        }
+        let rule = Rule {
+            id,
+            effect: effect?,
+            roles,
+            tools,
+            when,
+            reason: reason?,
+        };
+        self.examples(node, &rule, "match", true);
+        self.examples(node, &rule, "not_match", false);
+        Some(rule)
+    }
+
+    /// A rule must do what its examples say; one with a condition must have an example of each kind.
+    fn examples(&mut self, node: &Node, rule: &Rule, key: &str, expected: bool) {
+        let list = node.get(key);
+        let items = list.and_then(Node::as_list).unwrap_or_default();
+        if items.is_empty() && (expected || rule.when.is_some()) {
+            let place = list.map_or(node.place, |n| n.place);
+            self.problems.add(
+                place,
+                format!(
+                    "the rule {:?} needs at least one example under {key:?}",
+                    rule.id
+                ),
+            );
+        }
+        for item in items {
+            self.keys(item, "an example", &["role", "tool", "args"]);
+            let role = item.get("role").and_then(Node::as_text).unwrap_or_default();
+            let tool = item
+                .get("tool")
+                .and_then(Node::as_text)
+                .or_else(|| rule.tools.first().map(String::as_str))
+                .unwrap_or_default();
+            let args = match item.get("args").map(Node::to_json) {
+                Some(Value::Object(map)) => map,
+                None => Map::new(),
+                Some(_) => {
+                    self.problems
+                        .add(item.place, "`args` of an example must be a map");
+                    continue;
+                }
+            };
+            if rule.matches(role, tool, &args) != expected {
+                let word = if expected {
+                    "does not match"
+                } else {
+                    "matches"
+                };
+                let message = format!(
+                    "the rule {:?} {word} this example, which stands under {key:?}",
+                    rule.id
+                );
+                self.problems.add(item.place, message);
+            }
+        }
+    }
+
+    fn limits(&mut self, node: &Node, layer: &mut Layer) {
+        self.keys(node, "`limits`", LIMITS);
+        for entry in node.as_map().unwrap_or_default() {
+            let Some(name) = LIMITS.iter().copied().find(|l| *l == entry.key) else {
+                continue;
+            };
+            let value = entry.value.to_json().as_f64();
+            let whole = entry.value.as_u64().is_some();
+            match value {
+                Some(value)
+                    if (whole || name == "max_cost_usd") && (0.0..=1e12).contains(&value) =>
+                {
+                    layer
+                        .limits
+                        .push((entry.key_place, SetLimit { name, value }));
+                }
+                _ => self.problems.add(
+                    entry.value.place,
+                    format!("{name} must be a number from 0 to 10^12"),
+                ),
+            }
+        }
+    }
+}

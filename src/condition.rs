@@ -1,0 +1,411 @@
+//! Conditions and values written in CEL: compiled and checked when a pack loads, evaluated over JSON. Pure.
+//! Must never see anything but the variables it is given: no clock, no environment, no IO.
+
+use crate::flow::findings::compare_findings;
+use cel::common::ast::{EntryExpr, Expr, IdedExpr};
+use cel::objects::{Key, Map as CelMap};
+use cel::{Context, ExecutionError, Program, Value as CelValue};
+use serde_json::{Map, Number, Value};
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+/// A compiled expression; equal when its source is equal.
+#[derive(Clone)]
+pub struct Condition {
+    source: String,
+    program: Arc<Program>,
+}
+
+impl fmt::Debug for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Condition({:?})", self.source)
+    }
+}
+impl PartialEq for Condition {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source
+    }
+}
+
+/// Why an expression cannot be used, or what went wrong when it was evaluated.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ConditionError {
+    #[error("the expression `{expression}` is not valid: {reason}")]
+    Syntax { expression: String, reason: String },
+    #[error(
+        "the expression `{expression}` uses the unknown variable `{name}`; it may use {allowed}"
+    )]
+    UnknownVariable {
+        expression: String,
+        name: String,
+        allowed: String,
+    },
+    #[error("the expression `{expression}` calls the unknown function `{name}`")]
+    UnknownFunction { expression: String, name: String },
+    #[error("the expression `{expression}` cannot be evaluated: {reason}")]
+    Evaluation { expression: String, reason: String },
+    #[error("the expression `{expression}` must give {expected}, it gave {got}")]
+    Type {
+        expression: String,
+        expected: &'static str,
+        got: String,
+    },
+}
+
+/// Functions that an expression may call besides CEL's operators and macros.
+const FUNCTIONS: &[&str] = &[
+    "size",
+    "contains",
+    "startsWith",
+    "endsWith",
+    "matches",
+    "string",
+    "int",
+    "uint",
+    "double",
+    "bool",
+    "type",
+    "compare_findings",
+];
+
+impl Condition {
+    /// Compiles and checks one expression. Every name that it uses must be in `variables`.
+    pub fn compile(source: &str, variables: &[&str]) -> Result<Condition, ConditionError> {
+        let syntax = |reason: String| ConditionError::Syntax {
+            expression: source.to_owned(),
+            reason,
+        };
+        let program = Program::compile(source).map_err(|errors| {
+            let reason = errors
+                .errors
+                .iter()
+                .map(|e| format!("{} (at {}:{})", e.msg, e.pos.0, e.pos.1))
+                .collect::<Vec<_>>()
+                .join("; ");
+            syntax(reason)
+        })?;
+        let mut used = Used::default();
+        used.walk(program.expression(), &mut Vec::new());
+        if let Some(name) = used
+            .variables
+            .iter()
+            .find(|name| !variables.contains(&name.as_str()))
+        {
+            return Err(ConditionError::UnknownVariable {
+                expression: source.to_owned(),
+                name: name.clone(),
+                allowed: variables.join(", "),
+            });
+        }
+        if let Some(name) = used.functions.iter().find(|name| {
+            name.chars().next().is_some_and(|c| c.is_ascii_alphabetic())
+                && !FUNCTIONS.contains(&name.as_str())
+        }) {
+            return Err(ConditionError::UnknownFunction {
+                expression: source.to_owned(),
+                name: name.clone(),
+            });
+        }
+        if let Some(pattern) = used
+            .patterns
+            .iter()
+            .find(|pattern| regex::Regex::new(pattern).is_err())
+        {
+            return Err(syntax(format!("`{pattern}` is not a regular expression")));
+        }
+        Ok(Condition {
+            source: source.to_owned(),
+            program: Arc::new(program),
+        })
+    }
+
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Paths below a root variable that the expression names, e.g. `["state", "requirements", "goal"]`.
+    pub fn paths(&self) -> Vec<Vec<String>> {
+        let mut used = Used::default();
+        used.walk(self.program.expression(), &mut Vec::new());
+        used.paths.into_iter().collect()
+    }
+
+    pub fn value(&self, variables: &Map<String, Value>) -> Result<Value, ConditionError> {
+        let failed = |reason: String| ConditionError::Evaluation {
+            expression: self.source.clone(),
+            reason,
+        };
+        let mut context = Context::default();
+        register(&mut context).map_err(|e| failed(e.to_string()))?;
+        for (name, value) in variables {
+            context.add_variable_from_value(name.as_str(), to_cel(value));
+        }
+        let value = self
+            .program
+            .execute(&context)
+            .map_err(|e| failed(e.to_string()))?;
+        to_json(&value).map_err(failed)
+    }
+
+    /// Must give true or false; anything else is an error, never a silent false.
+    pub fn holds(&self, variables: &Map<String, Value>) -> Result<bool, ConditionError> {
+        match self.value(variables)? {
+            Value::Bool(b) => Ok(b),
+            other => Err(self.wrong_type("true or false", &other)),
+        }
+    }
+
+    pub fn text(&self, variables: &Map<String, Value>) -> Result<String, ConditionError> {
+        match self.value(variables)? {
+            Value::String(s) => Ok(s),
+            other => Err(self.wrong_type("text", &other)),
+        }
+    }
+
+    fn wrong_type(&self, expected: &'static str, got: &Value) -> ConditionError {
+        ConditionError::Type {
+            expression: self.source.clone(),
+            expected,
+            got: got.to_string(),
+        }
+    }
+}
+
+fn register(context: &mut Context<'_, '_>) -> Result<(), cel::DeclarationError> {
+    context.add_function(
+        "compare_findings",
+        |previous: CelValue, current: CelValue| {
+            let previous = to_json(&previous)
+                .map_err(|e| ExecutionError::function_error("compare_findings", e))?;
+            let current = to_json(&current)
+                .map_err(|e| ExecutionError::function_error("compare_findings", e))?;
+            let compared = compare_findings(
+                previous.as_array().map_or(&[], Vec::as_slice),
+                current.as_array().map_or(&[], Vec::as_slice),
+            );
+            Ok::<CelValue, ExecutionError>(to_cel(&compared.to_json()))
+        },
+    )
+}
+
+/// Whole numbers become CEL `int`, so that `run.cycle + 1` works.
+fn to_cel(value: &Value) -> CelValue {
+    match value {
+        Value::Null => CelValue::Null,
+        Value::Bool(b) => CelValue::Bool(*b),
+        Value::Number(n) => match (n.as_i64(), n.as_u64(), n.as_f64()) {
+            (Some(i), _, _) => CelValue::Int(i),
+            (None, Some(u), _) => CelValue::UInt(u),
+            (None, None, f) => CelValue::Float(f.unwrap_or(f64::NAN)),
+        },
+        Value::String(s) => CelValue::String(Arc::new(s.clone())),
+        Value::Array(items) => CelValue::List(Arc::new(items.iter().map(to_cel).collect())),
+        Value::Object(map) => CelValue::Map(CelMap {
+            map: Arc::new(
+                map.iter()
+                    .map(|(k, v)| (Key::String(Arc::new(k.clone())), to_cel(v)))
+                    .collect::<HashMap<_, _>>(),
+            ),
+        }),
+    }
+}
+
+/// Keys come out sorted: a CEL map has no order, a journal must have one.
+fn to_json(value: &CelValue) -> Result<Value, String> {
+    Ok(match value {
+        CelValue::Null => Value::Null,
+        CelValue::Bool(b) => Value::Bool(*b),
+        CelValue::Int(i) => Value::Number((*i).into()),
+        CelValue::UInt(u) => Value::Number((*u).into()),
+        CelValue::Float(f) => {
+            Value::Number(Number::from_f64(*f).ok_or_else(|| "a number is not finite".to_owned())?)
+        }
+        CelValue::String(s) => Value::String(s.as_ref().clone()),
+        CelValue::List(items) => Value::Array(items.iter().map(to_json).collect::<Result<_, _>>()?),
+        CelValue::Map(map) => {
+            let mut entries = map
+                .map
+                .iter()
+                .map(|(k, v)| Ok((key_text(k), to_json(v)?)))
+                .collect::<Result<Vec<_>, String>>()?;
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Object(entries.into_iter().collect())
+        }
+        other => return Err(format!("{other:?} has no JSON form")),
+    })
+}
+
+fn key_text(key: &Key) -> String {
+    match key {
+        Key::Int(i) => i.to_string(),
+        Key::Uint(u) => u.to_string(),
+        Key::Bool(b) => b.to_string(),
+        Key::String(s) => s.as_ref().clone(),
+    }
+}
+
+/// Names that an expression uses, without the ones that its own comprehensions bind.
+#[derive(Default)]
+struct Used {
+    variables: BTreeSet<String>,
+    functions: BTreeSet<String>,
+    patterns: BTreeSet<String>,
+    paths: BTreeSet<Vec<String>>,
+}
+
+impl Used {
+    fn walk(&mut self, node: &IdedExpr, bound: &mut Vec<String>) {
+        if let Some(path) = path_of(&node.expr)
+            && path.first().is_some_and(|root| !bound.contains(root))
+        {
+            self.paths.insert(path);
+        }
+        match &node.expr {
+            Expr::Ident(name) => {
+                if !name.starts_with('@') && !bound.contains(name) {
+                    self.variables.insert(name.clone());
+                }
+            }
+            Expr::Call(call) => {
+                self.functions.insert(call.func_name.clone());
+                if call.func_name == "matches"
+                    && let Some(IdedExpr {
+                        expr: Expr::Literal(cel::common::ast::LiteralValue::String(pattern)),
+                        ..
+                    }) = call.args.last()
+                {
+                    self.patterns.insert(pattern.inner().to_owned());
+                }
+                for part in call.target.iter().map(Box::as_ref).chain(&call.args) {
+                    self.walk(part, bound);
+                }
+            }
+            Expr::Comprehension(c) => {
+                self.walk(&c.iter_range, bound);
+                self.walk(&c.accu_init, bound);
+                let depth = bound.len();
+                bound.push(c.iter_var.clone());
+                bound.extend(c.iter_var2.clone());
+                bound.push(c.accu_var.clone());
+                self.walk(&c.loop_cond, bound);
+                self.walk(&c.loop_step, bound);
+                self.walk(&c.result, bound);
+                bound.truncate(depth);
+            }
+            Expr::List(list) => list.elements.iter().for_each(|e| self.walk(e, bound)),
+            Expr::Map(map) => map
+                .entries
+                .iter()
+                .for_each(|e| self.walk_entry(&e.expr, bound)),
+            Expr::Struct(s) => s
+                .entries
+                .iter()
+                .for_each(|e| self.walk_entry(&e.expr, bound)),
+            Expr::Select(select) => self.walk(&select.operand, bound),
+            Expr::Literal(_) | Expr::Unspecified => {}
+        }
+    }
+
+    fn walk_entry(&mut self, entry: &EntryExpr, bound: &mut Vec<String>) {
+        match entry {
+            EntryExpr::StructField(field) => self.walk(&field.value, bound),
+            EntryExpr::MapEntry(entry) => {
+                self.walk(&entry.key, bound);
+                self.walk(&entry.value, bound);
+            }
+        }
+    }
+}
+
+/// `a.b.c` (a presence test too) as its segments.
+fn path_of(expr: &Expr) -> Option<Vec<String>> {
+    match expr {
+        Expr::Ident(name) => Some(vec![name.clone()]),
+        Expr::Select(select) => {
+            let mut path = path_of(&select.operand.expr)?;
+            path.push(select.field.clone());
+            Some(path)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const VARS: &[&str] = &["a", "b"];
+
+    fn eval(source: &str, variables: Value) -> Result<Value, ConditionError> {
+        Condition::compile(source, VARS)?.value(variables.as_object().unwrap())
+    }
+
+    #[test]
+    fn values_come_back_as_json() {
+        let vars = json!({"a": {"n": 2, "list": [{"v": "x", "s": 70}, {"v": "y", "s": 10}], "nothing": null}, "b": 1.5});
+        for (source, expected) in [
+            ("a.n + 1", json!(3)),
+            ("a.n >= 2 && b < 2.0", json!(true)),
+            ("has(a.missing)", json!(false)),
+            ("a.nothing == null", json!(true)),
+            ("a.list != null", json!(true)),
+            ("a != null", json!(true)),
+            (
+                "a.list.filter(x, x.s > 50).map(x, {'value': x.v, 'label': x.v + '!'})",
+                json!([{"label": "x!", "value": "x"}]),
+            ),
+            ("a.list.exists(x, x.v == 'y')", json!(true)),
+            ("size(a.list) > 0 ? a.list[0].v : 'none'", json!("x")),
+            ("'n: ' + string(a.n)", json!("n: 2")),
+            ("'abc'.matches('^a.c$')", json!(true)),
+            ("'n' in a", json!(true)),
+            (
+                "compare_findings([{'id': 'p'}, {'id': 'q'}], [{'id': 'q'}, {'id': 'r'}])",
+                json!({"fixed": ["p"], "new": ["r"], "still": ["q"]}),
+            ),
+        ] {
+            assert_eq!(eval(source, vars.clone()), Ok(expected), "{source}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_found_when_the_expression_is_compiled() {
+        for (source, part) in [
+            ("a ==", "is not valid"),
+            ("c.x == 1", "unknown variable `c`"),
+            ("a.list.exists(x, y.z)", "unknown variable `y`"),
+            ("frob(a)", "unknown function `frob`"),
+            ("a.x.matches('(')", "not a regular expression"),
+        ] {
+            let message = Condition::compile(source, VARS).unwrap_err().to_string();
+            assert!(message.contains(part), "{source}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_condition_that_is_no_truth_value_is_an_error() {
+        let vars = json!({"a": 1});
+        let vars = vars.as_object().unwrap();
+        assert!(Condition::compile("a", VARS).unwrap().holds(vars).is_err());
+        assert!(
+            Condition::compile("a.b", VARS)
+                .unwrap()
+                .holds(vars)
+                .is_err()
+        );
+        assert!(Condition::compile("b", VARS).unwrap().holds(vars).is_err());
+    }
+
+    #[test]
+    fn paths_name_what_an_expression_reads() {
+        let condition = Condition::compile("has(a.x.y) && a.list.all(i, i.z > b)", VARS).unwrap();
+        let paths = condition.paths();
+        for path in [vec!["a", "x", "y"], vec!["a", "list"], vec!["b"]] {
+            let path: Vec<String> = path.into_iter().map(str::to_owned).collect();
+            assert!(paths.contains(&path), "{path:?} in {paths:?}");
+        }
+        assert!(!paths.iter().any(|p| p.first().is_some_and(|r| r == "i")));
+    }
+}

@@ -1,0 +1,375 @@
+//! flow.yaml → [`Flow`]. Every mistake of the file is reported in one pass, with its place. No IO: the text is passed in.
+
+use super::load_steps::Steps;
+use super::model::{FieldKind, FieldSpec, Flow, Limits, PROGRAM};
+use super::schema::Schema;
+use super::scope::VARIABLES;
+use crate::condition::Condition;
+use crate::yaml::{self, Entry, Node, Place, Problem, Problems};
+use indexmap::IndexMap;
+use serde_json::Value;
+
+/// What the flow may refer to besides itself. None: not known here, so not checked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Known<'a> {
+    pub agents: Option<&'a [String]>,
+    pub tools: Option<&'a [&'a str]>,
+}
+
+/// Reads a flow. On mistakes: all of them, in the order of the file.
+pub fn load(text: &str, file: &str, known: Known<'_>) -> Result<Flow, Vec<Problem>> {
+    let root = yaml::read(text, file).map_err(|problem| vec![problem])?;
+    let mut reader = Reader {
+        problems: Problems::new(file),
+        known,
+    };
+    let flow = reader.flow(&root);
+    if reader.problems.is_empty() {
+        Ok(flow)
+    } else {
+        Err(reader.problems.into_sorted())
+    }
+}
+
+pub(super) struct Reader<'a> {
+    pub problems: Problems,
+    pub known: Known<'a>,
+}
+
+const KEYS: &[&str] = &[
+    "name", "stages", "blocked", "limits", "fields", "failures", "finish", "steps",
+];
+
+impl Reader<'_> {
+    fn flow(&mut self, root: &Node) -> Flow {
+        self.keys(root, "the flow", KEYS);
+        let stages = self.stages(root);
+        let blocked = self.required(root, "blocked", "the flow");
+        let blocked_stage = blocked
+            .and_then(|n| self.name(n, "a stage"))
+            .unwrap_or_default();
+        if let Some(node) = blocked
+            && stages.contains(&blocked_stage)
+        {
+            self.problems.add(
+                node.place,
+                "the blocked stage must not be one of `stages`: it is reached from every one of them",
+            );
+        }
+        let name = self
+            .required(root, "name", "the flow")
+            .and_then(|n| self.text(n, "the flow's name"))
+            .unwrap_or_default();
+        let limits = self.limits(root.get("limits"));
+        let fields = root
+            .get("fields")
+            .map_or_else(IndexMap::new, |n| self.fields(n));
+        let failures = root.get("failures").and_then(|node| {
+            let field = self.name(node, "a field")?;
+            if fields
+                .get(&field)
+                .is_none_or(|f: &FieldSpec| f.kind != FieldKind::Append)
+            {
+                self.problems.add(
+                    node.place,
+                    format!("`failures` must name a field of kind append; {field:?} is none"),
+                );
+            }
+            Some(field)
+        });
+        let finish_node = root.get("finish");
+        let finish = finish_node.and_then(|n| self.condition(n, VARIABLES));
+        let mut steps = Vec::new();
+        if let Some(node) = self.required(root, "steps", "the flow") {
+            let mut reading = Steps::new(self, &stages, &blocked_stage, &fields, limits);
+            steps = reading.read(node, finish_node.zip(finish.as_ref()));
+        }
+        Flow {
+            name,
+            stages,
+            blocked_stage,
+            fields,
+            steps,
+            limits,
+            finish,
+            failures,
+        }
+    }
+
+    fn stages(&mut self, root: &Node) -> Vec<String> {
+        let Some(node) = self.required(root, "stages", "the flow") else {
+            return Vec::new();
+        };
+        let Some(items) = node.as_list().filter(|items| !items.is_empty()) else {
+            self.problems.add(
+                node.place,
+                "`stages` must be a list of names, in forward order",
+            );
+            return Vec::new();
+        };
+        let mut stages: Vec<String> = Vec::new();
+        for item in items {
+            if let Some(stage) = self.name(item, "a stage") {
+                if stages.contains(&stage) {
+                    self.problems
+                        .add(item.place, format!("the stage {stage:?} is listed twice"));
+                }
+                stages.push(stage);
+            }
+        }
+        stages
+    }
+
+    fn limits(&mut self, node: Option<&Node>) -> Limits {
+        let mut limits = Limits {
+            max_cycles: 3,
+            max_turns: 20,
+        };
+        if let Some(node) = node {
+            self.keys(node, "`limits`", &["max_cycles", "max_turns"]);
+            if let Some(n) = node
+                .get("max_cycles")
+                .and_then(|n| self.count(n, "max_cycles"))
+            {
+                limits.max_cycles = n;
+            }
+            if let Some(n) = node
+                .get("max_turns")
+                .and_then(|n| self.count(n, "max_turns"))
+            {
+                limits.max_turns = n;
+            }
+        }
+        limits
+    }
+
+    fn fields(&mut self, node: &Node) -> IndexMap<String, FieldSpec> {
+        let Some(entries) = self.map(node, "`fields`") else {
+            return IndexMap::new();
+        };
+        let mut fields = IndexMap::new();
+        for entry in entries {
+            if ["stage", "input", "answers", "run"].contains(&entry.key.as_str()) {
+                self.problems.add(
+                    entry.key_place,
+                    format!(
+                        "{:?} is the program's own name; call the field something else",
+                        entry.key
+                    ),
+                );
+            }
+            if let Some(spec) = self.field(entry, true) {
+                fields.insert(entry.key.clone(), spec);
+            }
+        }
+        fields
+    }
+
+    fn field(&mut self, entry: &Entry, top: bool) -> Option<FieldSpec> {
+        let what = format!("the field {:?}", entry.key);
+        let keys: &[&str] = if top {
+            &["kind", "writers", "schema", "fields"]
+        } else {
+            &["kind", "fields"]
+        };
+        self.keys(&entry.value, &what, keys);
+        let kind_node = self.required(&entry.value, "kind", &what)?;
+        let kind = match kind_node.as_text() {
+            Some("object") => FieldKind::Object,
+            Some("append") => FieldKind::Append,
+            Some("replace") => FieldKind::Replace,
+            Some("scalar") => FieldKind::Scalar,
+            _ => {
+                self.problems.add(
+                    kind_node.place,
+                    format!("{what}: kind must be object, append, replace or scalar"),
+                );
+                return None;
+            }
+        };
+        let mut writers = Vec::new();
+        if top && let Some(node) = self.required(&entry.value, "writers", &what) {
+            for (place, name) in self.names(node, "writers") {
+                self.agent(place, &name, true);
+                writers.push(name);
+            }
+        }
+        let schema = entry.value.get("schema").and_then(|n| self.schema(n));
+        let mut children = IndexMap::new();
+        if let Some(node) = entry.value.get("fields") {
+            if kind != FieldKind::Object {
+                self.problems.add(
+                    node.place,
+                    format!("{what} is no object, so it has no fields inside"),
+                );
+            }
+            for child in self.map(node, "`fields`").unwrap_or_default() {
+                if let Some(spec) = self.field(child, false) {
+                    children.insert(child.key.clone(), spec);
+                }
+            }
+        }
+        Some(FieldSpec {
+            kind,
+            writers,
+            schema,
+            children,
+        })
+    }
+
+    /// Reports an agent that the pack does not have.
+    pub fn agent(&mut self, place: Place, name: &str, program_too: bool) {
+        if program_too && name == PROGRAM {
+            return;
+        }
+        if let Some(agents) = self.known.agents
+            && !agents.iter().any(|a| a == name)
+        {
+            let hint = nearest(name, agents.iter().map(String::as_str));
+            self.problems
+                .add(place, format!("the pack has no agent {name:?}{hint}"));
+        }
+    }
+
+    pub fn keys(&mut self, node: &Node, what: &str, allowed: &[&str]) {
+        for entry in self.map(node, what).unwrap_or_default() {
+            if !allowed.contains(&entry.key.as_str()) {
+                let hint = nearest(&entry.key, allowed.iter().copied());
+                let hint = if hint.is_empty() {
+                    format!("; it may have {}", allowed.join(", "))
+                } else {
+                    hint
+                };
+                self.problems.add(
+                    entry.key_place,
+                    format!("{what} has the unknown key {:?}{hint}", entry.key),
+                );
+            }
+        }
+    }
+
+    pub fn map<'n>(&mut self, node: &'n Node, what: &str) -> Option<&'n [Entry]> {
+        let map = node.as_map();
+        if map.is_none() {
+            self.problems.add(
+                node.place,
+                format!("{what} must be a map, not {}", node.kind_name()),
+            );
+        }
+        map
+    }
+
+    pub fn required<'n>(&mut self, node: &'n Node, key: &str, what: &str) -> Option<&'n Node> {
+        let found = node.get(key);
+        if found.is_none() && node.as_map().is_some() {
+            self.problems
+                .add(node.place, format!("{what} has no {key:?}"));
+        }
+        found
+    }
+
+    pub fn text(&mut self, node: &Node, what: &str) -> Option<String> {
+        let text = node.as_text().filter(|s| !s.trim().is_empty());
+        if text.is_none() {
+            self.problems.add(
+                node.place,
+                format!("{what} must be text, not {}", node.kind_name()),
+            );
+        }
+        text.map(str::to_owned)
+    }
+
+    /// A name that may stand in a journal path and in an expression.
+    pub fn name(&mut self, node: &Node, what: &str) -> Option<String> {
+        let text = self.text(node, what)?;
+        let mut chars = text.chars();
+        let good = chars.next().is_some_and(|c| c.is_ascii_lowercase())
+            && chars.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-');
+        if !good {
+            self.problems.add(
+                node.place,
+                format!("{text:?} is no name for {what}: use a-z, 0-9, _ and -, a letter first"),
+            );
+            return None;
+        }
+        Some(text)
+    }
+
+    /// A list of names, or one name alone.
+    pub fn names(&mut self, node: &Node, what: &str) -> Vec<(Place, String)> {
+        let one = std::slice::from_ref(node);
+        let items = match node.as_list() {
+            Some(items) => items,
+            None if node.as_text().is_some() => one,
+            None => {
+                self.problems
+                    .add(node.place, format!("`{what}` must be a list of names"));
+                &[]
+            }
+        };
+        items
+            .iter()
+            .filter_map(|item| Some((item.place, self.text(item, what)?)))
+            .collect()
+    }
+
+    pub fn count(&mut self, node: &Node, what: &str) -> Option<u32> {
+        let n = node
+            .as_u64()
+            .and_then(|n| u32::try_from(n).ok())
+            .filter(|n| (1..=1000).contains(n));
+        if n.is_none() {
+            self.problems.add(
+                node.place,
+                format!("`{what}` must be a whole number from 1 to 1000"),
+            );
+        }
+        n
+    }
+
+    pub fn schema(&mut self, node: &Node) -> Option<Schema> {
+        let value = node.to_json();
+        if !matches!(value, Value::Object(_) | Value::Bool(_)) {
+            self.problems.add(node.place, "a schema must be a map");
+            return None;
+        }
+        match Schema::compile(value) {
+            Ok(schema) => Some(schema),
+            Err(reason) => {
+                self.problems.add(node.place, reason);
+                None
+            }
+        }
+    }
+
+    /// An expression. `true`, `false` and numbers count as the expressions that they spell.
+    pub fn condition(&mut self, node: &Node, variables: &[&str]) -> Option<Condition> {
+        let source = match node.to_json() {
+            Value::String(s) if !s.trim().is_empty() => s,
+            other @ (Value::Bool(_) | Value::Number(_)) => other.to_string(),
+            _ => {
+                self.problems.add(
+                    node.place,
+                    format!("here must stand an expression, not {}", node.kind_name()),
+                );
+                return None;
+            }
+        };
+        match Condition::compile(source.trim(), variables) {
+            Ok(condition) => Some(condition),
+            Err(error) => {
+                self.problems.add(node.place, error.to_string());
+                None
+            }
+        }
+    }
+}
+
+/// `; did you mean …?`, or nothing.
+pub(super) fn nearest<'a>(name: &str, among: impl Iterator<Item = &'a str>) -> String {
+    among
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+        .filter(|(score, _)| *score > 0.84)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map_or_else(String::new, |(_, best)| format!("; did you mean {best:?}?"))
+}

@@ -1,0 +1,171 @@
+//! The flow as a Mermaid flowchart.
+
+use super::model::{Flow, Otherwise, Step, StepKind};
+use std::fmt::Write as _;
+
+pub fn mermaid(flow: &Flow) -> String {
+    let mut chart = Chart {
+        out: "flowchart TD\n".to_owned(),
+        depth: 1,
+    };
+    chart.line("start([start])");
+    let open = chart.list(&flow.steps, vec![("start".to_owned(), None)]);
+    let last = flow.stages.last().map_or("end", String::as_str);
+    chart.line(&format!("finish([{}])", label(last)));
+    chart.connect(&open, "finish");
+    chart.out
+}
+
+/// An open end: the node to leave from and the words on the arrow.
+type Ends = Vec<(String, Option<String>)>;
+
+struct Chart {
+    out: String,
+    depth: usize,
+}
+
+impl Chart {
+    fn line(&mut self, text: &str) {
+        let indent = "  ".repeat(self.depth);
+        let _ = writeln!(self.out, "{indent}{text}");
+    }
+
+    fn connect(&mut self, from: &Ends, to: &str) {
+        for (node, words) in from {
+            match words {
+                Some(words) => self.line(&format!("{node} -- {} --> {to}", label(words))),
+                None => self.line(&format!("{node} --> {to}")),
+            }
+        }
+    }
+
+    fn list(&mut self, steps: &[Step], mut open: Ends) -> Ends {
+        for step in steps {
+            open = self.step(step, open);
+        }
+        open
+    }
+
+    fn step(&mut self, step: &Step, open: Ends) -> Ends {
+        let id = &step.id;
+        let title = title(step);
+        match &step.kind {
+            StepKind::Gate(gate) => {
+                self.line(&format!("{id}{{{}}}", label(&title)));
+                self.connect(&open, id);
+                let (target, shape) = match &gate.otherwise {
+                    Otherwise::End(end) => {
+                        let node = format!("{id}_end");
+                        let shape = format!(
+                            "{node}([{}])",
+                            label(&format!("{:?}", end.outcome).to_lowercase())
+                        );
+                        (node, Some(shape))
+                    }
+                    Otherwise::Leave(target) => (format!("{target}_left"), None),
+                    Otherwise::Exhaust(target) => (format!("{target}_exhausted"), None),
+                };
+                if let Some(shape) = shape {
+                    self.line(&shape);
+                }
+                self.connect(&vec![(id.clone(), Some("no".to_owned()))], &target);
+                self.after(step, vec![(id.clone(), Some("yes".to_owned()))])
+            }
+            StepKind::Route(route) => {
+                self.line(&format!("{id}{{{}}}", label(&title)));
+                self.connect(&open, id);
+                let mut ends = Vec::new();
+                for case in &route.cases {
+                    ends.extend(
+                        self.list(&case.steps, vec![(id.clone(), Some(case.name.clone()))]),
+                    );
+                }
+                if !route.cases.iter().any(|c| c.otherwise) {
+                    ends.push((id.clone(), Some("none".to_owned())));
+                }
+                self.after(step, ends)
+            }
+            StepKind::Loop(l) => {
+                let (begin, left, gave_up) = (
+                    format!("{id}_cycle"),
+                    format!("{id}_left"),
+                    format!("{id}_exhausted"),
+                );
+                self.line(&format!("subgraph {id}[{}]", label(&title)));
+                self.depth += 1;
+                self.line(&format!("{begin}(({}))", label("next cycle")));
+                let ends = self.list(&l.steps, vec![(begin.clone(), None)]);
+                self.connect(&ends, &begin);
+                self.depth -= 1;
+                self.line("end");
+                self.connect(&open, &begin);
+                self.line(&format!("{left}[/{}/]", label("left")));
+                if l.until.is_some() {
+                    self.connect(&vec![(begin.clone(), Some("done".to_owned()))], &left);
+                }
+                self.line(&format!("{gave_up}[/{}/]", label("exhausted")));
+                self.connect(&vec![(begin, Some(format!("after {}", l.max)))], &gave_up);
+                let mut ends = self.list(&l.exhausted, vec![(gave_up, None)]);
+                if let Some(end) = &l.exhausted_end {
+                    let node = format!("{id}_end");
+                    self.line(&format!(
+                        "{node}([{}])",
+                        label(&format!("{:?}", end.outcome).to_lowercase())
+                    ));
+                    self.connect(&ends, &node);
+                    ends = Vec::new();
+                }
+                ends.insert(0, (left, None));
+                self.after(step, ends)
+            }
+            StepKind::Ask(_) => {
+                self.line(&format!("{id}[/{}\\]", label(&title)));
+                self.connect(&open, id);
+                self.after(step, vec![(id.clone(), None)])
+            }
+            StepKind::Agent(_) | StepKind::Tool(_) | StepKind::Set(_) => {
+                self.line(&format!("{id}[{}]", label(&title)));
+                self.connect(&open, id);
+                self.after(step, vec![(id.clone(), None)])
+            }
+        }
+    }
+
+    /// A step with a condition can be passed by; the arrows out of it say so once.
+    fn after(&mut self, step: &Step, ends: Ends) -> Ends {
+        if step.when.is_none() {
+            return ends;
+        }
+        ends.into_iter()
+            .map(|(node, words)| (node, words.or_else(|| Some("done or skipped".to_owned()))))
+            .collect()
+    }
+}
+
+fn title(step: &Step) -> String {
+    let what = match &step.kind {
+        StepKind::Agent(spec) => format!("{}: {}", spec.agent, spec.task),
+        StepKind::Ask(_) => format!("ask the user: {}", step.id),
+        StepKind::Tool(spec) => format!("{} calls {}", spec.role, spec.tool),
+        StepKind::Route(_) => format!("route: {}", step.id),
+        StepKind::Loop(l) => format!("{}, at most {}", step.id, l.max),
+        StepKind::Gate(_) => format!("{}?", step.id.replace('_', " ")),
+        StepKind::Set(fields) => format!(
+            "set {}",
+            fields.keys().cloned().collect::<Vec<_>>().join(", ")
+        ),
+    };
+    match &step.when {
+        Some(when) => format!("{what}<br/>when {}", when.source()),
+        None => what,
+    }
+}
+
+/// Quoted for Mermaid.
+fn label(text: &str) -> String {
+    let clean = text
+        .replace('"', "'")
+        .replace("&&", "and")
+        .replace("||", "or");
+    format!("\"{clean}\"")
+}

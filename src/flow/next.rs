@@ -1,0 +1,452 @@
+//! What comes next. Total and deterministic: for every log there is one action or one error, whatever was cut off before.
+
+use super::FlowError;
+use super::log::{RunLog, StepRecord, StepStatus};
+use super::merge::check_patch;
+use super::model::{
+    AgentSpec, AskSpec, End, Flow, GateSpec, LoopSpec, Otherwise, PROGRAM, RouteSpec, Step,
+    StepKind,
+};
+use super::questions::{from_list, from_specs};
+use super::scope::{answers_view, holds, run_view, text, value};
+use crate::condition::Condition;
+use crate::store::event::{Event, Outcome, Question, StepPath};
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "one is alive at a time")]
+pub enum Action {
+    /// A pure decision: the driver journals it, applies it to the log and calls [`next`] again.
+    Record(Event),
+    Agent(AgentStep),
+    /// The questions of a step that have no answer yet and must be put to the user; never empty. The driver journals
+    /// `QuestionAsked` for each and `AnswerGiven` for each answer; an optional one may stay open.
+    Ask {
+        path: StepPath,
+        questions: Vec<Question>,
+    },
+    /// The flow itself calls a tool, as `role`, through the same gateway as everybody.
+    Tool {
+        path: StepPath,
+        role: String,
+        tool: String,
+        args: Map<String, Value>,
+    },
+    End {
+        outcome: Outcome,
+        message: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentStep {
+    pub path: StepPath,
+    pub agent: String,
+    pub task: String,
+    pub instructions: String,
+    /// Frozen when the step started.
+    pub input: Map<String, Value>,
+    /// JSON Schema of the answer.
+    pub contract: Value,
+    /// State fields that the step may write.
+    pub writes: Vec<String>,
+    /// Model calls, at most.
+    pub max_turns: u32,
+}
+
+/// What a step works on, computed from the state at its start and then kept.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Prepared {
+    Nothing,
+    Input(Map<String, Value>),
+    Questions(Vec<Question>),
+}
+
+/// How a list of steps goes on.
+#[expect(clippy::large_enum_variant, reason = "one is alive at a time")]
+enum Walk {
+    Act(Action),
+    Through,
+    Leave(String),
+    Exhaust(String),
+    End(Outcome, String),
+}
+
+/// The next action of a run.
+pub fn next(flow: &Flow, log: &RunLog) -> Result<Action, FlowError> {
+    if let Some((outcome, _, message)) = log.ended() {
+        return Ok(Action::End {
+            outcome,
+            message: message.to_owned(),
+        });
+    }
+    let (outcome, message) = match (Walker { flow, log }).list(&flow.steps, "")? {
+        Walk::Act(action) => return Ok(action),
+        Walk::End(outcome, message) => (outcome, message),
+        // The loader lets no gate name a loop that is not around it.
+        Walk::Leave(id) | Walk::Exhaust(id) => {
+            return Err(FlowError::Step {
+                step: id,
+                message: "a gate outside of this loop wants to leave it".to_owned(),
+            });
+        }
+        Walk::Through => {
+            let message = match &flow.finish {
+                Some(finish) => text(flow, log, "", finish)?,
+                None => String::new(),
+            };
+            let blocked = log.stage() == flow.blocked_stage;
+            let outcome = if blocked {
+                Outcome::Blocked
+            } else {
+                Outcome::Complete
+            };
+            (outcome, message)
+        }
+    };
+    let target = match outcome {
+        Outcome::Complete => flow.stages.last(),
+        Outcome::Blocked => Some(&flow.blocked_stage),
+        _ => None,
+    };
+    if let Some(action) = target.and_then(|stage| towards(flow, log, stage)) {
+        return Ok(action);
+    }
+    Ok(Action::End { outcome, message })
+}
+
+/// One step of the stage towards `target`; None: it is there, or further. Every stage in between is passed through.
+fn towards(flow: &Flow, log: &RunLog, target: &str) -> Option<Action> {
+    let now = flow.stage_index(log.stage())?;
+    let to = if target == flow.blocked_stage {
+        target
+    } else if flow.stage_index(target)? > now {
+        flow.stages.get(now + 1)?
+    } else {
+        return None;
+    };
+    Some(Action::Record(Event::StageChanged {
+        from: log.stage().to_owned(),
+        to: to.to_owned(),
+    }))
+}
+
+#[derive(Clone, Copy)]
+struct Walker<'a> {
+    flow: &'a Flow,
+    log: &'a RunLog,
+}
+
+fn decided(path: &str, decision: impl Into<String>) -> Walk {
+    Walk::Act(Action::Record(Event::FlowDecided {
+        step: path.to_owned(),
+        decision: decision.into(),
+    }))
+}
+
+impl Walker<'_> {
+    fn list(self, steps: &[Step], prefix: &str) -> Result<Walk, FlowError> {
+        for step in steps {
+            let path = if prefix.is_empty() {
+                step.id.clone()
+            } else {
+                format!("{prefix}/{}", step.id)
+            };
+            match self.step(step, &path)? {
+                Walk::Through => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Walk::Through)
+    }
+
+    fn step(self, step: &Step, path: &str) -> Result<Walk, FlowError> {
+        let record = self.log.steps.get(path);
+        match (record.map(|r| r.status), &step.when) {
+            (Some(StepStatus::Skipped | StepStatus::Done), _)
+                if !matches!(step.kind, StepKind::Gate(_)) =>
+            {
+                return Ok(Walk::Through);
+            }
+            (Some(StepStatus::Skipped), _) => return Ok(Walk::Through),
+            (None, Some(when)) => {
+                let taken = holds(self.flow, self.log, path, when)?;
+                return Ok(decided(path, if taken { "taken" } else { "skipped" }));
+            }
+            _ => {}
+        }
+        let entering = !record.is_some_and(|r| r.cycle > 0 || r.status != StepStatus::Taken);
+        if entering
+            && let Some(stage) = &step.stage
+            && let Some(action) = towards(self.flow, self.log, stage)
+        {
+            return Ok(Walk::Act(action));
+        }
+        match &step.kind {
+            StepKind::Agent(_) | StepKind::Ask(_) | StepKind::Tool(_) => {
+                self.work(step, path, record)
+            }
+            StepKind::Set(fields) => self.set(path, fields),
+            StepKind::Gate(gate) => self.gate(path, gate, record),
+            StepKind::Route(route) => self.route(path, route, record),
+            StepKind::Loop(l) => self.cycles(path, l, record),
+        }
+    }
+
+    fn work(self, step: &Step, path: &str, record: Option<&StepRecord>) -> Result<Walk, FlowError> {
+        let Some(record) = record.filter(|r| r.status != StepStatus::Taken) else {
+            // Prepared once here, so that a mistake shows before anything is journaled.
+            prepare(self.flow, self.log, step, path)?;
+            return Ok(Walk::Act(Action::Record(Event::StepStarted {
+                step: path.to_owned(),
+            })));
+        };
+        if record.status == StepStatus::Failed {
+            if step.continue_on_failure {
+                return Ok(Walk::Through);
+            }
+            let error = record.error.as_deref().unwrap_or("no reason given");
+            return Ok(Walk::End(
+                Outcome::Failed,
+                format!("step {path} failed: {error}"),
+            ));
+        }
+        let action = match (&step.kind, &record.prepared) {
+            (StepKind::Agent(spec), Prepared::Input(input)) => {
+                Action::Agent(self.agent(spec, path, input))
+            }
+            (StepKind::Tool(spec), Prepared::Input(args)) => Action::Tool {
+                path: path.to_owned(),
+                role: spec.role.clone(),
+                tool: spec.tool.clone(),
+                args: args.clone(),
+            },
+            (StepKind::Ask(_), Prepared::Questions(questions)) => self.ask(path, questions),
+            _ => {
+                return Err(FlowError::Step {
+                    step: path.to_owned(),
+                    message: "the journal has work of this step before its start".to_owned(),
+                });
+            }
+        };
+        Ok(Walk::Act(action))
+    }
+
+    fn agent(self, spec: &AgentSpec, path: &str, input: &Map<String, Value>) -> AgentStep {
+        AgentStep {
+            path: path.to_owned(),
+            agent: spec.agent.clone(),
+            task: spec.task.clone(),
+            instructions: spec.instructions.clone(),
+            input: input.clone(),
+            contract: spec.contract.value().clone(),
+            writes: spec.writes.clone(),
+            max_turns: spec.max_turns.unwrap_or(self.flow.limits.max_turns),
+        }
+    }
+
+    /// A required question is asked until it is answered, an optional one once.
+    fn ask(self, path: &str, questions: &[Question]) -> Action {
+        let open = |q: &&Question| self.log.answer(&q.id).is_none();
+        let must: Vec<Question> = questions
+            .iter()
+            .filter(open)
+            .filter(|q| q.required || self.log.asked_by(&q.id) != Some(path))
+            .cloned()
+            .collect();
+        if must.is_empty() {
+            let answers: Map<String, Value> = questions
+                .iter()
+                .filter_map(|q| Some((q.id.clone(), self.log.answer(&q.id)?.clone())))
+                .collect();
+            return Action::Record(Event::StepFinished {
+                step: path.to_owned(),
+                output: Value::Object(answers),
+            });
+        }
+        Action::Ask {
+            path: path.to_owned(),
+            questions: must,
+        }
+    }
+
+    fn set(self, path: &str, fields: &IndexMap<String, Condition>) -> Result<Walk, FlowError> {
+        let mut patch = Map::new();
+        for (field, condition) in fields {
+            patch.insert(field.clone(), value(self.flow, self.log, path, condition)?);
+        }
+        if let Some(refusal) = check_patch(self.flow, PROGRAM, self.log.state(), &patch).first() {
+            return Err(FlowError::Step {
+                step: path.to_owned(),
+                message: refusal.message.clone(),
+            });
+        }
+        Ok(Walk::Act(Action::Record(Event::StatePatched {
+            step: path.to_owned(),
+            agent: PROGRAM.to_owned(),
+            patch,
+        })))
+    }
+
+    fn gate(
+        self,
+        path: &str,
+        gate: &GateSpec,
+        record: Option<&StepRecord>,
+    ) -> Result<Walk, FlowError> {
+        match record
+            .filter(|r| r.status == StepStatus::Done)
+            .and_then(|r| r.decision.as_deref())
+        {
+            None => {
+                let passed = holds(self.flow, self.log, path, &gate.that)?;
+                Ok(decided(path, if passed { "passed" } else { "stopped" }))
+            }
+            Some("passed") => Ok(Walk::Through),
+            Some(_) => match &gate.otherwise {
+                Otherwise::Leave(id) => Ok(Walk::Leave(id.clone())),
+                Otherwise::Exhaust(id) => Ok(Walk::Exhaust(id.clone())),
+                Otherwise::End(end) => self.end(path, end),
+            },
+        }
+    }
+
+    fn end(self, path: &str, end: &End) -> Result<Walk, FlowError> {
+        let message = text(self.flow, self.log, path, &end.message)?;
+        Ok(Walk::End(end.outcome, message))
+    }
+
+    fn route(
+        self,
+        path: &str,
+        route: &RouteSpec,
+        record: Option<&StepRecord>,
+    ) -> Result<Walk, FlowError> {
+        let taken = record
+            .and_then(|r| r.decision.as_deref())
+            .and_then(|d| d.strip_prefix("case "));
+        if let Some(name) = taken {
+            return match route.cases.iter().find(|c| c.name == name) {
+                Some(case) => self.list(&case.steps, path),
+                None => Ok(Walk::Through),
+            };
+        }
+        let mut choice = None;
+        if let Some(by) = &route.by {
+            let name = text(self.flow, self.log, path, by)?;
+            if route.cases.iter().any(|c| c.name == name && !c.otherwise) {
+                choice = Some(name);
+            } else if !route.cases.iter().any(|c| c.otherwise) {
+                return Err(FlowError::Step {
+                    step: path.to_owned(),
+                    message: format!("there is no case {name:?}"),
+                });
+            }
+        } else {
+            for case in &route.cases {
+                if let Some(when) = &case.when
+                    && holds(self.flow, self.log, path, when)?
+                {
+                    choice = Some(case.name.clone());
+                    break;
+                }
+            }
+        }
+        let choice = choice.or_else(|| {
+            let case = route.cases.iter().find(|c| c.otherwise)?;
+            Some(case.name.clone())
+        });
+        // "-" is no case's name: nothing applied, the flow goes on.
+        Ok(decided(
+            path,
+            format!("case {}", choice.as_deref().unwrap_or("-")),
+        ))
+    }
+
+    fn cycles(
+        self,
+        path: &str,
+        l: &LoopSpec,
+        record: Option<&StepRecord>,
+    ) -> Result<Walk, FlowError> {
+        let decision = record.and_then(|r| r.decision.as_deref());
+        let cycle = record.map_or(0, |r| r.cycle);
+        let id = super::model::step_id(path);
+        if decision == Some("left") {
+            return Ok(Walk::Through);
+        }
+        if decision == Some("exhausted") {
+            return match self.list(&l.exhausted, path)? {
+                Walk::Through => match &l.exhausted_end {
+                    Some(end) => self.end(path, end),
+                    None => Ok(Walk::Through),
+                },
+                other => Ok(other),
+            };
+        }
+        if cycle == 0 {
+            return Ok(decided(path, "cycle 1"));
+        }
+        let iteration = format!("{path}[{cycle}]");
+        Ok(match self.list(&l.steps, &iteration)? {
+            Walk::Leave(target) if target == id => decided(path, "left"),
+            Walk::Exhaust(target) if target == id => decided(path, "exhausted"),
+            Walk::Through => {
+                let done = match &l.until {
+                    Some(until) => holds(self.flow, self.log, &iteration, until)?,
+                    None => false,
+                };
+                if done {
+                    decided(path, "left")
+                } else if cycle < l.max {
+                    decided(path, format!("cycle {}", cycle + 1))
+                } else {
+                    decided(path, "exhausted")
+                }
+            }
+            other => other,
+        })
+    }
+}
+
+/// Computes what a step works on. Called before the start is journaled, and again when the start is folded: the same state gives the same.
+pub(super) fn prepare(
+    flow: &Flow,
+    log: &RunLog,
+    step: &Step,
+    path: &str,
+) -> Result<Prepared, FlowError> {
+    let computed = |conditions: &IndexMap<String, Condition>| {
+        conditions
+            .iter()
+            .map(|(name, condition)| Ok((name.clone(), value(flow, log, path, condition)?)))
+            .collect::<Result<Map<_, _>, FlowError>>()
+    };
+    Ok(match &step.kind {
+        StepKind::Agent(spec) => {
+            let mut input = Map::new();
+            for name in &spec.reads {
+                let read = match name.as_str() {
+                    "input" => Some(Value::Object(log.input().clone())),
+                    "answers" => Some(answers_view(log)),
+                    "run" => Some(run_view(flow, log, path)),
+                    field => log.state().get(field).cloned(),
+                };
+                if let Some(read) = read {
+                    input.insert(name.clone(), read);
+                }
+            }
+            input.extend(computed(&spec.with)?);
+            Prepared::Input(input)
+        }
+        StepKind::Tool(spec) => Prepared::Input(computed(&spec.args)?),
+        StepKind::Ask(AskSpec::From(list)) => {
+            Prepared::Questions(from_list(flow, log, path, list)?)
+        }
+        StepKind::Ask(AskSpec::Questions(specs)) => {
+            Prepared::Questions(from_specs(flow, log, path, specs)?)
+        }
+        _ => Prepared::Nothing,
+    })
+}

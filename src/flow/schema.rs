@@ -1,0 +1,60 @@
+//! A JSON Schema with its compiled validator.
+
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+
+#[derive(Clone)]
+pub struct Schema {
+    value: Value,
+    validator: Arc<jsonschema::Validator>,
+}
+
+impl Schema {
+    pub fn compile(value: Value) -> Result<Schema, String> {
+        match jsonschema::validator_for(&value) {
+            Ok(validator) => Ok(Schema {
+                value,
+                validator: Arc::new(validator),
+            }),
+            Err(error) => Err(format!("not a JSON Schema: {error}")),
+        }
+    }
+
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Every fault as `place: what`, at most eight.
+    pub fn faults(&self, instance: &Value) -> Vec<String> {
+        self.validator
+            .iter_errors(instance)
+            .take(8)
+            .map(|error| {
+                let place = error.instance_path().to_string();
+                let place = if place.is_empty() {
+                    "/".to_owned()
+                } else {
+                    place
+                };
+                let mut what = error.to_string();
+                if what.chars().count() > 240 {
+                    what = what.chars().take(240).collect::<String>() + "…";
+                }
+                format!("{place}: {what}")
+            })
+            .collect()
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Schema({})", self.value)
+    }
+}
+
+impl PartialEq for Schema {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}

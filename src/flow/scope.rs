@@ -1,0 +1,203 @@
+//! What a condition sees: `state`, `input`, `run`, `answers`, `steps`, `changes`, `changed`. Only what it names is built.
+
+use super::FlowError;
+use super::log::{RunLog, StepRecord, StepStatus};
+use super::merge::empty;
+use super::model::{Flow, LoopSpec, StepKind};
+use crate::condition::Condition;
+use crate::model::ToolStatus;
+use serde_json::{Map, Value, json};
+
+/// The variables of every condition of a flow.
+pub(super) const VARIABLES: &[&str] = &[
+    "state", "input", "run", "answers", "steps", "changes", "changed",
+];
+/// And those that a claim sees besides.
+pub(super) const CLAIM_VARIABLES: &[&str] = &[
+    "state", "input", "run", "answers", "steps", "changes", "changed", "output", "tools", "calls",
+];
+
+pub(super) fn scope(
+    flow: &Flow,
+    log: &RunLog,
+    path: &str,
+    condition: &Condition,
+) -> Map<String, Value> {
+    let mut variables = Map::new();
+    for used in condition.paths() {
+        let Some(root) = used.first() else { continue };
+        match root.as_str() {
+            "steps" => {
+                let steps = variables.entry("steps").or_insert_with(|| json!({}));
+                if let Value::Object(steps) = steps {
+                    match used.get(1) {
+                        Some(id) => {
+                            steps.insert(id.clone(), step_view(log, id));
+                        }
+                        None => {
+                            for step in flow.all_steps() {
+                                steps.insert(step.id.clone(), step_view(log, &step.id));
+                            }
+                        }
+                    }
+                }
+            }
+            name if !variables.contains_key(name) => {
+                if let Some(value) = root_variable(flow, log, path, name) {
+                    variables.insert(name.to_owned(), value);
+                }
+            }
+            _ => {}
+        }
+    }
+    variables
+}
+
+fn root_variable(flow: &Flow, log: &RunLog, path: &str, name: &str) -> Option<Value> {
+    Some(match name {
+        "state" => state_view(flow, log),
+        "input" => Value::Object(log.input().clone()),
+        "run" => run_view(flow, log, path),
+        "answers" => answers_view(log),
+        "changes" => serde_json::to_value(log.changes()).unwrap_or_default(),
+        "changed" => serde_json::to_value(log.changes().last()).unwrap_or_default(),
+        _ => return None,
+    })
+}
+
+/// Every field is there: what nobody has written yet is empty, so that a condition needs no test for it.
+pub(super) fn state_view(flow: &Flow, log: &RunLog) -> Value {
+    Value::Object(
+        flow.fields
+            .iter()
+            .map(|(name, spec)| {
+                let value = log
+                    .state()
+                    .get(name)
+                    .cloned()
+                    .unwrap_or_else(|| empty(spec.kind));
+                (name.clone(), value)
+            })
+            .collect(),
+    )
+}
+
+/// Answers by the question's id and by its topic; an id wins.
+pub(super) fn answers_view(log: &RunLog) -> Value {
+    let mut map = Map::new();
+    for answer in log.answers.values() {
+        if let Some(topic) = &answer.topic {
+            map.insert(topic.clone(), answer.value.clone());
+        }
+    }
+    for (id, answer) in &log.answers {
+        map.insert(id.clone(), answer.value.clone());
+    }
+    Value::Object(map)
+}
+
+pub(super) fn run_view(flow: &Flow, log: &RunLog, path: &str) -> Value {
+    let (cycle, max_cycles) = cycle_of(flow, log, path);
+    json!({
+        "id": log.run_id(),
+        "stage": log.stage(),
+        "cycle": cycle,
+        "max_cycles": max_cycles,
+        "yes": log.input().get("yes").and_then(Value::as_bool).unwrap_or(false),
+    })
+}
+
+/// Iteration and limit of the innermost loop around a path; outside of loops the last iteration that one began.
+fn cycle_of(flow: &Flow, log: &RunLog, path: &str) -> (u32, u32) {
+    for segment in path.rsplit('/') {
+        let Some((id, rest)) = segment.split_once('[') else {
+            continue;
+        };
+        let cycle = rest.trim_end_matches(']').parse().unwrap_or(0);
+        if let Some(StepKind::Loop(LoopSpec { max, .. })) = flow.step(id).map(|s| &s.kind) {
+            return (cycle, *max);
+        }
+    }
+    (log.cycle(), flow.limits.max_cycles)
+}
+
+/// `{status, output, tools, previous}` of the last time that the step ran; an empty output when it did not.
+fn step_view(log: &RunLog, id: &str) -> Value {
+    let mut records = log.records_of(id).rev();
+    let last = records.next();
+    let before = records.next();
+    json!({
+        "status": last.map_or("pending", |r| r.status.name()),
+        "output": output_view(last),
+        "tools": last.map_or_else(|| json!({}), tools_view),
+        "previous": {"output": output_view(before), "tools": before.map_or_else(|| json!({}), tools_view)},
+    })
+}
+
+fn output_view(record: Option<&StepRecord>) -> Value {
+    record
+        .filter(|r| r.status == StepStatus::Done && !r.output.is_null())
+        .map_or_else(|| json!({}), |r| r.output.clone())
+}
+
+/// Tool name → content of its last successful call in the step.
+pub(super) fn tools_view(record: &StepRecord) -> Value {
+    Value::Object(
+        record
+            .calls
+            .iter()
+            .filter(|c| c.status == Some(ToolStatus::Ok))
+            .map(|c| (c.tool.clone(), c.content.clone()))
+            .collect(),
+    )
+}
+
+pub(super) fn calls_view(record: &StepRecord) -> Value {
+    Value::Array(
+        record
+            .calls
+            .iter()
+            .map(|c| json!({"tool": c.tool, "args": c.args, "status": c.status, "content": c.content}))
+            .collect(),
+    )
+}
+
+pub(super) fn holds(
+    flow: &Flow,
+    log: &RunLog,
+    path: &str,
+    condition: &Condition,
+) -> Result<bool, FlowError> {
+    condition
+        .holds(&scope(flow, log, path, condition))
+        .map_err(|source| failed(path, source))
+}
+
+pub(super) fn value(
+    flow: &Flow,
+    log: &RunLog,
+    path: &str,
+    condition: &Condition,
+) -> Result<Value, FlowError> {
+    condition
+        .value(&scope(flow, log, path, condition))
+        .map_err(|source| failed(path, source))
+}
+
+pub(super) fn text(
+    flow: &Flow,
+    log: &RunLog,
+    path: &str,
+    condition: &Condition,
+) -> Result<String, FlowError> {
+    condition
+        .text(&scope(flow, log, path, condition))
+        .map_err(|source| failed(path, source))
+}
+
+fn failed(path: &str, source: crate::condition::ConditionError) -> FlowError {
+    FlowError::Condition {
+        step: path.to_owned(),
+        source,
+    }
+}

@@ -1,0 +1,51 @@
+//! Claims: what an agent says it did must agree with what its calls returned. The flow names the claims, the journal decides.
+
+use super::FlowError;
+use super::log::RunLog;
+use super::model::{Flow, StepKind};
+use super::scope::{calls_view, scope, tools_view};
+use serde_json::{Value, json};
+
+/// A claim that does not hold, in words for the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimRefusal {
+    /// The expression that failed.
+    pub claim: String,
+    pub message: String,
+}
+
+/// Checks the answer of the agent step at `path`. A claim that cannot be evaluated (no such call was made) does not hold.
+pub fn verify_output(
+    flow: &Flow,
+    log: &RunLog,
+    path: &str,
+    output: &Value,
+) -> Result<Vec<ClaimRefusal>, FlowError> {
+    let step = flow
+        .step_at(path)
+        .ok_or_else(|| FlowError::UnknownStep(path.to_owned()))?;
+    let StepKind::Agent(spec) = &step.kind else {
+        return Ok(Vec::new());
+    };
+    let record = log.steps.get(path);
+    let mut refusals = Vec::new();
+    for claim in &spec.verify {
+        let mut variables = scope(flow, log, path, &claim.that);
+        variables.insert("output".to_owned(), output.clone());
+        variables.insert(
+            "tools".to_owned(),
+            record.map_or_else(|| json!({}), tools_view),
+        );
+        variables.insert(
+            "calls".to_owned(),
+            record.map_or_else(|| json!([]), calls_view),
+        );
+        if !claim.that.holds(&variables).unwrap_or(false) {
+            refusals.push(ClaimRefusal {
+                claim: claim.that.source().to_owned(),
+                message: claim.says.clone(),
+            });
+        }
+    }
+    Ok(refusals)
+}
