@@ -39,6 +39,8 @@ pub(super) struct Driver<'a> {
     pub guards: GuardState,
     pub desk: Desk<'a>,
     pub started_ms: u64,
+    /// Work of earlier activations.
+    pub worked_ms: u64,
 }
 
 impl Driver<'_> {
@@ -121,7 +123,8 @@ impl Driver<'_> {
             .desk
             .effects
             .elapsed_ms()
-            .saturating_sub(self.started_ms);
+            .saturating_sub(self.started_ms)
+            .saturating_add(self.worked_ms);
         self.limits
             .spent(&self.desk.ledger.usage, elapsed)
             .map(Stop::Budget)

@@ -50,7 +50,7 @@ impl Driver<'_> {
             system_prompt(&agent.prompt, &skills),
             tools,
             step.contract.clone(),
-            step.max_turns,
+            step.max_turns.min(self.most_turns()),
         );
         let mut input = Input::Start;
         loop {
@@ -89,6 +89,10 @@ impl Driver<'_> {
                 }
             };
         }
+    }
+
+    fn most_turns(&self) -> u32 {
+        u32::try_from(self.pack.policy.limits().max_turns).unwrap_or(u32::MAX)
     }
 
     async fn model_call(
