@@ -284,8 +284,20 @@ fn a_limit_stops_before_the_next_call() {
             .unwrap()
             .contains("1 USD")
     );
-    assert!(policy.spent(&used(1, None), 0).unwrap().contains("unknown"));
-    assert_eq!(policy.spent(&used(0, None), 0), None);
+    // The policy's own limit does not need a price; one that the user sets does.
+    assert_eq!(policy.spent(&used(1, None), 0), None);
+    let by_user = policy.lowered(&LimitOverrides {
+        max_cost_usd: Some(2.0),
+        ..LimitOverrides::default()
+    });
+    assert_eq!(by_user.cost_usd, Some(1.0));
+    assert_eq!(by_user.spent(&used(0, None), 0), None);
+    assert!(
+        by_user
+            .spent(&used(1, None), 0)
+            .unwrap()
+            .contains("unknown")
+    );
     assert!(
         policy
             .spent(&used(0, None), 5_000)
