@@ -1,0 +1,563 @@
+//! `.mcp.json` as users of agent command lines know it: `mcpServers`, stdio or http, `${VAR}` and `${VAR:-default}`.
+//! Everything that is wrong is reported in one pass, with its line; a server that is wrong does not hide the others.
+
+use super::key_lines::{KeyLines, key_lines};
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub const FILE: &str = ".mcp.json";
+
+/// A first start may have to download the server.
+const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A value that is used and never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(value: impl Into<String>) -> Self {
+        Secret(value.into())
+    }
+    /// For the place that needs the value; not for messages.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(hidden)")
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum McpTransport {
+    Stdio {
+        command: Secret,
+        args: Vec<Secret>,
+        env: IndexMap<String, Secret>,
+    },
+    Http {
+        url: Secret,
+        headers: IndexMap<String, Secret>,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct McpServer {
+    pub name: String,
+    pub transport: McpTransport,
+    /// As the file has them, before variables were filled in: safe to show.
+    pub shown: String,
+    pub startup_timeout: Duration,
+    /// None: all of the server's tools.
+    pub enabled_tools: Option<Vec<String>>,
+    pub disabled_tools: Vec<String>,
+    /// A run cannot go on without it.
+    pub required: bool,
+    pub line: usize,
+    /// What no message may hold, longest first.
+    pub(super) hidden: Vec<String>,
+}
+
+/// Something to say about a place of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    pub file: PathBuf,
+    pub line: usize,
+    pub message: String,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file.display(), self.line, self.message)
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct McpConfig {
+    pub servers: Vec<McpServer>,
+    /// Servers that cannot be used, and why.
+    pub problems: Vec<Note>,
+    pub warnings: Vec<Note>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum McpConfigError {
+    #[error("cannot read {}: {source}", path.display())]
+    Io {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{0}")]
+    NotJson(Note),
+}
+
+/// The project's `.mcp.json`; None when there is none. `variable` looks up an environment variable.
+pub fn read(
+    project: &Path,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Option<McpConfig>, McpConfigError> {
+    let path = project.join(FILE);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => parse(&text, Path::new(FILE), variable).map(Some),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(McpConfigError::Io { path, source }),
+    }
+}
+
+pub fn parse(
+    text: &str,
+    file: &Path,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<McpConfig, McpConfigError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let value: Value = serde_json::from_str(text).map_err(|e| {
+        McpConfigError::NotJson(Note {
+            file: file.to_owned(),
+            line: e.line(),
+            message: format!("not JSON: {e}"),
+        })
+    })?;
+    let mut reader = Reader {
+        file,
+        places: key_lines(text),
+        variable,
+        config: McpConfig::default(),
+        filled: Vec::new(),
+    };
+    reader.document(&value);
+    Ok(reader.config)
+}
+
+struct Reader<'a> {
+    file: &'a Path,
+    places: KeyLines,
+    variable: &'a dyn Fn(&str) -> Option<String>,
+    config: McpConfig,
+    /// Values of variables that the server at hand was given.
+    filled: Vec<String>,
+}
+
+const KEYS: &[&str] = &[
+    "type",
+    "command",
+    "args",
+    "env",
+    "url",
+    "headers",
+    "timeout",
+    "startupTimeoutMs",
+    "enabledTools",
+    "disabledTools",
+    "required",
+    "disabled",
+    "description",
+];
+
+impl Reader<'_> {
+    fn line(&self, pointer: &str) -> usize {
+        let mut pointer = pointer;
+        loop {
+            if let Some(line) = self.places.lines.get(pointer) {
+                return *line;
+            }
+            match pointer.rsplit_once('/') {
+                Some((parent, _)) => pointer = parent,
+                None => return 1,
+            }
+        }
+    }
+
+    fn note(&self, pointer: &str, message: impl Into<String>) -> Note {
+        Note {
+            file: self.file.to_owned(),
+            line: self.line(pointer),
+            message: message.into(),
+        }
+    }
+
+    fn problem(&mut self, pointer: &str, message: impl Into<String>) {
+        let note = self.note(pointer, message);
+        self.config.problems.push(note);
+    }
+
+    fn warn(&mut self, pointer: &str, message: impl Into<String>) {
+        let note = self.note(pointer, message);
+        self.config.warnings.push(note);
+    }
+
+    fn document(&mut self, value: &Value) {
+        let twice: Vec<(String, usize)> = self
+            .places
+            .duplicates
+            .iter()
+            .map(|(pointer, line)| (pointer.clone(), *line))
+            .collect();
+        for (pointer, line) in twice {
+            let key = pointer.rsplit('/').next().unwrap_or("").to_owned();
+            self.config.problems.push(Note {
+                file: self.file.to_owned(),
+                line,
+                message: format!("the key {key:?} stands twice; keep one of them"),
+            });
+        }
+        let Value::Object(map) = value else {
+            return self.problem("", "expected an object with the key `mcpServers`");
+        };
+        for key in map.keys().filter(|key| *key != "mcpServers") {
+            self.warn(
+                &format!("/{key}"),
+                format!("unknown key {key:?} is ignored"),
+            );
+        }
+        match map.get("mcpServers") {
+            Some(Value::Object(servers)) => {
+                for (name, server) in servers {
+                    let at = format!("/mcpServers/{}", name.replace('~', "~0").replace('/', "~1"));
+                    self.server(name, server, &at);
+                }
+            }
+            Some(_) => self.problem(
+                "/mcpServers",
+                "`mcpServers` must be an object, one key for each server",
+            ),
+            None => self.problem("", "the key `mcpServers` is missing"),
+        }
+    }
+
+    fn server(&mut self, name: &str, value: &Value, at: &str) {
+        let Value::Object(map) = value else {
+            return self.problem(at, format!("server {name:?} must be an object"));
+        };
+        for key in map.keys().filter(|key| !KEYS.contains(&key.as_str())) {
+            self.warn(
+                &format!("{at}/{key}"),
+                format!("server {name:?}: unknown key {key:?} is ignored"),
+            );
+        }
+        if map.get("disabled") == Some(&Value::Bool(true)) {
+            return;
+        }
+        let problems = self.config.problems.len();
+        self.filled.clear();
+        let transport = self.transport(name, map, at);
+        let milliseconds = map
+            .get("startupTimeoutMs")
+            .or_else(|| map.get("timeout"))
+            .and_then(Value::as_u64);
+        let startup_timeout = milliseconds.map_or(STARTUP_TIMEOUT, Duration::from_millis);
+        let enabled_tools = match map.get("enabledTools") {
+            Some(_) => Some(self.texts(name, map, "enabledTools", at)),
+            None => None,
+        };
+        let disabled_tools = self.texts(name, map, "disabledTools", at);
+        let required = map
+            .get("required")
+            .and_then(Value::as_bool)
+            .unwrap_or(false);
+        if let Some(transport) = transport
+            && self.config.problems.len() == problems
+        {
+            self.config.servers.push(McpServer {
+                name: name.to_owned(),
+                hidden: hidden(&transport, &self.filled),
+                transport,
+                shown: shown(map),
+                startup_timeout,
+                enabled_tools,
+                disabled_tools,
+                required,
+                line: self.line(at),
+            });
+        }
+    }
+
+    fn transport(
+        &mut self,
+        name: &str,
+        map: &Map<String, Value>,
+        at: &str,
+    ) -> Option<McpTransport> {
+        let kind = match map.get("type") {
+            None if map.contains_key("command") => "stdio",
+            None if map.contains_key("url") => {
+                self.problem(
+                    at,
+                    format!("server {name:?} has a url and no type; add \"type\": \"http\""),
+                );
+                return None;
+            }
+            None => {
+                self.problem(
+                    at,
+                    format!("server {name:?} needs a `command` (stdio) or \"type\": \"http\" with a `url`"),
+                );
+                return None;
+            }
+            Some(Value::String(kind)) => kind.as_str(),
+            Some(_) => {
+                self.problem(
+                    &format!("{at}/type"),
+                    format!("server {name:?}: `type` must be a text"),
+                );
+                return None;
+            }
+        };
+        let type_at = format!("{at}/type");
+        match kind {
+            "stdio" => self.stdio(name, map, at),
+            "http" => self.http(name, map, at),
+            "streamable-http" | "streamableHttp" => {
+                self.warn(
+                    &type_at,
+                    format!("server {name:?}: {kind:?} is read as \"http\"; write that"),
+                );
+                self.http(name, map, at)
+            }
+            "sse" => {
+                self.problem(
+                    &type_at,
+                    format!(
+                        "server {name:?}: the transport \"sse\" was removed from MCP and is not supported; use the server's \
+                         streamable HTTP address with \"type\": \"http\", or a bridge that speaks stdio"
+                    ),
+                );
+                None
+            }
+            other => {
+                self.problem(
+                    &type_at,
+                    format!("server {name:?}: unknown type {other:?}; use \"stdio\" or \"http\""),
+                );
+                None
+            }
+        }
+    }
+
+    fn stdio(&mut self, name: &str, map: &Map<String, Value>, at: &str) -> Option<McpTransport> {
+        let command = self.text(name, map, "command", at)?;
+        if command.is_empty() {
+            self.problem(
+                &format!("{at}/command"),
+                format!("server {name:?}: `command` is empty"),
+            );
+            return None;
+        }
+        let args = self.texts(name, map, "args", at);
+        Some(McpTransport::Stdio {
+            command: Secret(command),
+            args: args.into_iter().map(Secret).collect(),
+            env: self.pairs(name, map, "env", at),
+        })
+    }
+
+    fn http(&mut self, name: &str, map: &Map<String, Value>, at: &str) -> Option<McpTransport> {
+        let url = self.text(name, map, "url", at)?;
+        let good = reqwest::Url::parse(&url)
+            .is_ok_and(|u| matches!(u.scheme(), "http" | "https") && u.has_host());
+        if !good {
+            self.problem(
+                &format!("{at}/url"),
+                format!("server {name:?}: `url` must be an http or https address"),
+            );
+            return None;
+        }
+        Some(McpTransport::Http {
+            url: Secret(url),
+            headers: self.pairs(name, map, "headers", at),
+        })
+    }
+
+    fn text(
+        &mut self,
+        name: &str,
+        map: &Map<String, Value>,
+        key: &str,
+        at: &str,
+    ) -> Option<String> {
+        let place = format!("{at}/{key}");
+        match map.get(key) {
+            Some(Value::String(text)) => self.expand(name, text, &place),
+            Some(_) => {
+                self.problem(&place, format!("server {name:?}: `{key}` must be a text"));
+                None
+            }
+            None => {
+                self.problem(at, format!("server {name:?}: `{key}` is missing"));
+                None
+            }
+        }
+    }
+
+    fn texts(&mut self, name: &str, map: &Map<String, Value>, key: &str, at: &str) -> Vec<String> {
+        let place = format!("{at}/{key}");
+        match map.get(key) {
+            None => Vec::new(),
+            Some(Value::Array(items)) => items
+                .iter()
+                .filter_map(|item| match item {
+                    Value::String(text) => self.expand(name, text, &place),
+                    _ => {
+                        self.problem(
+                            &place,
+                            format!("server {name:?}: `{key}` must hold texts only"),
+                        );
+                        None
+                    }
+                })
+                .collect(),
+            Some(_) => {
+                self.problem(
+                    &place,
+                    format!("server {name:?}: `{key}` must be a list of texts"),
+                );
+                Vec::new()
+            }
+        }
+    }
+
+    fn pairs(
+        &mut self,
+        name: &str,
+        map: &Map<String, Value>,
+        key: &str,
+        at: &str,
+    ) -> IndexMap<String, Secret> {
+        let mut pairs = IndexMap::new();
+        let place = format!("{at}/{key}");
+        match map.get(key) {
+            None => {}
+            Some(Value::Object(entries)) => {
+                for (entry, value) in entries {
+                    let entry_at = format!("{place}/{entry}");
+                    match value {
+                        Value::String(text) => {
+                            if let Some(text) = self.expand(name, text, &entry_at) {
+                                pairs.insert(entry.clone(), Secret(text));
+                            }
+                        }
+                        _ => self.problem(
+                            &entry_at,
+                            format!(
+                                "server {name:?}: `{key}.{entry}` must be a text; put it in quotes"
+                            ),
+                        ),
+                    }
+                }
+            }
+            Some(_) => self.problem(
+                &place,
+                format!("server {name:?}: `{key}` must be an object"),
+            ),
+        }
+        pairs
+    }
+
+    /// Fills in `${VAR}` and `${VAR:-default}`; a variable that is not set and has no default is a problem.
+    fn expand(&mut self, name: &str, text: &str, place: &str) -> Option<String> {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("${") {
+            out.push_str(before);
+            let Some((inside, tail)) = after.split_once('}') else {
+                self.problem(place, format!("server {name:?}: a `${{` has no `}}`"));
+                return None;
+            };
+            let (variable, default) = match inside.split_once(":-") {
+                Some((variable, default)) => (variable, Some(default)),
+                None => (inside, None),
+            };
+            let set = (self.variable)(variable).filter(|v| default.is_none() || !v.is_empty());
+            match (set, default) {
+                (Some(value), _) => {
+                    out.push_str(&value);
+                    self.filled.push(value);
+                }
+                (None, Some(default)) => out.push_str(default),
+                (None, None) => {
+                    self.problem(
+                        place,
+                        format!(
+                            "server {name:?}: the variable {variable} is not set; set it, or write ${{{variable}:-default}}"
+                        ),
+                    );
+                    return None;
+                }
+            }
+            rest = tail;
+        }
+        out.push_str(rest);
+        Some(out)
+    }
+}
+
+/// Values that could be secrets: what variables gave (plain addresses excepted), the environment's by their names, every header,
+/// and what an argument says behind its `=`.
+fn hidden(transport: &McpTransport, filled: &[String]) -> Vec<String> {
+    let plain_address = |value: &str| {
+        reqwest::Url::parse(value)
+            .is_ok_and(|url| url.has_host() && url.username().is_empty() && url.query().is_none())
+    };
+    let mut all: Vec<String> = filled
+        .iter()
+        .filter(|value| !plain_address(value))
+        .cloned()
+        .collect();
+    match transport {
+        McpTransport::Stdio { args, env, .. } => {
+            let named = env.iter().filter(|(name, _)| {
+                let name = name.to_ascii_uppercase();
+                [
+                    "KEY",
+                    "TOKEN",
+                    "SECRET",
+                    "PASS",
+                    "AUTH",
+                    "CREDENTIAL",
+                    "BEARER",
+                ]
+                .iter()
+                .any(|word| name.contains(word))
+            });
+            all.extend(named.map(|(_, value)| value.0.clone()));
+            let said = args.iter().filter_map(|arg| arg.0.split_once('='));
+            all.extend(said.map(|(_, value)| value.to_owned()));
+        }
+        McpTransport::Http { url, headers } => {
+            for value in headers.values() {
+                // A scheme in front is no part of the secret: of `Bearer abc`, `abc` is hidden too.
+                all.extend(value.0.rsplit(' ').next().map(str::to_owned));
+                all.push(value.0.clone());
+            }
+            if !plain_address(&url.0) {
+                all.push(url.0.clone());
+            }
+        }
+    }
+    all.retain(|value| value.len() >= 4);
+    all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    all.dedup();
+    all
+}
+
+/// The command or address as the file has it. Arguments and query strings may hold secrets written out, so they are left out.
+fn shown(map: &Map<String, Value>) -> String {
+    let text = |key: &str| map.get(key).and_then(Value::as_str);
+    if let Some(command) = text("command") {
+        return command.to_owned();
+    }
+    let url = text("url").unwrap_or("");
+    let url = url.split(['?', '#']).next().unwrap_or(url);
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+            let host = host.rsplit('@').next().unwrap_or(host);
+            format!("{scheme}://{host}/{path}")
+        }
+        None => url.to_owned(),
+    }
+}
