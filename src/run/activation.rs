@@ -7,7 +7,7 @@ use super::{
     desk::Desk,
     driver::{Driver, Stop},
     exit_code,
-    fold::fold,
+    fold::{fold, worked_ms},
     ledger::Ledger,
     limits::Limits,
     projection, questions,
@@ -202,6 +202,7 @@ pub(super) fn reopen<'a>(
     let at = loaded.records.last().map(|r| r.at.clone());
     let mut driver = driver(cx, paths, journal, folded, resume.answering, &resume.limits);
     driver.desk.at = at.unwrap_or_default();
+    driver.worked_ms = worked_ms(&loaded);
     Ok((lock, driver, project))
 }
 
@@ -220,10 +221,10 @@ fn driver<'a>(
         cancel: cx.cancel,
         asker: cx.asker,
         answering,
-        given_by: AnsweredBy::File,
         limits: Limits::of(cx.pack.policy.limits()).lowered(limits),
         guards,
         started_ms: cx.effects.elapsed_ms(),
+        worked_ms: 0,
         desk: Desk {
             journal,
             flow: &cx.pack.flow,

@@ -3,18 +3,11 @@
 
 use super::ledger::{Ledger, Trace};
 use crate::{
+    flow::PatchRefusal,
     model::{ToolResult, ToolStatus},
     policy::Capability,
 };
 use serde_json::{Map, Value};
-
-/// A claim that does not hold, for the model to mend.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClaimRefusal {
-    pub field: String,
-    pub rule: &'static str,
-    pub message: String,
-}
 
 pub const CLAIM_WORKFLOW: &str = "claims.workflow";
 pub const CLAIM_QA: &str = "claims.qa_report";
@@ -29,14 +22,14 @@ pub struct Evidence<'a> {
 }
 
 /// Checks the claims in a patch and fills in the facts. Empty: all of them hold.
-pub fn settle(patch: &mut Map<String, Value>, evidence: &Evidence<'_>) -> Vec<ClaimRefusal> {
+pub fn settle(patch: &mut Map<String, Value>, evidence: &Evidence<'_>) -> Vec<PatchRefusal> {
     let mut refusals = Vec::new();
     if let Some(Value::Object(claim)) = patch.get_mut("workflow")
         && let Err(message) = settle_workflow(claim, evidence)
     {
-        refusals.push(ClaimRefusal {
+        refusals.push(PatchRefusal {
             field: "workflow".into(),
-            rule: CLAIM_WORKFLOW,
+            rule: CLAIM_WORKFLOW.into(),
             message,
         });
     }
@@ -44,9 +37,9 @@ pub fn settle(patch: &mut Map<String, Value>, evidence: &Evidence<'_>) -> Vec<Cl
         refusals.extend(
             settle_report(report, evidence)
                 .into_iter()
-                .map(|message| ClaimRefusal {
+                .map(|message| PatchRefusal {
                     field: "qa_report".into(),
-                    rule: CLAIM_QA,
+                    rule: CLAIM_QA.into(),
                     message,
                 }),
         );

@@ -1,7 +1,7 @@
 //! The loop: ask the flow, do what it says, write down what came of it. It owns the run's state while it runs.
 
 use super::{
-    Answering, Asker, Cancel, Cause, ChosenModel, Models, RunError,
+    Answering, Asker, Cancel, Cause, Models, RunError,
     desk::Desk,
     limits::Limits,
     questions::{self, Got},
@@ -9,7 +9,7 @@ use super::{
 use crate::{
     flow::{self, Action},
     gateway::{CallContext, Gateway, GatewayError, GuardState, Settled},
-    model::{ToolCall, ToolResult},
+    model::{ToolCall, ToolResult, ToolStatus},
     pack::Pack,
     store::{Event, Outcome, Question, event::AnsweredBy},
 };
@@ -35,12 +35,12 @@ pub(super) struct Driver<'a> {
     pub cancel: &'a Cancel,
     pub asker: Option<&'a mut dyn Asker>,
     pub answering: Answering,
-    /// What an answer out of `answering` is journaled as.
-    pub given_by: AnsweredBy,
     pub limits: Limits,
     pub guards: GuardState,
     pub desk: Desk<'a>,
     pub started_ms: u64,
+    /// Work of earlier activations.
+    pub worked_ms: u64,
 }
 
 impl Driver<'_> {
@@ -123,15 +123,18 @@ impl Driver<'_> {
             .desk
             .effects
             .elapsed_ms()
-            .saturating_sub(self.started_ms);
+            .saturating_sub(self.started_ms)
+            .saturating_add(self.worked_ms);
         self.limits
             .spent(&self.desk.ledger.usage, elapsed)
             .map(Stop::Budget)
     }
 
+    /// Puts a step's questions. The flow goes on by itself once the required ones are answered.
     fn ask(&mut self, step: &str, questions: &[Question]) -> Result<Option<Stop>, RunError> {
+        let mut open: Vec<Question> = questions.to_vec();
         for question in questions {
-            if self.asked(step, &question.id).is_none() {
+            if !self.is_asked(step, &question.id) {
                 self.record(
                     Event::QuestionAsked {
                         step: step.to_owned(),
@@ -141,43 +144,39 @@ impl Driver<'_> {
                 )?;
             }
         }
+        // An optional question is put once by the flow; while its step is open it can still be answered.
+        for asked in self.desk.ledger.open_questions() {
+            if asked.step == step && !open.iter().any(|q| q.id == asked.question.id) {
+                open.push(asked.question.clone());
+            }
+        }
         let mut missing = false;
-        let mut answers = Map::new();
-        for question in questions {
-            let given = match self.asked(step, &question.id) {
-                Some(Some(value)) => Got::Answer(value, self.given_by),
-                _ => self.find_answer(step, question)?,
-            };
-            match given {
-                Got::Answer(value, _) => {
-                    answers.insert(question.id.clone(), value);
-                }
+        for question in &open {
+            match self.find_answer(step, question, true)? {
+                Got::Answer(..) => {}
                 Got::Nothing => missing |= question.required,
                 Got::Interrupted => return Ok(Some(Stop::Interrupted(Cause::Interrupt))),
             }
         }
-        if missing {
-            return Ok(Some(Stop::Waiting));
-        }
-        self.finish_step(step, Value::Object(answers))?;
-        Ok(None)
+        Ok(missing.then_some(Stop::Waiting))
     }
 
-    /// None: not asked yet. Some(None): asked and open.
-    fn asked(&self, step: &str, id: &str) -> Option<Option<Value>> {
+    fn is_asked(&self, step: &str, id: &str) -> bool {
         let all = &self.desk.ledger.questions;
-        let asked = all
-            .iter()
-            .rev()
-            .find(|a| a.step == step && a.question.id == id)?;
-        Some(asked.answer.as_ref().map(|(value, _)| value.clone()))
+        all.iter().any(|a| a.step == step && a.question.id == id)
     }
 
     /// Looks for an answer and journals the one it finds.
-    fn find_answer(&mut self, step: &str, question: &Question) -> Result<Got, RunError> {
+    fn find_answer(
+        &mut self,
+        step: &str,
+        question: &Question,
+        given_counts: bool,
+    ) -> Result<Got, RunError> {
         let mut notes = Vec::new();
         let asker = self.asker.as_deref_mut();
-        let got = questions::find(question, &self.answering, self.given_by, asker, &mut notes);
+        let given = given_counts.then_some(&self.answering.answers);
+        let got = questions::find(question, given, self.answering.yes, asker, &mut notes);
         for note in notes {
             self.desk.observer.note(&note);
         }
@@ -230,26 +229,22 @@ impl Driver<'_> {
         call: &ToolCall,
     ) -> Result<Result<ToolResult, Stop>, RunError> {
         let mut approved: Vec<String> = Vec::new();
+        if let Some(result) = self.settled(step, role, offered, call).await? {
+            return Ok(Ok(result));
+        }
         loop {
-            let trace = self.desk.ledger.trace(step);
-            if let Some(result) = trace.and_then(|t| t.results.get(&call.id)) {
-                return Ok(Ok(result.clone()));
-            }
             if let Some(cause) = self.cancel.cause() {
                 return Ok(Err(Stop::Interrupted(cause)));
             }
-            let begun = trace.is_some_and(|t| t.begun.contains_key(&call.id));
-            let mut cx = CallContext {
-                role,
-                step,
-                offered,
-                can_ask: true,
-                guards: &mut self.guards,
-                recorder: &mut self.desk,
-            };
-            let settled = if begun {
-                self.gateway.settle(&mut cx, call).await
-            } else {
+            let settled = {
+                let mut cx = CallContext {
+                    role,
+                    step,
+                    offered,
+                    can_ask: true,
+                    guards: &mut self.guards,
+                    recorder: &mut self.desk,
+                };
                 self.gateway.call(&mut cx, call).await
             };
             self.desk.sound()?;
@@ -272,12 +267,46 @@ impl Driver<'_> {
         }
     }
 
+    /// What became of the call before this activation; None: it is still to be made.
+    async fn settled(
+        &mut self,
+        step: &str,
+        role: &str,
+        offered: Option<&[String]>,
+        call: &ToolCall,
+    ) -> Result<Option<ToolResult>, RunError> {
+        let Some(trace) = self.desk.ledger.trace(step) else {
+            return Ok(None);
+        };
+        // A backend that could not be reached stopped the run; the call is taken up again, not its failure.
+        let result = trace.results.get(&call.id);
+        if let Some(result) = result.filter(|r| !is_unreachable(r)) {
+            return Ok(Some(result.clone()));
+        }
+        let Some(intent) = trace.begun.get(&call.id).cloned() else {
+            return Ok(None);
+        };
+        let mut cx = CallContext {
+            role,
+            step,
+            offered,
+            can_ask: true,
+            guards: &mut self.guards,
+            recorder: &mut self.desk,
+        };
+        let settled = self.gateway.settle(&mut cx, &intent).await;
+        self.desk.sound()?;
+        settled.map_err(gateway_error)
+    }
+
     /// Asks for an approval. None: it was answered, either way; the gateway reads the answer.
     fn approval(&mut self, step: &str, question: Question) -> Result<Option<Stop>, RunError> {
         let all = &self.desk.ledger.questions;
         let open = all.iter().rev().find(|a| {
             a.step == step && a.answer.is_none() && a.question.approves == question.approves
         });
+        // An answer prepared ahead cannot approve what its writer had not seen: it counts for a question asked before.
+        let seen = open.is_some();
         let question = match open {
             Some(asked) => asked.question.clone(),
             None => {
@@ -291,12 +320,17 @@ impl Driver<'_> {
                 question
             }
         };
-        Ok(match self.find_answer(step, &question)? {
+        Ok(match self.find_answer(step, &question, seen)? {
             Got::Answer(..) => None,
             Got::Nothing => Some(Stop::Waiting),
             Got::Interrupted => Some(Stop::Interrupted(Cause::Interrupt)),
         })
     }
+}
+
+fn is_unreachable(result: &ToolResult) -> bool {
+    result.status == ToolStatus::Failed
+        && result.content.get("rule").and_then(Value::as_str) == Some("backend.unavailable")
 }
 
 pub(super) fn gateway_error(error: GatewayError) -> RunError {

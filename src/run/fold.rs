@@ -26,6 +26,25 @@ pub(super) fn fold(flow: &Flow, loaded: &Loaded) -> Result<Folded, RunError> {
     Ok((log, ledger, guards))
 }
 
+/// How long the run was worked on, from each activation's first record to its last.
+pub(super) fn worked_ms(loaded: &Loaded) -> u64 {
+    let mut total: i64 = 0;
+    let mut begun: Option<i64> = None;
+    let mut last: i64 = 0;
+    for record in &loaded.records {
+        let Ok(at) = record.at.parse::<jiff::Timestamp>() else {
+            continue;
+        };
+        if begun.is_none() || matches!(record.event, Event::ActivationStarted { .. }) {
+            total = total.saturating_add(begun.map_or(0, |b| last.saturating_sub(b).max(0)));
+            begun = Some(at.as_millisecond());
+        }
+        last = at.as_millisecond();
+    }
+    total = total.saturating_add(begun.map_or(0, |b| last.saturating_sub(b).max(0)));
+    u64::try_from(total).unwrap_or(0)
+}
+
 /// The flow is over with the run's end; what is journaled after that (the activation's end, an undo) is none of its business.
 pub(super) fn feed(log: &mut RunLog, flow: &Flow, event: &Event) -> Result<(), FlowError> {
     if log.outcome().is_some() {

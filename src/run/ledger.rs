@@ -3,7 +3,7 @@
 
 use super::RunUsage;
 use crate::{
-    model::{ModelAnswer, ToolCall, ToolResult, ToolStatus},
+    model::{ModelAnswer, ToolResult, ToolStatus},
     store::{
         Event, Outcome, Question, SnapshotRef,
         event::{AnsweredBy, Change, StepPath},
@@ -64,8 +64,8 @@ pub struct Changed {
 pub struct Trace {
     /// Answers by turn.
     pub answers: BTreeMap<u32, ModelAnswer>,
-    /// Calls that were begun, by call id.
-    pub begun: IndexMap<String, ToolCall>,
+    /// The last intent of each call that was begun, by call id: a `ToolIntent` event.
+    pub begun: IndexMap<String, Event>,
     /// Results by call id, in the order they came.
     pub results: IndexMap<String, ToolResult>,
     /// The step's patch, when it was taken but the step not yet finished: it must not be applied twice.
@@ -99,7 +99,7 @@ impl Ledger {
             }
             Event::ToolIntent { step, call, .. } => {
                 let trace = self.open.entry(step.clone()).or_default();
-                trace.begun.insert(call.id.clone(), call.clone());
+                trace.begun.insert(call.id.clone(), event.clone());
             }
             Event::ToolFinished {
                 step,

@@ -9,18 +9,22 @@ pub struct Limits {
     /// Input and output together.
     pub tokens: Option<u64>,
     pub cost_usd: Option<f64>,
-    /// Of one activation.
+    /// The user set the limit on cost: a price that nobody knows then stops the run. (Under the policy's own limit, which
+    /// every run has, the limit on tokens holds instead.)
+    pub price_must_be_known: bool,
+    /// Work of all activations; waiting for a person does not count.
     pub wall_ms: Option<u64>,
 }
 
 impl Limits {
-    pub fn of(policy: &crate::pack::PolicyLimits) -> Self {
+    pub fn of(policy: &crate::policy::Limits) -> Self {
         Limits {
-            model_calls: policy.max_model_calls,
-            tool_calls: policy.max_tool_calls,
-            tokens: policy.max_tokens,
-            cost_usd: policy.max_cost_usd,
-            wall_ms: policy.wall_seconds.map(|s| s.saturating_mul(1000)),
+            model_calls: Some(policy.max_model_calls),
+            tool_calls: Some(policy.max_tool_calls),
+            tokens: Some(policy.max_tokens),
+            cost_usd: Some(policy.max_cost_usd),
+            price_must_be_known: false,
+            wall_ms: Some(policy.max_seconds.saturating_mul(1000)),
         }
     }
 
@@ -38,6 +42,7 @@ impl Limits {
                 (Some(a), Some(b)) => Some(a.min(b)),
                 (a, b) => a.or(b),
             },
+            price_must_be_known: self.price_must_be_known || by.max_cost_usd.is_some(),
             wall_ms: self.wall_ms,
         }
     }
@@ -60,8 +65,7 @@ impl Limits {
                 Some(cost) if cost >= limit => {
                     return Some(format!("the run has spent its {limit} USD"));
                 }
-                // A limit on cost that cannot be measured would be no limit.
-                None if usage.model_calls > 0 => {
+                None if usage.model_calls > 0 && self.price_must_be_known => {
                     return Some(format!(
                         "the price of this run's model is unknown, so the limit of {limit} USD cannot be kept"
                     ));

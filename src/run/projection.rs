@@ -173,7 +173,7 @@ pub(super) fn report(
     let state = log.state();
     let mut errors: Vec<Value> = ledger.errors.clone();
     if let Some(Value::Array(more)) = state.get("errors") {
-        errors.extend(more.iter().cloned());
+        errors.extend(more.iter().filter(|e| !ledger.errors.contains(e)).cloned());
     }
     RunReport {
         run_id: ledger.run_id.clone(),
@@ -181,7 +181,7 @@ pub(super) fn report(
         outcome,
         message,
         workflow: workflow_report(ledger, state),
-        qa_report: qa_report(state),
+        qa_report: qa_report(state, log.cycle()),
         questions: waiting_for(ledger),
         errors,
         usage: ledger.usage,
@@ -211,7 +211,7 @@ fn workflow_report(ledger: &Ledger, state: &Map<String, Value>) -> Option<Workfl
     })
 }
 
-fn qa_report(state: &Map<String, Value>) -> Option<QaReport> {
+fn qa_report(state: &Map<String, Value>, cycle: u32) -> Option<QaReport> {
     let report = state
         .get("qa_report")?
         .as_object()
@@ -225,7 +225,7 @@ fn qa_report(state: &Map<String, Value>) -> Option<QaReport> {
             .to_owned(),
         error_count: number("error_count"),
         warning_count: number("warning_count"),
-        cycle: number("cycle"),
+        cycle: number("cycle").max(u64::from(cycle)),
         executed: report.get("executed") == Some(&Value::Bool(true)),
     })
 }

@@ -1,12 +1,12 @@
 //! Answers to questions: from `--answers`, from a recommendation, from a person. Each is checked against the question's
 //! schema before it becomes part of the run.
 
-use super::{Answering, Asked, Asker};
+use super::{Asked, Asker};
 use crate::{
     agent::Contract,
     store::{Question, event::AnsweredBy},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Got {
@@ -15,31 +15,30 @@ pub(super) enum Got {
     Interrupted,
 }
 
-/// What fits the question, from the first source that has an answer. A given answer that does not fit is told in `notes`
-/// and not taken.
+/// What fits the question, from the first source that has an answer: `given` (by id or topic), the recommendation if `yes`,
+/// a person. A given answer that does not fit is told in `notes` and not taken.
 pub(super) fn find(
     question: &Question,
-    answering: &Answering,
-    given_by: AnsweredBy,
+    given: Option<&Map<String, Value>>,
+    yes: bool,
     asker: Option<&mut (dyn Asker + '_)>,
     notes: &mut Vec<String>,
 ) -> Got {
-    let given = [&question.id, &question.topic]
+    let answer = [&question.id, &question.topic]
         .into_iter()
         .filter(|key| !key.is_empty())
-        .find_map(|key| answering.answers.get(key));
-    if let Some(value) = given {
+        .find_map(|key| given?.get(key));
+    if let Some(value) = answer {
         match fits(question, value) {
-            Ok(()) => return Got::Answer(value.clone(), given_by),
+            Ok(()) => return Got::Answer(value.clone(), AnsweredBy::File),
             Err(why) => notes.push(format!(
                 "the answer to {:?} does not fit: {why}",
                 question.id
             )),
         }
     }
-    // An approval is a person's word; no recommendation stands in for it.
-    if answering.yes
-        && question.approves.is_none()
+    // What may not be taken without a person's word has no recommendation.
+    if yes
         && let Some(value) = &question.recommended
         && fits(question, value).is_ok()
     {

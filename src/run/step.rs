@@ -8,11 +8,11 @@ use super::{
 };
 use crate::{
     agent::{Input, Skill, Turn, TurnAction, system_prompt},
-    flow::{self, AgentStep},
+    flow::{self, AgentStep, PatchRefusal},
     model::{AgentTask, ModelAnswer, ModelRequest, ToolCall, ToolResult},
     store::{Event, canonical, sha256_hex},
 };
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
 impl Driver<'_> {
@@ -50,7 +50,7 @@ impl Driver<'_> {
             system_prompt(&agent.prompt, &skills),
             tools,
             step.contract.clone(),
-            step.max_turns,
+            step.max_turns.min(self.most_turns()),
         );
         let mut input = Input::Start;
         loop {
@@ -89,6 +89,10 @@ impl Driver<'_> {
                 }
             };
         }
+    }
+
+    fn most_turns(&self) -> u32 {
+        u32::try_from(self.pack.policy.limits().max_turns).unwrap_or(u32::MAX)
     }
 
     async fn model_call(
@@ -175,20 +179,18 @@ impl Driver<'_> {
             self.finish_step(&step.path, Value::Object(patch))?;
             return Ok(None);
         }
-        let Value::Object(mut patch) = answer else {
-            return Ok(Some(vec!["the answer must be a JSON object".into()]));
-        };
-        let refusals = self.patch_refusals(step, &mut patch);
+        let mut answer = answer;
+        let refusals = self.refusals(step, &mut answer)?;
         if !refusals.is_empty() {
             // When the next turn is in the journal already, so are these refusals.
             if self.answered(&step.path, turn + 1).is_none() {
-                for (field, rule, _) in &refusals {
+                for refusal in &refusals {
                     self.record(
                         Event::PatchRefused {
                             step: step.path.clone(),
                             agent: step.agent.clone(),
-                            field: field.clone(),
-                            rule: rule.clone(),
+                            field: refusal.field.clone(),
+                            rule: refusal.rule.clone(),
                         },
                         false,
                     )?;
@@ -196,7 +198,7 @@ impl Driver<'_> {
             }
             let told = refusals
                 .into_iter()
-                .map(|(field, rule, message)| format!("{field}: {message} (rule {rule})"))
+                .map(|r| format!("{}: {} (rule {})", r.field, r.message, r.rule))
                 .collect();
             return Ok(Some(told));
         }
@@ -204,49 +206,56 @@ impl Driver<'_> {
             Event::StatePatched {
                 step: step.path.clone(),
                 agent: step.agent.clone(),
-                patch: patch.clone(),
+                patch: flow::patch_of(self.desk.flow, &answer),
             },
             false,
         )?;
-        self.finish_step(&step.path, Value::Object(patch))?;
+        self.finish_step(&step.path, answer)?;
         Ok(None)
     }
 
-    fn patch_refusals(
+    /// Every reason not to take the answer. Facts that the journal knows better are filled in on the way.
+    fn refusals(
         &self,
         step: &AgentStep,
-        patch: &mut Map<String, Value>,
-    ) -> Vec<(String, String, String)> {
+        answer: &mut Value,
+    ) -> Result<Vec<PatchRefusal>, RunError> {
+        let flow = self.desk.flow;
         let state = self.desk.log.state();
-        let mut refusals: Vec<(String, String, String)> = patch
-            .keys()
-            .filter(|field| !step.writes.contains(field))
-            .map(|field| {
-                (
-                    field.clone(),
-                    "writes".to_owned(),
-                    format!(
-                        "this step writes {} and nothing else",
-                        step.writes.join(", ")
-                    ),
-                )
-            })
-            .collect();
-        let evidence = Evidence {
-            ledger: &self.desk.ledger,
-            trace: self.desk.ledger.trace(&step.path),
-            state,
-            capability_of: &|tool| self.pack.policy.capability_of(tool),
-        };
-        for refusal in claims::settle(patch, &evidence) {
-            refusals.push((refusal.field, refusal.rule.to_owned(), refusal.message));
+        let mut refusals = Vec::new();
+        if let Value::Object(map) = answer {
+            let evidence = Evidence {
+                ledger: &self.desk.ledger,
+                trace: self.desk.ledger.trace(&step.path),
+                state,
+                capability_of: &|tool| self.pack.policy.capability_of(tool),
+            };
+            refusals = claims::settle(map, &evidence);
         }
-        for refusal in flow::check_patch(self.desk.flow, &step.agent, state, patch) {
-            if !refusals.iter().any(|(field, ..)| *field == refusal.field) {
-                refusals.push((refusal.field, refusal.rule, refusal.message));
+        let patch = flow::patch_of(flow, answer);
+        for field in patch.keys().filter(|field| !step.writes.contains(field)) {
+            refusals.push(PatchRefusal {
+                field: field.clone(),
+                rule: "writes".into(),
+                message: format!(
+                    "this step writes {} and nothing else",
+                    step.writes.join(", ")
+                ),
+            });
+        }
+        for refusal in flow::check_patch(flow, &step.agent, state, &patch) {
+            if !refusals.iter().any(|r| r.field == refusal.field) {
+                refusals.push(refusal);
             }
         }
-        refusals
+        let claims = flow::verify_output(flow, &self.desk.log, &step.path, answer)
+            .map_err(|e| RunError::Pack(e.to_string()))?;
+        refusals.extend(claims.into_iter().map(|c| PatchRefusal {
+            field: "answer".into(),
+            rule: format!("claims: {}", c.claim),
+            message: c.message,
+        }));
+        Ok(refusals)
     }
 }
 

@@ -159,7 +159,9 @@ impl Driver<'_> {
                 (Some(_), Some(file)) => Some((file.clone(), self.snapshot(file)?)),
                 (Some(_), None) => {
                     return Err(RunError::Refused {
-                        message: format!("the run has no snapshot of {id:?} from before its change"),
+                        message: format!(
+                            "the run has no snapshot of {id:?} from before its change"
+                        ),
                         hint: "its versions may still hold it".into(),
                     });
                 }
@@ -185,7 +187,9 @@ impl Driver<'_> {
         let backend = self.gateway.backend();
         let mut kept = None;
         if let Some(now) = &plan.now {
-            let mark = self.desk.snapshot(&plan.id, &now.workflow, &now.graph_hash)?;
+            let mark = self
+                .desk
+                .snapshot(&plan.id, &now.workflow, &now.graph_hash)?;
             kept = Some(mark.file.clone());
             self.record(
                 Event::SnapshotTaken {
@@ -249,11 +253,11 @@ fn backend_error(backend: &str, error: BackendError) -> RunError {
             message: format!("the {backend} backend is not available: {error}"),
             hint: error.hint.unwrap_or_default(),
         },
-        BackendErrorKind::NotFound
-        | BackendErrorKind::Rejected
-        | BackendErrorKind::Unsupported => RunError::Refused {
-            message: format!("the {backend} backend refused: {error}"),
-            hint: error.hint.unwrap_or_default(),
-        },
+        BackendErrorKind::NotFound | BackendErrorKind::Rejected | BackendErrorKind::Unsupported => {
+            RunError::Refused {
+                message: format!("the {backend} backend refused: {error}"),
+                hint: error.hint.unwrap_or_default(),
+            }
+        }
     }
 }
