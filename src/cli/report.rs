@@ -42,7 +42,7 @@ fn checked(report: &RunReport, out: &mut String) {
         let why = report
             .state
             .get("qa_report")
-            .and_then(|r| r.get("not_executed_because"))
+            .and_then(|r| r.get("not_executed"))
             .and_then(Value::as_str)
             .unwrap_or("the embedded backend has no n8n to run it on");
         out.push_str(&format!("not checked: it was not executed ({})\n", plain_long(why)));

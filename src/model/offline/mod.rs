@@ -2,4 +2,33 @@
 //! It reads a request into a [`plan::Plan`], compiles a plan into a workflow and edits an existing workflow; it never
 //! invents a node type or a parameter (both come from the catalog) and asks about what it cannot read.
 
+pub mod compile;
+pub mod lexicon;
+pub mod modify;
 pub mod plan;
+pub mod read;
+mod roles;
+
+use super::{BoxFuture, Model, ModelAnswer, ModelError, ModelRequest};
+use crate::n8n::catalog::Catalog;
+
+/// The planner as a model. Its answers are free and the same every time, so they need not be synced before they are used.
+#[derive(Debug)]
+pub struct OfflineModel {
+    catalog: &'static Catalog,
+}
+
+impl Default for OfflineModel {
+    fn default() -> Self {
+        OfflineModel { catalog: Catalog::embedded() }
+    }
+}
+
+impl Model for OfflineModel {
+    fn is_paid(&self) -> bool {
+        false
+    }
+    fn call<'a>(&'a self, request: &'a ModelRequest, _sink: &'a (dyn Fn(&str) + Send + Sync)) -> BoxFuture<'a, Result<ModelAnswer, ModelError>> {
+        Box::pin(std::future::ready(roles::play(request, self.catalog)))
+    }
+}

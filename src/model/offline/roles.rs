@@ -45,7 +45,7 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
         "clarify" | "refine" => clarify(input, catalog),
         "research" => research(input, &seen),
         "decide" => decide(input),
-        "blueprint" => blueprint(input),
+        "blueprint" => blueprint(input, catalog),
         "build" => build(input, &seen, catalog),
         "validate" => validate(input, &seen),
         "research_fix" => research_fix(input, &seen),
@@ -173,7 +173,7 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
     let mut existing: Vec<Value> = listed
         .iter()
         .filter(|w| w.get("fit_score").and_then(Value::as_u64).is_some_and(|s| s > 0))
-        .map(|w| json!({"id": w["id"], "name": w["name"], "fit_score": w["fit_score"], "fit_parts": w["fit_parts"], "source": "project"}))
+        .map(|w| json!({"id": w["id"], "name": w["name"], "fit_score": w["fit_score"], "evidence": w["fit_parts"]}))
         .collect();
     existing.sort_by_key(|w| std::cmp::Reverse(w.get("fit_score").and_then(Value::as_u64)));
     existing.truncate(5);
@@ -213,6 +213,57 @@ fn words(request: &str) -> Vec<String> {
     found
 }
 
+/// From this fit on, changing an existing workflow is offered; from [`RECOMMENDED_FIT`] on it is recommended.
+const OFFERED_FIT: u64 = 60;
+const RECOMMENDED_FIT: u64 = 80;
+
+/// Change what is there, or build: the choices with the scores that the program computed.
+fn decide(input: &Map<String, Value>) -> Result<Move, String> {
+    if let Some(id) = named(input) {
+        let decision = json!({"choice": "modify", "workflow_id": id, "what": format!("change {id} as asked, nothing else"), "reason": "you named this workflow"});
+        return Ok(Move::Done(json!({"decision": decision, "decision_options": [decision]})));
+    }
+    let found = object(input, "research_findings").and_then(|f| f.get("existing")).and_then(Value::as_array).cloned().unwrap_or_default();
+    let score = |w: &Value| w.get("fit_score").and_then(Value::as_u64).unwrap_or(0);
+    let mut options: Vec<Value> = found
+        .iter()
+        .filter(|w| score(w) >= OFFERED_FIT)
+        .take(3)
+        .map(|w| {
+            json!({
+                "choice": "modify", "workflow_id": w["id"], "fit_score": w["fit_score"],
+                "what": format!("change {}: set what the request says, add the steps it lacks, keep the rest", w["name"].as_str().unwrap_or("it")),
+                "reason": "it has the same trigger and the same services",
+            })
+        })
+        .collect();
+    let best = options.first().filter(|o| score(o) >= RECOMMENDED_FIT).cloned();
+    let reason = match found.iter().map(score).max() {
+        None => "there is no workflow yet that could be changed".to_owned(),
+        Some(top) => format!("the nearest existing workflow fits to {top} of 100; from {RECOMMENDED_FIT} on changing it is the better way"),
+    };
+    let build = json!({"choice": "build", "workflow_id": null, "what": "build a new workflow", "reason": reason});
+    options.push(build.clone());
+    Ok(Move::Done(json!({"decision": best.unwrap_or(build), "decision_options": options})))
+}
+
+/// The workflow that the user named.
+fn named(input: &Map<String, Value>) -> Option<String> {
+    let given = object(input, "input").and_then(|i| i.get("workflow")).and_then(Value::as_str);
+    given.filter(|id| !id.is_empty()).map(str::to_owned)
+}
+
+/// Name and nodes of what will be built; a change is worked out by the builder, on the workflow as it is then.
+fn blueprint(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String> {
+    if let Some(id) = to_change(input) {
+        let name = input.get("existing").and_then(|e| e.pointer("/workflow/name").or_else(|| e.get("name"))).and_then(Value::as_str).unwrap_or(&id).to_owned();
+        return Ok(Move::Done(json!({"blueprint": {"name": name, "changes": [text(input, "request")]}})));
+    }
+    let compiled = compile::compile(&plan(input), catalog);
+    let nodes: Vec<Value> = compiled.workflow.nodes.iter().map(|n| json!({"name": n.name(), "type": n.node_type(), "version": n.type_version()})).collect();
+    Ok(Move::Done(json!({"blueprint": {"name": compiled.workflow.name(), "nodes": nodes, "open": compiled.todo}})))
+}
+
 /// Builds the workflow, or changes the existing one, through the tools.
 fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Result<Move, String> {
     if let Some(id) = to_change(input) {
@@ -233,8 +284,8 @@ fn creation(workflow: &Workflow) -> Value {
 
 /// The id of the workflow that the decision (or the user) wants changed.
 fn to_change(input: &Map<String, Value>) -> Option<String> {
-    let decided = object(input, "decision").filter(|d| text(d, "choice") == "modify").map(|d| text(d, "workflow_id").to_owned());
-    decided.or_else(|| input.get("workflow_id").and_then(Value::as_str).map(str::to_owned)).filter(|id| !id.is_empty())
+    let decided = object(input, "decision").filter(|d| text(d, "choice") == "modify")?;
+    Some(text(decided, "workflow_id").to_owned()).filter(|id| !id.is_empty())
 }
 
 fn change(input: &Map<String, Value>, id: &str, seen: &Seen<'_>, catalog: &Catalog) -> Result<Move, String> {
@@ -298,9 +349,9 @@ fn validate(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
     })))
 }
 
-/// L2: looks up the node types of findings that have no known fix, and what was learnt about their codes.
+/// L2: what was learnt about the codes of the findings, and what the checker itself would change.
 fn research_fix(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
-    let findings = findings(input);
+    let findings = errors(input);
     if seen.results.is_empty() {
         let mut codes: Vec<&str> = findings.iter().filter_map(|f| f.get("code").and_then(Value::as_str)).collect();
         codes.sort_unstable();
@@ -310,66 +361,84 @@ fn research_fix(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, Str
             return Ok(Move::Call(calls));
         }
     }
-    let guidance: Vec<Value> = seen
-        .all_ok("search_learnings")
-        .flat_map(|c| c.get("learnings").or_else(|| c.get("results")).and_then(Value::as_array).cloned().unwrap_or_default())
+    let field = |f: &Value, key: &str| f.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+    let guidance: Vec<String> = findings
+        .iter()
+        .map(|f| match f.pointer("/fix/title").and_then(Value::as_str) {
+            Some(title) => format!("{}: {title}", field(f, "node")),
+            None => format!("{}: {} has no known fix; only the user can supply it: {}", field(f, "node"), field(f, "code"), field(f, "message")),
+        })
         .collect();
     Ok(Move::Done(json!({"research_findings": {"guidance": guidance}})))
 }
 
-/// The findings of the last QA report.
-fn findings(input: &Map<String, Value>) -> Vec<Value> {
-    object(input, "qa_report").and_then(|r| r.get("findings")).and_then(Value::as_array).cloned().unwrap_or_default()
+/// The error findings of the last check: as the checker gave them, else as the QA report has them.
+fn errors(input: &Map<String, Value>) -> Vec<Value> {
+    let checked = input.get("findings").and_then(Value::as_array);
+    let reported = object(input, "qa_report").and_then(|r| r.get("findings")).and_then(Value::as_array);
+    checked.or(reported).into_iter().flatten().filter(|f| f["severity"] == "error").cloned().collect()
 }
 
-/// L1: applies the fixes that are certain. What has none is left as it is and said so.
+/// L1: applies the fixes that are certain. What has none is left as it is.
 fn fix(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
     let id = workflow_id(input)?;
     let Some(result) = seen.last("autofix_workflow") else {
         return Ok(Move::Call(vec![("autofix_workflow", json!({"workflow_id": id}))]));
     };
-    let ids: Vec<Value> = findings(input).iter().filter(|f| f["severity"] == "error").filter_map(|f| f.get("id").cloned()).collect();
-    let tried = match result.status {
-        ToolStatus::Ok => json!({"findings": ids, "what": "autofix_workflow", "result": result.content.get("fixed").or_else(|| result.content.get("summary")).cloned().unwrap_or_default()}),
-        _ => json!({"findings": ids, "what": "autofix_workflow", "result": result.content.get("error").cloned().unwrap_or_default()}),
+    let tried: Vec<Value> = match result.status {
+        ToolStatus::Ok => errors(input)
+            .iter()
+            .filter(|f| f.pointer("/fix/confidence").and_then(Value::as_str) == Some("sure"))
+            .map(|f| json!({"finding": f["id"], "change": f.pointer("/fix/title"), "why": "the checker is sure of it"}))
+            .collect(),
+        _ => Vec::new(),
     };
-    Ok(Move::Done(json!({"fixes_tried": [tried]})))
+    Ok(Move::Done(json!({"workflow": {"id": id}, "fixes_tried": tried})))
 }
 
 /// Runs the workflow once where the backend can; says why not where it cannot.
 fn test(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
     let id = workflow_id(input)?;
     let Some(result) = seen.last("trigger_workflow") else {
-        return Ok(Move::Call(vec![("trigger_workflow", json!({"workflow_id": id, "payload": {}}))]));
+        return Ok(Move::Call(vec![("trigger_workflow", json!({"workflow_id": id}))]));
     };
     let report = match result.status {
-        ToolStatus::Ok => json!({"executed": true, "execution_id": result.content.get("execution_id")}),
-        _ => json!({"executed": false, "not_executed_because": result.content.get("error").and_then(Value::as_str).unwrap_or("the backend did not run it")}),
+        ToolStatus::Ok => json!({"executed": true, "execution": result.content, "test_status": "pass"}),
+        _ => json!({"executed": false, "not_executed": result.content.get("error").and_then(Value::as_str).unwrap_or("the backend did not run it")}),
     };
     Ok(Move::Done(json!({"qa_report": report})))
 }
 
 /// L4: what the state itself shows about why the run was blocked.
 fn post_mortem(input: &Map<String, Value>) -> Result<Move, String> {
-    let findings = findings(input);
-    let open: Vec<&Value> = findings.iter().filter(|f| f["severity"] == "error").collect();
-    let first = open.first();
-    let field = |key: &str| first.and_then(|f| f.get(key)).and_then(Value::as_str).unwrap_or("").to_owned();
+    let open = errors(input);
+    let field = |key: &str| open.first().and_then(|f| f.get(key)).and_then(Value::as_str).unwrap_or("").to_owned();
     let summary = if open.is_empty() {
         "the run was blocked without an open error finding".to_owned()
     } else {
         format!("{} error findings stayed after all QA cycles; the first is {} on node {:?}: {}", open.len(), field("code"), field("node"), field("message"))
     };
-    let tried = input.get("fixes_tried").and_then(Value::as_array).map_or(0, Vec::len);
-    let learning = json!({
-        "title": format!("{} has no certain fix", field("code")),
-        "problem": field("message"),
-        "cause": "no fix of the finding is known to the program, and the offline model does not guess one",
-        "solution": "correct the node by hand, or run with a model",
-        "finding_codes": open.iter().filter_map(|f| f.get("code").cloned()).collect::<Vec<_>>(),
-    });
+    let ids: Vec<String> = open.iter().filter_map(|f| f.get("id").and_then(Value::as_str).map(str::to_owned)).collect();
+    let codes: Vec<&str> = open.iter().filter_map(|f| f.get("code").and_then(Value::as_str)).collect();
+    let learnings = if open.is_empty() {
+        json!([])
+    } else {
+        json!([{
+            "title": format!("{} has no certain fix", field("code")),
+            "problem": field("message"),
+            "cause": "the checker has no certain fix for it, and the offline model does not guess one",
+            "solution": "correct the node by hand, or run with a model",
+            "finding_codes": codes,
+        }])
+    };
     Ok(Move::Done(json!({
-        "root_cause": {"summary": summary, "evidence": open.iter().filter_map(|f| f.get("id").cloned()).collect::<Vec<_>>(), "fixes_tried": tried},
-        "proposed_learnings": [learning],
+        "root_cause": {
+            "summary": summary,
+            "where": field("node"),
+            "evidence": ids,
+            "failed_fixes": input.get("fixes_tried").cloned().unwrap_or_else(|| json!([])),
+            "prevention": "a request that names every value the node needs, or a model that can look the node up",
+        },
+        "proposed_learnings": learnings,
     })))
 }
