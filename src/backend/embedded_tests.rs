@@ -38,7 +38,10 @@ fn id(text: &str) -> WorkflowId {
 fn slugs_are_ascii_and_keep_the_sense() {
     for (name, want) in [
         ("Orders to Slack", "orders-to-slack"),
-        ("  Größe & Übermaß:  Prüfung!  ", "groesse-and-uebermass-pruefung"),
+        (
+            "  Größe & Übermaß:  Prüfung!  ",
+            "groesse-and-uebermass-pruefung",
+        ),
         ("Notificación del año — señal", "notificacion-del-ano-senal"),
         ("L'été à Orléans", "lete-a-orleans"),
         ("注文 → Slack", "slack"),
@@ -66,7 +69,9 @@ async fn a_workflow_is_a_file_that_n8n_imports() {
     let text = std::fs::read_to_string(dir.path().join("workflows/orders-to-slack.json")).unwrap();
     assert_eq!(text, workflow("Orders to Slack", 2).to_text());
     assert_eq!(
-        std::fs::read_dir(dir.path().join("workflows")).unwrap().count(),
+        std::fs::read_dir(dir.path().join("workflows"))
+            .unwrap()
+            .count(),
         1,
         "no temporary file is left"
     );
@@ -88,7 +93,16 @@ async fn ids_do_not_collide_and_a_create_never_overwrites() {
         .await
         .unwrap_err();
     assert_eq!(error.kind, BackendErrorKind::Rejected);
-    assert_eq!(backend.get(&id("orders")).await.unwrap().workflow.nodes.len(), 1);
+    assert_eq!(
+        backend
+            .get(&id("orders"))
+            .await
+            .unwrap()
+            .workflow
+            .nodes
+            .len(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -137,9 +151,18 @@ async fn versions_hold_what_was_before_each_change() {
     let (dir, backend) = project();
     let first = create(&backend, &workflow("Orders", 1)).await;
     assert_eq!(backend.versions(&first.id).await.unwrap(), []);
-    backend.replace(&first.id, &workflow("Orders", 2)).await.unwrap();
-    backend.replace(&first.id, &workflow("Orders", 2)).await.unwrap(); // nothing changes, nothing is kept
-    backend.replace(&first.id, &workflow("Orders", 3)).await.unwrap();
+    backend
+        .replace(&first.id, &workflow("Orders", 2))
+        .await
+        .unwrap();
+    backend
+        .replace(&first.id, &workflow("Orders", 2))
+        .await
+        .unwrap(); // nothing changes, nothing is kept
+    backend
+        .replace(&first.id, &workflow("Orders", 3))
+        .await
+        .unwrap();
     backend.delete(&first.id).await.unwrap();
     let versions = backend.versions(&first.id).await.unwrap();
     let shape: Vec<(u32, usize)> = versions.iter().map(|v| (v.number, v.node_count)).collect();
@@ -179,7 +202,11 @@ async fn a_workflow_is_named_by_id_path_or_title() {
         ("flows/sub/Mine.json", "flows/sub/Mine.json"),
         ("no-such", "no-such"),
     ] {
-        assert_eq!(backend.resolve(reference).await, Ok(id(want)), "{reference}");
+        assert_eq!(
+            backend.resolve(reference).await,
+            Ok(id(want)),
+            "{reference}"
+        );
     }
     let mine = id("flows/sub/Mine.json");
     backend.replace(&mine, &workflow("Mine", 2)).await.unwrap();
@@ -222,7 +249,11 @@ async fn nothing_outside_the_project_and_no_record_of_a_run_is_a_workflow() {
             Ok(id) => backend.get(&id).await.unwrap_err(),
             Err(error) => error,
         };
-        assert_eq!(error.kind, BackendErrorKind::Rejected, "{reference:?}: {error}");
+        assert_eq!(
+            error.kind,
+            BackendErrorKind::Rejected,
+            "{reference:?}: {error}"
+        );
     }
     #[cfg(unix)]
     {
@@ -256,7 +287,11 @@ async fn what_it_cannot_do_it_says() {
     ];
     for error in errors {
         assert_eq!(error.kind, BackendErrorKind::Unsupported);
-        assert!(error.message.starts_with("the embedded backend cannot execute workflows"));
+        assert!(
+            error
+                .message
+                .starts_with("the embedded backend cannot execute workflows")
+        );
         assert!(error.hint.unwrap().starts_with("not executed"));
     }
     assert_eq!(backend.search_templates("slack", 5).await.unwrap(), []);

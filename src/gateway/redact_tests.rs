@@ -19,7 +19,10 @@ fn secrets() -> Vec<(&'static str, String)> {
         ("jwt", format!("eyJ{}.eyJ{}.{}", a(20), a(30), a(20))),
         (
             "private-key",
-            format!("-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----", a(60)),
+            format!(
+                "-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----",
+                a(60)
+            ),
         ),
     ]
 }
@@ -35,7 +38,10 @@ fn known_shapes_are_hidden_wherever_they_stand() {
             "{kind}"
         );
         let value = json!({"parameters": {"list": [{"x": secret.clone()}], secret.clone(): 1}});
-        assert!(!redactor.value(value).to_string().contains(&secret), "{kind}");
+        assert!(
+            !redactor.value(value).to_string().contains(&secret),
+            "{kind}"
+        );
     }
 }
 
@@ -43,9 +49,18 @@ fn known_shapes_are_hidden_wherever_they_stand() {
 fn around_a_secret_the_text_stays() {
     let redactor = Redactor::default();
     for (text, want) in [
-        ("https://user:hunter22@db.example.com/x", "https://user:[redacted:url-password]@db.example.com/x"),
-        ("Authorization: Bearer abcdefghijklmnopqrstuvwxyz", "Authorization: Bearer [redacted:bearer]"),
-        ("password=correct-horse&x=1", "password=[redacted:assigned]&x=1"),
+        (
+            "https://user:hunter22@db.example.com/x",
+            "https://user:[redacted:url-password]@db.example.com/x",
+        ),
+        (
+            "Authorization: Bearer abcdefghijklmnopqrstuvwxyz",
+            "Authorization: Bearer [redacted:bearer]",
+        ),
+        (
+            "password=correct-horse&x=1",
+            "password=[redacted:assigned]&x=1",
+        ),
         (
             "https://hooks.slack.com/services/T00000000/B00000000/abcdefghijklmnopqrstuvwx",
             "https://hooks.slack.com/services/[redacted:slack-webhook]",
@@ -130,7 +145,11 @@ fn arguments_keep_their_text_when_there_is_nothing_to_hide() {
         "{\"password\":\"[redacted:value]\",\"b\":1}"
     );
     let (_, secret) = secrets().remove(0);
-    assert!(!redactor.arguments(&format!("{{broken {secret}")).contains(&secret));
+    assert!(
+        !redactor
+            .arguments(&format!("{{broken {secret}"))
+            .contains(&secret)
+    );
 }
 
 #[test]

@@ -35,7 +35,10 @@ fn a_skill_is_its_body_and_its_files() {
         let text = knowledge.load_skill(name).unwrap();
         assert_eq!(text.body, "# Demo\ntext\n");
         assert_eq!(text.files, ["references/a.md"]);
-        assert_eq!(knowledge.skill_file(name, "./references/a.md"), Ok("A".into()));
+        assert_eq!(
+            knowledge.skill_file(name, "./references/a.md"),
+            Ok("A".into())
+        );
         assert!(matches!(
             knowledge.skill_file(name, "references/none.md"),
             Err(KnowledgeError::NotFound { .. })
@@ -136,7 +139,11 @@ fn learnings_are_found_by_the_index_and_read_by_id() {
         date: "2026-02-03".into(),
         ..lesson("Body again")
     };
-    assert_eq!(knowledge.write_learning(&again).unwrap(), "L-003", "the same lesson is kept once");
+    assert_eq!(
+        knowledge.write_learning(&again).unwrap(),
+        "L-003",
+        "the same lesson is kept once"
+    );
     let (entries, _) = knowledge.read_learnings(&[id]).unwrap();
     assert_eq!(
         entries[0].body,
