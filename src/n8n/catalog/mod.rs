@@ -37,7 +37,7 @@ pub use description::{
 pub use display::deep_equal;
 pub use fill::FillError;
 pub use ports::{Port, PortRule};
-pub use recipe::{Recipe, RecipeParameter};
+pub use recipe::{Recipe, RecipeCredential, RecipeParameter};
 pub use search::SearchHit;
 
 use decode::Loaded;
@@ -109,6 +109,7 @@ pub struct Catalog {
     bytes: std::borrow::Cow<'static, [u8]>,
     loaded: Loaded,
     body: OnceLock<Vec<u8>>,
+    index: OnceLock<search::Index>,
     seen: Mutex<HashMap<(String, u64), Arc<NodeDescription>>>,
 }
 
@@ -148,6 +149,7 @@ impl Catalog {
             bytes,
             loaded,
             body: OnceLock::new(),
+            index: OnceLock::new(),
             seen: Mutex::new(HashMap::new()),
         }
     }
@@ -207,6 +209,8 @@ impl Catalog {
 
     /// Node types for a service, an operation or a word about either, best first. Tool variants are not listed.
     pub fn search(&self, query: &str, limit: usize) -> Vec<SearchHit> {
-        search::search(&self.loaded.head.types, query, limit)
+        self.index
+            .get_or_init(|| search::Index::new(&self.loaded.head.types))
+            .search(query, limit)
     }
 }
