@@ -56,11 +56,11 @@ struct Document {
     has_action: bool,
     /// Added to every score: what nobody should choose first is below zero.
     bias: f64,
-    /// The label's words, without "trigger".
+    /// The label's words that tell something.
     title: Vec<String>,
     /// The same glued together: "rocket chat" is "rocketchat".
     glued: String,
-    /// The type name's words, without "trigger".
+    /// The type name's words that tell something.
     name: Vec<String>,
     glued_name: String,
     aliases: Vec<(Vec<String>, String)>,
@@ -193,14 +193,15 @@ impl Document {
     fn new(entry: &TypeEntry, has_action: bool) -> Self {
         let short = entry.name.rsplit('.').next().unwrap_or(&entry.name);
         let all = |list: &[String]| list.iter().flat_map(|text| words(text)).collect();
-        let without_trigger = |mut list: Vec<String>| {
-            if list.len() > 1 && entry.trigger {
-                list.retain(|w| w != "trigger");
+        let telling = |list: Vec<String>| {
+            let idle = |w: &String| STOP.contains(&w.as_str()) || (entry.trigger && w == "trigger");
+            if list.iter().all(idle) {
+                return list;
             }
-            list
+            list.into_iter().filter(|w| !idle(w)).collect()
         };
-        let title = without_trigger(words(&entry.label));
-        let name = without_trigger(camel_words(short));
+        let title: Vec<String> = telling(words(&entry.label));
+        let name: Vec<String> = telling(camel_words(short));
         let mut bias = 0.0;
         if entry.hidden || SUPERSEDED.contains(&entry.name.as_str()) {
             bias -= 15.0;
@@ -224,7 +225,7 @@ impl Document {
             aliases: entry
                 .aliases
                 .iter()
-                .map(|alias| (words(alias), alias.clone()))
+                .map(|alias| (telling(words(alias)), alias.clone()))
                 .collect(),
             doings: all(&entry.words),
             categories: all(&entry.categories),
@@ -236,6 +237,7 @@ impl Document {
             (true, true) => 4.0,
             (false, true) => -12.0,
             (true, false) if self.has_action => -9.0,
+            (true, false) if self.node_type.ends_with("Trigger") => -5.0,
             (_, false) => 0.0,
         }
     }
