@@ -88,7 +88,7 @@ fn bare(word: &str) -> String {
         .to_lowercase()
 }
 
-const DETERMINER: &str = r"^(?:a|an|the|it|its|them|him|her|us|me|my|our|your|his|their|this|that|these|those|each|every|all|any|one|only|both|everyone|everybody|someone|new|§\S*|den|die|das|dem|der|ein\w*|es|ihn|ihm|sie|mich|mir|uns|alle|jede\w*|el|la|los|las|un|una|lo|le|les|me|su|sus|l'\S*|une|des|du|mon|ma|mes|notre|nos|who|what|to|in|into|on|via|with|from|for|as|\d+|back|out|up)$";
+const DETERMINER: &str = r"^(?:a|an|the|it|its|them|him|her|us|me|my|our|your|his|their|this|that|these|those|each|every|all|any|one|only|both|everyone|everybody|someone|new|§\S*|den|die|das|dem|der|ein\w*|es|ihn|ihm|sie|mich|mir|uns|alle|jede\w*|el|la|los|las|un|una|lo|le|les|me|su|sus|l'\S*|une|des|du|mon|ma|mes|notre|nos|who|what|to|in|into|on|via|\d+)$";
 
 /// Does this text start a predicate of its own (imperative, "should …", a condition, an else)?
 pub fn starts_predicate(text: &str, join: Join) -> bool {
@@ -128,12 +128,13 @@ pub fn starts_predicate(text: &str, join: Join) -> bool {
     if lexicon::verb(head).is_some() {
         let noun_too = lexicon::noun(head).is_some()
             || has(
-                r"^(?:mail|e-mail|email|text|record|post|message|list|report|note|alert|set|open|closed|paid|call|order|score|rate|count|group|transfer|trigger|start|monitor|watch|file|label|draft|share|back|archive|call|queries|pause|records|posts|mails|match|review|record|check|checks|marked|created|updated|added|deleted|assigned|resolved|informe|registro|envío|copia|cambio|resume|e)$",
+                r"^(?:phone|mail|e-mail|email|text|record|post|message|list|report|note|alert|set|open|closed|paid|call|order|score|rate|count|group|transfer|trigger|start|monitor|watch|file|label|draft|share|back|archive|call|queries|pause|records|posts|mails|match|review|record|check|checks|marked|created|updated|added|deleted|assigned|resolved|informe|registro|envío|copia|cambio|resume|e)$",
                 head,
             );
         let next = words.get(1).map(String::as_str).unwrap_or_default();
         return !noun_too
             || has(DETERMINER, next)
+            || lexicon::verb(next).is_some_and(|v| v.role != "neutral")
             || lexicon::noun(next).is_some() && join != Join::And;
     }
     // German puts the verb last; so does a passive ("should be …").
@@ -217,11 +218,7 @@ pub fn clauses(sentence: &str, index: usize) -> Vec<Clause> {
             }
         };
         if cuts_here && !left.trim().is_empty() {
-            out.push(Clause {
-                text: left.trim().to_owned(),
-                join,
-                sentence: index,
-            });
+            push_with_label(&mut out, left.trim(), join, kind, index);
             from = if keeps_mark { *start } else { *end };
             join = kind;
         }
