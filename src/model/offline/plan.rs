@@ -336,8 +336,11 @@ pub enum Does {
         output_fields: Vec<String>,
     },
     /// Many items into one ("as one list", "a single report"); `format`: list, html_table, text, json.
+    /// `group_by`: one list per value of it ("one mail per owner").
     Aggregate {
         format: String,
+        #[serde(default)]
+        group_by: Option<Val>,
     },
     /// One item with a list into many items.
     Split {
