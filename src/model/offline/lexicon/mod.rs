@@ -1,0 +1,278 @@
+//! The words of a request: services, verbs, nouns, keywords in English, German, Spanish and French. Tables are data
+//! (`*.tsv`); this module loads them once and compiles the patterns that use them. It knows no request and no plan.
+
+use regex::Regex;
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock, Mutex},
+};
+
+/// A service that people name, with the node names that stand for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServiceEntry {
+    pub key: String,
+    pub label: String,
+    /// Full node types, best first; empty when only a trigger exists.
+    pub actions: Vec<String>,
+    pub triggers: Vec<String>,
+    pub tags: Vec<String>,
+    pub aliases: Vec<Alias>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alias {
+    pub text: String,
+    /// An ordinary word: only a capitalised use names the service.
+    pub capitalised: bool,
+}
+
+impl ServiceEntry {
+    pub fn is(&self, tag: &str) -> bool {
+        self.tags.iter().any(|t| t == tag)
+    }
+}
+
+/// What a word does as a verb.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VerbEntry {
+    pub verb: String,
+    pub object: Option<String>,
+    pub service: Option<String>,
+    /// `action`, `read`, `neutral`.
+    pub role: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct NounEntry {
+    pub canonical: String,
+    pub service: Option<String>,
+}
+
+fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+    table
+        .lines()
+        .filter(|l| !l.is_empty() && !l.starts_with('#'))
+        .map(|l| l.split('\t').collect())
+}
+
+fn opt(text: &str) -> Option<String> {
+    (!text.is_empty() && text != "-").then(|| text.to_owned())
+}
+
+fn list(text: &str) -> impl Iterator<Item = &str> {
+    text.split([',', '|'])
+        .map(str::trim)
+        .filter(|s| !s.is_empty())
+}
+
+fn node_type(name: &str) -> String {
+    match name.strip_prefix("lc:") {
+        Some(rest) => format!("@n8n/n8n-nodes-langchain.{rest}"),
+        None => format!("n8n-nodes-base.{name}"),
+    }
+}
+
+static SERVICES: LazyLock<Vec<ServiceEntry>> = LazyLock::new(|| {
+    rows(include_str!("services.tsv"))
+        .filter_map(|r| match r.as_slice() {
+            [key, label, actions, triggers, tags, aliases, ..] => {
+                let tags: Vec<String> = list(tags).map(str::to_owned).collect();
+                let wordy = tags.iter().any(|t| t == "word");
+                Some(ServiceEntry {
+                    key: (*key).to_owned(),
+                    label: (*label).to_owned(),
+                    actions: list(actions).map(node_type).collect(),
+                    triggers: list(triggers).map(node_type).collect(),
+                    aliases: aliases
+                        .split('|')
+                        .filter(|a| !a.is_empty())
+                        .map(|a| Alias {
+                            text: a.trim_start_matches('^').to_owned(),
+                            capitalised: a.starts_with('^') || wordy && !a.contains(' '),
+                        })
+                        .collect(),
+                    tags,
+                })
+            }
+            _ => None,
+        })
+        .collect()
+});
+
+static VERBS: LazyLock<HashMap<String, VerbEntry>> = LazyLock::new(|| {
+    let mut map = HashMap::new();
+    for r in rows(include_str!("verbs.tsv")) {
+        if let [verb, object, service, role, forms, ..] = r.as_slice() {
+            for form in forms.split_whitespace() {
+                map.entry(form.to_owned()).or_insert_with(|| VerbEntry {
+                    verb: (*verb).to_owned(),
+                    object: opt(object),
+                    service: opt(service),
+                    role: (*role).to_owned(),
+                });
+            }
+        }
+    }
+    map
+});
+
+static NOUNS: LazyLock<HashMap<String, NounEntry>> = LazyLock::new(|| {
+    let mut map = HashMap::new();
+    for r in rows(include_str!("nouns.tsv")) {
+        if let [canonical, forms, service, ..] = r.as_slice() {
+            for form in forms.split_whitespace() {
+                map.entry(form.to_owned()).or_insert_with(|| NounEntry {
+                    canonical: (*canonical).to_owned(),
+                    service: opt(service),
+                });
+            }
+        }
+    }
+    map
+});
+
+static TYPOS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
+    rows(include_str!("typos.tsv"))
+        .filter_map(|r| match r.as_slice() {
+            [wrong, right, ..] => Some((*wrong, *right)),
+            _ => None,
+        })
+        .collect()
+});
+
+static WORDS: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
+    rows(include_str!("words.tsv"))
+        .filter_map(|r| match r.as_slice() {
+            [name, alternatives, ..] => Some((*name, *alternatives)),
+            _ => None,
+        })
+        .collect()
+});
+
+pub fn services() -> &'static [ServiceEntry] {
+    &SERVICES
+}
+
+pub fn service(key: &str) -> Option<&'static ServiceEntry> {
+    SERVICES.iter().find(|s| s.key == key)
+}
+
+pub fn verb(word: &str) -> Option<&'static VerbEntry> {
+    VERBS.get(word)
+}
+
+pub fn noun(word: &str) -> Option<&'static NounEntry> {
+    NOUNS.get(word)
+}
+
+pub fn typo(word: &str) -> Option<&'static str> {
+    TYPOS.get(word).copied()
+}
+
+/// The words that a misspelt word may have meant: long enough to be told apart.
+pub fn spellings() -> &'static [String] {
+    static LIST: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let mut all: Vec<String> = VERBS
+            .keys()
+            .chain(NOUNS.keys())
+            .filter(|w| w.len() >= 5 && w.is_ascii())
+            .cloned()
+            .collect();
+        all.extend(
+            SERVICES
+                .iter()
+                .flat_map(|s| s.aliases.iter())
+                .filter(|a| !a.capitalised && a.text.len() >= 5 && !a.text.contains(' '))
+                .map(|a| a.text.clone()),
+        );
+        all.sort();
+        all.dedup();
+        all
+    });
+    &LIST
+}
+
+/// Puts the word lists into a pattern: `{if}` becomes the alternatives of `if` in all languages.
+pub fn expand(pattern: &str) -> String {
+    let mut out = pattern.to_owned();
+    for (name, alternatives) in WORDS.iter() {
+        let hole = format!("{{{name}}}");
+        if out.contains(&hole) {
+            out = out.replace(&hole, &format!("(?:{alternatives})"));
+        }
+    }
+    out
+}
+
+/// A compiled pattern (case-insensitive, word lists put in), kept for the next use. A broken pattern matches nothing; the tests name it.
+pub fn rx(pattern: &str) -> Arc<Regex> {
+    static CACHE: LazyLock<Mutex<HashMap<String, Arc<Regex>>>> =
+        LazyLock::new(|| Mutex::new(HashMap::new()));
+    let mut cache = match CACHE.lock() {
+        Ok(guard) => guard,
+        Err(poisoned) => poisoned.into_inner(),
+    };
+    if let Some(found) = cache.get(pattern) {
+        return found.clone();
+    }
+    let compiled = Regex::new(&format!("(?i){}", expand(pattern)));
+    debug_assert!(compiled.is_ok(), "broken pattern {pattern}: {compiled:?}");
+    let compiled = Arc::new(compiled.unwrap_or_else(|_| never()));
+    cache.insert(pattern.to_owned(), compiled.clone());
+    compiled
+}
+
+fn never() -> Regex {
+    #[expect(clippy::expect_used, reason = "a constant pattern that compiles")]
+    Regex::new(r"[^\s\S]").expect("the empty class compiles")
+}
+
+/// The IANA zone of a zone that is named in words after a clock time or as such (`UTC`, `Berlin time`).
+pub fn timezone(text: &str) -> Option<String> {
+    rows(include_str!("timezones.tsv")).find_map(|r| match r.as_slice() {
+        [words, zone, ..] => has(
+            &format!(r"(?:\d|\buhr|\b[ap]m|\(|,|\bin|\bzone|\b)\s*\b(?:{words})\b"),
+            // Short zone names are words in other languages ("et", "est", "pt"): only after a figure.
+            &if words.contains("|et")
+                || words.contains("|est")
+                || words.contains("|pt")
+                || words.contains("|ist")
+            {
+                shortened(text)
+            } else {
+                text.to_owned()
+            },
+        )
+        .then(|| (*zone).to_owned()),
+        _ => None,
+    })
+}
+
+/// Upper-case zone names keep, the same letters in lower case do not count.
+fn shortened(text: &str) -> String {
+    text.split_whitespace()
+        .filter(|w| {
+            let letters = w.trim_matches(|c: char| !c.is_alphanumeric());
+            letters.len() > 4
+                || letters.chars().all(|c| c.is_uppercase() || c.is_numeric())
+                || letters.chars().next().is_some_and(char::is_uppercase) && letters.len() > 2
+        })
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// True if the pattern occurs.
+pub fn has(pattern: &str, text: &str) -> bool {
+    rx(pattern).is_match(text)
+}
+
+/// The first group of the first match (or the whole match when the pattern has no group).
+pub fn first<'t>(pattern: &str, text: &'t str) -> Option<&'t str> {
+    let caps = rx(pattern).captures(text)?;
+    let found = (1..caps.len()).find_map(|i| caps.get(i)).or(caps.get(0))?;
+    Some(found.as_str())
+}
+
+#[cfg(test)]
+#[path = "lexicon_tests.rs"]
+mod lexicon_tests;

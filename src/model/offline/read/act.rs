@@ -1,0 +1,643 @@
+//! One clause into steps: which verb on which service, with which arguments. Special actions (wait, HTTP, files, models)
+//! are read in `special`; conditions and order are not decided here.
+
+use crate::model::offline::lexicon::{self, ServiceEntry, VerbEntry, first, has, rx};
+use crate::model::offline::plan::{Arg, Does, Role, Service, Step, Val, Verb};
+use crate::model::offline::read::args;
+use crate::model::offline::read::clause::strip_lead;
+use crate::model::offline::read::text::{Entity, Masked};
+use crate::model::offline::read::value::lit;
+
+/// What the reader knows while it goes through the request.
+pub struct Memory<'a> {
+    pub m: &'a Masked,
+    pub language: &'a str,
+    next: u32,
+    /// The service of the trigger, when it is one.
+    pub trigger: Option<&'static ServiceEntry>,
+    /// Services read from so far, with the step that read them.
+    pub read: Vec<(&'static ServiceEntry, String)>,
+    /// Services used so far, last one last.
+    pub used: Vec<&'static ServiceEntry>,
+    /// Channels and containers named so far: "the same sheet".
+    pub last_container: Option<Val>,
+    /// The last mail address or channel named.
+    pub last_target: Option<Arg>,
+    pub notes: Vec<String>,
+}
+
+impl<'a> Memory<'a> {
+    pub const fn new(m: &'a Masked, language: &'a str) -> Self {
+        Self {
+            m,
+            language,
+            next: 1,
+            trigger: None,
+            read: Vec::new(),
+            used: Vec::new(),
+            last_container: None,
+            last_target: None,
+            notes: Vec::new(),
+        }
+    }
+
+    pub fn step(&mut self, said: &str, does: Does) -> Step {
+        let id = format!("s{}", self.next);
+        self.next += 1;
+        Step {
+            id,
+            said: self.m.plain(said),
+            does,
+            name: None,
+        }
+    }
+}
+
+pub fn service_of(entry: &ServiceEntry, said: &str) -> Service {
+    Service {
+        said: said.to_owned(),
+        node_types: entry.actions.clone(),
+    }
+}
+
+/// A service by its key, under the table's label.
+pub fn named(key: &str) -> Service {
+    lexicon::service(key).map_or_else(Service::default, |e| service_of(e, &e.label))
+}
+
+/// The verb that leads the clause: the first one; for German the one at the end.
+pub fn verb_in(text: &str) -> Option<(&'static VerbEntry, usize)> {
+    let t = strip_lead(text);
+    let words: Vec<String> = t
+        .split_whitespace()
+        .map(|w| {
+            w.trim_matches(|c: char| !c.is_alphanumeric() && c != '-' && c != '§')
+                .to_lowercase()
+        })
+        .collect();
+    let mut fallback = None;
+    for (i, w) in words.iter().enumerate() {
+        let Some(v) = lexicon::verb(w) else { continue };
+        let before = i
+            .checked_sub(1)
+            .and_then(|j| words.get(j))
+            .map(String::as_str)
+            .unwrap_or_default();
+        // "the post", "a mail", "every order": a noun.
+        let as_noun = lexicon::noun(w).is_some()
+            && i > 0
+            && (has(
+                r"^(?:a|an|the|each|every|one|single|new|this|that|their|our|my|your|his|her|per|by|via|eine?\w*|der|die|das|den|jede\w*|un|una|el|la|los|las|le|les|cada|chaque|html|csv|urgent|same|summary|thank-you|welcome|open|of|in|as)$",
+                before,
+            ) || before.starts_with('§'));
+        if as_noun {
+            continue;
+        }
+        if v.role == "neutral" {
+            fallback = fallback.or(Some((v, i)));
+            continue;
+        }
+        if i == 0 || !has(r"^(?:as|per|via|by|of)$", before) {
+            return Some((v, i));
+        }
+    }
+    fallback
+}
+
+/// Services of the clause that are acted on or read from (no models, no agent tools).
+pub fn services_in<'m>(m: &'m Masked, text: &str) -> Vec<&'m Entity> {
+    m.all(text, "s")
+        .into_iter()
+        .filter(|e| {
+            e.service
+                .is_some_and(|s| !s.is("llm") && !s.is("tool") && !s.is("vector"))
+        })
+        .collect()
+}
+
+const FROM: &str = r"\b(?:from|of|out of|in|inside|aus|von|laut|im|de|desde|del|en|dans|depuis|within)\s+(?:the |our |my |a |an |der |dem |unserem |la |el |los |las |nuestra |nuestro |notre |le )?(?:\w+ ){0,2}?";
+const INTO: &str = r"\b(?:to|into|in|on|onto|via|through|using|over|with|by|at|an|nach|ins|im|in den|in die|in das|zu|zum|über|per|auf|a|al|en|por|à|au|dans|sur|par|against|for)\s+(?:the |our |my |a |an |same |der |die |das |den |dem |unser\w* |mein\w* |la |el |los |las |mi |nuestr\w+ |notre |mon |ma |le )?(?:\w+ ){0,2}?";
+
+/// How a service stands in the clause: read from, or written to.
+pub fn source_and_target<'m>(
+    m: &'m Masked,
+    text: &str,
+) -> (Option<&'m Entity>, Option<&'m Entity>) {
+    let found = services_in(m, text);
+    let mark_of = |e: &Entity| {
+        m.entities
+            .iter()
+            .position(|x| std::ptr::eq(x, e))
+            .map(|i| format!("§s{i}§"))
+            .unwrap_or_default()
+    };
+    let mut source = None;
+    let mut target = None;
+    for e in &found {
+        let mark = mark_of(e);
+        let into = has(&format!("{INTO}{mark}"), text);
+        let from = has(
+            &format!(r"\b(?:from|out of|aus|von|laut|desde|depuis|of)\s+(?:\w+ ){{0,3}}?{mark}"),
+            text,
+        ) || has(
+            &format!(
+                "^(?:new|all|every|each|the|my|our|open|recent|latest|neue\\w*|alle)?\\s*(?:\\w+ ){{0,2}}{mark}"
+            ),
+            strip_lead(text),
+        ) && found.len() > 1;
+        if from && source.is_none() {
+            source = Some(*e);
+        } else if into || target.is_none() {
+            target = Some(*e);
+        }
+    }
+    if found.len() == 1 && target.is_none() && source.is_some() {
+        return (source, None);
+    }
+    (source, target)
+}
+
+/// The object of the clause: the noun next to the service or behind the verb.
+pub fn object_in(text: &str, service: Option<&ServiceEntry>, mark: &str) -> Option<String> {
+    let words: Vec<String> = strip_lead(text)
+        .split_whitespace()
+        .map(|w| {
+            w.trim_matches(|c: char| !c.is_alphanumeric() && c != '-' && c != '§' && c != '\'')
+                .to_lowercase()
+        })
+        .collect();
+    let noun_at = |i: usize| {
+        let w = words.get(i)?;
+        let two = words.get(i + 1).map(|n| format!("{w}-{n}"));
+        two.and_then(|t| lexicon::noun(&t).map(|n| n.canonical.clone()))
+            .or_else(|| lexicon::noun(w).map(|n| n.canonical.clone()))
+    };
+    if !mark.is_empty()
+        && let Some(at) = words.iter().position(|w| w.starts_with(mark))
+    {
+        for i in at + 1..at + 3 {
+            if words
+                .get(i)
+                .is_some_and(|w| has(r"^(?:to|in|into|for|with|from|and|who|#|§)", w))
+            {
+                break;
+            }
+            if let Some(n) = noun_at(i) {
+                return Some(n);
+            }
+        }
+    }
+    let verb_at = verb_in(text).map_or(0, |(_, i)| i);
+    let stop = |w: &str| {
+        has(
+            r"^(?:to|in|into|from|on|with|for|via|aus|in|im|an|mit|en|de|desde|dans|avec|whose|who|that|which|as|of)$",
+            w,
+        )
+    };
+    for i in verb_at + 1..words.len() {
+        if words.get(i).is_some_and(|w| stop(w)) {
+            break;
+        }
+        if let Some(n) = noun_at(i) {
+            return Some(n);
+        }
+    }
+    let _ = service;
+    None
+}
+
+/// The object that a service's plain verb means when none is said.
+fn usual_object(entry: &ServiceEntry) -> Option<&'static str> {
+    const USUAL: [(&str, &str); 15] = [
+        ("chat", "message"),
+        ("mail", "message"),
+        ("sms", "sms"),
+        ("sheet", "row"),
+        ("db", "row"),
+        ("base", "record"),
+        ("files", "file"),
+        ("task", "task"),
+        ("issue", "issue"),
+        ("ticket", "ticket"),
+        ("crm", "contact"),
+        ("newsletter", "member"),
+        ("calendar", "event"),
+        ("cms", "post"),
+        ("social", "post"),
+    ];
+    USUAL.iter().find(|(tag, _)| entry.is(tag)).map(|(_, o)| *o)
+}
+
+/// The verb of a service's own terms.
+fn service_verb(entry: &ServiceEntry, verb: &str, text: &str) -> Verb {
+    let upsert = has(
+        r"\b(?:create or update|update or create|add or update|upsert|crea o actualiza\w*|crear o actualizar|anlegen oder aktualisieren|erstelle(?:n)? oder aktualisiere?n?|crée ou met\w* à jour|créer ou mettre à jour)\b",
+        text,
+    );
+    if upsert {
+        return Verb::Upsert;
+    }
+    let writes = matches!(
+        verb,
+        "create"
+            | "add"
+            | "append"
+            | "save"
+            | "insert"
+            | "post"
+            | "send"
+            | "import"
+            | "upsert"
+            | "mail"
+            | "publish"
+            | "upload"
+    );
+    match verb {
+        "draft" => Verb::Create,
+        "get" | "download" if entry.is("files") => {
+            if has(r"\b(?:list|all|every|alle|todos|tous)\b", text) {
+                Verb::GetMany
+            } else {
+                Verb::Download
+            }
+        }
+        "get" | "download" => {
+            if has(
+                r"\b(?:search|searches|suche|suchen|busca|buscar|cherche|find|finde)\b",
+                text,
+            ) && !entry.is("db")
+            {
+                Verb::Search
+            } else if has(
+                r"^(?:\W*)(?:get|fetch|look up|lookup|read|find)\s+(?:the|a|an|that|one)\s+(?:\w+\s+){0,2}(?:by|with id|for this|for that)\b",
+                text,
+            ) {
+                Verb::Get
+            } else {
+                Verb::GetMany
+            }
+        }
+        "update" | "move" if entry.is("files") && verb == "move" => Verb::Move,
+        "update" | "move" => Verb::Update,
+        "delete" => Verb::Delete,
+        "call" if entry.is("sms") => Verb::Call,
+        "reply" if entry.is("mail") || entry.is("ticket") => Verb::Reply,
+        "run" if entry.is("db") => Verb::Query,
+        "run" => Verb::Run,
+        "tweet" => Verb::Create,
+        _ if entry.is("mail") || entry.is("sms") => Verb::Send,
+        _ if entry.is("chat") => {
+            if writes || verb == "reply" {
+                Verb::Send
+            } else {
+                Verb::Post
+            }
+        }
+        _ if entry.is("sheet") && writes => Verb::Append,
+        _ if entry.is("db") && writes => Verb::Insert,
+        _ if entry.is("files") && writes => Verb::Upload,
+        "publish" if entry.is("cms") => Verb::Publish,
+        _ if entry.is("queue") => Verb::Send,
+        _ if writes => Verb::Create,
+        _ => Verb::Create,
+    }
+}
+
+const ONE_FOR_ALL: &str = r"\b(?:one (?:single )?(?:mail|e-mail|email|message|list|report|digest|summary|file|post)|(?:a )?single (?:mail|e-mail|email|message|list|report|digest|summary|post)|as (?:a|one) (?:\w+ )?(?:list|table|digest|summary|report)|in (?:one|a single)|als eine \w+|in einer (?:einzigen )?(?:mail|nachricht|liste)|(?:eine einzige|als (?:liste|tabelle|übersicht))|un (?:solo|único) (?:correo|mensaje|informe)|(?:en|como) una (?:sola )?(?:lista|tabla)|un seul (?:e-?mail|message|mail)|(?:sous forme de|en une seule) (?:liste|tableau)|html[- ]table|not one (?:mail|message|e-mail)|(?:nicht|keine?) eine? \w+ pro|summary|digest|overview|übersicht|zusammenfassung|resumen|récapitulatif|the totals?|list of|csv|excel|xlsx|report)\b";
+
+/// Steps for a clause that acts on services.
+pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
+    let m = mem.m;
+    let opened = m.open(text);
+    let Some((verb, _)) = verb_in(text).or_else(|| verb_in(&opened)) else {
+        return sentence_without_verb(mem, text);
+    };
+    let (mut source, mut target) = source_and_target(m, text);
+    if let (Some(s), None) = (source, target)
+        && verb.role == "action"
+        && !matches!(verb.verb.as_str(), "delete" | "import")
+        && !mail_like(m, text, verb)
+    {
+        // "create a task from the mail in Todoist" names no source service; "archive it in Drive" neither.
+        target = Some(s);
+        source = None;
+    }
+    let mut steps = Vec::new();
+    if let Some(src) = source
+        && let Some(entry) = src.service
+        && !is_trigger(mem, entry)
+        && !mem.read.iter().any(|(e, _)| e.key == entry.key)
+        && (target.is_some() || verb.role == "read" || mail_like(m, text, verb))
+    {
+        steps.push(read_step(mem, text, src));
+    }
+    if verb.role == "read" && verb.verb == "get" && target.is_none() {
+        if steps.is_empty()
+            && let Some(src) = source
+            && src.service.is_some_and(|e| !is_trigger(mem, e))
+        {
+            steps.push(read_step(mem, text, src));
+        }
+        return steps;
+    }
+    if verb.role == "read"
+        && let Some(t) = target
+        && (source.is_none() || !has(INTO, text))
+    {
+        steps.push(read_step(mem, text, t));
+        return steps;
+    }
+    let file = args::file_format(&opened);
+    let target_entry = target.and_then(|t| t.service);
+    let entry = target_entry
+        .or_else(|| {
+            verb.service
+                .as_deref()
+                .and_then(lexicon::service)
+                .filter(|s| s.key != "email")
+        })
+        .or_else(|| implied(mem, text, verb));
+    let Some(entry) = entry else { return steps };
+    let said = target.map_or_else(|| entry.label.clone(), |t| t.value.clone());
+    let mark = target
+        .and_then(|t| m.entities.iter().position(|x| std::ptr::eq(x, t)))
+        .map(|i| format!("§s{i}§"))
+        .unwrap_or_default();
+    let once = has(ONE_FOR_ALL, &opened);
+    let takes_text = entry.is("mail") || entry.is("chat") || entry.is("sms");
+    if once && takes_text && file.is_none() && !steps_are_one(mem, text) {
+        let format = if has(
+            r"\bhtml[- ]?(?:table|tabelle)|\btable\b|\btabelle\b|\btabla\b|\btableau\b",
+            &opened,
+        ) {
+            "html_table"
+        } else {
+            "list"
+        };
+        steps.push(mem.step(
+            text,
+            Does::Aggregate {
+                format: format.into(),
+                group_by: args::group_by(m, text),
+            },
+        ));
+    } else if let Some(group) = args::group_by(m, text).filter(|_| takes_text) {
+        steps.push(mem.step(
+            text,
+            Does::Aggregate {
+                format: "list".into(),
+                group_by: Some(group),
+            },
+        ));
+    }
+    if let Some(format) = &file
+        && (takes_text || entry.is("files"))
+        && args::makes_file(&opened)
+    {
+        steps.push(mem.step(
+            text,
+            Does::ToFile {
+                format: format.clone(),
+                file_name: args::file_name(m, text),
+            },
+        ));
+    }
+    let mut v = service_verb(entry, &verb.verb, &opened);
+    let mut object = if v == Verb::Call && entry.is("sms") {
+        Some("call".to_owned())
+    } else if (entry.is("chat") || entry.is("mail") || entry.is("sms"))
+        && verb.verb != "draft"
+        && !has(r"\bdrafts?\b|\bentwurf\b|\bborrador\b|\bbrouillon\b", text)
+    {
+        usual_object(entry).map(str::to_owned)
+    } else {
+        object_in(text, Some(entry), &mark)
+            .filter(|o| !(entry.is("sheet") || entry.is("db")) || o == "row")
+            .or_else(|| verb.object.clone().filter(|_| target_entry.is_none()))
+            .or_else(|| usual_object(entry).map(str::to_owned))
+    };
+    if entry.key == "twitter" {
+        object = Some("tweet".into());
+    }
+    let mut arguments = args::for_action(mem, text, entry, &verb.verb);
+    if has(r"\bdrafts?\b|\bentwurf\b|\bborrador\b|\bbrouillon\b", text) && v != Verb::Publish {
+        v = Verb::Create;
+        if entry.is("mail") {
+            object = Some("draft".into());
+        } else {
+            arguments.push(Arg {
+                role: Role::Status,
+                value: lit("draft"),
+            });
+        }
+    }
+    if verb.verb == "publish"
+        && entry.is("cms")
+        && has(r"\bthe (?:post|article|draft|entry|beitrag)\b|\bit\b", text)
+        && mem.used.iter().any(|e| e.key == entry.key)
+    {
+        v = Verb::Update;
+        arguments.push(Arg {
+            role: Role::Status,
+            value: lit("publish"),
+        });
+    }
+    if file.is_some() && takes_text && args::makes_file(&opened) {
+        arguments.push(Arg {
+            role: Role::Attachment,
+            value: lit("data"),
+        });
+    }
+    mem.used.push(entry);
+    let service = service_of(entry, &said);
+    steps.push(mem.step(
+        text,
+        Does::Service {
+            service,
+            verb: v,
+            object,
+            args: arguments,
+            once,
+        },
+    ));
+    steps
+}
+
+fn steps_are_one(mem: &Memory<'_>, text: &str) -> bool {
+    // A model's answer is one text already.
+    let _ = text;
+    mem.notes.iter().any(|n| n == "one item")
+}
+
+fn is_trigger(mem: &Memory<'_>, entry: &ServiceEntry) -> bool {
+    mem.trigger.is_some_and(|t| t.key == entry.key)
+}
+
+/// A mail is meant although no mail service is named.
+fn mail_like(m: &Masked, text: &str, verb: &VerbEntry) -> bool {
+    (verb.service.as_deref() == Some("email")
+        || matches!(
+            verb.verb.as_str(),
+            "send" | "post" | "mail" | "call" | "reply" | "add" | "draft"
+        ))
+        && (m.one(text, "m").is_some()
+            || verb.service.as_deref() == Some("email")
+            || has(
+                r"\b(?:by|via|per|por|par|an?|thank-you|reminder|confirmation|one|einen?|eine|un|eine kurze)\s+(?:\w+\s+)?(?:e-?mails?|mails?|correo|courriel)\b|\be-?mail\b.*\bto\b|\bto\b.*\binbox\b",
+                text,
+            ))
+}
+
+/// The service that a verb or an address implies.
+fn implied(mem: &Memory<'_>, text: &str, verb: &VerbEntry) -> Option<&'static ServiceEntry> {
+    let m = mem.m;
+    if mail_like(m, text, verb) {
+        return lexicon::service("email");
+    }
+    if verb.verb == "call" || has(r"\b(?:sms|text message)\b", text) {
+        return (m.one(text, "p").is_some() || has(r"\b(?:phone|handy|number)\b", text))
+            .then(|| lexicon::service("twilio"))
+            .flatten();
+    }
+    let channel = m.one(text, "ca").is_some();
+    if channel {
+        return mem
+            .used
+            .iter()
+            .rev()
+            .find(|e| e.is("chat"))
+            .copied()
+            .or_else(|| lexicon::service("slack"));
+    }
+    if has(
+        r"\b(?:same|that|the|dieselbe|gleiche[ns]?|misma?|même)\s+(?:sheet|spreadsheet|table|base|database|list|channel|folder|tabelle|liste|hoja|feuille|chat|project|board)\b",
+        text,
+    ) {
+        return mem.used.iter().rev().find(|e| !e.is("mail")).copied();
+    }
+    if matches!(
+        verb.verb.as_str(),
+        "publish" | "update" | "delete" | "move" | "reply" | "create" | "add" | "append"
+    ) {
+        return mem
+            .used
+            .iter()
+            .rev()
+            .copied()
+            .chain(mem.read.iter().rev().map(|(e, _)| *e))
+            .find(|e| match verb.verb.as_str() {
+                "publish" => e.is("cms") || e.is("social"),
+                "append" => e.is("sheet"),
+                "create" | "add" => false,
+                _ => !e.is("mail") && !e.is("chat"),
+            })
+            .or_else(|| (verb.verb == "reply").then_some(mem.trigger).flatten());
+    }
+    if matches!(verb.verb.as_str(), "send" | "post" | "mail")
+        && has(r"\b(?:mail|e-mail|email|correo|courriel)\b", text)
+    {
+        return lexicon::service("email");
+    }
+    None
+}
+
+/// "Negative ones also into Slack #x": the target says what to do.
+fn sentence_without_verb(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
+    let m = mem.m;
+    let Some(target) = services_in(m, text).last().copied() else {
+        if m.one(text, "m").is_some() {
+            let args = args::for_action(
+                mem,
+                text,
+                lexicon::service("email").unwrap_or(&lexicon::services()[0]),
+                "send",
+            );
+            return vec![mem.step(
+                text,
+                Does::Service {
+                    service: named("email"),
+                    verb: Verb::Send,
+                    object: Some("message".into()),
+                    args,
+                    once: false,
+                },
+            )];
+        }
+        return Vec::new();
+    };
+    let Some(entry) = target.service else {
+        return Vec::new();
+    };
+    let verb = service_verb(entry, "add", text);
+    let arguments = args::for_action(mem, text, entry, "add");
+    let object = usual_object(entry)
+        .map(str::to_owned)
+        .or_else(|| object_in(text, Some(entry), ""));
+    mem.used.push(entry);
+    vec![mem.step(
+        text,
+        Does::Service {
+            service: service_of(entry, &target.value),
+            verb,
+            object,
+            args: arguments,
+            once: false,
+        },
+    )]
+}
+
+/// Reading from a service.
+pub fn read_step(mem: &mut Memory<'_>, text: &str, source: &Entity) -> Step {
+    let m = mem.m;
+    let Some(entry) = source.service else {
+        return mem.step(text, Does::Nothing);
+    };
+    let mark = m
+        .entities
+        .iter()
+        .position(|x| std::ptr::eq(x, source))
+        .map(|i| format!("§s{i}§"))
+        .unwrap_or_default();
+    let verb_word = verb_in(text).map_or("get", |(v, _)| v.verb.as_str());
+    let mut verb = service_verb(
+        entry,
+        if verb_word == "download" {
+            "download"
+        } else {
+            "get"
+        },
+        text,
+    );
+    if verb == Verb::Download && m.one(text, "fh").is_none() {
+        verb = Verb::GetMany;
+    }
+    let object = object_in(text, Some(entry), &mark)
+        .filter(|o| !(entry.is("sheet") || entry.is("db")) || o == "row")
+        .or_else(|| usual_object(entry).map(str::to_owned));
+    let arguments = args::for_reading(mem, text, entry);
+    let step = mem.step(
+        text,
+        Does::Service {
+            service: service_of(entry, &source.value),
+            verb,
+            object,
+            args: arguments,
+            once: false,
+        },
+    );
+    mem.read.push((entry, step.id.clone()));
+    step
+}
+
+/// The first word behind a name such as "template".
+pub fn word_after<'t>(names: &str, text: &'t str) -> Option<&'t str> {
+    first(
+        &format!(r"\b(?:{names})\s+(?:named |called |namens |id |with id |is |: )?([\w.§<>-]+)"),
+        text,
+    )
+}
+
+/// True when the text has this mark kind behind a preposition.
+pub fn stands_behind(words: &str, mark: &str, text: &str) -> bool {
+    rx(&format!(r"\b(?:{words})\s+{mark}")).is_match(text)
+}

@@ -1,0 +1,552 @@
+//! Arguments of an action: recipients, channels, containers, titles, dates, fields. Each rule looks for one role; none
+//! decides which step it belongs to.
+
+use crate::model::offline::lexicon::{ServiceEntry, first, has, rx};
+use crate::model::offline::plan::{Arg, Role, Val};
+use crate::model::offline::read::act::Memory;
+use crate::model::offline::read::text::Masked;
+use crate::model::offline::read::value::{
+    arg, clean_field, field, field_args, fields_in, list, lit, relative_date, template,
+};
+
+/// `csv`, `xlsx`, `json`, `pdf`, `html`, `text`, `zip` when a file of that kind is meant.
+pub fn file_format(text: &str) -> Option<String> {
+    const FORMATS: [(&str, &str); 6] = [
+        (r"\bcsv\b", "csv"),
+        (
+            r"\b(?:excel(?:[- ]?(?:file|datei|sheet))|xlsx|excel attachment|fichier excel|archivo excel)\b|\bas (?:an )?excel\b|\bals excel\b",
+            "xlsx",
+        ),
+        (
+            r"\bas (?:a )?json\b|\bjson[- ]?(?:file|datei)\b|\bals json\b",
+            "json",
+        ),
+        (r"\bas (?:a )?pdf\b|\bals pdf\b", "pdf"),
+        (r"\bas (?:an )?html file\b", "html"),
+        (r"\bas (?:a )?(?:text file|txt)\b|\bals textdatei\b", "text"),
+    ];
+    FORMATS
+        .iter()
+        .find(|(p, _)| has(p, text))
+        .map(|(_, f)| (*f).to_owned())
+}
+
+/// A file is to be written, not only mentioned.
+pub fn makes_file(text: &str) -> bool {
+    has(
+        r"\b(?:as|als|como|en|in|into|to|to a|comme)\s+(?:an?\s+|ein\w*\s+|un\w?\s+)?(?:\w+\s+)?(?:csv|xlsx|excel|json|pdf|html file|text file|txt|§f\d+§)|csv[- ](?:attachment|anhang|file|datei)|\.(?:csv|xlsx|json)\b|(?:csv|excel|json) attached|adjunto csv|pièce jointe csv",
+        text,
+    ) || has(r"\b(?:as|als)\s+§f\d+§", text)
+}
+
+/// The wished name of the file.
+pub fn file_name(m: &Masked, text: &str) -> Option<Val> {
+    m.all(text, "f").first().map(|e| template(&e.value))
+}
+
+/// "one mail per owner", "each salesperson gets one": what the groups are.
+pub fn group_by(m: &Masked, text: &str) -> Option<Val> {
+    let t = m.open(text);
+    if !has(
+        r"\b(?:one|a single|un seul|un solo|un único|une seule|eine einzige|einen einzigen|nur eine|genau eine|only one)\b",
+        &t,
+    ) {
+        return None;
+    }
+    let who = first(
+        r"\b(?:per|for each|to each|to every|each|jede[mnr]?|pro|para cada|a cada|por|chaque|à chaque|par)\s+(?:of the\s+|einzelnen\s+)?([\w-]+)",
+        &t,
+    )?;
+    if has(
+        r"^(?:item|row|invoice|rechnung|order|day|week|month|ticket|mail|event|entry|run|tag|woche)$",
+        who,
+    ) {
+        return None;
+    }
+    let owner = has(
+        r"propri[eé]ta|inhaber|owner|verantwortlich|responsable|commercial|sales ?rep|account manager",
+        &t,
+    );
+    Some(field(if owner { "owner" } else { who }))
+}
+
+/// Arguments of a reading step.
+pub fn for_reading(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
+    let mut out = containers(mem, text, entry);
+    let m = mem.m;
+    if let Some(range) = time_range(text) {
+        out.push(arg(Role::TimeRange, lit(range)));
+    }
+    if let Some(n) = first(
+        r"\b(?:top|first|last|latest|newest|next|letzten|ersten|últimos|primeros|derniers|premiers|up to|limit)\s+(\d+)\b(?:\s+(?:\w+))?",
+        text,
+    ) && !has(
+        &format!(r"\b{n}\s+(?:{{second}}|{{minute}}|{{hour}}|{{day}}|{{week}}|{{month}})\b"),
+        text,
+    ) {
+        out.push(arg(Role::Limit, lit(n.parse::<u32>().unwrap_or(10))));
+    } else if has(
+        r"\b(?:the next|the latest|the newest|the last|the first|nächsten?|the oldest|el último|el siguiente|le dernier|a random|one)\s+(?:\w+\s+)?(?:entry|row|item|record|page|post|order|mail|email|ticket|issue|eintrag|zeile)\b",
+        text,
+    ) {
+        out.push(arg(Role::Limit, lit(1)));
+    }
+    if let Some(status) = status_word(m, text) {
+        out.push(arg(Role::Status, lit(status)));
+    }
+    if let Some(q) = m.after(r"\b(?:search|searches|suche|busca|cherche|for|nach|matching|containing|mentioning|about)\b.{0,60}?(§[qk]\d+§)", text).filter(|_| has(r"\b(?:search|find|such|busca|cherche|mention|contain|match)", text)) {
+        out.push(arg(Role::Query, lit(q.value.clone())));
+    }
+    if let Some(code) = m.one(text, "k") {
+        out.push(arg(Role::Query, lit(code.value.clone())));
+    }
+    for (role, key) in [
+        ("organi[sz]ation|org", "organization"),
+        ("owner", "owner"),
+        ("city|for the city of|stadt|ciudad|ville", "city"),
+        ("subreddit", "subreddit"),
+        ("jql", "jql"),
+        ("site", "site"),
+    ] {
+        if let Some(word) = first(
+            &format!(r"\b(?:{role})\s+(?:named |called |of )?([\w§.-]+)"),
+            text,
+        ) && !has(r"^(?:and|in|of|to|the|on|und)$", word)
+        {
+            out.push(arg(Role::Field(key.into()), lit(m.plain(word))));
+        }
+    }
+    if let Some(word) = m.after(
+        r"\b(?:label(?:l?ed)?|tag(?:ged)?|etiqueta\w*|libellé|mit (?:dem )?label)\s+(§q\d+§)",
+        text,
+    ) {
+        out.push(arg(Role::Label, lit(word.value.clone())));
+    }
+    if let Some(file) = m.all(text, "h").first() {
+        out.push(arg(Role::Path, lit(file.value.clone())));
+    }
+    let columns = fields_in(m, text);
+    if columns.len() > 1 {
+        for name in columns {
+            out.push(arg(Role::Field(name.clone()), field(&name)));
+        }
+    }
+    out
+}
+
+/// A state that the wanted things are in.
+pub fn status_word(m: &Masked, text: &str) -> Option<String> {
+    if let Some(c) = rx(r"\b(?:status|state|stage|estado|statut|zustand)\s+(?:is\s+|=\s*|of\s+|ist\s+|es\s+|est\s+)?(?:set to\s+)?([\w§-]+)").captures(text) {
+        let word = c.get(1).map_or("", |x| x.as_str());
+        if !has(r"^(?:and|from|in|of|to|the|is|und|code|changes?|switches)$", word) {
+            return Some(m.entity(word).map_or_else(|| word.to_owned(), |e| e.value.clone()));
+        }
+    }
+    const STATES: [(&str, &str); 9] = [
+        (
+            r"\b(?:unpaid|unbezahlte\w*|impagad\w+|impayé\w*|outstanding|ausstehende\w*)\b",
+            "unpaid",
+        ),
+        (
+            r"\b(?:overdue|überfällige\w*|vencid\w+|en retard)\b",
+            "overdue",
+        ),
+        (
+            r"\b(?:open|offene\w*|abiert\w+|ouvert\w*|unresolved|pending)\b",
+            "open",
+        ),
+        (
+            r"\b(?:closed|geschlossene\w*|cerrad\w+|fermé\w*)\b",
+            "closed",
+        ),
+        (
+            r"\b(?:unread|ungelesene\w*|no leíd\w+|non lus?)\b",
+            "unread",
+        ),
+        (r"\b(?:active|aktive\w*|activ\w+|actif\w*)\b", "active"),
+        (r"\b(?:suspended|gesperrte\w*)\b", "suspended"),
+        (r"\b(?:unassigned|nicht zugewiesene\w*)\b", "unassigned"),
+        (
+            r"\b(?:failed|fehlgeschlagene\w*|fallid\w+|échoué\w*)\b",
+            "failed",
+        ),
+    ];
+    let t = rx(r"\b(?:is|are|was|were)\s+(?:still\s+)?\w+")
+        .replace_all(text, "")
+        .into_owned();
+    STATES
+        .iter()
+        .find(|(p, _)| has(p, &t))
+        .map(|(_, s)| (*s).to_owned())
+}
+
+/// "last 7 days", "next week", "today".
+pub fn time_range(text: &str) -> Option<String> {
+    let m = first(
+        r"\b((?:(?:the )?(?:last|past|previous|next|coming|upcoming)\s+(?:\d+\s+|{num}\s+)?(?:{hour}|{day}|{week}|{month}|{quarter}|{year}))|(?:(?:der |die )?(?:letzte[nr]?|vergangene[nr]?|nächste[nr]?|kommende[nr]?)\s+(?:\d+\s+)?(?:{hour}|{day}|{week}|{month}))|(?:(?:los |las )?(?:últim[oa]s?|próxim[oa]s?)\s+(?:\d+\s+)?(?:{hour}|{day}|{week}|{month}))|(?:(?:les |des )?(?:\d+\s+)?(?:derni\w+|prochain\w*)\s+(?:\d+\s+)?(?:{hour}|{day}|{week}|{month}))|yesterday(?:'s)?|today(?:'s)?|tomorrow(?:'s)?|this (?:week|month)|gestern|heute|heutige[nr]?|morgen|diese woche|ayer|hoy|hier|aujourd'hui|current (?:week|month|day))\b",
+        text,
+    )?;
+    Some(m.to_lowercase())
+}
+
+/// Arguments of a writing step.
+pub fn for_action(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry, verb: &str) -> Vec<Arg> {
+    let m = mem.m;
+    let mut out = Vec::new();
+    let talks = entry.is("mail") || entry.is("chat") || entry.is("sms");
+    if talks {
+        out.extend(recipients(mem, text, entry));
+        out.extend(message(mem, text, entry));
+    } else {
+        out.extend(containers(mem, text, entry));
+        out.extend(titles(m, text));
+        out.extend(properties(m, text));
+        let names = fields_in(m, text);
+        out.extend(field_args(&names));
+        if let Some(code) = m.one(text, "k") {
+            out.push(arg(Role::Query, lit(code.value.clone())));
+        }
+        if entry.is("files") {
+            if let Some(path) = m.all(text, "h").first() {
+                out.push(arg(Role::Path, lit(path.value.clone())));
+            }
+            if let Some(name) = file_name(m, text) {
+                out.push(arg(Role::FileName, name));
+            }
+        }
+        if entry.key == "ssh" {
+            if let Some(path) = m.all(text, "hk").first() {
+                let role = if verb == "run" {
+                    Role::Command
+                } else {
+                    Role::Path
+                };
+                out.push(arg(role, lit(path.value.clone())));
+            }
+        }
+    }
+    if let Some(name) = m
+        .after(r"\b(?:template|vorlage|plantilla|modèle)\s+(?:named |called |id )?(§[qdk]\d+§)", text)
+        .map(|e| e.value.clone())
+        .or_else(|| first(r"\b(?:template|vorlage|plantilla|modèle)\s+(?:named |called |id )?([\w-]*[\d_-][\w-]*)", text).map(str::to_owned))
+    {
+        out.push(arg(Role::Template, lit(name)));
+    }
+    out
+}
+
+/// Who or where: addresses, channels, people, phones, chat ids.
+pub fn recipients(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
+    let m = mem.m;
+    let mut out = Vec::new();
+    if entry.is("mail") {
+        let addresses: Vec<String> = m.all(text, "m").iter().map(|e| e.value.clone()).collect();
+        if !addresses.is_empty() {
+            out.push(arg(Role::To, lit(addresses.join(", "))));
+        }
+    }
+    if entry.is("chat") {
+        for e in m.all(text, "c") {
+            out.push(arg(Role::Channel, lit(e.value.clone())));
+        }
+        for e in m.all(text, "a") {
+            out.push(arg(Role::Recipient, lit(e.value.clone())));
+        }
+        for e in m.all(text, "np") {
+            out.push(arg(Role::Recipient, lit(e.value.clone())));
+        }
+        if out.is_empty()
+            && let Some(name) = m.after(r"\b(?:channel|kanal|canal|chat|group|gruppe|grupo|room|space)\s+(?:named |called |id )?(§[qdn]\d+§)", text).map(|e| e.value.clone()).or_else(|| first(r"\b(?:channel|kanal|canal)\s+(?:named |called )?([a-z0-9_-]{2,})\b", text).filter(|w| !has(r"^(?:and|on|in|of|for|to|with|when|if|about|a|the|named)$", w)).map(str::to_owned))
+        {
+            out.push(arg(Role::Channel, lit(name)));
+        }
+    }
+    if entry.is("sms") {
+        for e in m.all(text, "pn") {
+            out.push(arg(Role::Recipient, lit(e.value.clone())));
+        }
+    }
+    if out.is_empty() {
+        if has(
+            r"\b(?:same|that|gleiche\w*|selben|mism[oa]|même)\s+(?:chat|channel|person|kanal|canal|conversation|thread)\b|\bback to (?:the )?(?:chat|user|sender)\b",
+            text,
+        ) {
+            out.push(arg(
+                if entry.is("chat") {
+                    Role::Recipient
+                } else {
+                    Role::To
+                },
+                Val::Field {
+                    name: "chat id".into(),
+                    of: Some("trigger".into()),
+                },
+            ));
+        } else if let Some(who) = person(m, text) {
+            let what = if entry.is("mail") {
+                "email"
+            } else if entry.is("sms") || entry.key == "whatsApp" {
+                "phone"
+            } else {
+                "user"
+            };
+            out.push(arg(
+                if entry.is("mail") {
+                    Role::To
+                } else {
+                    Role::Recipient
+                },
+                Val::Field {
+                    name: format!("{who} {what}").trim().to_owned(),
+                    of: None,
+                },
+            ));
+        } else if let Some(last) = mem.last_target.clone().filter(|a| {
+            matches!(a.role, Role::Channel)
+                && entry.is("chat")
+                && has(r"\b(?:same|there|again|too)\b", text)
+        }) {
+            out.push(last);
+        }
+    }
+    if let Some(first) = out.first() {
+        mem.last_target = Some(first.clone());
+    }
+    out
+}
+
+/// The person of the data at hand: "the customer", "der Person", "al contacto", "mándale".
+fn person(m: &Masked, text: &str) -> Option<String> {
+    let t = m.open(text);
+    if let Some(who) = first(
+        r"\b(?:to |an |a |à |al |der |dem |den |the |la |le |el |each |jede\w* |chaque |cada |their |that |this |every )\s*(?:\w+ )?({person})(?:'s|s)?\b",
+        &t,
+    ) {
+        return Some(who.to_lowercase());
+    }
+    if has(
+        r"\b(?:me|mir|mich|myself|my (?:inbox|mail|email|phone|number|gmail))\b|\benvíame|\bmándame|\bavísame|envoie-moi",
+        &t,
+    ) {
+        return None;
+    }
+    has(r"\b(?:them|him|her|ihm|ihr|ihnen|ihn|le|lui|leur)\b|\b\w+(?:ale|ele|ales)\b|\bthank|\bwelcome", &t).then(String::new)
+}
+
+/// Subject and text of a message.
+fn message(mem: &Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
+    let m = mem.m;
+    let mut out = Vec::new();
+    let mut used = None;
+    if let Some(e) = m.after(r"\b(?:subject|betreff|asunto|objet|sujet|title|titled)\s*(?:line\s*)?(?:is\s*|:\s*|of\s*)?(§q\d+§)", text) {
+        out.push(arg(Role::Subject, template(&e.value)));
+        used = Some(e.value.clone());
+    }
+    let quoted = m.all(text, "q").into_iter().find(|e| {
+        Some(&e.value) != used.as_ref()
+            && !has(
+                r"\b(?:channel|kanal|canal|template|vorlage|sheet|folder|label)\b",
+                text,
+            )
+    });
+    if let Some(e) = quoted {
+        out.push(arg(Role::Text, template(&e.value)));
+        return out;
+    }
+    if let Some(code) = first(
+        r"\b(?:the |a )?(?:discount |coupon |promo |voucher )?(?:code|coupon|gutschein\w*|código|cupón)\s+([A-Z0-9]{4,})\b",
+        text,
+    ) {
+        out.push(arg(Role::Text, lit(code)));
+        return out;
+    }
+    if let Some(content) = content(m, text) {
+        let parts = content;
+        let value = if parts.len() == 1 {
+            field(parts.first().map_or("", String::as_str))
+        } else {
+            let mut holes = Vec::new();
+            for (i, p) in parts.iter().enumerate() {
+                if i > 0 {
+                    holes.push(lit("\n"));
+                }
+                holes.push(lit(format!("{p}: ")));
+                holes.push(field(p));
+            }
+            Val::Template { parts: holes }
+        };
+        out.push(arg(Role::Text, value));
+    }
+    let _ = entry;
+    out
+}
+
+/// What a message is to tell: "who pushed and what the commit message was" → who pushed, commit message.
+fn content(m: &Masked, text: &str) -> Option<Vec<String>> {
+    let t = m.plain(&rx(r"§r\d+§").replace_all(text, ""));
+    if let Some(list) = Some(fields_in(m, text)).filter(|l| !l.is_empty()) {
+        return Some(list);
+    }
+    let asked = rx(
+        r"\b((?:who|what|which|when|how (?:many|much)|wer|was|wann|wie viele?|welche\w*|quién|qué|cuándo|cuánt\w+|qui|quoi|combien)\b.+)$",
+    );
+    if let Some(c) = asked.captures(&t) {
+        let parts: Vec<String> = list(c.get(1)?.as_str())
+            .iter()
+            .map(|p| {
+                let p = rx(r"\b(?:was|were|is|are|the|did|has|had|have|ist|war|fue|es|est)\b")
+                    .replace_all(p, " ")
+                    .into_owned();
+                let p = rx(r"^\s*(?:what|which|welche\w*|was|qué|quel\w*)\s+")
+                    .replace(p.trim(), "")
+                    .into_owned();
+                clean_field(&p)
+            })
+            .filter(|p| !p.is_empty())
+            .collect();
+        return (!parts.is_empty()).then_some(parts);
+    }
+    let with = first(
+        r"\b(?:with|including|mit|con|avec|inklusive|containing)\s+(?:the\s+|its\s+|all\s+)?([^→]+)$",
+        &t,
+    )?;
+    if has(
+        r"\b(?:attach|csv|pdf|button|one|priority|urgency)\b|https?://|@",
+        with,
+    ) {
+        return None;
+    }
+    let parts: Vec<String> = list(with)
+        .iter()
+        .map(|p| clean_field(p))
+        .filter(|p| !p.is_empty() && p.split_whitespace().count() <= 5)
+        .collect();
+    (!parts.is_empty()).then_some(parts)
+}
+
+/// Sheets, bases, projects, buckets, tables.
+fn containers(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
+    let m = mem.m;
+    let mut out = Vec::new();
+    const NAMES: &str = r"sheet|spreadsheet|workbook|base|database|datenbank|board|project|projekt|proyecto|projet|list|liste|lista|audience|collection|bucket|folder|ordner|carpeta|dossier|calendar|kalender|calendario|calendrier|space|workspace|team|site|repo|repository|mailbox|queue|topic|index|stream|group|drive|library|vault|property|account|dataset|key|data table|tabelle|hoja|feuille|document|doc|notebook|page";
+    let part = |word: &str| {
+        m.entity(word)
+            .map_or_else(|| word.to_owned(), |e| e.value.clone())
+    };
+    if let Some(e) = m.one(text, "u").filter(|_| entry.is("sheet") || entry.is("base") || entry.is("files") || entry.key == "googleDocs") {
+        out.push(arg(Role::Container, lit(e.value.clone())));
+    } else if let Some(e) = m.after(&format!(r"\b(?:{NAMES})s?\s+(?:named |called |namens |id |llamad[oa] |appelée? |: )?(§[qdfn]\d+§)"), text) {
+        out.push(arg(Role::Container, lit(e.value.clone())));
+    } else if let Some(e) = m.after(r"§s\d+§[\w-]*\s*(?:called |named |namens |llamad[oa] |appelée? )?(§q\d+§)", text).filter(|_| !entry.is("task") && !entry.is("crm")) {
+        out.push(arg(Role::Container, lit(e.value.clone())));
+    } else if let Some(e) = m.after(r"\b(?:in|into|to|from|called|named|aus|ins|en|a|dans)\s+(§q\d+§)", text).filter(|_| !has(r"\b(?:tab|worksheet|column|spalte|columna)\b", text) && !entry.is("task") && !entry.is("crm")) {
+        out.push(arg(Role::Container, lit(e.value.clone())));
+    } else if let Some(word) = first(r"\b(?:project|projekt|proyecto|projet|bucket|collection|queue|topic|index|dataset|audience|board|repo|repository|key|team|space|base|group)\s+(?:named |called |key )?([A-Za-z0-9][\w./-]*)", text)
+        .or(first(r"§s\d+§(?:[ -]?bucket)?\s+([a-z0-9]+(?:-[a-z0-9]+)+)\b", text))
+        && !has(r"^(?:and|in|of|to|for|with|is|on|the|a|that|named|called|manager|from|if|when|as|id|ids)$", word)
+    {
+        out.push(arg(Role::Container, lit(part(word))));
+    }
+    if let Some(word) = first(
+        r"\b(?:tab|worksheet|table|tabelle|tabellenblatt|tabla|pestaña|onglet|reiter|sheet tab|blatt)\s+(?:named |called |namens )?(§[qdf]\d+§|[A-Za-z_][\w]*)",
+        text,
+    ) && !has(
+        r"^(?:and|in|of|to|for|with|is|on|the|a|that|by|crm|row|from|if|as|so|per|named|called)$",
+        word,
+    ) {
+        out.push(arg(Role::Part, lit(part(word))));
+    } else if entry.is("db")
+        && let Some(e) = m.one(text, "d")
+    {
+        if !out.iter().any(|a| a.value == lit(e.value.clone())) {
+            out.push(arg(Role::Part, lit(e.value.clone())));
+        }
+    }
+    if out.is_empty()
+        && has(r"\b(?:same|that|gleiche\w*|selbe\w*|mism[oa]|même)\b", text)
+        && let Some(last) = &mem.last_container
+    {
+        out.push(arg(Role::Container, last.clone()));
+    }
+    if let Some(a) = out.iter().find(|a| a.role == Role::Container) {
+        mem.last_container = Some(a.value.clone());
+    }
+    out
+}
+
+/// What the new thing is called.
+fn titles(m: &Masked, text: &str) -> Vec<Arg> {
+    let named = m
+        .after(r"\b(?:called|named|titled|title|with (?:the )?(?:title|name|subject)|namens|mit (?:dem )?(?:titel|namen)|llamad[oa]|con (?:el )?(?:título|nombre)|appelée?|intitulée?|avec (?:le )?titre)\s*:?\s*(§[ql]\d+§)", text)
+        .or_else(|| m.after(r"\b(?:task|todo|to-do|card|deal|ticket|issue|bug|event|aufgabe|karte|tarea|tâche|note|reminder|page|incident|lead|opportunity|post|document|doc)\s*:?\s*(§q\d+§)", text));
+    named
+        .map(|e| arg(Role::Title, template(&e.value)))
+        .into_iter()
+        .collect()
+}
+
+/// Due dates, priorities, stages, labels and "set the x to y".
+fn properties(m: &Masked, text: &str) -> Vec<Arg> {
+    let mut out = Vec::new();
+    if let Some(tail) = first(
+        r"\b(?:due(?: date| on| in)?|deadline|fällig(?:keit)?(?: am| in)?|fecha (?:límite|de vencimiento)|échéance)\b\s*(.+)$",
+        text,
+    ) {
+        if let Some(when) = relative_date(tail).or_else(|| relative_date(text)) {
+            out.push(arg(Role::Due, when));
+        }
+    }
+    let value_of = |word: &str| {
+        m.entity(word)
+            .map_or_else(|| word.to_owned(), |e| e.value.clone())
+    };
+    if let Some(n) = first(r"\bpriority\s+(?:of\s+|level\s+)?(\d)\b|\bp(\d)\b|\bpriorität\s+(\d)|\bprioridad\s+(\d)", text) {
+        out.push(arg(Role::Priority, lit(n.parse::<u32>().unwrap_or(1))));
+    } else if let Some(word) = first(r"\b(?:priority|priorität|prioridad|priorité)\s+(?:to\s+|of\s+|=\s*|auf\s+|a\s+|à\s+|is\s+)?([\w§]+)", text).or(first(r"\b(urgent|high|low|medium|normal|highest|hohe[rnm]?|niedrige\w*|alta|baja|haute|basse)[- ](?:priority|priorität|prioridad|priorité)", text))
+        && !has(r"^(?:and|in|to|for|task|queue)$", word)
+    {
+        out.push(arg(Role::Priority, lit(value_of(word))));
+    }
+    for (names, role) in [
+        ("stage|phase|etapa|étape", Role::Stage),
+        ("label|tag|etiqueta|labels|tags", Role::Label),
+        ("status|state|estado|statut", Role::Status),
+        (
+            "assignee|assigned to|assign(?:ed)? (?:it )?to|zugewiesen an|asignad[oa] a|assigné à",
+            Role::Field("assignee".into()),
+        ),
+        (
+            "urgency|dringlichkeit|urgencia",
+            Role::Field("urgency".into()),
+        ),
+        ("severity|schweregrad", Role::Field("severity".into())),
+        ("type|issue type", Role::Field("type".into())),
+        ("amount|value|betrag", Role::Field("amount".into())),
+    ] {
+        if let Some(word) = first(
+            &format!(
+                r"\b(?:{names})\s+(?:to\s+|back to\s+|of\s+|=\s*|auf\s+|a\s+|à\s+|is\s+|:\s*)?([\w§.@-]+)"
+            ),
+            text,
+        ) && !has(
+            r"^(?:and|in|to|for|of|the|is|on|with|und|from|field|email|e-mail)$",
+            word,
+        ) && !text.contains(&format!("priority {word}"))
+        {
+            out.push(arg(role, lit(value_of(word))));
+        }
+    }
+    // "set the entry back to Idea", "set the field x to y"
+    if let Some(c) = rx(r"\b(?:set|change|update|mark|setze|ändere|markiere|cambia|marca|marque|mets|passe)\b.*?\b(?:back to|to|as|auf|als|a|como|à|en|comme)\s+(§q\d+§|[\w-]+)\s*$").captures(text)
+        && !out.iter().any(|a| matches!(a.role, Role::Status | Role::Priority | Role::Stage))
+        && let Some(word) = c.get(1).map(|x| x.as_str())
+        && !has(r"^(?:it|them|him|her|the|§s\d+§)$", word)
+    {
+        let named = first(r"\b(?:set|change|update|setze|ändere|cambia)\s+(?:the\s+|its\s+|den\s+|die\s+|das\s+|el\s+|la\s+)?([\w-]+(?: [\w-]+)?)\s+(?:field |of .{1,30} )?(?:to|auf|a|à)\s", text);
+        match named.filter(|n| !has(r"\b(?:entry|page|task|ticket|order|row|record|it|item|issue|deal|status|eintrag|card|back)\b", n)) {
+            Some(name) => out.push(arg(Role::Field(clean_field(name)), lit(value_of(word)))),
+            None => out.push(arg(Role::Status, lit(value_of(word)))),
+        }
+    }
+    out
+}

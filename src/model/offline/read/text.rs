@@ -1,0 +1,422 @@
+//! Text of a request with its values set aside: URLs, addresses, quoted names, paths, services become marks (`§u0§`), so
+//! that splitting and matching cannot cut through them. Marks can always be put back. Knows nothing of meaning.
+
+use crate::model::offline::lexicon::{self, ServiceEntry, rx};
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// What a mark stands for; the letter is its name inside the mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Url,
+    Mail,
+    Phone,
+    Channel,
+    Person,
+    Quoted,
+    Code,
+    Dotted,
+    File,
+    Path,
+    Braces,
+    Parens,
+    Hole,
+    Number,
+    Service,
+}
+
+impl Kind {
+    pub const fn letter(self) -> char {
+        match self {
+            Self::Url => 'u',
+            Self::Mail => 'm',
+            Self::Phone => 'p',
+            Self::Channel => 'c',
+            Self::Person => 'a',
+            Self::Quoted => 'q',
+            Self::Code => 'k',
+            Self::Dotted => 'd',
+            Self::File => 'f',
+            Self::Path => 'h',
+            Self::Braces => 'b',
+            Self::Parens => 'r',
+            Self::Hole => 'l',
+            Self::Number => 'n',
+            Self::Service => 's',
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entity {
+    pub kind: Kind,
+    /// Without its delimiters: the address, the content of the quotes.
+    pub value: String,
+    /// As it stood in the request.
+    pub full: String,
+    /// For parentheses: the content, masked too.
+    pub inner: Option<String>,
+    pub service: Option<&'static ServiceEntry>,
+}
+
+/// A masked request.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Masked {
+    pub text: String,
+    pub entities: Vec<Entity>,
+}
+
+static ENTITY: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = [
+        r"(?P<k>`[^`]+`)",
+        r"(?P<u>https?://(?:[^\s<>\x22“”„`'()\[\]{},;]|<[\w .-]+>|\{\{?[\w .$-]+\}?\}|[,;]\w)+)",
+        r"(?P<m>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)",
+        r"(?P<q>\x22[^\x22\n]{1,400}\x22|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|«[^»\n]{1,400}»|‘[^’\n]{1,200}’|'[^'\n]{1,200}')",
+        r"(?P<b>\{[^{}]*\})",
+        r"(?P<f>[\w<>{}*-]*[\w>}*-]\.(?:csv|xlsx|xls|json|pdf|zip|txt|xml|html|docx|png|jpg|mp3|wav|sh|sql|gz|ods|md|tar)\b)",
+        r"(?P<l><[^<>\n]{1,60}>)",
+        r"(?P<r>\([^()]*\))",
+        r"(?P<p>\+\d[\d ()/-]{6,16}\d)",
+        r"(?P<c>#[A-Za-z0-9äöüÄÖÜß][\w-]*)",
+        r"(?P<a>@[A-Za-z][\w.-]*\w)",
+        r"(?P<h>/[\w.{}<>*:-]+(?:/[\w.{}<>*:-]+)*/?)",
+        r"(?P<d>[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)",
+        r"(?P<n>-?\d{7,}\b)",
+    ]
+    .join("|");
+    #[expect(clippy::expect_used, reason = "a constant pattern that compiles")]
+    Regex::new(&pattern).expect("the entity pattern compiles")
+});
+
+const KINDS: [(&str, Kind); 14] = [
+    ("k", Kind::Code),
+    ("u", Kind::Url),
+    ("m", Kind::Mail),
+    ("q", Kind::Quoted),
+    ("b", Kind::Braces),
+    ("f", Kind::File),
+    ("l", Kind::Hole),
+    ("r", Kind::Parens),
+    ("p", Kind::Phone),
+    ("c", Kind::Channel),
+    ("a", Kind::Person),
+    ("h", Kind::Path),
+    ("d", Kind::Dotted),
+    ("n", Kind::Number),
+];
+
+impl Masked {
+    pub fn of(request: &str) -> Self {
+        let mut masked = Self::default();
+        let text = normalise(request);
+        let text = masked.mask(&text);
+        masked.text = masked.finish(&text);
+        masked
+    }
+
+    fn mark(&mut self, entity: Entity) -> String {
+        let mark = format!("§{}{}§", entity.kind.letter(), self.entities.len());
+        self.entities.push(entity);
+        mark
+    }
+
+    fn mask(&mut self, text: &str) -> String {
+        let mut out = String::new();
+        let mut at = 0;
+        while let Some(caps) = ENTITY.captures_at(text, at) {
+            let (Some(whole), Some((name, kind))) = (
+                caps.get(0),
+                KINDS.iter().find(|(n, _)| caps.name(n).is_some()),
+            ) else {
+                break;
+            };
+            let before = text.get(..whole.start()).and_then(|s| s.chars().last());
+            let after = text.get(whole.end()..).and_then(|s| s.chars().next());
+            let mut full = whole.as_str();
+            if !stands_alone(*kind, full, before, after) {
+                let step = full.chars().next().map_or(1, char::len_utf8);
+                // An identifier is skipped whole, so that its tail is not read as something else.
+                let step = if *name == "d" { full.len() } else { step };
+                let next = whole.start() + step;
+                out.push_str(text.get(at..next).unwrap_or_default());
+                at = next;
+                continue;
+            }
+            if matches!(*kind, Kind::Url | Kind::Mail | Kind::Path) {
+                full = full.trim_end_matches(['.', ',', ';', ':', '!', '?']);
+            }
+            out.push_str(text.get(at..whole.start()).unwrap_or_default());
+            at = whole.start() + full.len();
+            let value = strip(*kind, full);
+            let inner = (*kind == Kind::Parens).then(|| self.inner(&value));
+            let mark = self.mark(Entity {
+                kind: *kind,
+                value,
+                full: full.to_owned(),
+                inner,
+                service: None,
+            });
+            out.push_str(&mark);
+        }
+        out.push_str(text.get(at..).unwrap_or_default());
+        out
+    }
+
+    fn inner(&mut self, text: &str) -> String {
+        let masked = self.mask(text);
+        self.finish(&masked)
+    }
+
+    fn finish(&mut self, text: &str) -> String {
+        let spelled = respell(text);
+        self.mask_services(&spelled)
+    }
+
+    /// Longest alias first; an ordinary word counts only when it is written as a name.
+    fn mask_services(&mut self, text: &str) -> String {
+        let mut out = String::new();
+        let mut rest = 0;
+        while let Some(found) = ALIASES.find_at(text, rest) {
+            let before = text.get(..found.start()).and_then(|s| s.chars().last());
+            let after = text.get(found.end()..).and_then(|s| s.chars().next());
+            let next_word = text.get(found.end()..).unwrap_or_default();
+            let entry = (!joined(before) && !tail_joins(after, next_word))
+                .then(|| {
+                    alias_entry(
+                        found.as_str(),
+                        found.start() == 0 || sentence_start(text, found.start()),
+                    )
+                })
+                .flatten();
+            match entry {
+                Some(entry) => {
+                    out.push_str(text.get(rest..found.start()).unwrap_or_default());
+                    let mark = self.mark(Entity {
+                        kind: Kind::Service,
+                        value: found.as_str().to_owned(),
+                        full: found.as_str().to_owned(),
+                        inner: None,
+                        service: Some(entry),
+                    });
+                    out.push_str(&mark);
+                    rest = found.end();
+                }
+                None => {
+                    let step = text
+                        .get(found.start()..)
+                        .and_then(|s| s.chars().next())
+                        .map_or(1, char::len_utf8);
+                    out.push_str(text.get(rest..found.start() + step).unwrap_or_default());
+                    rest = found.start() + step;
+                }
+            }
+        }
+        out.push_str(text.get(rest..).unwrap_or_default());
+        out
+    }
+
+    /// The text with every mark put back as the user wrote it.
+    pub fn plain(&self, text: &str) -> String {
+        let mut out = text.to_owned();
+        for _ in 0..3 {
+            let next = rx(r"§[a-z](\d+)§")
+                .replace_all(&out, |c: &regex::Captures<'_>| {
+                    self.by_index(c.get(1).map_or("", |m| m.as_str()))
+                        .map(|e| e.full.clone())
+                        .unwrap_or_default()
+                })
+                .into_owned();
+            if next == out {
+                break;
+            }
+            out = next;
+        }
+        out.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    fn by_index(&self, digits: &str) -> Option<&Entity> {
+        digits
+            .parse::<usize>()
+            .ok()
+            .and_then(|i| self.entities.get(i))
+    }
+
+    /// The entity of a mark such as `§q3§`.
+    pub fn entity(&self, mark: &str) -> Option<&Entity> {
+        self.by_index(mark.trim_matches('§').get(1..)?)
+    }
+
+    /// Entities of these kinds (letters) in the text, in order; parentheses are looked into.
+    pub fn all(&self, text: &str, kinds: &str) -> Vec<&Entity> {
+        let mut found = Vec::new();
+        for m in rx(r"§[a-z]\d+§").find_iter(text) {
+            let Some(e) = self.entity(m.as_str()) else {
+                continue;
+            };
+            if kinds.contains(e.kind.letter()) {
+                found.push(e);
+            }
+            if let Some(inner) = &e.inner {
+                found.extend(self.all(inner, kinds));
+            }
+        }
+        found
+    }
+
+    pub fn one(&self, text: &str, kinds: &str) -> Option<&Entity> {
+        self.all(text, kinds).into_iter().next()
+    }
+
+    /// The value behind the first mark in the first group of `pattern`.
+    pub fn after(&self, pattern: &str, text: &str) -> Option<&Entity> {
+        let caps = rx(pattern).captures(text)?;
+        self.entity(caps.get(1)?.as_str())
+    }
+
+    /// The text with asides in parentheses opened: ` (…) ` becomes ` … `.
+    pub fn open(&self, text: &str) -> String {
+        rx(r"§r(\d+)§")
+            .replace_all(text, |c: &regex::Captures<'_>| {
+                self.by_index(c.get(1).map_or("", |m| m.as_str()))
+                    .and_then(|e| e.inner.clone())
+                    .map(|i| format!(" ( {i} ) "))
+                    .unwrap_or_default()
+            })
+            .into_owned()
+    }
+}
+
+fn strip(kind: Kind, full: &str) -> String {
+    let inner = match kind {
+        Kind::Quoted | Kind::Code | Kind::Parens | Kind::Braces | Kind::Hole => {
+            let mut chars = full.chars();
+            chars.next();
+            chars.next_back();
+            chars.as_str()
+        }
+        Kind::Channel | Kind::Person => full.get(1..).unwrap_or(full),
+        _ => full,
+    };
+    inner.trim().to_owned()
+}
+
+/// A quote, path or mark counts only where a word could start.
+fn stands_alone(kind: Kind, full: &str, before: Option<char>, after: Option<char>) -> bool {
+    let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    match kind {
+        Kind::Quoted if full.starts_with('\'') => !word(before) && !word(after),
+        Kind::Path => {
+            !word(before) && !matches!(before, Some('§' | '>' | '.' | '/')) && !word(after)
+        }
+        Kind::Channel | Kind::Person => !word(before),
+        Kind::Number | Kind::Phone => !word(before) && !matches!(before, Some('.' | '-')),
+        Kind::Dotted => {
+            let parts = full.to_lowercase();
+            !lexicon::services()
+                .iter()
+                .any(|s| s.aliases.iter().any(|a| a.text == parts))
+                && !matches!(
+                    parts.as_str(),
+                    "e.g" | "i.e" | "z.b" | "a.m" | "p.m" | "p.ej" | "d.h"
+                )
+        }
+        _ => true,
+    }
+}
+
+static ALIASES: LazyLock<Regex> = LazyLock::new(|| {
+    let mut all: Vec<&str> = lexicon::services()
+        .iter()
+        .flat_map(|s| s.aliases.iter().map(|a| a.text.as_str()))
+        .collect();
+    all.sort_by_key(|a| std::cmp::Reverse(a.len()));
+    let pattern = all
+        .iter()
+        .map(|a| regex::escape(a).replace(' ', r"[\s-]+"))
+        .collect::<Vec<_>>()
+        .join("|");
+    #[expect(clippy::expect_used, reason = "escaped literals compile")]
+    Regex::new(&format!("(?i){pattern}")).expect("the alias pattern compiles")
+});
+
+fn alias_entry(said: &str, at_start: bool) -> Option<&'static ServiceEntry> {
+    let key = said
+        .to_lowercase()
+        .split(|c: char| c.is_whitespace() || c == '-')
+        .collect::<Vec<_>>()
+        .join(" ");
+    let lower = said.to_lowercase();
+    for entry in lexicon::services() {
+        for alias in &entry.aliases {
+            if alias.text == lower || alias.text.replace('-', " ") == key {
+                let named = said.chars().next().is_some_and(char::is_uppercase) && !at_start;
+                return (!alias.capitalised || named).then_some(entry);
+            }
+        }
+    }
+    None
+}
+
+fn sentence_start(text: &str, at: usize) -> bool {
+    text.get(..at)
+        .map(str::trim_end)
+        .and_then(|s| s.chars().last())
+        .is_none_or(|c| matches!(c, '.' | '!' | '?' | ':' | '\n'))
+}
+
+fn joined(c: Option<char>) -> bool {
+    c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '@' | '§'))
+}
+
+/// A plural or genitive s and a compound (`Slack-Kanal`) still name the service.
+fn tail_joins(after: Option<char>, rest: &str) -> bool {
+    match after {
+        Some('s') => rest.chars().nth(1).is_some_and(char::is_alphanumeric),
+        Some(c) => c.is_alphanumeric() || c == '_',
+        None => false,
+    }
+}
+
+fn normalise(request: &str) -> String {
+    let mut text = request
+        .replace('§', "S")
+        .replace("\r\n", "\n")
+        .replace('\u{a0}', " ")
+        .replace("-->", " → ")
+        .replace("->", " → ")
+        .replace("=>", " → ")
+        .replace('→', " → ")
+        .replace('’', "'");
+    // `X/Twitter` is one name.
+    text = rx(r"\bX\s*/\s*Twitter\b")
+        .replace_all(&text, "Twitter")
+        .into_owned();
+    text = rx(r"\bX \((?:formerly )?twitter\)")
+        .replace_all(&text, "Twitter")
+        .into_owned();
+    text
+}
+
+/// Known misspellings, then near misses of long words that are no words we know.
+fn respell(text: &str) -> String {
+    static WORD: LazyLock<Regex> = LazyLock::new(|| {
+        #[expect(clippy::expect_used, reason = "a constant pattern that compiles")]
+        Regex::new(r"§[a-z]\d+§|\bw/|[A-Za-zÀ-ÿ]+").expect("the word pattern compiles")
+    });
+    WORD.replace_all(text, |c: &regex::Captures<'_>| {
+        let word = c.get(0).map_or("", |m| m.as_str());
+        if word.starts_with('§') {
+            return word.to_owned();
+        }
+        let lower = word.to_lowercase();
+        if let Some(right) = lexicon::typo(&lower) {
+            return right.to_owned();
+        }
+        word.to_owned()
+    })
+    .into_owned()
+}
+
+#[cfg(test)]
+#[path = "text_tests.rs"]
+mod text_tests;
