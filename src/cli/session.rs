@@ -30,12 +30,12 @@ pub struct Session {
 
 impl Session {
     pub fn open(root: &Path, model: &ModelOptions, out: &Output) -> Result<Session, CliError> {
-        let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
+        let project = Project::new(root);
         let pack = load_pack(root, out)?;
         let models = choose_model(model.model.as_deref())?;
         let backend = EmbeddedBackend::new(root).map_err(|e| CliError::new(Exit::Backend, e.to_string()))?;
-        let knowledge = Knowledge::new(root, pack.skills.clone());
-        let gateway = Gateway::new(&pack, Arc::new(backend), knowledge, Catalog::embedded()).with_redactor(Redactor::from_variables(std::env::vars()));
+        let skills: Vec<_> = pack.skills.iter().map(crate::knowledge::Skill::from).collect();
+        let gateway = Gateway::new(&pack, Arc::new(backend), Knowledge::new(root, skills), Catalog::embedded()).with_redactor(Redactor::from_variables(std::env::vars()));
         Ok(Session { project, pack, gateway, models, effects: System::default(), cancel: Cancel::default() })
     }
 

@@ -121,7 +121,7 @@ fn backend(root: &Path) -> Check {
 }
 
 fn journals(root: &Path) -> Check {
-    let Ok(project) = Project::open(root) else { return Check::new("runs", Status::Off, "none yet") };
+    let project = Project::new(root);
     let ids = match project.run_ids() {
         Ok(ids) if ids.is_empty() => return Check::new("runs", Status::Off, "none yet"),
         Ok(ids) => ids,

@@ -5,8 +5,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session;
-use crate::knowledge::Knowledge;
-use crate::pack::Pack;
+use crate::pack::{Pack, SkillSource};
 use console::style;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -19,7 +18,7 @@ pub fn agents(root: &Path, command: &AgentsCommand, out: &Output) -> Result<Exit
             || {
                 pack.agents
                     .values()
-                    .map(|a| format!("{} ({})\n  {}\n  tools: {}\n", style(&a.name).bold(), a.tier, plain_long(&a.description), pack.policy.allowed_tools(&a.name).join(", ")))
+                    .map(|a| format!("{} ({})\n  {}\n  tools: {}\n", style(&a.name).bold(), a.tier.name(), plain_long(&a.description), pack.policy.allowed_tools(&a.name).join(", ")))
                     .collect()
             },
             || json!({"agents": pack.agents.keys().map(|name| agent(&pack, name)).collect::<Vec<_>>()}),
@@ -35,7 +34,7 @@ pub fn agents(root: &Path, command: &AgentsCommand, out: &Output) -> Result<Exit
                     format!(
                         "{} ({}, at most {} turns)\n{}\ntools it may use: {}\nskills: {}\nfrom: {}\n\n{}\n",
                         style(&found.name).bold(),
-                        found.tier,
+                        found.tier.name(),
                         found.max_turns,
                         plain_long(&found.description),
                         pack.policy.allowed_tools(name).join(", "),
@@ -63,8 +62,8 @@ fn agent(pack: &Pack, name: &str) -> Value {
     match pack.agents.get(name) {
         None => Value::Null,
         Some(a) => json!({
-            "name": a.name, "description": a.description, "tier": a.tier.to_string(), "tools": a.tools,
-            "allowed_tools": pack.policy.allowed_tools(name), "skills": a.skills, "max_turns": a.max_turns, "source": a.source.to_string(),
+            "name": a.name, "description": a.description, "tier": a.tier.name(), "tools": a.tools,
+            "allowed_tools": pack.policy.allowed_tools(name), "skills": a.skills, "max_turns": a.max_turns, "source": a.source,
         }),
     }
 }
@@ -79,32 +78,40 @@ pub fn skills(root: &Path, command: &SkillsCommand, out: &Output) -> Result<Exit
                 || {
                     pack.skills
                         .iter()
-                        .map(|s| format!("{} [{}] {}\n  {}\n", style(&s.name).bold(), users(&s.name).join(", "), style(&s.source).dim(), plain_long(&s.description)))
+                        .map(|s| format!("{} [{}] {}\n  {}\n", style(&s.name).bold(), users(&s.name).join(", "), style(origin(&s.source)).dim(), plain_long(&s.description)))
                         .collect()
                 },
-                || json!({"skills": pack.skills.iter().map(|s| json!({"name": s.name, "description": s.description, "source": s.source.to_string(), "agents": users(&s.name)})).collect::<Vec<_>>()}),
+                || json!({"skills": pack.skills.iter().map(|s| json!({"name": s.name, "description": s.description, "source": origin(&s.source), "agents": users(&s.name)})).collect::<Vec<_>>()}),
             )
         }
         SkillsCommand::Show { name, file } => {
-            let knowledge = Knowledge::new(root, pack.skills.clone());
-            let unknown = |e: &dyn std::fmt::Display| CliError::usage(e.to_string()).hint("agentctl skills list names them");
+            let Some(skill) = pack.skills.iter().find(|s| s.name == *name) else {
+                return Err(CliError::usage(format!("there is no skill {name:?}")).hint("agentctl skills list names them"));
+            };
             match file {
                 Some(file) => {
-                    let text = knowledge.skill_file(name, file).map_err(|e| unknown(&e))?;
+                    let text = skill.read_file(file).map_err(|e| CliError::usage(e.to_string()))?;
                     out.answer(Exit::Complete, || text.clone(), || json!({"skill": name, "file": file, "text": text}))
                 }
                 None => {
-                    let skill = knowledge.load_skill(name).map_err(|e| unknown(&e))?;
+                    let files = skill.files();
                     out.answer(
                         Exit::Complete,
                         || {
-                            let files = if skill.files.is_empty() { String::new() } else { format!("\nfiles: {}\n", skill.files.join(", ")) };
-                            format!("{}\n{files}", skill.body)
+                            let more = if files.is_empty() { String::new() } else { format!("\nfiles: {}\n", files.join(", ")) };
+                            format!("{}\n{more}", skill.body)
                         },
-                        || json!({"skill": name, "text": skill.body, "files": skill.files}),
+                        || json!({"skill": name, "text": skill.body, "files": files}),
                     )
                 }
             }
         }
+    }
+}
+
+fn origin(source: &SkillSource) -> &str {
+    match source {
+        SkillSource::BuiltIn => "built-in",
+        SkillSource::Project(folder) => folder,
     }
 }

@@ -6,6 +6,7 @@ use super::{compile, modify, read};
 use crate::model::{Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage};
 use crate::n8n::catalog::Catalog;
 use crate::n8n::workflow::Workflow;
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 /// What the tools answered so far in this step, in order.
@@ -93,12 +94,17 @@ fn clarify(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String
             "research_request": {"services": [], "actions": [request]},
         })));
     }
-    let reading = read::read(request, &read::ReadContext { catalog, answers: &answers });
+    let reading = read::read(request, &read::ReadContext { answers: by_topic(&answers) });
     let services = services(&reading.plan);
     Ok(Move::Done(json!({
         "requirements": requirements(request, &reading.plan, &reading.questions, reading.refusal.as_ref(), &answers),
         "research_request": {"services": services, "actions": reading.plan.steps.iter().map(|s| s.said.clone()).collect::<Vec<_>>()},
     })))
+}
+
+/// Answers as the reader takes them: text by topic.
+fn by_topic(answers: &Map<String, Value>) -> IndexMap<String, String> {
+    answers.iter().map(|(k, v)| (k.clone(), v.as_str().map_or_else(|| v.to_string(), str::to_owned))).collect()
 }
 
 fn requirements(request: &str, plan: &Plan, questions: &[crate::store::Question], refusal: Option<&super::plan::Refusal>, answers: &Map<String, Value>) -> Value {
