@@ -86,11 +86,6 @@ impl Output {
         }
     }
 
-    /// What a person must see even with `--quiet`.
-    pub fn warn(&self, text: &str) {
-        eprintln!("{} {text}", console::style("warning:").for_stderr().yellow().bold());
-    }
-
     /// The error line, its hints, and in JSON formats an error object on stdout.
     pub fn error(&self, error: &CliError) {
         eprintln!("{} {}", console::style("error:").for_stderr().red().bold(), error.message);

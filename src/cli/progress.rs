@@ -85,7 +85,13 @@ pub fn line(event: &Event) -> Option<String> {
         Event::RunStarted { run_id, flow, .. } => Some(format!("{} {run_id} ({flow})", style("run").for_stderr().bold())),
         Event::StageChanged { to, .. } => Some(format!("{} {}", style("▶").for_stderr().cyan().bold(), style(to).for_stderr().bold())),
         Event::StepStarted { step } => Some(format!("  {}", style(step).for_stderr().dim())),
-        Event::ToolIntent { role, call, .. } => Some(format!("    {role} → {} {}", call.name, style(arguments(&call.arguments)).for_stderr().dim())),
+        Event::ToolIntent { role, call, expect, .. } => {
+            let head = format!("    {role} → {} {}", call.name, style(arguments(&call.arguments)).for_stderr().dim());
+            match expect.as_ref().and_then(|e| e.diff.as_deref()).filter(|d| !d.is_empty()) {
+                Some(diff) => Some(format!("{head}\n{}", colour_diff(diff).trim_end())),
+                None => Some(head),
+            }
+        }
         Event::ToolFinished { result, .. } => Some(tool_line(result)),
         Event::SnapshotTaken { workflow_id, node_count, .. } => Some(format!("    snapshot of {workflow_id} ({node_count} nodes)")),
         Event::QuestionAsked { question, .. } => Some(format!("    {} {}", style("?").for_stderr().yellow().bold(), plain(&question.text))),
@@ -107,6 +113,20 @@ pub fn line(event: &Event) -> Option<String> {
         | Event::ModelAnswered { .. }
         | Event::StepFinished { .. } => None,
     }
+}
+
+/// Colours a unified diff: added green, removed red, places cyan.
+fn colour_diff(diff: &str) -> String {
+    let coloured = diff.lines().map(|line| {
+        let line = plain_long(line);
+        match line.chars().next() {
+            Some('+') => format!("{}\n", style(line).for_stderr().green()),
+            Some('-') => format!("{}\n", style(line).for_stderr().red()),
+            Some('@') => format!("{}\n", style(line).for_stderr().cyan()),
+            _ => format!("{line}\n"),
+        }
+    });
+    coloured.collect()
 }
 
 fn tool_line(result: &crate::model::ToolResult) -> String {

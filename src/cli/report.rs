@@ -157,18 +157,3 @@ fn answer_command(run: &str, questions: &[Question]) -> String {
 fn quote(text: &str) -> String {
     if text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./@:".contains(c)) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
-
-/// Colours a unified diff: added green, removed red, places cyan.
-pub fn colour_diff(diff: &str) -> String {
-    diff.lines()
-        .map(|line| {
-            let line = plain_long(line);
-            match line.chars().next() {
-                Some('+') => format!("{}\n", style(line).green()),
-                Some('-') => format!("{}\n", style(line).red()),
-                Some('@') => format!("{}\n", style(line).cyan()),
-                _ => format!("{line}\n"),
-            }
-        })
-        .collect()
-}

@@ -5,10 +5,10 @@ use super::call::Reserved;
 use super::content::{Outcome, backend_failure, error_content, head, knowledge_failure};
 use super::guards::{self, deny};
 use super::tools::{CreateWorkflow, Request, UpdateWorkflow};
-use super::{CallContext, Gateway, GatewayError};
+use super::{CallContext, Gateway, GatewayError, untrusted};
 use crate::backend::{BackendError, BackendErrorKind, Stored};
 use crate::knowledge::NewLearning;
-use crate::n8n::diff::changes;
+use crate::n8n::diff::{changes, text_diff};
 use crate::n8n::finding::Confidence;
 use crate::n8n::hash::graph_hash;
 use crate::n8n::{NodeId, Workflow, WorkflowId, edit, layout};
@@ -175,6 +175,7 @@ impl Gateway {
             workflow_id: id.as_ref().map(|id| id.0.clone()),
             before: None,
             after: Some(graph_hash(&after)),
+            diff: None,
         };
         let reserved = vec![Reserved {
             decision: guards::credentials(None, &after),
@@ -307,6 +308,7 @@ impl Gateway {
             workflow_id: Some(before.id.0.clone()),
             before: Some(before.graph_hash.clone()),
             after: Some(graph_hash(&after)),
+            diff: Some(self.shown_diff(&before.workflow, &after)),
         };
         Ok(Ok(Planned {
             plan: Plan::Replace {
@@ -317,6 +319,12 @@ impl Gateway {
             reserved,
             expect: Some(expect),
         }))
+    }
+
+    /// What the user sees before the change is written.
+    fn shown_diff(&self, before: &Workflow, after: &Workflow) -> String {
+        let diff = self.redactor.text(&text_diff(before, after));
+        untrusted::text(&diff).into_owned()
     }
 
     /// Bound to the workflow, not to the call: the user is asked once in a run.
@@ -385,6 +393,7 @@ impl Gateway {
             workflow_id: Some(before.id.0.clone()),
             before: Some(before.graph_hash.clone()),
             after: None,
+            diff: None,
         };
         Planned {
             plan: Plan::Delete(Box::new(before)),

@@ -10,6 +10,7 @@ use super::tools::{
 use super::{CallContext, Gateway, guards};
 use crate::backend::{BackendError, BackendErrorKind, Stored};
 use crate::n8n::catalog::Lookup;
+use crate::n8n::fit::fit_score;
 use crate::n8n::edit::{self, EditOp};
 use crate::n8n::validate::validate;
 use crate::n8n::{Finding, Severity, Workflow, WorkflowId};
@@ -132,15 +133,27 @@ impl Gateway {
             .flat_map(|q| q.split_whitespace())
             .map(str::to_lowercase)
             .collect();
-        let workflows: Vec<Value> = listing
-            .workflows
-            .iter()
-            .filter(|w| {
-                let text = format!("{} {} {}", w.id, w.name, w.node_types.join(" ")).to_lowercase();
-                words.iter().all(|word| text.contains(word))
-            })
-            .map(|w| json!(w))
-            .collect();
+        let mut workflows: Vec<Value> = Vec::new();
+        for found in listing.workflows.iter().filter(|w| {
+            let text = format!("{} {} {}", w.id, w.name, w.node_types.join(" ")).to_lowercase();
+            words.iter().all(|word| text.contains(word))
+        }) {
+            let mut entry = json!(found);
+            if let Some(wanted) = &list.wanted {
+                // One that vanished or broke since it was listed simply does not fit.
+                let fit = match self.backend.get(&found.id).await {
+                    Ok(stored) => fit_score(wanted, &stored.workflow),
+                    Err(error) if error.kind == BackendErrorKind::Unavailable => return Err(error),
+                    Err(_) => continue,
+                };
+                entry["fit_score"] = json!(fit.score);
+                entry["fit_parts"] = json!(fit.parts);
+            }
+            workflows.push(entry);
+        }
+        if list.wanted.is_some() {
+            workflows.sort_by_key(|w| std::cmp::Reverse(w["fit_score"].as_u64()));
+        }
         let page = match page(workflows, list.cursor.as_deref()) {
             Ok(page) => page,
             Err(why) => return Ok(bad_cursor(why)),

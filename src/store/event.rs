@@ -195,6 +195,9 @@ pub struct MutationExpectation {
     pub before: Option<String>,
     /// Graph hash after, when it can be computed beforehand; None for a deletion.
     pub after: Option<String>,
+    /// For a change of an existing workflow: the unified diff that the user is shown before it is written, secrets hidden.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
 }
 
 /// What a mutation did, as read back.

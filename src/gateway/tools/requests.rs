@@ -2,6 +2,7 @@
 //! that models see are in `schema.rs`, and a test holds the two together.
 
 use crate::knowledge::NewLearning;
+use crate::n8n::fit::Wanted;
 use crate::n8n::workflow::{Connections, number};
 use crate::n8n::{EditOp, Node, NodeId};
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,9 @@ pub struct ListWorkflows {
     /// Only those whose name or node types hold all these words.
     #[serde(default)]
     pub query: Option<String>,
+    /// Score each workflow against this, best first.
+    #[serde(default)]
+    pub wanted: Option<Wanted>,
     #[serde(default)]
     pub cursor: Option<String>,
 }

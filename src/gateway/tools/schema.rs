@@ -35,7 +35,21 @@ fn expect_hash() -> Value {
 
 pub fn list_workflows() -> Value {
     object(
-        json!({"query": text("words that the name or the node types must hold"), "cursor": cursor()}),
+        json!({
+            "query": text("words that the name or the node types must hold"),
+            "wanted": {
+                "type": "object",
+                "description": "what a new workflow would need; each listed workflow then has a fit_score (0-100) with its parts, best first",
+                "additionalProperties": false,
+                "properties": {
+                    "node_types": {"type": "array", "items": {"type": "string"}},
+                    "trigger_types": {"type": "array", "items": {"type": "string"}},
+                    "words": {"type": "array", "items": {"type": "string"}},
+                    "values": {"type": "array", "items": {"type": "string"}},
+                },
+            },
+            "cursor": cursor(),
+        }),
         &[],
     )
 }

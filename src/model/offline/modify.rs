@@ -17,3 +17,6 @@ pub struct Modification {
 pub fn modify(_existing: &Workflow, _request: &str, _answers: &Map<String, Value>, _catalog: &Catalog) -> Modification {
     Modification::default()
 }
+pub fn extend(_existing: &Workflow, _wanted: &Workflow) -> Modification {
+    Modification::default()
+}

@@ -295,23 +295,58 @@ fn to_change(input: &Map<String, Value>) -> Option<String> {
 }
 
 fn change(input: &Map<String, Value>, id: &str, seen: &Seen<'_>, catalog: &Catalog) -> Result<Move, String> {
-    let Some(read) = seen.ok("get_workflow") else {
-        if let Some(failed) = seen.last("get_workflow") {
-            return Err(format!("the workflow {id} cannot be read: {}", failed.content));
-        }
-        return Ok(Move::Call(vec![("get_workflow", json!({"workflow_id": id, "view": "full"}))]));
+    let existing = match whole_workflow(id, seen)? {
+        Reading::More(call) => return Ok(Move::Call(vec![call])),
+        Reading::All(existing) => existing,
     };
-    let document = read.get("workflow").unwrap_or(read);
-    let existing = Workflow::from_value(document.clone()).map_err(|e| e.to_string())?;
-    let answers = object(input, "answers").cloned().unwrap_or_default();
-    let modification = modify::modify(&existing, text(input, "request"), &answers, catalog);
+    let modification = if named(input).is_some() {
+        let answers = object(input, "answers").cloned().unwrap_or_default();
+        modify::modify(&existing, text(input, "request"), &answers, catalog)
+    } else {
+        let compiled = compile::compile(&plan(input), catalog);
+        let mut extended = modify::extend(&existing, &compiled.workflow);
+        extended.todo = compiled.todo;
+        extended.notes.extend(compiled.notes);
+        extended
+    };
     if let Some(made) = seen.last("update_workflow") {
         return built(made, json!(modification.todo), json!(modification.notes));
     }
-    if modification.ops.is_empty() {
-        return Err(format!("the offline model could not read a change of the workflow {id} out of the request; say what to change in plain words, or set a model"));
+    if !modification.ops.is_empty() {
+        return Ok(Move::Call(vec![("update_workflow", json!({"workflow_id": id, "ops": modification.ops}))]));
     }
-    Ok(Move::Call(vec![("update_workflow", json!({"workflow_id": id, "ops": modification.ops, "expect_hash": read.get("graph_hash")}))]))
+    if named(input).is_some() {
+        return Err(format!("the offline model could not read a change of the workflow {id} out of the request; say what to change in plain words, or use a model"));
+    }
+    let mut notes = modification.notes;
+    notes.push(format!("{id} does all of this already; nothing was changed"));
+    Ok(Move::Done(json!({"workflow": {"id": id, "todo": modification.todo, "notes": notes}})))
+}
+
+enum Reading {
+    All(Workflow),
+    More((&'static str, Value)),
+}
+
+/// The workflow as read so far; large ones come in pages.
+fn whole_workflow(id: &str, seen: &Seen<'_>) -> Result<Reading, String> {
+    let Some(last) = seen.last("get_workflow") else {
+        return Ok(Reading::More(("get_workflow", json!({"workflow_id": id, "view": "full"}))));
+    };
+    if last.status != ToolStatus::Ok {
+        return Err(format!("the workflow {id} cannot be read: {}", last.content));
+    }
+    if let Some(next) = last.content.get("next_cursor").and_then(Value::as_str) {
+        return Ok(Reading::More(("get_workflow", json!({"workflow_id": id, "view": "full", "cursor": next}))));
+    }
+    let mut pages = seen.all_ok("get_workflow").filter_map(|c| c.get("workflow"));
+    let mut document = pages.next().cloned().ok_or("the workflow came without its document")?;
+    for page in pages {
+        if let (Some(Value::Array(nodes)), Some(Value::Array(more))) = (document.get_mut("nodes"), page.get("nodes")) {
+            nodes.extend(more.iter().cloned());
+        }
+    }
+    Workflow::from_value(document).map(Reading::All).map_err(|e| e.to_string())
 }
 
 /// The builder's answer after its call: what the program saw, and what stays for the user.

@@ -1,1 +1,0 @@
-//! Compiled workflows, checked whole.
