@@ -130,6 +130,8 @@ pub fn parse(
         filled: Vec::new(),
     };
     reader.document(&value);
+    reader.config.problems.sort_by_key(|note| note.line);
+    reader.config.warnings.sort_by_key(|note| note.line);
     Ok(reader.config)
 }
 
