@@ -15,6 +15,7 @@ pub struct Agent {
     pub tier: Tier,
     pub tools: Vec<String>,
     pub skills: Vec<String>,
+    pub max_turns: u32,
     pub prompt: String,
 }
 

@@ -371,8 +371,33 @@ impl Driver<'_> {
     }
 
     async fn carry_on(&mut self, project: &Project) -> Result<RunReport, RunError> {
+        // So that the active run is known by name from its first moment on.
+        self.project_state(project, "running")?;
         let came_to = self.drive().await;
         self.close(project, came_to)
+    }
+
+    /// An answer that no question asked for is often a misspelt topic.
+    fn tell_unused_answers(&mut self) {
+        let asked = &self.desk.ledger.questions;
+        let unused = |key: &&String| {
+            !asked
+                .iter()
+                .any(|a| a.question.id == **key || a.question.topic == **key)
+        };
+        let keys: Vec<&str> = self
+            .answering
+            .answers
+            .keys()
+            .filter(unused)
+            .map(String::as_str)
+            .collect();
+        if !keys.is_empty() {
+            self.desk.observer.note(&format!(
+                "no question asked for these answers: {}",
+                keys.join(", ")
+            ));
+        }
     }
 
     /// Ends the activation, syncs, writes the projections, makes the report. After a failed write nothing more is written.
@@ -409,7 +434,9 @@ impl Driver<'_> {
         };
         self.record(ended, true)?;
         self.project(project, &message)?;
-        came_to?;
+        if came_to? == Stop::Ended {
+            self.tell_unused_answers();
+        }
         Ok(projection::report(
             &self.desk.ledger,
             &self.desk.log,

@@ -208,12 +208,20 @@ impl Driver<'_> {
             arguments: Value::Object(args).to_string(),
         };
         match self.tool_call(step, role, None, &call).await? {
+            Ok(result) if result.status == ToolStatus::Ok => {
+                self.finish_step(step, result.content)?;
+                Ok(None)
+            }
             Ok(result) => {
-                let output = serde_json::json!({
-                    "status": result.status,
-                    "content": result.content,
-                });
-                self.finish_step(step, output)?;
+                let why = result.content.get("error").and_then(Value::as_str);
+                let error = format!("{tool}: {}", why.unwrap_or("it did not succeed"));
+                self.record(
+                    Event::StepFailed {
+                        step: step.to_owned(),
+                        error,
+                    },
+                    false,
+                )?;
                 Ok(None)
             }
             Err(stop) => Ok(Some(stop)),

@@ -233,15 +233,20 @@ fn qa_report(state: &Map<String, Value>, cycle: u32) -> Option<QaReport> {
 impl Driver<'_> {
     /// Writes the projections of the run as it stands now.
     pub(super) fn project(&mut self, project: &Project, message: &str) -> Result<(), RunError> {
+        let outcome = outcome_of(&self.desk.ledger);
+        write_results(project, &self.desk.ledger, self.desk.log.state(), outcome)?;
+        self.project_state(project, message)
+    }
+
+    /// Writes run_state.json only.
+    pub(super) fn project_state(
+        &mut self,
+        project: &Project,
+        message: &str,
+    ) -> Result<(), RunError> {
         let desk = &mut self.desk;
-        let state = run_state(
-            &desk.ledger,
-            &desk.log,
-            desk.journal.head(),
-            &desk.at,
-            message,
-        );
-        write_results(project, &desk.ledger, desk.log.state(), state.outcome)?;
+        let head = desk.journal.head();
+        let state = run_state(&desk.ledger, &desk.log, head, &desk.at, message);
         if let Some(aside) = StateFile::write(&project.state_file(), &state)? {
             desk.observer.note(&format!(
                 "run_state.json was changed by hand or damaged; it was made again from the journal, the old one is kept as {}",

@@ -50,7 +50,7 @@ impl Driver<'_> {
             system_prompt(&agent.prompt, &skills),
             tools,
             step.contract.clone(),
-            step.max_turns.min(self.most_turns()),
+            step.max_turns.min(agent.max_turns).min(self.most_turns()),
         );
         let mut input = Input::Start;
         loop {

@@ -130,6 +130,7 @@ pub fn pack() -> Pack {
                 tier: Tier::Sonnet,
                 tools: tools.iter().map(|t| (*t).to_owned()).collect(),
                 skills: vec![],
+                max_turns: 12,
                 prompt: format!("You are the {name}."),
             },
         )
