@@ -16,6 +16,8 @@ mod scope;
 mod verify;
 
 #[cfg(test)]
+mod builtin_tests;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod load_tests;

@@ -1,34 +1,253 @@
-//! A pack as loaded: agents, flow, policy, skills.
-use crate::{flow::Flow, policy::Policy};
+//! A pack: agents, flow, policy and skills, read from the binary and from the project. Every mistake in it is reported in one
+//! pass, with file and line. Reads files below the project and nothing else; never writes; decides nothing.
+
+mod agents;
+mod embedded;
+mod frontmatter;
+mod skills;
+
+#[cfg(test)]
+mod pack_tests;
+
+pub use agents::{Agent, Tier};
+pub use skills::{SkillError, SkillHead, SkillSource};
+
+use crate::flow::{self, Flow, Known};
+use crate::policy::{NATIVE_TOOLS, Policy, split_foreign};
+use crate::yaml::{Place, Problem};
 use indexmap::IndexMap;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tier {
-    Opus,
-    Sonnet,
-    Haiku,
-}
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::path::Path;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Agent {
-    pub name: String,
-    pub tier: Tier,
-    pub tools: Vec<String>,
-    pub skills: Vec<String>,
-    pub max_turns: u32,
-    pub prompt: String,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct SkillHead {
-    pub name: String,
-    pub description: String,
-}
-
 pub struct Pack {
+    /// By name, sorted.
     pub agents: IndexMap<String, Agent>,
     pub flow: Flow,
     pub policy: Policy,
+    /// Sorted by name.
     pub skills: Vec<SkillHead>,
+    /// sha-256 (hex) over agents, flow, policy and the skills' texts.
     pub hash: String,
+    pub warnings: Vec<String>,
+}
+
+/// How a pack is loaded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// Let the project's policy allow more than the built-in one. What it loosens is in `policy.loosened()`.
+    pub allow_loosen: bool,
+}
+
+/// Every mistake of a pack, in the order of its files.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct PackErrors {
+    pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for PackErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, problem) in self.problems.iter().enumerate() {
+            if i > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{problem}")?;
+        }
+        Ok(())
+    }
+}
+
+/// One text of a pack. `file` is how messages call it: the path below the project, or `built-in agents/x.md`.
+#[derive(Debug, Clone)]
+struct Source {
+    file: String,
+    text: String,
+}
+
+/// The built-in pack with the project's own files over it.
+pub fn load(project: &Path) -> Result<Pack, PackErrors> {
+    load_with(project, LoadOptions::default())
+}
+
+pub fn load_with(project: &Path, options: LoadOptions) -> Result<Pack, PackErrors> {
+    let mut problems = Vec::new();
+    let mut warnings = Vec::new();
+
+    let skills = skills::load(project, &mut problems, &mut warnings);
+    let sources = agents::sources(project, &mut problems);
+    let mut agents = agents::load(&sources, &mut problems, &mut warnings);
+
+    let policy_text = embedded::agent_file("policy.yaml");
+    let project_policy = read_project(project, "agents/policy.yaml", &mut problems);
+    let policy = match Policy::load(&policy_text, "built-in agents/policy.yaml") {
+        Ok(base) => match &project_policy {
+            Some(own) => match base.with_project(&own.text, &own.file, options.allow_loosen) {
+                Ok(policy) => Some(policy),
+                Err(found) => {
+                    problems.extend(found);
+                    Some(base)
+                }
+            },
+            None => Some(base),
+        },
+        Err(found) => {
+            problems.extend(found);
+            None
+        }
+    };
+    if let Some(policy) = &policy {
+        grants(&mut agents, policy, &mut warnings);
+    }
+    for agent in agents.values() {
+        for (place, skill) in &agent.wanted_skills {
+            if !skills.iter().any(|s| s.name == *skill) {
+                problems.push(Problem {
+                    file: agent.source.clone(),
+                    place: *place,
+                    message: format!("there is no skill {skill:?}"),
+                });
+            }
+        }
+    }
+
+    let flow_source =
+        read_project(project, "agents/flow.yaml", &mut problems).unwrap_or_else(|| Source {
+            file: "built-in agents/flow.yaml".to_owned(),
+            text: embedded::agent_file("flow.yaml"),
+        });
+    let names: Vec<String> = agents.keys().cloned().collect();
+    let known = Known {
+        agents: Some(&names),
+        tools: Some(NATIVE_TOOLS),
+    };
+    let flow = match flow::load(&flow_source.text, &flow_source.file, known) {
+        Ok(flow) => Some(flow),
+        Err(found) => {
+            problems.extend(found);
+            None
+        }
+    };
+    if let (Some(flow), Some(policy)) = (&flow, &policy) {
+        tool_steps(flow, policy, &flow_source.file, &mut problems);
+    }
+
+    let mut hash = Sha256::new();
+    let mut part = |name: &str, text: &str| {
+        hash.update(format!("{name}\0{}\0", text.len()));
+        hash.update(text);
+    };
+    for (name, source) in &sources {
+        part(&format!("agents/{name}"), &source.text);
+    }
+    part("agents/flow.yaml", &flow_source.text);
+    part("agents/policy.yaml", &policy_text);
+    part(
+        "project policy",
+        project_policy.as_ref().map_or("", |s| &s.text),
+    );
+    for skill in &skills {
+        part(&format!("skills/{}", skill.name), &skill.body);
+    }
+    let hash = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
+
+    match (flow, policy) {
+        (Some(flow), Some(policy)) if problems.is_empty() => Ok(Pack {
+            agents,
+            flow,
+            policy,
+            skills,
+            hash,
+            warnings,
+        }),
+        _ => {
+            problems.sort();
+            problems.dedup();
+            Err(PackErrors { problems })
+        }
+    }
+}
+
+impl Pack {
+    pub fn skill(&self, name: &str) -> Option<&SkillHead> {
+        self.skills.iter().find(|s| s.name == name)
+    }
+}
+
+/// What an agent gets is what it wants and the policy grants; what it wants in vain is said once, here.
+fn grants(agents: &mut IndexMap<String, Agent>, policy: &Policy, warnings: &mut Vec<String>) {
+    for (name, agent) in agents {
+        let granted = policy.allowed_tools(name);
+        match &agent.wanted_tools {
+            None => agent.tools = granted,
+            Some(wanted) => {
+                for (place, tool) in wanted {
+                    if granted.contains(tool) {
+                        continue;
+                    }
+                    let line = place.line;
+                    let source = &agent.source;
+                    let why = if NATIVE_TOOLS.contains(&tool.as_str())
+                        || split_foreign(tool).is_some()
+                    {
+                        format!(
+                            "the policy does not grant {tool} to {name}; the agent will not see it"
+                        )
+                    } else {
+                        format!("there is no tool {tool:?}; the agent will not see it")
+                    };
+                    warnings.push(format!("{source}:{line}: {why}"));
+                }
+                agent.tools = wanted
+                    .iter()
+                    .map(|(_, tool)| tool.clone())
+                    .filter(|tool| granted.contains(tool))
+                    .collect();
+                agent.tools.sort();
+                agent.tools.dedup();
+            }
+        }
+    }
+}
+
+/// A tool step that its role may never take would fail every run: it is a mistake of the pack.
+fn tool_steps(flow: &Flow, policy: &Policy, file: &str, problems: &mut Vec<Problem>) {
+    for step in flow.all_steps() {
+        if let flow::StepKind::Tool(spec) = &step.kind
+            && !policy.allowed_tools(&spec.role).contains(&spec.tool)
+        {
+            problems.push(Problem {
+                file: file.to_owned(),
+                place: Place::default(),
+                message: format!(
+                    "the step {:?} calls {} as {}, which the policy denies",
+                    step.id, spec.tool, spec.role
+                ),
+            });
+        }
+    }
+}
+
+/// A file of the project; None: there is none. One that cannot be read is a problem, never a silent default.
+fn read_project(project: &Path, relative: &str, problems: &mut Vec<Problem>) -> Option<Source> {
+    let path = project.join(relative);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Some(Source {
+            file: relative.to_owned(),
+            text,
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => {
+            problems.push(unreadable(relative, &error));
+            None
+        }
+    }
+}
+
+fn unreadable(file: &str, error: &std::io::Error) -> Problem {
+    Problem {
+        file: file.to_owned(),
+        place: Place::default(),
+        message: format!("cannot be read: {error}"),
+    }
 }

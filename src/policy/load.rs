@@ -60,6 +60,9 @@ impl Policy {
         }
         let mut rules = Vec::new();
         for (place, rule) in layer.rules {
+            if self.rules.contains(&rule) {
+                continue;
+            }
             if self.rules.iter().any(|r| r.id == rule.id) {
                 loosens(place, format!("the rule {:?} would be replaced", rule.id));
             }

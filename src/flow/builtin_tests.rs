@@ -1,0 +1,498 @@
+//! The built-in pack's flow: it loads, and its runs take the ways that its comments promise.
+
+use super::fixture::*;
+use super::{Flow, Known, RunLog, load, mermaid, next};
+use crate::store::event::{Event, Outcome};
+use serde_json::{Map, Value, json};
+
+fn flow() -> Flow {
+    let agents: Vec<String> = [
+        "orchestrator",
+        "architect",
+        "researcher",
+        "builder",
+        "qa",
+        "analyst",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    let known = Known {
+        agents: Some(&agents),
+        tools: Some(crate::policy::NATIVE_TOOLS),
+    };
+    load(
+        include_str!("../../agents/flow.yaml"),
+        "agents/flow.yaml",
+        known,
+    )
+    .unwrap_or_else(|problems| {
+        let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        panic!("{}", text.join("\n"))
+    })
+}
+
+/// How a scripted run differs from the plain one.
+#[derive(Default, Clone)]
+struct Case {
+    refusal: bool,
+    questions: Value,
+    existing: Value,
+    options: Value,
+    recommended: Value,
+    /// Errors of each cycle: (id, has a known fix). After the last one: none.
+    errors: Vec<Vec<(&'static str, bool)>>,
+    analyst_fails: bool,
+}
+
+fn play(case: &Case, path: &str, task: &str, input: &Map<String, Value>) -> Play {
+    let cycle = path
+        .split(['[', ']'])
+        .nth(1)
+        .and_then(|n| n.parse::<usize>().ok())
+        .unwrap_or(1);
+    match task {
+        "get_workflow" => Play {
+            calls: vec![(
+                "get_workflow",
+                json!({"id": input["id"], "workflow": {"nodes": []}}),
+                None,
+            )],
+            ..Play::default()
+        },
+        "clarify" | "refine" => {
+            let mut requirements = json!({"goal": "g", "questions": []});
+            if task == "clarify" && !case.questions.is_null() {
+                requirements["questions"] = case.questions.clone();
+            }
+            if case.refusal {
+                requirements["refusal"] = json!({"reason": "unsafe", "alternatives": []});
+            }
+            say(json!({"requirements": requirements, "research_request": {"for": task}}))
+        }
+        "research" => Play {
+            calls: vec![("list_workflows", json!([]), None)],
+            output: json!({"research_findings": {
+                "existing": if case.existing.is_null() { json!([]) } else { case.existing.clone() },
+                "nodes": [{"type": "n8n-nodes-base.webhook"}]}}),
+            error: None,
+        },
+        "decide" if case.options.is_null() => say(
+            json!({"decision": {"choice": "build"}, "decision_options": [{"choice": "build", "what": "w"}]}),
+        ),
+        "decide" => say(json!({"decision": case.recommended, "decision_options": case.options})),
+        "blueprint" => say(json!({"blueprint": {"name": "b"}})),
+        "build" => Play {
+            calls: vec![(
+                "create_workflow",
+                json!({"id": "w"}),
+                Some(change("w", None, "h1")),
+            )],
+            output: json!({"workflow": {"id": "w", "name": "W"}}),
+            error: None,
+        },
+        "validate" => {
+            let errors = case.errors.get(cycle - 1).cloned().unwrap_or_default();
+            let content = validated(&errors);
+            let status = if errors.is_empty() { "pass" } else { "fail" };
+            let scope = if errors.is_empty() {
+                json!([])
+            } else {
+                json!(["Node"])
+            };
+            Play {
+                output: json!({"qa_report": {"status": status, "error_count": errors.len(), "warning_count": 0,
+                    "findings": content["findings"]}, "edit_scope": scope}),
+                calls: vec![("validate_workflow", content, None)],
+                error: None,
+            }
+        }
+        "research_fix" => say(json!({"research_findings": {"guidance": ["set x"]}})),
+        "fix" => Play {
+            calls: vec![(
+                "update_workflow",
+                json!({}),
+                Some(change("w", Some("h1"), "h2")),
+            )],
+            output: json!({"workflow": {"id": "w"}, "fixes_tried": [{"change": format!("cycle {cycle}")}]}),
+            error: None,
+        },
+        "test" => say(json!({"qa_report": {"executed": false, "not_executed": "no"}})),
+        "post_mortem" if case.analyst_fails => Play {
+            error: Some("no answer"),
+            ..Play::default()
+        },
+        "post_mortem" => {
+            say(json!({"root_cause": {"summary": "s", "evidence": []}, "proposed_learnings": []}))
+        }
+        other => panic!("no play for {other}"),
+    }
+}
+
+fn run(case: &Case, input: Value, answer: &dyn Fn(&str) -> Option<Value>) -> Run {
+    let flow = flow();
+    drive(
+        &flow,
+        &[started(input)],
+        &|p, t, i| play(case, p, t, i),
+        answer,
+        500,
+    )
+}
+
+fn nobody(_: &str) -> Option<Value> {
+    None
+}
+
+fn state(run: &Run) -> Map<String, Value> {
+    RunLog::fold(&flow(), &run.events).unwrap().state().clone()
+}
+
+#[test]
+fn a_plain_request_is_built_and_checked() {
+    let run = run(
+        &Case::default(),
+        json!({"request": "r", "workflow": null}),
+        &nobody,
+    );
+    assert_eq!(
+        run.end,
+        Some((Outcome::Complete, "checked; not executed".into()))
+    );
+    assert_eq!(
+        paths(&run.events),
+        [
+            "clarify",
+            "questions",
+            "research",
+            "decide",
+            "blueprint",
+            "build",
+            "qa_loop[1]/validate",
+            "test"
+        ]
+    );
+    assert_eq!(
+        stages(&run.events),
+        [
+            "research", "decision", "build", "validate", "test", "complete"
+        ]
+    );
+    let state = state(&run);
+    assert_eq!(
+        state["workflow"],
+        json!({"id": "w", "name": "W", "node_count": 3, "graph_hash": "h1"})
+    );
+    assert_eq!(state["qa_report"]["executed"], json!(false));
+    assert_eq!(state["qa_report"]["cycle"], json!(1));
+}
+
+#[test]
+fn an_unsafe_request_is_refused_with_its_reason() {
+    let case = Case {
+        refusal: true,
+        ..Case::default()
+    };
+    let run = run(&case, json!({"request": "r"}), &nobody);
+    assert_eq!(run.end, Some((Outcome::Refused, "unsafe".into())));
+    assert_eq!(paths(&run.events), ["clarify"]);
+}
+
+#[test]
+fn a_required_question_waits_and_its_answer_refines_the_requirements() {
+    let case = Case {
+        questions: json!([
+            {"id": "q1", "topic": "channel", "text": "Where?", "required": true},
+            {"id": "q2", "topic": "time", "text": "When?", "required": false, "recommended": "08:00"}]),
+        ..Case::default()
+    };
+    let waiting = run(&case, json!({"request": "r"}), &nobody);
+    assert_eq!(waiting.end, Some((Outcome::Waiting, String::new())));
+    // Days later, in another process: only the required one is asked again.
+    let flow = flow();
+    let answer = |id: &str| (id == "q1").then(|| json!("#sales"));
+    let done = drive(
+        &flow,
+        &waiting.events,
+        &|p, t, i| play(&case, p, t, i),
+        &answer,
+        500,
+    );
+    assert_eq!(done.end.as_ref().map(|(o, _)| *o), Some(Outcome::Complete));
+    assert!(paths(&done.events).contains(&"refine"));
+    let log = RunLog::fold(&flow, &done.events).unwrap();
+    assert_eq!(log.output("questions"), Some(&json!({"q1": "#sales"})));
+    let asked = done
+        .events
+        .iter()
+        .filter(|e| matches!(e, Event::QuestionAsked { question, .. } if question.id == "q2"));
+    assert_eq!(asked.count(), 1);
+}
+
+#[test]
+fn the_user_chooses_between_changing_and_building_with_scores_in_sight() {
+    let modify =
+        json!({"choice": "modify", "workflow_id": "old", "fit_score": 80, "what": "add one node"});
+    let case = Case {
+        existing: json!([{"id": "old", "name": "Old", "fit_score": 80}]),
+        options: json!([modify, {"choice": "build", "what": "five nodes"}]),
+        recommended: modify.clone(),
+        ..Case::default()
+    };
+    let waiting = run(&case, json!({"request": "r"}), &nobody);
+    let log = RunLog::fold(&flow(), &waiting.events).unwrap();
+    let question = log.question("decision").unwrap();
+    assert_eq!(question.recommended, Some(json!("modify:old")));
+    let options: Vec<_> = question
+        .options
+        .iter()
+        .map(|o| (o.value.clone(), o.fit_score))
+        .collect();
+    assert_eq!(
+        options,
+        [(json!("modify:old"), Some(80)), (json!("build"), None)]
+    );
+    assert!(super::check_answer(question, &json!("build")).is_ok());
+    assert!(super::check_answer(question, &json!("modify:other")).is_err());
+
+    let build = run(&case, json!({"request": "r"}), &|_| Some(json!("build")));
+    assert_eq!(state(&build)["decision"]["choice"], json!("build"));
+    assert_eq!(state(&build)["decision"]["workflow_id"], json!(null));
+    let changed = run(&case, json!({"request": "r"}), &|_| {
+        Some(json!("modify:old"))
+    });
+    assert_eq!(state(&changed)["decision"]["workflow_id"], json!("old"));
+    assert_eq!(state(&changed)["decision"]["decided_by"], json!("user"));
+    // Who names the workflow has decided already.
+    let case = Case {
+        options: json!([modify]),
+        ..case
+    };
+    let named = run(&case, json!({"request": "r", "workflow": "old"}), &nobody);
+    assert_eq!(named.end.map(|(o, _)| o), Some(Outcome::Complete));
+    assert_eq!(paths(&named.events).first(), Some(&"existing"));
+}
+
+#[test]
+fn a_known_fix_goes_straight_to_the_builder_and_a_stubborn_finding_to_the_researcher() {
+    let case = Case {
+        errors: vec![
+            vec![("a", true), ("b", true)],
+            vec![("b", true), ("c", true)],
+        ],
+        ..Case::default()
+    };
+    let run = run(&case, json!({"request": "r"}), &nobody);
+    assert_eq!(run.end.as_ref().map(|(o, _)| *o), Some(Outcome::Complete));
+    let loop_paths: Vec<&str> = paths(&run.events)
+        .into_iter()
+        .filter(|p| p.starts_with("qa_loop"))
+        .collect();
+    assert_eq!(
+        loop_paths,
+        [
+            "qa_loop[1]/validate",
+            "qa_loop[1]/fix",
+            "qa_loop[2]/validate",
+            "qa_loop[2]/research_fix",
+            "qa_loop[2]/fix",
+            "qa_loop[3]/validate"
+        ]
+    );
+    let compared: Vec<&Value> = run
+        .events
+        .iter()
+        .filter_map(|e| match e {
+            Event::StatePatched { step, patch, .. } if step.ends_with("/compared") => {
+                Some(&patch["qa_report"]["compared"])
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        compared,
+        [
+            &json!({"fixed": [], "still": [], "new": []}),
+            &json!({"fixed": ["a"], "new": ["c"], "still": ["b"]}),
+            &json!({"fixed": ["b", "c"], "new": [], "still": []}),
+        ]
+    );
+    assert_eq!(
+        state(&run)["fixes_tried"],
+        json!([{"change": "cycle 1"}, {"change": "cycle 2"}])
+    );
+    assert_eq!(
+        stages(&run.events),
+        [
+            "research", "decision", "build", "validate", "test", "complete"
+        ]
+    );
+}
+
+#[test]
+fn an_unknown_finding_is_researched_at_once() {
+    let case = Case {
+        errors: vec![vec![("a", false)]],
+        ..Case::default()
+    };
+    let run = run(&case, json!({"request": "r"}), &nobody);
+    assert!(paths(&run.events).contains(&"qa_loop[1]/research_fix"));
+}
+
+#[test]
+fn three_failed_cycles_block_the_run_and_the_analyst_is_heard() {
+    let case = Case {
+        errors: vec![vec![("a", true)]; 3],
+        ..Case::default()
+    };
+    let blocked = run(&case, json!({"request": "r"}), &nobody);
+    let message = "the workflow still has 1 error(s) after 3 QA cycles".to_owned();
+    assert_eq!(blocked.end, Some((Outcome::Blocked, message.clone())));
+    assert_eq!(stages(&blocked.events).last(), Some(&"blocked"));
+    assert_eq!(
+        paths(&blocked.events)
+            .iter()
+            .filter(|p| p.ends_with("/fix"))
+            .count(),
+        2
+    );
+    assert_eq!(paths(&blocked.events).last(), Some(&"qa_loop/post_mortem"));
+    // An analyst who fails does not turn "blocked" into "failed".
+    let case = Case {
+        analyst_fails: true,
+        ..case
+    };
+    let blocked = run(&case, json!({"request": "r"}), &nobody);
+    assert_eq!(blocked.end, Some((Outcome::Blocked, message)));
+    assert_eq!(
+        state(&blocked)["errors"],
+        json!([{"step": "qa_loop/post_mortem", "error": "no answer"}])
+    );
+}
+
+#[test]
+fn a_failing_step_ends_the_run_and_names_itself() {
+    let flow = flow();
+    let fail = |_: &str, _: &str, _: &Map<String, Value>| Play {
+        error: Some("no JSON"),
+        ..Play::default()
+    };
+    let run = drive(
+        &flow,
+        &[started(json!({"request": "r"}))],
+        &fail,
+        &nobody,
+        500,
+    );
+    assert_eq!(
+        run.end,
+        Some((Outcome::Failed, "step clarify failed: no JSON".into()))
+    );
+}
+
+/// Cutting the journal anywhere and going on gives the same journal: nothing is decided anew, nothing is merged twice.
+#[test]
+fn a_run_cut_off_anywhere_goes_on_to_the_same_end() {
+    let modify = json!({"choice": "modify", "workflow_id": "old", "fit_score": 80});
+    let case = Case {
+        questions: json!([{"id": "q1", "topic": "channel", "text": "Where?", "required": true}]),
+        existing: json!([{"id": "old", "name": "Old", "fit_score": 80}]),
+        options: json!([modify, {"choice": "build"}]),
+        recommended: modify.clone(),
+        errors: vec![vec![("a", true), ("b", false)], vec![("b", false)]],
+        ..Case::default()
+    };
+    let flow = flow();
+    let script = |p: &str, t: &str, i: &Map<String, Value>| play(&case, p, t, i);
+    let answer = |id: &str| {
+        Some(if id == "q1" {
+            json!("x")
+        } else {
+            json!("build")
+        })
+    };
+    let whole = drive(
+        &flow,
+        &[started(json!({"request": "r"}))],
+        &script,
+        &answer,
+        500,
+    );
+    assert_eq!(whole.end.as_ref().map(|(o, _)| *o), Some(Outcome::Complete));
+    let final_log = RunLog::fold(&flow, &whole.events).unwrap();
+    for cut in 1..whole.events.len() {
+        let again = drive(&flow, &whole.events[..cut], &script, &answer, 500);
+        assert_eq!(
+            again.end,
+            whole.end,
+            "cut after {cut}: {:?}",
+            whole.events[cut - 1]
+        );
+        let questions = |events: &[Event]| {
+            events
+                .iter()
+                .filter(|e| matches!(e, Event::QuestionAsked { .. }))
+                .count()
+        };
+        // A question may be put a second time when its answer was lost; everything else is the same, event by event.
+        if questions(&again.events) == questions(&whole.events) {
+            assert_eq!(again.events, whole.events, "cut after {cut}");
+        }
+        assert_eq!(
+            RunLog::fold(&flow, &again.events).unwrap().state(),
+            final_log.state()
+        );
+    }
+}
+
+#[test]
+fn next_has_an_answer_for_every_prefix_of_a_journal() {
+    let case = Case {
+        errors: vec![vec![("a", false)]; 3],
+        ..Case::default()
+    };
+    let blocked = run(&case, json!({"request": "r"}), &nobody);
+    let flow = flow();
+    for cut in 0..=blocked.events.len() {
+        let log = RunLog::fold(&flow, &blocked.events[..cut]).unwrap();
+        next(&flow, &log).unwrap_or_else(|e| panic!("after {cut}: {e}"));
+    }
+}
+
+#[test]
+fn claims_without_a_call_are_refused() {
+    let flow = flow();
+    let log = RunLog::fold(&flow, [&started(json!({}))]).unwrap();
+    let claims = |path: &str, output: Value| -> Vec<String> {
+        super::verify_output(&flow, &log, path, &output)
+            .unwrap()
+            .into_iter()
+            .map(|c| c.message)
+            .collect()
+    };
+    let report = json!({"qa_report": {"status": "pass", "error_count": 0, "warning_count": 0, "findings": []}, "edit_scope": []});
+    assert!(claims("qa_loop[1]/validate", report)[0].contains("validate_workflow was not called"));
+    assert!(claims("build", json!({"workflow": {"id": "w"}}))[0].contains("nothing was created"));
+    assert!(
+        claims("test", json!({"qa_report": {"executed": true}}))[0].contains("executed is claimed")
+    );
+    assert_eq!(
+        claims("test", json!({"qa_report": {"executed": false}})),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn the_graph_names_every_step() {
+    let flow = flow();
+    let chart = mermaid(&flow);
+    assert!(chart.starts_with("flowchart TD\n"));
+    for step in flow.all_steps() {
+        assert!(chart.contains(&step.id), "{}", step.id);
+    }
+    let opens = chart
+        .lines()
+        .filter(|l| l.trim_start().starts_with("subgraph"))
+        .count();
+    let ends = chart.lines().filter(|l| l.trim() == "end").count();
+    assert_eq!(opens, ends);
+}

@@ -1,0 +1,190 @@
+use super::*;
+
+fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = dir.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    dir
+}
+
+#[test]
+fn the_built_in_pack_loads_without_a_warning() {
+    let dir = project(&[]);
+    let pack = load(dir.path()).unwrap_or_else(|errors| panic!("{errors}"));
+    let names: Vec<&str> = pack.agents.keys().map(String::as_str).collect();
+    assert_eq!(
+        names,
+        [
+            "analyst",
+            "architect",
+            "builder",
+            "orchestrator",
+            "qa",
+            "researcher"
+        ]
+    );
+    assert_eq!(pack.warnings, Vec::<String>::new());
+    assert_eq!(pack.skills.len(), 7);
+    assert_eq!(pack.hash, load(dir.path()).unwrap().hash);
+    let architect = pack.agents.get("architect").unwrap();
+    assert_eq!(
+        architect.tools,
+        [
+            "load_skill",
+            "read_learning",
+            "read_skill_file",
+            "search_learnings"
+        ]
+    );
+    assert_eq!((architect.tier, architect.max_turns), (Tier::Opus, 12));
+}
+
+const AGENT: &str = "---\nname: builder\ndescription: Builds.\nmodel: haiku\ntools:\n  - create_workflow\n  - validate_workflow\n  - Read\ncolor: red\n---\nBuild.\n";
+
+#[test]
+fn a_project_file_stands_for_the_built_in_one() {
+    let dir = project(&[("agents/builder.md", AGENT)]);
+    let pack = load(dir.path()).unwrap_or_else(|errors| panic!("{errors}"));
+    let builder = pack.agents.get("builder").unwrap();
+    assert_eq!(
+        (
+            builder.tier,
+            builder.prompt.as_str(),
+            builder.source.as_str()
+        ),
+        (Tier::Haiku, "Build.", "agents/builder.md")
+    );
+    assert_eq!(builder.tools, ["create_workflow"]);
+    assert_eq!(
+        pack.warnings,
+        [
+            "agents/builder.md:9: the key \"color\" is not known and has no effect",
+            "agents/builder.md:7: the policy does not grant validate_workflow to builder; the agent will not see it",
+            "agents/builder.md:8: there is no tool \"Read\"; the agent will not see it",
+        ]
+    );
+    assert_ne!(pack.hash, load(project(&[]).path()).unwrap().hash);
+}
+
+#[test]
+fn every_mistake_is_reported_in_one_pass_with_its_line() {
+    let dir = project(&[
+        (
+            "agents/builder.md",
+            "---\nname: Builder\nmodel: gpt\nmaxTurns: many\n---\n",
+        ),
+        (
+            "agents/extra.md",
+            "---\nname: extra\ndescription: d\nskills: nothing-such\n---\nText\n",
+        ),
+        ("agents/plain.md", "no head\n"),
+        ("skills/one/SKILL.md", "---\nname: two\n---\nbody\n"),
+        (
+            "agents/policy.yaml",
+            "roles:\n  qa: [create-workflow]\nlimits:\n  max_turns: 31\n",
+        ),
+    ]);
+    let errors = load(dir.path()).unwrap_err();
+    let found: Vec<String> = errors
+        .problems
+        .iter()
+        .filter(|p| !p.file.starts_with("built-in"))
+        .map(|p| format!("{}:{}", p.file, p.place.line))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "agents/builder.md:0",
+            "agents/builder.md:1",
+            "agents/builder.md:2",
+            "agents/builder.md:3",
+            "agents/builder.md:4",
+            "agents/extra.md:4",
+            "agents/plain.md:1",
+            "agents/policy.yaml:2",
+            "agents/policy.yaml:4",
+            "skills/one/SKILL.md:1",
+            "skills/one/SKILL.md:2",
+        ],
+        "{errors}"
+    );
+    assert!(
+        errors
+            .to_string()
+            .contains("the pack has no agent \"builder\""),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_loosening_project_policy_needs_the_flag() {
+    let dir = project(&[(
+        "agents/policy.yaml",
+        "roles:\n  qa: [list-workflows, create-workflow]\n",
+    )]);
+    assert!(
+        load(dir.path())
+            .unwrap_err()
+            .to_string()
+            .contains("may only tighten")
+    );
+    let pack = load_with(dir.path(), LoadOptions { allow_loosen: true }).unwrap();
+    assert_eq!(pack.policy.loosened(), ["qa would get create-workflow"]);
+    assert_eq!(pack.agents.get("qa").unwrap().tools, ["list_workflows"]);
+}
+
+#[test]
+fn skills_of_the_project_come_first_and_stay_inside_their_folder() {
+    let skill = "---\nname: n8n-code-python\ndescription: Ours.\nx-other: 1\n---\nOur text\n";
+    let dir = project(&[
+        (".claude/skills/n8n-code-python/SKILL.md", skill),
+        (".claude/skills/n8n-code-python/references/a.md", "A"),
+        ("secret.txt", "secret"),
+    ]);
+    let pack = load(dir.path()).unwrap_or_else(|errors| panic!("{errors}"));
+    let ours = pack.skill("n8n-code-python").unwrap();
+    assert_eq!(
+        (ours.body.as_str(), &ours.source),
+        ("Our text", &SkillSource::Project(".claude/skills".into()))
+    );
+    assert_eq!(ours.files(), ["references/a.md"]);
+    assert_eq!(ours.read_file("references/a.md").unwrap(), "A");
+    for path in ["../../../secret.txt", "/etc/hosts", "a/../../b", ""] {
+        assert!(
+            matches!(ours.read_file(path), Err(SkillError::BadPath(_))),
+            "{path}"
+        );
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(
+            dir.path().join("secret.txt"),
+            ours.dir.as_ref().unwrap().join("link.md"),
+        )
+        .unwrap();
+        assert!(ours.read_file("link.md").is_err());
+    }
+    let built_in = pack.skill("n8n-expression-syntax").unwrap();
+    assert!(built_in.body.starts_with("# "));
+    let first = built_in.files().first().cloned();
+    if let Some(file) = first {
+        assert!(!built_in.read_file(&file).unwrap().is_empty());
+    }
+    assert!(matches!(
+        built_in.read_file("none.md"),
+        Err(SkillError::NoFile { .. })
+    ));
+}
+
+#[test]
+fn the_built_in_policy_copied_into_a_project_changes_nothing() {
+    let dir = project(&[(
+        "agents/policy.yaml",
+        include_str!("../../agents/policy.yaml"),
+    )]);
+    let pack = load(dir.path()).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(pack.policy, load(project(&[]).path()).unwrap().policy);
+}

@@ -1,0 +1,281 @@
+//! Skills: a folder with SKILL.md each, from the project and from the binary. Read as text; a skill can grant nothing.
+
+use super::frontmatter;
+use super::{embedded, unreadable};
+use crate::yaml::{Node, Place, Problem};
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SkillSource {
+    BuiltIn,
+    /// The folder below the project that it was found in, e.g. `.claude/skills`.
+    Project(String),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct SkillHead {
+    pub name: String,
+    /// What it is and when to use it.
+    pub description: String,
+    pub source: SkillSource,
+    /// None for a built-in one.
+    pub dir: Option<PathBuf>,
+    /// SKILL.md below its head.
+    pub body: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SkillError {
+    #[error("the skill {skill:?} has no file {path:?}; it has {files}")]
+    NoFile {
+        skill: String,
+        path: String,
+        files: String,
+    },
+    #[error("the path {0:?} must stay inside the skill's folder: no leading `/`, no `..`")]
+    BadPath(String),
+    #[error("the file {path:?} of the skill {skill:?} cannot be read: {reason}")]
+    Unreadable {
+        skill: String,
+        path: String,
+        reason: String,
+    },
+}
+
+/// First match wins.
+const FOLDERS: &[&str] = &["skills", ".agents/skills", ".claude/skills"];
+/// A skill's file is text for a model: more than this is no such thing.
+const MAX_FILE: u64 = 512 * 1024;
+
+impl SkillHead {
+    /// Paths of the files beside SKILL.md, sorted, at most 200.
+    pub fn files(&self) -> Vec<String> {
+        let Some(dir) = &self.dir else {
+            return embedded::skill_files(&self.name);
+        };
+        let mut files: Vec<String> = walkdir::WalkDir::new(dir)
+            .max_depth(4)
+            .into_iter()
+            .filter_map(Result::ok)
+            .filter(|e| e.file_type().is_file())
+            .filter_map(|e| {
+                Some(
+                    e.path()
+                        .strip_prefix(dir)
+                        .ok()?
+                        .to_str()?
+                        .replace('\\', "/"),
+                )
+            })
+            .filter(|path| path != "SKILL.md")
+            .take(200)
+            .collect();
+        files.sort();
+        files
+    }
+
+    /// One file beside SKILL.md. A link that leads out of the folder is not followed.
+    pub fn read_file(&self, path: &str) -> Result<String, SkillError> {
+        let outside = path.is_empty()
+            || path.starts_with('/')
+            || path.contains('\\')
+            || path.split('/').any(|part| part == ".." || part.is_empty());
+        if outside {
+            return Err(SkillError::BadPath(path.to_owned()));
+        }
+        let missing = || SkillError::NoFile {
+            skill: self.name.clone(),
+            path: path.to_owned(),
+            files: match self.files() {
+                files if files.is_empty() => "none".to_owned(),
+                files => files.join(", "),
+            },
+        };
+        let Some(dir) = &self.dir else {
+            return embedded::skill_file(&self.name, path).ok_or_else(missing);
+        };
+        let failed = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::NotFound => missing(),
+            _ => SkillError::Unreadable {
+                skill: self.name.clone(),
+                path: path.to_owned(),
+                reason: error.to_string(),
+            },
+        };
+        let dir = Dir::open_ambient_dir(dir, ambient_authority()).map_err(failed)?;
+        let file = dir.open(path).map_err(failed)?;
+        let mut text = String::new();
+        file.take(MAX_FILE)
+            .read_to_string(&mut text)
+            .map_err(failed)?;
+        Ok(text)
+    }
+}
+
+/// All skills, sorted by name. A broken one of the project is a problem; one that hides another is a warning.
+pub(super) fn load(
+    project: &Path,
+    problems: &mut Vec<Problem>,
+    warnings: &mut Vec<String>,
+) -> Vec<SkillHead> {
+    let mut skills: Vec<SkillHead> = Vec::new();
+    for folder in FOLDERS {
+        for name in subfolders(&project.join(folder), folder, problems) {
+            let dir = project.join(folder).join(&name);
+            let file = format!("{folder}/{name}/SKILL.md");
+            let text = match std::fs::read_to_string(dir.join("SKILL.md")) {
+                Ok(text) => text,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) => {
+                    problems.push(unreadable(&file, &error));
+                    continue;
+                }
+            };
+            let source = SkillSource::Project((*folder).to_owned());
+            if let Some(skill) = head(&text, &file, &name, source, Some(dir), problems) {
+                add(&mut skills, skill, &file, warnings);
+            }
+        }
+    }
+    for name in embedded::skill_names() {
+        let file = format!("built-in skills/{name}/SKILL.md");
+        let text = embedded::skill_file(&name, "SKILL.md").unwrap_or_default();
+        if !skills.iter().any(|s| s.name == name)
+            && let Some(skill) = head(&text, &file, &name, SkillSource::BuiltIn, None, problems)
+        {
+            skills.push(skill);
+        }
+    }
+    skills.sort_by(|a, b| a.name.cmp(&b.name));
+    skills
+}
+
+fn add(skills: &mut Vec<SkillHead>, skill: SkillHead, file: &str, warnings: &mut Vec<String>) {
+    match skills.iter().find(|s| s.name == skill.name) {
+        Some(first) if first.body != skill.body => {
+            let folder = match &first.source {
+                SkillSource::Project(folder) => folder.as_str(),
+                SkillSource::BuiltIn => "the program",
+            };
+            warnings.push(format!(
+                "{file}: hidden by the skill of the same name in {folder}"
+            ));
+        }
+        // The same text in two places, or a link: nothing to say.
+        Some(_) => {}
+        None => skills.push(skill),
+    }
+}
+
+fn subfolders(path: &Path, folder: &str, problems: &mut Vec<Problem>) -> Vec<String> {
+    let entries = match std::fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => {
+            problems.push(unreadable(folder, &error));
+            return Vec::new();
+        }
+    };
+    let mut names: Vec<String> = entries
+        .filter_map(Result::ok)
+        .filter(|e| e.path().is_dir())
+        .filter_map(|e| e.file_name().into_string().ok())
+        .filter(|name| !name.starts_with('.'))
+        .collect();
+    names.sort();
+    names
+}
+
+/// The portable fields are checked strictly; the rest of the head is left alone.
+fn head(
+    text: &str,
+    file: &str,
+    folder: &str,
+    source: SkillSource,
+    dir: Option<PathBuf>,
+    problems: &mut Vec<Problem>,
+) -> Option<SkillHead> {
+    let front = match frontmatter::split(text, file) {
+        Ok(front) => front,
+        Err(problem) => {
+            problems.push(problem);
+            return None;
+        }
+    };
+    let mut faults: Vec<(Place, String)> = Vec::new();
+    let place = |key: &str| {
+        front
+            .head
+            .get(key)
+            .map_or(Place { line: 1, column: 1 }, |n| n.place)
+    };
+    let text_of = |key: &str| {
+        front
+            .head
+            .get(key)
+            .and_then(Node::as_text)
+            .map(str::trim)
+            .unwrap_or_default()
+    };
+    let name = text_of("name");
+    let good = !name.is_empty()
+        && name.len() <= 64
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        && !name.starts_with('-')
+        && !name.ends_with('-')
+        && !name.contains("--");
+    if !good {
+        faults.push((
+            place("name"),
+            format!("a skill needs a name of at most 64 of a-z, 0-9 and single -, not {name:?}"),
+        ));
+    } else if name != folder {
+        faults.push((
+            place("name"),
+            format!("the skill is named {name:?}, its folder {folder:?}; they must be the same"),
+        ));
+    }
+    let description = text_of("description");
+    if description.is_empty() || description.chars().count() > 1024 {
+        faults.push((
+            place("description"),
+            "a skill needs a description of 1 to 1024 characters".to_owned(),
+        ));
+    }
+    if front.head.get("compatibility").is_some()
+        && !(1..=500).contains(&text_of("compatibility").chars().count())
+    {
+        faults.push((
+            place("compatibility"),
+            "compatibility must be text of 1 to 500 characters".to_owned(),
+        ));
+    }
+    if front.head.get("license").is_some() && text_of("license").is_empty() {
+        faults.push((place("license"), "license must be text".to_owned()));
+    }
+    if front
+        .head
+        .get("metadata")
+        .is_some_and(|n| n.as_map().is_none())
+    {
+        faults.push((place("metadata"), "metadata must be a map".to_owned()));
+    }
+    let sound = faults.is_empty();
+    problems.extend(faults.into_iter().map(|(place, message)| Problem {
+        file: file.to_owned(),
+        place,
+        message,
+    }));
+    sound.then(|| SkillHead {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        source,
+        dir,
+        body: front.body,
+    })
+}
