@@ -10,7 +10,7 @@ use agentctl::{
         Usage,
     },
     n8n::{Workflow, catalog::Catalog, hash::graph_hash},
-    pack::{Agent, Pack, Tier},
+    pack::{Pack, Tier},
     policy::{Decision, Policy},
     run::{
         Asker, Cancel, ChosenModel, Counted, Observer, Resume, RunContext, RunError, RunOptions,
@@ -122,18 +122,16 @@ impl Permissions for ByPolicy {
 }
 
 pub fn pack() -> Pack {
+    let built_in = agentctl::pack::load(Path::new("no-such-folder")).unwrap();
     let agent = |name: &str, tools: &[&str]| {
-        (
-            name.to_owned(),
-            Agent {
-                name: name.to_owned(),
-                tier: Tier::Sonnet,
-                tools: tools.iter().map(|t| (*t).to_owned()).collect(),
-                skills: vec![],
-                max_turns: 12,
-                prompt: format!("You are the {name}."),
-            },
-        )
+        let mut agent = built_in.agents[0].clone();
+        agent.name = name.to_owned();
+        agent.tier = Tier::Sonnet;
+        agent.tools = tools.iter().map(|t| (*t).to_owned()).collect();
+        agent.skills = vec![];
+        agent.max_turns = 12;
+        agent.prompt = format!("You are the {name}.");
+        (name.to_owned(), agent)
     };
     let agents = IndexMap::from_iter([
         agent("thinker", &[]),
@@ -154,6 +152,7 @@ pub fn pack() -> Pack {
         policy: Policy::load(POLICY, "policy.yaml").unwrap(),
         skills: vec![],
         hash: "pack-1".into(),
+        warnings: vec![],
     }
 }
 
