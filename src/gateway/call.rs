@@ -6,7 +6,7 @@ use super::change::Planned;
 use super::content::{Outcome, backend_failure, refusal};
 use super::guards::{self, deny};
 use super::redact::{clean, holds_mark};
-use super::tools::{self, Tool};
+use super::tools::{self, Request, Tool};
 use super::{CallContext, Gateway, GatewayError, Settled, strict_json, untrusted};
 use crate::backend::{BackendError, BackendErrorKind};
 use crate::model::{ToolCall, ToolResult, ToolStatus};
@@ -49,18 +49,14 @@ impl Gateway {
             Ok(request) => request,
             Err(why) => return self.refuse(cx, &journaled, deny("arguments", why)),
         };
-        let limits = (
-            self.permissions.max_tool_calls(),
-            self.permissions.max_identical_calls(),
-        );
-        let budget = cx.guards.budget(&journaled, limits.0, limits.1);
+        let budget = cx.guards.budget(cx.step, &journaled, self.policy.limits());
         if matches!(budget, Decision::Deny { .. }) {
             return self.refuse(cx, &journaled, budget);
         }
-        if tool.mutates()
-            && let Some(id) = cx.guards.created_by(&journaled)
+        if let Request::CreateWorkflow(create) = &request
+            && let Some(id) = cx.guards.created_as(&create.name)
         {
-            let reason = format!("this very call created the workflow `{id}` already");
+            let reason = format!("this run created {:?} already, as `{id}`", create.name);
             return self.refuse(cx, &journaled, deny(guards::REPEAT, reason));
         }
         let exact = json!({"role": cx.role, "tool": tool.name(), "arguments": args});
@@ -87,7 +83,12 @@ impl Gateway {
             Ok(planned) => planned,
             Err(Outcome::Refused(decision)) => return self.refuse(cx, &journaled, decision),
             Err(outcome) => {
-                self.intent(cx, &journaled, permission.decision, None, false)?;
+                // Nothing will be changed, so there is nothing to ask the user for.
+                let decision = match permission.decision {
+                    Decision::Ask { rule, .. } => guards::allow(&rule),
+                    other => other,
+                };
+                self.intent(cx, &journaled, decision, None, false)?;
                 return self.finish(cx, &journaled, Ok(outcome), None, false);
             }
         };
@@ -122,9 +123,9 @@ impl Gateway {
         };
         let args = strict_json::object(&call.arguments);
         let none = Map::new();
-        let decision =
-            self.permissions
-                .decide(cx.role, tool.name(), args.as_ref().unwrap_or(&none));
+        let decision = self
+            .policy
+            .decide(cx.role, tool.name(), args.as_ref().unwrap_or(&none));
         if matches!(decision, Decision::Deny { .. }) {
             return Err(decision);
         }

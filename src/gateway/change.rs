@@ -90,6 +90,14 @@ impl Gateway {
                     exact,
                 )))
             }
+            Request::ActivateWorkflow(_) | Request::DeactivateWorkflow(_)
+                if !self.backend.can().activate =>
+            {
+                Ok(Err(self.unable("publish or unpublish workflows")))
+            }
+            Request::TriggerWorkflow(_) if !self.backend.can().execute => {
+                Ok(Err(self.unable("execute workflows")))
+            }
             Request::ActivateWorkflow(at) => self.plan_active(&at.workflow_id, true).await,
             Request::DeactivateWorkflow(at) => self.plan_active(&at.workflow_id, false).await,
             Request::TriggerWorkflow(trigger) => {
@@ -102,16 +110,30 @@ impl Gateway {
                     payload: Value::Object(trigger.payload.clone()),
                 })))
             }
-            Request::WriteLearning(entry) => Ok(Ok(unguarded(Plan::WriteLearning(NewLearning {
-                title: entry.title.clone(),
-                body: entry.body.clone(),
-                tags: entry.tags.clone(),
-            })))),
+            Request::WriteLearning(entry) => {
+                let date = cx.recorder.now().strftime("%Y-%m-%d").to_string();
+                Ok(Ok(unguarded(Plan::WriteLearning(NewLearning {
+                    date,
+                    ..entry.clone().into_entry()
+                }))))
+            }
             _ => Ok(Err(Outcome::Refused(deny(
                 "tools.unknown",
                 "this call changes nothing, and was to be planned as a change",
             )))),
         }
+    }
+
+    /// Said before anybody is asked for permission: there is nothing to permit.
+    fn unable(&self, what: &str) -> Outcome {
+        let error = BackendError::unsupported(format!(
+            "the {} backend cannot {what}: not executed",
+            self.backend.name()
+        ))
+        .with_hint(
+            "report it as not executed; import the file into n8n, or connect one, to run it",
+        );
+        Outcome::Failed(backend_failure(&error))
     }
 
     /// The workflow that a text of the model names, as the backend holds it now.

@@ -5,7 +5,7 @@ use super::guards;
 use super::{approval, tools};
 use crate::model::{ToolCall, ToolResult, ToolStatus};
 use crate::n8n::WorkflowId;
-use crate::policy::Decision;
+use crate::policy::{Decision, Limits};
 use crate::store::Event;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +38,7 @@ pub struct GuardState {
     scope: Option<GivenScope>,
     seen: BTreeMap<String, String>,
     owned: BTreeSet<String>,
-    /// Hash of a create call that succeeded → the workflow.
+    /// Name that a workflow was created with → the workflow.
     creates: BTreeMap<String, String>,
     snapshots: BTreeMap<String, Vec<SnapshotMark>>,
     /// Where the run starts to count losses: an index into the snapshots. Moves when the user allowed a wipe.
@@ -46,8 +46,8 @@ pub struct GuardState {
     /// question id → what it approves.
     asked: BTreeMap<String, String>,
     answers: BTreeMap<String, bool>,
-    calls: u32,
-    identical: BTreeMap<String, u32>,
+    calls: u64,
+    identical: BTreeMap<String, u64>,
     validations: BTreeMap<String, Validation>,
     /// The intent that has no result yet.
     open: Option<(ToolCall, Decision)>,
@@ -61,9 +61,14 @@ impl GuardState {
     /// Folds one event of this run's journal. Call it with every event, in order; the gateway does so for those that it records.
     pub fn observe(&mut self, event: &Event) {
         match event {
-            Event::ToolIntent { call, decision, .. } => {
+            Event::ToolIntent {
+                step,
+                call,
+                decision,
+                ..
+            } => {
                 self.calls = self.calls.saturating_add(1);
-                let count = self.identical.entry(call_key(call)).or_default();
+                let count = self.identical.entry(call_key(step, call)).or_default();
                 *count = count.saturating_add(1);
                 self.open = Some((call.clone(), decision.clone()));
             }
@@ -125,8 +130,12 @@ impl GuardState {
         };
         if change.before.is_none() && change.after.is_some() {
             self.owned.insert(id.clone());
-            if let Some((call, _)) = intent {
-                self.creates.insert(call_key(call), id.clone());
+            let named = intent.and_then(|(call, _)| {
+                let args = super::strict_json::object(&call.arguments).ok()?;
+                Some(creation_key(args.get("name")?.as_str()?))
+            });
+            if let Some(name) = named {
+                self.creates.insert(name, id.clone());
             }
         }
         if change.after.is_none() {
@@ -207,7 +216,7 @@ impl GuardState {
     pub fn last_validation(&self, id: &WorkflowId) -> Option<&Validation> {
         self.validations.get(&id.0)
     }
-    pub fn tool_calls(&self) -> u32 {
+    pub fn tool_calls(&self) -> u64 {
         self.calls
     }
     /// What the user said to the approval; None: not asked, or not answered.
@@ -234,25 +243,35 @@ impl GuardState {
             .unwrap_or(0);
         self.snapshots.get(&id.0)?.get(then)
     }
-    pub(super) fn created_by(&self, call: &ToolCall) -> Option<&str> {
-        self.creates.get(&call_key(call)).map(String::as_str)
+    /// The workflow that this run created under the name.
+    pub(super) fn created_as(&self, name: &str) -> Option<&str> {
+        self.creates.get(&creation_key(name)).map(String::as_str)
     }
-    pub(super) fn budget(&self, call: &ToolCall, max_calls: u32, max_same: u32) -> Decision {
-        let same = self.identical.get(&call_key(call)).copied().unwrap_or(0);
-        guards::budget(self.calls, max_calls, same, max_same)
+    pub(super) fn budget(&self, step: &str, call: &ToolCall, limits: &Limits) -> Decision {
+        let same = self.identical.get(&call_key(step, call)).copied();
+        guards::budget(
+            self.calls,
+            limits.max_tool_calls,
+            same.unwrap_or(0),
+            limits.max_identical_calls,
+        )
     }
 }
 
-/// One text per call that means the same: the tool and its arguments, key order and spaces aside.
-pub(super) fn call_key(call: &ToolCall) -> String {
-    match super::strict_json::object(&call.arguments) {
-        Ok(args) => format!(
-            "{}\n{}",
-            call.name,
-            crate::store::canonical(&Value::Object(args))
-        ),
-        Err(_) => format!("{}\n{}", call.name, call.arguments),
-    }
+fn creation_key(name: &str) -> String {
+    name.split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .to_lowercase()
+}
+
+/// One text per call of a step that means the same: the tool and its arguments, key order and spaces aside.
+fn call_key(step: &str, call: &ToolCall) -> String {
+    let arguments = match super::strict_json::object(&call.arguments) {
+        Ok(args) => crate::store::canonical(&Value::Object(args)),
+        Err(_) => call.arguments.clone(),
+    };
+    format!("{step}\n{}\n{arguments}", call.name)
 }
 
 /// The question's place in the run: `approve-1`, `approve-2`, … by the approvals asked so far.

@@ -26,9 +26,8 @@ use crate::knowledge::Knowledge;
 use crate::model::{ToolResult, ToolSpec};
 use crate::n8n::catalog::Catalog;
 use crate::n8n::{Workflow, WorkflowId};
-use crate::policy::Decision;
+use crate::policy::Policy;
 use crate::store::{Event, Question, SnapshotRef, StoreError};
-use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// What the gateway needs from the run: the journal, the snapshots, time and ids. The run's driver is one.
@@ -46,14 +45,6 @@ pub trait Recorder: Send {
     fn load_snapshot(&mut self, file: &str) -> Result<String, StoreError>;
     fn now(&self) -> jiff::Timestamp;
     fn new_id(&mut self) -> String;
-}
-
-/// Who may do what, as the gateway asks it. The policy is one; tests have smaller ones.
-pub trait Permissions: Send + Sync {
-    fn decide(&self, role: &str, tool: &str, args: &Map<String, Value>) -> Decision;
-    /// How many tool calls a run may make, and how often the very same call without a change in between.
-    fn max_tool_calls(&self) -> u32;
-    fn max_identical_calls(&self) -> u32;
 }
 
 /// One call's surroundings.
@@ -103,7 +94,7 @@ pub enum GatewayError {
 
 /// The door itself.
 pub struct Gateway {
-    permissions: Box<dyn Permissions>,
+    policy: Policy,
     backend: Arc<dyn Backend>,
     knowledge: Knowledge,
     redactor: Redactor,
@@ -111,14 +102,14 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    pub fn assemble(
-        permissions: Box<dyn Permissions>,
+    pub fn with_policy(
+        policy: Policy,
         backend: Arc<dyn Backend>,
         knowledge: Knowledge,
         catalog: &'static Catalog,
     ) -> Self {
         Gateway {
-            permissions,
+            policy,
             backend,
             knowledge,
             redactor: Redactor::default(),
@@ -139,21 +130,16 @@ impl Gateway {
         self
     }
 
-    /// The tools of a role: those it lists, if its policy allows or asks for them; sorted by name.
+    /// The tools of a role: those it lists, as far as the policy may allow a call of them; sorted by name.
     pub fn tools_for(&self, role: &str, listed: &[String]) -> Vec<ToolSpec> {
-        let none = Map::new();
-        let mut specs: Vec<ToolSpec> = tools::all()
-            .filter(|tool| listed.iter().any(|name| name == tool.name()))
-            .filter(|tool| {
-                !matches!(
-                    self.permissions.decide(role, tool.name(), &none),
-                    Decision::Deny { .. }
-                )
-            })
+        let mut names = self.policy.allowed_tools(role);
+        names.retain(|name| listed.contains(name));
+        names.sort();
+        names
+            .iter()
+            .filter_map(|name| tools::find(name))
             .map(tools::Tool::spec)
-            .collect();
-        specs.sort_by(|a, b| a.name.cmp(&b.name));
-        specs
+            .collect()
     }
 }
 

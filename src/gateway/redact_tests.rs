@@ -1,1 +1,158 @@
+use super::*;
+use serde_json::json;
 
+// Put together here, so that no scanner takes the test for a leak.
+fn secrets() -> Vec<(&'static str, String)> {
+    let a = |n: usize| "aB3dE6gH9jK2mN5pQ8sT1vX4zA7cF0hL".repeat(3)[..n].to_owned();
+    vec![
+        ("anthropic", format!("sk-ant-api03-{}", a(40))),
+        ("openai", format!("sk-proj-{}", a(40))),
+        ("stripe", format!("sk_live_{}", a(24))),
+        ("github", format!("ghp_{}", a(36))),
+        ("github", format!("github_pat_{}", a(40))),
+        ("gitlab", format!("glpat-{}", a(20))),
+        ("slack", format!("xoxb-1234567890-{}", a(20))),
+        ("aws", format!("AKIA{}", "ABCDEFGHIJ234567")),
+        ("google", format!("AIza{}", a(35))),
+        ("sendgrid", format!("SG.{}.{}", a(22), a(40))),
+        ("telegram", format!("123456789:{}", a(35))),
+        ("jwt", format!("eyJ{}.eyJ{}.{}", a(20), a(30), a(20))),
+        (
+            "private-key",
+            format!(
+                "-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----",
+                a(60)
+            ),
+        ),
+    ]
+}
+
+#[test]
+fn known_shapes_are_hidden_wherever_they_stand() {
+    let redactor = Redactor::default();
+    for (kind, secret) in secrets() {
+        let text = format!("before {secret} after");
+        assert_eq!(
+            redactor.text(&text),
+            format!("before [redacted:{kind}] after"),
+            "{kind}"
+        );
+        let value = json!({"parameters": {"list": [{"x": secret.clone()}], secret.clone(): 1}});
+        assert!(
+            !redactor.value(value).to_string().contains(&secret),
+            "{kind}"
+        );
+    }
+}
+
+#[test]
+fn around_a_secret_the_text_stays() {
+    let redactor = Redactor::default();
+    for (text, want) in [
+        (
+            "https://user:hunter22@db.example.com/x",
+            "https://user:[redacted:url-password]@db.example.com/x",
+        ),
+        (
+            "Authorization: Bearer abcdefghijklmnopqrstuvwxyz",
+            "Authorization: Bearer [redacted:bearer]",
+        ),
+        (
+            "password=correct-horse&x=1",
+            "password=[redacted:assigned]&x=1",
+        ),
+        (
+            "https://hooks.slack.com/services/T00000000/B00000000/abcdefghijklmnopqrstuvwx",
+            "https://hooks.slack.com/services/[redacted:slack-webhook]",
+        ),
+    ] {
+        assert_eq!(redactor.text(text), want);
+    }
+}
+
+#[test]
+fn what_only_looks_long_is_left_alone() {
+    let redactor = Redactor::default();
+    for text in [
+        "={{ $json.body.apiKey }}",
+        "Bearer {{ $credentials.token }}",
+        "0f8c1e2a-5b7d-4c3e-9a1b-2c3d4e5f6a7b",
+        "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "n8n-nodes-base.googleSheetsTrigger",
+        "https://example.com/a/very/long/path/that/is/no/secret/at/all?page=12",
+        "The password field is required",
+        "skip-to-the-next-item-when-empty",
+    ] {
+        assert_eq!(redactor.text(text), text);
+    }
+    let parameters = json!({
+        "authentication": "genericCredentialType",
+        "password": "={{ $json.password }}",
+        "options": {"token": "x"},
+        "apiKey": "",
+    });
+    assert_eq!(redactor.value(parameters.clone()), parameters);
+}
+
+#[test]
+fn a_key_that_names_a_secret_hides_its_value() {
+    let redactor = Redactor::default();
+    assert_eq!(
+        redactor.value(json!({
+            "api_key": "plainvalue",
+            "headers": {"parameters": [{"name": "X-API-Key", "value": "plainvalue"}, {"name": "Accept", "value": "plainvalue"}]},
+        })),
+        json!({
+            "api_key": "[redacted:value]",
+            "headers": {"parameters": [{"name": "X-API-Key", "value": "[redacted:value]"}, {"name": "Accept", "value": "plainvalue"}]},
+        })
+    );
+}
+
+#[test]
+fn values_of_the_environment_are_hidden_by_the_names_of_their_variables() {
+    let variables = [
+        ("N8N_API_KEY", "opaque-value-1"),
+        ("SLACK_BOT_TOKEN", "opaque-value-1-longer"),
+        ("HOME", "/home/somebody"),
+        ("DB_PASSWORD", "short"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let redactor = Redactor::from_variables(variables);
+    assert_eq!(
+        redactor.text("a opaque-value-1-longer b opaque-value-1 c /home/somebody short"),
+        "a [redacted:known] b [redacted:known] c /home/somebody short"
+    );
+}
+
+#[test]
+fn redaction_is_done_once() {
+    let redactor = Redactor::new(["opaque-value-1".to_owned()]);
+    let once = redactor.value(json!({
+        "a": "Bearer opaque-value-1", "password": "opaque-value-1",
+        "b": secrets().into_iter().map(|(_, s)| s).collect::<Vec<_>>(),
+    }));
+    assert!(holds_mark(&once));
+    assert_eq!(redactor.value(once.clone()), once);
+}
+
+#[test]
+fn arguments_keep_their_text_when_there_is_nothing_to_hide() {
+    let redactor = Redactor::default();
+    assert_eq!(redactor.arguments("{\"a\" :1}"), "{\"a\" :1}");
+    assert_eq!(
+        redactor.arguments("{\"password\": \"plainvalue\", \"b\": 1}"),
+        "{\"password\":\"[redacted:value]\",\"b\":1}"
+    );
+    let (_, secret) = secrets().remove(0);
+    assert!(
+        !redactor
+            .arguments(&format!("{{broken {secret}"))
+            .contains(&secret)
+    );
+}
+
+#[test]
+fn every_pattern_of_the_table_is_a_regex() {
+    assert_eq!(PATTERNS.len(), TABLE.len());
+}

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "docs/learning";
 const MAX_TITLE: usize = 120;
-const MAX_BODY: usize = 8_000;
+const MAX_FIELD: usize = 2_000;
 
 /// One line of the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,12 +27,20 @@ pub struct Learning {
     pub body: String,
 }
 
-/// An entry to add.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An entry to add, in the fields that every entry has.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewLearning {
     pub title: String,
-    pub body: String,
+    /// YYYY-MM-DD
+    pub date: String,
+    pub workflow: Option<String>,
+    pub node_types: Vec<String>,
+    pub finding_codes: Vec<String>,
     pub tags: Vec<String>,
+    pub problem: String,
+    pub cause: String,
+    pub solution: String,
+    pub evidence: String,
 }
 
 #[derive(Debug, Clone)]
@@ -93,61 +101,143 @@ impl Learnings {
     }
 
     pub fn add(&self, entry: &NewLearning) -> Result<String, KnowledgeError> {
-        let title = one_line(&entry.title);
-        if title.is_empty() || title.chars().count() > MAX_TITLE {
-            return Err(KnowledgeError::Invalid(format!(
-                "the title must have 1 to {MAX_TITLE} characters"
-            )));
-        }
-        let body = quiet(&entry.body);
-        if body.is_empty() || body.len() > MAX_BODY {
-            return Err(KnowledgeError::Invalid(format!(
-                "the body must have 1 to {MAX_BODY} bytes"
-            )));
-        }
+        let title = title_of(entry)?;
+        let fields = fields_of(entry)?;
         let text = read(&self.entries)?.unwrap_or_else(|| "# Learnings\n".to_owned());
         let index = self
             .index_text()?
-            .unwrap_or_else(|| "# Learnings: index\n".to_owned());
+            .unwrap_or_else(|| "# Learnings index\n".to_owned());
         let known = parse(&text);
-        let tags: Vec<String> = entry.tags.iter().map(|tag| one_line(tag)).collect();
-        let id = match known
+        // The date apart, the same fields are the same lesson.
+        let content = |body: &str| -> Vec<String> {
+            let dated = |line: &&str| !line.starts_with("- date:");
+            body.lines().filter(dated).map(str::to_owned).collect()
+        };
+        let same = known
             .iter()
-            .find(|k| k.title == title && k.body.starts_with(&body))
-        {
+            .find(|k| k.title == title && content(&k.body) == content(&fields));
+        let id = match same {
             Some(same) => same.id.clone(),
             None => {
                 let id = next_id(&known, &index);
-                let mut grown = text.trim_end().to_owned();
-                grown.push_str(&format!("\n\n## {id} {title}\n\n{body}\n"));
-                if !tags.is_empty() {
-                    grown.push_str(&format!("\nTags: {}\n", tags.join(", ")));
-                }
+                let grown = format!("{}\n\n## {id}: {title}\n{fields}\n", text.trim_end());
                 write(&self.entries, &grown)?;
                 id
             }
         };
         // A kill between the two files leaves an entry without its line; writing the same entry again mends that.
         if !index.lines().filter_map(index_line).any(|l| l.id == id) {
-            let table = index.lines().any(|line| line.trim_start().starts_with('|'));
-            let mut grown = index.trim_end().to_owned();
-            let line = if table {
-                let cell = |text: &str| text.replace('|', "/");
-                format!(
-                    "\n| {id} | {} | {} |\n",
-                    cell(&title),
-                    cell(&tags.join(", "))
-                )
-            } else if tags.is_empty() {
-                format!("\n- {id} {title}\n")
-            } else {
-                format!("\n- {id} {title} ({})\n", tags.join(", "))
-            };
-            grown.push_str(&line);
-            write(&self.index, &grown)?;
+            write(&self.index, &with_line(&index, &id, &title, entry))?;
         }
         Ok(id)
     }
+}
+
+fn title_of(entry: &NewLearning) -> Result<String, KnowledgeError> {
+    let title = one_line(&entry.title);
+    let length = title.chars().count();
+    if (1..=MAX_TITLE).contains(&length) {
+        Ok(title)
+    } else {
+        Err(KnowledgeError::Invalid(format!(
+            "the title must have 1 to {MAX_TITLE} characters"
+        )))
+    }
+}
+
+/// The entry below its heading. Each value is one line, so none can open a heading or a field of its own.
+fn fields_of(entry: &NewLearning) -> Result<String, KnowledgeError> {
+    let list = |items: &[String]| {
+        let items: Vec<String> = items
+            .iter()
+            .map(|item| one_line(item))
+            .filter(|item| !item.is_empty())
+            .collect();
+        or_dash(items.join(", "))
+    };
+    let needed = |name: &str, value: &str| {
+        let value = one_line(value);
+        if value.is_empty() {
+            Err(KnowledgeError::Invalid(format!("`{name}` is empty")))
+        } else {
+            Ok(value)
+        }
+    };
+    let fields = [
+        ("date", or_dash(one_line(&entry.date))),
+        (
+            "workflow",
+            or_dash(one_line(entry.workflow.as_deref().unwrap_or(""))),
+        ),
+        ("node types", list(&entry.node_types)),
+        ("finding codes", list(&entry.finding_codes)),
+        ("tags", list(&entry.tags)),
+        ("problem", needed("problem", &entry.problem)?),
+        ("cause", needed("cause", &entry.cause)?),
+        ("solution", needed("solution", &entry.solution)?),
+        ("evidence", needed("evidence", &entry.evidence)?),
+        ("status", "active".to_owned()),
+    ];
+    if let Some((name, _)) = fields.iter().find(|(_, value)| value.len() > MAX_FIELD) {
+        return Err(KnowledgeError::Invalid(format!(
+            "`{name}` is longer than {MAX_FIELD} bytes"
+        )));
+    }
+    let lines: Vec<String> = fields
+        .iter()
+        .map(|(name, value)| format!("- {name}: {value}"))
+        .collect();
+    Ok(lines.join("\n"))
+}
+
+fn or_dash(text: String) -> String {
+    if text.is_empty() {
+        "-".to_owned()
+    } else {
+        text
+    }
+}
+
+/// The index with the entry's line, at the end of its first tag's group.
+fn with_line(index: &str, id: &str, title: &str, entry: &NewLearning) -> String {
+    let tags: Vec<String> = entry.tags.iter().map(|tag| one_line(tag)).collect();
+    let short = |name: &String| {
+        let name = one_line(name);
+        name.rsplit('.').next().unwrap_or(&name).to_owned()
+    };
+    let mut line = format!("- {id} {title}");
+    if !tags.is_empty() {
+        line.push_str(&format!(" ({})", tags.join(", ")));
+    }
+    let types: Vec<String> = entry.node_types.iter().map(short).collect();
+    let codes: Vec<String> = entry.finding_codes.iter().map(|c| one_line(c)).collect();
+    for part in [types, codes].iter().filter(|part| !part.is_empty()) {
+        line.push_str(&format!(" · {}", part.join(", ")));
+    }
+    let group = tags.first().map_or("other", String::as_str);
+    let heading = format!("## {group}");
+    let mut out: Vec<&str> = Vec::new();
+    let mut inside = false;
+    let mut placed = false;
+    for old in index.trim_end().lines() {
+        if inside && !placed && old.starts_with("## ") {
+            let blank = out.iter().rev().take_while(|l| l.trim().is_empty()).count();
+            out.insert(out.len() - blank, &line);
+            placed = true;
+        }
+        inside = inside || old.trim_end() == heading;
+        out.push(old);
+    }
+    let mut text = out.join("\n");
+    if !placed {
+        if !inside {
+            text.push_str(&format!("\n\n{heading}"));
+        }
+        text.push('\n');
+        text.push_str(&line);
+    }
+    text.push('\n');
+    text
 }
 
 fn read(path: &Path) -> Result<Option<String>, KnowledgeError> {
@@ -232,23 +322,6 @@ fn next_id(known: &[Learning], index: &str) -> String {
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// The body, unable to open an entry or a section of its own.
-fn quiet(body: &str) -> String {
-    let lines: Vec<String> = body
-        .trim()
-        .lines()
-        .map(|line| {
-            let line = line.trim_end();
-            if line.trim_start().starts_with('#') {
-                format!("\\{}", line.trim_start())
-            } else {
-                line.to_owned()
-            }
-        })
-        .collect();
-    lines.join("\n")
 }
 
 fn words(text: &str) -> BTreeSet<String> {

@@ -39,10 +39,13 @@ pub struct Knowledge {
 }
 
 impl Knowledge {
-    pub fn new(project: impl Into<PathBuf>, skills: Vec<Skill>) -> Self {
+    pub fn new<S: Into<Skill>>(
+        project: impl Into<PathBuf>,
+        skills: impl IntoIterator<Item = S>,
+    ) -> Self {
         let project: PathBuf = project.into();
         Knowledge {
-            skills,
+            skills: skills.into_iter().map(Into::into).collect(),
             learnings: Learnings::new(&project),
         }
     }

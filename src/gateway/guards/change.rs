@@ -2,6 +2,7 @@
 //! the ids of their ends.
 
 use crate::n8n::Workflow;
+use crate::n8n::diff::changes;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -31,7 +32,7 @@ pub struct Edge {
 pub struct GraphChange {
     pub added: BTreeSet<NodeKey>,
     pub removed: BTreeSet<NodeKey>,
-    /// In both states, with another value at any key but `position`.
+    /// In both states, with another value at any key but `position`; those that only follow a rename are not listed.
     pub changed: BTreeSet<NodeKey>,
     /// In one of the two states only.
     pub edges: BTreeSet<Edge>,
@@ -114,6 +115,12 @@ impl GraphChange {
                 }
                 Some(_) => false,
             };
+        }
+        // Where expressions only follow the new name of another node, that other node is the change.
+        for node in changes(before, after).nodes_changed {
+            if node.only_follows_rename() && !node.before.id.0.is_empty() {
+                change.changed.remove(&NodeKey(node.before.id.0));
+            }
         }
         change.added = new
             .keys()

@@ -11,7 +11,7 @@
 //! | `guard.credentials` | credential ids stay as they are |
 //! | `guard.owner` | a workflow that this run did not create is deleted only with the user's word |
 //! | `guard.redacted` | a hidden value is not written back as if it were one |
-//! | `guard.repeat` | a create that succeeded is not made again |
+//! | `guard.repeat` | a workflow that this run created is not created again |
 //! | `budget.tool_calls`, `budget.identical_calls` | how much a run may call |
 
 mod change;
@@ -136,7 +136,7 @@ pub fn owner(created_by_this_run: bool, name: &str) -> Decision {
 }
 
 /// `made` and `same` count the calls before this one.
-pub fn budget(made: u32, max_calls: u32, same: u32, max_same: u32) -> Decision {
+pub fn budget(made: u64, max_calls: u64, same: u64, max_same: u64) -> Decision {
     if made >= max_calls {
         deny(
             TOOL_CALLS,

@@ -293,7 +293,7 @@ static TOOLS: &[Tool] = &[
         true,
         WriteLearning,
         write_learning,
-        "Record a lesson: title, body (cause, evidence, what to do), tags. Returns its id."
+        "Record a lesson: what one sees, why, what to do, and where it was seen. Returns its id."
     ),
 ];
 

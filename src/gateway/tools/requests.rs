@@ -1,6 +1,7 @@
 //! What a call means, typed: unknown keys and wrong types do not pass. The doc comments say what a field is for; the schemas
 //! that models see are in `schema.rs`, and a test holds the two together.
 
+use crate::knowledge::NewLearning;
 use crate::n8n::workflow::{Connections, number};
 use crate::n8n::{EditOp, Node, NodeId};
 use serde::{Deserialize, Serialize};
@@ -291,7 +292,35 @@ pub struct ReadLearning {
 #[serde(deny_unknown_fields)]
 pub struct WriteLearning {
     pub title: String,
-    pub body: String,
+    /// What one sees.
+    pub problem: String,
+    pub cause: String,
+    pub solution: String,
+    pub evidence: String,
+    #[serde(default)]
+    pub workflow_id: Option<String>,
+    #[serde(default)]
+    pub node_types: Vec<String>,
+    #[serde(default)]
+    pub finding_codes: Vec<String>,
     #[serde(default)]
     pub tags: Vec<String>,
+}
+
+impl WriteLearning {
+    /// Without the date: the caller has the clock.
+    pub fn into_entry(self) -> NewLearning {
+        NewLearning {
+            title: self.title,
+            date: String::new(),
+            workflow: self.workflow_id,
+            node_types: self.node_types,
+            finding_codes: self.finding_codes,
+            tags: self.tags,
+            problem: self.problem,
+            cause: self.cause,
+            solution: self.solution,
+            evidence: self.evidence,
+        }
+    }
 }

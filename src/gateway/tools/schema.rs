@@ -278,12 +278,19 @@ pub fn read_learning() -> Value {
 }
 
 pub fn write_learning() -> Value {
+    let texts = || json!({"type": "array", "items": {"type": "string"}});
     object(
         json!({
             "title": {"type": "string", "maxLength": 120},
-            "body": text("cause, evidence, what to do next time"),
-            "tags": {"type": "array", "items": {"type": "string"}},
+            "problem": text("what one sees"),
+            "cause": text("why"),
+            "solution": text("what to do next time"),
+            "evidence": text("where it was seen: run and event, finding id"),
+            "workflow_id": workflow_id(),
+            "node_types": texts(),
+            "finding_codes": texts(),
+            "tags": texts(),
         }),
-        &["title", "body"],
+        &["title", "problem", "cause", "solution", "evidence"],
     )
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::fill::Plan;
 use super::ports::{Port, PortRule};
 
 /// Stands in for a default text that the catalog does not carry (it is not empty in n8n). Never write it into a workflow.
@@ -74,21 +75,41 @@ pub struct NodeDescription {
 }
 
 /// The parameters of a type, shared between the versions that have the same ones.
-#[derive(Debug, Clone, Serialize)]
-#[serde(transparent)]
-pub struct PropertyList(pub(super) Arc<Vec<Property>>);
+#[derive(Debug, Clone)]
+pub struct PropertyList {
+    list: Arc<Vec<Property>>,
+    plan: Arc<Plan>,
+}
+
+impl PropertyList {
+    pub(super) fn new(list: Vec<Property>) -> Self {
+        PropertyList {
+            plan: Arc::new(Plan::new(&list)),
+            list: Arc::new(list),
+        }
+    }
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}
+
+impl Serialize for PropertyList {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        self.list.serialize(s)
+    }
+}
 
 impl Deref for PropertyList {
     type Target = [Property];
     fn deref(&self) -> &[Property] {
-        &self.0
+        &self.list
     }
 }
 impl<'a> IntoIterator for &'a PropertyList {
     type Item = &'a Property;
     type IntoIter = std::slice::Iter<'a, Property>;
     fn into_iter(self) -> Self::IntoIter {
-        self.0.iter()
+        self.list.iter()
     }
 }
 
@@ -275,6 +296,8 @@ pub struct PropertyGroup {
     pub name: String,
     pub label: String,
     pub values: Vec<Property>,
+    #[serde(skip)]
+    pub(super) plan: Plan,
 }
 
 /// One way to give a resource locator's value.
