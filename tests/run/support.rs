@@ -3,8 +3,8 @@
 use agentctl::{
     backend::EmbeddedBackend,
     flow,
-    gateway::{Gateway, Permissions},
-    knowledge::Knowledge,
+    gateway::Gateway,
+    knowledge::{Knowledge, Skill},
     model::{
         BoxFuture, Message, Model, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolStatus,
         Usage,
@@ -22,7 +22,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::{
     path::Path,
-    sync::{Arc, Mutex},
+    sync::{Arc, LazyLock, Mutex},
 };
 
 const FLOW: &str = r#"
@@ -108,20 +108,9 @@ roles:
 limits: {max_turns: 12, max_model_calls: 60}
 "#;
 
-struct ByPolicy(Policy);
-impl Permissions for ByPolicy {
-    fn decide(&self, role: &str, tool: &str, args: &Map<String, Value>) -> Decision {
-        self.0.decide(role, tool, args)
-    }
-    fn max_tool_calls(&self) -> u32 {
-        100
-    }
-    fn max_identical_calls(&self) -> u32 {
-        3
-    }
-}
+static PACK: LazyLock<Pack> = LazyLock::new(make_pack);
 
-pub fn pack() -> Pack {
+fn make_pack() -> Pack {
     let built_in = agentctl::pack::load(Path::new("no-such-folder")).unwrap();
     let agent = |name: &str, tools: &[&str]| {
         let mut agent = built_in.agents[0].clone();
@@ -313,7 +302,7 @@ impl Shop {
             fail_at: None,
             stop_at: None,
         };
-        let pack = pack();
+        let pack = PACK.clone();
         Shop {
             project: Project::new(dir.path()),
             gateway: gateway(dir.path(), &pack),
@@ -442,12 +431,11 @@ impl Shop {
     }
 }
 
-pub fn gateway(root: &Path, _: &Pack) -> Gateway {
-    let policy = Policy::load(POLICY, "policy.yaml").unwrap();
-    Gateway::assemble(
-        Box::new(ByPolicy(policy)),
+pub fn gateway(root: &Path, pack: &Pack) -> Gateway {
+    Gateway::with_policy(
+        pack.policy.clone(),
         Arc::new(EmbeddedBackend::new(root).unwrap()),
-        Knowledge::new(root, vec![]),
+        Knowledge::new(root, Vec::<Skill>::new()),
         Catalog::embedded(),
     )
 }
