@@ -4,11 +4,11 @@
 use crate::flow::findings::compare_findings;
 use cel::common::ast::{EntryExpr, Expr, IdedExpr};
 use cel::objects::{Key, Map as CelMap};
-use cel::{Context, ExecutionError, Program, Value as CelValue};
+use cel::{Context, Env, ExecutionError, Program, Value as CelValue};
 use serde_json::{Map, Number, Value};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A compiled expression; equal when its source is equal.
 #[derive(Clone)]
@@ -52,6 +52,9 @@ pub enum ConditionError {
         got: String,
     },
 }
+
+/// Built once: it costs more than most evaluations.
+static ENV: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 
 /// Functions that an expression may call besides CEL's operators and macros.
 const FUNCTIONS: &[&str] = &[
@@ -136,7 +139,7 @@ impl Condition {
             expression: self.source.clone(),
             reason,
         };
-        let mut context = Context::default();
+        let mut context = Context::with_env(Arc::clone(&ENV));
         register(&mut context).map_err(|e| failed(e.to_string()))?;
         for (name, value) in variables {
             context.add_variable_from_value(name.as_str(), to_cel(value));

@@ -11,7 +11,7 @@ use crate::knowledge::NewLearning;
 use crate::n8n::diff::changes;
 use crate::n8n::finding::Confidence;
 use crate::n8n::hash::graph_hash;
-use crate::n8n::{NodeId, Workflow, WorkflowId, edit, layout};
+use crate::n8n::{EditOp, NodeId, Workflow, WorkflowId, edit, layout};
 use crate::policy::Decision;
 use crate::store::SnapshotRef;
 use crate::store::event::{Change, Event, MutationExpectation};
@@ -719,6 +719,15 @@ fn built(create: &CreateWorkflow, ids: &mut dyn FnMut() -> String) -> Result<Wor
         .filter(|node| node.position().is_none())
         .map(|node| node.id())
         .collect();
-    layout::place_new(&mut workflow, &unplaced);
+    let drawn = create.ops.iter().flatten().any(|op| match op {
+        EditOp::AddNode { node } => node.position.is_some(),
+        EditOp::MoveNode { .. } => true,
+        _ => false,
+    });
+    if unplaced.len() == workflow.nodes.len() || (create.ops.is_some() && !drawn) {
+        layout::layout(&mut workflow);
+    } else {
+        layout::place_new(&mut workflow, &unplaced);
+    }
     Ok(workflow)
 }

@@ -12,6 +12,7 @@ pub mod guards;
 mod reads;
 pub mod redact;
 mod settle;
+mod skills;
 mod strict_json;
 pub mod tools;
 pub mod untrusted;
@@ -26,6 +27,7 @@ use crate::knowledge::Knowledge;
 use crate::model::{ToolResult, ToolSpec};
 use crate::n8n::catalog::Catalog;
 use crate::n8n::{Workflow, WorkflowId};
+use crate::pack::Pack;
 use crate::policy::Policy;
 use crate::store::{Event, Question, SnapshotRef, StoreError};
 use std::sync::Arc;
@@ -102,6 +104,15 @@ pub struct Gateway {
 }
 
 impl Gateway {
+    pub fn new(
+        pack: &Pack,
+        backend: Arc<dyn Backend>,
+        knowledge: Knowledge,
+        catalog: &'static Catalog,
+    ) -> Self {
+        Self::with_policy(pack.policy.clone(), backend, knowledge, catalog)
+    }
+
     pub fn with_policy(
         policy: Policy,
         backend: Arc<dyn Backend>,

@@ -11,6 +11,7 @@ use super::{CallContext, Gateway, guards};
 use crate::backend::{BackendError, BackendErrorKind, Stored};
 use crate::n8n::catalog::Lookup;
 use crate::n8n::edit::{self, EditOp};
+use crate::n8n::validate::validate;
 use crate::n8n::{Finding, Severity, Workflow, WorkflowId};
 use serde_json::{Map, Value, json};
 
@@ -31,8 +32,7 @@ fn bad_cursor(why: String) -> Outcome {
 impl Gateway {
     /// What a check says of a workflow.
     pub(super) fn findings(&self, workflow: &Workflow) -> Vec<Finding> {
-        let _ = workflow;
-        Vec::new()
+        validate(workflow, self.catalog)
     }
 
     pub(super) async fn read(&self, cx: &mut CallContext<'_>, request: &Request) -> Answer {

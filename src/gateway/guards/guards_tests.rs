@@ -189,7 +189,7 @@ fn out_of_scope_is_refused_by_name() {
         (
             vec!["Node 2"],
             json!([{"op": "rename_node", "node": "id-2", "name": "T"}, {"op": "rename_node", "node": "id-3", "name": "Node 2"}]),
-            "node \"Node 2\"",
+            "node \"Node 3\"",
         ),
         // an entry that names nothing allows nothing
         (
