@@ -64,6 +64,8 @@ impl Driver<'_> {
     pub(super) async fn drive(&mut self) -> Result<Stop, RunError> {
         let mut decisions = 0;
         loop {
+            // Whoever listens for signals may share this thread; a model that answers at once would never let it run.
+            tokio::task::yield_now().await;
             if let Some(cause) = self.cancel.cause() {
                 return Ok(Stop::Interrupted(cause));
             }

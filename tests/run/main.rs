@@ -8,6 +8,7 @@
     reason = "tests"
 )]
 
+mod approvals;
 mod crash;
 mod endings;
 mod questions;

@@ -3,14 +3,14 @@
 use agentctl::{
     backend::EmbeddedBackend,
     flow,
-    gateway::{Gateway, Permissions},
-    knowledge::Knowledge,
+    gateway::Gateway,
+    knowledge::{Knowledge, Skill},
     model::{
         BoxFuture, Message, Model, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolStatus,
         Usage,
     },
     n8n::{Workflow, catalog::Catalog, hash::graph_hash},
-    pack::{Agent, Pack, Tier},
+    pack::{Pack, Tier},
     policy::{Decision, Policy},
     run::{
         Asker, Cancel, ChosenModel, Counted, Observer, Resume, RunContext, RunError, RunOptions,
@@ -22,7 +22,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::{
     path::Path,
-    sync::{Arc, Mutex},
+    sync::{Arc, LazyLock, Mutex},
 };
 
 const FLOW: &str = r#"
@@ -108,31 +108,19 @@ roles:
 limits: {max_turns: 12, max_model_calls: 60}
 "#;
 
-struct ByPolicy(Policy);
-impl Permissions for ByPolicy {
-    fn decide(&self, role: &str, tool: &str, args: &Map<String, Value>) -> Decision {
-        self.0.decide(role, tool, args)
-    }
-    fn max_tool_calls(&self) -> u32 {
-        100
-    }
-    fn max_identical_calls(&self) -> u32 {
-        3
-    }
-}
+static PACK: LazyLock<Pack> = LazyLock::new(make_pack);
 
-pub fn pack() -> Pack {
+fn make_pack() -> Pack {
+    let built_in = agentctl::pack::load(Path::new("no-such-folder")).unwrap();
     let agent = |name: &str, tools: &[&str]| {
-        (
-            name.to_owned(),
-            Agent {
-                name: name.to_owned(),
-                tier: Tier::Sonnet,
-                tools: tools.iter().map(|t| (*t).to_owned()).collect(),
-                skills: vec![],
-                prompt: format!("You are the {name}."),
-            },
-        )
+        let mut agent = built_in.agents[0].clone();
+        agent.name = name.to_owned();
+        agent.tier = Tier::Sonnet;
+        agent.tools = tools.iter().map(|t| (*t).to_owned()).collect();
+        agent.skills = vec![];
+        agent.max_turns = 12;
+        agent.prompt = format!("You are the {name}.");
+        (name.to_owned(), agent)
     };
     let agents = IndexMap::from_iter([
         agent("thinker", &[]),
@@ -153,6 +141,7 @@ pub fn pack() -> Pack {
         policy: Policy::load(POLICY, "policy.yaml").unwrap(),
         skills: vec![],
         hash: "pack-1".into(),
+        warnings: vec![],
     }
 }
 
@@ -313,7 +302,7 @@ impl Shop {
             fail_at: None,
             stop_at: None,
         };
-        let pack = pack();
+        let pack = PACK.clone();
         Shop {
             project: Project::new(dir.path()),
             gateway: gateway(dir.path(), &pack),
@@ -442,12 +431,11 @@ impl Shop {
     }
 }
 
-pub fn gateway(root: &Path, _: &Pack) -> Gateway {
-    let policy = Policy::load(POLICY, "policy.yaml").unwrap();
-    Gateway::assemble(
-        Box::new(ByPolicy(policy)),
+pub fn gateway(root: &Path, pack: &Pack) -> Gateway {
+    Gateway::with_policy(
+        pack.policy.clone(),
         Arc::new(EmbeddedBackend::new(root).unwrap()),
-        Knowledge::new(root, vec![]),
+        Knowledge::new(root, Vec::<Skill>::new()),
         Catalog::embedded(),
     )
 }
