@@ -1,109 +1,162 @@
-//! How well an existing workflow fits what is wanted: 0–100, computed from evidence, with its parts. No model scores.
+//! How well an existing workflow fits a request, as points from evidence: the same score for the same input, each part named.
+//! Parts that the request says nothing about count for nothing; the rest is scaled to 100.
 
-use super::workflow::Workflow;
+use super::workflow::{Node, Workflow};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What is looked for.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+/// What a request asks for, as far as it is known.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Wanted {
-    /// Node types of the services, without the trigger.
+    /// Full node types, triggers left out.
     pub node_types: Vec<String>,
     pub trigger_types: Vec<String>,
-    /// Words of the request, lower case.
+    /// Telling words of the request.
     pub words: Vec<String>,
-    /// Concrete values: channels, sheet names, URLs.
+    /// Values that the request names: a channel, a sheet, a URL.
     pub values: Vec<String>,
 }
 
-/// One part of a score: what was compared, points reached, points there are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FitPart {
-    pub what: String,
-    pub points: u8,
-    pub of: u8,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// 0 to 100, and what it is made of: part, points, most points possible.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FitScore {
-    /// 0–100: the points of the parts that could be compared, scaled.
     pub score: u8,
-    pub parts: Vec<FitPart>,
+    pub parts: Vec<(String, u8, u8)>,
 }
 
-/// Words that nearly every workflow's name has.
-const COMMON: [&str; 12] = ["and", "the", "new", "workflow", "with", "from", "every", "send", "und", "der", "les", "del"];
+const NODE_TYPES: u8 = 35;
+const SERVICES: u8 = 15;
+const TRIGGER: u8 = 20;
+const WORDS: u8 = 15;
+const VALUES: u8 = 15;
 
-/// Services weigh most: a workflow that acts elsewhere is no base for a change.
+/// The points of an existing workflow for a request. Disabled nodes and sticky notes do not count as present.
 pub fn fit_score(wanted: &Wanted, existing: &Workflow) -> FitScore {
-    let types: BTreeSet<&str> = existing.nodes.iter().filter(|n| !n.disabled()).map(|n| n.node_type()).collect();
-    let named: BTreeSet<String> = words(existing.name());
-    let text = serde_json::to_string(&existing.nodes).unwrap_or_default().to_lowercase();
-    let wanted_words: BTreeSet<String> = wanted.words.iter().map(|w| w.to_lowercase()).filter(|w| !COMMON.contains(&w.as_str())).collect();
-    let mut parts = Vec::new();
-    let mut part = |what: &str, of: u8, share: Option<(usize, usize)>| {
-        if let Some((met, all)) = share.filter(|(_, all)| *all > 0) {
-            let points = u8::try_from((met.min(all) * usize::from(of) + all / 2) / all).unwrap_or(of);
-            parts.push(FitPart { what: what.to_owned(), points, of });
+    let present: Vec<&Node> = existing
+        .nodes
+        .iter()
+        .filter(|n| !n.disabled() && !n.is_sticky())
+        .collect();
+    let types: BTreeSet<&str> = present.iter().map(|n| n.node_type()).collect();
+    let services: BTreeSet<String> = types.iter().map(|t| service(t)).collect();
+    let words = words_of(existing, &present);
+    let mut texts = Vec::new();
+    for node in &present {
+        if let Some(parameters) = node.0.get("parameters") {
+            collect_texts(parameters, &mut texts);
         }
+    }
+    let wanted_services: BTreeSet<String> = wanted.node_types.iter().map(|t| service(t)).collect();
+    let has_value = |value: &String| {
+        let value = plain_value(value);
+        !value.is_empty() && texts.iter().any(|text| text.contains(&value))
     };
-    let services: BTreeSet<&str> = wanted.node_types.iter().map(String::as_str).collect();
-    part("services", 50, Some((services.iter().filter(|t| types.contains(**t)).count(), services.len())));
-    let starts = wanted.trigger_types.iter().any(|t| types.contains(t.as_str()));
-    part("trigger", 20, (!wanted.trigger_types.is_empty()).then_some((usize::from(starts), 1)));
-    // A name has few words: it is the request that must have them, not the other way round.
-    part("name", 15, Some((named.iter().filter(|w| wanted_words.contains(*w)).count(), named.len())));
-    part("values", 15, Some((wanted.values.iter().filter(|v| text.contains(&v.to_lowercase())).count(), wanted.values.len())));
-    let (points, of) = parts.iter().fold((0u32, 0u32), |(p, o), part| (p + u32::from(part.points), o + u32::from(part.of)));
-    let score = if of == 0 { 0 } else { u8::try_from((points * 100 + of / 2) / of).unwrap_or(100) };
-    // Without a common service nothing else makes it fit.
-    let none_in_common = !services.is_empty() && !services.iter().any(|t| types.contains(t));
-    FitScore { score: if none_in_common { 0 } else { score }, parts }
+    let shares: [(&str, u8, Option<f64>); 5] = [
+        (
+            "node types",
+            NODE_TYPES,
+            share(&wanted.node_types, |t| types.contains(t.as_str())),
+        ),
+        (
+            "services",
+            SERVICES,
+            share(&wanted_services, |s| services.contains(s)),
+        ),
+        (
+            "trigger",
+            TRIGGER,
+            any(&wanted.trigger_types, |t| types.contains(t.as_str())),
+        ),
+        (
+            "words",
+            WORDS,
+            share(&wanted.words, |w| words.contains(&stem(w))),
+        ),
+        ("values", VALUES, share(&wanted.values, has_value)),
+    ];
+    let mut parts = Vec::new();
+    let (mut points, mut possible) = (0.0, 0.0);
+    for (name, most, share) in shares {
+        let Some(share) = share else { continue };
+        parts.push((name.to_owned(), rounded(share * f64::from(most)), most));
+        points += share * f64::from(most);
+        possible += f64::from(most);
+    }
+    let score = if possible > 0.0 {
+        rounded(100.0 * points / possible)
+    } else {
+        0
+    };
+    FitScore { score, parts }
 }
 
-fn words(name: &str) -> BTreeSet<String> {
-    let split = name.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    split.filter(|w| w.chars().count() >= 3 && !COMMON.contains(&w.as_str())).collect()
+/// The share of wanted things that are there; None when nothing is wanted.
+fn share<'a, T: 'a>(
+    wanted: impl IntoIterator<Item = &'a T>,
+    found: impl Fn(&T) -> bool,
+) -> Option<f64> {
+    let (mut all, mut there) = (0u32, 0u32);
+    for one in wanted {
+        all += 1;
+        there += u32::from(found(one));
+    }
+    (all > 0).then(|| f64::from(there) / f64::from(all))
+}
+
+/// One of several ways to start is enough.
+fn any(wanted: &[String], found: impl Fn(&String) -> bool) -> Option<f64> {
+    (!wanted.is_empty()).then(|| f64::from(u8::from(wanted.iter().any(found))))
+}
+
+fn rounded(points: f64) -> u8 {
+    // In range by construction; the clamp keeps the conversion exact.
+    points.round().clamp(0.0, 100.0) as u8
+}
+
+/// What a node talks to: its type without package, trigger and tool endings.
+fn service(node_type: &str) -> String {
+    let name = node_type.rsplit('.').next().unwrap_or(node_type);
+    let name = name.strip_suffix("Trigger").unwrap_or(name);
+    let name = name.strip_suffix("HitlTool").unwrap_or(name);
+    name.strip_suffix("Tool").unwrap_or(name).to_lowercase()
+}
+
+fn words_of(workflow: &Workflow, nodes: &[&Node]) -> BTreeSet<String> {
+    let names = nodes.iter().map(|n| n.name());
+    let description = workflow.head.get("description").and_then(Value::as_str);
+    names
+        .chain([workflow.name()])
+        .chain(description)
+        .flat_map(|text| text.split(|c: char| !c.is_alphanumeric()))
+        .filter(|word| !word.is_empty())
+        .map(stem)
+        .collect()
+}
+
+/// Lower case without a plural ending: enough to meet `orders` with `Order`.
+fn stem(word: &str) -> String {
+    let word = word.to_lowercase();
+    match word.strip_suffix('s') {
+        Some(stem) if stem.chars().count() > 2 && !stem.ends_with('s') => stem.to_owned(),
+        _ => word,
+    }
+}
+
+fn plain_value(value: &str) -> String {
+    value.trim().trim_start_matches(['#', '@']).to_lowercase()
+}
+
+fn collect_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.to_lowercase()),
+        Value::Number(number) => texts.push(number.to_string()),
+        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        Value::Object(map) => map.values().for_each(|item| collect_texts(item, texts)),
+        _ => {}
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn orders() -> Workflow {
-        Workflow::from_value(json!({
-            "name": "Orders to Slack",
-            "nodes": [
-                {"name": "W", "type": "n8n-nodes-base.webhook", "parameters": {}},
-                {"name": "S", "type": "n8n-nodes-base.slack", "parameters": {"channelId": {"value": "#sales"}}},
-            ],
-            "connections": {}
-        }))
-        .unwrap()
-    }
-
-    fn wanted(types: &[&str], values: &[&str]) -> Wanted {
-        let own = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect();
-        Wanted { node_types: own(types), trigger_types: own(&["n8n-nodes-base.webhook"]), words: own(&["orders", "slack", "sheet"]), values: own(values) }
-    }
-
-    #[test]
-    fn everything_in_common_is_100() {
-        assert_eq!(fit_score(&wanted(&["n8n-nodes-base.slack"], &["#sales"]), &orders()).score, 100);
-    }
-
-    #[test]
-    fn the_parts_say_what_is_missing() {
-        let fit = fit_score(&wanted(&["n8n-nodes-base.slack", "n8n-nodes-base.googleSheets"], &["#ops"]), &orders());
-        let parts: Vec<(&str, u8, u8)> = fit.parts.iter().map(|p| (p.what.as_str(), p.points, p.of)).collect();
-        assert_eq!(parts, [("services", 25, 50), ("trigger", 20, 20), ("name", 15, 15), ("values", 0, 15)]);
-        assert_eq!(fit.score, 60);
-    }
-
-    #[test]
-    fn without_a_common_service_nothing_fits() {
-        assert_eq!(fit_score(&wanted(&["n8n-nodes-base.gmail"], &["#sales"]), &orders()).score, 0);
-    }
-}
+#[path = "fit_tests.rs"]
+mod fit_tests;

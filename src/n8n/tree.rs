@@ -1,221 +1,300 @@
-//! A workflow as a tree for a terminal: triggers at the roots, what follows below, branch labels, sub-nodes at their node.
-//! A node that several ways reach is drawn once and pointed at (`↪`) from the others.
+//! A workflow as a tree for a terminal: triggers at the root, what follows below, branches by the name of their output.
+//! A node where branches meet is written once; later visits only point to it (↪), so loops end too. Plain text, no colour.
 
-use super::workflow::{Node, Workflow};
+use super::{
+    catalog::Catalog,
+    workflow::{Link, Node, Workflow},
+};
 use serde_json::{Map, Value};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-/// The parameters that tell most about a node, in the order shown; the first few that are set are printed.
-const TELLING: [&str; 17] = [
-    "resource", "operation", "httpMethod", "method", "path", "url", "channelId", "user", "sendTo", "toEmail", "documentId", "sheetName", "table", "query", "model", "workflowId",
-    "events",
+/// Parameters worth a place beside the node's name, most telling first.
+const TELLING: [&str; 26] = [
+    "resource",
+    "operation",
+    "method",
+    "httpMethod",
+    "url",
+    "path",
+    "channelId",
+    "channel",
+    "user",
+    "documentId",
+    "sheetName",
+    "base",
+    "table",
+    "database",
+    "databaseId",
+    "sendTo",
+    "toEmail",
+    "chatId",
+    "to",
+    "subject",
+    "model",
+    "modelName",
+    "mode",
+    "rule",
+    "query",
+    "text",
 ];
-/// Longest value shown, in characters.
-const SHOWN: usize = 40;
+const MOST_SHOWN: usize = 4;
+const LONGEST_VALUE: usize = 36;
 
-/// The tree, one node a line, with a final newline. Control characters in names are made harmless.
-pub fn tree(workflow: &Workflow) -> String {
-    let mut drawing = Drawing { workflow, drawn: HashSet::new(), out: String::new() };
-    let targets: HashSet<&str> = workflow.edges().filter(|(_, kind, ..)| *kind == "main").map(|(.., link)| link.node.as_str()).collect();
-    let sub_nodes: HashSet<&str> = workflow.edges().filter(|(_, kind, ..)| *kind != "main").map(|(from, ..)| from).collect();
-    let shown = |n: &&Node| !n.is_sticky() && !sub_nodes.contains(n.name());
-    for node in workflow.nodes.iter().filter(shown).filter(|n| !targets.contains(n.name())) {
-        drawing.node(node.name(), "", "", "");
-    }
-    // What is only reached from a circle has no root above it.
-    for node in workflow.nodes.iter().filter(shown) {
-        if !drawing.drawn.contains(node.name()) {
-            drawing.node(node.name(), "", "", "");
+/// The tree, one line per node, ending in a line break. With a catalog, outputs have the names that n8n gives them.
+pub fn tree(workflow: &Workflow, catalog: Option<&Catalog>) -> String {
+    let view = View::of(workflow, catalog);
+    let mut text = String::new();
+    let mut seen = HashSet::new();
+    for root in view.roots() {
+        if !seen.contains(root) {
+            view.write_from(root, &mut seen, &mut text);
         }
     }
-    drawing.out
+    text
 }
 
-struct Drawing<'a> {
-    workflow: &'a Workflow,
-    drawn: HashSet<&'a str>,
-    out: String,
+struct View<'a> {
+    catalog: Option<&'a Catalog>,
+    nodes: Vec<&'a Node>,
+    by_name: HashMap<&'a str, &'a Node>,
+    /// Main edges by source, in output order.
+    after: HashMap<&'a str, Vec<(u32, &'a Link)>>,
+    /// Sub-nodes by the node they serve: (connection type, name).
+    subs: HashMap<&'a str, Vec<(&'a str, &'a str)>>,
+    fed: HashSet<&'a str>,
+    serving: HashSet<&'a str>,
 }
 
-impl<'a> Drawing<'a> {
-    /// Draws a node and what follows. `first`: before its own line, `rest`: before the lines below it.
-    fn node(&mut self, name: &'a str, first: &str, rest: &str, label: &str) {
-        let label = if label.is_empty() { String::new() } else { format!("{label}: ") };
-        let Some(node) = self.workflow.node_by_name(name) else {
-            self.out.push_str(&format!("{first}{label}{} (missing)\n", clean(name)));
-            return;
+/// A line to write: what is left of it, whether it is the last of its siblings, the edge that leads to it.
+struct Line<'a> {
+    name: &'a str,
+    indent: String,
+    is_last: bool,
+    is_root: bool,
+    label: Option<String>,
+    sub_kind: Option<&'a str>,
+    input: u32,
+}
+
+impl<'a> View<'a> {
+    fn of(workflow: &'a Workflow, catalog: Option<&'a Catalog>) -> Self {
+        let nodes: Vec<&Node> = workflow.nodes.iter().filter(|n| !n.is_sticky()).collect();
+        let by_name: HashMap<&str, &Node> = nodes.iter().map(|n| (n.name(), *n)).collect();
+        let mut view = View {
+            catalog,
+            nodes,
+            by_name,
+            after: HashMap::new(),
+            subs: HashMap::new(),
+            fed: HashSet::new(),
+            serving: HashSet::new(),
         };
-        if !self.drawn.insert(node.name()) {
-            self.out.push_str(&format!("{first}{label}↪ {}\n", clean(name)));
-            return;
+        for (from, kind, output, link) in workflow.edges() {
+            let to = link.node.as_str();
+            if !view.by_name.contains_key(from) || !view.by_name.contains_key(to) {
+                continue;
+            }
+            if kind == "main" {
+                view.after.entry(from).or_default().push((output, link));
+                view.fed.insert(to);
+            } else {
+                view.subs.entry(to).or_default().push((kind, from));
+                view.serving.insert(from);
+            }
         }
-        let off = if node.disabled() { " (disabled)" } else { "" };
-        self.out.push_str(&format!("{first}{label}{}{off}  [{}]\n", clean(name), about(node)));
-        for (kind, sub) in self.sub_nodes(name) {
-            self.drawn.insert(sub.name());
-            self.out.push_str(&format!("{rest}   ⊂ {}: {}  [{}]\n", kind.trim_start_matches("ai_"), clean(sub.name()), about(sub)));
-        }
-        let ways = self.ways(node);
-        let last = ways.len().saturating_sub(1);
-        for (i, (label, target)) in ways.into_iter().enumerate() {
-            let (branch, below) = if i == last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-            self.node(target, &format!("{rest}{branch}"), &format!("{rest}{below}"), &label);
+        view
+    }
+
+    /// Nodes that nothing leads to, then the rest (what is left unseen of it is a loop that nothing enters).
+    fn roots(&self) -> Vec<&'a str> {
+        let names = || self.nodes.iter().map(|n| n.name());
+        let is_start = |name: &&str| !self.fed.contains(name) && !self.serving.contains(name);
+        let starts = names().filter(is_start);
+        // A sub-node that also takes items, or only serves a loop of its own kind, still has to be written somewhere.
+        starts
+            .chain(names().filter(|n| !is_start(n) && self.fed.contains(n)))
+            .chain(names())
+            .collect()
+    }
+
+    fn write_from(&self, root: &'a str, seen: &mut HashSet<&'a str>, text: &mut String) {
+        let mut open = vec![Line {
+            name: root,
+            indent: String::new(),
+            is_last: true,
+            is_root: true,
+            label: None,
+            sub_kind: None,
+            input: 0,
+        }];
+        while let Some(line) = open.pop() {
+            let is_new = seen.insert(line.name);
+            self.write(&line, is_new, text);
+            if is_new {
+                open.extend(self.below(&line).into_iter().rev());
+            }
         }
     }
 
-    /// What hangs on a node by another connection than `main`, in the order of the file.
-    fn sub_nodes(&self, name: &str) -> Vec<(&'a str, &'a Node)> {
-        let edges = self.workflow.edges().filter(|(_, kind, _, link)| *kind != "main" && link.node == name);
-        edges.filter_map(|(from, kind, ..)| Some((kind, self.workflow.node_by_name(from)?))).collect()
+    fn write(&self, line: &Line, is_new: bool, text: &mut String) {
+        text.push_str(&line.indent);
+        if !line.is_root {
+            text.push_str(if line.is_last { "└─ " } else { "├─ " });
+        }
+        if let Some(kind) = line.sub_kind {
+            text.push_str(&format!("⊂ {kind}: "));
+        }
+        if let Some(label) = &line.label {
+            text.push_str(&format!("{label} → "));
+        }
+        if !is_new {
+            text.push_str("↪ ");
+        }
+        text.push_str(line.name);
+        if is_new && let Some(node) = self.by_name.get(line.name) {
+            text.push_str(&format!(" · {}", short_type(node.node_type())));
+            let shown = telling(node);
+            if !shown.is_empty() {
+                text.push_str(&format!(" ({})", shown.join(", ")));
+            }
+            if node.disabled() {
+                text.push_str(" [disabled]");
+            }
+        }
+        if line.input > 0 {
+            text.push_str(&format!(" at input {}", line.input));
+        }
+        text.push('\n');
     }
 
-    /// Main outputs with their labels; a label only where there is more than one output, or it is the error output.
-    fn ways(&self, node: &'a Node) -> Vec<(String, &'a str)> {
-        let Some(buckets) = self.workflow.connections.get(node.name()).and_then(|kinds| kinds.get("main")) else { return Vec::new() };
-        let labels = labels(node, buckets.len());
-        let ways = buckets.iter().enumerate().flat_map(|(i, links)| {
-            let label = labels.get(i).cloned().unwrap_or_default();
-            links.iter().flatten().map(move |link| (label.clone(), link.node.as_str()))
+    fn below(&self, line: &Line<'a>) -> Vec<Line<'a>> {
+        let indent = match (line.is_root, line.is_last) {
+            (true, _) => String::new(),
+            (false, true) => format!("{}   ", line.indent),
+            (false, false) => format!("{}│  ", line.indent),
+        };
+        let child = |name: &'a str| Line {
+            name,
+            indent: indent.clone(),
+            is_last: false,
+            is_root: false,
+            label: None,
+            sub_kind: None,
+            input: 0,
+        };
+        let subs = self.subs.get(line.name).into_iter().flatten();
+        let mut lines: Vec<Line> = subs
+            .map(|(kind, name)| Line {
+                sub_kind: Some(kind),
+                ..child(name)
+            })
+            .collect();
+        let labels = self.labels(line.name);
+        for (output, link) in self.after.get(line.name).into_iter().flatten() {
+            lines.push(Line {
+                label: labels.name(*output),
+                input: link.index,
+                ..child(link.node.as_str())
+            });
+        }
+        if let Some(last) = lines.last_mut() {
+            last.is_last = true;
+        }
+        lines
+    }
+
+    fn labels(&self, name: &str) -> Labels {
+        let Some(node) = self.by_name.get(name) else {
+            return Labels::default();
+        };
+        let description = self.catalog.and_then(|catalog| {
+            let found = catalog.lookup(node.node_type(), node.type_version());
+            found.known()
         });
-        ways.collect()
-    }
-}
-
-/// Names of a node's main outputs, as far as its type and parameters tell.
-fn labels(node: &Node, outputs: usize) -> Vec<String> {
-    let short = short_type(node.node_type());
-    let named = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
-    let mut labels: Vec<String> = match short {
-        "if" => named(&["true", "false"]),
-        "splitInBatches" => named(&["done", "loop"]),
-        "switch" => switch_labels(node),
-        "textClassifier" => list_names(node, "/categories/categories", "category"),
-        "compareDatasets" => named(&["only in A", "same", "different", "only in B"]),
-        _ => Vec::new(),
-    };
-    let error_output = node.0.get("onError").and_then(Value::as_str) == Some("continueErrorOutput");
-    if labels.is_empty() && outputs > 1 {
-        labels = (0..outputs).map(|i| format!("output {i}")).collect();
-        if error_output {
-            labels = vec![String::new(); outputs.saturating_sub(1)];
+        let empty = Map::new();
+        let names: Vec<Option<String>> = match description {
+            Some(description) => description
+                .outputs_for(node.parameters().unwrap_or(&empty), &node.0)
+                .into_iter()
+                .filter(|port| port.kind == "main")
+                .map(|port| port.label)
+                .collect(),
+            None => match short_type(node.node_type()) {
+                "if" => vec![Some("true".into()), Some("false".into())],
+                "splitInBatches" => vec![Some("done".into()), Some("loop".into())],
+                _ => Vec::new(),
+            },
+        };
+        let used = self
+            .after
+            .get(name)
+            .into_iter()
+            .flatten()
+            .map(|(output, _)| *output);
+        Labels {
+            count: names
+                .len()
+                .max(used.max().map_or(0, |most| most as usize + 1)),
+            names,
         }
     }
-    if error_output {
-        labels.truncate(outputs.saturating_sub(1));
-        labels.push("on error".into());
-    }
-    labels
 }
 
-fn switch_labels(node: &Node) -> Vec<String> {
-    let rules = node.0.get("parameters").and_then(|p| p.pointer("/rules/values").or_else(|| p.pointer("/rules/rules"))).and_then(Value::as_array);
-    let mut labels: Vec<String> = rules
-        .into_iter()
-        .flatten()
-        .enumerate()
-        .map(|(i, rule)| rule.get("outputKey").and_then(Value::as_str).filter(|k| !k.is_empty()).map_or_else(|| format!("case {i}"), clean))
-        .collect();
-    labels.push("otherwise".into());
-    labels
+/// The names of a node's outputs; one output needs none.
+#[derive(Default)]
+struct Labels {
+    names: Vec<Option<String>>,
+    count: usize,
 }
 
-fn list_names(node: &Node, pointer: &str, key: &str) -> Vec<String> {
-    let list = node.0.get("parameters").and_then(|p| p.pointer(pointer)).and_then(Value::as_array);
-    list.into_iter().flatten().map(|item| item.get(key).and_then(Value::as_str).map(clean).unwrap_or_default()).collect()
-}
-
-/// Short type and the most telling parameters.
-fn about(node: &Node) -> String {
-    let mut parts = vec![short_type(node.node_type()).to_owned()];
-    if let Some(parameters) = node.parameters() {
-        parts.extend(TELLING.iter().filter_map(|key| telling(parameters, key)).take(4));
-    }
-    parts.join(" ")
-}
-
-fn telling(parameters: &Map<String, Value>, key: &str) -> Option<String> {
-    let value = parameters.get(key)?;
-    let text = match value {
-        Value::String(s) => s.clone(),
-        Value::Object(locator) => {
-            let name = locator.get("cachedResultName").and_then(Value::as_str).filter(|s| !s.is_empty());
-            name.or_else(|| locator.get("value").and_then(Value::as_str))?.to_owned()
+impl Labels {
+    fn name(&self, output: u32) -> Option<String> {
+        if self.count < 2 {
+            return None;
         }
-        Value::Array(list) => list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","),
-        _ => return None,
-    };
-    if text.is_empty() { None } else { Some(clean(&text)) }
+        let named = self.names.get(output as usize).cloned().flatten();
+        let name = named.filter(|name| !name.is_empty());
+        Some(name.unwrap_or_else(|| format!("output {output}")))
+    }
 }
 
-/// `n8n-nodes-base.slack` → `slack`.
 fn short_type(node_type: &str) -> &str {
     node_type.rsplit('.').next().unwrap_or(node_type)
 }
 
-/// One line, no control or direction characters, cut to [`SHOWN`].
-fn clean(text: &str) -> String {
-    let harmless = |c: char| if c.is_control() || ('\u{200b}'..='\u{200f}').contains(&c) || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c) { ' ' } else { c };
-    let mut out: String = text.chars().map(harmless).take(SHOWN).collect();
-    if text.chars().count() > SHOWN {
-        out.push('…');
+fn telling(node: &Node) -> Vec<String> {
+    let Some(parameters) = node.parameters() else {
+        return Vec::new();
+    };
+    let shown = TELLING
+        .iter()
+        .filter_map(|key| short_value(parameters.get(*key)?));
+    shown.take(MOST_SHOWN).collect()
+}
+
+/// The value in a few characters; a resource locator by the name a person saw when choosing it.
+fn short_value(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Object(locator) => {
+            let named = locator.get("cachedResultName").and_then(Value::as_str);
+            let named = named.filter(|name| !name.is_empty());
+            return short_value(&Value::from(named.or(locator.get("value")?.as_str())?));
+        }
+        _ => return None,
+    };
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.is_empty() {
+        return None;
     }
-    out
+    if text.chars().count() <= LONGEST_VALUE {
+        return Some(text);
+    }
+    let start: String = text.chars().take(LONGEST_VALUE - 1).collect();
+    Some(format!("{start}…"))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn workflow(value: Value) -> Workflow {
-        Workflow::from_value(value).unwrap()
-    }
-
-    #[test]
-    fn branches_sub_nodes_and_joins_are_drawn() {
-        let node = |name: &str, kind: &str, parameters: Value| json!({"id": name, "name": name, "type": kind, "typeVersion": 1, "position": [0, 0], "parameters": parameters});
-        let link = |name: &str| json!({"node": name, "type": "main", "index": 0});
-        let drawn = tree(&workflow(json!({
-            "name": "t",
-            "nodes": [
-                node("Hook", "n8n-nodes-base.webhook", json!({"path": "in", "httpMethod": "POST"})),
-                node("Big?", "n8n-nodes-base.if", json!({})),
-                node("Agent", "@n8n/n8n-nodes-langchain.agent", json!({})),
-                node("Model", "@n8n/n8n-nodes-langchain.lmChatOpenAi", json!({"model": {"__rl": true, "mode": "list", "value": "gpt-x"}})),
-                node("Post", "n8n-nodes-base.slack", json!({"operation": "post", "channelId": {"__rl": true, "mode": "name", "value": "#a"}})),
-            ],
-            "connections": {
-                "Hook": {"main": [[link("Big?")]]},
-                "Big?": {"main": [[link("Agent")], [link("Post")]]},
-                "Agent": {"main": [[link("Post")]]},
-                "Model": {"ai_languageModel": [[{"node": "Agent", "type": "ai_languageModel", "index": 0}]]},
-            }
-        })));
-        insta::assert_snapshot!(drawn, @r"
-        Hook  [webhook POST in]
-        └─ Big?  [if]
-           ├─ true: Agent  [agent]
-           │     ⊂ languageModel: Model  [lmChatOpenAi gpt-x]
-           │  └─ Post  [slack post #a]
-           └─ false: ↪ Post
-        ");
-    }
-
-    #[test]
-    fn a_circle_without_a_root_and_a_missing_target_are_drawn_too() {
-        let link = |name: &str| json!({"node": name, "type": "main", "index": 0});
-        let drawn = tree(&workflow(json!({
-            "nodes": [
-                {"name": "A", "type": "x.a", "parameters": {}},
-                {"name": "B\u{1b}[31m", "type": "x.b", "parameters": {}, "disabled": true},
-            ],
-            "connections": {"A": {"main": [[link("B\u{1b}[31m"), link("Gone")]]}, "B\u{1b}[31m": {"main": [[link("A")]]}}
-        })));
-        insta::assert_snapshot!(drawn, @r"
-        A  [a]
-        ├─ B [31m (disabled)  [b]
-        │  └─ ↪ A
-        └─ Gone (missing)
-        ");
-    }
-}
+#[path = "tree_tests.rs"]
+mod tree_tests;
