@@ -8,11 +8,13 @@ mod display;
 mod fill;
 pub mod js_pattern;
 mod path;
+mod port_rules;
 mod ports;
 mod recipe;
 mod reduce;
 mod search;
 mod synonyms;
+mod variants;
 mod view;
 mod wire;
 
