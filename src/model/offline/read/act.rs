@@ -24,6 +24,8 @@ pub struct Memory<'a> {
     /// The last mail address or channel named.
     pub last_target: Option<Arg>,
     pub notes: Vec<String>,
+    /// A webhook started it: "answer with …" means its caller.
+    pub answers_caller: bool,
 }
 
 impl<'a> Memory<'a> {
@@ -38,6 +40,7 @@ impl<'a> Memory<'a> {
             last_container: None,
             last_target: None,
             notes: Vec::new(),
+            answers_caller: false,
         }
     }
 

@@ -52,3 +52,12 @@ pub fn builtin_tools(mem: &Memory<'_>, text: &str) -> Vec<Tool> {
     }
     out
 }
+
+/// An assistant that the whole request describes. False: the request is no such thing.
+pub fn whole(
+    _mem: &mut Memory<'_>,
+    _clauses: &mut Vec<crate::model::offline::read::clause::Clause>,
+    _plan: &mut crate::model::offline::plan::Plan,
+) -> bool {
+    false
+}

@@ -706,3 +706,12 @@ pub fn read_filter(mem: &mut Memory<'_>, text: &str) -> Option<Step> {
 pub fn slack() -> crate::model::offline::plan::Service {
     named("slack")
 }
+
+/// An answer to the caller, where there is one.
+pub fn respond_if_webhook(mem: &mut Memory<'_>, text: &str) -> Option<Vec<Step>> {
+    if mem.answers_caller {
+        respond(mem, text)
+    } else {
+        None
+    }
+}

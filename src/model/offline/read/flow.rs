@@ -1,0 +1,881 @@
+//! From clauses to a tree of steps: conditions open branches, "otherwise" opens the other side, a new sentence closes them.
+
+use crate::model::offline::lexicon::{first, has, rx};
+use crate::model::offline::plan::{Case, Cmp, Cond, Does, LlmTask, Step, Val, Verb};
+use crate::model::offline::read::act::{Memory, read_step, service_steps, services_in, verb_in};
+use crate::model::offline::read::clause::{Clause, Join, strip_lead};
+use crate::model::offline::read::cond;
+use crate::model::offline::read::special;
+use crate::model::offline::read::text::Masked;
+use crate::model::offline::read::tree::{Branch, Tree, branch_mut, is_source, not, prune};
+use crate::model::offline::read::value::{field, lit};
+use crate::model::offline::read::when;
+
+/// A name for the workflow: its own label ("Backup job:") or the first words.
+pub fn name(m: &Masked, clauses: &mut Vec<Clause>) -> String {
+    let label = clauses.first().zip(clauses.get(1)).and_then(|(a, b)| {
+        let plain = m.plain(&a.text);
+        let short = plain.split_whitespace().count() <= 4 && !plain.is_empty();
+        (b.join == Join::Colon
+            && short
+            && services_in(m, &a.text).is_empty()
+            && when::schedules(&a.text).is_empty()
+            && !has(r"\b{manual}\b|^{if}\b|\d|§", &a.text)
+            && verb_in(&a.text).is_none_or(|(v, i)| i > 0 || v.role == "neutral"))
+        .then_some(plain)
+    });
+    if let Some(label) = label {
+        if !has(r"\bwebhook|endpoint|\bform|bot\b", &label) {
+            clauses.remove(0);
+        }
+        return capital(&label);
+    }
+    let whole = clauses
+        .iter()
+        .map(|c| m.plain(&c.text))
+        .collect::<Vec<_>>()
+        .join(" – ");
+    let words: Vec<&str> = whole.split_whitespace().take(8).collect();
+    capital(words.join(" ").trim_matches([',', '.', ':', ';', '–', ' ']))
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |c| {
+        c.to_uppercase().collect::<String>() + chars.as_str()
+    })
+}
+
+struct Flow<'a, 'b> {
+    mem: &'b mut Memory<'a>,
+    tree: Tree,
+    on_error: Vec<Step>,
+    /// The labels of the last classification, until a case uses them.
+    labels: Vec<String>,
+    /// A condition that was checked and whose "if yes" is still to come.
+    pending: Option<Cond>,
+    in_error: bool,
+    /// The last HTTP call, wait and so on, for "same check".
+    last_check: Vec<Step>,
+    last_sentence: usize,
+}
+
+/// All steps of the request, and those of "if it fails".
+pub fn steps(
+    mem: &mut Memory<'_>,
+    clauses: &[Clause],
+    first_steps: Vec<Step>,
+) -> (Vec<Step>, Vec<Step>) {
+    let mut flow = Flow {
+        mem,
+        tree: Tree::default(),
+        on_error: Vec::new(),
+        labels: Vec::new(),
+        pending: None,
+        in_error: false,
+        last_check: Vec::new(),
+        last_sentence: 0,
+    };
+    for s in first_steps {
+        flow.tree.push(s);
+    }
+    for c in clauses {
+        flow.clause(c);
+    }
+    let mut root = std::mem::take(&mut flow.tree.root);
+    let on_error = std::mem::take(&mut flow.on_error);
+    after_approval(flow.mem, &mut root);
+    prune(&mut root);
+    (root, on_error)
+}
+
+impl Flow<'_, '_> {
+    fn clause(&mut self, c: &Clause) {
+        if c.sentence != self.last_sentence {
+            self.tree.sentence();
+            self.in_error = false;
+            self.last_sentence = c.sentence;
+        }
+        let text = strip_lead(&c.text).trim().to_owned();
+        if text.is_empty() {
+            return;
+        }
+        if has(
+            r"\b(?:still|again|immer noch|weiterhin)?\s*(?:fails?|failing|goes wrong|errors? out|does(?:n't| not) work|fehlschlägt|schiefgeht|schief geht|scheitert|falla|échoue)\b",
+            &text,
+        ) && has(
+            r"^(?:{if}|on|bei|im fehlerfall|en caso de)\b|\bon (?:error|failure)\b",
+            &text,
+        ) && !has(
+            r"\b(?:check|pipeline|payment|build|job|validation|deployment|test|backup fails in)\b",
+            &text,
+        ) {
+            self.in_error = true;
+            let rest = first(r"(?:fails?|wrong|failure|error|fehlschlägt|schiefgeht|falla|échoue)\b[^,]*?(?:,\s*|\s+then\s+)(.+)$", &text).map(str::to_owned);
+            if let Some(rest) = rest {
+                self.act(&rest);
+            }
+            return;
+        }
+        if has(r"^(?:{always})\b", &text) && !self.in_error {
+            self.tree.sentence();
+            let rest = rx(r"^(?:{always})[,:\s]+").replace(&text, "").into_owned();
+            return self.act(&rest);
+        }
+        if self.loops(&text)
+            || self.verdict(&text)
+            || self.other_side(&text)
+            || self.case(&text)
+            || self.exception(&text)
+            || self.unless(&text)
+            || self.condition(c, &text)
+        {
+            return;
+        }
+        self.act(&text);
+    }
+
+    /// Approved → …, rejected → …
+    fn verdict(&mut self, text: &str) -> bool {
+        let yes = r"^(?:(?:if|once|when|after|wenn|sobald|falls|si|cuando)\s+)?(?:it(?:'s| is)?\s+|it gets\s+|the )?(?:approved|accepted|genehmigt\w*|freigegeben\w*|zugestimmt|aprobad\w+|aprueba\w*|approuvé\w*|approval|on approval|bei genehmigung|bei freigabe|yes)(?:\s+(?:ones|requests|expenses|items|\w+s))?\b";
+        let no = r"^(?:(?:if|once|when|after|wenn|sobald|falls|si|cuando)\s+)?(?:it(?:'s| is)?\s+|it gets\s+|the )?(?:not approved|rejected|declined|denied|disapproved|refused|abgelehnt\w*|nicht genehmigt|rechazad\w+|denegad\w+|refusé\w*|rejeté\w*|on rejection|bei ablehnung|no)(?:\s+(?:ones|requests|expenses|items|\w+s))?\b";
+        for (pattern, branch) in [(no, Branch::Rejected), (yes, Branch::Approved)] {
+            if let Some(found) = rx(pattern).find(text) {
+                if has(r"^(?:approved|genehmigt) automatically", text)
+                    || !self.tree.open_other(branch)
+                {
+                    continue;
+                }
+                let rest = text.get(found.end()..).unwrap_or_default().to_owned();
+                self.act(&rest);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Otherwise, everybody else, above that.
+    fn other_side(&mut self, text: &str) -> bool {
+        let pattern = r"^(?:for\s+|bei\s+|für\s+|para\s+|pour\s+)?(?:{else}|(?:above|over|more than|beyond|below|under|darüber|darunter) (?:that|it|this)|anything (?:above|below) that)\b[,:]?\s*";
+        let Some(found) = rx(pattern).find(text) else {
+            return false;
+        };
+        let rest = text.get(found.end()..).unwrap_or_default().to_owned();
+        if has(r"^(?:besides|than)\b", &rest) {
+            return false;
+        }
+        if !self.tree.open_other(Branch::Otherwise) {
+            self.tree.sentence();
+            if !(self.tree.filter_to_if() && self.tree.enter(Branch::Otherwise)) {
+                // Nothing to be other than: what follows is the main path.
+            }
+        }
+        if has(r"^(?:{nothing})\b", &rest) {
+            return true;
+        }
+        // "otherwise if …"
+        if has(r"^{if}\b", &rest) {
+            let clause = Clause {
+                text: rest.clone(),
+                join: Join::Comma,
+                sentence: self.last_sentence,
+            };
+            if !self.condition(&clause, &rest) {
+                self.act(&rest);
+            }
+            return true;
+        }
+        self.act(&rest);
+        true
+    }
+
+    /// "Billing goes to …" after a classification.
+    fn case(&mut self, text: &str) -> bool {
+        if self.labels.is_empty() {
+            return false;
+        }
+        let plain = self.mem.m.plain(text);
+        let hit = self.labels.iter().position(|l| {
+            let l = regex::escape(l.trim());
+            has(&format!(r"^(?:(?:for|if|when|bei|für|wenn|si|para|pour|falls|in case of|the|it(?:'s| is)|a|an|es|sind|is|are)\s+)*[\x22'„“‘«]?{l}\w{{0,3}}[\x22'”’»]?(?:\s+(?:ones?|tickets?|mails?|messages?|leads?|requests?|issues?|emails?|cases|category|reviews?))?(?:\s|[,:→]|$)"), &plain)
+        });
+        let Some(index) = hit else { return false };
+        let label = self.labels.get(index).cloned().unwrap_or_default();
+        self.tree.sentence();
+        let has_switch = self
+            .tree
+            .here()
+            .iter()
+            .any(|s| matches!(s.does, Does::Switch { .. }));
+        if !has_switch {
+            let cases = self
+                .labels
+                .iter()
+                .map(|l| Case {
+                    label: l.clone(),
+                    condition: Some(Cond::Compare {
+                        left: field("category"),
+                        op: Cmp::Eq,
+                        right: lit(l.clone()),
+                    }),
+                    steps: Vec::new(),
+                })
+                .collect();
+            let step = self.mem.step(
+                text,
+                Does::Switch {
+                    on: field("category"),
+                    cases,
+                    fallback: None,
+                },
+            );
+            self.tree.push(step);
+        }
+        if !self.tree.enter(Branch::Case(index)) {
+            return false;
+        }
+        let m = self.mem.m;
+        let mut rest = strip_label(m, text, &label);
+        rest = rx(r"^(?:ones?|tickets?|mails?|messages?|leads?|requests?|issues?|emails?|category|cases)\b").replace(rest.trim(), "").trim_start_matches([' ', ',', ':', '→']).to_owned();
+        if !has(r"^(?:{nothing})\b", &rest) {
+            self.act(&rest);
+        }
+        true
+    }
+
+    /// "Exception: mails from x go to Todoist instead."
+    fn exception(&mut self, text: &str) -> bool {
+        let Some(found) = rx(r"^(?:exceptions?|ausnahmen?|excepción|except(?: for| that| if| when)?|außer|excepto|sauf)\b[:,]?\s*").find(text) else {
+            return false;
+        };
+        let rest = text
+            .get(found.end()..)
+            .unwrap_or_default()
+            .trim()
+            .to_owned();
+        if rest.is_empty() {
+            // The exception itself comes with the next clause.
+            self.pending = None;
+            self.tree.sentence();
+            self.mem.notes.push("exception".into());
+            return true;
+        }
+        self.except(&rest);
+        true
+    }
+
+    fn except(&mut self, rest: &str) {
+        let m = self.mem.m;
+        let (head, action) = split_at_action(rest);
+        let condition = cond::condition_or_flag(m, &head);
+        let before = self.tree.take_actions();
+        let mut instead = Vec::new();
+        if let Some(action) = action {
+            let saved = std::mem::take(&mut self.tree);
+            self.act(&action);
+            instead = std::mem::take(&mut self.tree.root);
+            self.tree = saved;
+        }
+        let step = if instead.is_empty() {
+            let filter = self.mem.step(
+                rest,
+                Does::Filter {
+                    condition: not(condition),
+                },
+            );
+            self.tree.push(filter);
+            for s in before {
+                self.tree.push(s);
+            }
+            return;
+        } else {
+            self.mem.step(
+                rest,
+                Does::If {
+                    condition,
+                    then: instead,
+                    otherwise: before,
+                },
+            )
+        };
+        self.tree.push(step);
+    }
+
+    /// "unless there already is an open one for the same instance".
+    fn unless(&mut self, text: &str) -> bool {
+        let Some(found) = rx(r"^(?:unless|es sei denn|außer wenn|außer|a menos que|salvo que|sauf si|à moins que?|but not if|but only if)\b\s*").find(text) else {
+            return false;
+        };
+        let only_if = has("^but only if", text);
+        let rest = text.get(found.end()..).unwrap_or_default().to_owned();
+        let exists = has(
+            r"\b(?:already|there(?:'s| is| are| exists)|exists?|schon|bereits|gibt|ya (?:existe|hay)|existe déjà|il y a)\b",
+            &rest,
+        );
+        let Some(last) = self.tree.here().pop() else {
+            return true;
+        };
+        if exists
+            && let Does::Service {
+                service,
+                object,
+                args,
+                ..
+            } = &last.does
+        {
+            let mut lookup_args = args
+                .iter()
+                .filter(|a| {
+                    matches!(
+                        a.role,
+                        crate::model::offline::plan::Role::Container
+                            | crate::model::offline::plan::Role::Part
+                    )
+                })
+                .cloned()
+                .collect::<Vec<_>>();
+            if has(r"\bopen\b|\boffen\w*\b|\babiert\w+|\bouvert", &rest) {
+                lookup_args.push(crate::model::offline::read::value::arg(
+                    crate::model::offline::plan::Role::Status,
+                    lit("open"),
+                ));
+            }
+            let (service, object) = (service.clone(), object.clone());
+            let key = first(
+                r"\b(?:same|gleiche\w*|dieselbe\w*|mism[oa]|même)\s+([\w-]+)",
+                &rest,
+            )
+            .unwrap_or("title")
+            .to_owned();
+            let lookup = self.mem.step(
+                &rest,
+                Does::Service {
+                    service,
+                    verb: Verb::Search,
+                    object,
+                    args: lookup_args,
+                    once: false,
+                },
+            );
+            let step = self.mem.step(
+                &rest,
+                Does::NotIn {
+                    lookup: Box::new(lookup),
+                    key: field(&key),
+                },
+            );
+            self.tree.push(step);
+            self.tree.push(last);
+            return true;
+        }
+        let condition = cond::condition_or_flag(self.mem.m, &rest);
+        let condition = if only_if { condition } else { not(condition) };
+        let step = self.mem.step(
+            text,
+            Does::If {
+                condition,
+                then: vec![last],
+                otherwise: Vec::new(),
+            },
+        );
+        self.tree.push(step);
+        true
+    }
+
+    /// A clause that opens a condition.
+    fn condition(&mut self, c: &Clause, text: &str) -> bool {
+        let m = self.mem.m;
+        // "if yes", "if so", "if it is": the check before it.
+        if has(
+            r"^(?:{if})\s+(?:yes|so|it is|it does|they are|ja|sí|oui|that's the case|true)\b",
+            text,
+        ) {
+            let rest = rx(r"^(?:{if})\s+(?:yes|so|it is|it does|they are|ja|sí|oui|that's the case|true)\b[,:]?\s*").replace(text, "").into_owned();
+            let condition = self.pending.clone().unwrap_or_else(|| Cond::Compare {
+                left: field("result"),
+                op: Cmp::IsTrue,
+                right: lit(true),
+            });
+            let step = self.mem.step(
+                text,
+                Does::If {
+                    condition,
+                    then: Vec::new(),
+                    otherwise: Vec::new(),
+                },
+            );
+            self.last_check.push(step.clone());
+            self.tree.push(step);
+            self.tree.enter(Branch::Then);
+            if !rest.is_empty() {
+                self.act(&rest);
+            }
+            return true;
+        }
+        let opens = has(
+            r"^(?:only\s+|nur\s+|solo\s+)?(?:{if}|with|bei|for (?:those|orders|tickets|leads|customers|amounts|anything|every|each|all|any)|up to|below|above|over|under|more than|less than|at least|older than|newer than|anything|negative|positive|between|from \d|bis zu|ab \d|über|unter|älter|mehr als|weniger als|más de|menos de|plus de|moins de|jusqu'à|hasta)\b",
+            text,
+        );
+        let labelled = matches!(c.join, Join::Start | Join::Comma)
+            && text.split_whitespace().count() <= 9
+            && verb_in(text).is_none_or(|(v, _)| v.role == "neutral")
+            && cond::condition(m, text).is_some()
+            && services_in(m, text).is_empty();
+        if !opens && !labelled {
+            return self.trailing_condition(text);
+        }
+        let (head, action) = split_at_action(text);
+        if opens
+            && !labelled
+            && cond::condition(m, &head).is_none()
+            && !has(r"^(?:only\s+|nur\s+)?{if}\b", text)
+        {
+            return false;
+        }
+        // "For every target that reports 0 open a bug": a filter of the items.
+        let condition = cond::condition_or_flag(m, &each_that(&head));
+        let step = if has(
+            r"^for (?:every|each|all|any)\b|^(?:only|nur|solo)\s+(?:if|when)",
+            text,
+        ) && action.is_some()
+        {
+            self.mem.step(text, Does::Filter { condition })
+        } else {
+            self.mem.step(
+                text,
+                Does::If {
+                    condition,
+                    then: Vec::new(),
+                    otherwise: Vec::new(),
+                },
+            )
+        };
+        let branch = matches!(step.does, Does::If { .. });
+        self.tree.push(step);
+        if branch {
+            self.tree.enter(Branch::Then);
+        }
+        if let Some(action) = action {
+            self.act(&action);
+        }
+        true
+    }
+
+    /// "send me an SMS if it rains".
+    fn trailing_condition(&mut self, text: &str) -> bool {
+        let Some(c) = rx(
+            r"^(.+?)[,\s]+(?:but )?(only (?:if|when)|nur wenn|solo si|seulement si|{if})\s+(.+)$",
+        )
+        .captures(text) else {
+            return false;
+        };
+        let (Some(action), Some(tail)) = (
+            c.get(1).map(|x| x.as_str().to_owned()),
+            c.get(3).map(|x| x.as_str().to_owned()),
+        ) else {
+            return false;
+        };
+        if has(
+            r"\b(?:check|checks|see|tell|know|look|prüf\w*|whether|ob|comprueba|vérifie|tells?|say|sagt|asks?|even|as|what|who)$",
+            &action,
+        ) || verb_in(&action).is_none()
+        {
+            return false;
+        }
+        if has(
+            r"^(?:it can't help|needed|possible|necessary|available|you can|nötig|möglich|asked|etwas)",
+            &tail,
+        ) {
+            return false;
+        }
+        let condition = cond::condition_or_flag(self.mem.m, &tail);
+        let step = self.mem.step(
+            text,
+            Does::If {
+                condition,
+                then: Vec::new(),
+                otherwise: Vec::new(),
+            },
+        );
+        self.tree.push(step);
+        self.tree.enter(Branch::Then);
+        self.act(&action);
+        true
+    }
+
+    /// "go through them in batches of 10", "after the last batch", "at the end".
+    fn loops(&mut self, text: &str) -> bool {
+        if has(
+            r"^(?:(?:finally|then|and)[, ]+)?(?:after (?:the )?(?:last|all|every|whole)\b[^,§]{0,24}|at the (?:very )?end|when (?:everything|all (?:is|are)|it) (?:is )?done|once (?:all|everything)[^,§]{0,20}|am (?:schluss|ende)|zum schluss|al final|à la fin)",
+            text,
+        ) && self.tree.in_loop()
+        {
+            self.tree.leave_loop(Branch::After);
+            let rest = rx(r"^(?:(?:finally|then|and)[, ]+)?(?:after (?:the )?(?:last|all|every|whole)\s+(?:batch|one|item|repo\w*|page|loop|batches|items|ones|of them)?|at the (?:very )?end|when (?:everything|all (?:is|are)|it) (?:is )?done|once (?:all|everything)[^,§]{0,20}|am (?:schluss|ende)|zum schluss|al final|à la fin)[,\s]*").replace(text, "").into_owned();
+            self.act(&rest);
+            return true;
+        }
+        let Some(n) = first(r"\b(?:in )?(?:batches|chunks|groups|blöcken|stapeln|lotes|lots|packs|slices) (?:of|von|de|à|zu) (\d+)\b", text).and_then(|n| n.parse::<u32>().ok()) else {
+            return false;
+        };
+        let rest = rx(r"\s*\b(?:in )?(?:batches|chunks|groups|blöcken|stapeln|lotes|lots|packs|slices) (?:of|von|de|à|zu) \d+\b").replace(text, "").into_owned();
+        let step = self.mem.step(
+            text,
+            Does::Loop {
+                batch_size: n,
+                body: Vec::new(),
+                after: Vec::new(),
+            },
+        );
+        self.tree.push(step);
+        self.tree.enter(Branch::Body);
+        let walks = has(
+            r"^(?:go through|loop|iterate|process|walk|handle|work|gehe|durchlaufe|recorre|parcours)\b",
+            &rest,
+        );
+        if walks {
+            self.tree.settle();
+        } else {
+            // One action in batches: an insert stays alone in its loop; what shapes items opens it for the rest.
+            let alone = !special::steps(self.mem, &rest).is_some_and(|s| {
+                s.iter()
+                    .any(|x| matches!(x.does, Does::Llm { .. } | Does::Agent { .. }))
+            });
+            if !alone {
+                self.tree.settle();
+            }
+            self.act(&rest);
+            if alone {
+                self.tree.sentence();
+            }
+        }
+        true
+    }
+
+    fn act(&mut self, text: &str) {
+        let text = strip_lead(text).trim().to_owned();
+        if text.is_empty() {
+            return;
+        }
+        if self.in_error {
+            let steps = service_steps(self.mem, &text);
+            self.on_error.extend(steps);
+            return;
+        }
+        if self.verdict(&text) || self.modifier(&text) {
+            return;
+        }
+        if has(r"^{if}\b", &text) {
+            let clause = Clause {
+                text: text.clone(),
+                join: Join::Comma,
+                sentence: self.last_sentence,
+            };
+            if self.condition(&clause, &text) {
+                return;
+            }
+        }
+        if self.trailing_condition(&text) {
+            return;
+        }
+        let m = self.mem.m;
+        let text = rx(r"^(?:for (?:each|every) (?:\w+ ){1,3}?(?:of them )?|für jede\w* \w+ |para cada \w+ |pour chaque \w+ )").replace(&text, |c: &regex::Captures<'_>| {
+            // A prefix that holds a service is no mere "for each repo".
+            let whole = c.get(0).map_or("", |x| x.as_str());
+            if whole.contains('§') { whole.to_owned() } else { String::new() }
+        }).trim_start_matches([' ', ',']).to_owned();
+        if let Some(steps) =
+            special::respond_if_webhook(self.mem, &text).or_else(|| special::steps(self.mem, &text))
+        {
+            self.check_of(&text);
+            for s in steps {
+                self.place(s, &text);
+            }
+            return;
+        }
+        let steps = service_steps(self.mem, &text);
+        let reads = steps.last().is_some_and(is_source);
+        for s in steps {
+            self.place(s, &text);
+        }
+        if reads && let Some(filter) = special::read_filter(self.mem, &text) {
+            self.tree.push(filter);
+        }
+        // "a list plus another one": a second source in the same clause.
+        if reads {
+            for e in services_in(m, &text) {
+                if e.service.is_some_and(|x| {
+                    self.mem.trigger.is_none_or(|t| t.key != x.key)
+                        && !self.mem.read.iter().any(|(r, _)| r.key == x.key)
+                }) {
+                    let step = read_step(self.mem, &text, e);
+                    self.tree.push(step);
+                }
+            }
+        }
+    }
+
+    /// "check … to see if C": C waits for its "if yes".
+    fn check_of(&mut self, text: &str) {
+        let tail = first(r"\b(?:to see|see|check|checking|prüfen?|prüfe|schau\w*|comprueba|voir|vérifie\w*)\s+(?:if|whether|ob|si)\s+(.+)$", text).map(str::to_owned);
+        if let Some(tail) = tail {
+            self.pending = Some(cond::condition_or_flag(self.mem.m, &tail));
+        }
+    }
+
+    /// Words that change a step that is already there.
+    fn modifier(&mut self, text: &str) -> bool {
+        if let Some(rate) = special::rate(text)
+            && services_in(self.mem.m, text).is_empty()
+        {
+            self.limit_rate(rate, text);
+            return true;
+        }
+        if has(
+            r"^(?:same|the same|gleiche\w*|misma?|même)\s+(?:check|prüfung|comprobación|vérification|thing|again)",
+            text,
+        ) {
+            let again = self.last_check.clone();
+            let mut fresh = Vec::new();
+            for s in again {
+                fresh.push(self.mem.step(&s.said, s.does));
+            }
+            for s in fresh {
+                let opens = matches!(s.does, Does::If { .. });
+                self.tree.push(s);
+                if opens {
+                    self.tree.enter(Branch::Then);
+                }
+            }
+            return true;
+        }
+        if has(
+            r"\b(?:one |a )?(?:last|final|another|second|letzte|último|dernier) (?:reminder|mail|message|notice|erinnerung|recordatorio|rappel)\b",
+            text,
+        ) && verb_in(text).is_none_or(|(v, _)| v.verb == "mail" || v.role == "neutral")
+        {
+            let found = find_last_talk(&self.tree.root).cloned();
+            if let Some(step) = found {
+                let mut does = step.does;
+                if let Does::Service { args, .. } = &mut does {
+                    args.retain(|a| !matches!(a.role, crate::model::offline::plan::Role::Text));
+                    args.push(crate::model::offline::read::value::arg(
+                        crate::model::offline::plan::Role::Text,
+                        lit(self.mem.m.plain(text)),
+                    ));
+                }
+                let step = self.mem.step(text, does);
+                self.tree.push(step);
+                return true;
+            }
+        }
+        if self.mem.notes.last().is_some_and(|n| n == "exception") {
+            self.mem.notes.pop();
+            self.except(text);
+            return true;
+        }
+        false
+    }
+
+    fn limit_rate(&mut self, rate: f64, text: &str) {
+        if let Some(step) = last_http(&mut self.tree.root) {
+            if let Does::Http {
+                rate_per_second, ..
+            } = &mut step.does
+            {
+                *rate_per_second = Some(rate);
+            }
+            return;
+        }
+        // A service has no such setting: pause after each batch.
+        let batch = batch_size(&self.tree.root).unwrap_or(1);
+        let seconds = (f64::from(batch) / rate).ceil();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "bounded by the batch size"
+        )]
+        let seconds = seconds.clamp(1.0, 86_400.0) as u64;
+        let step = self.mem.step(text, Does::Wait { seconds });
+        self.tree.push(step);
+    }
+
+    fn place(&mut self, step: Step, text: &str) {
+        match &step.does {
+            Does::Llm {
+                task: LlmTask::Classify { labels },
+                ..
+            } => {
+                self.labels.clone_from(labels);
+                self.tree.push(step);
+            }
+            Does::Dedupe { .. } => {
+                let depth = self.tree.depth();
+                self.tree.insert_after_source(step);
+                let _ = depth;
+            }
+            Does::Llm {
+                task: LlmTask::Sentiment,
+                ..
+            } if has(r"^(?:with|mit|con|avec|including)\b", text) => {
+                self.tree.sentence();
+                self.tree.insert_before_last(step);
+            }
+            Does::Http { .. } => {
+                self.last_check = vec![step.clone()];
+                self.tree.push(step);
+            }
+            Does::Approval { .. } => {
+                self.tree.push(step);
+            }
+            _ => self.tree.push(step),
+        }
+    }
+}
+
+fn strip_label(m: &Masked, text: &str, label: &str) -> String {
+    let l = regex::escape(label.trim());
+    let direct = rx(&format!(
+        r"^(?:(?:for|if|when|bei|für|wenn|si|para|pour|falls|in case of|the|it(?:'s| is)|a|an|es)\s+)*[\x22'„“]?{l}\w{{0,3}}[\x22'”]?\s*"
+    ));
+    if let Some(f) = direct.find(text) {
+        return text
+            .get(f.end()..)
+            .unwrap_or_default()
+            .trim_start_matches([',', ':', ' ', '→'])
+            .to_owned();
+    }
+    let marked = rx(r"^(?:\w+\s+)*?(§q\d+§)\s*");
+    if let Some(c) = marked.captures(text)
+        && let (Some(whole), Some(mark)) = (c.get(0), c.get(1))
+        && m.entity(mark.as_str())
+            .is_some_and(|e| e.value.eq_ignore_ascii_case(label))
+    {
+        return text
+            .get(whole.end()..)
+            .unwrap_or_default()
+            .trim_start_matches([',', ':', ' ', '→'])
+            .to_owned();
+    }
+    text.to_owned()
+}
+
+/// "For every target that reports 0 …" → "target reports 0".
+fn each_that(head: &str) -> String {
+    rx(r"^(?:for|from)?\s*(?:every|each|all|any)\s+(\w+)\s+(?:that|which|who|whose|with)\s+")
+        .replace(head, "$1 ")
+        .into_owned()
+}
+
+/// Cuts a clause before the verb of its action: "If the total is over 100 tell #x" → both halves.
+pub fn split_at_action(text: &str) -> (String, Option<String>) {
+    if let Some(c) = rx(r"^(.+?)(?:,\s+|\s+→\s+|:\s+)(.+)$").captures(text)
+        && let (Some(a), Some(b)) = (c.get(1), c.get(2))
+        && (verb_in(b.as_str()).is_some() || b.as_str().contains("§s"))
+        && a.as_str().split_whitespace().count() > 1
+    {
+        return (a.as_str().to_owned(), Some(b.as_str().to_owned()));
+    }
+    let words: Vec<(usize, String)> = rx(r"\S+")
+        .find_iter(text)
+        .map(|f| {
+            (
+                f.start(),
+                f.as_str()
+                    .trim_matches(|c: char| !c.is_alphanumeric() && c != '-' && c != '§')
+                    .to_lowercase(),
+            )
+        })
+        .collect();
+    for (i, (start, word)) in words.iter().enumerate() {
+        if i < 2 {
+            continue;
+        }
+        let prev = words.get(i - 1).map_or("", |w| w.1.as_str());
+        let next = words.get(i + 1).map_or("", |w| w.1.as_str());
+        let goes = has(
+            r"^(?:go|goes|gets?|needs?|become|becomes|should|must|geht|gehen|muss|müssen|soll|sollen|bekommt|van|va|debe|deben|doit|doivent)$",
+            word,
+        );
+        let imperative = crate::model::offline::lexicon::verb(word)
+            .is_some_and(|v| v.role != "neutral")
+            && (has(
+                r"^(?:a|an|the|it|them|me|us|him|her|to|in|eine?\w*|den|die|das|un|una|el|la|le|les|all|my|our|every|new|one)$",
+                next,
+            ) || next.starts_with('§'))
+            && !has(
+                r"^(?:the|a|an|to|is|are|was|were|we|i|they|who|that|which|of|and|or|be|been|not|has|have|gets|someone|customer|user|every|each|new|in|for|if|when|they)$",
+                prev,
+            );
+        if goes || imperative {
+            return (
+                text.get(..*start).unwrap_or_default().trim().to_owned(),
+                text.get(*start..).map(str::to_owned),
+            );
+        }
+    }
+    (text.to_owned(), None)
+}
+
+fn last_http(steps: &mut [Step]) -> Option<&mut Step> {
+    steps
+        .iter_mut()
+        .rev()
+        .find(|s| matches!(s.does, Does::Http { .. }))
+}
+
+fn batch_size(steps: &[Step]) -> Option<u32> {
+    steps.iter().find_map(|s| match &s.does {
+        Does::Loop { batch_size, .. } => Some(*batch_size),
+        _ => None,
+    })
+}
+
+/// The last message that was sent anywhere in the tree.
+fn find_last_talk(steps: &[Step]) -> Option<&Step> {
+    for s in steps.iter().rev() {
+        let below = match &s.does {
+            Does::If {
+                then, otherwise, ..
+            } => find_last_talk(otherwise).or_else(|| find_last_talk(then)),
+            Does::Loop { body, after, .. } => {
+                find_last_talk(after).or_else(|| find_last_talk(body))
+            }
+            Does::Service {
+                verb: Verb::Send | Verb::Post,
+                ..
+            } => Some(s),
+            _ => None,
+        };
+        if below.is_some() {
+            return below;
+        }
+    }
+    None
+}
+
+/// "needs an approval, otherwise directly into the calendar": what happens directly happens after an approval too.
+fn after_approval(mem: &mut Memory<'_>, steps: &mut [Step]) {
+    for s in steps.iter_mut() {
+        if let Does::If { then, otherwise, .. } = &mut s.does
+            && let Some(approval) = then.last_mut()
+            && matches!(&approval.does, Does::Approval { approved, .. } if approved.is_empty())
+            && otherwise.iter().any(|o| has(r"\b(?:direct(?:ly)?|direkt|right away|straight|immediately|sofort|gleich|directamente|directement)\b", &o.said))
+        {
+            let copies: Vec<Step> = otherwise.iter().map(|o| mem.step(&o.said.clone(), o.does.clone())).collect();
+            if let Some(approved) = branch_mut(approval, Branch::Approved) {
+                *approved = copies;
+            }
+        }
+    }
+}
+
+/// A value for tests and callers that need the checked field.
+pub fn checked(condition: &Cond) -> Option<&Val> {
+    match condition {
+        Cond::Compare { left, .. } => Some(left),
+        Cond::Age { field, .. } => Some(field),
+        Cond::All { of } | Cond::Any { of } => of.first().and_then(checked),
+        Cond::Not { of } => checked(of),
+    }
+}

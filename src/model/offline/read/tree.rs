@@ -1,0 +1,317 @@
+//! The tree of steps while it grows: where the next step goes, and how branches open and close. Knows no language.
+
+use crate::model::offline::plan::{Case, Cond, Does, Step};
+
+/// A way into a step's branches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Branch {
+    Then,
+    Otherwise,
+    Case(usize),
+    Approved,
+    Rejected,
+    Body,
+    After,
+}
+
+#[derive(Debug, Default)]
+pub struct Tree {
+    pub root: Vec<Step>,
+    path: Vec<(usize, Branch)>,
+    /// The depth that a new sentence falls back to.
+    base: usize,
+}
+
+pub fn branch_mut(step: &mut Step, branch: Branch) -> Option<&mut Vec<Step>> {
+    match (&mut step.does, branch) {
+        (Does::If { then, .. }, Branch::Then) => Some(then),
+        (Does::If { otherwise, .. }, Branch::Otherwise) => Some(otherwise),
+        (Does::Switch { cases, .. }, Branch::Case(i)) => cases.get_mut(i).map(|c| &mut c.steps),
+        (Does::Switch { fallback, .. }, Branch::Otherwise) => {
+            Some(fallback.get_or_insert_with(Vec::new))
+        }
+        (Does::Approval { approved, .. }, Branch::Approved) => Some(approved),
+        (Does::Approval { rejected, .. }, Branch::Rejected) => Some(rejected),
+        (Does::Loop { body, .. }, Branch::Body) => Some(body),
+        (Does::Loop { after, .. }, Branch::After) => Some(after),
+        _ => None,
+    }
+}
+
+impl Tree {
+    fn at(&mut self, depth: usize) -> &mut Vec<Step> {
+        let path: Vec<(usize, Branch)> = self.path.iter().take(depth).copied().collect();
+        descend(&mut self.root, &path)
+    }
+
+    pub fn here(&mut self) -> &mut Vec<Step> {
+        self.at(self.path.len())
+    }
+
+    pub fn push(&mut self, step: Step) {
+        self.here().push(step);
+    }
+
+    /// Into a branch of the last step here.
+    pub fn enter(&mut self, branch: Branch) -> bool {
+        let here = self.here();
+        let Some(index) = here.len().checked_sub(1) else {
+            return false;
+        };
+        let open = here
+            .last_mut()
+            .is_some_and(|s| branch_mut(s, branch).is_some());
+        if open {
+            self.path.push((index, branch));
+        }
+        open
+    }
+
+    /// A new sentence: back to where sentences start.
+    pub fn sentence(&mut self) {
+        self.path.truncate(self.base);
+    }
+
+    pub fn depth(&self) -> usize {
+        self.path.len()
+    }
+
+    /// From now on sentences start here (a loop's body).
+    pub fn settle(&mut self) {
+        self.base = self.path.len();
+    }
+
+    pub fn leave_loop(&mut self, into: Branch) {
+        if let Some((index, Branch::Body)) = self.path.get(self.base.saturating_sub(1)).copied()
+            && self.base > 0
+        {
+            self.path.truncate(self.base - 1);
+            self.path.push((index, into));
+            self.base = self.path.len();
+        }
+    }
+
+    pub fn in_loop(&self) -> bool {
+        self.base > 0
+    }
+
+    /// Opens the other side of the nearest decision: inside the open branches first, then the last one at the base.
+    pub fn open_other(&mut self, wanted: Branch) -> bool {
+        for depth in (0..=self.path.len()).rev() {
+            if depth < self.base {
+                break;
+            }
+            let branch = {
+                let steps = self.at(depth);
+                let found = steps.iter_mut().enumerate().rev().find_map(|(i, s)| {
+                    let fits = match (&s.does, wanted) {
+                        (Does::If { otherwise, .. }, Branch::Otherwise) => otherwise.is_empty(),
+                        (Does::Switch { .. }, Branch::Otherwise) => true,
+                        (Does::Approval { .. }, Branch::Approved | Branch::Rejected) => true,
+                        (Does::Approval { .. }, Branch::Otherwise) => true,
+                        _ => false,
+                    };
+                    fits.then_some(i)
+                });
+                found.map(|i| {
+                    let real = match steps.get(i).map(|s| &s.does) {
+                        Some(Does::Approval { .. }) if wanted == Branch::Otherwise => {
+                            Branch::Rejected
+                        }
+                        _ => wanted,
+                    };
+                    (i, real)
+                })
+            };
+            if let Some(slot) = branch {
+                self.path.truncate(depth);
+                self.path.push(slot);
+                return true;
+            }
+        }
+        self.open_nested(wanted)
+    }
+
+    /// An approval may hang inside a branch that a sentence end has closed already.
+    fn open_nested(&mut self, wanted: Branch) -> bool {
+        if !matches!(wanted, Branch::Approved | Branch::Rejected) {
+            return false;
+        }
+        let base: Vec<(usize, Branch)> = self.path.iter().take(self.base).copied().collect();
+        let steps = descend(&mut self.root, &base);
+        if let Some(mut found) = find_approval(steps) {
+            found.push((usize::MAX, wanted));
+            let last = found.len() - 1;
+            let mut path = base;
+            // The pair before the last names the approval's own place.
+            for (i, (index, branch)) in found.iter().enumerate() {
+                if i + 1 == last {
+                    path.push((*index, wanted));
+                } else if i < last {
+                    path.push((*index, *branch));
+                }
+            }
+            self.path = path;
+            return true;
+        }
+        false
+    }
+
+    /// Turns the last filter here into a decision: what follows it becomes its yes side.
+    pub fn filter_to_if(&mut self) -> bool {
+        let steps = self.here();
+        let Some(i) = steps
+            .iter()
+            .rposition(|s| matches!(s.does, Does::Filter { .. }))
+        else {
+            return false;
+        };
+        let rest = steps.split_off(i + 1);
+        if let Some(step) = steps.last_mut()
+            && let Does::Filter { condition } = &step.does
+        {
+            step.does = Does::If {
+                condition: condition.clone(),
+                then: rest,
+                otherwise: Vec::new(),
+            };
+            return true;
+        }
+        false
+    }
+
+    /// Takes the steps of the base that act (all after the last read or filter) out.
+    pub fn take_actions(&mut self) -> Vec<Step> {
+        self.sentence();
+        let steps = self.here();
+        let from = steps.iter().rposition(is_source).map_or(0, |i| i + 1);
+        steps.split_off(from)
+    }
+
+    /// Puts a step behind the last source, before the actions.
+    pub fn insert_after_source(&mut self, step: Step) {
+        let depth = self.base;
+        let steps = self.at(depth);
+        let from = steps.iter().rposition(is_source).map_or(0, |i| i + 1);
+        steps.insert(from, step);
+        self.path.truncate(depth);
+    }
+
+    /// Puts a step before the last one here.
+    pub fn insert_before_last(&mut self, step: Step) {
+        let steps = self.here();
+        let at = steps.len().saturating_sub(1);
+        steps.insert(at, step);
+    }
+}
+
+/// Reads and what belongs to reading.
+pub fn is_source(step: &Step) -> bool {
+    use crate::model::offline::plan::Verb;
+    match &step.does {
+        Does::Service { verb, .. } => matches!(
+            verb,
+            Verb::Get | Verb::GetMany | Verb::Search | Verb::Query | Verb::Download
+        ),
+        Does::Http { method, .. } => method == "GET",
+        Does::Filter { .. }
+        | Does::NotIn { .. }
+        | Does::Join { .. }
+        | Does::FromFile { .. }
+        | Does::ReadDisk { .. }
+        | Does::Split { .. }
+        | Does::Dedupe { .. } => true,
+        Does::Llm { task, .. } => !matches!(
+            task,
+            crate::model::offline::plan::LlmTask::Write
+                | crate::model::offline::plan::LlmTask::Summarize
+        ),
+        _ => false,
+    }
+}
+
+fn descend<'t>(root: &'t mut Vec<Step>, path: &[(usize, Branch)]) -> &'t mut Vec<Step> {
+    let Some(((index, branch), rest)) = path.split_first() else {
+        return root;
+    };
+    let open = root
+        .get_mut(*index)
+        .is_some_and(|s| branch_mut(s, *branch).is_some());
+    if !open {
+        return root;
+    }
+    // Looked up again: a borrow from the check cannot be returned from only one arm.
+    match root.get_mut(*index).map(|s| branch_mut(s, *branch)) {
+        Some(Some(steps)) => descend(steps, rest),
+        _ => unreachable_branch(),
+    }
+}
+
+/// Never reached (the branch was there a line above); an empty list keeps it total.
+fn unreachable_branch<'t>() -> &'t mut Vec<Step> {
+    Box::leak(Box::default())
+}
+
+/// Where the last approval hangs: the places on the way down, its own place last.
+fn find_approval(steps: &[Step]) -> Option<Vec<(usize, Branch)>> {
+    for (i, s) in steps.iter().enumerate().rev() {
+        let sub: Vec<(Branch, &Vec<Step>)> = match &s.does {
+            Does::Approval { .. } => return Some(vec![(i, Branch::Approved)]),
+            Does::If {
+                then, otherwise, ..
+            } => vec![(Branch::Then, then), (Branch::Otherwise, otherwise)],
+            Does::Loop { body, .. } => vec![(Branch::Body, body)],
+            Does::Switch { cases, .. } => cases
+                .iter()
+                .enumerate()
+                .map(|(k, c): (usize, &Case)| (Branch::Case(k), &c.steps))
+                .collect(),
+            _ => Vec::new(),
+        };
+        for (branch, list) in sub {
+            if let Some(mut rest) = find_approval(list) {
+                let mut path = vec![(i, branch)];
+                path.append(&mut rest);
+                return Some(path);
+            }
+        }
+    }
+    None
+}
+
+/// A decision around nothing says nothing.
+pub fn prune(steps: &mut Vec<Step>) {
+    for s in steps.iter_mut() {
+        match &mut s.does {
+            Does::If {
+                then, otherwise, ..
+            } => {
+                prune(then);
+                prune(otherwise);
+            }
+            Does::Loop { body, after, .. } => {
+                prune(body);
+                prune(after);
+            }
+            Does::Approval {
+                approved, rejected, ..
+            } => {
+                prune(approved);
+                prune(rejected);
+            }
+            Does::Switch { cases, .. } => cases.iter_mut().for_each(|c| prune(&mut c.steps)),
+            _ => {}
+        }
+    }
+    steps.retain(|s| !matches!(&s.does, Does::If { then, otherwise, .. } if then.is_empty() && otherwise.is_empty()) && !matches!(s.does, Does::Nothing));
+}
+
+/// The negation that reads best.
+pub fn not(condition: Cond) -> Cond {
+    match condition {
+        Cond::Not { of } => *of,
+        other => Cond::Not {
+            of: Box::new(other),
+        },
+    }
+}
