@@ -2,7 +2,6 @@
 //! Owns the derivation of n8n's tool variants and the facts that do not stand in n8n's descriptions.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -12,6 +11,7 @@ use super::description::{
     OMITTED_TEXT, Ports, Property, PropertyGroup, PropertyKind, PropertyList, PropertyOption,
     TriggerKind, TypeOptions,
 };
+use super::fill::Plan;
 use super::ports::{Port, Side};
 use super::wire::{
     self, Choice, Entry, EntryRef, Frame, Head, Mode, Prop, Slot, TypeEntry, TypeOpts,
@@ -131,21 +131,43 @@ impl<'a> Found<'a> {
             .or_else(|| self.versions().last().copied())
             .unwrap_or(1.0)
     }
+    /// The version of filter values that this version of the node writes, where its description computes it.
+    pub fn filter_version(&self, version: f64) -> u32 {
+        filter_version(&self.entry.name, version)
+    }
     pub fn entry(&self, version: f64) -> Option<&'a EntryRef> {
         self.entries().find(|e| e.versions.contains(&version))
     }
 }
 
-/// Decodes one description from the body. None if the body is damaged.
+/// A decoded description, shared by the versions that it serves.
+pub struct Facts {
+    entry: Entry,
+    properties: PropertyList,
+}
+
+impl Facts {
+    /// Decodes one description from the body. None if the body is damaged.
+    pub fn read(body: &[u8], entry: &EntryRef, filter_version: u32) -> Option<Self> {
+        let bytes = body.get(entry.offset..entry.offset.checked_add(entry.len)?)?;
+        let mut entry: Entry = serde_json::from_slice(bytes).ok()?;
+        let list = std::mem::take(&mut entry.properties);
+        Some(Facts {
+            entry,
+            properties: PropertyList::new(properties(list, filter_version)),
+        })
+    }
+}
+
+/// The description of one version.
 pub fn describe(
     found: &Found<'_>,
     entry: &EntryRef,
     version: f64,
-    body: &[u8],
+    facts: &Facts,
     labels: &BTreeMap<String, String>,
-) -> Option<NodeDescription> {
-    let bytes = body.get(entry.offset..entry.offset.checked_add(entry.len)?)?;
-    let facts: Entry = serde_json::from_slice(bytes).ok()?;
+) -> NodeDescription {
+    let (facts, properties) = (&facts.entry, facts.properties.clone());
     let base = found.entry;
     let node_type = base.name.as_str();
     let trigger_method = facts.poll
@@ -166,30 +188,26 @@ pub fn describe(
         version,
         Side::Outputs,
     );
-    let kind = kind(node_type, &facts, &outputs);
-    let filter_version = filter_version(node_type, version);
+    let kind = kind(node_type, facts, &outputs);
     let mut description = NodeDescription {
         node_type: found.full.to_owned(),
-        default_name: facts.default_name.unwrap_or_else(|| facts.label.clone()),
-        label: facts.label,
+        default_name: facts
+            .default_name
+            .clone()
+            .unwrap_or_else(|| facts.label.clone()),
+        label: facts.label.clone(),
         version,
         default_version: found.default_version(),
         versions: found.versions(),
-        group: facts.group,
+        group: facts.group.clone(),
         kind,
         inputs,
         outputs,
-        properties: PropertyList(Arc::new(
-            facts
-                .properties
-                .into_iter()
-                .map(|p| property(p, filter_version))
-                .collect(),
-        )),
+        properties,
         credentials: facts
             .credentials
-            .into_iter()
-            .map(|s| slot(s, labels))
+            .iter()
+            .map(|s| slot(s.clone(), labels))
             .collect(),
         categories: base.categories.clone(),
         aliases: base.aliases.clone(),
@@ -206,7 +224,7 @@ pub fn describe(
         Variant::Tool => make_tool(&mut description, node_type),
         Variant::HitlTool => make_hitl_tool(&mut description, node_type),
     }
-    Some(description)
+    description
 }
 
 fn kind(node_type: &str, facts: &Entry, outputs: &Ports) -> NodeKind {
@@ -236,7 +254,8 @@ fn kind(node_type: &str, facts: &Entry, outputs: &Ports) -> NodeKind {
 fn filter_version(node_type: &str, version: f64) -> u32 {
     let (second, third) = match node_type {
         "n8n-nodes-base.switch" => (3.2, 3.4),
-        _ => (2.2, 2.3),
+        "n8n-nodes-base.if" | "n8n-nodes-base.filter" => (2.2, 2.3),
+        _ => return 1,
     };
     if version >= third {
         3
@@ -298,7 +317,7 @@ fn make_tool(d: &mut NodeDescription, base: &str) {
             },
         );
     }
-    d.properties = PropertyList(Arc::new(properties));
+    d.properties = PropertyList::new(properties);
 }
 
 /// n8n's approval tool: a message, and the node's own parameters fixed on its send-and-wait operation.
@@ -346,7 +365,7 @@ fn make_hitl_tool(d: &mut NodeDescription, base: &str) {
             _ => properties.push(property.clone()),
         }
     }
-    d.properties = PropertyList(Arc::new(properties));
+    d.properties = PropertyList::new(properties);
 }
 
 /// The first resource under which the operation can be chosen.
@@ -380,21 +399,22 @@ fn plain(name: &str, label: &str, kind: PropertyKind) -> Property {
 }
 
 fn property(p: Prop, filter_version: u32) -> Property {
+    let group = |name, label, list| {
+        let values = properties(list, filter_version);
+        PropertyGroup {
+            name,
+            label,
+            plan: Plan::new(&values),
+            values,
+        }
+    };
     let mut groups: Vec<PropertyGroup> = p
         .groups
         .into_iter()
-        .map(|g| PropertyGroup {
-            name: g.name,
-            label: g.label,
-            values: properties(g.values, filter_version),
-        })
+        .map(|g| group(g.name, g.label, g.values))
         .collect();
     if !p.children.is_empty() {
-        groups.push(PropertyGroup {
-            name: String::new(),
-            label: String::new(),
-            values: properties(p.children, filter_version),
-        });
+        groups.push(group(String::new(), String::new(), p.children));
     }
     Property {
         kind: PropertyKind::parse(&p.kind),

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::fill::Plan;
+use super::js_pattern;
 use super::ports::{Port, PortRule};
 
 /// Stands in for a default text that the catalog does not carry (it is not empty in n8n). Never write it into a workflow.
@@ -74,21 +76,41 @@ pub struct NodeDescription {
 }
 
 /// The parameters of a type, shared between the versions that have the same ones.
-#[derive(Debug, Clone, Serialize)]
-#[serde(transparent)]
-pub struct PropertyList(pub(super) Arc<Vec<Property>>);
+#[derive(Debug, Clone)]
+pub struct PropertyList {
+    list: Arc<Vec<Property>>,
+    plan: Arc<Plan>,
+}
+
+impl PropertyList {
+    pub(super) fn new(list: Vec<Property>) -> Self {
+        PropertyList {
+            plan: Arc::new(Plan::new(&list)),
+            list: Arc::new(list),
+        }
+    }
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}
+
+impl Serialize for PropertyList {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        self.list.serialize(s)
+    }
+}
 
 impl Deref for PropertyList {
     type Target = [Property];
     fn deref(&self) -> &[Property] {
-        &self.0
+        &self.list
     }
 }
 impl<'a> IntoIterator for &'a PropertyList {
     type Item = &'a Property;
     type IntoIter = std::slice::Iter<'a, Property>;
     fn into_iter(self) -> Self::IntoIter {
-        self.0.iter()
+        self.list.iter()
     }
 }
 
@@ -275,6 +297,8 @@ pub struct PropertyGroup {
     pub name: String,
     pub label: String,
     pub values: Vec<Property>,
+    #[serde(skip)]
+    pub(super) plan: Plan,
 }
 
 /// One way to give a resource locator's value.
@@ -286,6 +310,16 @@ pub struct LocatorMode {
     pub kind: String,
     /// Patterns that the whole value must match, in JavaScript's syntax.
     pub patterns: Vec<String>,
+}
+
+impl LocatorMode {
+    /// Whether the value matches every pattern, whole. A pattern that cannot be run refuses nothing.
+    pub fn accepts(&self, value: &str) -> bool {
+        self.patterns.iter().all(|pattern| {
+            // As n8n joins it: no group around, so an alternative is anchored on one side only.
+            js_pattern::found(&format!("^{pattern}$"), value).unwrap_or(true)
+        })
+    }
 }
 
 /// The type options that change what a value may be.

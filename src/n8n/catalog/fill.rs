@@ -1,7 +1,7 @@
 //! Fills in defaults and drops what is not shown, with the same outcome as n8n's own step before it judges parameters.
 //! Owns the order in which parameters are resolved, oddities included: verdicts depend on them. Pure.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde_json::{Map, Value};
 
@@ -36,10 +36,11 @@ enum Parent {
 /// The parameters of a node with defaults filled in and hidden ones dropped.
 pub fn fill(
     properties: &[Property],
+    plan: &Plan,
     values: &Map<String, Value>,
     context: Context,
 ) -> Result<Map<String, Value>, FillError> {
-    let level = Level::new(properties)?;
+    let level = Level::new(properties, plan)?;
     level.shown(Given::Object(values), None, Parent::Node, context)
 }
 
@@ -71,23 +72,50 @@ impl<'a> Given<'a> {
     }
 }
 
-/// One list of parameters with what can be known before any value is.
+/// What is known of a list of parameters before any value is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Plan {
+    /// Indices in the order of resolution, some of them twice. None: the rules depend on each other in a circle.
+    order: Option<Vec<usize>>,
+    /// Per parameter: another one has the same name.
+    repeated: Vec<bool>,
+}
+
+impl Plan {
+    pub fn new(properties: &[Property]) -> Self {
+        let mut count: HashMap<&str, usize> = HashMap::new();
+        for property in properties {
+            *count.entry(&property.name).or_default() += 1;
+        }
+        let repeated = |p: &Property| count.get(p.name.as_str()).is_some_and(|n| *n > 1);
+        Plan {
+            order: resolve_order(properties),
+            repeated: properties.iter().map(repeated).collect(),
+        }
+    }
+}
+
+/// A list of parameters with its plan.
 struct Level<'p> {
-    order: Vec<&'p Property>,
-    repeated: HashSet<&'p str>,
+    properties: &'p [Property],
+    order: &'p [usize],
+    repeated: &'p [bool],
 }
 
 impl<'p> Level<'p> {
-    fn new(properties: &'p [Property]) -> Result<Self, FillError> {
-        let mut seen = HashSet::new();
-        let repeated = properties
-            .iter()
-            .map(|p| p.name.as_str())
-            .filter(|name| !seen.insert(*name))
-            .collect();
+    fn new(properties: &'p [Property], plan: &'p Plan) -> Result<Self, FillError> {
         Ok(Level {
-            order: resolve_order(properties)?,
-            repeated,
+            properties,
+            order: plan.order.as_deref().ok_or(FillError::Circular)?,
+            repeated: &plan.repeated,
+        })
+    }
+
+    /// The parameters in the order of resolution, and whether the name is shared.
+    fn ordered(&self) -> impl Iterator<Item = (&'p Property, bool)> {
+        self.order.iter().filter_map(|at| {
+            let property = self.properties.get(*at)?;
+            Some((property, self.repeated.get(*at).copied().unwrap_or(false)))
         })
     }
 
@@ -100,13 +128,11 @@ impl<'p> Level<'p> {
         context: Context,
     ) -> Map<String, Value> {
         let mut out = Map::new();
-        for property in &self.order {
+        for (property, repeated) in self.ordered() {
             if !is_simple(property) || skipped(property, given, parent) {
                 continue;
             }
-            if self.repeated.contains(property.name.as_str())
-                && !shown(property, &out, root.unwrap_or(&out), context)
-            {
+            if repeated && !shown(property, &out, root.unwrap_or(&out), context) {
                 continue;
             }
             set_simple(&mut out, property, given.get(&property.name));
@@ -124,7 +150,7 @@ impl<'p> Level<'p> {
         let check = self.simple(given, root, parent, context);
         let root = root.unwrap_or(&check);
         let mut out = Map::new();
-        for property in &self.order {
+        for (property, _) in self.ordered() {
             if skipped(property, given, parent) || !shown(property, &check, root, context) {
                 continue;
             }
@@ -238,11 +264,27 @@ fn complete_filter(filter: &Map<String, Value>) -> Map<String, Value> {
     options.insert("leftValue".into(), Value::String(String::new()));
     options.insert("typeValidation".into(), Value::String("strict".into()));
     options.insert("version".into(), Value::from(1));
-    if let Some(Value::Object(given)) = filter.get("options") {
-        options.extend(given.clone());
+    match filter.get("options") {
+        Some(Value::Object(given)) => options.extend(given.clone()),
+        // JavaScript spreads lists and texts into numbered keys, which stand before the others.
+        Some(Value::Array(list)) => options = numbered(list.iter().cloned(), options),
+        Some(Value::String(text)) => {
+            let letters = text.chars().map(|c| Value::String(c.to_string()));
+            options = numbered(letters, options);
+        }
+        _ => {}
     }
     filter.insert("options".into(), Value::Object(options));
     filter
+}
+
+fn numbered(values: impl Iterator<Item = Value>, rest: Map<String, Value>) -> Map<String, Value> {
+    let mut out: Map<String, Value> = values
+        .enumerate()
+        .map(|(i, value)| (i.to_string(), value))
+        .collect();
+    out.extend(rest);
+    out
 }
 
 /// A literal parameter loses the `=`, unless the whole text is one `$fromAI(…)` call, which the agent resolves.
@@ -325,7 +367,9 @@ fn collection(
     }
     match value {
         Some(value) => {
-            let level = Level::new(property.children())?;
+            let no_parts = Plan::new(&[]);
+            let plan = property.groups.first().map_or(&no_parts, |g| &g.plan);
+            let level = Level::new(property.children(), plan)?;
             let filled = level.shown(
                 Given::from(Some(value)),
                 Some(root),
@@ -356,7 +400,7 @@ fn fixed_collection(
         let Some(group) = property.group(name) else {
             continue;
         };
-        let level = Level::new(&group.values)?;
+        let level = Level::new(&group.values, &group.plan)?;
         let one = |item: Option<&Value>| {
             level.shown(
                 Given::from(item),
@@ -398,8 +442,7 @@ fn fixed_collection(
 
 /// The order in which parameters are resolved. One whose rules name a parameter that comes later is resolved at once and
 /// again at the end (n8n does both), so an index may come several times.
-fn resolve_order(properties: &[Property]) -> Result<Vec<&Property>, FillError> {
-    use std::collections::{HashMap, VecDeque};
+fn resolve_order(properties: &[Property]) -> Option<Vec<usize>> {
     let mut dependencies: HashMap<&str, Vec<&str>> = HashMap::new();
     for property in properties {
         let list = dependencies.entry(property.name.as_str()).or_default();
@@ -412,23 +455,23 @@ fn resolve_order(properties: &[Property]) -> Result<Vec<&Property>, FillError> {
             }
         }
     }
-    let mut queue: VecDeque<&Property> = properties.iter().collect();
+    let mut queue: VecDeque<(usize, &Property)> = properties.iter().enumerate().collect();
     let mut resolved: HashSet<&str> = HashSet::new();
     let mut order = Vec::with_capacity(properties.len());
     let mut last_length = queue.len();
     let mut last_shrunk: i64 = -1;
     let mut rounds: i64 = 0;
     let limit = i64::try_from(properties.len()).unwrap_or(i64::MAX);
-    while let Some(property) = queue.pop_front() {
+    while let Some((at, property)) = queue.pop_front() {
         rounds += 1;
         let needs = dependencies
             .get(property.name.as_str())
             .map(Vec::as_slice)
             .unwrap_or_default();
-        order.push(property);
+        order.push(at);
         for need in needs {
             if !resolved.contains(need) && dependencies.contains_key(need) {
-                queue.push_back(property);
+                queue.push_back((at, property));
             }
         }
         resolved.insert(&property.name);
@@ -439,9 +482,9 @@ fn resolve_order(properties: &[Property]) -> Result<Vec<&Property>, FillError> {
             last_shrunk = rounds;
         }
         if rounds > last_shrunk.saturating_add(limit) {
-            return Err(FillError::Circular);
+            return None;
         }
         last_length = queue.len();
     }
-    Ok(order)
+    Some(order)
 }

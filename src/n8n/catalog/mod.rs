@@ -6,6 +6,7 @@ mod decode;
 mod description;
 mod display;
 mod fill;
+pub mod js_pattern;
 mod path;
 mod ports;
 mod recipe;
@@ -22,6 +23,8 @@ mod catalog_tests;
 #[cfg(test)]
 mod fill_tests;
 #[cfg(test)]
+mod js_pattern_tests;
+#[cfg(test)]
 mod ports_tests;
 
 use std::collections::HashMap;
@@ -37,10 +40,10 @@ pub use description::{
 pub use display::deep_equal;
 pub use fill::FillError;
 pub use ports::{Port, PortRule};
-pub use recipe::{Recipe, RecipeParameter};
+pub use recipe::{Recipe, RecipeCredential, RecipeParameter};
 pub use search::SearchHit;
 
-use decode::Loaded;
+use decode::{Facts, Loaded};
 
 static EMBEDDED: &[u8] = include_bytes!("../../../catalog/n8n-2.39.4.bin");
 
@@ -109,6 +112,8 @@ pub struct Catalog {
     bytes: std::borrow::Cow<'static, [u8]>,
     loaded: Loaded,
     body: OnceLock<Vec<u8>>,
+    index: OnceLock<search::Index>,
+    facts: Mutex<HashMap<(usize, u32), Arc<Facts>>>,
     seen: Mutex<HashMap<(String, u64), Arc<NodeDescription>>>,
 }
 
@@ -126,9 +131,14 @@ impl Catalog {
         static CATALOG: OnceLock<Catalog> = OnceLock::new();
         CATALOG.get_or_init(|| {
             // A broken build input gives an empty catalog here; a test makes sure that it is none.
-            let loaded = Loaded::read(EMBEDDED).unwrap_or_default();
-            Catalog::new(EMBEDDED.into(), loaded)
+            Catalog::from_static(EMBEDDED)
+                .unwrap_or_else(|_| Catalog::new(EMBEDDED.into(), Loaded::default()))
         })
+    }
+
+    /// Reads a compiled-in file. Its facts are decoded at the first lookup, and not checked against their hash.
+    pub fn from_static(bytes: &'static [u8]) -> Result<Catalog, CatalogError> {
+        Ok(Catalog::new(bytes.into(), Loaded::read(bytes)?))
     }
 
     /// Reads a catalog file and checks that it is whole.
@@ -148,6 +158,8 @@ impl Catalog {
             bytes,
             loaded,
             body: OnceLock::new(),
+            index: OnceLock::new(),
+            facts: Mutex::new(HashMap::new()),
             seen: Mutex::new(HashMap::new()),
         }
     }
@@ -179,17 +191,29 @@ impl Catalog {
         let Some(entry) = found.entry(version) else {
             return unknown();
         };
-        let body = self
-            .body
-            .get_or_init(|| wire::unpack(&self.bytes, self.loaded.body).unwrap_or_default());
-        let Some(description) =
-            decode::describe(&found, entry, version, body, &self.loaded.head.credentials)
-        else {
+        let Some(facts) = self.facts(entry, found.filter_version(version)) else {
             return unknown();
         };
+        let labels = &self.loaded.head.credentials;
+        let description = decode::describe(&found, entry, version, &facts, labels);
         let description = Arc::new(description);
         self.seen().insert(key, description.clone());
         Lookup::Known(description)
+    }
+
+    /// The description's facts, decoded once for all versions that share them.
+    fn facts(&self, entry: &wire::EntryRef, filter_version: u32) -> Option<Arc<Facts>> {
+        let key = (entry.offset, filter_version);
+        let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = facts.get(&key) {
+            return Some(known.clone());
+        }
+        let body = self
+            .body
+            .get_or_init(|| wire::unpack(&self.bytes, self.loaded.body).unwrap_or_default());
+        let decoded = Arc::new(Facts::read(body, entry, filter_version)?);
+        facts.insert(key, decoded.clone());
+        Some(decoded)
     }
 
     fn seen(&self) -> std::sync::MutexGuard<'_, HashMap<(String, u64), Arc<NodeDescription>>> {
@@ -207,6 +231,8 @@ impl Catalog {
 
     /// Node types for a service, an operation or a word about either, best first. Tool variants are not listed.
     pub fn search(&self, query: &str, limit: usize) -> Vec<SearchHit> {
-        search::search(&self.loaded.head.types, query, limit)
+        self.index
+            .get_or_init(|| search::Index::new(&self.loaded.head.types))
+            .search(query, limit)
     }
 }

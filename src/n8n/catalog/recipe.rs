@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::description::{Condition, NodeDescription, Property, PropertyKind};
+use super::description::{NodeDescription, Property, PropertyKind};
 
 /// So many choices are written out.
 const MAX_CHOICES: usize = 10;
@@ -23,9 +23,18 @@ pub struct Recipe {
     pub resource: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
-    /// Credential types, any one of them, when all defaults are kept.
-    pub credentials: Vec<String>,
+    pub credentials: Vec<RecipeCredential>,
     pub parameters: Vec<RecipeParameter>,
+}
+
+/// A credential type that the operation can use.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RecipeCredential {
+    pub name: String,
+    pub required: bool,
+    /// Asked for only then, e.g. `authentication=oAuth2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
 }
 
 /// One parameter of a recipe.
@@ -67,7 +76,7 @@ fn is_zero(n: &usize) -> bool {
 }
 
 impl NodeDescription {
-    /// What this operation takes, other parameters at their defaults; one step of "shown only when" included.
+    /// What this operation takes, other parameters at their defaults, and what one further choice would add.
     pub fn recipe(&self, resource: Option<&str>, operation: Option<&str>) -> Recipe {
         let mut params = Map::new();
         for (name, value) in [("resource", resource), ("operation", operation)] {
@@ -75,83 +84,159 @@ impl NodeDescription {
                 params.insert(name.to_owned(), value.into());
             }
         }
-        let filled = self.fill_defaults(&params);
-        let chosen = |name: &str| filled.get(name).and_then(Value::as_str).map(str::to_owned);
-        let shown = |p: &Property| self.property_visible(p, &filled, &filled);
-        let worth = |p: &&Property| {
-            !p.kind.is_decoration()
-                && p.kind != PropertyKind::Hidden
-                && !["resource", "operation"].contains(&p.name.as_str())
+        let start = self.state(&params);
+        let mut when: Vec<Vec<(String, Vec<String>)>> = vec![Vec::new(); self.properties.len()];
+        let mut slots_when: Vec<Vec<(String, Vec<String>)>> =
+            vec![Vec::new(); self.credentials.len()];
+        for (property, value) in self.choices(&start) {
+            let mut params = params.clone();
+            params.insert(property.name.clone(), value.clone());
+            let state = self.state(&params);
+            let choice = (property.name.as_str(), short(value));
+            note_new(&mut when, &start.shown, &state.shown, &choice);
+            note_new(&mut slots_when, &start.slots, &state.slots, &choice);
+        }
+        let chosen = |name: &str| {
+            start
+                .filled
+                .get(name)
+                .and_then(Value::as_str)
+                .map(str::to_owned)
         };
         let mut parameters: Vec<RecipeParameter> = Vec::new();
-        for property in self.properties.iter().filter(worth) {
-            if shown(property) {
+        let now_shown = |name: &str| {
+            let mut pairs = self.properties.iter().zip(&start.shown);
+            pairs.any(|(p, shown)| *shown && p.name == name)
+        };
+        for ((property, shown), when) in self.properties.iter().zip(&start.shown).zip(&when) {
+            let worth = !property.kind.is_decoration()
+                && property.kind != PropertyKind::Hidden
+                && !["resource", "operation"].contains(&property.name.as_str());
+            if !worth {
+                continue;
+            }
+            if *shown {
                 parameters.push(parameter(property, None));
-            } else if let Some(when) = self.shown_when(property, &filled) {
-                let twin = parameters
-                    .iter()
-                    .any(|p| p.name == property.name && p.when.is_none());
-                if !twin {
-                    parameters.push(parameter(property, Some(when)));
-                }
+            } else if !when.is_empty() && !now_shown(&property.name) {
+                parameters.push(parameter(property, Some(told(when))));
             }
         }
-        let conditional_twin = |p: &RecipeParameter, all: &[RecipeParameter]| {
-            p.when.is_some() && all.iter().any(|q| q.name == p.name && q.when.is_none())
-        };
-        let kept = parameters.clone();
-        parameters.retain(|p| !conditional_twin(p, &kept));
+        let credentials = self
+            .credentials
+            .iter()
+            .zip(start.slots.iter().zip(&slots_when))
+            .filter(|(_, (shown, when))| **shown || !when.is_empty())
+            .map(|(slot, (shown, when))| RecipeCredential {
+                name: slot.name.clone(),
+                required: slot.required,
+                when: (!shown).then(|| told(when)),
+            })
+            .collect();
         Recipe {
             node_type: self.node_type.clone(),
             version: self.version,
             label: self.label.clone(),
             resource: chosen("resource"),
             operation: chosen("operation"),
-            credentials: self
-                .visible_credentials(&params)
-                .into_iter()
-                .map(|slot| slot.name.clone())
-                .collect(),
+            credentials,
             parameters,
         }
     }
 
-    /// The one choice that would show the parameter, if it is a single one away.
-    fn shown_when(&self, property: &Property, filled: &Map<String, Value>) -> Option<String> {
-        let display = property.display.as_ref()?;
-        let mut missing = None;
-        for (name, conditions) in &display.show {
-            let mut alone = display.clone();
-            alone.show.retain(|(n, _)| n == name);
-            alone.hide.clear();
-            if self.displayed(Some(&alone), Some(filled), filled) {
-                continue;
-            }
-            if missing.is_some()
-                || name.starts_with(['@', '/'])
-                || ["resource", "operation"].contains(&name.as_str())
-            {
-                return None;
-            }
-            let asked = self
+    /// Fills in defaults, and a stand-in for each empty resource locator, as parameters often appear only after one is set.
+    fn state(&self, params: &Map<String, Value>) -> State {
+        let mut params = params.clone();
+        let mut filled = self.fill_defaults(&params);
+        for _ in 0..4 {
+            let empty: Vec<&str> = self
                 .properties
                 .iter()
-                .any(|p| p.name == *name && self.property_visible(p, filled, filled));
-            let values: Vec<String> = conditions
-                .iter()
-                .filter_map(|c| match c {
-                    Condition::Is(value) | Condition::Eq(value) => Some(short(value)),
-                    _ => None,
+                .filter(|p| p.kind == PropertyKind::ResourceLocator)
+                .filter(|p| {
+                    let value = filled.get(&p.name).and_then(|v| v.get("value"));
+                    value.and_then(Value::as_str) == Some("")
                 })
-                .take(3)
+                .map(|p| p.name.as_str())
                 .collect();
-            if !asked || values.is_empty() {
-                return None;
+            if empty.is_empty() {
+                break;
             }
-            missing = Some(format!("{name}={}", values.join("|")));
+            for name in empty {
+                let stand_in = serde_json::json!({"__rl": true, "mode": "id", "value": "\u{1}"});
+                params.insert(name.to_owned(), stand_in);
+            }
+            filled = self.fill_defaults(&params);
         }
-        missing
+        State {
+            shown: self
+                .properties
+                .iter()
+                .map(|p| self.property_visible(p, &filled, &filled))
+                .collect(),
+            slots: self
+                .credentials
+                .iter()
+                .map(|slot| self.credential_visible(slot, &filled))
+                .collect(),
+            filled,
+        }
     }
+
+    /// Every other value of every shown switch and short choice.
+    fn choices<'a>(&'a self, state: &'a State) -> impl Iterator<Item = (&'a Property, &'a Value)> {
+        static SWITCHED: [Value; 2] = [Value::Bool(true), Value::Bool(false)];
+        self.properties
+            .iter()
+            .zip(&state.shown)
+            .filter(|(p, shown)| **shown && !["resource", "operation"].contains(&p.name.as_str()))
+            .flat_map(move |(p, _)| {
+                let current = state.filled.get(&p.name);
+                let values: Vec<&Value> = match p.kind {
+                    PropertyKind::Boolean => SWITCHED.iter().collect(),
+                    PropertyKind::Options if p.options.len() <= MAX_CHOICES => {
+                        p.options.iter().map(|o| &o.value).collect()
+                    }
+                    _ => Vec::new(),
+                };
+                values
+                    .into_iter()
+                    .filter(move |v| Some(*v) != current)
+                    .map(move |v| (p, v))
+            })
+    }
+}
+
+/// A node under certain parameters.
+struct State {
+    filled: Map<String, Value>,
+    /// By parameter.
+    shown: Vec<bool>,
+    /// By credential slot.
+    slots: Vec<bool>,
+}
+
+fn note_new(
+    notes: &mut [Vec<(String, Vec<String>)>],
+    before: &[bool],
+    after: &[bool],
+    (name, value): &(&str, String),
+) {
+    for ((list, before), after) in notes.iter_mut().zip(before).zip(after) {
+        if *before || !*after {
+            continue;
+        }
+        match list.iter_mut().find(|(n, _)| n == name) {
+            Some((_, values)) => values.push(value.clone()),
+            None => list.push(((*name).to_owned(), vec![value.clone()])),
+        }
+    }
+}
+
+/// The first choice that shows something: `select=channel`, `mode=a|b`.
+fn told(when: &[(String, Vec<String>)]) -> String {
+    when.first()
+        .map(|(name, values)| format!("{name}={}", values.join("|")))
+        .unwrap_or_default()
 }
 
 fn parameter(p: &Property, when: Option<String>) -> RecipeParameter {
@@ -232,12 +317,24 @@ impl fmt::Display for Recipe {
         }
         writeln!(f)?;
         if !self.credentials.is_empty() {
-            writeln!(f, "credentials: {}", self.credentials.join(" | "))?;
+            let list: Vec<String> = self.credentials.iter().map(ToString::to_string).collect();
+            writeln!(f, "credentials: {}", list.join(", "))?;
         }
         for p in &self.parameters {
             writeln!(f, "- {p}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for RecipeCredential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = if self.required { "*" } else { "" };
+        write!(f, "{}{mark}", self.name)?;
+        match &self.when {
+            Some(when) => write!(f, " [if {when}]"),
+            None => Ok(()),
+        }
     }
 }
 

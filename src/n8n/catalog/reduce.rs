@@ -163,7 +163,8 @@ fn is_prose_or_code(s: &str) -> bool {
         .split_whitespace()
         .filter(|w| w.chars().filter(|c| c.is_alphabetic()).count() >= 2)
         .count();
-    words >= 4 || s.contains('\n') || s.chars().count() > 120
+    let calls = s.starts_with('=') && s.contains('(');
+    words >= 4 || calls || s.contains('\n') || s.chars().count() > 120
 }
 
 /// What stays true of the text: an expression, a JSON object, a JSON array, or some text.

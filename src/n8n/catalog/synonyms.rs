@@ -33,7 +33,6 @@ pub const SYNONYMS: &[(&str, &[&str])] = &[
     ("big query", &["googleBigQuery"]),
     ("gcs", &["googleCloudStorage"]),
     ("firestore", &["googleFirebaseCloudFirestore"]),
-    ("pubsub", &["googlePubSub"]),
     ("youtube", &["youTube"]),
     // Microsoft
     ("ms teams", &["microsoftTeams", "microsoftTeamsTrigger"]),
@@ -292,7 +291,6 @@ pub const SUPERSEDED: &[&str] = &[
     "n8n-nodes-base.moveBinaryData",
     "n8n-nodes-base.htmlExtract",
     "n8n-nodes-base.readPDF",
-    "n8n-nodes-base.start",
     "n8n-nodes-base.workflowTrigger",
     "n8n-nodes-base.n8nTrigger",
     "@n8n/n8n-nodes-langchain.openAiAssistant",

@@ -82,6 +82,7 @@ impl NodeDescription {
     ) -> Result<Map<String, Value>, FillError> {
         fill(
             &self.properties,
+            self.properties.plan(),
             params,
             Context {
                 version: self.version,
