@@ -26,8 +26,17 @@ pub fn built(value: Value) -> Compiled {
         .filter(|f| f.severity == Severity::Error)
         .map(|f| format!("{:?} {} {}: {}", f.node, f.code, f.pointer, f.message))
         .collect();
-    assert_eq!(errors, Vec::<String>::new(), "{}", compiled.workflow.to_text());
-    let left: Vec<&String> = compiled.notes.iter().filter(|n| n.contains("left out")).collect();
+    assert_eq!(
+        errors,
+        Vec::<String>::new(),
+        "{}",
+        compiled.workflow.to_text()
+    );
+    let left: Vec<&String> = compiled
+        .notes
+        .iter()
+        .filter(|n| n.contains("left out"))
+        .collect();
     assert!(left.is_empty(), "{left:?}");
     compiled
 }
@@ -38,7 +47,13 @@ pub fn sketch(compiled: &Compiled) -> String {
     for node in &compiled.workflow.nodes {
         let params = node.parameters().cloned().unwrap_or_default();
         let mut extra = String::new();
-        for key in ["onError", "retryOnFail", "maxTries", "executeOnce", "alwaysOutputData"] {
+        for key in [
+            "onError",
+            "retryOnFail",
+            "maxTries",
+            "executeOnce",
+            "alwaysOutputData",
+        ] {
             if let Some(value) = node.0.get(key) {
                 extra.push_str(&format!(" {key}={value}"));
             }
@@ -52,8 +67,15 @@ pub fn sketch(compiled: &Compiled) -> String {
         ));
     }
     for (from, kind, output, link) in compiled.workflow.edges() {
-        let kind = if kind == "main" { String::new() } else { format!("{kind} ") };
-        out.push_str(&format!("{from} -{kind}{output}-> {} {}\n", link.node, link.index));
+        let kind = if kind == "main" {
+            String::new()
+        } else {
+            format!("{kind} ")
+        };
+        out.push_str(&format!(
+            "{from} -{kind}{output}-> {} {}\n",
+            link.node, link.index
+        ));
     }
     out
 }
@@ -63,7 +85,10 @@ fn without_ids(value: Value) -> Value {
     match value {
         Value::Object(map) => Value::Object(
             map.into_iter()
-                .filter(|(k, v)| !(k == "id" && v.as_str().is_some_and(|s| s.len() == 36)) && k != "schema")
+                .filter(|(k, v)| {
+                    !(k == "id" && v.as_str().is_some_and(|s| s.len() == 36))
+                        && !(k == "schema" && v.is_array())
+                })
                 .map(|(k, v)| (k, without_ids(v)))
                 .collect(),
         ),
@@ -91,10 +116,20 @@ pub fn step(id: &str, does: Value) -> Value {
     json!({"id": id, "said": "", "does": does})
 }
 pub fn call(id: &str, said: &str, node: &str, verb: &str, object: &str, args: Vec<Value>) -> Value {
-    step(id, json!({"does": "service", "service": service(said, node), "verb": verb, "object": object, "args": args, "once": false}))
+    step(
+        id,
+        json!({"does": "service", "service": service(said, node), "verb": verb, "object": object, "args": args, "once": false}),
+    )
 }
 pub fn slack(id: &str, channel: &str, text: Value) -> Value {
-    call(id, "Slack", "slack", "send", "message", vec![arg("channel", lit(channel)), arg("text", text)])
+    call(
+        id,
+        "Slack",
+        "slack",
+        "send",
+        "message",
+        vec![arg("channel", lit(channel)), arg("text", text)],
+    )
 }
 pub fn compare(left: Value, op: &str, right: Value) -> Value {
     json!({"cond": "compare", "left": left, "op": op, "right": right})

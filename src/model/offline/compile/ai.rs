@@ -472,7 +472,10 @@ impl Draft<'_> {
         let node = self.node(&at, &wish, &format!("{AI}chainLlm"), params);
         self.hang_model(provider, &node);
         let many = at.many;
-        let origin = Origin::default().about("text").field(ANSWER, "text");
+        let origin = Origin::default()
+            .about(&told(instructions))
+            .about("text")
+            .field(ANSWER, "text");
         let next = self.produce(&at, &node, Some(&step.id), origin);
         At { many, ..next }
     }
@@ -518,7 +521,9 @@ impl Draft<'_> {
             self.hang_knowledge(store, provider, &node);
         }
         self.hang_tools(tools, &node, &at);
-        let mut origin = Origin::default().about("agent answer");
+        let mut origin = Origin::default()
+            .about(&told(instructions))
+            .about("agent answer");
         if output_fields.is_empty() {
             origin = origin.field(ANSWER, "output");
         } else {
@@ -643,10 +648,6 @@ impl Draft<'_> {
             )),
         );
         if let Some(facts) = self.facts(&node_type) {
-            params.insert(
-                "toolName".into(),
-                json!(words::snake(&format!("search {collection}"))),
-            );
             let slot = super::facts::shown(&facts, &params)
                 .into_iter()
                 .find(|p| {
@@ -820,6 +821,15 @@ fn attribute_kind(field: &str) -> &'static str {
     } else {
         "string"
     }
+}
+
+/// The first words of an instruction: what the model writes.
+fn told(instructions: &str) -> String {
+    instructions
+        .split_whitespace()
+        .take(16)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn short_task(instructions: &str) -> String {

@@ -130,7 +130,7 @@ impl Draft<'_> {
             .map(|o| {
                 o.fields
                     .iter()
-                    .filter(|(_, p)| !p.is_empty() && !p.contains('['))
+                    .filter(|(_, p)| !p.is_empty() && !p.contains('[') && p != "row_number")
                     .take(4)
                     .map(|(_, p)| {
                         let base = words::js_path(item, &o.base);
@@ -244,6 +244,7 @@ impl Draft<'_> {
                     Value::Bool(_) => "boolean",
                     Value::Array(_) => "array",
                     Value::Object(_) => "object",
+                    Value::String(s) if s.starts_with("={{") && computes(s) => "number",
                     _ => "string",
                 };
                 json!({"id": self.part_id(), "name": name, "value": value, "type": kind})
@@ -411,4 +412,12 @@ impl Draft<'_> {
             })
             .collect()
     }
+}
+
+/// The expression is arithmetic.
+fn computes(expression: &str) -> bool {
+    [" * ", " / ", " - ", "Math.", "Number("]
+        .iter()
+        .any(|sign| expression.contains(sign))
+        && !expression.contains(".toFormat(")
 }

@@ -52,6 +52,11 @@ impl Draft<'_> {
                     | Verb::Move
                     | Verb::Remove
             );
+        let each_file = matches!(call.verb, Verb::Move | Verb::Delete | Verb::Remove)
+            && STORES.contains(&call.short);
+        if each_file && at.tool.is_none() {
+            return self.back_to_files(at);
+        }
         if uploads && at.binary == "attachment_0" {
             return self.one_file_each(at);
         }
@@ -60,6 +65,51 @@ impl Draft<'_> {
             return at;
         }
         at
+    }
+
+    /// After work on the rows inside files: one item per file again, once all branches are through.
+    fn back_to_files(&mut self, at: At) -> At {
+        let listed = at.seen.iter().copied().find(|i| {
+            self.origins.get(*i).is_some_and(|o| {
+                o.fields.iter().any(|(said, _)| {
+                    said.starts_with("path")
+                        || said.starts_with("file id")
+                        || said.starts_with("id|file id")
+                })
+            })
+        });
+        let Some(index) = listed else {
+            return at;
+        };
+        if at.json == Some(index) || at.is_dead() {
+            return at;
+        }
+        let node = self
+            .origins
+            .get(index)
+            .map(|o| o.node.clone())
+            .unwrap_or_default();
+        let mut at = at;
+        if at.ends.len() > 1 {
+            let ends = at.ends.clone();
+            let count = ends.len().min(10);
+            let mut params = object(&[("mode", json!("append"))]);
+            if count > 2 {
+                params.insert("numberInputs".into(), json!(count));
+            }
+            let merge = self.lone("Wait for both", "n8n-nodes-base.merge", params);
+            for (i, end) in ends.iter().take(count).enumerate() {
+                let input = u32::try_from(i).unwrap_or(0);
+                self.workflow
+                    .connect(&end.node, "main", end.output, &merge, input);
+            }
+            at = at.from(&merge, 0);
+        }
+        let code = format!("return $({}).all();", words::js_string(&node));
+        let back = self.code(&at, "Back to the files", &code, false);
+        let origin = self.origins.get(index).cloned().unwrap_or_default();
+        let next = self.produce(&at, &back, None, origin);
+        At { many: true, ..next }
     }
 
     /// One item for each file of an item, in the field `data`.
@@ -284,11 +334,15 @@ impl Draft<'_> {
             .or_else(|| take(args, &Role::Path))
             .or_else(|| take(args, &Role::Part));
         let folder = place.map(|p| self.text(at, &p.value));
-        let listed = at.seen.iter().rev().copied().find(|i| {
-            self.origins
-                .get(*i)
-                .is_some_and(|o| o.fields.iter().any(|(_, p)| p == "path"))
-        });
+        let listed = at
+            .json
+            .into_iter()
+            .chain(at.seen.iter().copied())
+            .find(|i| {
+                self.origins
+                    .get(*i)
+                    .is_some_and(|o| o.fields.iter().any(|(_, p)| p == "path"))
+            });
         let known = |d: &Self, field: &str| listed.map(|i| d.at_origin(at, i, field));
         match operation {
             "list" => {
@@ -298,6 +352,7 @@ impl Draft<'_> {
                 );
             }
             "rename" => {
+                let _ = lists;
                 let old = known(self, "path").unwrap_or_else(|| "$json.path".to_owned());
                 let name = known(self, "name").unwrap_or_else(|| "$json.name".to_owned());
                 params.insert("oldPath".into(), super::expr::expression(&old));

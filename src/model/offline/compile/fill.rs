@@ -434,7 +434,7 @@ impl Draft<'_> {
             return format!("{item}.toJsonString()");
         };
         let telling = [
-            "title", "subject", "name", "summary", "headline", "text", "message",
+            "title", "subject", "summary", "headline", "text", "message", "name",
         ];
         for want in telling {
             let hit = known

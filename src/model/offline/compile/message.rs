@@ -514,7 +514,7 @@ impl Draft<'_> {
         let telling: Vec<&(String, String)> = origin
             .fields
             .iter()
-            .filter(|(_, path)| !path.is_empty())
+            .filter(|(_, path)| !path.is_empty() && path != "row_number")
             .take(5)
             .collect();
         if telling.is_empty() {
@@ -548,7 +548,7 @@ impl Draft<'_> {
             .map(|o| {
                 o.fields
                     .iter()
-                    .filter(|(_, p)| !p.is_empty() && !p.starts_with('['))
+                    .filter(|(_, p)| !p.is_empty() && !p.starts_with('[') && p != "row_number")
                     .take(4)
                     .map(|(_, p)| words::js_path("item", p))
                     .collect()

@@ -206,6 +206,20 @@ impl Draft<'_> {
                 );
                 args.retain(|a| a.role != Role::Status);
             }
+            "twitter" | "linkedIn"
+                if !reading(call.verb)
+                    && at.tool.is_none()
+                    && args
+                        .iter()
+                        .all(|a| !matches!(a.role, Role::Text | Role::Body | Role::Title)) =>
+            {
+                if let Some(text) = self.announcement(at) {
+                    args.push(Arg {
+                        role: Role::Text,
+                        value: super::message::raw(&text),
+                    });
+                }
+            }
             "twitter"
                 if matches!(
                     call.verb,
@@ -917,12 +931,58 @@ impl Draft<'_> {
 
     /// What a model wrote before this place.
     pub(super) fn model_text(&self, at: &At) -> Option<String> {
-        at.seen.iter().rev().find_map(|&i| {
-            let origin = self.origins.get(i)?;
+        let answers = |judges: bool| {
+            at.seen.iter().rev().find_map(|&i| {
+                let origin = self.origins.get(i)?;
+                let (_, path) = origin
+                    .fields
+                    .iter()
+                    .find(|(said, _)| said.starts_with("text|answer"))?;
+                let is_judge = origin.about.iter().any(|w| {
+                    matches!(
+                        w.as_str(),
+                        "critique"
+                            | "criticise"
+                            | "criticize"
+                            | "review"
+                            | "check"
+                            | "feedback"
+                            | "rate"
+                    )
+                });
+                (is_judge == judges).then(|| self.at_origin(at, i, path))
+            })
+        };
+        // a judgement of a text is not the text
+        answers(false).or_else(|| answers(true))
+    }
+
+    /// A line about what was published before: its title and its link.
+    fn announcement(&self, at: &At) -> Option<String> {
+        let (index, path) = at.seen.iter().rev().find_map(|&i| {
+            let origin = self.origins.get(i).filter(|o| o.acting)?;
             let (_, path) = origin
                 .fields
                 .iter()
-                .find(|(said, _)| said.starts_with("text|answer"))?;
+                .find(|(said, _)| said.split('|').any(|s| s == "link" || s == "post url"))?;
+            Some((i, path.clone()))
+        })?;
+        let link = self.at_origin(at, index, &path);
+        let title = self.subject_title(at);
+        Some(match title {
+            Some(title) => format!("{{{{ {title} }}}} {{{{ {link} }}}}"),
+            None => format!("{{{{ {link} }}}}"),
+        })
+    }
+
+    /// The title of the first thing that has one.
+    fn subject_title(&self, at: &At) -> Option<String> {
+        at.seen.iter().find_map(|&i| {
+            let origin = self.origins.get(i).filter(|o| !o.acting)?;
+            let (_, path) = origin
+                .fields
+                .iter()
+                .find(|(said, _)| said.split('|').any(|s| s == "title"))?;
             Some(self.at_origin(at, i, path))
         })
     }

@@ -93,11 +93,13 @@ impl Draft<'_> {
         } else {
             at
         };
+        // the service's name may say more than the node type (SFTP)
+        let said = format!("{} {}", step.said, service.said);
         let call = Call {
             short: short_of(&node_type),
             verb,
             object,
-            said: &step.said,
+            said: &said,
         };
         let at = self.prepare_files(&call, args, at);
         let (params, choice, name) = self.configure(&at, &node_type, &call, args);
