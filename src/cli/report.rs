@@ -13,7 +13,7 @@ pub fn text(report: &RunReport, workflow: Option<&Workflow>) -> String {
     let mut out = String::new();
     if let (Some(built), Some(document)) = (&report.workflow, workflow) {
         out.push_str(&format!("{} ({} nodes)\n\n", style(plain(&built.name)).bold(), built.node_count));
-        out.push_str(&n8n::tree::tree(document));
+        out.push_str(&n8n::tree::tree(document, Some(n8n::catalog::Catalog::embedded())));
         out.push('\n');
         if let Some(file) = &built.file {
             out.push_str(&format!("file: {file} (imports into n8n as it is)\n"));
