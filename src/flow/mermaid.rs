@@ -47,7 +47,7 @@ impl Chart {
     }
 
     fn step(&mut self, step: &Step, open: Ends) -> Ends {
-        let id = &step.id;
+        let id = &node(&step.id);
         let title = title(step);
         match &step.kind {
             StepKind::Gate(gate) => {
@@ -62,8 +62,8 @@ impl Chart {
                         );
                         (node, Some(shape))
                     }
-                    Otherwise::Leave(target) => (format!("{target}_left"), None),
-                    Otherwise::Exhaust(target) => (format!("{target}_exhausted"), None),
+                    Otherwise::Leave(target) => (format!("{}_left", node(target)), None),
+                    Otherwise::Exhaust(target) => (format!("{}_exhausted", node(target)), None),
                 };
                 if let Some(shape) = shape {
                     self.line(&shape);
@@ -158,6 +158,16 @@ fn title(step: &Step) -> String {
     match &step.when {
         Some(when) => format!("{what}<br/>when {}", when.source()),
         None => what,
+    }
+}
+
+/// A step id as a Mermaid node: some words mean something there, and so do hyphens.
+fn node(id: &str) -> String {
+    let id = id.replace('-', "_");
+    match id.as_str() {
+        "end" | "start" | "finish" | "graph" | "subgraph" | "flowchart" | "style" | "class"
+        | "click" | "default" => format!("{id}_step"),
+        _ => id,
     }
 }
 
