@@ -178,6 +178,7 @@ impl<'r, 'k> Steps<'r, 'k> {
         self.reader.keys(node, &what, &keys);
         Some(Step {
             id,
+            place: node.place,
             when,
             stage,
             continue_on_failure,
