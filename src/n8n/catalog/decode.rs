@@ -2,6 +2,7 @@
 //! Owns the few facts about node classes that do not stand in n8n's descriptions.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ use super::description::{
 };
 use super::fill::Plan;
 use super::ports::Side;
-use super::variants::{make_hitl_tool, make_tool};
+use super::variants::{hitl_properties, make_hitl_tool, make_tool, tool_properties};
 use super::wire::{
     self, Choice, Entry, EntryRef, Frame, Head, Mode, Prop, Slot, TypeEntry, TypeOpts,
 };
@@ -30,6 +31,8 @@ const MANUAL: [&str; 5] = [
     "@n8n/n8n-nodes-langchain.manualChatTrigger",
 ];
 
+static NO_TYPE_OPTIONS: LazyLock<Arc<TypeOptions>> = LazyLock::new(Arc::default);
+
 /// The decoded first frame.
 #[derive(Default)]
 pub struct Loaded {
@@ -46,7 +49,7 @@ pub struct Name {
 }
 
 /// A type itself, or what n8n makes of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Variant {
     Plain,
     /// Callable by an agent.
@@ -131,13 +134,24 @@ impl<'a> Found<'a> {
             .or_else(|| self.versions().last().copied())
             .unwrap_or(1.0)
     }
-    /// The version of filter values that this version of the node writes, where its description computes it.
-    pub fn filter_version(&self, version: f64) -> u32 {
-        filter_version(&self.entry.name, version)
+    pub fn facts_key(&self, entry: &EntryRef, version: f64) -> FactsKey {
+        FactsKey {
+            offset: entry.offset,
+            filter_version: filter_version(&self.entry.name, version),
+            variant: self.variant,
+        }
     }
     pub fn entry(&self, version: f64) -> Option<&'a EntryRef> {
         self.entries().find(|e| e.versions.contains(&version))
     }
+}
+
+/// What distinguishes decoded facts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FactsKey {
+    offset: usize,
+    filter_version: u32,
+    variant: Variant,
 }
 
 /// A decoded description, shared by the versions that it serves.
@@ -148,13 +162,18 @@ pub struct Facts {
 
 impl Facts {
     /// Decodes one description from the body. None if the body is damaged.
-    pub fn read(body: &[u8], entry: &EntryRef, filter_version: u32) -> Option<Self> {
+    pub fn read(body: &[u8], entry: &EntryRef, key: FactsKey) -> Option<Self> {
         let bytes = body.get(entry.offset..entry.offset.checked_add(entry.len)?)?;
         let mut entry: Entry = serde_json::from_slice(bytes).ok()?;
-        let list = std::mem::take(&mut entry.properties);
+        let own = properties(std::mem::take(&mut entry.properties), key.filter_version);
+        let list = match key.variant {
+            Variant::Plain => own,
+            Variant::Tool => tool_properties(own, entry.described),
+            Variant::HitlTool => hitl_properties(own),
+        };
         Some(Facts {
             entry,
-            properties: PropertyList::new(properties(list, filter_version)),
+            properties: PropertyList::new(list),
         })
     }
 }
@@ -297,10 +316,10 @@ pub(super) fn property(p: Prop, filter_version: u32) -> Property {
         options: p.options.into_iter().map(choice).collect(),
         groups,
         modes: p.modes.into_iter().map(mode).collect(),
-        type_options: p
-            .type_options
-            .map(|t| type_options(*t, filter_version))
-            .unwrap_or_default(),
+        type_options: p.type_options.map_or_else(
+            || NO_TYPE_OPTIONS.clone(),
+            |t| Arc::new(type_options(*t, filter_version)),
+        ),
         validate_type: p.validate_type,
         allow_arbitrary_values: p.arbitrary,
         data_path: p.data_path,

@@ -250,7 +250,9 @@ pub struct Property {
     pub groups: Vec<PropertyGroup>,
     /// The ways to give a resource locator's value.
     pub modes: Vec<LocatorMode>,
-    pub type_options: TypeOptions,
+    /// Shared: most parameters have none.
+    #[serde(serialize_with = "shared")]
+    pub type_options: Arc<TypeOptions>,
     /// The type that n8n checks a set value against (`number`, `url`, `object`, …).
     pub validate_type: Option<String>,
     pub allow_arbitrary_values: bool,
@@ -281,6 +283,10 @@ impl Property {
     pub(super) fn is_list(&self) -> bool {
         self.type_options.multiple_values == Some(true)
     }
+}
+
+fn shared<S: serde::Serializer>(options: &Arc<TypeOptions>, s: S) -> Result<S::Ok, S::Error> {
+    options.as_ref().serialize(s)
 }
 
 /// A static choice.
@@ -377,7 +383,8 @@ pub enum Condition {
     Lte(Value),
     Gt(Value),
     Lt(Value),
-    Between(Value, Value),
+    /// From and to, both included.
+    Between(Box<(Value, Value)>),
     Includes(String),
     StartsWith(String),
     EndsWith(String),
@@ -439,7 +446,7 @@ impl Condition {
             "lt" => Condition::Lt(target),
             "between" => {
                 let part = |k: &str| target.get(k).cloned().unwrap_or(Value::Null);
-                Condition::Between(part("from"), part("to"))
+                Condition::Between(Box::new((part("from"), part("to"))))
             }
             "includes" => text(target).map_or(Condition::Unknown, Condition::Includes),
             "startsWith" => text(target).map_or(Condition::Unknown, Condition::StartsWith),

@@ -110,8 +110,8 @@ fn holds(condition: &Condition, actual: Actual<'_>) -> bool {
         Condition::Lte(target) => ordered(target, Ordering::is_le),
         Condition::Gt(target) => ordered(target, Ordering::is_gt),
         Condition::Lt(target) => ordered(target, Ordering::is_lt),
-        Condition::Between(from, to) => {
-            ordered(from, Ordering::is_ge) && ordered(to, Ordering::is_le)
+        Condition::Between(range) => {
+            ordered(&range.0, Ordering::is_ge) && ordered(&range.1, Ordering::is_le)
         }
         Condition::Includes(part) => text.is_some_and(|t| t.contains(part.as_str())),
         Condition::StartsWith(part) => text.is_some_and(|t| t.starts_with(part.as_str())),

@@ -45,7 +45,7 @@ pub use ports::{Port, PortRule};
 pub use recipe::{Recipe, RecipeCredential, RecipeParameter};
 pub use search::SearchHit;
 
-use decode::{Facts, Loaded};
+use decode::{Facts, FactsKey, Loaded};
 
 static EMBEDDED: &[u8] = include_bytes!("../../../catalog/n8n-2.39.4.bin");
 
@@ -115,7 +115,7 @@ pub struct Catalog {
     loaded: Loaded,
     body: OnceLock<Vec<u8>>,
     index: OnceLock<search::Index>,
-    facts: Mutex<HashMap<(usize, u32), Arc<Facts>>>,
+    facts: Mutex<HashMap<FactsKey, Arc<Facts>>>,
     seen: Mutex<HashMap<(String, u64), Arc<NodeDescription>>>,
 }
 
@@ -193,7 +193,7 @@ impl Catalog {
         let Some(entry) = found.entry(version) else {
             return unknown();
         };
-        let Some(facts) = self.facts(entry, found.filter_version(version)) else {
+        let Some(facts) = self.facts(entry, found.facts_key(entry, version)) else {
             return unknown();
         };
         let labels = &self.loaded.head.credentials;
@@ -204,8 +204,7 @@ impl Catalog {
     }
 
     /// The description's facts, decoded once for all versions that share them.
-    fn facts(&self, entry: &wire::EntryRef, filter_version: u32) -> Option<Arc<Facts>> {
-        let key = (entry.offset, filter_version);
+    fn facts(&self, entry: &wire::EntryRef, key: FactsKey) -> Option<Arc<Facts>> {
         let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = facts.get(&key) {
             return Some(known.clone());
@@ -213,7 +212,7 @@ impl Catalog {
         let body = self
             .body
             .get_or_init(|| wire::unpack(&self.bytes, self.loaded.body).unwrap_or_default());
-        let decoded = Arc::new(Facts::read(body, entry, filter_version)?);
+        let decoded = Arc::new(Facts::read(body, entry, key)?);
         facts.insert(key, decoded.clone());
         Some(decoded)
     }

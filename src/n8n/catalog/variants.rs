@@ -6,12 +6,12 @@ use serde_json::{Map, Value, json};
 use super::decode::property;
 use super::description::{
     Condition, DisplayOptions, NodeDescription, NodeKind, OMITTED_EXPRESSION, OMITTED_TEXT, Ports,
-    Property, PropertyKind, PropertyList, PropertyOption,
+    Property, PropertyKind, PropertyOption,
 };
 use super::ports::Port;
 use super::wire::Prop;
 
-/// n8n's tool: no inputs, one tool output, and a description for the model, set by hand where the node has operations.
+/// n8n's tool: no inputs, one tool output; a description for the model, set by hand where the node has operations.
 pub fn make_tool(d: &mut NodeDescription, base: &str) {
     d.made_from = Some(base.to_owned());
     d.label.push_str(" Tool");
@@ -19,20 +19,23 @@ pub fn make_tool(d: &mut NodeDescription, base: &str) {
     d.inputs = Ports::Fixed(Vec::new());
     d.outputs = Ports::Fixed(vec![Port::new("ai_tool")]);
     d.usable_as_tool = false;
-    let mut properties = d.properties.to_vec();
+}
+
+/// The parameters of n8n's tool, from the node's own; `described`: n8n has a description of the node to take as default.
+pub fn tool_properties(mut properties: Vec<Property>, described: bool) -> Vec<Property> {
     let named = |name: &str| properties.iter().any(|p| p.name == name);
     if named("toolDescription") {
-        return;
+        return properties;
     }
     let by_operation = named("resource") || named("operation");
     let mut tool_description = plain("toolDescription", "Description", PropertyKind::String);
     tool_description.required = true;
-    tool_description.default = Value::String(if d.has_description {
+    tool_description.default = Value::String(if described {
         OMITTED_TEXT.to_owned()
     } else {
         String::new()
     });
-    tool_description.default_omitted = d.has_description;
+    tool_description.default_omitted = described;
     let after_callouts = properties
         .iter()
         .rposition(|p| p.kind == PropertyKind::Callout)
@@ -62,7 +65,7 @@ pub fn make_tool(d: &mut NodeDescription, base: &str) {
             },
         );
     }
-    d.properties = PropertyList::new(properties);
+    properties
 }
 
 /// n8n's approval tool: a message, and the node's own parameters fixed on its send-and-wait operation.
@@ -84,7 +87,11 @@ pub fn make_hitl_tool(d: &mut NodeDescription, base: &str) {
         ],
         ..Port::new("ai_tool")
     }]);
-    let resource = d.properties.iter().find_map(send_and_wait_resource);
+}
+
+/// The parameters of n8n's approval tool, from the node's own.
+pub fn hitl_properties(own: Vec<Property>) -> Vec<Property> {
+    let resource = own.iter().find_map(send_and_wait_resource);
     let hidden = |name: &str, label: &str, value: Value| Property {
         default: value,
         ..plain(name, label, PropertyKind::Hidden)
@@ -95,7 +102,7 @@ pub fn make_hitl_tool(d: &mut NodeDescription, base: &str) {
         default_omitted: true,
         ..plain("message", "Message", PropertyKind::String)
     }];
-    for property in &d.properties {
+    for property in own {
         match property.name.as_str() {
             "message" => {}
             "resource" => properties.extend(
@@ -107,10 +114,10 @@ pub fn make_hitl_tool(d: &mut NodeDescription, base: &str) {
             "responseType" => {
                 properties.push(hidden("responseType", "Response Type", "approval".into()));
             }
-            _ => properties.push(property.clone()),
+            _ => properties.push(property),
         }
     }
-    d.properties = PropertyList::new(properties);
+    properties
 }
 
 /// The first resource under which the operation can be chosen.
