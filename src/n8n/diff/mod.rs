@@ -200,6 +200,8 @@ fn reference(node: &Node) -> NodeRef {
     }
 }
 
+type SameNode = dyn Fn(&Node, &Node) -> bool;
+
 /// Which node of one version is which of the other.
 struct Pairing<'a> {
     before: &'a Workflow,
@@ -217,7 +219,7 @@ impl<'a> Pairing<'a> {
         let one_without_id = |a: &Node, b: &Node| {
             (a.id().0.is_empty() || b.id().0.is_empty()) && a.name() == b.name()
         };
-        let rules: [&dyn Fn(&Node, &Node) -> bool; 2] = [&same_id, &one_without_id];
+        let rules: [&SameNode; 2] = [&same_id, &one_without_id];
         for same in rules {
             for (i, old) in before.nodes.iter().enumerate() {
                 if partner.contains_key(&i) {
