@@ -174,6 +174,13 @@ impl WorkflowDiff {
         disabled.map(|c| c.before.id.clone()).collect()
     }
 
+    /// Edges that are gone though both of their nodes are still there.
+    pub fn cut_edges(&self) -> impl Iterator<Item = &EdgeRef> {
+        let is_lost = |end: &NodeRef| self.nodes_removed.contains(end);
+        let removed = self.edges_removed.iter();
+        removed.filter(move |edge| !is_lost(&edge.from) && !is_lost(&edge.to))
+    }
+
     /// Nodes whose credentials changed, with the changes.
     pub fn credential_changes(&self) -> impl Iterator<Item = &NodeChange> {
         let changed = |c: &&NodeChange| c.aspects.contains(&Aspect::Credentials);
