@@ -1,5 +1,5 @@
 use super::*;
-use crate::backend::{Backend, EmbeddedBackend};
+use crate::backend::EmbeddedBackend;
 use crate::knowledge::Skill;
 use crate::model::{ToolCall, ToolStatus};
 use crate::n8n::{Node, NodeId};
