@@ -345,7 +345,7 @@ fn three_failed_cycles_block_the_run_and_the_analyst_is_heard() {
         ..Case::default()
     };
     let blocked = run(&case, json!({"request": "r"}), &nobody);
-    let message = "the workflow still has 1 error(s) after 3 QA cycles".to_owned();
+    let message = "QA did not pass in 3 cycles; 1 error(s) are left".to_owned();
     assert_eq!(blocked.end, Some((Outcome::Blocked, message.clone())));
     assert_eq!(stages(&blocked.events).last(), Some(&"blocked"));
     assert_eq!(
