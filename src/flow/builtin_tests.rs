@@ -54,7 +54,7 @@ fn play(case: &Case, path: &str, task: &str, input: &Map<String, Value>) -> Play
         "get_workflow" => Play {
             calls: vec![(
                 "get_workflow",
-                json!({"id": input["id"], "workflow": {"nodes": []}}),
+                json!({"workflow_id": input["workflow_id"], "workflow": {"nodes": []}}),
                 None,
             )],
             ..Play::default()
@@ -345,7 +345,7 @@ fn three_failed_cycles_block_the_run_and_the_analyst_is_heard() {
         ..Case::default()
     };
     let blocked = run(&case, json!({"request": "r"}), &nobody);
-    let message = "the workflow still has 1 error(s) after 3 QA cycles".to_owned();
+    let message = "QA did not pass in 3 cycles; 1 error(s) are left".to_owned();
     assert_eq!(blocked.end, Some((Outcome::Blocked, message.clone())));
     assert_eq!(stages(&blocked.events).last(), Some(&"blocked"));
     assert_eq!(
@@ -454,7 +454,12 @@ fn next_has_an_answer_for_every_prefix_of_a_journal() {
     let flow = flow();
     for cut in 0..=blocked.events.len() {
         let log = RunLog::fold(&flow, &blocked.events[..cut]).unwrap();
-        next(&flow, &log).unwrap_or_else(|e| panic!("after {cut}: {e}"));
+        let action = next(&flow, &log).unwrap_or_else(|e| panic!("after {cut}: {e}"));
+        assert_eq!(
+            next(&flow, &log).unwrap(),
+            action,
+            "next must be deterministic"
+        );
     }
 }
 

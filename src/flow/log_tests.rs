@@ -1,1 +1,141 @@
-//! (tests)
+use super::fixture::started;
+use super::{Flow, FlowError, Known, RunLog, StepStatus, load};
+use crate::model::{ModelAnswer, Usage};
+use crate::store::event::{Event, Outcome};
+use serde_json::{Map, json};
+
+fn flow() -> Flow {
+    let text = "\
+name: t
+stages: [one, two, three]
+blocked: stuck
+failures: errors
+fields:
+  errors: {kind: append, writers: [program]}
+  n: {kind: scalar, writers: [program, a]}
+steps:
+  - {id: s, set: {n: 'state.n == null ? 1 : state.n + 1'}}
+  - {id: work, agent: a, task: t, instructions: i, writes: [n], contract: {type: object, properties: {n: {}}}}
+";
+    load(text, "f", Known::default()).unwrap()
+}
+
+fn stage(from: &str, to: &str) -> Event {
+    Event::StageChanged {
+        from: from.into(),
+        to: to.into(),
+    }
+}
+
+#[test]
+fn a_stage_moves_forward_one_by_one_or_to_the_blocked_one() {
+    let flow = flow();
+    let folded = |events: &[Event]| RunLog::fold(&flow, events).map(|log| log.stage().to_owned());
+    assert_eq!(folded(&[]), Ok("one".into()));
+    assert_eq!(
+        folded(&[stage("one", "two"), stage("two", "three")]),
+        Ok("three".into())
+    );
+    assert_eq!(folded(&[stage("one", "stuck")]), Ok("stuck".into()));
+    for wrong in [
+        vec![stage("one", "three")],
+        vec![stage("one", "one")],
+        vec![stage("two", "three")],
+        vec![stage("one", "two"), stage("two", "one")],
+        vec![stage("one", "nowhere")],
+        vec![stage("one", "stuck"), stage("stuck", "two")],
+    ] {
+        assert!(
+            matches!(folded(&wrong), Err(FlowError::Stage { .. })),
+            "{wrong:?}"
+        );
+    }
+}
+
+#[test]
+fn a_patch_is_merged_once() {
+    let flow = flow();
+    let mut log = RunLog::new(&flow);
+    let patch = Event::StatePatched {
+        step: "work".into(),
+        agent: "a".into(),
+        patch: Map::from_iter([("n".to_owned(), json!(5))]),
+    };
+    log.apply(&flow, &patch).unwrap();
+    assert!(log.patched("work"));
+    assert_eq!(log.status("work"), Some(StepStatus::Running));
+    assert_eq!(
+        log.apply(&flow, &patch),
+        Err(FlowError::PatchedTwice {
+            step: "work".into()
+        })
+    );
+}
+
+#[test]
+fn a_journal_of_another_pack_is_refused_by_name() {
+    let flow = flow();
+    let event = Event::StepStarted {
+        step: "loop[1]/gone".into(),
+    };
+    assert_eq!(
+        RunLog::new(&flow).apply(&flow, &event),
+        Err(FlowError::UnknownStep("loop[1]/gone".into()))
+    );
+}
+
+#[test]
+fn usage_is_summed_and_an_unknown_price_stays_unknown() {
+    let flow = flow();
+    let answer = |cost_usd| Event::ModelAnswered {
+        step: "work".into(),
+        turn: 1,
+        answer: ModelAnswer {
+            text: String::new(),
+            tool_calls: vec![],
+            usage: Usage {
+                input_tokens: 10,
+                output_tokens: 2,
+                cached_tokens: 1,
+                cost_usd,
+            },
+        },
+    };
+    let log = RunLog::fold(
+        &flow,
+        &[started(json!({})), answer(Some(0.5)), answer(None)],
+    )
+    .unwrap();
+    let tally = log.tally();
+    assert_eq!(
+        (
+            tally.model_calls,
+            tally.usage.input_tokens,
+            tally.usage.cost_usd,
+            tally.cost_known
+        ),
+        (2, 20, Some(0.5), false)
+    );
+}
+
+#[test]
+fn failed_steps_are_kept_in_the_named_field_and_the_end_is_final() {
+    let flow = flow();
+    let events = [
+        Event::StepFailed {
+            step: "work".into(),
+            error: "no answer".into(),
+        },
+        Event::RunEnded {
+            outcome: Outcome::Failed,
+            exit_code: 1,
+            message: "m".into(),
+        },
+    ];
+    let log = RunLog::fold(&flow, &events).unwrap();
+    assert_eq!(
+        log.state().get("errors"),
+        Some(&json!([{"step": "work", "error": "no answer"}]))
+    );
+    assert_eq!(log.ended(), Some((Outcome::Failed, 1, "m")));
+}

@@ -47,7 +47,7 @@ impl Chart {
     }
 
     fn step(&mut self, step: &Step, open: Ends) -> Ends {
-        let id = &step.id;
+        let id = &node(&step.id);
         let title = title(step);
         match &step.kind {
             StepKind::Gate(gate) => {
@@ -62,14 +62,14 @@ impl Chart {
                         );
                         (node, Some(shape))
                     }
-                    Otherwise::Leave(target) => (format!("{target}_left"), None),
-                    Otherwise::Exhaust(target) => (format!("{target}_exhausted"), None),
+                    Otherwise::Leave(target) => (format!("{}_left", node(target)), None),
+                    Otherwise::Exhaust(target) => (format!("{}_exhausted", node(target)), None),
                 };
                 if let Some(shape) = shape {
                     self.line(&shape);
                 }
                 self.connect(&vec![(id.clone(), Some("no".to_owned()))], &target);
-                self.after(step, vec![(id.clone(), Some("yes".to_owned()))])
+                vec![(id.clone(), Some("yes".to_owned()))]
             }
             StepKind::Route(route) => {
                 self.line(&format!("{id}{{{}}}", label(&title)));
@@ -83,7 +83,7 @@ impl Chart {
                 if !route.cases.iter().any(|c| c.otherwise) {
                     ends.push((id.clone(), Some("none".to_owned())));
                 }
-                self.after(step, ends)
+                ends
             }
             StepKind::Loop(l) => {
                 let (begin, left, gave_up) = (
@@ -116,29 +116,19 @@ impl Chart {
                     ends = Vec::new();
                 }
                 ends.insert(0, (left, None));
-                self.after(step, ends)
+                ends
             }
             StepKind::Ask(_) => {
                 self.line(&format!("{id}[/{}\\]", label(&title)));
                 self.connect(&open, id);
-                self.after(step, vec![(id.clone(), None)])
+                vec![(id.clone(), None)]
             }
             StepKind::Agent(_) | StepKind::Tool(_) | StepKind::Set(_) => {
                 self.line(&format!("{id}[{}]", label(&title)));
                 self.connect(&open, id);
-                self.after(step, vec![(id.clone(), None)])
+                vec![(id.clone(), None)]
             }
         }
-    }
-
-    /// A step with a condition can be passed by; the arrows out of it say so once.
-    fn after(&mut self, step: &Step, ends: Ends) -> Ends {
-        if step.when.is_none() {
-            return ends;
-        }
-        ends.into_iter()
-            .map(|(node, words)| (node, words.or_else(|| Some("done or skipped".to_owned()))))
-            .collect()
     }
 }
 
@@ -156,8 +146,27 @@ fn title(step: &Step) -> String {
         ),
     };
     match &step.when {
-        Some(when) => format!("{what}<br/>when {}", when.source()),
+        Some(when) => format!("{what}<br/>when {}", short(when.source())),
         None => what,
+    }
+}
+
+/// A box is no place for a long expression: the flow file has it.
+fn short(text: &str) -> String {
+    const MAX: usize = 60;
+    if text.chars().count() <= MAX {
+        return text.to_owned();
+    }
+    text.chars().take(MAX).collect::<String>() + " …"
+}
+
+/// A step id as a Mermaid node: some words mean something there, and so do hyphens.
+fn node(id: &str) -> String {
+    let id = id.replace('-', "_");
+    match id.as_str() {
+        "end" | "start" | "finish" | "graph" | "subgraph" | "flowchart" | "style" | "class"
+        | "click" | "default" => format!("{id}_step"),
+        _ => id,
     }
 }
 

@@ -4,6 +4,7 @@
 
 pub mod findings;
 mod load;
+mod load_control;
 mod load_steps;
 mod log;
 mod merge;

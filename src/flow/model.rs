@@ -3,6 +3,7 @@
 use super::schema::Schema;
 use crate::condition::Condition;
 use crate::store::Outcome;
+use crate::yaml::Place;
 use indexmap::IndexMap;
 use serde_json::Value;
 
@@ -76,6 +77,8 @@ impl FieldSpec {
 pub struct Step {
     /// Unique in the flow.
     pub id: String,
+    /// Where it stands in flow.yaml.
+    pub place: Place,
     pub when: Option<Condition>,
     /// Entering the step moves the stage here, if that is forward.
     pub stage: Option<String>,

@@ -15,7 +15,6 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "one is alive at a time")]
 pub enum Action {
     /// A pure decision: the driver journals it, applies it to the log and calls [`next`] again.
     Record(Event),

@@ -2,7 +2,7 @@
 
 use super::FlowError;
 use super::log::RunLog;
-use super::model::{Flow, QuestionSpec};
+use super::model::{AskSpec, Flow, QuestionSpec, StepKind};
 use super::schema::Schema;
 use super::scope::{text, value};
 use crate::condition::Condition;
@@ -43,6 +43,12 @@ pub(super) fn from_list(
             .or_else(|| string("id"))
             .unwrap_or("question");
         let base = string("id").map_or_else(|| format!("q{}", i + 1), str::to_owned);
+        // The flow's own questions are answered under their ids: no question of an agent may pass for one.
+        let base = if reserved(flow, &base) {
+            format!("{path}/{base}")
+        } else {
+            base
+        };
         let id = free_id(log, path, base, &mut ids);
         let recommended = item.get("recommended").filter(|v| !v.is_null()).cloned();
         let schema = match item
@@ -101,6 +107,13 @@ pub(super) fn from_specs(
             })
         })
         .collect()
+}
+
+fn reserved(flow: &Flow, id: &str) -> bool {
+    flow.all_steps().into_iter().any(|step| match &step.kind {
+        StepKind::Ask(AskSpec::Questions(specs)) => specs.iter().any(|spec| spec.id == id),
+        _ => false,
+    })
 }
 
 /// An id is the run's own: when another step has used it, the step's path goes before it.

@@ -3,7 +3,7 @@
 use super::FlowError;
 use super::log::{RunLog, StepRecord, StepStatus};
 use super::merge::empty;
-use super::model::{Flow, LoopSpec, StepKind};
+use super::model::{FieldSpec, Flow, LoopSpec, StepKind};
 use crate::condition::Condition;
 use crate::model::ToolStatus;
 use serde_json::{Map, Value, json};
@@ -26,23 +26,31 @@ pub(super) fn scope(
     let mut variables = Map::new();
     for used in condition.paths() {
         let Some(root) = used.first() else { continue };
-        match root.as_str() {
-            "steps" => {
-                let steps = variables.entry("steps").or_insert_with(|| json!({}));
-                if let Value::Object(steps) = steps {
-                    match used.get(1) {
-                        Some(id) => {
-                            steps.insert(id.clone(), step_view(log, id));
-                        }
-                        None => {
-                            for step in flow.all_steps() {
-                                steps.insert(step.id.clone(), step_view(log, &step.id));
-                            }
-                        }
-                    }
+        let part = used.get(1);
+        match (root.as_str(), part) {
+            ("steps", Some(id)) => add(&mut variables, "steps", id, || step_view(log, id)),
+            ("steps", None) => {
+                for step in flow.all_steps() {
+                    add(&mut variables, "steps", &step.id, || {
+                        step_view(log, &step.id)
+                    });
                 }
             }
-            name if !variables.contains_key(name) => {
+            ("state", Some(field)) => {
+                if let Some(spec) = flow.fields.get(field) {
+                    add(&mut variables, "state", field, || {
+                        field_view(log, field, spec)
+                    });
+                }
+            }
+            ("state", None) => {
+                for (field, spec) in &flow.fields {
+                    add(&mut variables, "state", field, || {
+                        field_view(log, field, spec)
+                    });
+                }
+            }
+            (name, _) if !variables.contains_key(name) => {
                 if let Some(value) = root_variable(flow, log, path, name) {
                     variables.insert(name.to_owned(), value);
                 }
@@ -53,9 +61,26 @@ pub(super) fn scope(
     variables
 }
 
+/// Puts one part of a variable in, once.
+fn add(variables: &mut Map<String, Value>, name: &str, part: &str, view: impl FnOnce() -> Value) {
+    let whole = variables.entry(name).or_insert_with(|| json!({}));
+    if let Value::Object(parts) = whole
+        && !parts.contains_key(part)
+    {
+        parts.insert(part.to_owned(), view());
+    }
+}
+
+/// A field that nobody has written yet is empty, so that a condition needs no test for it.
+fn field_view(log: &RunLog, name: &str, spec: &FieldSpec) -> Value {
+    log.state()
+        .get(name)
+        .cloned()
+        .unwrap_or_else(|| empty(spec.kind))
+}
+
 fn root_variable(flow: &Flow, log: &RunLog, path: &str, name: &str) -> Option<Value> {
     Some(match name {
-        "state" => state_view(flow, log),
         "input" => Value::Object(log.input().clone()),
         "run" => run_view(flow, log, path),
         "answers" => answers_view(log),
@@ -63,23 +88,6 @@ fn root_variable(flow: &Flow, log: &RunLog, path: &str, name: &str) -> Option<Va
         "changed" => serde_json::to_value(log.changes().last()).unwrap_or_default(),
         _ => return None,
     })
-}
-
-/// Every field is there: what nobody has written yet is empty, so that a condition needs no test for it.
-pub(super) fn state_view(flow: &Flow, log: &RunLog) -> Value {
-    Value::Object(
-        flow.fields
-            .iter()
-            .map(|(name, spec)| {
-                let value = log
-                    .state()
-                    .get(name)
-                    .cloned()
-                    .unwrap_or_else(|| empty(spec.kind));
-                (name.clone(), value)
-            })
-            .collect(),
-    )
 }
 
 /// Answers by the question's id and by its topic; an id wins.

@@ -218,7 +218,7 @@ fn tool_steps(flow: &Flow, policy: &Policy, file: &str, problems: &mut Vec<Probl
         {
             problems.push(Problem {
                 file: file.to_owned(),
-                place: Place::default(),
+                place: step.place,
                 message: format!(
                     "the step {:?} calls {} as {}, which the policy denies",
                     step.id, spec.tool, spec.role

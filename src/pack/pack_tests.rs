@@ -188,3 +188,40 @@ fn the_built_in_policy_copied_into_a_project_changes_nothing() {
     let pack = load(dir.path()).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(pack.policy, load(project(&[]).path()).unwrap().policy);
 }
+
+#[test]
+fn line_endings_and_a_byte_order_mark_make_no_difference() {
+    let text = format!("\u{feff}{}", AGENT.replace('\n', "\r\n"));
+    let dir = project(&[("agents/builder.md", &text)]);
+    let pack = load(dir.path()).unwrap_or_else(|errors| panic!("{errors}"));
+    let builder = pack.agents.get("builder").unwrap();
+    assert_eq!(
+        (builder.description.as_str(), builder.prompt.as_str()),
+        ("Builds.", "Build.")
+    );
+    let dir = project(&[("agents/builder.md", "---\nname: builder\n")]);
+    assert!(
+        load(dir.path())
+            .unwrap_err()
+            .to_string()
+            .contains("agents/builder.md:1:1: the head is not closed")
+    );
+}
+
+#[test]
+fn a_flow_of_the_project_is_checked_against_agents_and_policy() {
+    let flow = "name: t\nstages: [one]\nblocked: stuck\nsteps:\n  - {id: s, tool: create_workflow, role: qa}\n  - {id: t, tool: get_workflow, role: nobody}\n";
+    let dir = project(&[("agents/flow.yaml", flow)]);
+    let text = load(dir.path()).unwrap_err().to_string();
+    assert!(
+        text.contains("agents/flow.yaml:6:39: the pack has no agent \"nobody\""),
+        "{text}"
+    );
+    let flow = flow.replace("nobody", "qa");
+    let dir = project(&[("agents/flow.yaml", &flow)]);
+    let text = load(dir.path()).unwrap_err().to_string();
+    assert_eq!(
+        text,
+        "agents/flow.yaml:5:5: the step \"s\" calls create_workflow as qa, which the policy denies"
+    );
+}

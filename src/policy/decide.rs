@@ -29,7 +29,8 @@ impl Effect {
     }
 }
 
-/// One rule of policy.yaml. `allow` is for tools of other servers only: native tools are granted by capability.
+/// One rule of policy.yaml. `allow` is for tools of other servers only: native tools are granted by capability. `ask` and `deny`
+/// only ever make a grant stricter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
     pub id: String,
@@ -112,7 +113,7 @@ impl Policy {
         let foreign = self
             .rules
             .iter()
-            .filter(|rule| rule.effect != Effect::Deny)
+            .filter(|rule| rule.effect == Effect::Allow)
             .filter(|rule| {
                 rule.roles
                     .as_ref()
@@ -149,7 +150,7 @@ impl Policy {
             let granting = self
                 .rules
                 .iter()
-                .filter(|rule| rule.effect != Effect::Deny)
+                .filter(|rule| rule.effect == Effect::Allow)
                 .find(|rule| rule.matches(role, tool, args));
             match granting {
                 Some(rule) => {

@@ -66,11 +66,7 @@ impl Policy {
             if self.rules.iter().any(|r| r.id == rule.id) {
                 loosens(place, format!("the rule {:?} would be replaced", rule.id));
             }
-            // For a tool of another server, ask is a grant too: without it the tool is denied.
-            let grants = rule.effect == Effect::Allow
-                || (rule.effect == Effect::Ask
-                    && rule.tools.iter().any(|t| split_foreign(t).is_some()));
-            if grants {
+            if rule.effect == Effect::Allow {
                 loosens(
                     place,
                     format!(
@@ -379,8 +375,8 @@ impl Reader {
         if node.get("when").is_some() && when.is_none() {
             return None;
         }
-        let grants_foreign = matches!(effect, Some(Effect::Allow | Effect::Ask))
-            && tools.iter().any(|t| split_foreign(t).is_some());
+        let grants_foreign =
+            effect == Some(Effect::Allow) && tools.iter().any(|t| split_foreign(t).is_some());
         if grants_foreign && when.is_none() {
             let message = format!(
                 "{what} lets a tool of another server pass, so it must name the arguments allowed under `when` (`true`: any)"

@@ -1,1 +1,207 @@
-//! (tests)
+use super::*;
+use proptest::prelude::*;
+use serde_json::Map;
+use std::fmt::Write as _;
+
+fn problems(text: &str) -> String {
+    let found = Policy::load(text, "policy.yaml").unwrap_err();
+    let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn every_mistake_is_reported_in_one_pass_with_its_place() {
+    let text = "\
+colour: red
+roles:
+  qa: [fly, list-workflows]
+  other: list-workflows
+rules:
+  - id: one
+    effect: allow
+    tools: [create_workflow, nothing]
+    reason: x
+    match: [{role: a}]
+  - id: two
+    effect: maybe
+    tools: [create_workflow]
+    when: argz.x == 1
+    reason: x
+  - id: three
+    effect: allow
+    tools: [mcp__s__t]
+    reason: x
+    match: [{role: a}]
+limits:
+  max_turns: -1
+  max_fun: 3
+";
+    let found = problems(text);
+    for (place, part) in [
+        ("policy.yaml:1:", "unknown key \"colour\""),
+        ("policy.yaml:3:", "\"fly\" is no capability"),
+        ("policy.yaml:4:", "must have a list"),
+        ("policy.yaml:8:", "granted by a capability"),
+        ("policy.yaml:8:", "there is no tool \"nothing\""),
+        ("policy.yaml:12:", "effect must be"),
+        ("policy.yaml:14:", "unknown variable `argz`"),
+        ("policy.yaml:16:", "must name the arguments"),
+        ("policy.yaml:22:", "must be a number"),
+        ("policy.yaml:23:", "unknown key \"max_fun\""),
+    ] {
+        assert!(
+            found
+                .lines()
+                .any(|l| l.starts_with(place) && l.contains(part)),
+            "{place} {part} in\n{found}"
+        );
+    }
+}
+
+#[test]
+fn a_rule_that_does_not_do_what_its_examples_say_is_a_mistake() {
+    let rule = |examples: &str| {
+        format!(
+            "roles: {{a: []}}\nrules:\n  - id: one\n    effect: deny\n    tools: [delete_workflow]\n    when: args.id == 'x'\n    reason: r\n{examples}"
+        )
+    };
+    let good =
+        rule("    match: [{role: a, args: {id: x}}]\n    not_match: [{role: a, args: {id: y}}]\n");
+    assert!(Policy::load(&good, "p").is_ok());
+    assert!(
+        problems(&rule(
+            "    match: [{role: a, args: {id: y}}]\n    not_match: [{role: a, args: {id: z}}]\n"
+        ))
+        .contains("does not match this example")
+    );
+    assert!(
+        problems(&rule(
+            "    match: [{role: a, args: {id: x}}]\n    not_match: [{role: a, args: {id: x}}]\n"
+        ))
+        .contains("matches this example")
+    );
+    let none = problems(&rule(""));
+    assert!(
+        none.contains("under \"match\"") && none.contains("under \"not_match\""),
+        "{none}"
+    );
+}
+
+const BASE: &str = "roles:\n  a: [list-workflows, get-workflow]\n  b: [create-workflow]\nlimits: {max_turns: 10}\n";
+
+fn base() -> Policy {
+    Policy::load(BASE, "base").unwrap()
+}
+
+#[test]
+fn limits_have_finite_defaults() {
+    let limits = *base().limits();
+    assert_eq!(
+        limits,
+        Limits {
+            max_turns: 10,
+            ..Limits::default()
+        }
+    );
+}
+
+#[test]
+fn a_project_may_tighten() {
+    let text = "roles:\n  a: [list-workflows]\nlimits: {max_turns: 5, max_cost_usd: 0.5}\nrules:\n  - {id: ask, effect: ask, tools: [create_workflow], reason: r, match: [{role: b}]}\n";
+    let policy = base().with_project(text, "p", false).unwrap();
+    assert_eq!(policy.allowed_tools("a"), ["list_workflows"]);
+    assert_eq!(policy.allowed_tools("b"), ["create_workflow"]);
+    assert_eq!(
+        (policy.limits().max_turns, policy.limits().max_cost_usd),
+        (5, 0.5)
+    );
+    assert!(matches!(
+        policy.decide("b", "create_workflow", &Map::new()),
+        Decision::Ask { .. }
+    ));
+    assert_eq!(policy.loosened(), Vec::<String>::new());
+}
+
+#[test]
+fn each_way_to_loosen_is_refused_and_with_the_flag_reported() {
+    for (text, said) in [
+        (
+            "roles:\n  a: [delete-workflow]\n",
+            "a would get delete-workflow",
+        ),
+        (
+            "roles:\n  c: [list-workflows]\n",
+            "c would get list-workflows",
+        ),
+        (
+            "limits: {max_turns: 11}\n",
+            "max_turns would rise from 10 to 11",
+        ),
+        (
+            "rules:\n  - {id: f, effect: allow, tools: [mcp__s__t], when: 'true', reason: r, match: [{role: a}], not_match: [{role: a, tool: mcp__s__u}]}\n",
+            "the rule \"f\" would allow mcp__s__t",
+        ),
+    ] {
+        let found = base().with_project(text, "p", false).unwrap_err();
+        assert!(
+            found
+                .iter()
+                .any(|p| p.message.contains(said) && p.place.line > 0),
+            "{said}: {found:?}"
+        );
+        let policy = base().with_project(text, "p", true).unwrap();
+        assert_eq!(policy.loosened(), [said]);
+    }
+}
+
+#[test]
+fn a_rule_of_the_pack_is_not_replaced_in_silence() {
+    let text = |id: &str| {
+        format!(
+            "roles: {{b: [create-workflow]}}\nrules:\n  - {{id: {id}, effect: deny, tools: [create_workflow], reason: r, match: [{{role: b}}]}}\n"
+        )
+    };
+    let base = Policy::load(&text("x"), "base").unwrap();
+    let softer = "rules:\n  - {id: x, effect: ask, tools: [create_workflow], reason: r, match: [{role: b}]}\n";
+    assert!(base.with_project(softer, "p", false).is_err());
+    let same = base.with_project(&text("x"), "p", false).unwrap();
+    assert_eq!(same, base);
+}
+
+fn matrix(roles: &[(String, Vec<usize>)]) -> String {
+    let mut text = "roles:\n".to_owned();
+    for (role, can) in roles {
+        let names: Vec<&str> = can
+            .iter()
+            .filter_map(|i| CAPABILITIES.get(i % CAPABILITIES.len()))
+            .map(|c| c.name())
+            .collect();
+        let _ = writeln!(text, "  {role}: [{}]", names.join(", "));
+    }
+    text
+}
+
+fn any_matrix() -> impl Strategy<Value = Vec<(String, Vec<usize>)>> {
+    prop::collection::btree_map("[abc]", prop::collection::vec(0usize..20, 0..6), 1..4)
+        .prop_map(|m| m.into_iter().collect())
+}
+
+proptest! {
+    /// Whatever a project's file holds: without the flag, no role may do afterwards what it might not do before.
+    #[test]
+    fn a_project_never_loosens_without_the_flag(before in any_matrix(), project in any_matrix()) {
+        let base = Policy::load(&matrix(&before), "base").unwrap();
+        if let Ok(policy) = base.with_project(&matrix(&project), "p", false) {
+            for role in ["a", "b", "c"] {
+                for tool in policy.allowed_tools(role) {
+                    prop_assert!(base.allowed_tools(role).contains(&tool), "{} {}", role, tool);
+                }
+            }
+        }
+        let loose = base.with_project(&matrix(&project), "p", true).unwrap();
+        let more = ["a", "b", "c"].iter().any(|role| {
+            loose.roles().filter(|(r, _)| r == role).any(|(_, can)| can.iter().any(|c| !base.grants(role, *c)))
+        });
+        prop_assert_eq!(more, !loose.loosened().is_empty());
+    }
+}

@@ -2,17 +2,38 @@
 //! the journal after any crash. It decides nothing about order (that is `flow`) and nothing about permission (`gateway`).
 //!
 //! Entry points (each one activation: take the lock, fold the journal, run until blocked or done, sync, let go):
-//! `start(RunContext, RunOptions)`, `advance(RunContext, run, Answering, LimitOverrides)`, `answer(RunContext, run, answers)`,
+//! `start(RunContext, RunOptions)`, `advance(RunContext, run, Resume)`, `answer(RunContext, run, answers, Resume)`,
 //! `cancel(RunContext, run)`, `undo(RunContext, Undo, force)`; reading only: `status`, `list`, `show`, `verify`.
 
+mod activation;
 mod cancel;
+mod claims;
+mod desk;
+mod driver;
 mod effects;
 mod error;
+mod fold;
+mod inspect;
+mod ledger;
+mod limits;
+mod models;
 mod options;
+mod projection;
+mod questions;
 mod report;
+mod step;
+mod undo;
 
+#[cfg(test)]
+mod rules_tests;
+
+pub use activation::{Resume, RunContext, advance, answer, cancel, start};
 pub use cancel::{Cancel, Cause};
 pub use effects::{Counted, Effects, System};
 pub use error::RunError;
+pub use inspect::{RunSummary, Verified, list, show, status, verify};
+pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, LimitOverrides, Observer, RunOptions, Unobserved};
+pub use questions::fits;
 pub use report::{QaReport, RunReport, RunUsage, WorkflowReport, exit_code};
+pub use undo::{Undo, UndoReport, Undone, UndoneHow, undo};

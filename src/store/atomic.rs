@@ -39,8 +39,20 @@ fn readable_like_a_new_file(_: &fs::File, _: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Creates the folder and those above it that are missing, and makes the new names last.
 pub(super) fn create_dir(dir: &Path) -> Result<(), StoreError> {
-    fs::create_dir_all(dir).map_err(StoreError::io("create the folder", dir))
+    if dir.is_dir() {
+        return Ok(());
+    }
+    let missing: Vec<&Path> = dir
+        .ancestors()
+        .take_while(|d| !d.as_os_str().is_empty() && !d.is_dir())
+        .collect();
+    fs::create_dir_all(dir).map_err(StoreError::io("create the folder", dir))?;
+    for new in missing {
+        sync_dir(parent(new))?;
+    }
+    Ok(())
 }
 
 pub(super) fn parent(path: &Path) -> &Path {

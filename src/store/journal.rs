@@ -60,9 +60,8 @@ impl Journal {
             .create_new(true)
             .open(path)
             .map_err(StoreError::io("create", path))?;
-        // The run's folder and its parent are new too: without this a crash could lose a synced journal's name.
+        // Without this a crash could lose the name of a journal whose records are synced.
         atomic::sync_dir(dir)?;
-        atomic::sync_dir(atomic::parent(dir))?;
         Ok(Journal {
             file,
             path: path.to_owned(),

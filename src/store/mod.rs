@@ -26,4 +26,4 @@ pub use journal::{Journal, Loaded, Torn};
 pub use lock::{Holder, ProjectLock};
 pub use project::{Project, RunPaths, file_part};
 pub use snapshot::{SnapshotRef, Snapshots};
-pub use state::{RunState, STATE_SCHEMA_VERSION, StateFile};
+pub use state::{JournalHead, RunState, STATE_SCHEMA_VERSION, StateFile};

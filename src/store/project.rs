@@ -13,6 +13,17 @@ impl Project {
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Project { root: root.into() }
     }
+    /// The project at `root`, which must be a folder that is there; links in its path are resolved once, here.
+    pub fn open(root: &Path) -> Result<Self, StoreError> {
+        let root = root
+            .canonicalize()
+            .map_err(StoreError::io("open the project", root))?;
+        if !root.is_dir() {
+            let no_folder = std::io::Error::from(std::io::ErrorKind::NotADirectory);
+            return Err(StoreError::io("open the project", root)(no_folder));
+        }
+        Ok(Project { root })
+    }
     pub fn root(&self) -> &Path {
         &self.root
     }

@@ -9,6 +9,8 @@ mod nodes;
 mod pointer;
 pub mod references;
 
+pub use connections::CONNECTION_KINDS;
+
 use super::{
     layout,
     workflow::{NodeId, Workflow},

@@ -7,9 +7,13 @@ use super::{
 };
 use crate::n8n::{
     catalog::{Port, Ports},
-    finding::Severity,
+    edit::{CONNECTION_KINDS, EditOp},
+    finding::{Confidence, Severity},
 };
 use std::collections::BTreeSet;
+
+/// Parameters that open an AI input when they are true.
+const INPUT_SWITCHES: [&str; 3] = ["hasOutputParser", "needsFallback", "useReranker"];
 
 pub(super) fn check(subject: &Subject, report: &mut Report) {
     let ports: Vec<NodePorts> = subject.nodes.iter().map(NodePorts::of).collect();
@@ -80,6 +84,13 @@ fn ends(subject: &Subject, edge: &Edge, ports: &[NodePorts], report: &mut Report
             message,
         )
     };
+    if !CONNECTION_KINDS.contains(&edge.kind) {
+        let message = format!(
+            "{:?} is no connection type of n8n; failed items leave by the last main output when the node's onError is \"continueErrorOutput\"",
+            edge.kind
+        );
+        return report.node(source, wrong_type(message));
+    }
     if edge.kind != edge.input_kind {
         let message = format!(
             "leaves {:?} as {} and enters {:?} as {}; both ends have one type",
@@ -114,6 +125,31 @@ fn ends(subject: &Subject, edge: &Edge, ports: &[NodePorts], report: &mut Report
     let inputs = ports.get(to).and_then(|p| p.inputs.as_deref());
     if let Some(inputs) = inputs {
         let has = count(inputs, edge.kind);
+        if let Some(switch) = (has == 0).then(|| switched_on(target, edge.kind)).flatten() {
+            let message = format!(
+                "{:?} takes no {} while its parameter {switch:?} is off, so the connection does nothing",
+                edge.to_name, edge.kind
+            );
+            let operation = EditOp::SetParameter {
+                node: target.address(),
+                pointer: format!("/{switch}"),
+                value: true.into(),
+            };
+            let draft = Draft::new(
+                "agentctl/input-switched-off",
+                Severity::Warning,
+                place.as_str(),
+                message,
+            );
+            return report.node(
+                target,
+                draft.fix(
+                    Confidence::Likely,
+                    format!("turn {switch} on"),
+                    vec![operation],
+                ),
+            );
+        }
         if has == 0 {
             let message = format!(
                 "{:?} has no {} input (its inputs: {})",
@@ -128,6 +164,16 @@ fn ends(subject: &Subject, edge: &Edge, ports: &[NodePorts], report: &mut Report
             report.node(source, out_of_range(&place, "input", edge.input, has));
         }
     }
+}
+
+/// The parameter that would open an input of this kind.
+fn switched_on(target: &NodeView, kind: &str) -> Option<&'static str> {
+    let description = target.description()?;
+    INPUT_SWITCHES.into_iter().find(|switch| {
+        let mut parameters = target.filled.clone();
+        parameters.insert((*switch).to_owned(), true.into());
+        count(&description.inputs_for(&parameters), kind) > 0
+    })
 }
 
 fn turned(edge: &Edge, ports: &[NodePorts]) -> &'static str {

@@ -60,6 +60,9 @@ fn json(node: &NodeView, leaf: &Leaf, report: &mut Report) {
             None => return, // an unclosed expression has a finding of its own
         },
     };
+    if text.trim().is_empty() {
+        return;
+    }
     let Err(error) = serde_json::from_str::<Value>(&text) else {
         return;
     };

@@ -54,7 +54,9 @@ pub(super) fn check(subject: &Subject, node: &NodeView, report: &mut Report) {
 /// Names that the text refers to, once each: in the whole of a code text, in the `{{ }}` parts of an expression.
 fn referenced(leaf: &Leaf) -> BTreeSet<String> {
     let parts: Vec<&str> = if leaf.is_code() && !leaf.is_expression() {
-        vec![leaf.text]
+        // Whole comment lines often show references as examples.
+        let comment = |line: &&str| line.trim_start().starts_with(['/', '*', '#']);
+        leaf.text.lines().filter(|line| !comment(line)).collect()
     } else {
         expression_parts(leaf.text).parts
     };

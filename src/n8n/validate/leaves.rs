@@ -31,71 +31,107 @@ impl Leaf<'_> {
 
 /// The texts of the parameters that count for the run: shown ones, with defaults.
 pub(super) fn leaves<'a>(node: &'a NodeView) -> Vec<Leaf<'a>> {
+    let walk = Walk { node };
     let mut found = Vec::new();
     let properties = node.description().map_or(&[][..], |d| &d.properties);
-    level(&node.filled, properties, "/parameters", &mut found);
+    walk.level(&node.filled, properties, "/parameters", &mut found);
     found
 }
 
-fn level<'a>(
-    values: &'a Map<String, Value>,
-    properties: &'a [Property],
-    pointer: &str,
-    found: &mut Vec<Leaf<'a>>,
-) {
-    for (key, value) in values {
-        // Several parameters may have one name and differ in when they are shown; kind and editor rarely differ.
-        let property = properties.iter().find(|p| p.name == *key);
-        below(value, key, property, joined(pointer, key), found);
-    }
+struct Walk<'a> {
+    node: &'a NodeView<'a>,
 }
 
-fn below<'a>(
-    value: &'a Value,
-    key: &'a str,
-    property: Option<&'a Property>,
-    pointer: String,
-    found: &mut Vec<Leaf<'a>>,
-) {
-    match value {
-        Value::String(text) => found.push(Leaf {
-            pointer,
-            key,
-            property,
-            text,
-        }),
-        Value::Array(items) => {
-            for (i, item) in items.iter().enumerate() {
-                below(item, key, property, format!("{pointer}/{i}"), found);
-            }
+impl<'a> Walk<'a> {
+    fn level(
+        &self,
+        values: &'a Map<String, Value>,
+        properties: &'a [Property],
+        pointer: &str,
+        found: &mut Vec<Leaf<'a>>,
+    ) {
+        for (key, value) in values {
+            let property = self.property(values, properties, key);
+            self.below(value, key, property, joined(pointer, key), found);
         }
-        Value::Object(map) => match property {
-            Some(p) if p.kind == PropertyKind::Collection => {
-                level(map, p.children(), &pointer, found)
+    }
+
+    /// The parameter of this name that is shown; the first one when none is.
+    fn property(
+        &self,
+        values: &Map<String, Value>,
+        properties: &'a [Property],
+        name: &str,
+    ) -> Option<&'a Property> {
+        let named = || properties.iter().filter(|p| p.name == name);
+        let shown = |p: &&Property| {
+            let description = self.node.description();
+            description.is_some_and(|d| d.property_visible(p, values, &self.node.filled))
+        };
+        match named().nth(1) {
+            None => named().next(),
+            Some(_) => named().find(shown).or_else(|| named().next()),
+        }
+    }
+
+    fn below(
+        &self,
+        value: &'a Value,
+        key: &'a str,
+        property: Option<&'a Property>,
+        pointer: String,
+        found: &mut Vec<Leaf<'a>>,
+    ) {
+        match value {
+            Value::String(text) => found.push(Leaf {
+                pointer,
+                key,
+                property,
+                text,
+            }),
+            Value::Array(items) => {
+                for (i, item) in items.iter().enumerate() {
+                    self.below(item, key, property, format!("{pointer}/{i}"), found);
+                }
             }
-            Some(p) if p.kind == PropertyKind::FixedCollection => {
-                for (name, part) in map {
-                    let values = p.group(name).map_or(&[][..], |g| &g.values);
-                    let place = joined(&pointer, name);
-                    match part {
-                        Value::Array(items) => {
-                            for (i, item) in items.iter().enumerate() {
-                                if let Value::Object(map) = item {
-                                    level(map, values, &format!("{place}/{i}"), found);
-                                }
-                            }
-                        }
-                        Value::Object(map) => level(map, values, &place, found),
-                        _ => {}
+            Value::Object(map) => match property {
+                Some(p) if p.kind == PropertyKind::Collection => {
+                    self.level(map, p.children(), &pointer, found);
+                }
+                Some(p) if p.kind == PropertyKind::FixedCollection => {
+                    self.groups(map, p, &pointer, found);
+                }
+                _ => {
+                    for (key, item) in map {
+                        self.below(item, key, property, joined(&pointer, key), found);
                     }
                 }
-            }
-            _ => {
-                for (key, item) in map {
-                    below(item, key, property, joined(&pointer, key), found);
+            },
+            _ => {}
+        }
+    }
+
+    fn groups(
+        &self,
+        map: &'a Map<String, Value>,
+        property: &'a Property,
+        pointer: &str,
+        found: &mut Vec<Leaf<'a>>,
+    ) {
+        for (name, part) in map {
+            let values = property.group(name).map_or(&[][..], |g| &g.values);
+            let place = joined(pointer, name);
+            match part {
+                Value::Array(items) => {
+                    for (i, item) in items.iter().enumerate() {
+                        if let Value::Object(map) = item {
+                            self.level(map, values, &format!("{place}/{i}"), found);
+                        }
+                    }
                 }
+                Value::Object(map) => self.level(map, values, &place, found),
+                _ => {}
             }
-        },
-        _ => {}
+        }
     }
 }

@@ -22,6 +22,8 @@ const SETTINGS: [&str; 7] = [
     "alwaysOutputData",
     "continueOnFail",
 ];
+/// Keys that n8n's editor writes though no parameter has the name: request options of declarative nodes, nameless notices.
+const WRITTEN_BY_N8N: [&str; 3] = ["requestOptions", "httpVariantWarning", ""];
 /// n8n's stand-in for "call the service's API by hand".
 const CUSTOM_CALL: &str = "__CUSTOM_API_CALL__";
 
@@ -184,28 +186,22 @@ impl Walk<'_> {
     ) {
         for (key, value) in values {
             let named = || properties.iter().filter(|p| p.name == *key);
+            if WRITTEN_BY_N8N.contains(&key.as_str()) {
+                continue;
+            }
             if named().next().is_none() {
                 self.unknown_key(key, value, properties, at, report);
                 continue;
             }
-            let pointer = joined(at, key);
             let Value::Object(map) = value else { continue };
-            for property in named() {
-                match property.kind {
-                    PropertyKind::Collection => {
-                        // Several collections may share the name; a key is known if any of them has it.
-                        let children: Vec<Property> =
-                            named().flat_map(|p| p.children()).cloned().collect();
-                        self.keys(map, &children, &pointer, report);
-                        break;
-                    }
-                    PropertyKind::FixedCollection => {
-                        let all: Vec<&Property> = named().collect();
-                        self.group_keys(map, &all, &pointer, report);
-                        break;
-                    }
-                    _ => {}
-                }
+            let pointer = joined(at, key);
+            // Several parameters may share the name; a key below is known if any of them has it.
+            if named().all(|p| p.kind == PropertyKind::Collection) {
+                let children: Vec<Property> = named().flat_map(|p| p.children()).cloned().collect();
+                self.keys(map, &children, &pointer, report);
+            } else if named().all(|p| p.kind == PropertyKind::FixedCollection) {
+                let all: Vec<&Property> = named().collect();
+                self.group_keys(map, &all, &pointer, report);
             }
         }
     }

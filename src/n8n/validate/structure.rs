@@ -100,7 +100,7 @@ fn shape_of_nodes(document: &Map<String, Value>, problems: &mut Problems) {
             if node.get(key).is_some_and(|value| !is_right(value)) {
                 problems.add(
                     joined(&at, key),
-                    format!("the node's {key} is not {expected}"),
+                    format!("`{key}` of the node is not {expected}"),
                 );
             }
         }

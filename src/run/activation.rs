@@ -1,0 +1,465 @@
+//! The short activations that a run advances by: start, advance, answer, cancel. Each takes the project's lock, folds the
+//! journal, goes on until blocked or done, syncs and lets go. Nothing waits in memory for a person.
+
+use super::{
+    Answering, Asker, Cancel, Effects, LimitOverrides, Models, Observer, RunError, RunOptions,
+    RunReport,
+    desk::Desk,
+    driver::{Driver, Stop},
+    exit_code,
+    fold::{fold, worked_ms},
+    ledger::Ledger,
+    limits::Limits,
+    projection, questions,
+};
+use crate::{
+    flow::RunLog,
+    gateway::{Gateway, GuardState},
+    pack::Pack,
+    store::{
+        Event, Holder, Journal, Loaded, Outcome, Project, ProjectLock, RunPaths, Snapshots,
+        StateFile,
+        event::{AnsweredBy, JOURNAL_VERSION},
+        sha256_hex, write_atomic,
+    },
+};
+use serde_json::{Map, Value};
+
+/// What every activation needs, made by the caller.
+pub struct RunContext<'a> {
+    pub project: &'a Project,
+    pub pack: &'a Pack,
+    pub gateway: &'a Gateway,
+    pub models: &'a dyn Models,
+    pub effects: &'a dyn Effects,
+    pub cancel: &'a Cancel,
+    pub observer: &'a mut dyn Observer,
+    /// A person at a terminal; None where nobody is.
+    pub asker: Option<&'a mut dyn Asker>,
+}
+
+/// How to go on with a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Resume {
+    pub answering: Answering,
+    pub limits: LimitOverrides,
+    /// Go on although the pack (agents, flow, policy) is another one than the run began with.
+    pub allow_other_pack: bool,
+}
+
+/// Begins a run.
+pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport, RunError> {
+    let run_id = new_run_id(cx.effects);
+    let lock = take_lock(&cx, Some(&run_id))?;
+    archive_active(cx.project, &run_id, cx.observer)?;
+    let paths = cx.project.run(&run_id)?;
+    let journal = Journal::create(&paths.journal())?;
+    let mut input = options.input;
+    input.insert("request".into(), options.request.into());
+    input.insert(
+        "workflow".into(),
+        options.workflow.map_or(Value::Null, Value::String),
+    );
+    input.insert("yes".into(), options.answering.yes.into());
+    if !options.answering.answers.is_empty() {
+        input.insert("answers".into(), options.answering.answers.clone().into());
+    }
+    let begun = Event::RunStarted {
+        journal_version: JOURNAL_VERSION,
+        agentctl_version: env!("CARGO_PKG_VERSION").to_owned(),
+        run_id,
+        flow: cx.pack.flow.name.clone(),
+        pack_hash: cx.pack.hash.clone(),
+        input,
+    };
+    let folded = (
+        RunLog::new(&cx.pack.flow),
+        Ledger::default(),
+        GuardState::default(),
+    );
+    let project = cx.project;
+    let mut driver = driver(
+        cx,
+        paths,
+        journal,
+        folded,
+        options.answering,
+        &options.limits,
+    );
+    driver.record(begun, true)?;
+    driver.activate("start")?;
+    let report = driver.carry_on(project).await;
+    drop(lock);
+    report
+}
+
+/// Goes on with a run: the active one, or the one named.
+pub async fn advance(
+    cx: RunContext<'_>,
+    run: Option<&str>,
+    resume: Resume,
+) -> Result<RunReport, RunError> {
+    let (lock, mut driver, project) = reopen(cx, run, resume)?;
+    if let Some(ended) = driver.desk.ledger.ended.clone() {
+        // It may have been killed between its end and the projections.
+        driver.project(project, &ended.message)?;
+        return Ok(projection::report(
+            &driver.desk.ledger,
+            &driver.desk.log,
+            ended.outcome,
+            ended.exit_code,
+            ended.message,
+        ));
+    }
+    driver.activate("resume")?;
+    let report = driver.carry_on(project).await;
+    drop(lock);
+    report
+}
+
+/// Answers open questions by id or topic, then goes on. An answer to no open question, or one that does not fit, is refused
+/// before anything is written.
+pub async fn answer(
+    cx: RunContext<'_>,
+    run: Option<&str>,
+    answers: Map<String, Value>,
+    resume: Resume,
+) -> Result<RunReport, RunError> {
+    let (lock, mut driver, project) = reopen(cx, run, resume)?;
+    if driver.desk.ledger.ended.is_some() {
+        return Err(RunError::Usage(format!(
+            "run {} has ended; it has no open question",
+            driver.desk.ledger.run_id
+        )));
+    }
+    let given = match_answers(&driver.desk.ledger, answers)?;
+    driver.activate("answer")?;
+    for event in given {
+        driver.record(event, false)?;
+    }
+    let report = driver.carry_on(project).await;
+    drop(lock);
+    report
+}
+
+/// Ends a run that is not finished. What it built stays; `undo` takes it back.
+pub fn cancel(cx: RunContext<'_>, run: Option<&str>) -> Result<RunReport, RunError> {
+    let resume = Resume {
+        allow_other_pack: true,
+        ..Resume::default()
+    };
+    let (_lock, mut driver, project) = reopen(cx, run, resume)?;
+    if driver.desk.ledger.ended.is_some() {
+        return Err(RunError::Usage(format!(
+            "run {} has ended already",
+            driver.desk.ledger.run_id
+        )));
+    }
+    driver.activate("cancel")?;
+    driver.end(Outcome::Cancelled, "cancelled by the user".into())?;
+    driver.close(project, Ok(Stop::Ended))
+}
+
+pub(super) fn take_lock(
+    cx: &RunContext<'_>,
+    run_id: Option<&str>,
+) -> Result<ProjectLock, RunError> {
+    let holder = Holder {
+        pid: cx.effects.pid(),
+        run_id: run_id.map(str::to_owned),
+        since: cx.effects.now().to_string(),
+        host: None,
+    };
+    Ok(ProjectLock::take(&cx.project.lock_file(), &holder)?)
+}
+
+pub(super) type Reopened<'a> = (ProjectLock, Driver<'a>, &'a Project);
+
+pub(super) fn reopen<'a>(
+    cx: RunContext<'a>,
+    run: Option<&str>,
+    resume: Resume,
+) -> Result<Reopened<'a>, RunError> {
+    let lock = take_lock(&cx, run)?;
+    let run_id = match run {
+        Some(given) => cx.project.find_run(given)?,
+        None => active_run(cx.project)?,
+    };
+    archive_active(cx.project, &run_id, cx.observer)?;
+    let paths = cx.project.run(&run_id)?;
+    let (journal, loaded) = Journal::open(&paths.journal())?;
+    tell_what_was_healed(&loaded, cx.observer);
+    if loaded.records.is_empty() {
+        return Err(RunError::Usage(format!(
+            "run {run_id} was killed before it began; start it again"
+        )));
+    }
+    let folded = fold(&cx.pack.flow, &loaded)?;
+    let ledger = &folded.1;
+    if ledger.pack_hash != cx.pack.hash && !resume.allow_other_pack {
+        return Err(RunError::Usage(format!(
+            "the agents, the flow or the policy changed since run {run_id} began; put them back, or resume with --allow-pack-change"
+        )));
+    }
+    let project = cx.project;
+    let at = loaded.records.last().map(|r| r.at.clone());
+    let answering = as_begun(&ledger.input, resume.answering);
+    let mut driver = driver(cx, paths, journal, folded, answering, &resume.limits);
+    driver.desk.at = at.unwrap_or_default();
+    driver.worked_ms = worked_ms(&loaded);
+    Ok((lock, driver, project))
+}
+
+/// What was said when the run began still holds; what is said now comes before it.
+fn as_begun(input: &Map<String, Value>, now: Answering) -> Answering {
+    let mut answers = match input.get("answers") {
+        Some(Value::Object(begun)) => begun.clone(),
+        _ => Map::new(),
+    };
+    answers.extend(now.answers);
+    Answering {
+        answers,
+        yes: now.yes || input.get("yes") == Some(&Value::Bool(true)),
+    }
+}
+
+fn driver<'a>(
+    cx: RunContext<'a>,
+    paths: RunPaths,
+    journal: Journal,
+    (log, ledger, guards): (RunLog, Ledger, GuardState),
+    answering: Answering,
+    limits: &LimitOverrides,
+) -> Driver<'a> {
+    Driver {
+        pack: cx.pack,
+        gateway: cx.gateway,
+        models: cx.models,
+        cancel: cx.cancel,
+        asker: cx.asker,
+        answering,
+        limits: Limits::of(cx.pack.policy.limits()).lowered(limits),
+        guards,
+        started_ms: cx.effects.elapsed_ms(),
+        worked_ms: 0,
+        desk: Desk {
+            journal,
+            flow: &cx.pack.flow,
+            log,
+            ledger,
+            snapshots: Snapshots::new(paths.snapshots()),
+            effects: cx.effects,
+            observer: cx.observer,
+            at: String::new(),
+            broken: None,
+        },
+    }
+}
+
+/// The run that is meant when none is named: the one of run_state.json, or (when that file cannot be believed) the newest.
+pub(super) fn active_run(project: &Project) -> Result<String, RunError> {
+    if let StateFile::Good(state) = StateFile::read(&project.state_file())?
+        && project.find_run(&state.run_id).is_ok()
+    {
+        // A run that was killed before it wrote its first summary is newer than what the summary knows.
+        let newest = project.run_ids()?.pop();
+        return Ok(match newest {
+            Some(newest) if newest > state.run_id && !has_state(project, &newest) => newest,
+            _ => state.run_id,
+        });
+    }
+    project.run_ids()?.pop().ok_or_else(|| {
+        RunError::Usage("this project has no run yet; `agentctl build` starts one".into())
+    })
+}
+
+/// Whether the run ever wrote a summary of itself (then it was archived when another became the active one).
+fn has_state(project: &Project, run_id: &str) -> bool {
+    project
+        .run(run_id)
+        .is_ok_and(|paths| paths.archived_state().is_file())
+}
+
+/// Keeps the summary of the run that was active until now, in its own folder.
+fn archive_active(
+    project: &Project,
+    next: &str,
+    observer: &mut dyn Observer,
+) -> Result<(), RunError> {
+    let StateFile::Good(state) = StateFile::read(&project.state_file())? else {
+        return Ok(());
+    };
+    if state.run_id == next {
+        return Ok(());
+    }
+    let Ok(paths) = project.run(&state.run_id) else {
+        return Ok(());
+    };
+    if !paths.dir().is_dir() {
+        return Ok(());
+    }
+    let bytes = std::fs::read(project.state_file())
+        .map_err(crate::store::StoreError::io("read", project.state_file()))?;
+    write_atomic(&paths.archived_state(), &bytes)?;
+    let unfinished = match state.outcome {
+        None => Some("was not finished"),
+        Some(Outcome::Waiting) => Some("waits for an answer"),
+        Some(Outcome::Interrupted) => Some("was interrupted"),
+        Some(Outcome::Budget) => Some("had spent its budget"),
+        Some(_) => None,
+    };
+    if let Some(how) = unfinished {
+        observer.note(&format!(
+            "run {id} {how}; it is kept, `agentctl resume {id}` goes on with it",
+            id = state.run_id
+        ));
+    }
+    Ok(())
+}
+
+fn tell_what_was_healed(loaded: &Loaded, observer: &mut dyn Observer) {
+    if let Some(torn) = &loaded.torn {
+        let kept = torn
+            .kept_as
+            .as_ref()
+            .map(|p| p.display().to_string())
+            .unwrap_or_default();
+        observer.note(&format!(
+            "the journal's last line was torn by a crash; its {} bytes were cut off and kept as {kept}",
+            torn.bytes
+        ));
+    }
+    if loaded.unknown > 0 {
+        observer.note(&format!(
+            "{} records were written by a newer agentctl and are skipped",
+            loaded.unknown
+        ));
+    }
+}
+
+/// The answers as events; every key must name an open question.
+fn match_answers(ledger: &Ledger, answers: Map<String, Value>) -> Result<Vec<Event>, RunError> {
+    let mut events = Vec::new();
+    for (key, value) in answers {
+        let open: Vec<_> = ledger.open_questions().collect();
+        let asked = open
+            .iter()
+            .rev()
+            .find(|a| a.question.id == key)
+            .or_else(|| open.iter().rev().find(|a| a.question.topic == key));
+        let Some(asked) = asked else {
+            let known: Vec<&str> = open.iter().map(|a| a.question.id.as_str()).collect();
+            return Err(RunError::Usage(format!(
+                "no open question {key:?}; open: {}",
+                if known.is_empty() {
+                    "none".to_owned()
+                } else {
+                    known.join(", ")
+                }
+            )));
+        };
+        questions::fits(&asked.question, &value)
+            .map_err(|why| RunError::Usage(format!("the answer to {key:?} does not fit: {why}")))?;
+        events.push(Event::AnswerGiven {
+            step: asked.step.clone(),
+            question_id: asked.question.id.clone(),
+            value,
+            by: AnsweredBy::Command,
+        });
+    }
+    Ok(events)
+}
+
+/// Sorts by time; the tail keeps two runs of one second apart.
+fn new_run_id(effects: &dyn Effects) -> String {
+    let time = effects.now().strftime("%Y%m%d-%H%M%S").to_string();
+    let tail = sha256_hex(effects.new_id().as_bytes());
+    format!("{time}-{}", tail.get(..6).unwrap_or_default())
+}
+
+impl Driver<'_> {
+    pub(super) fn activate(&mut self, kind: &str) -> Result<(), RunError> {
+        let event = Event::ActivationStarted {
+            activation: self.desk.ledger.activation + 1,
+            kind: kind.to_owned(),
+            pid: self.desk.effects.pid(),
+        };
+        self.record(event, false)
+    }
+
+    async fn carry_on(&mut self, project: &Project) -> Result<RunReport, RunError> {
+        // So that the active run is known by name from its first moment on.
+        self.project_state(project, "running")?;
+        let came_to = self.drive().await;
+        self.close(project, came_to)
+    }
+
+    /// An answer that no question asked for is often a misspelt topic.
+    fn tell_unused_answers(&mut self) {
+        let asked = &self.desk.ledger.questions;
+        let unused = |key: &&String| {
+            !asked
+                .iter()
+                .any(|a| a.question.id == **key || a.question.topic == **key)
+        };
+        let keys: Vec<&str> = self
+            .answering
+            .answers
+            .keys()
+            .filter(unused)
+            .map(String::as_str)
+            .collect();
+        if !keys.is_empty() {
+            self.desk.observer.note(&format!(
+                "no question asked for these answers: {}",
+                keys.join(", ")
+            ));
+        }
+    }
+
+    /// Ends the activation, syncs, writes the projections, makes the report. After a failed write nothing more is written.
+    pub(super) fn close(
+        &mut self,
+        project: &Project,
+        came_to: Result<Stop, RunError>,
+    ) -> Result<RunReport, RunError> {
+        let (outcome, cause, message) = match &came_to {
+            Err(RunError::Store(_)) => {
+                return Err(came_to.err().unwrap_or(RunError::Internal(String::new())));
+            }
+            Err(e) => (Outcome::Failed, None, e.to_string()),
+            Ok(Stop::Ended) => {
+                let ended = self.desk.ledger.ended.as_ref();
+                let outcome = ended.map_or(Outcome::Failed, |e| e.outcome);
+                (
+                    outcome,
+                    None,
+                    ended.map(|e| e.message.clone()).unwrap_or_default(),
+                )
+            }
+            Ok(Stop::Waiting) => (Outcome::Waiting, None, "waiting for an answer".to_owned()),
+            Ok(Stop::Interrupted(cause)) => (
+                Outcome::Interrupted,
+                Some(*cause),
+                "interrupted; the state is saved".to_owned(),
+            ),
+            Ok(Stop::Budget(why)) => (Outcome::Budget, None, why.clone()),
+        };
+        let ended = Event::ActivationEnded {
+            activation: self.desk.ledger.activation,
+            outcome,
+        };
+        self.record(ended, true)?;
+        self.project(project, &message)?;
+        if came_to? == Stop::Ended {
+            self.tell_unused_answers();
+        }
+        Ok(projection::report(
+            &self.desk.ledger,
+            &self.desk.log,
+            outcome,
+            exit_code(outcome, cause),
+            message,
+        ))
+    }
+}

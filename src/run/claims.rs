@@ -1,0 +1,148 @@
+//! Claims against the journal: what an agent says it built, changed, checked or ran must be what its calls did. The facts
+//! are then filled in from the journal, so that nothing later builds on a number that a model typed.
+
+use super::ledger::{Ledger, Trace};
+use crate::{
+    flow::PatchRefusal,
+    model::{ToolResult, ToolStatus},
+    policy::Capability,
+};
+use serde_json::{Map, Value};
+
+pub const CLAIM_WORKFLOW: &str = "claims.workflow";
+pub const CLAIM_QA: &str = "claims.qa_report";
+
+/// What a claim is checked against.
+pub struct Evidence<'a> {
+    pub ledger: &'a Ledger,
+    /// This step's calls so far.
+    pub trace: Option<&'a Trace>,
+    pub state: &'a Map<String, Value>,
+    pub capability_of: &'a dyn Fn(&str) -> Option<Capability>,
+}
+
+/// Checks the claims in a patch and fills in the facts. Empty: all of them hold.
+pub fn settle(patch: &mut Map<String, Value>, evidence: &Evidence<'_>) -> Vec<PatchRefusal> {
+    let mut refusals = Vec::new();
+    if let Some(Value::Object(claim)) = patch.get_mut("workflow")
+        && let Err(message) = settle_workflow(claim, evidence)
+    {
+        refusals.push(PatchRefusal {
+            field: "workflow".into(),
+            rule: CLAIM_WORKFLOW.into(),
+            message,
+        });
+    }
+    if let Some(Value::Object(report)) = patch.get_mut("qa_report") {
+        refusals.extend(
+            settle_report(report, evidence)
+                .into_iter()
+                .map(|message| PatchRefusal {
+                    field: "qa_report".into(),
+                    rule: CLAIM_QA.into(),
+                    message,
+                }),
+        );
+    }
+    refusals
+}
+
+/// The workflow must be one that this run created or changed and that is still there.
+fn settle_workflow(claim: &mut Map<String, Value>, evidence: &Evidence<'_>) -> Result<(), String> {
+    let claimed = claim.get("id").and_then(Value::as_str).map(str::to_owned);
+    let last = evidence.ledger.last_change(claimed.as_deref());
+    let Some(last) = last else {
+        let made = evidence.ledger.changed_workflows();
+        return Err(match (claimed, made.as_slice()) {
+            (_, []) => "no workflow was created or changed in this run: make the call first, then report it".into(),
+            (Some(id), made) => format!(
+                "this run did not create or change the workflow {id:?}; it changed {}",
+                made.join(", ")
+            ),
+            (None, made) => format!("name the workflow by its id: {}", made.join(", ")),
+        });
+    };
+    let change = &last.change;
+    let Some(after) = &change.after else {
+        return Err(format!(
+            "the workflow {:?} was deleted in this run",
+            change.workflow_id
+        ));
+    };
+    claim.insert("id".into(), change.workflow_id.clone().into());
+    if let Some(name) = evidence.ledger.workflow_name(&change.workflow_id) {
+        claim.insert("name".into(), name.into());
+    }
+    claim.insert("node_count".into(), change.node_count.into());
+    claim.insert("graph_hash".into(), after.clone().into());
+    Ok(())
+}
+
+/// Counts must be those of the step's last final validation, or (without one) those that stand already.
+fn settle_report(report: &mut Map<String, Value>, evidence: &Evidence<'_>) -> Vec<String> {
+    let mut faults = Vec::new();
+    let validated = last_ok(evidence, Capability::ValidateFinal);
+    let known = evidence.state.get("qa_report");
+    for key in ["error_count", "warning_count"] {
+        let fact = match &validated {
+            Some(result) => count(&result.content, key),
+            None => known.and_then(|r| r.get(key)).and_then(Value::as_u64),
+        };
+        match (report.get(key).and_then(Value::as_u64), fact) {
+            (Some(claimed), Some(fact)) if claimed != fact => faults.push(format!(
+                "{key} is {claimed}, but the last validation counted {fact}"
+            )),
+            (Some(_), None) => faults.push(format!(
+                "{key} is claimed, but this step made no successful final validation"
+            )),
+            (_, Some(fact)) if validated.is_some() => {
+                report.insert(key.into(), fact.into());
+            }
+            _ => {}
+        }
+    }
+    if let Some(status) = report.get("status").and_then(Value::as_str) {
+        let stands = known.and_then(|r| r.get("status")).and_then(Value::as_str);
+        if validated.is_none() && stands != Some(status) && status == "pass" {
+            faults.push(
+                "status is \"pass\", but this step made no successful final validation".into(),
+            );
+        }
+        let errors = validated
+            .as_ref()
+            .and_then(|r| count(&r.content, "error_count"));
+        if status == "pass" && errors.is_some_and(|n| n > 0) {
+            faults.push("status is \"pass\", but the last validation found errors".into());
+        }
+    }
+    let ran_before = known.and_then(|r| r.get("executed")) == Some(&Value::Bool(true));
+    if report.get("executed") == Some(&Value::Bool(true))
+        && !ran_before
+        && last_ok(evidence, Capability::TriggerWorkflow).is_none()
+    {
+        faults.push(
+            "executed is claimed, but no call that runs the workflow succeeded in this step".into(),
+        );
+    }
+    faults
+}
+
+fn last_ok<'a>(evidence: &Evidence<'a>, capability: Capability) -> Option<&'a ToolResult> {
+    let calls = &evidence.trace?.results;
+    calls.values().rev().find(|r| {
+        r.status == ToolStatus::Ok && (evidence.capability_of)(&r.name) == Some(capability)
+    })
+}
+
+/// `error_count` as the tool says it, else counted from its findings.
+fn count(content: &Value, key: &str) -> Option<u64> {
+    if let Some(n) = content.get(key).and_then(Value::as_u64) {
+        return Some(n);
+    }
+    let severity = key.strip_suffix("_count")?;
+    let findings = content.get("findings")?.as_array()?;
+    let matching = findings
+        .iter()
+        .filter(|f| f.get("severity").and_then(Value::as_str) == Some(severity));
+    Some(matching.count() as u64)
+}

@@ -1,0 +1,73 @@
+//! Where a run's events are written down: journal, then the flow's log and the driver's ledger, then whoever watches. The
+//! gateway records through it too, so that there is one order of events. A failed write stops everything.
+
+use super::{Effects, Observer, RunError, fold, ledger::Ledger};
+use crate::{
+    flow::{Flow, RunLog},
+    gateway::Recorder,
+    n8n::{Workflow, WorkflowId},
+    store::{Event, Journal, SnapshotRef, Snapshots, StoreError},
+};
+
+pub(super) struct Desk<'a> {
+    pub journal: Journal,
+    pub flow: &'a Flow,
+    pub log: RunLog,
+    pub ledger: Ledger,
+    pub snapshots: Snapshots,
+    pub effects: &'a dyn Effects,
+    pub observer: &'a mut dyn Observer,
+    /// Time of the last record.
+    pub at: String,
+    /// An event that the flow could not take: its own fault is told after the write, since the trait only knows storage.
+    pub broken: Option<String>,
+}
+
+impl Desk<'_> {
+    pub fn write(&mut self, event: Event, durable: bool) -> Result<(), StoreError> {
+        let record = self.journal.append(self.effects.now(), event, durable)?;
+        if let Err(e) = fold::feed(&mut self.log, self.flow, &record.event) {
+            self.broken.get_or_insert_with(|| e.to_string());
+        }
+        self.ledger.apply(&record.event);
+        self.at.clone_from(&record.at);
+        self.observer.event(&record);
+        Ok(())
+    }
+
+    /// An event that the flow itself gave and then cannot take is a bug.
+    pub fn sound(&self) -> Result<(), RunError> {
+        match &self.broken {
+            None => Ok(()),
+            Some(message) => Err(RunError::Internal(message.clone())),
+        }
+    }
+}
+
+impl Recorder for Desk<'_> {
+    fn record(&mut self, event: Event, durable: bool) -> Result<(), StoreError> {
+        self.write(event, durable)
+    }
+
+    fn snapshot(
+        &mut self,
+        id: &WorkflowId,
+        workflow: &Workflow,
+        graph_hash: &str,
+    ) -> Result<SnapshotRef, StoreError> {
+        self.snapshots
+            .save(&id.0, graph_hash, workflow.nodes.len(), &workflow.to_text())
+    }
+
+    fn load_snapshot(&mut self, file: &str) -> Result<String, StoreError> {
+        self.snapshots.read(file)
+    }
+
+    fn now(&self) -> jiff::Timestamp {
+        self.effects.now()
+    }
+
+    fn new_id(&mut self) -> String {
+        self.effects.new_id()
+    }
+}

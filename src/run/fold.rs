@@ -1,0 +1,54 @@
+//! From a journal's records to the three views that an activation starts from. Pure.
+
+use super::{RunError, ledger::Ledger};
+use crate::{
+    flow::{Flow, FlowError, RunLog},
+    gateway::GuardState,
+    store::{Event, Loaded},
+};
+
+pub(super) type Folded = (RunLog, Ledger, GuardState);
+
+pub(super) fn fold(flow: &Flow, loaded: &Loaded) -> Result<Folded, RunError> {
+    let mut log = RunLog::new(flow);
+    let mut ledger = Ledger::default();
+    let mut guards = GuardState::default();
+    for record in &loaded.records {
+        feed(&mut log, flow, &record.event).map_err(|e| {
+            RunError::Pack(format!(
+                "the journal does not fit the flow at record {}: {e}",
+                record.seq
+            ))
+        })?;
+        ledger.apply(&record.event);
+        guards.observe(&record.event);
+    }
+    Ok((log, ledger, guards))
+}
+
+/// How long the run was worked on, from each activation's first record to its last.
+pub(super) fn worked_ms(loaded: &Loaded) -> u64 {
+    let mut total: i64 = 0;
+    let mut begun: Option<i64> = None;
+    let mut last: i64 = 0;
+    for record in &loaded.records {
+        let Ok(at) = record.at.parse::<jiff::Timestamp>() else {
+            continue;
+        };
+        if begun.is_none() || matches!(record.event, Event::ActivationStarted { .. }) {
+            total = total.saturating_add(begun.map_or(0, |b| last.saturating_sub(b).max(0)));
+            begun = Some(at.as_millisecond());
+        }
+        last = at.as_millisecond();
+    }
+    total = total.saturating_add(begun.map_or(0, |b| last.saturating_sub(b).max(0)));
+    u64::try_from(total).unwrap_or(0)
+}
+
+/// The flow is over with the run's end; what is journaled after that (the activation's end, an undo) is none of its business.
+pub(super) fn feed(log: &mut RunLog, flow: &Flow, event: &Event) -> Result<(), FlowError> {
+    if log.outcome().is_some() {
+        return Ok(());
+    }
+    log.apply(flow, event)
+}

@@ -1,0 +1,138 @@
+//! Looking at runs without changing anything: no lock, no healing, no write.
+
+use super::{
+    Cause, RunError, RunReport,
+    activation::active_run,
+    exit_code,
+    fold::{Folded, fold},
+    ledger::Ledger,
+    projection,
+};
+use crate::{
+    pack::Pack,
+    store::{Journal, Loaded, Outcome, Project, Record, StoreError},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One line of `runs list`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunSummary {
+    pub run_id: String,
+    /// UTC, RFC 3339. Empty when the journal cannot be read.
+    pub started_at: String,
+    pub updated_at: String,
+    pub request: String,
+    /// None: running now, or killed.
+    pub outcome: Option<Outcome>,
+    pub workflows: Vec<String>,
+    pub active: bool,
+    /// Why the journal cannot be read; such a run is listed, not hidden.
+    pub broken: Option<String>,
+}
+
+/// What `runs verify` found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Verified {
+    pub run_id: String,
+    pub records: u64,
+    pub head: String,
+    /// Bytes of a torn last line; the next `resume` cuts them off.
+    pub torn_bytes: Option<usize>,
+    /// Records of a newer agentctl.
+    pub unknown: usize,
+}
+
+/// All runs, oldest first.
+pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
+    let active = active_run(project).ok();
+    let ids = project.run_ids()?;
+    let mut runs = Vec::with_capacity(ids.len());
+    for run_id in ids {
+        let loaded = match read(project, &run_id) {
+            Ok(loaded) => loaded,
+            Err(e @ (StoreError::Broken { .. } | StoreError::NewerVersion { .. })) => {
+                runs.push(RunSummary {
+                    active: active.as_deref() == Some(run_id.as_str()),
+                    run_id,
+                    started_at: String::new(),
+                    updated_at: String::new(),
+                    request: String::new(),
+                    outcome: None,
+                    workflows: Vec::new(),
+                    broken: Some(e.to_string()),
+                });
+                continue;
+            }
+            Err(e) => return Err(e.into()),
+        };
+        let mut ledger = Ledger::default();
+        for record in &loaded.records {
+            ledger.apply(&record.event);
+        }
+        let at = |record: Option<&Record>| record.map(|r| r.at.clone()).unwrap_or_default();
+        runs.push(RunSummary {
+            active: active.as_deref() == Some(run_id.as_str()),
+            run_id,
+            started_at: at(loaded.records.first()),
+            updated_at: at(loaded.records.last()),
+            request: ledger
+                .input
+                .get("request")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned(),
+            outcome: projection::outcome_of(&ledger),
+            workflows: ledger
+                .changed_workflows()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+            broken: None,
+        });
+    }
+    Ok(runs)
+}
+
+/// The report of the active run, as its journal stands now.
+pub fn status(project: &Project, pack: &Pack) -> Result<RunReport, RunError> {
+    let run_id = active_run(project)?;
+    Ok(show(project, pack, &run_id)?.0)
+}
+
+/// A run's report and its records.
+pub fn show(
+    project: &Project,
+    pack: &Pack,
+    run: &str,
+) -> Result<(RunReport, Vec<Record>), RunError> {
+    let run_id = project.find_run(run)?;
+    let loaded = read(project, &run_id)?;
+    let (log, ledger, _): Folded = fold(&pack.flow, &loaded)?;
+    // A run without an end is running now or was killed; both are "not finished".
+    let outcome = projection::outcome_of(&ledger).unwrap_or(Outcome::Interrupted);
+    let (code, message) = match &ledger.ended {
+        Some(ended) => (ended.exit_code, ended.message.clone()),
+        None => (exit_code(outcome, Some(Cause::Interrupt)), String::new()),
+    };
+    let report = projection::report(&ledger, &log, outcome, code, message);
+    Ok((report, loaded.records))
+}
+
+/// Checks a run's chain.
+pub fn verify(project: &Project, run: &str) -> Result<Verified, RunError> {
+    let run_id = project.find_run(run)?;
+    let loaded = read(project, &run_id)?;
+    let (records, head) = loaded.head();
+    Ok(Verified {
+        run_id,
+        records,
+        head: head.to_owned(),
+        torn_bytes: loaded.torn.as_ref().map(|t| t.bytes),
+        unknown: loaded.unknown,
+    })
+}
+
+fn read(project: &Project, run_id: &str) -> Result<Loaded, StoreError> {
+    Journal::read(&project.run(run_id)?.journal())
+}

@@ -1,0 +1,237 @@
+//! What the driver itself must remember of a journal: calls already answered, open questions, changes made, usage. Folded
+//! from events, like the flow's log and the gateway's guards; pure.
+
+use super::RunUsage;
+use crate::{
+    model::{ModelAnswer, ToolResult, ToolStatus},
+    store::{
+        Event, Outcome, Question, SnapshotRef,
+        event::{AnsweredBy, Change, StepPath},
+    },
+};
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ledger {
+    pub run_id: String,
+    pub flow: String,
+    pub pack_hash: String,
+    pub input: Map<String, Value>,
+    /// The number of the last activation, from 1.
+    pub activation: u32,
+    /// How the last activation ended; None: it runs, or was killed.
+    pub activation_outcome: Option<Outcome>,
+    pub ended: Option<Ended>,
+    pub questions: Vec<Asked>,
+    pub usage: RunUsage,
+    pub errors: Vec<Value>,
+    /// Every successful mutation, in order.
+    pub changes: Vec<Changed>,
+    pub snapshots: Vec<SnapshotRef>,
+    /// Workflows put back as they were before the run, by id.
+    pub undone: Vec<String>,
+    /// Steps that are under way.
+    open: IndexMap<StepPath, Trace>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    pub outcome: Outcome,
+    pub exit_code: u8,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    pub step: StepPath,
+    pub question: Question,
+    pub answer: Option<(Value, AnsweredBy)>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changed {
+    pub step: StepPath,
+    pub change: Change,
+    /// As the tool's result names it.
+    pub name: Option<String>,
+    pub file: Option<String>,
+}
+
+/// What already happened in a step that is not finished.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Trace {
+    /// Answers by turn.
+    pub answers: BTreeMap<u32, ModelAnswer>,
+    /// The last intent of each call that was begun, by call id: a `ToolIntent` event.
+    pub begun: IndexMap<String, Event>,
+    /// Results by call id, in the order they came.
+    pub results: IndexMap<String, ToolResult>,
+    /// The step's patch, when it was taken but the step not yet finished: it must not be applied twice.
+    pub patched: Option<Map<String, Value>>,
+}
+
+impl Ledger {
+    pub fn apply(&mut self, event: &Event) {
+        match event {
+            Event::RunStarted {
+                run_id,
+                flow,
+                pack_hash,
+                input,
+                ..
+            } => {
+                self.run_id.clone_from(run_id);
+                self.flow.clone_from(flow);
+                self.pack_hash.clone_from(pack_hash);
+                self.input.clone_from(input);
+            }
+            Event::ActivationStarted { activation, .. } => {
+                self.activation = *activation;
+                self.activation_outcome = None;
+            }
+            Event::ActivationEnded { outcome, .. } => self.activation_outcome = Some(*outcome),
+            Event::ModelAnswered { step, turn, answer } => {
+                self.usage.add_answer(&answer.usage);
+                let trace = self.open.entry(step.clone()).or_default();
+                trace.answers.insert(*turn, answer.clone());
+            }
+            Event::ToolIntent { step, call, .. } => {
+                let trace = self.open.entry(step.clone()).or_default();
+                trace.begun.insert(call.id.clone(), event.clone());
+            }
+            Event::ToolFinished {
+                step,
+                result,
+                change,
+                ..
+            } => {
+                self.usage.tool_calls += 1;
+                if let Some(change) = change.as_ref().filter(|_| result.status == ToolStatus::Ok) {
+                    self.changes.push(Changed {
+                        step: step.clone(),
+                        change: change.clone(),
+                        name: text_at(&result.content, &["/name", "/workflow/name"]),
+                        file: text_at(&result.content, &["/file", "/workflow/file"]),
+                    });
+                }
+                let trace = self.open.entry(step.clone()).or_default();
+                trace.results.insert(result.call_id.clone(), result.clone());
+            }
+            Event::SnapshotTaken {
+                workflow_id,
+                file,
+                graph_hash,
+                node_count,
+            } => self.snapshots.push(SnapshotRef {
+                workflow_id: workflow_id.clone(),
+                file: file.clone(),
+                graph_hash: graph_hash.clone(),
+                node_count: *node_count,
+            }),
+            Event::QuestionAsked { step, question } => self.questions.push(Asked {
+                step: step.clone(),
+                question: question.clone(),
+                answer: None,
+            }),
+            Event::AnswerGiven {
+                step,
+                question_id,
+                value,
+                by,
+            } => {
+                let asked = self
+                    .questions
+                    .iter_mut()
+                    .rev()
+                    .find(|a| a.step == *step && a.question.id == *question_id);
+                if let Some(asked) = asked {
+                    asked.answer = Some((value.clone(), *by));
+                }
+            }
+            Event::StatePatched { step, patch, .. } => {
+                let trace = self.open.entry(step.clone()).or_default();
+                trace.patched = Some(patch.clone());
+            }
+            Event::StepFailed { step, error } => {
+                self.open.shift_remove(step);
+                self.errors
+                    .push(serde_json::json!({"step": step, "error": error}));
+            }
+            Event::StepFinished { step, .. } => {
+                self.open.shift_remove(step);
+            }
+            Event::Undone { workflow_id, .. } => self.undone.push(workflow_id.clone()),
+            Event::RunEnded {
+                outcome,
+                exit_code,
+                message,
+            } => {
+                self.ended = Some(Ended {
+                    outcome: *outcome,
+                    exit_code: *exit_code,
+                    message: message.clone(),
+                });
+            }
+            Event::StageChanged { .. }
+            | Event::StepStarted { .. }
+            | Event::FlowDecided { .. }
+            | Event::ModelAsked { .. }
+            | Event::PatchRefused { .. } => {}
+        }
+    }
+
+    /// What already happened in a step; empty when nothing did.
+    pub fn trace(&self, step: &str) -> Option<&Trace> {
+        self.open.get(step)
+    }
+
+    pub fn open_questions(&self) -> impl Iterator<Item = &Asked> {
+        self.questions.iter().filter(|a| a.answer.is_none())
+    }
+
+    /// The last mutation of a workflow; `id` None: of any.
+    pub fn last_change(&self, id: Option<&str>) -> Option<&Changed> {
+        self.changes
+            .iter()
+            .rev()
+            .find(|c| id.is_none_or(|id| c.change.workflow_id == id))
+    }
+
+    /// Ids of the workflows that this run changed, in the order of their first change.
+    pub fn changed_workflows(&self) -> Vec<&str> {
+        let mut ids: Vec<&str> = Vec::new();
+        for changed in &self.changes {
+            let id = changed.change.workflow_id.as_str();
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        ids
+    }
+
+    /// The name that the run last saw for a workflow it changed.
+    pub fn workflow_name(&self, id: &str) -> Option<&str> {
+        self.changes
+            .iter()
+            .rev()
+            .filter(|c| c.change.workflow_id == id)
+            .find_map(|c| c.name.as_deref())
+    }
+
+    pub fn workflow_file(&self, id: &str) -> Option<&str> {
+        self.changes
+            .iter()
+            .rev()
+            .filter(|c| c.change.workflow_id == id)
+            .find_map(|c| c.file.as_deref())
+    }
+}
+
+fn text_at(content: &Value, pointers: &[&str]) -> Option<String> {
+    pointers
+        .iter()
+        .find_map(|p| content.pointer(p)?.as_str())
+        .map(str::to_owned)
+}

@@ -1,0 +1,258 @@
+//! What is written beside the journal at the end of an activation: run_state.json, the full results, the report. All of it
+//! is made from the folded journal and can be made again.
+
+use super::{QaReport, RunError, RunReport, WorkflowReport, driver::Driver};
+use crate::{
+    flow::RunLog,
+    store::{
+        JournalHead, Outcome, Project, Question, RunState, STATE_SCHEMA_VERSION, StateFile,
+        StoreError, write_atomic,
+    },
+};
+use serde_json::{Map, Value, json};
+
+use super::ledger::Ledger;
+
+/// A field larger than this goes to a file of its own; run_state.json keeps its place.
+const MAX_INLINE_BYTES: usize = 8 * 1024;
+
+const WORKFLOW_SUMMARY: [&str; 4] = ["id", "name", "node_count", "graph_hash"];
+const QA_SUMMARY: [&str; 6] = [
+    "status",
+    "error_count",
+    "warning_count",
+    "cycle",
+    "executed",
+    "edit_scope",
+];
+
+/// A file to be written under `memory/agent_results/`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ResultFile {
+    kind: String,
+    id: String,
+    content: Value,
+}
+
+/// The state with large parts replaced by summaries, and the files that hold them whole.
+pub(super) fn summarise(
+    run_id: &str,
+    state: &Map<String, Value>,
+) -> (Map<String, Value>, Vec<ResultFile>) {
+    let mut summary = Map::new();
+    let mut files = Vec::new();
+    let workflow_id = state
+        .get("workflow")
+        .and_then(|w| w.get("id"))
+        .and_then(Value::as_str);
+    for (field, value) in state {
+        let keys: Option<&[&str]> = match field.as_str() {
+            "workflow" => Some(&WORKFLOW_SUMMARY),
+            "qa_report" => Some(&QA_SUMMARY),
+            _ => None,
+        };
+        let short = match (keys, value) {
+            (Some(keys), Value::Object(map)) => {
+                if map.is_empty() {
+                    Value::Object(Map::new())
+                } else {
+                    files.push(ResultFile {
+                        kind: field.clone(),
+                        id: workflow_id.unwrap_or(run_id).to_owned(),
+                        content: value.clone(),
+                    });
+                    let kept = keys
+                        .iter()
+                        .filter_map(|k| Some(((*k).to_owned(), map.get(*k)?.clone())));
+                    Value::Object(kept.collect())
+                }
+            }
+            _ => {
+                let bytes = value.to_string().len();
+                if bytes > MAX_INLINE_BYTES {
+                    files.push(ResultFile {
+                        kind: field.clone(),
+                        id: run_id.to_owned(),
+                        content: value.clone(),
+                    });
+                    json!({"bytes": bytes, "stored": "agent_results"})
+                } else {
+                    value.clone()
+                }
+            }
+        };
+        summary.insert(field.clone(), short);
+    }
+    (summary, files)
+}
+
+/// Writes the full results; a blocked run leaves its whole state as the evidence of its post-mortem.
+pub(super) fn write_results(
+    project: &Project,
+    ledger: &Ledger,
+    state: &Map<String, Value>,
+    outcome: Option<Outcome>,
+) -> Result<(), StoreError> {
+    let (_, mut files) = summarise(&ledger.run_id, state);
+    if outcome == Some(Outcome::Blocked) {
+        files.push(ResultFile {
+            kind: "post_mortem".into(),
+            id: ledger.run_id.clone(),
+            content: Value::Object(state.clone()),
+        });
+    }
+    for file in files {
+        let content = json!({"run_id": ledger.run_id, file.kind.as_str(): file.content});
+        let text = serde_json::to_string_pretty(&content).map_err(|e| StoreError::Encode {
+            what: "an agent's result",
+            reason: e.to_string(),
+        })?;
+        write_atomic(
+            &project.result_file(&file.kind, &file.id),
+            format!("{text}\n").as_bytes(),
+        )?;
+    }
+    Ok(())
+}
+
+/// The summary of a run as folded from its journal up to `head`.
+pub(super) fn run_state(
+    ledger: &Ledger,
+    log: &RunLog,
+    head: (u64, &str),
+    at: &str,
+    message: &str,
+) -> RunState {
+    RunState {
+        schema_version: STATE_SCHEMA_VERSION,
+        run_id: ledger.run_id.clone(),
+        flow: ledger.flow.clone(),
+        stage: log.stage().to_owned(),
+        outcome: outcome_of(ledger),
+        message: message.to_owned(),
+        updated_at: at.to_owned(),
+        journal: JournalHead {
+            seq: head.0,
+            hash: head.1.to_owned(),
+        },
+        questions: waiting_for(ledger),
+        state: summarise(&ledger.run_id, log.state()).0,
+        more: Map::new(),
+    }
+}
+
+/// How the run stands: its end, else how its last activation ended.
+pub(super) fn outcome_of(ledger: &Ledger) -> Option<Outcome> {
+    match &ledger.ended {
+        Some(ended) => Some(ended.outcome),
+        None => ledger.activation_outcome,
+    }
+}
+
+/// The open questions, when the run waits for them.
+pub(super) fn waiting_for(ledger: &Ledger) -> Vec<Question> {
+    if outcome_of(ledger) != Some(Outcome::Waiting) {
+        return Vec::new();
+    }
+    let last = ledger.open_questions().last().map(|a| a.step.clone());
+    ledger
+        .open_questions()
+        .filter(|a| Some(&a.step) == last.as_ref())
+        .map(|a| a.question.clone())
+        .collect()
+}
+
+/// The report of a run, from its folded journal.
+pub(super) fn report(
+    ledger: &Ledger,
+    log: &RunLog,
+    outcome: Outcome,
+    exit_code: u8,
+    message: String,
+) -> RunReport {
+    let state = log.state();
+    let mut errors: Vec<Value> = ledger.errors.clone();
+    if let Some(Value::Array(more)) = state.get("errors") {
+        errors.extend(more.iter().filter(|e| !ledger.errors.contains(e)).cloned());
+    }
+    RunReport {
+        run_id: ledger.run_id.clone(),
+        stage: log.stage().to_owned(),
+        outcome,
+        message,
+        workflow: workflow_report(ledger, state),
+        qa_report: qa_report(state, log.cycle()),
+        questions: waiting_for(ledger),
+        errors,
+        usage: ledger.usage,
+        exit_code,
+        state: state.clone(),
+    }
+}
+
+fn workflow_report(ledger: &Ledger, state: &Map<String, Value>) -> Option<WorkflowReport> {
+    let claimed = state
+        .get("workflow")
+        .and_then(|w| w.get("id"))
+        .and_then(Value::as_str);
+    // What the journal says was changed is reported even when no agent got to say so.
+    let last = ledger.last_change(claimed)?;
+    let id = last.change.workflow_id.as_str();
+    let graph_hash = last.change.after.clone()?;
+    if ledger.undone.iter().any(|undone| undone == id) {
+        return None;
+    }
+    Some(WorkflowReport {
+        id: id.to_owned(),
+        name: ledger.workflow_name(id).unwrap_or(id).to_owned(),
+        file: ledger.workflow_file(id).map(str::to_owned),
+        node_count: last.change.node_count as u64,
+        graph_hash,
+    })
+}
+
+fn qa_report(state: &Map<String, Value>, cycle: u32) -> Option<QaReport> {
+    let report = state
+        .get("qa_report")?
+        .as_object()
+        .filter(|r| !r.is_empty())?;
+    let number = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or(0);
+    Some(QaReport {
+        status: report
+            .get("status")
+            .and_then(Value::as_str)
+            .unwrap_or("unknown")
+            .to_owned(),
+        error_count: number("error_count"),
+        warning_count: number("warning_count"),
+        cycle: number("cycle").max(u64::from(cycle)),
+        executed: report.get("executed") == Some(&Value::Bool(true)),
+    })
+}
+
+impl Driver<'_> {
+    /// Writes the projections of the run as it stands now.
+    pub(super) fn project(&mut self, project: &Project, message: &str) -> Result<(), RunError> {
+        let outcome = outcome_of(&self.desk.ledger);
+        write_results(project, &self.desk.ledger, self.desk.log.state(), outcome)?;
+        self.project_state(project, message)
+    }
+
+    /// Writes run_state.json only.
+    pub(super) fn project_state(
+        &mut self,
+        project: &Project,
+        message: &str,
+    ) -> Result<(), RunError> {
+        let desk = &mut self.desk;
+        let head = desk.journal.head();
+        let state = run_state(&desk.ledger, &desk.log, head, &desk.at, message);
+        if let Some(aside) = StateFile::write(&project.state_file(), &state)? {
+            desk.observer.note(&format!(
+                "run_state.json was changed by hand or damaged; it was made again from the journal, the old one is kept as {}",
+                aside.display()
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,265 @@
+//! One agent step: the turn machine, fed with what the journal already has and then with live calls. An answer that was
+//! paid for is never asked for again; a call that was begun is settled before anything else happens.
+
+use super::{
+    RunError,
+    claims::{self, Evidence},
+    driver::{Driver, Stop},
+};
+use crate::{
+    agent::{Input, Skill, Turn, TurnAction, system_prompt},
+    flow::{self, AgentStep, PatchRefusal},
+    model::{AgentTask, ModelAnswer, ModelRequest, ToolCall, ToolResult},
+    store::{Event, canonical, sha256_hex},
+};
+use serde_json::Value;
+use std::sync::{Arc, Mutex};
+
+impl Driver<'_> {
+    /// Runs the step to its end, or as far as it goes now.
+    pub(super) async fn agent_step(&mut self, step: &AgentStep) -> Result<Option<Stop>, RunError> {
+        let Some(agent) = self.pack.agents.get(&step.agent) else {
+            return Err(RunError::Pack(format!(
+                "step {} needs the agent {:?}, which the pack does not have",
+                step.path, step.agent
+            )));
+        };
+        let chosen = self.models.for_tier(agent.tier)?;
+        let tools = self.gateway.tools_for(&agent.name, &agent.tools);
+        let offered: Vec<String> = tools.iter().map(|t| t.name.clone()).collect();
+        let skills: Vec<Skill<'_>> = self
+            .pack
+            .skills
+            .iter()
+            .filter(|s| agent.skills.contains(&s.name))
+            .map(|s| Skill {
+                name: &s.name,
+                description: &s.description,
+            })
+            .collect();
+        let task = AgentTask {
+            agent: step.agent.clone(),
+            step: step.path.clone(),
+            task: step.task.clone(),
+            instructions: step.instructions.clone(),
+            input: step.input.clone(),
+        };
+        let mut turn = Turn::new(
+            chosen.name.clone(),
+            task,
+            system_prompt(&agent.prompt, &skills),
+            tools,
+            step.contract.clone(),
+            step.max_turns.min(agent.max_turns).min(self.most_turns()),
+        );
+        let mut input = Input::Start;
+        loop {
+            let action = turn
+                .step(input)
+                .map_err(|e| RunError::Internal(e.to_string()))?;
+            input = match action {
+                TurnAction::CallModel(request) => {
+                    match self
+                        .model_call(&step.path, turn.turn(), &request, &chosen)
+                        .await?
+                    {
+                        Ok(answer) => Input::Answer(answer),
+                        Err(stop) => return Ok(Some(stop)),
+                    }
+                }
+                TurnAction::CallTools(calls) => {
+                    match self.tool_calls(step, &offered, calls).await? {
+                        Ok(results) => Input::Results(results),
+                        Err(stop) => return Ok(Some(stop)),
+                    }
+                }
+                TurnAction::Done(answer) => match self.take_patch(step, turn.turn(), answer)? {
+                    None => return Ok(None),
+                    Some(faults) => Input::Refused(faults),
+                },
+                TurnAction::Failed { reason } => {
+                    self.record(
+                        Event::StepFailed {
+                            step: step.path.clone(),
+                            error: reason,
+                        },
+                        false,
+                    )?;
+                    return Ok(None);
+                }
+            };
+        }
+    }
+
+    fn most_turns(&self) -> u32 {
+        u32::try_from(self.pack.policy.limits().max_turns).unwrap_or(u32::MAX)
+    }
+
+    async fn model_call(
+        &mut self,
+        step: &str,
+        turn: u32,
+        request: &ModelRequest,
+        chosen: &super::ChosenModel,
+    ) -> Result<Result<ModelAnswer, Stop>, RunError> {
+        if let Some(answer) = self.answered(step, turn) {
+            return Ok(Ok(answer));
+        }
+        if let Some(stop) = self.may_go_on() {
+            return Ok(Err(stop));
+        }
+        self.record(
+            Event::ModelAsked {
+                step: step.to_owned(),
+                turn,
+                model: chosen.name.clone(),
+                request_hash: request_hash(request),
+            },
+            false,
+        )?;
+        let answer = {
+            let observer = Mutex::new(&mut *self.desk.observer);
+            let sink = |delta: &str| {
+                if let Ok(mut observer) = observer.lock() {
+                    observer.text(delta);
+                }
+            };
+            let model = Arc::clone(&chosen.model);
+            tokio::select! {
+                // The call first: an answer that is there is kept, even when a stop came at the same moment.
+                biased;
+                answer = model.call(request, &sink) => answer?,
+                cause = self.cancel.requested() => return Ok(Err(Stop::Interrupted(cause))),
+            }
+        };
+        self.record(
+            Event::ModelAnswered {
+                step: step.to_owned(),
+                turn,
+                answer: answer.clone(),
+            },
+            chosen.model.is_paid(),
+        )?;
+        Ok(Ok(answer))
+    }
+
+    fn answered(&self, step: &str, turn: u32) -> Option<ModelAnswer> {
+        let trace = self.desk.ledger.trace(step)?;
+        trace.answers.get(&turn).cloned()
+    }
+
+    async fn tool_calls(
+        &mut self,
+        step: &AgentStep,
+        offered: &[String],
+        calls: Vec<ToolCall>,
+    ) -> Result<Result<Vec<ToolResult>, Stop>, RunError> {
+        let mut results = Vec::with_capacity(calls.len());
+        for call in &calls {
+            match self
+                .tool_call(&step.path, &step.agent, Some(offered), call)
+                .await?
+            {
+                Ok(result) => results.push(result),
+                Err(stop) => return Ok(Err(stop)),
+            }
+        }
+        Ok(Ok(results))
+    }
+
+    /// Takes the answer as the step's patch, or says what is wrong with it.
+    fn take_patch(
+        &mut self,
+        step: &AgentStep,
+        turn: u32,
+        answer: Value,
+    ) -> Result<Option<Vec<String>>, RunError> {
+        let taken = self.desk.ledger.trace(&step.path);
+        if let Some(patch) = taken.and_then(|t| t.patched.clone()) {
+            self.finish_step(&step.path, Value::Object(patch))?;
+            return Ok(None);
+        }
+        let mut answer = answer;
+        let refusals = self.refusals(step, &mut answer)?;
+        if !refusals.is_empty() {
+            // When the next turn is in the journal already, so are these refusals.
+            if self.answered(&step.path, turn + 1).is_none() {
+                for refusal in &refusals {
+                    self.record(
+                        Event::PatchRefused {
+                            step: step.path.clone(),
+                            agent: step.agent.clone(),
+                            field: refusal.field.clone(),
+                            rule: refusal.rule.clone(),
+                        },
+                        false,
+                    )?;
+                }
+            }
+            let told = refusals
+                .into_iter()
+                .map(|r| format!("{}: {} (rule {})", r.field, r.message, r.rule))
+                .collect();
+            return Ok(Some(told));
+        }
+        self.record(
+            Event::StatePatched {
+                step: step.path.clone(),
+                agent: step.agent.clone(),
+                patch: flow::patch_of(self.desk.flow, &answer),
+            },
+            false,
+        )?;
+        self.finish_step(&step.path, answer)?;
+        Ok(None)
+    }
+
+    /// Every reason not to take the answer. Facts that the journal knows better are filled in on the way.
+    fn refusals(
+        &self,
+        step: &AgentStep,
+        answer: &mut Value,
+    ) -> Result<Vec<PatchRefusal>, RunError> {
+        let flow = self.desk.flow;
+        let state = self.desk.log.state();
+        let mut refusals = Vec::new();
+        if let Value::Object(map) = answer {
+            let evidence = Evidence {
+                ledger: &self.desk.ledger,
+                trace: self.desk.ledger.trace(&step.path),
+                state,
+                capability_of: &|tool| self.pack.policy.capability_of(tool),
+            };
+            refusals = claims::settle(map, &evidence);
+        }
+        let patch = flow::patch_of(flow, answer);
+        for field in patch.keys().filter(|field| !step.writes.contains(field)) {
+            refusals.push(PatchRefusal {
+                field: field.clone(),
+                rule: "writes".into(),
+                message: format!(
+                    "this step writes {} and nothing else",
+                    step.writes.join(", ")
+                ),
+            });
+        }
+        for refusal in flow::check_patch(flow, &step.agent, state, &patch) {
+            if !refusals.iter().any(|r| r.field == refusal.field) {
+                refusals.push(refusal);
+            }
+        }
+        let claims = flow::verify_output(flow, &self.desk.log, &step.path, answer)
+            .map_err(|e| RunError::Pack(e.to_string()))?;
+        refusals.extend(claims.into_iter().map(|c| PatchRefusal {
+            field: "answer".into(),
+            rule: format!("claims: {}", c.claim),
+            message: c.message,
+        }));
+        Ok(refusals)
+    }
+}
+
+fn request_hash(request: &ModelRequest) -> String {
+    let value = serde_json::to_value(request).unwrap_or(Value::Null);
+    sha256_hex(canonical(&value).as_bytes())
+}

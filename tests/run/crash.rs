@@ -1,0 +1,157 @@
+//! Killed at any point: the journal cut after every event of a finished run, the world as it was then, resumed.
+
+use crate::support::{Shop, good, request};
+use agentctl::store::{Event, Outcome};
+use std::{fs, path::Path};
+
+fn copy_dir(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_dir(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+fn mutations(events: &[Event]) -> Vec<(Option<String>, Option<String>)> {
+    events
+        .iter()
+        .filter_map(|e| match e {
+            Event::ToolFinished {
+                change: Some(change),
+                ..
+            } => Some((change.before.clone(), change.after.clone())),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The world keeps what the whole run wrote up to a mutation's place; two worlds are tried for each cut inside of a mutation:
+/// the write happened, and it did not.
+#[test]
+fn cut_after_every_event_and_resumed_it_comes_to_the_same() {
+    let mut whole = Shop::new(good);
+    let report = whole.start(request("orders")).unwrap();
+    assert_eq!(report.outcome, Outcome::Complete);
+    let events = whole.journal();
+    let done = mutations(&events);
+    assert_eq!(done.len(), 2);
+    let run = report.run_id.clone();
+    let text = fs::read_to_string(whole.project.run(&run).unwrap().journal()).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    assert_eq!(lines.len(), events.len());
+
+    // The workflow's file after each mutation: none, created, updated.
+    let worlds = worlds(&events, &run, &whole);
+    for cut in 1..=lines.len() {
+        let finished = mutations(&events[..cut]).len();
+        let begun = events[..cut]
+            .iter()
+            .filter(|e| matches!(e, Event::ToolIntent { mutates: true, .. }))
+            .count();
+        for reached in finished..=begun {
+            let dir = tempfile::tempdir().unwrap();
+            copy_dir(&whole.dir.path().join("memory"), &dir.path().join("memory"));
+            let mut shop = Shop::at(dir, good);
+            fs::write(
+                shop.project.run(&run).unwrap().journal(),
+                lines[..cut].concat(),
+            )
+            .unwrap();
+            fs::create_dir_all(shop.dir.path().join("workflows")).unwrap();
+            if let Some((file, content)) = &worlds[reached] {
+                fs::write(shop.dir.path().join("workflows").join(file), content).unwrap();
+            }
+            let again = shop.resume(Some(&run)).unwrap();
+            assert_eq!(
+                again.outcome,
+                Outcome::Complete,
+                "cut after {cut}: {:?}",
+                events[cut - 1]
+            );
+            assert_eq!(
+                again.workflow,
+                report.workflow,
+                "cut after {cut}, {reached} writes: {:?}",
+                events[cut - 1]
+            );
+            assert_eq!(shop.workflows(), whole.workflows(), "cut after {cut}");
+            let now = shop.journal_of(&run);
+            assert_eq!(
+                mutations(&now),
+                done,
+                "cut after {cut}: {:?}",
+                events[cut - 1]
+            );
+            // No answer that was journaled is asked for again.
+            let answered = |events: &[Event]| {
+                events
+                    .iter()
+                    .filter(|e| matches!(e, Event::ModelAnswered { .. }))
+                    .count()
+            };
+            assert_eq!(
+                answered(&events[..cut]) + shop.asked_count(),
+                answered(&events),
+                "cut after {cut}"
+            );
+            // Patches are merged once.
+            assert_eq!(
+                again.state,
+                report.state,
+                "cut after {cut}: {:?}",
+                events[cut - 1]
+            );
+        }
+    }
+}
+
+type World = Option<(String, String)>;
+
+fn worlds(events: &[Event], run: &str, whole: &Shop) -> Vec<World> {
+    let (file, _) = whole.workflows().remove(0);
+    let last = fs::read_to_string(whole.dir.path().join("workflows").join(&file)).unwrap();
+    let before_update = events
+        .iter()
+        .find_map(|e| match e {
+            Event::SnapshotTaken { file, .. } => Some(file.clone()),
+            _ => None,
+        })
+        .unwrap();
+    let created = fs::read_to_string(
+        whole
+            .project
+            .run(run)
+            .unwrap()
+            .snapshots()
+            .join(before_update),
+    )
+    .unwrap();
+    vec![None, Some((file.clone(), created)), Some((file, last))]
+}
+
+#[test]
+fn a_journal_cut_inside_a_line_is_healed_and_the_run_goes_on() {
+    let mut whole = Shop::new(good);
+    let report = whole.start(request("orders")).unwrap();
+    let path = whole.project.run(&report.run_id).unwrap().journal();
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() - 7]).unwrap();
+    let again = whole.resume(None).unwrap();
+    assert_eq!(again.workflow, report.workflow);
+    assert!(
+        whole
+            .watched
+            .notes
+            .iter()
+            .any(|n| n.contains("torn by a crash")),
+        "{:?}",
+        whole.watched.notes
+    );
+    let verified = agentctl::run::verify(&whole.project, &report.run_id).unwrap();
+    assert_eq!(verified.torn_bytes, None);
+}

@@ -1,0 +1,16 @@
+//! Whole runs through the driver, the real flow engine, the real gateway and the embedded backend, with a scripted model.
+//! The pack is not the built-in one: other agents, other stages.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+mod approvals;
+mod crash;
+mod endings;
+mod questions;
+mod support;
+mod taking_back;
