@@ -313,6 +313,9 @@ pub enum CatalogCommand {
         /// Where the catalog goes
         #[arg(long, short, value_name = "OUT")]
         output: PathBuf,
+        /// The n8n release that the descriptions belong to, e.g. 2.39.4
+        #[arg(long, value_name = "VERSION")]
+        n8n_version: Option<String>,
     },
 }
 

@@ -796,7 +796,26 @@ async fn secrets_and_escapes_do_not_get_through() {
         set("old", "id-1", json!("opaque-secret-value")),
     )
     .await;
-    let journal = format!("{:?}", b.desk.events);
+    // Nor in what a refusal quotes.
+    b.refused(
+        "writer",
+        "list_workflows",
+        json!({"query": {"opaque-secret-value": 1}}),
+    )
+    .await;
+    b.refused(
+        "writer",
+        "get_workflow",
+        json!({"workflow_id": "old", "view": "opaque-secret-value\u{1b}"}),
+    )
+    .await;
+    let journal: Vec<String> = b
+        .desk
+        .events
+        .iter()
+        .map(|(e, _)| json!(e).to_string())
+        .collect();
+    let journal = journal.join("\n");
     for secret in [
         "hunter2hunter2",
         "opaque-secret-value",

@@ -252,10 +252,9 @@ impl Reader<'_> {
             .or_else(|| map.get("timeout"))
             .and_then(Value::as_u64);
         let startup_timeout = milliseconds.map_or(STARTUP_TIMEOUT, Duration::from_millis);
-        let enabled_tools = match map.get("enabledTools") {
-            Some(_) => Some(self.texts(name, map, "enabledTools", at)),
-            None => None,
-        };
+        let enabled_tools = map
+            .contains_key("enabledTools")
+            .then(|| self.texts(name, map, "enabledTools", at));
         let disabled_tools = self.texts(name, map, "disabledTools", at);
         let required = map
             .get("required")

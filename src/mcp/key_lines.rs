@@ -1,6 +1,7 @@
 //! Where each key of a JSON text stands, so that a message about a value can name its line.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// JSON pointer of each object member and array item → its line, from 1. A pointer that occurs twice (a duplicate key) is in the
 /// second map with its second line.
@@ -46,10 +47,13 @@ pub(super) fn key_lines(text: &str) -> KeyLines {
                 if let Some(Open::Object { key: key @ None }) = stack.last_mut() {
                     *key = Some(serde_json::from_str(&raw).unwrap_or_default());
                     let pointer = pointer(&stack);
-                    if found.lines.contains_key(&pointer) {
-                        found.duplicates.insert(pointer, line);
-                    } else {
-                        found.lines.insert(pointer, line);
+                    match found.lines.entry(pointer) {
+                        Entry::Occupied(first) => {
+                            found.duplicates.insert(first.key().clone(), line);
+                        }
+                        Entry::Vacant(place) => {
+                            place.insert(line);
+                        }
                     }
                 } else {
                     done(&mut stack);

@@ -14,12 +14,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::ChildStderr;
+use tokio::task::JoinHandle;
 
 /// What is kept of a server's stderr.
 const TAIL_LINES: usize = 12;
 const TAIL_LINE_CHARS: usize = 300;
 /// After the tools were listed (or not): how long closing may take.
 const CLOSE: Duration = Duration::from_secs(4);
+/// After a failure: how long its stderr may still be read.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Variables that programs need to start at all. Nothing else of our environment is handed on.
 const PASSED_ON: &[&str] = &[
@@ -112,7 +115,7 @@ pub async fn probe(server: &McpServer) -> ServerStatus {
         Ok(Err(Failure { reason, hint })) => ProbeOutcome::Failed {
             reason: scrub(&reason, secrets),
             hint,
-            stderr: tail.lines(secrets),
+            stderr: tail.lines(secrets).await,
         },
         Err(_) => ProbeOutcome::Failed {
             reason: format!(
@@ -121,7 +124,7 @@ pub async fn probe(server: &McpServer) -> ServerStatus {
             ),
             hint: "a first start may download the server: run its command once by hand, or raise startupTimeoutMs"
                 .to_owned(),
-            stderr: tail.lines(secrets),
+            stderr: tail.lines(secrets).await,
         },
     };
     ServerStatus {
@@ -251,13 +254,16 @@ async fn listed(mut service: RunningService<RoleClient, ()>) -> Result<ProbeOutc
 }
 
 /// The last lines of a child's stderr, read while it runs so that it never blocks on a full pipe.
-#[derive(Debug, Clone, Default)]
-struct Tail(Arc<Mutex<Vec<String>>>);
+#[derive(Debug, Default)]
+struct Tail {
+    kept: Arc<Mutex<Vec<String>>>,
+    reader: Mutex<Option<JoinHandle<()>>>,
+}
 
 impl Tail {
     fn follow(&self, stderr: ChildStderr) {
-        let kept = self.0.clone();
-        tokio::spawn(async move {
+        let kept = self.kept.clone();
+        let reader = tokio::spawn(async move {
             let mut lines = BufReader::new(stderr).lines();
             while let Ok(Some(line)) = lines.next_line().await {
                 let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -267,10 +273,21 @@ impl Tail {
                 kept.push(line.chars().take(TAIL_LINE_CHARS).collect());
             }
         });
+        *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = Some(reader);
     }
 
-    fn lines(&self, secrets: &[String]) -> Vec<String> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// What it said until it ended, or until the wait for its end is over.
+    async fn lines(&self, secrets: &[String]) -> Vec<String> {
+        let reader = self
+            .reader
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(reader) = reader {
+            // A child that does not end has said enough.
+            let _ = tokio::time::timeout(LAST_WORDS, reader).await;
+        }
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.iter().map(|line| scrub(line, secrets)).collect()
     }
 }

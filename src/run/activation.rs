@@ -61,6 +61,9 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         options.workflow.map_or(Value::Null, Value::String),
     );
     input.insert("yes".into(), options.answering.yes.into());
+    if !options.answering.answers.is_empty() {
+        input.insert("answers".into(), options.answering.answers.clone().into());
+    }
     let begun = Event::RunStarted {
         journal_version: JOURNAL_VERSION,
         agentctl_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -200,10 +203,24 @@ pub(super) fn reopen<'a>(
     }
     let project = cx.project;
     let at = loaded.records.last().map(|r| r.at.clone());
-    let mut driver = driver(cx, paths, journal, folded, resume.answering, &resume.limits);
+    let answering = as_begun(&ledger.input, resume.answering);
+    let mut driver = driver(cx, paths, journal, folded, answering, &resume.limits);
     driver.desk.at = at.unwrap_or_default();
     driver.worked_ms = worked_ms(&loaded);
     Ok((lock, driver, project))
+}
+
+/// What was said when the run began still holds; what is said now comes before it.
+fn as_begun(input: &Map<String, Value>, now: Answering) -> Answering {
+    let mut answers = match input.get("answers") {
+        Some(Value::Object(begun)) => begun.clone(),
+        _ => Map::new(),
+    };
+    answers.extend(now.answers);
+    Answering {
+        answers,
+        yes: now.yes || input.get("yes") == Some(&Value::Bool(true)),
+    }
 }
 
 fn driver<'a>(

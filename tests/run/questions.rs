@@ -145,3 +145,24 @@ fn ctrl_c_at_a_question_keeps_what_was_answered() {
     assert_eq!(report.outcome, Outcome::Complete);
     assert_eq!(given(&shop.journal()).len(), 1);
 }
+
+#[test]
+fn what_was_said_at_the_start_holds_after_a_stop() {
+    for (answers, yes, by, value) in [
+        (json!({}), true, AnsweredBy::Recommended, "big"),
+        (json!({"size": "huge"}), false, AnsweredBy::File, "huge"),
+    ] {
+        let mut shop = Shop::new(asking).stopped_at(1, asking);
+        let options = RunOptions {
+            answering: answering(answers, yes),
+            ..request("orders")
+        };
+        assert_eq!(shop.start(options).unwrap().outcome, Outcome::Interrupted);
+        shop.cancel = agentctl::run::Cancel::default();
+        assert_eq!(shop.resume(None).unwrap().outcome, Outcome::Complete);
+        assert_eq!(
+            given(&shop.journal()),
+            [("q1".to_owned(), json!(value), by)]
+        );
+    }
+}

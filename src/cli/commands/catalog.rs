@@ -19,7 +19,7 @@ pub fn catalog(command: &CatalogCommand, out: &Output) -> Result<Exit, CliError>
                 _ => recipe(&node, resource.as_deref(), operation.as_deref(), out),
             }
         }
-        CatalogCommand::Build { files, output } => build(files, output, out),
+        CatalogCommand::Build { files, output, n8n_version } => build(files, output, n8n_version.as_deref(), out),
     }
 }
 
@@ -112,13 +112,13 @@ fn recipe(node: &NodeDescription, resource: Option<&str>, operation: Option<&str
     out.answer(Exit::Complete, || recipe.to_string(), || json!(recipe))
 }
 
-fn build(files: &[PathBuf], output: &Path, out: &Output) -> Result<Exit, CliError> {
+fn build(files: &[PathBuf], output: &Path, n8n_version: Option<&str>, out: &Output) -> Result<Exit, CliError> {
     let mut inputs = Vec::with_capacity(files.len());
     for file in files {
         let bytes = std::fs::read(file).map_err(|e| CliError::io("read", file, &e))?;
         inputs.push((file.display().to_string(), bytes));
     }
-    let bytes = catalog::build::build(&inputs).map_err(|e| CliError::failed(e.to_string()))?;
+    let bytes = catalog::build::build_for(&inputs, n8n_version).map_err(|e| CliError::failed(e.to_string()))?;
     let made = Catalog::from_bytes(&bytes).map_err(|e| CliError::new(Exit::Internal, format!("the catalog that was built cannot be read back: {e}")))?;
     crate::store::write_atomic(output, &bytes).map_err(|e| CliError::failed(e.to_string()))?;
     let source = made.source();
