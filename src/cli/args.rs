@@ -8,7 +8,6 @@ use std::path::PathBuf;
 #[command(
     name = "agentctl",
     version,
-    propagate_version = true,
     arg_required_else_help = true,
     max_term_width = 100,
     after_help = "Examples:\n  agentctl build \"Every day at 9:00 post the open Jira bugs to Slack #dev\"\n  agentctl qa workflows/\n  agentctl resume\n\nWith no key, no n8n and no network it works on the offline model and the embedded n8n backend.\nExit codes: 0 complete, 1 findings or failed, 2 usage, 3 blocked, 4 waiting for an answer, 5 refused,\n6 model, 7 n8n or MCP, 8 budget, 70 internal error, 130/143 interrupted (state saved)."
@@ -23,7 +22,14 @@ pub struct Cli {
 #[derive(Debug, Clone, Args)]
 pub struct Global {
     /// The project folder: holds workflows/, memory/ and your own agents/ and skills/
-    #[arg(long, global = true, value_name = "DIR", default_value = ".", env = "AGENTCTL_PROJECT", hide_env = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        default_value = ".",
+        env = "AGENTCTL_PROJECT",
+        hide_env = true
+    )]
     pub project: PathBuf,
     /// How the answer is written to stdout; progress and questions always go to stderr
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
@@ -64,10 +70,14 @@ pub enum Command {
     )]
     Build(BuildArgs),
     /// Go on with a run that was interrupted or waits for answers
-    #[command(after_help = "Examples:\n  agentctl resume\n  agentctl resume 019a… --answers answers.json")]
+    #[command(
+        after_help = "Examples:\n  agentctl resume\n  agentctl resume 019a… --answers answers.json"
+    )]
     Resume(ResumeArgs),
     /// Answer the questions of a waiting run, and go on with it
-    #[command(after_help = "Examples:\n  agentctl answer 019a… channel=#sales\n  agentctl answer 019a… --answers answers.json")]
+    #[command(
+        after_help = "Examples:\n  agentctl answer 019a… channel=#sales\n  agentctl answer 019a… --answers answers.json"
+    )]
     Answer(AnswerArgs),
     /// What the active run is doing, or how it ended
     #[command(after_help = "Example:\n  agentctl status --output-format json")]
@@ -76,7 +86,9 @@ pub enum Command {
     #[command(subcommand, after_help = "Example:\n  agentctl runs list")]
     Runs(RunsCommand),
     /// Put back what a run changed
-    #[command(after_help = "Examples:\n  agentctl undo\n  agentctl undo 019a…\n  agentctl undo --workflow orders")]
+    #[command(
+        after_help = "Examples:\n  agentctl undo\n  agentctl undo 019a…\n  agentctl undo --workflow orders"
+    )]
     Undo(UndoArgs),
     /// The agents of the pack
     #[command(subcommand, after_help = "Example:\n  agentctl agents list")]
@@ -88,10 +100,16 @@ pub enum Command {
     #[command(subcommand, after_help = "Example:\n  agentctl flow graph > flow.mmd")]
     Flow(FlowCommand),
     /// Show the permission matrix, or explain one decision
-    #[command(subcommand, after_help = "Example:\n  agentctl policy check builder update_workflow")]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  agentctl policy check builder update_workflow"
+    )]
     Policy(PolicyCommand),
     /// Look up n8n's node types; no n8n needed
-    #[command(subcommand, after_help = "Example:\n  agentctl catalog show n8n-nodes-base.slack --resource message --operation post")]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  agentctl catalog show n8n-nodes-base.slack --resource message --operation post"
+    )]
     Catalog(CatalogCommand),
     /// Check workflow files
     #[command(
@@ -102,13 +120,17 @@ pub enum Command {
     #[command(after_help = "Example:\n  agentctl doctor")]
     Doctor,
     /// Print a shell completion script
-    #[command(after_help = "Example:\n  agentctl completions bash > /etc/bash_completion.d/agentctl")]
+    #[command(
+        after_help = "Example:\n  agentctl completions bash > /etc/bash_completion.d/agentctl"
+    )]
     Completions {
         #[arg(value_name = "SHELL")]
         shell: clap_complete::Shell,
     },
     /// Print the manual page, or write one page for each command
-    #[command(after_help = "Examples:\n  agentctl man | man -l -\n  agentctl man --dir share/man/man1")]
+    #[command(
+        after_help = "Examples:\n  agentctl man | man -l -\n  agentctl man --dir share/man/man1"
+    )]
     Man {
         /// Write agentctl.1, agentctl-build.1, … into this folder
         #[arg(long, value_name = "DIR")]
@@ -265,7 +287,9 @@ pub enum PolicyCommand {
     #[command(after_help = "Example:\n  agentctl policy show")]
     Show,
     /// What would be decided for a call, and by which rule
-    #[command(after_help = "Example:\n  agentctl policy check qa delete_workflow '{\"workflow_id\":\"orders\"}'")]
+    #[command(
+        after_help = "Example:\n  agentctl policy check qa delete_workflow '{\"workflow_id\":\"orders\"}'"
+    )]
     Check {
         #[arg(value_name = "ROLE")]
         role: String,

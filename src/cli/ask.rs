@@ -8,7 +8,11 @@ use serde_json::Value;
 
 /// Asks one question; `Err` when the terminal cannot be used.
 pub fn ask(question: &Question) -> Result<Asked, String> {
-    let asked = if question.options.is_empty() { ask_text(question) } else { ask_option(question) };
+    let asked = if question.options.is_empty() {
+        ask_text(question)
+    } else {
+        ask_option(question)
+    };
     match asked {
         Ok(Some(value)) => Ok(Asked::Answer(value)),
         Ok(None) | Err(InquireError::OperationCanceled) => Ok(Asked::Later),
@@ -64,16 +68,26 @@ fn ask_option(question: &Question) -> Result<Option<Value>, InquireError> {
             label
         })
         .collect();
-    let start = question.options.iter().position(|o| Some(&o.value) == question.recommended.as_ref()).unwrap_or(0);
-    let choice = inquire::Select::new(&question.text, labels).with_starting_cursor(start).raw_prompt()?;
+    let start = question
+        .options
+        .iter()
+        .position(|o| Some(&o.value) == question.recommended.as_ref())
+        .unwrap_or(0);
+    let choice = inquire::Select::new(&question.text, labels)
+        .with_starting_cursor(start)
+        .raw_prompt()?;
     Ok(question.options.get(choice.index).map(|o| o.value.clone()))
 }
 
 /// Reads typed text as the schema wants it: as JSON when that fits, else as a string.
 pub fn read_answer(text: &str, schema: &Value) -> Result<Value, String> {
     let as_text = Value::String(text.trim().to_owned());
-    let candidates = [serde_json::from_str::<Value>(text.trim()).ok(), Some(as_text)];
-    let validator = jsonschema::validator_for(schema).map_err(|e| format!("the question's schema is broken: {e}"))?;
+    let candidates = [
+        serde_json::from_str::<Value>(text.trim()).ok(),
+        Some(as_text),
+    ];
+    let validator = jsonschema::validator_for(schema)
+        .map_err(|e| format!("the question's schema is broken: {e}"))?;
     let wants_text = schema.get("type").and_then(Value::as_str) == Some("string");
     let mut ordered: Vec<Value> = candidates.into_iter().flatten().collect();
     if wants_text {
@@ -82,7 +96,9 @@ pub fn read_answer(text: &str, schema: &Value) -> Result<Value, String> {
     match ordered.iter().find(|v| validator.is_valid(v)) {
         Some(value) => Ok(value.clone()),
         None => {
-            let why = ordered.first().and_then(|v| validator.iter_errors(v).next().map(|e| e.to_string()));
+            let why = ordered
+                .first()
+                .and_then(|v| validator.iter_errors(v).next().map(|e| e.to_string()));
             Err(why.unwrap_or_else(|| "this answer does not fit the question".to_owned()))
         }
     }

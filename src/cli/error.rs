@@ -28,10 +28,22 @@ impl Exit {
     /// The exit of a code that the run's own table gave; a number outside the table is a bug.
     pub fn from_code(code: u8) -> Exit {
         use Exit as E;
-        [E::Complete, E::Failed, E::Usage, E::Blocked, E::Waiting, E::Refused, E::Model, E::Backend, E::Budget, E::Interrupted, E::Terminated]
-            .into_iter()
-            .find(|e| e.code() == code)
-            .unwrap_or(E::Internal)
+        [
+            E::Complete,
+            E::Failed,
+            E::Usage,
+            E::Blocked,
+            E::Waiting,
+            E::Refused,
+            E::Model,
+            E::Backend,
+            E::Budget,
+            E::Interrupted,
+            E::Terminated,
+        ]
+        .into_iter()
+        .find(|e| e.code() == code)
+        .unwrap_or(E::Internal)
     }
 }
 
@@ -45,7 +57,11 @@ pub struct CliError {
 
 impl CliError {
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        CliError { exit, message: message.into(), hints: Vec::new() }
+        CliError {
+            exit,
+            message: message.into(),
+            hints: Vec::new(),
+        }
     }
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message)

@@ -21,7 +21,11 @@ pub fn main(args: Vec<OsString>) -> anyhow::Result<u8> {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are answers, the rest is usage.
-            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Complete };
+            let exit = if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Complete
+            };
             error.print()?;
             return Ok(exit.code());
         }

@@ -27,7 +27,10 @@ impl Output {
                 console::set_colors_enabled_stderr(false);
             }
         }
-        Output { format: global.output_format, quiet: global.quiet }
+        Output {
+            format: global.output_format,
+            quiet: global.quiet,
+        }
     }
 
     pub fn is_text(&self) -> bool {
@@ -40,7 +43,12 @@ impl Output {
     }
 
     /// The command's answer: text for people, or its JSON. Each format is only made when it is asked for.
-    pub fn answer(&self, exit: Exit, text: impl FnOnce() -> String, json: impl FnOnce() -> Value) -> Result<Exit, CliError> {
+    pub fn answer(
+        &self,
+        exit: Exit,
+        text: impl FnOnce() -> String,
+        json: impl FnOnce() -> Value,
+    ) -> Result<Exit, CliError> {
         match self.format {
             OutputFormat::Text => {
                 let mut text = text();
@@ -88,7 +96,11 @@ impl Output {
 
     /// The error line, its hints, and in JSON formats an error object on stdout.
     pub fn error(&self, error: &CliError) {
-        eprintln!("{} {}", console::style("error:").for_stderr().red().bold(), error.message);
+        eprintln!(
+            "{} {}",
+            console::style("error:").for_stderr().red().bold(),
+            error.message
+        );
         for hint in &error.hints {
             eprintln!("{} {hint}", console::style("hint:").for_stderr().cyan());
         }

@@ -76,35 +76,96 @@ pub fn plain(text: &str) -> String {
 
 /// Text from outside, whole, with control characters (ANSI escapes, bidi tricks, line breaks) made harmless.
 pub fn plain_long(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c) { ' ' } else { c }).collect()
+    text.chars()
+        .map(|c| {
+            if c.is_control()
+                || ('\u{202a}'..='\u{202e}').contains(&c)
+                || ('\u{2066}'..='\u{2069}').contains(&c)
+            {
+                ' '
+            } else {
+                c
+            }
+        })
+        .collect()
 }
 
 /// The line for an event, or none when a person need not see it.
 pub fn line(event: &Event) -> Option<String> {
     match event {
-        Event::RunStarted { run_id, flow, .. } => Some(format!("{} {run_id} ({flow})", style("run").for_stderr().bold())),
-        Event::StageChanged { to, .. } => Some(format!("{} {}", style("▶").for_stderr().cyan().bold(), style(to).for_stderr().bold())),
+        Event::RunStarted { run_id, flow, .. } => Some(format!(
+            "{} {run_id} ({flow})",
+            style("run").for_stderr().bold()
+        )),
+        Event::StageChanged { to, .. } => Some(format!(
+            "{} {}",
+            style("▶").for_stderr().cyan().bold(),
+            style(to).for_stderr().bold()
+        )),
         Event::StepStarted { step } => Some(format!("  {}", style(step).for_stderr().dim())),
-        Event::ToolIntent { role, call, expect, .. } => {
-            let head = format!("    {role} → {} {}", call.name, style(arguments(&call.arguments)).for_stderr().dim());
-            match expect.as_ref().and_then(|e| e.diff.as_deref()).filter(|d| !d.is_empty()) {
+        Event::ToolIntent {
+            role, call, expect, ..
+        } => {
+            let head = format!(
+                "    {role} → {} {}",
+                call.name,
+                style(arguments(&call.arguments)).for_stderr().dim()
+            );
+            match expect
+                .as_ref()
+                .and_then(|e| e.diff.as_deref())
+                .filter(|d| !d.is_empty())
+            {
                 Some(diff) => Some(format!("{head}\n{}", colour_diff(diff).trim_end())),
                 None => Some(head),
             }
         }
         Event::ToolFinished { result, .. } => Some(tool_line(result)),
-        Event::SnapshotTaken { workflow_id, node_count, .. } => Some(format!("    snapshot of {workflow_id} ({node_count} nodes)")),
-        Event::QuestionAsked { question, .. } => Some(format!("    {} {}", style("?").for_stderr().yellow().bold(), plain(&question.text))),
-        Event::AnswerGiven { question_id, value, by, .. } => {
-            let by = serde_json::to_value(by).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default();
-            Some(format!("    {} {question_id}: {} ({by})", style("✓").for_stderr().green(), plain(&shown(value))))
+        Event::SnapshotTaken {
+            workflow_id,
+            node_count,
+            ..
+        } => Some(format!(
+            "    snapshot of {workflow_id} ({node_count} nodes)"
+        )),
+        Event::QuestionAsked { question, .. } => Some(format!(
+            "    {} {}",
+            style("?").for_stderr().yellow().bold(),
+            plain(&question.text)
+        )),
+        Event::AnswerGiven {
+            question_id,
+            value,
+            by,
+            ..
+        } => {
+            let by = serde_json::to_value(by)
+                .ok()
+                .and_then(|v| v.as_str().map(str::to_owned))
+                .unwrap_or_default();
+            Some(format!(
+                "    {} {question_id}: {} ({by})",
+                style("✓").for_stderr().green(),
+                plain(&shown(value))
+            ))
         }
-        Event::PatchRefused { agent, field, rule, .. } => {
-            Some(format!("    {} {agent} may not write {field}: {}", style("✗").for_stderr().red(), plain(rule)))
-        }
+        Event::PatchRefused {
+            agent, field, rule, ..
+        } => Some(format!(
+            "    {} {agent} may not write {field}: {}",
+            style("✗").for_stderr().red(),
+            plain(rule)
+        )),
         Event::StatePatched { patch, .. } => findings_line(patch),
-        Event::StepFailed { step, error } => Some(format!("    {} {step}: {}", style("✗").for_stderr().red(), plain(error))),
-        Event::Undone { workflow_id, to_snapshot } => Some(format!("    {workflow_id} put back to {to_snapshot}")),
+        Event::StepFailed { step, error } => Some(format!(
+            "    {} {step}: {}",
+            style("✗").for_stderr().red(),
+            plain(error)
+        )),
+        Event::Undone {
+            workflow_id,
+            to_snapshot,
+        } => Some(format!("    {workflow_id} put back to {to_snapshot}")),
         Event::RunEnded { .. }
         | Event::ActivationStarted { .. }
         | Event::ActivationEnded { .. }
@@ -133,12 +194,25 @@ fn tool_line(result: &crate::model::ToolResult) -> String {
     use crate::model::ToolStatus as S;
     let (mark, text) = match result.status {
         S::Ok => (style("✓").for_stderr().green(), summary(&result.content)),
-        S::Refused => (style("refused").for_stderr().red().bold(), message(&result.content)),
-        S::Failed => (style("failed").for_stderr().yellow(), message(&result.content)),
+        S::Refused => (
+            style("refused").for_stderr().red().bold(),
+            message(&result.content),
+        ),
+        S::Failed => (
+            style("failed").for_stderr().yellow(),
+            message(&result.content),
+        ),
         S::Cancelled => (style("cancelled").for_stderr().yellow(), String::new()),
-        S::Unknown => (style("unknown").for_stderr().red(), "it may have happened; it will be read back".to_owned()),
+        S::Unknown => (
+            style("unknown").for_stderr().red(),
+            "it may have happened; it will be read back".to_owned(),
+        ),
     };
-    format!("    {mark} {} {}", result.name, style(plain(&text)).for_stderr().dim())
+    format!(
+        "    {mark} {} {}",
+        result.name,
+        style(plain(&text)).for_stderr().dim()
+    )
 }
 
 /// QA's verdict, when a patch carries one.
@@ -146,7 +220,11 @@ fn findings_line(patch: &serde_json::Map<String, Value>) -> Option<String> {
     let report = patch.get("qa_report")?.as_object()?;
     let status = report.get("status")?.as_str()?;
     let count = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or(0);
-    let mut text = format!("    qa: {status}, {} errors, {} warnings", count("error_count"), count("warning_count"));
+    let mut text = format!(
+        "    qa: {status}, {} errors, {} warnings",
+        count("error_count"),
+        count("warning_count")
+    );
     if let Some(cycle) = report.get("cycle").and_then(Value::as_u64) {
         text.push_str(&format!(" (cycle {cycle})"));
     }
@@ -155,7 +233,12 @@ fn findings_line(patch: &serde_json::Map<String, Value>) -> Option<String> {
 
 fn arguments(raw: &str) -> String {
     match serde_json::from_str::<Value>(raw) {
-        Ok(Value::Object(map)) => plain(&map.iter().map(|(k, v)| format!("{k}={}", shown(v))).collect::<Vec<_>>().join(" ")),
+        Ok(Value::Object(map)) => plain(
+            &map.iter()
+                .map(|(k, v)| format!("{k}={}", shown(v)))
+                .collect::<Vec<_>>()
+                .join(" "),
+        ),
         _ => plain(raw),
     }
 }
@@ -171,7 +254,10 @@ pub fn shown(value: &Value) -> String {
 }
 
 fn message(content: &Value) -> String {
-    content.get("error").and_then(Value::as_str).map_or_else(|| content.to_string(), str::to_owned)
+    content
+        .get("error")
+        .and_then(Value::as_str)
+        .map_or_else(|| content.to_string(), str::to_owned)
 }
 
 fn summary(content: &Value) -> String {

@@ -12,8 +12,15 @@ use serde_json::Value;
 pub fn text(report: &RunReport, workflow: Option<&Workflow>) -> String {
     let mut out = String::new();
     if let (Some(built), Some(document)) = (&report.workflow, workflow) {
-        out.push_str(&format!("{} ({} nodes)\n\n", style(plain(&built.name)).bold(), built.node_count));
-        out.push_str(&n8n::tree::tree(document, Some(n8n::catalog::Catalog::embedded())));
+        out.push_str(&format!(
+            "{} ({} nodes)\n\n",
+            style(plain(&built.name)).bold(),
+            built.node_count
+        ));
+        out.push_str(&n8n::tree::tree(
+            document,
+            Some(n8n::catalog::Catalog::embedded()),
+        ));
         out.push('\n');
         if let Some(file) = &built.file {
             out.push_str(&format!("file: {file} (imports into n8n as it is)\n"));
@@ -45,19 +52,38 @@ fn checked(report: &RunReport, out: &mut String) {
             .and_then(|r| r.get("not_executed"))
             .and_then(Value::as_str)
             .unwrap_or("the embedded backend has no n8n to run it on");
-        out.push_str(&format!("not checked: it was not executed ({})\n", plain_long(why)));
+        out.push_str(&format!(
+            "not checked: it was not executed ({})\n",
+            plain_long(why)
+        ));
     }
-    let findings = report.state.get("qa_report").and_then(|r| r.get("findings")).and_then(Value::as_array);
+    let findings = report
+        .state
+        .get("qa_report")
+        .and_then(|r| r.get("findings"))
+        .and_then(Value::as_array);
     for finding in findings.into_iter().flatten().take(10) {
         let field = |key: &str| finding.get(key).and_then(Value::as_str).unwrap_or("");
-        out.push_str(&format!("  {} {} [{}] {}\n", field("severity"), field("code"), plain(field("node")), plain_long(field("message"))));
+        out.push_str(&format!(
+            "  {} {} [{}] {}\n",
+            field("severity"),
+            field("code"),
+            plain(field("node")),
+            plain_long(field("message"))
+        ));
     }
 }
 
 /// Credentials, ids and values that only the user can give.
 fn open_points(report: &RunReport, out: &mut String) {
     let workflow = report.state.get("workflow");
-    let list = |key: &str| workflow.and_then(|w| w.get(key)).and_then(Value::as_array).cloned().unwrap_or_default();
+    let list = |key: &str| {
+        workflow
+            .and_then(|w| w.get(key))
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default()
+    };
     let todo = list("todo");
     if !todo.is_empty() {
         out.push_str("still yours to do:\n");
@@ -65,7 +91,11 @@ fn open_points(report: &RunReport, out: &mut String) {
             let field = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or("");
             match field("node") {
                 "" => out.push_str(&format!("  - {}\n", plain_long(field("text")))),
-                node => out.push_str(&format!("  - [{}] {}\n", plain(node), plain_long(field("text")))),
+                node => out.push_str(&format!(
+                    "  - [{}] {}\n",
+                    plain(node),
+                    plain_long(field("text"))
+                )),
             }
         }
     }
@@ -89,26 +119,47 @@ fn ending(report: &RunReport, out: &mut String) {
         }
         Outcome::Waiting => {
             out.push_str(&questions(&report.questions));
-            out.push_str(&format!("next: {}\n", answer_command(run, &report.questions)));
+            out.push_str(&format!(
+                "next: {}\n",
+                answer_command(run, &report.questions)
+            ));
         }
         Outcome::Refused => {
-            out.push_str(&format!("{} {}\n", style("refused:").red().bold(), plain_long(&report.message)));
+            out.push_str(&format!(
+                "{} {}\n",
+                style("refused:").red().bold(),
+                plain_long(&report.message)
+            ));
             for alternative in alternatives(report) {
                 out.push_str(&format!("  instead: {}\n", plain_long(&alternative)));
             }
         }
         Outcome::Blocked => {
-            out.push_str(&format!("{} {}\n", style("blocked:").red().bold(), plain_long(&report.message)));
+            out.push_str(&format!(
+                "{} {}\n",
+                style("blocked:").red().bold(),
+                plain_long(&report.message)
+            ));
             if let Some(cause) = report.state.get("root_cause") {
                 out.push_str(&format!("root cause: {}\n", plain_long(&shown(cause))));
             }
-            out.push_str(&format!("next: agentctl runs show {run}, or agentctl undo {run}\n"));
+            out.push_str(&format!(
+                "next: agentctl runs show {run}, or agentctl undo {run}\n"
+            ));
         }
-        Outcome::Interrupted => out.push_str(&format!("interrupted; the state is saved\nnext: agentctl resume {run}\n")),
+        Outcome::Interrupted => out.push_str(&format!(
+            "interrupted; the state is saved\nnext: agentctl resume {run}\n"
+        )),
         Outcome::Cancelled => out.push_str("cancelled\n"),
         Outcome::Failed | Outcome::Budget => {
-            out.push_str(&format!("{} {}\n", style("failed:").red().bold(), plain_long(&report.message)));
-            out.push_str(&format!("next: agentctl runs show {run}, then agentctl resume {run}\n"));
+            out.push_str(&format!(
+                "{} {}\n",
+                style("failed:").red().bold(),
+                plain_long(&report.message)
+            ));
+            out.push_str(&format!(
+                "next: agentctl runs show {run}, then agentctl resume {run}\n"
+            ));
         }
     }
 }
@@ -120,22 +171,53 @@ pub fn alternatives(report: &RunReport) -> Vec<String> {
         .and_then(|r| r.get("refusal"))
         .and_then(|r| r.get("alternatives"))
         .and_then(Value::as_array)
-        .map(|list| list.iter().filter_map(|v| v.as_str().map(str::to_owned)).collect())
+        .map(|list| {
+            list.iter()
+                .filter_map(|v| v.as_str().map(str::to_owned))
+                .collect()
+        })
         .unwrap_or_default()
 }
 
 /// Open questions with their ids, topics and options, ready to be answered by a command.
 pub fn questions(questions: &[Question]) -> String {
-    let mut out = format!("{} waiting for {}\n", style("?").yellow().bold(), if questions.len() == 1 { "an answer" } else { "answers" });
+    let mut out = format!(
+        "{} waiting for {}\n",
+        style("?").yellow().bold(),
+        if questions.len() == 1 {
+            "an answer"
+        } else {
+            "answers"
+        }
+    );
     for question in questions {
-        out.push_str(&format!("  {} ({}) {}\n", style(&question.id).bold(), question.topic, plain_long(&question.text)));
+        out.push_str(&format!(
+            "  {} ({}) {}\n",
+            style(&question.id).bold(),
+            question.topic,
+            plain_long(&question.text)
+        ));
         for option in &question.options {
-            let fit = option.fit_score.map(|s| format!(" (fit {s})")).unwrap_or_default();
-            let detail = option.detail.as_deref().map(|d| format!(" – {}", plain_long(d))).unwrap_or_default();
-            out.push_str(&format!("      {} = {}{fit}{detail}\n", plain(&shown(&option.value)), plain_long(&option.label)));
+            let fit = option
+                .fit_score
+                .map(|s| format!(" (fit {s})"))
+                .unwrap_or_default();
+            let detail = option
+                .detail
+                .as_deref()
+                .map(|d| format!(" – {}", plain_long(d)))
+                .unwrap_or_default();
+            out.push_str(&format!(
+                "      {} = {}{fit}{detail}\n",
+                plain(&shown(&option.value)),
+                plain_long(&option.label)
+            ));
         }
         if let Some(recommended) = &question.recommended {
-            out.push_str(&format!("      recommended: {}\n", plain(&shown(recommended))));
+            out.push_str(&format!(
+                "      recommended: {}\n",
+                plain(&shown(recommended))
+            ));
         }
         if !question.required {
             out.push_str("      optional\n");
@@ -149,11 +231,26 @@ fn answer_command(run: &str, questions: &[Question]) -> String {
     let pairs: Vec<String> = questions
         .iter()
         .filter(|q| q.required)
-        .map(|q| format!("{}={}", q.id, q.recommended.as_ref().map_or_else(|| "…".to_owned(), |v| quote(&shown(v)))))
+        .map(|q| {
+            format!(
+                "{}={}",
+                q.id,
+                q.recommended
+                    .as_ref()
+                    .map_or_else(|| "…".to_owned(), |v| quote(&shown(v)))
+            )
+        })
         .collect();
     format!("agentctl answer {run} {}", pairs.join(" "))
 }
 
 fn quote(text: &str) -> String {
-    if text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./@:".contains(c)) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    if text
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-_./@:".contains(c))
+    {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
 }

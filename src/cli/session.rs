@@ -11,7 +11,10 @@ use crate::knowledge::Knowledge;
 use crate::model::offline::OfflineModel;
 use crate::n8n::catalog::Catalog;
 use crate::pack::{self, Pack};
-use crate::run::{Answering, Asked, Asker, Cancel, Cause, ChosenModel, Observer, RunContext, RunError, RunReport, System};
+use crate::run::{
+    Answering, Asked, Asker, Cancel, Cause, ChosenModel, Observer, RunContext, RunError, RunReport,
+    System,
+};
 use crate::store::{Project, Question, Record};
 use serde_json::{Map, Value, json};
 use std::io::Read;
@@ -33,14 +36,36 @@ impl Session {
         let project = Project::new(root);
         let pack = load_pack(root, out)?;
         let models = choose_model(model.model.as_deref())?;
-        let backend = EmbeddedBackend::new(root).map_err(|e| CliError::new(Exit::Backend, e.to_string()))?;
-        let skills: Vec<_> = pack.skills.iter().map(crate::knowledge::Skill::from).collect();
-        let gateway = Gateway::new(&pack, Arc::new(backend), Knowledge::new(root, skills), Catalog::embedded()).with_redactor(Redactor::from_variables(std::env::vars()));
-        Ok(Session { project, pack, gateway, models, effects: System::default(), cancel: Cancel::default() })
+        let backend =
+            EmbeddedBackend::new(root).map_err(|e| CliError::new(Exit::Backend, e.to_string()))?;
+        let skills: Vec<_> = pack
+            .skills
+            .iter()
+            .map(crate::knowledge::Skill::from)
+            .collect();
+        let gateway = Gateway::new(
+            &pack,
+            Arc::new(backend),
+            Knowledge::new(root, skills),
+            Catalog::embedded(),
+        )
+        .with_redactor(Redactor::from_variables(std::env::vars()));
+        Ok(Session {
+            project,
+            pack,
+            gateway,
+            models,
+            effects: System::default(),
+            cancel: Cancel::default(),
+        })
     }
 
     /// The run's surroundings, with these eyes and this mouth.
-    pub fn context<'a>(&'a self, observer: &'a mut dyn Observer, asker: Option<&'a mut dyn Asker>) -> RunContext<'a> {
+    pub fn context<'a>(
+        &'a self,
+        observer: &'a mut dyn Observer,
+        asker: Option<&'a mut dyn Asker>,
+    ) -> RunContext<'a> {
         RunContext {
             project: &self.project,
             pack: &self.pack,
@@ -79,40 +104,68 @@ pub fn load_pack(root: &Path, out: &Output) -> Result<Pack, CliError> {
 /// `offline` is the only model of this version; another one is refused before anything is paid or written.
 fn choose_model(asked: Option<&str>) -> Result<ChosenModel, CliError> {
     match asked {
-        None | Some("offline") => Ok(ChosenModel { name: "offline".into(), model: Arc::new(OfflineModel::default()) }),
-        Some(other) => Err(CliError::new(Exit::Model, format!("the model {other:?} is not available: this version has the offline model only")).hint("leave --model out, or say --model offline")),
+        None | Some("offline") => Ok(ChosenModel {
+            name: "offline".into(),
+            model: Arc::new(OfflineModel::default()),
+        }),
+        Some(other) => Err(CliError::new(
+            Exit::Model,
+            format!(
+                "the model {other:?} is not available: this version has the offline model only"
+            ),
+        )
+        .hint("leave --model out, or say --model offline")),
     }
 }
 
 /// Answers given ahead: a JSON object, question id or topic → answer.
 pub fn read_answers(path: Option<&Path>) -> Result<Map<String, Value>, CliError> {
-    let Some(path) = path else { return Ok(Map::new()) };
+    let Some(path) = path else {
+        return Ok(Map::new());
+    };
     let shown = path.display();
     let text = if path == Path::new("-") {
         read_stdin()?
     } else {
-        std::fs::read_to_string(path).map_err(|e| CliError::usage(format!("cannot read the answers {shown}: {e}")))?
+        std::fs::read_to_string(path)
+            .map_err(|e| CliError::usage(format!("cannot read the answers {shown}: {e}")))?
     };
     match serde_json::from_str::<Value>(&text) {
         Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(CliError::usage(format!("{shown}: expected a JSON object, question id or topic → answer"))),
-        Err(e) => Err(CliError::usage(format!("{shown}:{}:{}: not valid JSON: {e}", e.line(), e.column())).hint("an answers file looks like {\"channel\": \"#sales\"}")),
+        Ok(_) => Err(CliError::usage(format!(
+            "{shown}: expected a JSON object, question id or topic → answer"
+        ))),
+        Err(e) => Err(CliError::usage(format!(
+            "{shown}:{}:{}: not valid JSON: {e}",
+            e.line(),
+            e.column()
+        ))
+        .hint("an answers file looks like {\"channel\": \"#sales\"}")),
     }
 }
 
 pub fn read_stdin() -> Result<String, CliError> {
     let mut text = String::new();
-    std::io::stdin().lock().read_to_string(&mut text).map_err(|e| CliError::failed(format!("cannot read stdin: {e}")))?;
+    std::io::stdin()
+        .lock()
+        .read_to_string(&mut text)
+        .map_err(|e| CliError::failed(format!("cannot read stdin: {e}")))?;
     Ok(text)
 }
 
 pub fn answering(options: &AnswerOptions) -> Result<Answering, CliError> {
-    Ok(Answering { answers: read_answers(options.answers.as_deref())?, yes: options.yes })
+    Ok(Answering {
+        answers: read_answers(options.answers.as_deref())?,
+        yes: options.yes,
+    })
 }
 
 /// Runs an activation on a runtime of its own; Ctrl-C and SIGTERM stop it between two actions, a second one at once.
 pub fn block_on<T>(cancel: &Cancel, work: impl Future<Output = T>) -> Result<T, CliError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| CliError::new(Exit::Internal, format!("cannot start the runtime: {e}")))?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| CliError::new(Exit::Internal, format!("cannot start the runtime: {e}")))?;
     let cancel = cancel.clone();
     runtime.block_on(async move {
         let signals = tokio::spawn(watch_signals(cancel));
@@ -123,7 +176,11 @@ pub fn block_on<T>(cancel: &Cancel, work: impl Future<Output = T>) -> Result<T, 
 }
 
 async fn watch_signals(cancel: Cancel) {
-    let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) else { return };
+    let Ok(mut terminate) =
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
+    else {
+        return;
+    };
     loop {
         let cause = tokio::select! {
             done = tokio::signal::ctrl_c() => match done { Ok(()) => Cause::Interrupt, Err(_) => return },
@@ -150,7 +207,11 @@ pub struct Watcher<'a> {
 
 impl<'a> Watcher<'a> {
     pub fn new(out: &'a Output) -> Self {
-        Watcher { out, progress: Arc::new(Progress::new(out.quiet)), failed: None }
+        Watcher {
+            out,
+            progress: Arc::new(Progress::new(out.quiet)),
+            failed: None,
+        }
     }
 }
 
@@ -172,7 +233,10 @@ fn stream_event(record: &Record) -> Value {
         Ok(Value::Object(map)) => map,
         _ => Map::new(),
     };
-    let kind = event.shift_remove("type").and_then(|t| t.as_str().map(|t| t.replacen('_', ".", 1))).unwrap_or_default();
+    let kind = event
+        .shift_remove("type")
+        .and_then(|t| t.as_str().map(|t| t.replacen('_', ".", 1)))
+        .unwrap_or_default();
     let mut line = Map::new();
     line.insert("type".into(), kind.into());
     line.insert("seq".into(), record.seq.into());
@@ -191,7 +255,8 @@ impl Asker for Terminal {
         self.progress.suspend(|| ask::ask(question))
     }
     fn refuse(&mut self, _question: &Question, why: &str) {
-        self.progress.line(&format!("that answer does not fit: {}", plain_long(why)));
+        self.progress
+            .line(&format!("that answer does not fit: {}", plain_long(why)));
     }
 }
 

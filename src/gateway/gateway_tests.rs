@@ -339,6 +339,7 @@ async fn a_workflow_is_created_changed_checked_and_journaled() {
             workflow_id: Some("my-orders".into()),
             before: None,
             after: Some(created["graph_hash"].as_str().unwrap().into()),
+            diff: None,
         }
     );
     assert_eq!(decision.rule(), "writer: create-workflow");
@@ -1137,6 +1138,7 @@ fn a_settlement_is_judged_by_hashes() {
         workflow_id: Some("w".into()),
         before: before.map(str::to_owned),
         after: after.map(str::to_owned),
+        diff: None,
     };
     for (before, after, found, want) in [
         (Some("a"), Some("b"), Some("a"), Settlement::NotDone),

@@ -10,8 +10,8 @@ use super::tools::{
 use super::{CallContext, Gateway, guards};
 use crate::backend::{BackendError, BackendErrorKind, Stored};
 use crate::n8n::catalog::Lookup;
-use crate::n8n::fit::fit_score;
 use crate::n8n::edit::{self, EditOp};
+use crate::n8n::fit::fit_score;
 use crate::n8n::validate::validate;
 use crate::n8n::{Finding, Severity, Workflow, WorkflowId};
 use serde_json::{Map, Value, json};

@@ -236,7 +236,7 @@ fn a_second_build_while_one_runs_is_refused_with_the_holder_named() {
     let project = Project::new();
     project.run(&["build", "--yes", ORDERS]);
     // The lock is held by this process, as a running build would hold it.
-    let lock = project.file("memory/.lock");
+    let lock = project.file("memory/agentctl.lock");
     let file = std::fs::OpenOptions::new()
         .create(true)
         .truncate(false)

@@ -14,13 +14,21 @@ use std::path::Path;
 const MAX_REQUEST: usize = 20_000;
 
 pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliError> {
-    let request = if args.request == "-" { session::read_stdin()? } else { args.request.clone() };
+    let request = if args.request == "-" {
+        session::read_stdin()?
+    } else {
+        args.request.clone()
+    };
     let request = request.trim().to_owned();
     if request.is_empty() {
-        return Err(CliError::usage("the request is empty").hint("say what to build: agentctl build \"Every day at 9:00 …\""));
+        return Err(CliError::usage("the request is empty")
+            .hint("say what to build: agentctl build \"Every day at 9:00 …\""));
     }
     if request.chars().count() > MAX_REQUEST {
-        return Err(CliError::usage(format!("the request has more than {MAX_REQUEST} characters")).hint("say what to build in plain words; workflows are named with --workflow"));
+        return Err(CliError::usage(format!(
+            "the request has more than {MAX_REQUEST} characters"
+        ))
+        .hint("say what to build in plain words; workflows are named with --workflow"));
     }
     let session = Session::open(root, &args.model, out)?;
     if session.models.name == "offline" {
@@ -34,36 +42,70 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         limits: LimitOverrides::default(),
     };
     session.init("build", out)?;
-    activate(&session, root, args.answers.no_input, out, Start::New(options))
+    activate(
+        &session,
+        root,
+        args.answers.no_input,
+        out,
+        Start::New(options),
+    )
 }
 
 pub fn resume(root: &Path, args: &ResumeArgs, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &args.model, out)?;
-    let resume = Resume { answering: session::answering(&args.answers)?, limits: LimitOverrides::default(), allow_other_pack: args.allow_pack_change };
+    let resume = Resume {
+        answering: session::answering(&args.answers)?,
+        limits: LimitOverrides::default(),
+        allow_other_pack: args.allow_pack_change,
+    };
     session.init("resume", out)?;
-    activate(&session, root, args.answers.no_input, out, Start::Resume(args.run.clone(), resume))
+    activate(
+        &session,
+        root,
+        args.answers.no_input,
+        out,
+        Start::Resume(args.run.clone(), resume),
+    )
 }
 
 pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &ModelOptions { model: None }, out)?;
-    let open = run::show(&session.project, &session.pack, &args.run).map_err(|e| session::run_error(&e))?.0.questions;
+    let open = run::show(&session.project, &session.pack, &args.run)
+        .map_err(|e| session::run_error(&e))?
+        .0
+        .questions;
     let mut answers = session::read_answers(args.answers.as_deref())?;
     for pair in &args.pairs {
         let Some((key, typed)) = pair.split_once('=') else {
-            return Err(CliError::usage(format!("{pair:?} is no answer")).hint("write ID=VALUE, e.g. channel=#sales"));
+            return Err(CliError::usage(format!("{pair:?} is no answer"))
+                .hint("write ID=VALUE, e.g. channel=#sales"));
         };
-        let question = open.iter().find(|q| q.id == key).or_else(|| open.iter().find(|q| q.topic == key));
+        let question = open
+            .iter()
+            .find(|q| q.id == key)
+            .or_else(|| open.iter().find(|q| q.topic == key));
         let value = match question {
-            Some(question) => ask::read_answer(typed, &question.schema).map_err(|why| CliError::usage(format!("the answer to {key:?} does not fit: {why}")))?,
+            Some(question) => ask::read_answer(typed, &question.schema).map_err(|why| {
+                CliError::usage(format!("the answer to {key:?} does not fit: {why}"))
+            })?,
             None => Value::String(typed.to_owned()),
         };
         answers.insert(key.to_owned(), value);
     }
     if answers.is_empty() {
-        return Err(CliError::usage("no answer was given").hint(format!("agentctl answer {} ID=VALUE; the questions are in agentctl runs show {}", args.run, args.run)));
+        return Err(CliError::usage("no answer was given").hint(format!(
+            "agentctl answer {} ID=VALUE; the questions are in agentctl runs show {}",
+            args.run, args.run
+        )));
     }
     session.init("answer", out)?;
-    activate(&session, root, true, out, Start::Answer(args.run.clone(), answers))
+    activate(
+        &session,
+        root,
+        true,
+        out,
+        Start::Answer(args.run.clone(), answers),
+    )
 }
 
 /// How a run is entered.
@@ -73,17 +115,40 @@ enum Start {
     Answer(String, Map<String, Value>),
 }
 
-fn activate(session: &Session, root: &Path, no_input: bool, out: &Output, start: Start) -> Result<Exit, CliError> {
+fn activate(
+    session: &Session,
+    root: &Path,
+    no_input: bool,
+    out: &Output,
+    start: Start,
+) -> Result<Exit, CliError> {
     let mut watcher = Watcher::new(out);
     let progress = watcher.progress.clone();
-    let mut terminal = Terminal { progress: progress.clone() };
-    let asker: Option<&mut dyn Asker> = if !no_input && out.can_ask() { Some(&mut terminal) } else { None };
+    let mut terminal = Terminal {
+        progress: progress.clone(),
+    };
+    let asker: Option<&mut dyn Asker> = if !no_input && out.can_ask() {
+        Some(&mut terminal)
+    } else {
+        None
+    };
     let context = session.context(&mut watcher, asker);
     let ended: Result<RunReport, RunError> = session::block_on(&session.cancel, async move {
         match start {
             Start::New(options) => run::start(context, options).await,
             Start::Resume(run, resume) => run::advance(context, run.as_deref(), resume).await,
-            Start::Answer(run, answers) => run::answer(context, Some(&run), answers, Resume { answering: Answering::default(), ..Resume::default() }).await,
+            Start::Answer(run, answers) => {
+                run::answer(
+                    context,
+                    Some(&run),
+                    answers,
+                    Resume {
+                        answering: Answering::default(),
+                        ..Resume::default()
+                    },
+                )
+                .await
+            }
         }
     })?;
     progress.finish();
@@ -98,7 +163,11 @@ fn activate(session: &Session, root: &Path, no_input: bool, out: &Output, start:
 pub fn tell(root: &Path, report: &RunReport, out: &Output) -> Result<Exit, CliError> {
     let exit = session::exit_of(report);
     let workflow = document(root, report);
-    out.answer(exit, || report::text(report, workflow.as_ref()), || whole(report))
+    out.answer(
+        exit,
+        || report::text(report, workflow.as_ref()),
+        || whole(report),
+    )
 }
 
 /// The workflow's file as it is now, when the run left one.
@@ -111,8 +180,21 @@ fn document(root: &Path, report: &RunReport) -> Option<Workflow> {
 /// The report's JSON, with what only the state knows: refusal, notes and what is still to do.
 fn whole(report: &RunReport) -> Value {
     let mut value = serde_json::to_value(report).unwrap_or_default();
-    let at = |pointer: &str| report.state.get("requirements").and_then(|r| r.pointer(pointer)).cloned();
-    let kept = |key: &str| report.state.get("workflow").and_then(|w| w.get(key)).cloned().unwrap_or_else(|| json!([]));
+    let at = |pointer: &str| {
+        report
+            .state
+            .get("requirements")
+            .and_then(|r| r.pointer(pointer))
+            .cloned()
+    };
+    let kept = |key: &str| {
+        report
+            .state
+            .get("workflow")
+            .and_then(|w| w.get(key))
+            .cloned()
+            .unwrap_or_else(|| json!([]))
+    };
     if let Value::Object(map) = &mut value {
         map.insert("todo".into(), kept("todo"));
         map.insert("notes".into(), kept("notes"));

@@ -12,14 +12,23 @@ use std::sync::Arc;
 pub fn catalog(command: &CatalogCommand, out: &Output) -> Result<Exit, CliError> {
     match command {
         CatalogCommand::Search { words, limit } => search(&words.join(" "), *limit, out),
-        CatalogCommand::Show { node_type, version, resource, operation } => {
+        CatalogCommand::Show {
+            node_type,
+            version,
+            resource,
+            operation,
+        } => {
             let node = find(node_type, *version)?;
             match (resource, operation) {
                 (None, None) => show(&node, out),
                 _ => recipe(&node, resource.as_deref(), operation.as_deref(), out),
             }
         }
-        CatalogCommand::Build { files, output, n8n_version } => build(files, output, n8n_version.as_deref(), out),
+        CatalogCommand::Build {
+            files,
+            output,
+            n8n_version,
+        } => build(files, output, n8n_version.as_deref(), out),
     }
 }
 
@@ -45,14 +54,21 @@ fn search(query: &str, limit: usize, out: &Output) -> Result<Exit, CliError> {
 /// The type as typed: its full name, its name without the package, or its label.
 fn find(typed: &str, version: Option<f64>) -> Result<Arc<NodeDescription>, CliError> {
     let catalog = Catalog::embedded();
-    let candidates = [typed.to_owned(), format!("n8n-nodes-base.{typed}"), format!("@n8n/n8n-nodes-langchain.{typed}")];
+    let candidates = [
+        typed.to_owned(),
+        format!("n8n-nodes-base.{typed}"),
+        format!("@n8n/n8n-nodes-langchain.{typed}"),
+    ];
     for candidate in &candidates {
         match catalog.lookup(candidate, version) {
             Lookup::Known(node) => return Ok(node),
             Lookup::UnknownVersion { known, default } => {
                 let known: Vec<String> = known.iter().map(f64::to_string).collect();
                 let asked = version.map_or_else(String::new, |v| v.to_string());
-                return Err(CliError::usage(format!("{candidate} has no version {asked}")).hint(format!("it has {} (default {default})", known.join(", "))));
+                return Err(
+                    CliError::usage(format!("{candidate} has no version {asked}"))
+                        .hint(format!("it has {} (default {default})", known.join(", "))),
+                );
             }
             Lookup::UnknownType => {}
         }
@@ -61,7 +77,13 @@ fn find(typed: &str, version: Option<f64>) -> Result<Arc<NodeDescription>, CliEr
     let error = CliError::usage(format!("the catalog has no node type {typed:?}"));
     Err(match near.as_slice() {
         [] => error.hint("agentctl catalog search WORDS finds types by what they do"),
-        hits => error.hint(format!("did you mean {}?", hits.iter().map(|h| h.node_type.as_str()).collect::<Vec<_>>().join(", "))),
+        hits => error.hint(format!(
+            "did you mean {}?",
+            hits.iter()
+                .map(|h| h.node_type.as_str())
+                .collect::<Vec<_>>()
+                .join(", ")
+        )),
     })
 }
 
@@ -99,32 +121,74 @@ fn show(node: &NodeDescription, out: &Output) -> Result<Exit, CliError> {
     )
 }
 
-fn recipe(node: &NodeDescription, resource: Option<&str>, operation: Option<&str>, out: &Output) -> Result<Exit, CliError> {
+fn recipe(
+    node: &NodeDescription,
+    resource: Option<&str>,
+    operation: Option<&str>,
+    out: &Output,
+) -> Result<Exit, CliError> {
     let operations = node.operations();
     let known = operations.iter().any(|(r, list)| {
-        resource.is_none_or(|wanted| r.as_deref() == Some(wanted)) && operation.is_none_or(|wanted| list.iter().any(|(value, _)| value == wanted))
+        resource.is_none_or(|wanted| r.as_deref() == Some(wanted))
+            && operation.is_none_or(|wanted| list.iter().any(|(value, _)| value == wanted))
     });
     if !known {
-        let all: Vec<String> = operations.iter().map(|(r, list)| format!("{}: {}", r.as_deref().unwrap_or("-"), list.iter().map(|(v, _)| v.as_str()).collect::<Vec<_>>().join(" "))).collect();
-        return Err(CliError::usage(format!("{} has no such resource and operation", node.node_type)).hint(format!("it has {}", all.join("; "))));
+        let all: Vec<String> = operations
+            .iter()
+            .map(|(r, list)| {
+                format!(
+                    "{}: {}",
+                    r.as_deref().unwrap_or("-"),
+                    list.iter()
+                        .map(|(v, _)| v.as_str())
+                        .collect::<Vec<_>>()
+                        .join(" ")
+                )
+            })
+            .collect();
+        return Err(CliError::usage(format!(
+            "{} has no such resource and operation",
+            node.node_type
+        ))
+        .hint(format!("it has {}", all.join("; "))));
     }
     let recipe = node.recipe(resource, operation);
     out.answer(Exit::Complete, || recipe.to_string(), || json!(recipe))
 }
 
-fn build(files: &[PathBuf], output: &Path, n8n_version: Option<&str>, out: &Output) -> Result<Exit, CliError> {
+fn build(
+    files: &[PathBuf],
+    output: &Path,
+    n8n_version: Option<&str>,
+    out: &Output,
+) -> Result<Exit, CliError> {
     let mut inputs = Vec::with_capacity(files.len());
     for file in files {
         let bytes = std::fs::read(file).map_err(|e| CliError::io("read", file, &e))?;
         inputs.push((file.display().to_string(), bytes));
     }
-    let bytes = catalog::build::build_for(&inputs, n8n_version).map_err(|e| CliError::failed(e.to_string()))?;
-    let made = Catalog::from_bytes(&bytes).map_err(|e| CliError::new(Exit::Internal, format!("the catalog that was built cannot be read back: {e}")))?;
+    let bytes = catalog::build::build_for(&inputs, n8n_version)
+        .map_err(|e| CliError::failed(e.to_string()))?;
+    let made = Catalog::from_bytes(&bytes).map_err(|e| {
+        CliError::new(
+            Exit::Internal,
+            format!("the catalog that was built cannot be read back: {e}"),
+        )
+    })?;
     crate::store::write_atomic(output, &bytes).map_err(|e| CliError::failed(e.to_string()))?;
     let source = made.source();
     out.answer(
         Exit::Complete,
-        || format!("{}: {} node types, {} type-version pairs, {} bytes, sha-256 of the facts {}\n", output.display(), source.types, source.type_versions, bytes.len(), source.sha256),
+        || {
+            format!(
+                "{}: {} node types, {} type-version pairs, {} bytes, sha-256 of the facts {}\n",
+                output.display(),
+                source.types,
+                source.type_versions,
+                bytes.len(),
+                source.sha256
+            )
+        },
         || json!({"file": output.display().to_string(), "bytes": bytes.len(), "source": source}),
     )
 }

@@ -37,7 +37,12 @@ enum Status {
 
 impl Check {
     fn new(what: &'static str, status: Status, detail: impl Into<String>) -> Self {
-        Check { what, status, detail: detail.into(), hint: None }
+        Check {
+            what,
+            status,
+            detail: detail.into(),
+            hint: None,
+        }
     }
     fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -46,7 +51,14 @@ impl Check {
 }
 
 pub fn doctor(root: &Path, out: &Output) -> Result<Exit, CliError> {
-    let mut checks = vec![project(root), pack_check(root), catalog(), model(), backend(root), journals(root)];
+    let mut checks = vec![
+        project(root),
+        pack_check(root),
+        catalog(),
+        model(),
+        backend(root),
+        journals(root),
+    ];
     checks.extend(servers(root)?);
     let failed = checks.iter().any(|c| c.status == Status::Failed);
     let exit = if failed { Exit::Failed } else { Exit::Complete };
@@ -61,9 +73,17 @@ pub fn doctor(root: &Path, out: &Output) -> Result<Exit, CliError> {
                     Status::Warning => style("!").yellow(),
                     Status::Failed => style("✗").red(),
                 };
-                text.push_str(&format!("{mark} {}: {}\n", check.what, plain_long(&check.detail)));
+                text.push_str(&format!(
+                    "{mark} {}: {}\n",
+                    check.what,
+                    plain_long(&check.detail)
+                ));
                 if let Some(hint) = &check.hint {
-                    text.push_str(&format!("  {} {}\n", style("hint:").cyan(), plain_long(hint)));
+                    text.push_str(&format!(
+                        "  {} {}\n",
+                        style("hint:").cyan(),
+                        plain_long(hint)
+                    ));
                 }
             }
             text
@@ -84,37 +104,83 @@ fn project(root: &Path) -> Check {
 fn pack_check(root: &Path) -> Check {
     match pack::load(root) {
         Ok(pack) => {
-            let own = pack.agents.values().filter(|a| !a.source.starts_with("built-in")).count();
-            let status = if pack.warnings.is_empty() { Status::Ok } else { Status::Warning };
-            let mut check = Check::new("pack", status, format!("{} agents ({own} of this project), {} skills, flow {}", pack.agents.len(), pack.skills.len(), pack.flow.name));
+            let own = pack
+                .agents
+                .values()
+                .filter(|a| !a.source.starts_with("built-in"))
+                .count();
+            let status = if pack.warnings.is_empty() {
+                Status::Ok
+            } else {
+                Status::Warning
+            };
+            let mut check = Check::new(
+                "pack",
+                status,
+                format!(
+                    "{} agents ({own} of this project), {} skills, flow {}",
+                    pack.agents.len(),
+                    pack.skills.len(),
+                    pack.flow.name
+                ),
+            );
             if !pack.warnings.is_empty() {
                 check = check.hint(pack.warnings.join("; "));
             }
             check
         }
-        Err(errors) => Check::new("pack", Status::Failed, errors.to_string()).hint("mend the files named; a project file overrides the built-in one of the same name"),
+        Err(errors) => Check::new("pack", Status::Failed, errors.to_string()).hint(
+            "mend the files named; a project file overrides the built-in one of the same name",
+        ),
     }
 }
 
 fn catalog() -> Check {
     let source = Catalog::embedded().source();
     if source.types == 0 {
-        return Check::new("catalog", Status::Failed, "the compiled-in catalog cannot be read").hint("this is a bug: build agentctl from a clean clone, or report it");
+        return Check::new(
+            "catalog",
+            Status::Failed,
+            "the compiled-in catalog cannot be read",
+        )
+        .hint("this is a bug: build agentctl from a clean clone, or report it");
     }
-    let version = source.n8n_version.as_deref().unwrap_or("of unknown version");
-    Check::new("catalog", Status::Ok, format!("n8n {version}: {} node types, {} type-version pairs", source.types, source.type_versions))
+    let version = source
+        .n8n_version
+        .as_deref()
+        .unwrap_or("of unknown version");
+    Check::new(
+        "catalog",
+        Status::Ok,
+        format!(
+            "n8n {version}: {} node types, {} type-version pairs",
+            source.types, source.type_versions
+        ),
+    )
 }
 
 fn model() -> Check {
-    Check::new("model", Status::Ok, "offline (no key, no network; reads plain requests)")
+    Check::new(
+        "model",
+        Status::Ok,
+        "offline (no key, no network; reads plain requests)",
+    )
 }
 
 fn backend(root: &Path) -> Check {
     match EmbeddedBackend::new(root) {
         Ok(backend) => {
             let can = backend.can();
-            let cannot = if can.execute { "" } else { "; it cannot execute workflows, tests are reported as not executed" };
-            Check::new("backend", Status::Ok, format!("{}: workflow files in workflows/{cannot}", backend.name()))
+            let cannot = if can.execute {
+                ""
+            } else {
+                "; it cannot execute workflows, tests are reported as not executed"
+            };
+            Check::new(
+                "backend",
+                Status::Ok,
+                format!("{}: workflow files in workflows/{cannot}", backend.name()),
+            )
         }
         Err(e) => Check::new("backend", Status::Failed, e.to_string()),
     }
@@ -127,9 +193,20 @@ fn journals(root: &Path) -> Check {
         Ok(ids) => ids,
         Err(e) => return Check::new("runs", Status::Failed, e.to_string()),
     };
-    let broken: Vec<String> = ids.iter().filter_map(|id| run::verify(&project, id).err().map(|e| format!("{id}: {e}"))).collect();
+    let broken: Vec<String> = ids
+        .iter()
+        .filter_map(|id| {
+            run::verify(&project, id)
+                .err()
+                .map(|e| format!("{id}: {e}"))
+        })
+        .collect();
     if broken.is_empty() {
-        Check::new("runs", Status::Ok, format!("{} journals, every chain is whole", ids.len()))
+        Check::new(
+            "runs",
+            Status::Ok,
+            format!("{} journals, every chain is whole", ids.len()),
+        )
     } else {
         Check::new("runs", Status::Failed, broken.join("; ")).hint("a journal that was changed by hand cannot be resumed; put the file back, or move its folder out of memory/runs")
     }
@@ -138,12 +215,31 @@ fn journals(root: &Path) -> Check {
 /// The servers of `.mcp.json` and the n8n instances that they name: asked now, with a time limit each.
 fn servers(root: &Path) -> Result<Vec<Check>, CliError> {
     let config = match mcp::read(root, &|name| std::env::var(name).ok()) {
-        Ok(None) => return Ok(vec![Check::new("mcp", Status::Off, "no .mcp.json; the embedded backend needs none")]),
+        Ok(None) => {
+            return Ok(vec![Check::new(
+                "mcp",
+                Status::Off,
+                "no .mcp.json; the embedded backend needs none",
+            )]);
+        }
         Ok(Some(config)) => config,
-        Err(e) => return Ok(vec![Check::new("mcp", Status::Failed, e.to_string()).hint("compare it with .mcp.json.example (agentctl init writes one)")]),
+        Err(e) => {
+            return Ok(vec![Check::new("mcp", Status::Failed, e.to_string()).hint(
+                "compare it with .mcp.json.example (agentctl init writes one)",
+            )]);
+        }
     };
-    let mut checks: Vec<Check> = config.problems.iter().map(|p| Check::new("mcp", Status::Failed, p.to_string())).collect();
-    checks.extend(config.warnings.iter().map(|w| Check::new("mcp", Status::Warning, w.to_string())));
+    let mut checks: Vec<Check> = config
+        .problems
+        .iter()
+        .map(|p| Check::new("mcp", Status::Failed, p.to_string()))
+        .collect();
+    checks.extend(
+        config
+            .warnings
+            .iter()
+            .map(|w| Check::new("mcp", Status::Warning, w.to_string())),
+    );
     let urls = mcp::n8n_urls(&config);
     let cancel = Cancel::default();
     let (statuses, instances) = session::block_on(&cancel, async {
@@ -156,17 +252,54 @@ fn servers(root: &Path) -> Result<Vec<Check>, CliError> {
     })?;
     for status in statuses {
         checks.push(match status.outcome {
-            ProbeOutcome::Ready { server, protocol, tools } => Check::new("mcp", Status::Ok, format!("{} ({}): {server}, protocol {protocol}, {} tools", status.name, status.transport, tools.len())),
-            ProbeOutcome::Failed { reason, hint, stderr } => {
-                let last = stderr.last().map(|l| format!("; its last words: {l}")).unwrap_or_default();
-                let level = if status.required { Status::Failed } else { Status::Warning };
-                Check::new("mcp", level, format!("{} ({}): {reason}{last}", status.name, status.transport)).hint(hint)
+            ProbeOutcome::Ready {
+                server,
+                protocol,
+                tools,
+            } => Check::new(
+                "mcp",
+                Status::Ok,
+                format!(
+                    "{} ({}): {server}, protocol {protocol}, {} tools",
+                    status.name,
+                    status.transport,
+                    tools.len()
+                ),
+            ),
+            ProbeOutcome::Failed {
+                reason,
+                hint,
+                stderr,
+            } => {
+                let last = stderr
+                    .last()
+                    .map(|l| format!("; its last words: {l}"))
+                    .unwrap_or_default();
+                let level = if status.required {
+                    Status::Failed
+                } else {
+                    Status::Warning
+                };
+                Check::new(
+                    "mcp",
+                    level,
+                    format!("{} ({}): {reason}{last}", status.name, status.transport),
+                )
+                .hint(hint)
             }
         });
     }
     for (server, health) in instances {
-        let status = if health.healthy { Status::Ok } else { Status::Warning };
-        checks.push(Check::new("n8n", status, format!("{} (for {server}): {}", health.url, health.detail)));
+        let status = if health.healthy {
+            Status::Ok
+        } else {
+            Status::Warning
+        };
+        checks.push(Check::new(
+            "n8n",
+            status,
+            format!("{} (for {server}): {}", health.url, health.detail),
+        ));
     }
     Ok(checks)
 }

@@ -21,7 +21,11 @@ pub fn flow(root: &Path, command: &FlowCommand, out: &Output) -> Result<Exit, Cl
         }
         FlowCommand::Graph => {
             let graph = flow::mermaid(&pack.flow);
-            out.answer(Exit::Complete, || graph.clone(), || json!({"mermaid": graph}))
+            out.answer(
+                Exit::Complete,
+                || graph.clone(),
+                || json!({"mermaid": graph}),
+            )
         }
     }
 }

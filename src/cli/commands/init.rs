@@ -10,7 +10,13 @@ use std::path::{Path, PathBuf};
 const MCP_EXAMPLE: &str = include_str!("../../../.mcp.json.example");
 const MCP_FULL_EXAMPLE: &str = include_str!("../../../.mcp.json.full.example");
 /// Runs hold requests and workflow data, `.mcp.json` holds keys: neither belongs in git.
-const IGNORED: [&str; 5] = ["memory/*", "!memory/README.md", ".mcp.json*", "!.mcp.json.example", "!.mcp.json.full.example"];
+const IGNORED: [&str; 5] = [
+    "memory/*",
+    "!memory/README.md",
+    ".mcp.json*",
+    "!.mcp.json.example",
+    "!.mcp.json.full.example",
+];
 const MEMORY_README: &str = include_str!("../../../memory/README.md");
 const CONFIG: &str = "# Settings of agentctl for this project; everything has a default.\n\n# [models]\n# default = \"offline\"\n";
 
@@ -66,7 +72,10 @@ fn ignore(path: &Path, made: &mut Vec<PathBuf>) -> Result<(), CliError> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(e) => return Err(CliError::io("read", path, &e)),
     };
-    let missing: Vec<&str> = IGNORED.into_iter().filter(|line| !before.lines().any(|l| l.trim() == *line)).collect();
+    let missing: Vec<&str> = IGNORED
+        .into_iter()
+        .filter(|line| !before.lines().any(|l| l.trim() == *line))
+        .collect();
     if missing.is_empty() {
         return Ok(());
     }

@@ -17,12 +17,15 @@ pub fn man(dir: Option<&Path>) -> Result<Exit, CliError> {
     match dir {
         None => {
             let mut page = Vec::new();
-            clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(|e| CliError::failed(format!("cannot render the manual page: {e}")))?;
+            clap_mangen::Man::new(Cli::command())
+                .render(&mut page)
+                .map_err(|e| CliError::failed(format!("cannot render the manual page: {e}")))?;
             crate::cli::output::write_bytes(&page)?;
         }
         Some(dir) => {
             std::fs::create_dir_all(dir).map_err(|e| CliError::io("make the folder", dir, &e))?;
-            clap_mangen::generate_to(Cli::command(), dir).map_err(|e| CliError::io("write the manual pages to", dir, &e))?;
+            clap_mangen::generate_to(Cli::command(), dir)
+                .map_err(|e| CliError::io("write the manual pages to", dir, &e))?;
         }
     }
     Ok(Exit::Complete)

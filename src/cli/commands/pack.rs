@@ -72,7 +72,13 @@ pub fn skills(root: &Path, command: &SkillsCommand, out: &Output) -> Result<Exit
     let pack = session::load_pack(root, out)?;
     match command {
         SkillsCommand::List => {
-            let users = |skill: &str| -> Vec<&str> { pack.agents.values().filter(|a| a.skills.iter().any(|s| s == skill)).map(|a| a.name.as_str()).collect() };
+            let users = |skill: &str| -> Vec<&str> {
+                pack.agents
+                    .values()
+                    .filter(|a| a.skills.iter().any(|s| s == skill))
+                    .map(|a| a.name.as_str())
+                    .collect()
+            };
             out.answer(
                 Exit::Complete,
                 || {
@@ -86,19 +92,30 @@ pub fn skills(root: &Path, command: &SkillsCommand, out: &Output) -> Result<Exit
         }
         SkillsCommand::Show { name, file } => {
             let Some(skill) = pack.skills.iter().find(|s| s.name == *name) else {
-                return Err(CliError::usage(format!("there is no skill {name:?}")).hint("agentctl skills list names them"));
+                return Err(CliError::usage(format!("there is no skill {name:?}"))
+                    .hint("agentctl skills list names them"));
             };
             match file {
                 Some(file) => {
-                    let text = skill.read_file(file).map_err(|e| CliError::usage(e.to_string()))?;
-                    out.answer(Exit::Complete, || text.clone(), || json!({"skill": name, "file": file, "text": text}))
+                    let text = skill
+                        .read_file(file)
+                        .map_err(|e| CliError::usage(e.to_string()))?;
+                    out.answer(
+                        Exit::Complete,
+                        || text.clone(),
+                        || json!({"skill": name, "file": file, "text": text}),
+                    )
                 }
                 None => {
                     let files = skill.files();
                     out.answer(
                         Exit::Complete,
                         || {
-                            let more = if files.is_empty() { String::new() } else { format!("\nfiles: {}\n", files.join(", ")) };
+                            let more = if files.is_empty() {
+                                String::new()
+                            } else {
+                                format!("\nfiles: {}\n", files.join(", "))
+                            };
                             format!("{}\n{more}", skill.body)
                         },
                         || json!({"skill": name, "text": skill.body, "files": files}),

@@ -14,7 +14,10 @@ pub fn policy(root: &Path, command: &PolicyCommand, out: &Output) -> Result<Exit
     match command {
         PolicyCommand::Show => {
             let roles: Vec<&String> = pack.agents.keys().collect();
-            let matrix: Vec<(&String, Vec<String>)> = roles.iter().map(|role| (*role, pack.policy.allowed_tools(role))).collect();
+            let matrix: Vec<(&String, Vec<String>)> = roles
+                .iter()
+                .map(|role| (*role, pack.policy.allowed_tools(role)))
+                .collect();
             out.answer(
                 Exit::Complete,
                 || {
@@ -31,13 +34,18 @@ pub fn policy(root: &Path, command: &PolicyCommand, out: &Output) -> Result<Exit
         PolicyCommand::Check { role, tool, args } => {
             if !pack.agents.contains_key(role) {
                 let known: Vec<&str> = pack.agents.keys().map(String::as_str).collect();
-                return Err(CliError::usage(format!("there is no role {role:?}")).hint(format!("roles: {}", known.join(", "))));
+                return Err(CliError::usage(format!("there is no role {role:?}"))
+                    .hint(format!("roles: {}", known.join(", "))));
             }
             let arguments = match args.as_deref().map(serde_json::from_str::<Value>) {
                 None => Map::new(),
                 Some(Ok(Value::Object(map))) => map,
                 Some(Ok(_)) => return Err(CliError::usage("the arguments must be a JSON object")),
-                Some(Err(e)) => return Err(CliError::usage(format!("the arguments are not valid JSON: {e}"))),
+                Some(Err(e)) => {
+                    return Err(CliError::usage(format!(
+                        "the arguments are not valid JSON: {e}"
+                    )));
+                }
             };
             let decision = pack.policy.decide(role, tool, &arguments);
             let (word, exit) = match &decision {

@@ -26,7 +26,10 @@ pub fn qa(args: &QaArgs, out: &Output) -> Result<Exit, CliError> {
         collect(path, &mut files)?;
     }
     if files.is_empty() {
-        return Err(CliError::usage(format!("no workflow files in {}", list(&args.paths))).hint("name a .json file, a folder that has some, or `-` for stdin"));
+        return Err(
+            CliError::usage(format!("no workflow files in {}", list(&args.paths)))
+                .hint("name a .json file, a folder that has some, or `-` for stdin"),
+        );
     }
     let catalog = Catalog::embedded();
     let mut checked = Vec::with_capacity(files.len());
@@ -36,8 +39,18 @@ pub fn qa(args: &QaArgs, out: &Output) -> Result<Exit, CliError> {
             None => skipped.push(file.path.display().to_string()),
         }
     }
-    let count = |s: Severity| checked.iter().flat_map(|c| &c.findings).filter(|f| f.severity == s).count();
-    let (errors, warnings, infos) = (count(Severity::Error), count(Severity::Warning), count(Severity::Info));
+    let count = |s: Severity| {
+        checked
+            .iter()
+            .flat_map(|c| &c.findings)
+            .filter(|f| f.severity == s)
+            .count()
+    };
+    let (errors, warnings, infos) = (
+        count(Severity::Error),
+        count(Severity::Warning),
+        count(Severity::Info),
+    );
     let failed = match args.fail_on {
         FailOn::Never => false,
         FailOn::Error => errors > 0,
@@ -64,16 +77,24 @@ struct Source {
 
 fn collect(path: &Path, files: &mut Vec<Source>) -> Result<(), CliError> {
     if path == Path::new("-") || path.is_file() {
-        files.push(Source { path: path.to_owned(), named: true });
+        files.push(Source {
+            path: path.to_owned(),
+            named: true,
+        });
         return Ok(());
     }
     if !path.is_dir() {
-        return Err(CliError::usage(format!("{} is not there", path.display())).hint("name a workflow file or a folder"));
+        return Err(CliError::usage(format!("{} is not there", path.display()))
+            .hint("name a workflow file or a folder"));
     }
     for entry in walkdir::WalkDir::new(path).sort_by_file_name() {
-        let entry = entry.map_err(|e| CliError::failed(format!("cannot walk {}: {e}", path.display())))?;
+        let entry =
+            entry.map_err(|e| CliError::failed(format!("cannot walk {}: {e}", path.display())))?;
         if entry.file_type().is_file() && entry.path().extension().is_some_and(|e| e == "json") {
-            files.push(Source { path: entry.into_path(), named: false });
+            files.push(Source {
+                path: entry.into_path(),
+                named: false,
+            });
         }
     }
     Ok(())
@@ -84,7 +105,10 @@ fn check(source: &Source, catalog: &Catalog) -> Result<Option<Checked>, CliError
     let path = source.path.display().to_string();
     let bytes = if path == "-" {
         let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| CliError::failed(format!("cannot read stdin: {e}")))?;
+        std::io::stdin()
+            .lock()
+            .read_to_end(&mut bytes)
+            .map_err(|e| CliError::failed(format!("cannot read stdin: {e}")))?;
         bytes
     } else {
         std::fs::read(&source.path).map_err(|e| CliError::io("read", &source.path, &e))?
@@ -93,16 +117,32 @@ fn check(source: &Source, catalog: &Catalog) -> Result<Option<Checked>, CliError
         Ok(document) => document,
         Err(e) => {
             let finding = broken(&e);
-            return Ok(Some(Checked { path, workflow: None, nodes: 0, findings: vec![finding] }));
+            return Ok(Some(Checked {
+                path,
+                workflow: None,
+                nodes: 0,
+                findings: vec![finding],
+            }));
         }
     };
     if !source.named && document.get("nodes").is_none() {
         return Ok(None);
     }
-    let workflow = document.get("name").and_then(Value::as_str).map(str::to_owned);
-    let nodes = document.get("nodes").and_then(Value::as_array).map_or(0, Vec::len);
+    let workflow = document
+        .get("name")
+        .and_then(Value::as_str)
+        .map(str::to_owned);
+    let nodes = document
+        .get("nodes")
+        .and_then(Value::as_array)
+        .map_or(0, Vec::len);
     let findings = validate::validate_value(&document, catalog);
-    Ok(Some(Checked { path, workflow, nodes, findings }))
+    Ok(Some(Checked {
+        path,
+        workflow,
+        nodes,
+        findings,
+    }))
 }
 
 /// A file that is not JSON: n8n cannot import it.
@@ -114,14 +154,23 @@ fn broken(error: &serde_json::Error) -> Finding {
         node: None,
         node_id: None,
         pointer: String::new(),
-        message: format!("not valid JSON at line {}, column {}: {error}", error.line(), error.column()),
+        message: format!(
+            "not valid JSON at line {}, column {}: {error}",
+            error.line(),
+            error.column()
+        ),
         fix: None,
     }
 }
 
 fn keep(mut checked: Checked, args: &QaArgs) -> Checked {
-    let matches = |code: &str, wanted: &str| code == wanted || (wanted.ends_with('/') && code.starts_with(wanted));
-    checked.findings.retain(|f| (args.only.is_empty() || args.only.iter().any(|w| matches(&f.code, w))) && !args.ignore.iter().any(|w| matches(&f.code, w)));
+    let matches = |code: &str, wanted: &str| {
+        code == wanted || (wanted.ends_with('/') && code.starts_with(wanted))
+    };
+    checked.findings.retain(|f| {
+        (args.only.is_empty() || args.only.iter().any(|w| matches(&f.code, w)))
+            && !args.ignore.iter().any(|w| matches(&f.code, w))
+    });
     checked
 }
 
@@ -135,11 +184,16 @@ fn text(checked: &[Checked], skipped: &[String], errors: usize, warnings: usize)
         out.push('\n');
     }
     if !skipped.is_empty() {
-        out.push_str(&format!("{} JSON files without nodes were skipped (no workflows)\n", skipped.len()));
+        out.push_str(&format!(
+            "{} JSON files without nodes were skipped (no workflows)\n",
+            skipped.len()
+        ));
     }
     let files = checked.len();
     let clean = checked.iter().filter(|c| c.findings.is_empty()).count();
-    out.push_str(&format!("{files} files, {clean} clean, {errors} errors, {warnings} warnings\n"));
+    out.push_str(&format!(
+        "{files} files, {clean} clean, {errors} errors, {warnings} warnings\n"
+    ));
     out
 }
 
@@ -150,8 +204,16 @@ pub fn finding_line(finding: &Finding) -> String {
         Severity::Warning => style("warning").yellow(),
         Severity::Info => style("info   ").dim(),
     };
-    let node = finding.node.as_deref().map(|n| format!(" [{}]", super::super::progress::plain(n))).unwrap_or_default();
-    let mut line = format!("  {severity} {}{node} {}\n", style(&finding.code).cyan(), super::super::progress::plain_long(&finding.message));
+    let node = finding
+        .node
+        .as_deref()
+        .map(|n| format!(" [{}]", super::super::progress::plain(n)))
+        .unwrap_or_default();
+    let mut line = format!(
+        "  {severity} {}{node} {}\n",
+        style(&finding.code).cyan(),
+        super::super::progress::plain_long(&finding.message)
+    );
     if !finding.pointer.is_empty() {
         line.push_str(&format!("          {}\n", style(&finding.pointer).dim()));
     }
@@ -162,5 +224,9 @@ pub fn finding_line(finding: &Finding) -> String {
 }
 
 fn list(paths: &[PathBuf]) -> String {
-    paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ")
+    paths
+        .iter()
+        .map(|p| p.display().to_string())
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -5,8 +5,8 @@ use crate::cli::args::{ModelOptions, RunsCommand, UndoArgs};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{line, plain, plain_long};
-use crate::cli::session::{self, Session, Watcher};
 use crate::cli::report;
+use crate::cli::session::{self, Session, Watcher};
 use crate::run::{self, RunSummary, Undo, UndoneHow, Verified};
 use crate::store::{Outcome, Project};
 use console::style;
@@ -26,7 +26,19 @@ pub fn status(root: &Path, out: &Output) -> Result<Exit, CliError> {
 }
 
 fn println_head(report: &run::RunReport, out: &Output) -> Result<(), CliError> {
-    out.answer(Exit::Complete, || format!("run {} · stage {} · {}\n", report.run_id, report.stage, outcome(Some(report.outcome))), || json!({})).map(|_| ())
+    out.answer(
+        Exit::Complete,
+        || {
+            format!(
+                "run {} · stage {} · {}\n",
+                report.run_id,
+                report.stage,
+                outcome(Some(report.outcome))
+            )
+        },
+        || json!({}),
+    )
+    .map(|_| ())
 }
 
 pub fn runs(root: &Path, command: &RunsCommand, out: &Output) -> Result<Exit, CliError> {
@@ -56,10 +68,24 @@ fn list(project: &Project, out: &Output) -> Result<Exit, CliError> {
 fn summary(run: &RunSummary) -> String {
     let active = if run.active { "*" } else { " " };
     if let Some(broken) = &run.broken {
-        return format!("{active} {}  {}  {}\n", style(&run.run_id).bold(), style("unreadable").red(), plain_long(broken));
+        return format!(
+            "{active} {}  {}  {}\n",
+            style(&run.run_id).bold(),
+            style("unreadable").red(),
+            plain_long(broken)
+        );
     }
-    let made = if run.workflows.is_empty() { String::new() } else { format!("  → {}", run.workflows.join(", ")) };
-    format!("{active} {}  {:<11}  {}{made}\n", style(&run.run_id).bold(), outcome(run.outcome), plain(&run.request))
+    let made = if run.workflows.is_empty() {
+        String::new()
+    } else {
+        format!("  → {}", run.workflows.join(", "))
+    };
+    format!(
+        "{active} {}  {:<11}  {}{made}\n",
+        style(&run.run_id).bold(),
+        outcome(run.outcome),
+        plain(&run.request)
+    )
 }
 
 fn outcome(outcome: Option<Outcome>) -> &'static str {
@@ -82,7 +108,12 @@ fn show(root: &Path, project: &Project, run: &str, out: &Output) -> Result<Exit,
     out.answer(
         Exit::Complete,
         || {
-            let mut text = format!("run {} · stage {} · {}\n\n", style(&report.run_id).bold(), report.stage, outcome(Some(report.outcome)));
+            let mut text = format!(
+                "run {} · stage {} · {}\n\n",
+                style(&report.run_id).bold(),
+                report.stage,
+                outcome(Some(report.outcome))
+            );
             for record in &records {
                 if let Some(line) = line(&record.event) {
                     let time = record.at.get(11..19).unwrap_or("");
@@ -100,10 +131,22 @@ fn show(root: &Path, project: &Project, run: &str, out: &Output) -> Result<Exit,
 fn verify(project: &Project, run: Option<&str>, out: &Output) -> Result<Exit, CliError> {
     let ids = match run {
         Some(run) => vec![run.to_owned()],
-        None => project.run_ids().map_err(|e| CliError::failed(e.to_string()))?,
+        None => project
+            .run_ids()
+            .map_err(|e| CliError::failed(e.to_string()))?,
     };
-    let checked: Vec<(String, Result<Verified, String>)> = ids.into_iter().map(|id| { let result = run::verify(project, &id).map_err(|e| e.to_string()); (id, result) }).collect();
-    let exit = if checked.iter().any(|(_, r)| r.is_err()) { Exit::Failed } else { Exit::Complete };
+    let checked: Vec<(String, Result<Verified, String>)> = ids
+        .into_iter()
+        .map(|id| {
+            let result = run::verify(project, &id).map_err(|e| e.to_string());
+            (id, result)
+        })
+        .collect();
+    let exit = if checked.iter().any(|(_, r)| r.is_err()) {
+        Exit::Failed
+    } else {
+        Exit::Complete
+    };
     out.answer(
         exit,
         || {

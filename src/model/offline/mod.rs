@@ -20,7 +20,9 @@ pub struct OfflineModel {
 
 impl Default for OfflineModel {
     fn default() -> Self {
-        OfflineModel { catalog: Catalog::embedded() }
+        OfflineModel {
+            catalog: Catalog::embedded(),
+        }
     }
 }
 
@@ -28,7 +30,11 @@ impl Model for OfflineModel {
     fn is_paid(&self) -> bool {
         false
     }
-    fn call<'a>(&'a self, request: &'a ModelRequest, _sink: &'a (dyn Fn(&str) + Send + Sync)) -> BoxFuture<'a, Result<ModelAnswer, ModelError>> {
+    fn call<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        _sink: &'a (dyn Fn(&str) + Send + Sync),
+    ) -> BoxFuture<'a, Result<ModelAnswer, ModelError>> {
         Box::pin(std::future::ready(roles::play(request, self.catalog)))
     }
 }

@@ -14,7 +14,12 @@ pub struct Modification {
     pub notes: Vec<String>,
 }
 
-pub fn modify(_existing: &Workflow, _request: &str, _answers: &Map<String, Value>, _catalog: &Catalog) -> Modification {
+pub fn modify(
+    _existing: &Workflow,
+    _request: &str,
+    _answers: &Map<String, Value>,
+    _catalog: &Catalog,
+) -> Modification {
     Modification::default()
 }
 pub fn extend(_existing: &Workflow, _wanted: &Workflow) -> Modification {

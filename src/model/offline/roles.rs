@@ -3,7 +3,9 @@
 
 use super::plan::Plan;
 use super::{compile, modify, read};
-use crate::model::{Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage};
+use crate::model::{
+    Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage,
+};
 use crate::n8n::catalog::Catalog;
 use crate::n8n::workflow::Workflow;
 use indexmap::IndexMap;
@@ -16,7 +18,16 @@ struct Seen<'a> {
 
 impl<'a> Seen<'a> {
     fn new(messages: &'a [Message]) -> Self {
-        let results = messages.iter().flat_map(|m| if let Message::Tool { results } = m { results.as_slice() } else { &[] }).collect();
+        let results = messages
+            .iter()
+            .flat_map(|m| {
+                if let Message::Tool { results } = m {
+                    results.as_slice()
+                } else {
+                    &[]
+                }
+            })
+            .collect();
         Seen { results }
     }
     /// The last result of a tool, whatever its status.
@@ -25,10 +36,17 @@ impl<'a> Seen<'a> {
     }
     /// The content of the last successful call of a tool.
     fn ok(&self, tool: &str) -> Option<&'a Value> {
-        self.results.iter().rev().find(|r| r.name == tool && r.status == ToolStatus::Ok).map(|r| &r.content)
+        self.results
+            .iter()
+            .rev()
+            .find(|r| r.name == tool && r.status == ToolStatus::Ok)
+            .map(|r| &r.content)
     }
     fn all_ok(&self, tool: &'a str) -> impl Iterator<Item = &'a Value> + '_ {
-        self.results.iter().filter(move |r| r.name == tool && r.status == ToolStatus::Ok).map(|r| &r.content)
+        self.results
+            .iter()
+            .filter(move |r| r.name == tool && r.status == ToolStatus::Ok)
+            .map(|r| &r.content)
     }
 }
 
@@ -53,26 +71,49 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
         "fix" => fix(input, &seen),
         "test" => test(input, &seen),
         "post_mortem" => post_mortem(input),
-        task => return Err(ModelError::NoHandler { agent: request.task.agent.clone(), task: task.to_owned() }),
+        task => {
+            return Err(ModelError::NoHandler {
+                agent: request.task.agent.clone(),
+                task: task.to_owned(),
+            });
+        }
     };
-    let step = step.map_err(|reason| ModelError::Failed { model: "offline".into(), reason })?;
+    let step = step.map_err(|reason| ModelError::Failed {
+        model: "offline".into(),
+        reason,
+    })?;
     Ok(match step {
-        Move::Done(value) => ModelAnswer { text: value.to_string(), tool_calls: Vec::new(), usage: free() },
+        Move::Done(value) => ModelAnswer {
+            text: value.to_string(),
+            tool_calls: Vec::new(),
+            usage: free(),
+        },
         Move::Call(calls) => {
             let first = seen.results.len() + 1;
             let tool_calls = calls
                 .into_iter()
                 .enumerate()
-                .map(|(i, (name, arguments))| ToolCall { id: format!("call-{}", first + i), name: name.to_owned(), arguments: arguments.to_string() })
+                .map(|(i, (name, arguments))| ToolCall {
+                    id: format!("call-{}", first + i),
+                    name: name.to_owned(),
+                    arguments: arguments.to_string(),
+                })
                 .collect();
-            ModelAnswer { text: String::new(), tool_calls, usage: free() }
+            ModelAnswer {
+                text: String::new(),
+                tool_calls,
+                usage: free(),
+            }
         }
     })
 }
 
 /// The planner uses no tokens and its price is known.
 fn free() -> Usage {
-    Usage { cost_usd: Some(0.0), ..Usage::default() }
+    Usage {
+        cost_usd: Some(0.0),
+        ..Usage::default()
+    }
 }
 
 fn text<'a>(map: &'a Map<String, Value>, key: &str) -> &'a str {
@@ -94,7 +135,12 @@ fn clarify(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String
             "research_request": {"services": [], "actions": [request]},
         })));
     }
-    let reading = read::read(request, &read::ReadContext { answers: by_topic(&answers) });
+    let reading = read::read(
+        request,
+        &read::ReadContext {
+            answers: by_topic(&answers),
+        },
+    );
     let services = services(&reading.plan);
     Ok(Move::Done(json!({
         "requirements": requirements(request, &reading.plan, &reading.questions, reading.refusal.as_ref(), &answers),
@@ -104,11 +150,28 @@ fn clarify(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String
 
 /// Answers as the reader takes them: text by topic.
 fn by_topic(answers: &Map<String, Value>) -> IndexMap<String, String> {
-    answers.iter().map(|(k, v)| (k.clone(), v.as_str().map_or_else(|| v.to_string(), str::to_owned))).collect()
+    answers
+        .iter()
+        .map(|(k, v)| {
+            (
+                k.clone(),
+                v.as_str().map_or_else(|| v.to_string(), str::to_owned),
+            )
+        })
+        .collect()
 }
 
-fn requirements(request: &str, plan: &Plan, questions: &[crate::store::Question], refusal: Option<&super::plan::Refusal>, answers: &Map<String, Value>) -> Value {
-    let open: Vec<&crate::store::Question> = questions.iter().filter(|q| !answers.contains_key(&q.id) && !answers.contains_key(&q.topic)).collect();
+fn requirements(
+    request: &str,
+    plan: &Plan,
+    questions: &[crate::store::Question],
+    refusal: Option<&super::plan::Refusal>,
+    answers: &Map<String, Value>,
+) -> Value {
+    let open: Vec<&crate::store::Question> = questions
+        .iter()
+        .filter(|q| !answers.contains_key(&q.id) && !answers.contains_key(&q.topic))
+        .collect();
     let mut requirements = json!({
         "goal": request,
         "trigger": plan.triggers.first(),
@@ -136,7 +199,10 @@ fn services(plan: &Plan) -> Vec<String> {
 fn collect_types(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
-            if let Some(first) = map.get("node_types").and_then(|t| t.get(0)).and_then(Value::as_str)
+            if let Some(first) = map
+                .get("node_types")
+                .and_then(|t| t.get(0))
+                .and_then(Value::as_str)
                 && !found.iter().any(|f| f == first)
             {
                 found.push(first.to_owned());
@@ -157,7 +223,11 @@ fn existing(input: &Map<String, Value>) -> Option<Workflow> {
 
 /// Where the requirements keep the plan.
 fn plan(input: &Map<String, Value>) -> Plan {
-    input.get("requirements").and_then(|r| r.get("plan")).and_then(|p| serde_json::from_value(p.clone()).ok()).unwrap_or_default()
+    input
+        .get("requirements")
+        .and_then(|r| r.get("plan"))
+        .and_then(|p| serde_json::from_value(p.clone()).ok())
+        .unwrap_or_default()
 }
 
 /// The index of learnings, the project's workflows with their fit, one search for each service.
@@ -171,11 +241,28 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
             "words": words(text(input, "request")),
             "values": [],
         });
-        let mut calls = vec![("search_learnings", json!({"query": ""})), ("list_workflows", json!({"wanted": wanted})), ("search_templates", json!({"query": text(input, "request"), "limit": 5}))];
-        calls.extend(services.iter().take(8).map(|s| ("search_nodes", json!({"query": s, "limit": 3}))));
+        let mut calls = vec![
+            ("search_learnings", json!({"query": ""})),
+            ("list_workflows", json!({"wanted": wanted})),
+            (
+                "search_templates",
+                json!({"query": text(input, "request"), "limit": 5}),
+            ),
+        ];
+        calls.extend(
+            services
+                .iter()
+                .take(8)
+                .map(|s| ("search_nodes", json!({"query": s, "limit": 3}))),
+        );
         return Ok(Move::Call(calls));
     }
-    let listed = seen.ok("list_workflows").and_then(|c| c.get("workflows")).and_then(Value::as_array).cloned().unwrap_or_default();
+    let listed = seen
+        .ok("list_workflows")
+        .and_then(|c| c.get("workflows"))
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
     let mut existing: Vec<Value> = listed
         .iter()
         .filter(|w| w.get("fit_score").and_then(Value::as_u64).is_some_and(|s| s > 0))
@@ -185,13 +272,31 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
     existing.truncate(5);
     let mut nodes = Vec::new();
     for found in seen.all_ok("search_nodes") {
-        let Some(hits) = found.get("nodes").or_else(|| found.get("results")).and_then(Value::as_array) else { continue };
-        if let Some(hit) = hits.iter().find(|h| services.iter().any(|s| h.get("node_type").and_then(Value::as_str) == Some(s))) {
-            nodes.push(json!({"type": hit["node_type"], "version": hit["version"], "label": hit["label"]}));
+        let Some(hits) = found
+            .get("nodes")
+            .or_else(|| found.get("results"))
+            .and_then(Value::as_array)
+        else {
+            continue;
+        };
+        if let Some(hit) = hits.iter().find(|h| {
+            services
+                .iter()
+                .any(|s| h.get("node_type").and_then(Value::as_str) == Some(s))
+        }) {
+            nodes.push(
+                json!({"type": hit["node_type"], "version": hit["version"], "label": hit["label"]}),
+            );
         }
     }
-    let templates = seen.ok("search_templates").and_then(|c| c.get("templates")).cloned().unwrap_or_else(|| json!([]));
-    Ok(Move::Done(json!({"research_findings": {"existing": existing, "templates": templates, "nodes": nodes, "guidance": []}})))
+    let templates = seen
+        .ok("search_templates")
+        .and_then(|c| c.get("templates"))
+        .cloned()
+        .unwrap_or_else(|| json!([]));
+    Ok(Move::Done(
+        json!({"research_findings": {"existing": existing, "templates": templates, "nodes": nodes, "guidance": []}}),
+    ))
 }
 
 /// The type of a trigger that every workflow of its kind has.
@@ -213,7 +318,11 @@ fn trigger_type(trigger: &super::plan::Trigger) -> Option<String> {
 
 /// Words of three letters and more, lower case: what a workflow's name is compared with.
 fn words(request: &str) -> Vec<String> {
-    let mut found: Vec<String> = request.split(|c: char| !c.is_alphanumeric()).filter(|w| w.chars().count() >= 3).map(str::to_lowercase).collect();
+    let mut found: Vec<String> = request
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|w| w.chars().count() >= 3)
+        .map(str::to_lowercase)
+        .collect();
     found.sort();
     found.dedup();
     found
@@ -227,9 +336,15 @@ const RECOMMENDED_FIT: u64 = 80;
 fn decide(input: &Map<String, Value>) -> Result<Move, String> {
     if let Some(id) = named(input) {
         let decision = json!({"choice": "modify", "workflow_id": id, "what": format!("change {id} as asked, nothing else"), "reason": "you named this workflow"});
-        return Ok(Move::Done(json!({"decision": decision, "decision_options": [decision]})));
+        return Ok(Move::Done(
+            json!({"decision": decision, "decision_options": [decision]}),
+        ));
     }
-    let found = object(input, "research_findings").and_then(|f| f.get("existing")).and_then(Value::as_array).cloned().unwrap_or_default();
+    let found = object(input, "research_findings")
+        .and_then(|f| f.get("existing"))
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
     let score = |w: &Value| w.get("fit_score").and_then(Value::as_u64).unwrap_or(0);
     let mut options: Vec<Value> = found
         .iter()
@@ -243,31 +358,54 @@ fn decide(input: &Map<String, Value>) -> Result<Move, String> {
             })
         })
         .collect();
-    let best = options.first().filter(|o| score(o) >= RECOMMENDED_FIT).cloned();
+    let best = options
+        .first()
+        .filter(|o| score(o) >= RECOMMENDED_FIT)
+        .cloned();
     let reason = match found.iter().map(score).max() {
         None => "there is no workflow yet that could be changed".to_owned(),
-        Some(top) => format!("the nearest existing workflow fits to {top} of 100; from {RECOMMENDED_FIT} on changing it is the better way"),
+        Some(top) => format!(
+            "the nearest existing workflow fits to {top} of 100; from {RECOMMENDED_FIT} on changing it is the better way"
+        ),
     };
     let build = json!({"choice": "build", "workflow_id": null, "what": "build a new workflow", "reason": reason});
     options.push(build.clone());
-    Ok(Move::Done(json!({"decision": best.unwrap_or(build), "decision_options": options})))
+    Ok(Move::Done(
+        json!({"decision": best.unwrap_or(build), "decision_options": options}),
+    ))
 }
 
 /// The workflow that the user named.
 fn named(input: &Map<String, Value>) -> Option<String> {
-    let given = object(input, "input").and_then(|i| i.get("workflow")).and_then(Value::as_str);
+    let given = object(input, "input")
+        .and_then(|i| i.get("workflow"))
+        .and_then(Value::as_str);
     given.filter(|id| !id.is_empty()).map(str::to_owned)
 }
 
 /// Name and nodes of what will be built; a change is worked out by the builder, on the workflow as it is then.
 fn blueprint(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String> {
     if let Some(id) = to_change(input) {
-        let name = input.get("existing").and_then(|e| e.pointer("/workflow/name").or_else(|| e.get("name"))).and_then(Value::as_str).unwrap_or(&id).to_owned();
-        return Ok(Move::Done(json!({"blueprint": {"name": name, "changes": [text(input, "request")]}})));
+        let name = input
+            .get("existing")
+            .and_then(|e| e.pointer("/workflow/name").or_else(|| e.get("name")))
+            .and_then(Value::as_str)
+            .unwrap_or(&id)
+            .to_owned();
+        return Ok(Move::Done(
+            json!({"blueprint": {"name": name, "changes": [text(input, "request")]}}),
+        ));
     }
     let compiled = compile::compile(&plan(input), catalog);
-    let nodes: Vec<Value> = compiled.workflow.nodes.iter().map(|n| json!({"name": n.name(), "type": n.node_type(), "version": n.type_version()})).collect();
-    Ok(Move::Done(json!({"blueprint": {"name": compiled.workflow.name(), "nodes": nodes, "open": compiled.todo}})))
+    let nodes: Vec<Value> = compiled
+        .workflow
+        .nodes
+        .iter()
+        .map(|n| json!({"name": n.name(), "type": n.node_type(), "version": n.type_version()}))
+        .collect();
+    Ok(Move::Done(
+        json!({"blueprint": {"name": compiled.workflow.name(), "nodes": nodes, "open": compiled.todo}}),
+    ))
 }
 
 /// Builds the workflow, or changes the existing one, through the tools.
@@ -279,7 +417,10 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
     if let Some(made) = seen.last("create_workflow") {
         return built(made, json!(compiled.todo), json!(compiled.notes));
     }
-    Ok(Move::Call(vec![("create_workflow", creation(&compiled.workflow))]))
+    Ok(Move::Call(vec![(
+        "create_workflow",
+        creation(&compiled.workflow),
+    )]))
 }
 
 /// The arguments of `create_workflow` for a compiled document.
@@ -294,7 +435,12 @@ fn to_change(input: &Map<String, Value>) -> Option<String> {
     Some(text(decided, "workflow_id").to_owned()).filter(|id| !id.is_empty())
 }
 
-fn change(input: &Map<String, Value>, id: &str, seen: &Seen<'_>, catalog: &Catalog) -> Result<Move, String> {
+fn change(
+    input: &Map<String, Value>,
+    id: &str,
+    seen: &Seen<'_>,
+    catalog: &Catalog,
+) -> Result<Move, String> {
     let existing = match whole_workflow(id, seen)? {
         Reading::More(call) => return Ok(Move::Call(vec![call])),
         Reading::All(existing) => existing,
@@ -313,14 +459,23 @@ fn change(input: &Map<String, Value>, id: &str, seen: &Seen<'_>, catalog: &Catal
         return built(made, json!(modification.todo), json!(modification.notes));
     }
     if !modification.ops.is_empty() {
-        return Ok(Move::Call(vec![("update_workflow", json!({"workflow_id": id, "ops": modification.ops}))]));
+        return Ok(Move::Call(vec![(
+            "update_workflow",
+            json!({"workflow_id": id, "ops": modification.ops}),
+        )]));
     }
     if named(input).is_some() {
-        return Err(format!("the offline model could not read a change of the workflow {id} out of the request; say what to change in plain words, or use a model"));
+        return Err(format!(
+            "the offline model could not read a change of the workflow {id} out of the request; say what to change in plain words, or use a model"
+        ));
     }
     let mut notes = modification.notes;
-    notes.push(format!("{id} does all of this already; nothing was changed"));
-    Ok(Move::Done(json!({"workflow": {"id": id, "todo": modification.todo, "notes": notes}})))
+    notes.push(format!(
+        "{id} does all of this already; nothing was changed"
+    ));
+    Ok(Move::Done(
+        json!({"workflow": {"id": id, "todo": modification.todo, "notes": notes}}),
+    ))
 }
 
 enum Reading {
@@ -331,50 +486,96 @@ enum Reading {
 /// The workflow as read so far; large ones come in pages.
 fn whole_workflow(id: &str, seen: &Seen<'_>) -> Result<Reading, String> {
     let Some(last) = seen.last("get_workflow") else {
-        return Ok(Reading::More(("get_workflow", json!({"workflow_id": id, "view": "full"}))));
+        return Ok(Reading::More((
+            "get_workflow",
+            json!({"workflow_id": id, "view": "full"}),
+        )));
     };
     if last.status != ToolStatus::Ok {
-        return Err(format!("the workflow {id} cannot be read: {}", last.content));
+        return Err(format!(
+            "the workflow {id} cannot be read: {}",
+            last.content
+        ));
     }
     if let Some(next) = last.content.get("next_cursor").and_then(Value::as_str) {
-        return Ok(Reading::More(("get_workflow", json!({"workflow_id": id, "view": "full", "cursor": next}))));
+        return Ok(Reading::More((
+            "get_workflow",
+            json!({"workflow_id": id, "view": "full", "cursor": next}),
+        )));
     }
-    let mut pages = seen.all_ok("get_workflow").filter_map(|c| c.get("workflow"));
-    let mut document = pages.next().cloned().ok_or("the workflow came without its document")?;
+    let mut pages = seen
+        .all_ok("get_workflow")
+        .filter_map(|c| c.get("workflow"));
+    let mut document = pages
+        .next()
+        .cloned()
+        .ok_or("the workflow came without its document")?;
     for page in pages {
-        if let (Some(Value::Array(nodes)), Some(Value::Array(more))) = (document.get_mut("nodes"), page.get("nodes")) {
+        if let (Some(Value::Array(nodes)), Some(Value::Array(more))) =
+            (document.get_mut("nodes"), page.get("nodes"))
+        {
             nodes.extend(more.iter().cloned());
         }
     }
-    Workflow::from_value(document).map(Reading::All).map_err(|e| e.to_string())
+    Workflow::from_value(document)
+        .map(Reading::All)
+        .map_err(|e| e.to_string())
 }
 
 /// The builder's answer after its call: what the program saw, and what stays for the user.
 fn built(made: &ToolResult, todo: Value, notes: Value) -> Result<Move, String> {
     if made.status != ToolStatus::Ok {
-        return Err(format!("{} did not succeed: {}", made.name, made.content.get("error").and_then(Value::as_str).unwrap_or("no reason given")));
+        return Err(format!(
+            "{} did not succeed: {}",
+            made.name,
+            made.content
+                .get("error")
+                .and_then(Value::as_str)
+                .unwrap_or("no reason given")
+        ));
     }
-    let id = made.content.get("workflow_id").or_else(|| made.content.get("id")).cloned().unwrap_or_default();
-    Ok(Move::Done(json!({"workflow": {"id": id, "todo": todo, "notes": notes}})))
+    let id = made
+        .content
+        .get("workflow_id")
+        .or_else(|| made.content.get("id"))
+        .cloned()
+        .unwrap_or_default();
+    Ok(Move::Done(
+        json!({"workflow": {"id": id, "todo": todo, "notes": notes}}),
+    ))
 }
 
 /// The id of the workflow in hand.
 fn workflow_id(input: &Map<String, Value>) -> Result<String, String> {
-    object(input, "workflow").map(|w| text(w, "id").to_owned()).filter(|id| !id.is_empty()).ok_or_else(|| "there is no workflow to work on".to_owned())
+    object(input, "workflow")
+        .map(|w| text(w, "id").to_owned())
+        .filter(|id| !id.is_empty())
+        .ok_or_else(|| "there is no workflow to work on".to_owned())
 }
 
 /// The final check; its counts are the report, and the nodes with errors are what a fix may touch.
 fn validate(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
     let id = workflow_id(input)?;
     let Some(result) = seen.last("validate_workflow") else {
-        return Ok(Move::Call(vec![("validate_workflow", json!({"workflow_id": id}))]));
+        return Ok(Move::Call(vec![(
+            "validate_workflow",
+            json!({"workflow_id": id}),
+        )]));
     };
     if result.status != ToolStatus::Ok {
-        return Err(format!("validate_workflow did not succeed: {}", result.content));
+        return Err(format!(
+            "validate_workflow did not succeed: {}",
+            result.content
+        ));
     }
     let count = |key: &str| result.content.get(key).and_then(Value::as_u64).unwrap_or(0);
     let errors = count("error_count");
-    let findings = result.content.get("findings").and_then(Value::as_array).cloned().unwrap_or_default();
+    let findings = result
+        .content
+        .get("findings")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
     let mut scope: Vec<Value> = Vec::new();
     for finding in findings.iter().filter(|f| f["severity"] == "error") {
         if let Some(node) = finding.get("node_id").filter(|n| n.is_string())
@@ -394,10 +595,17 @@ fn validate(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
 fn research_fix(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
     let findings = errors(input);
     if seen.results.is_empty() {
-        let mut codes: Vec<&str> = findings.iter().filter_map(|f| f.get("code").and_then(Value::as_str)).collect();
+        let mut codes: Vec<&str> = findings
+            .iter()
+            .filter_map(|f| f.get("code").and_then(Value::as_str))
+            .collect();
         codes.sort_unstable();
         codes.dedup();
-        let calls: Vec<_> = codes.iter().take(5).map(|code| ("search_learnings", json!({"query": code}))).collect();
+        let calls: Vec<_> = codes
+            .iter()
+            .take(5)
+            .map(|code| ("search_learnings", json!({"query": code})))
+            .collect();
         if !calls.is_empty() {
             return Ok(Move::Call(calls));
         }
@@ -407,24 +615,42 @@ fn research_fix(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, Str
         .iter()
         .map(|f| match f.pointer("/fix/title").and_then(Value::as_str) {
             Some(title) => format!("{}: {title}", field(f, "node")),
-            None => format!("{}: {} has no known fix; only the user can supply it: {}", field(f, "node"), field(f, "code"), field(f, "message")),
+            None => format!(
+                "{}: {} has no known fix; only the user can supply it: {}",
+                field(f, "node"),
+                field(f, "code"),
+                field(f, "message")
+            ),
         })
         .collect();
-    Ok(Move::Done(json!({"research_findings": {"guidance": guidance}})))
+    Ok(Move::Done(
+        json!({"research_findings": {"guidance": guidance}}),
+    ))
 }
 
 /// The error findings of the last check: as the checker gave them, else as the QA report has them.
 fn errors(input: &Map<String, Value>) -> Vec<Value> {
     let checked = input.get("findings").and_then(Value::as_array);
-    let reported = object(input, "qa_report").and_then(|r| r.get("findings")).and_then(Value::as_array);
-    checked.or(reported).into_iter().flatten().filter(|f| f["severity"] == "error").cloned().collect()
+    let reported = object(input, "qa_report")
+        .and_then(|r| r.get("findings"))
+        .and_then(Value::as_array);
+    checked
+        .or(reported)
+        .into_iter()
+        .flatten()
+        .filter(|f| f["severity"] == "error")
+        .cloned()
+        .collect()
 }
 
 /// L1: applies the fixes that are certain. What has none is left as it is.
 fn fix(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
     let id = workflow_id(input)?;
     let Some(result) = seen.last("autofix_workflow") else {
-        return Ok(Move::Call(vec![("autofix_workflow", json!({"workflow_id": id}))]));
+        return Ok(Move::Call(vec![(
+            "autofix_workflow",
+            json!({"workflow_id": id}),
+        )]));
     };
     let tried: Vec<Value> = match result.status {
         ToolStatus::Ok => errors(input)
@@ -434,18 +660,27 @@ fn fix(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
             .collect(),
         _ => Vec::new(),
     };
-    Ok(Move::Done(json!({"workflow": {"id": id}, "fixes_tried": tried})))
+    Ok(Move::Done(
+        json!({"workflow": {"id": id}, "fixes_tried": tried}),
+    ))
 }
 
 /// Runs the workflow once where the backend can; says why not where it cannot.
 fn test(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
     let id = workflow_id(input)?;
     let Some(result) = seen.last("trigger_workflow") else {
-        return Ok(Move::Call(vec![("trigger_workflow", json!({"workflow_id": id}))]));
+        return Ok(Move::Call(vec![(
+            "trigger_workflow",
+            json!({"workflow_id": id}),
+        )]));
     };
     let report = match result.status {
-        ToolStatus::Ok => json!({"executed": true, "execution": result.content, "test_status": "pass"}),
-        _ => json!({"executed": false, "not_executed": result.content.get("error").and_then(Value::as_str).unwrap_or("the backend did not run it")}),
+        ToolStatus::Ok => {
+            json!({"executed": true, "execution": result.content, "test_status": "pass"})
+        }
+        _ => {
+            json!({"executed": false, "not_executed": result.content.get("error").and_then(Value::as_str).unwrap_or("the backend did not run it")})
+        }
     };
     Ok(Move::Done(json!({"qa_report": report})))
 }
@@ -453,14 +688,32 @@ fn test(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
 /// L4: what the state itself shows about why the run was blocked.
 fn post_mortem(input: &Map<String, Value>) -> Result<Move, String> {
     let open = errors(input);
-    let field = |key: &str| open.first().and_then(|f| f.get(key)).and_then(Value::as_str).unwrap_or("").to_owned();
+    let field = |key: &str| {
+        open.first()
+            .and_then(|f| f.get(key))
+            .and_then(Value::as_str)
+            .unwrap_or("")
+            .to_owned()
+    };
     let summary = if open.is_empty() {
         "the run was blocked without an open error finding".to_owned()
     } else {
-        format!("{} error findings stayed after all QA cycles; the first is {} on node {:?}: {}", open.len(), field("code"), field("node"), field("message"))
+        format!(
+            "{} error findings stayed after all QA cycles; the first is {} on node {:?}: {}",
+            open.len(),
+            field("code"),
+            field("node"),
+            field("message")
+        )
     };
-    let ids: Vec<String> = open.iter().filter_map(|f| f.get("id").and_then(Value::as_str).map(str::to_owned)).collect();
-    let codes: Vec<&str> = open.iter().filter_map(|f| f.get("code").and_then(Value::as_str)).collect();
+    let ids: Vec<String> = open
+        .iter()
+        .filter_map(|f| f.get("id").and_then(Value::as_str).map(str::to_owned))
+        .collect();
+    let codes: Vec<&str> = open
+        .iter()
+        .filter_map(|f| f.get("code").and_then(Value::as_str))
+        .collect();
     let learnings = if open.is_empty() {
         json!([])
     } else {
