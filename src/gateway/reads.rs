@@ -146,13 +146,16 @@ impl Gateway {
                     Err(error) if error.kind == BackendErrorKind::Unavailable => return Err(error),
                     Err(_) => continue,
                 };
-                entry["fit_score"] = json!(fit.score);
-                entry["fit_parts"] = json!(fit.parts);
+                if let Value::Object(entry) = &mut entry {
+                    entry.insert("fit_score".into(), json!(fit.score));
+                    entry.insert("fit_parts".into(), json!(fit.parts));
+                }
             }
             workflows.push(entry);
         }
         if list.wanted.is_some() {
-            workflows.sort_by_key(|w| std::cmp::Reverse(w["fit_score"].as_u64()));
+            workflows
+                .sort_by_key(|w| std::cmp::Reverse(w.get("fit_score").and_then(Value::as_u64)));
         }
         let page = match page(workflows, list.cursor.as_deref()) {
             Ok(page) => page,

@@ -45,7 +45,9 @@ pub fn agents(root: &Path, command: &AgentsCommand, out: &Output) -> Result<Exit
                 },
                 || {
                     let mut whole = agent(&pack, name);
-                    whole["prompt"] = found.prompt.clone().into();
+                    if let Value::Object(map) = &mut whole {
+                        map.insert("prompt".into(), found.prompt.clone().into());
+                    }
                     whole
                 },
             )

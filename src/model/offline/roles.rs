@@ -284,9 +284,7 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
                 .iter()
                 .any(|s| h.get("node_type").and_then(Value::as_str) == Some(s))
         }) {
-            nodes.push(
-                json!({"type": hit["node_type"], "version": hit["version"], "label": hit["label"]}),
-            );
+            nodes.push(json!({"type": hit.get("node_type"), "label": hit.get("label")}));
         }
     }
     let templates = seen
@@ -425,8 +423,7 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
 
 /// The arguments of `create_workflow` for a compiled document.
 fn creation(workflow: &Workflow) -> Value {
-    let document = workflow.to_value();
-    json!({"name": workflow.name(), "nodes": document["nodes"], "connections": document["connections"], "settings": document["settings"]})
+    json!({"name": workflow.name(), "nodes": workflow.nodes, "connections": workflow.connections, "settings": workflow.head.get("settings")})
 }
 
 /// The id of the workflow that the decision (or the user) wants changed.
