@@ -326,7 +326,7 @@ async fn a_workflow_is_created_changed_checked_and_journaled() {
         ]
     );
     let durable: Vec<bool> = b.desk.events.iter().map(|(_, durable)| *durable).collect();
-    assert_eq!(durable, [true, true, true, true, true, false, false]);
+    assert_eq!(durable, [true, true, false, true, true, false, false]);
     let Event::ToolIntent {
         expect, decision, ..
     } = &b.desk.events[0].0

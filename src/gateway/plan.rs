@@ -463,7 +463,7 @@ impl Gateway {
                 graph_hash: before.graph_hash.clone(),
                 node_count: before.workflow.nodes.len(),
             },
-            true,
+            false, // the file is on the disk; the durable intent that follows takes this line with it
         )?;
         Ok(Some(taken))
     }
