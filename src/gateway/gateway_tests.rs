@@ -345,6 +345,37 @@ async fn a_workflow_is_created_changed_checked_and_journaled() {
 }
 
 #[tokio::test]
+async fn what_a_call_leaves_out_is_filled_in() {
+    let mut b = Bench::new();
+    let mut args = two_nodes("W");
+    args["nodes"][0] =
+        json!({"name": "Start", "type": "n8n-nodes-base.webhook", "parameters": {"path": "x"}});
+    b.ok("writer", "create_workflow", args).await;
+    b.ok(
+        "writer",
+        "update_workflow",
+        json!({"workflow_id": "w", "ops": [
+            {"op": "add_node", "node": {"name": "Slack", "type": "n8n-nodes-base.slack"}},
+            {"op": "connect", "from": "End", "to": "Slack"},
+        ]}),
+    )
+    .await;
+    let file = b.file("w").unwrap();
+    for node in &file.nodes {
+        let version = node.type_version().unwrap();
+        let known = Catalog::embedded().lookup(node.node_type(), Some(version));
+        assert!(known.known().is_some(), "{} {version}", node.node_type());
+        assert!(node.position().is_some());
+    }
+    let places: BTreeSet<String> = file
+        .nodes
+        .iter()
+        .map(|n| format!("{:?}", n.position()))
+        .collect();
+    assert_eq!(places.len(), 3, "no two nodes in one place");
+}
+
+#[tokio::test]
 async fn a_role_has_its_tools_and_no_others() {
     let mut b = Bench::new().with_file("old", 3, false);
     for (role, tool) in [
