@@ -286,7 +286,7 @@ impl Gateway {
         ToolCall {
             id: call.id.clone(),
             name: shown(&call.name),
-            arguments: self.redactor.arguments(&call.arguments),
+            arguments: untrusted::text(&self.redactor.arguments(&call.arguments)).into_owned(),
         }
     }
 }
