@@ -2,6 +2,7 @@
 //! The file's name is the id. Earlier states are kept under `memory/versions/`. It keeps workflows; it cannot execute them,
 //! and says so. A file that cannot be read as a workflow is reported and never written over.
 
+use super::address::{FOLDER, id_of_path, looks_like_path, path_of, relative};
 use super::files::{Existing, Files, Found};
 use super::{
     Backend, BackendAbilities, BackendError, BackendResult, BoxFuture, BrokenFile, ExecutionHead,
@@ -12,11 +13,9 @@ use crate::n8n::{Workflow, WorkflowId};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-const FOLDER: &str = "workflows";
 const VERSIONS: &str = "memory/versions";
-const MAX_ID: usize = 200;
 
 pub struct EmbeddedBackend {
     root: PathBuf,
@@ -280,101 +279,6 @@ fn no_execution(what: &str) -> BackendError {
         "the embedded backend cannot execute workflows: {what}"
     ))
     .with_hint("not executed; import the file into n8n, or connect an n8n in .mcp.json, to run it")
-}
-
-fn looks_like_path(reference: &str) -> bool {
-    reference.contains(['/', '\\']) || reference.ends_with(".json")
-}
-
-/// The path inside the project that a text means.
-fn relative(root: &Path, reference: &str) -> BackendResult<PathBuf> {
-    let outside = || {
-        BackendError::rejected(format!("`{reference}` is not a file inside the project"))
-            .with_hint("give an id, or a path below the project folder that ends in .json")
-    };
-    let text = reference.replace('\\', "/");
-    let mut path = PathBuf::from(&text);
-    if path.is_absolute() {
-        let inside = path
-            .strip_prefix(root)
-            .map(Path::to_path_buf)
-            .or_else(|_| {
-                let real = root.canonicalize().map_err(|_| outside())?;
-                path.strip_prefix(&real)
-                    .map(Path::to_path_buf)
-                    .map_err(|_| outside())
-            })?;
-        path = inside;
-    }
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::Normal(name) => clean.push(name),
-            Component::CurDir => {}
-            _ => return Err(outside()),
-        }
-    }
-    if clean.as_os_str().is_empty() {
-        return Err(outside());
-    }
-    Ok(clean)
-}
-
-fn id_of_path(relative: &Path) -> WorkflowId {
-    let text = relative
-        .components()
-        .map(|c| c.as_os_str().to_string_lossy())
-        .collect::<Vec<_>>()
-        .join("/");
-    let own = text
-        .strip_prefix(FOLDER)
-        .and_then(|rest| rest.strip_prefix('/'))
-        .and_then(|name| name.strip_suffix(".json"))
-        .filter(|stem| !looks_like_path(stem));
-    WorkflowId(own.map_or(text.clone(), str::to_owned))
-}
-
-/// The file of an id. Refuses what may never be a workflow: other endings, hidden files, the run's own records.
-fn path_of(id: &WorkflowId) -> BackendResult<PathBuf> {
-    let refuse = |why: &str| {
-        Err(BackendError::rejected(format!(
-            "`{}` is not a workflow id: {why}",
-            id.0.escape_debug()
-        ))
-        .with_hint(
-            "`list_workflows` shows the ids; a path is relative to the project and ends in .json",
-        ))
-    };
-    let text = id.0.as_str();
-    if text.is_empty() {
-        return refuse("it is empty");
-    }
-    if text.len() > MAX_ID {
-        return refuse("it is too long");
-    }
-    if text.chars().any(char::is_control) {
-        return refuse("it has control characters");
-    }
-    if !looks_like_path(text) {
-        if text.starts_with('.') {
-            return refuse("it names a hidden file");
-        }
-        return Ok(Path::new(FOLDER).join(format!("{text}.json")));
-    }
-    let mut path = PathBuf::new();
-    for part in text.split('/') {
-        if part.is_empty() || part.starts_with('.') || part.contains('\\') || part.contains(':') {
-            return refuse("its path has an empty, hidden or special part");
-        }
-        path.push(part);
-    }
-    if !text.ends_with(".json") {
-        return refuse("a path must end in .json");
-    }
-    if path.starts_with("memory") {
-        return refuse("memory/ holds the runs' own records");
-    }
-    Ok(path)
 }
 
 fn version_folder(id: &WorkflowId) -> PathBuf {

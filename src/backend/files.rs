@@ -46,7 +46,7 @@ impl Files {
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 return Ok(Found::Missing);
             }
-            Err(e) => return Err(failed("read", path, &e)),
+            Err(e) => return odd_or_failed(path, &e),
         };
         // Looked at before it is opened: opening a pipe would wait for ever.
         if !meta.is_file() {
@@ -58,7 +58,10 @@ impl Files {
                 meta.len()
             )));
         }
-        let file = self.root.open(path).map_err(|e| failed("read", path, &e))?;
+        let file = match self.root.open(path) {
+            Ok(file) => file,
+            Err(e) => return odd_or_failed(path, &e),
+        };
         let mut bytes = Vec::new();
         file.take(max_bytes)
             .read_to_end(&mut bytes)
@@ -167,6 +170,15 @@ impl Files {
             .open(at)
             .and_then(|dir| dir.sync_all())
             .map_err(|e| failed("sync", at, &e))
+    }
+}
+
+/// One file that may not be read says nothing about the rest of the project.
+fn odd_or_failed(path: &Path, error: &std::io::Error) -> BackendResult<Found> {
+    if error.kind() == ErrorKind::PermissionDenied {
+        Ok(Found::Odd(format!("it may not be read: {error}")))
+    } else {
+        Err(failed("read", path, error))
     }
 }
 

@@ -2,6 +2,7 @@
 //! project, an n8n through MCP) is not visible above this floor.
 //! A backend decides nothing: who may do what, and whether an edit is safe, is settled before it is called.
 
+mod address;
 mod document;
 mod embedded;
 mod files;

@@ -2,10 +2,10 @@
 //! budget, guards, snapshot, intent, call, read back, result.
 
 use super::approval::{Ask, Asked, approved, settle_ask};
-use super::change::Planned;
 use super::content::{Outcome, backend_failure, refusal};
 use super::guards::{self, deny};
-use super::redact::{clean, holds_mark};
+use super::plan::Planned;
+use super::redact::{clean, clean_text, holds_mark};
 use super::tools::{self, Request, Tool};
 use super::{CallContext, Gateway, GatewayError, Settled, strict_json, untrusted};
 use crate::backend::{BackendError, BackendErrorKind};
@@ -175,7 +175,10 @@ impl Gateway {
             match settle_ask(cx.guards, cx.can_ask, &ask) {
                 Asked::Allowed => approvals.push(rule.clone()),
                 Asked::Refused(decision) => return Verdict::Refuse(decision),
-                Asked::Open(question) => return Verdict::Ask(question),
+                Asked::Open(mut question) => {
+                    question.text = clean_text(&self.redactor, &question.text);
+                    return Verdict::Ask(question);
+                }
             }
         }
         if !approvals.is_empty() {
@@ -199,7 +202,7 @@ impl Gateway {
             step: cx.step.to_owned(),
             role: cx.role.to_owned(),
             call: call.clone(),
-            decision,
+            decision: self.cleaned(decision),
             mutates,
             expect,
         };
@@ -262,12 +265,28 @@ impl Gateway {
         }
     }
 
+    /// A reason may quote what a model or a workflow said.
+    fn cleaned(&self, decision: Decision) -> Decision {
+        let clean = |reason: String| clean_text(&self.redactor, &reason);
+        match decision {
+            Decision::Allow { rule } => Decision::Allow { rule },
+            Decision::Ask { rule, reason } => Decision::Ask {
+                rule,
+                reason: clean(reason),
+            },
+            Decision::Deny { rule, reason } => Decision::Deny {
+                rule,
+                reason: clean(reason),
+            },
+        }
+    }
+
     /// The call as the journal may keep it.
     fn journaled(&self, call: &ToolCall) -> ToolCall {
         ToolCall {
             id: call.id.clone(),
             name: shown(&call.name),
-            arguments: self.redactor.arguments(&call.arguments),
+            arguments: untrusted::text(&self.redactor.arguments(&call.arguments)).into_owned(),
         }
     }
 }

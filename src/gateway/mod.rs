@@ -5,10 +5,12 @@
 
 mod approval;
 mod call;
-mod change;
 mod content;
+mod created;
 mod guard_state;
 pub mod guards;
+mod perform;
+mod plan;
 mod reads;
 pub mod redact;
 mod settle;

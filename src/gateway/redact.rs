@@ -330,6 +330,11 @@ fn is_literal(text: &str) -> bool {
     text.len() >= 6 && !text.starts_with('=') && !text.contains("{{") && !text.contains(MARK)
 }
 
+/// The same for one text.
+pub(super) fn clean_text(redactor: &Redactor, text: &str) -> String {
+    super::untrusted::text(&redactor.text(text)).into_owned()
+}
+
 /// Redacted, then harmless to look at.
 pub(super) fn clean(redactor: &Redactor, value: Value) -> Value {
     map_strings(redactor.value(value), &|s| {

@@ -1,22 +1,21 @@
-//! Mutations: what a request would make of the workflow (on our copy, guarded), and then doing it and reading it back.
-//! Nothing here reaches the backend's writing side before the caller has journaled the intent.
+//! Mutations, before they happen: what a request would make of the workflow, on our copy, with the guards' decisions.
+//! Nothing here reaches the backend's writing side.
 
 use super::call::Reserved;
-use super::content::{Outcome, backend_failure, error_content, head, knowledge_failure};
+use super::content::{Outcome, backend_failure, counts, head};
+use super::created::built;
 use super::guards::{self, deny};
 use super::tools::{CreateWorkflow, Request, UpdateWorkflow};
 use super::{CallContext, Gateway, GatewayError};
 use crate::backend::{BackendError, BackendErrorKind, Stored};
 use crate::knowledge::NewLearning;
-use crate::n8n::diff::changes;
 use crate::n8n::finding::Confidence;
 use crate::n8n::hash::graph_hash;
-use crate::n8n::{EditOp, NodeId, Workflow, WorkflowId, edit, layout};
+use crate::n8n::{Workflow, WorkflowId, edit};
 use crate::policy::Decision;
 use crate::store::SnapshotRef;
-use crate::store::event::{Change, Event, MutationExpectation};
+use crate::store::event::{Event, MutationExpectation};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
 
 /// What will be done.
 pub(super) enum Plan {
@@ -68,7 +67,12 @@ impl Gateway {
                     Err(outcome) => return Ok(Err(outcome)),
                 };
                 let (after, fixed) = self.fixed(cx, &before.workflow, fix.finding_ids.as_deref());
-                let notes = Map::from_iter([("fixed".to_owned(), json!(fixed))]);
+                let (errors, warnings, _) = counts(&self.findings(&after));
+                let left = json!({"error_count": errors, "warning_count": warnings});
+                let notes = Map::from_iter([
+                    ("fixed".to_owned(), json!(fixed)),
+                    ("left".to_owned(), left),
+                ]);
                 self.plan_replace(cx, before, after, fix.expect_hash.as_deref(), exact, notes)
             }
             Request::RollbackWorkflow(back) => {
@@ -459,183 +463,10 @@ impl Gateway {
                 graph_hash: before.graph_hash.clone(),
                 node_count: before.workflow.nodes.len(),
             },
-            true,
+            false, // the file is on the disk; the durable intent that follows takes this line with it
         )?;
         Ok(Some(taken))
     }
-
-    /// Does it, reads it back, and says what is there now.
-    pub(super) async fn perform(
-        &self,
-        plan: Plan,
-        snapshot: Option<SnapshotRef>,
-    ) -> (Result<Outcome, BackendError>, Option<Change>) {
-        match plan {
-            Plan::Create { id, after } => {
-                let written = self.backend.create(id.as_ref(), &after).await;
-                let id = match (&written, id) {
-                    (Ok(stored), _) => stored.id.clone(),
-                    (Err(_), Some(id)) => id,
-                    (Err(_), None) => return (written.map(|_| Outcome::Ok(Value::Null)), None),
-                };
-                let was = Was {
-                    id,
-                    before: None,
-                    snapshot: None,
-                };
-                let notes = Map::from_iter([("created".to_owned(), Value::Bool(true))]);
-                self.read_back(was, &graph_hash(&after), written.err(), notes)
-                    .await
-            }
-            Plan::Replace {
-                before,
-                after,
-                mut notes,
-            } => {
-                let written = self.backend.replace(&before.id, &after).await;
-                notes.insert("changed".into(), Value::Bool(true));
-                let lines = changes(&before.workflow, &after).to_string();
-                notes.insert("changes".into(), lines.lines().collect());
-                let was = Was {
-                    id: before.id.clone(),
-                    before: Some(before.graph_hash.clone()),
-                    snapshot: snapshot.map(|s| s.file),
-                };
-                self.read_back(was, &graph_hash(&after), written.err(), notes)
-                    .await
-            }
-            Plan::Delete(before) => self.delete(*before, snapshot).await,
-            Plan::SetActive { id, active } => match self.backend.set_active(&id, active).await {
-                Ok(stored) if stored.active == active => {
-                    (Ok(Outcome::Ok(Value::Object(head(&stored)))), None)
-                }
-                Ok(stored) => {
-                    let error = format!("the workflow reads back as active: {}", stored.active);
-                    (Ok(Outcome::failed(error, "verify", "read it again")), None)
-                }
-                Err(error) => (Err(error), None),
-            },
-            Plan::Trigger { id, payload } => {
-                let run = self.backend.trigger(&id, &payload).await;
-                let content =
-                    |execution| json!({"id": id, "executed": true, "execution": execution});
-                (run.map(|e| Outcome::Ok(content(e))), None)
-            }
-            Plan::WriteLearning(entry) => {
-                let outcome = match self.knowledge.write_learning(&entry) {
-                    Ok(id) => Outcome::Ok(json!({"learning_id": id, "title": entry.title})),
-                    Err(error) => knowledge_failure(&error),
-                };
-                (Ok(outcome), None)
-            }
-        }
-    }
-
-    async fn delete(
-        &self,
-        before: Stored,
-        snapshot: Option<SnapshotRef>,
-    ) -> (Result<Outcome, BackendError>, Option<Change>) {
-        let done = self.backend.delete(&before.id).await;
-        let gone = match self.backend.get(&before.id).await {
-            Err(error) => error.kind == BackendErrorKind::NotFound,
-            Ok(_) => false,
-        };
-        let snapshot = snapshot.map(|s| s.file);
-        match (done, gone) {
-            (_, true) => {
-                let change = Change {
-                    workflow_id: before.id.0.clone(),
-                    before: Some(before.graph_hash),
-                    after: None,
-                    node_count: 0,
-                    snapshot: snapshot.clone(),
-                };
-                let content = json!({"id": before.id, "deleted": true, "snapshot": snapshot});
-                (Ok(Outcome::Ok(content)), Some(change))
-            }
-            (Err(error), false) => (Err(error), None),
-            (Ok(()), false) => (
-                Ok(Outcome::failed(
-                    format!(
-                        "the workflow `{}` is still there after deleting it",
-                        before.id
-                    ),
-                    "verify",
-                    "tell the user",
-                )),
-                None,
-            ),
-        }
-    }
-
-    /// A write counts when reading it back gives the graph that was meant, whatever the write itself said.
-    async fn read_back(
-        &self,
-        was: Was,
-        meant: &str,
-        error: Option<BackendError>,
-        notes: Map<String, Value>,
-    ) -> (Result<Outcome, BackendError>, Option<Change>) {
-        let stored = match self.backend.get(&was.id).await {
-            Ok(stored) => stored,
-            Err(read) => {
-                let unwritten = error.is_some() && read.kind == BackendErrorKind::NotFound;
-                return match error {
-                    Some(error) if unwritten && was.before.is_none() => (Err(error), None),
-                    _ => {
-                        let why =
-                            format!("the write of `{}` could not be read back: {read}", was.id);
-                        (Ok(Outcome::Unknown(unknown(&why))), None)
-                    }
-                };
-            }
-        };
-        if let Some(error) = error
-            && (was.before.is_none() || was.before.as_deref() == Some(&stored.graph_hash))
-        {
-            // A create that failed found a file that is not its own; a replace that failed left what was.
-            return (Err(error), None);
-        }
-        let change = Change {
-            workflow_id: was.id.0.clone(),
-            before: was.before,
-            after: Some(stored.graph_hash.clone()),
-            node_count: stored.workflow.nodes.len(),
-            snapshot: was.snapshot.clone(),
-        };
-        let mut content = head(&stored);
-        content.extend(notes);
-        if let Some(snapshot) = was.snapshot {
-            content.insert("snapshot".into(), json!(snapshot));
-        }
-        if stored.graph_hash == meant {
-            return (Ok(Outcome::Ok(Value::Object(content))), Some(change));
-        }
-        let mut failure = error_content(
-            "the workflow reads back with another graph than was written",
-            "verify",
-            "call get_workflow and compare; rollback_workflow puts it back",
-        );
-        if let Value::Object(map) = &mut failure {
-            map.insert("workflow".into(), Value::Object(content));
-        }
-        (Ok(Outcome::Failed(failure)), Some(change))
-    }
-}
-
-struct Was {
-    id: WorkflowId,
-    before: Option<String>,
-    snapshot: Option<String>,
-}
-
-fn unknown(error: &str) -> Value {
-    error_content(
-        error,
-        "verify",
-        "read the workflow with get_workflow before anything else",
-    )
 }
 
 fn unguarded(plan: Plan) -> Planned {
@@ -654,80 +485,4 @@ fn reserve(decision: Decision, before: &Stored, verb: &str, exact: &Value) -> Re
         subject: json!({"call": exact, "workflow": before.id, "graph": before.graph_hash}),
         recommended: None,
     }
-}
-
-/// The document of a create call, checked for what no backend could keep.
-fn built(create: &CreateWorkflow, ids: &mut dyn FnMut() -> String) -> Result<Workflow, Outcome> {
-    let wrong = |why: String| {
-        Outcome::failed(
-            why,
-            "arguments",
-            "correct it and send the whole workflow again",
-        )
-    };
-    if create.name.trim().is_empty() {
-        return Err(wrong("the name is empty".to_owned()));
-    }
-    let mut workflow = Workflow::empty(create.name.trim());
-    if let Some(ops) = &create.ops {
-        if create.nodes.is_some() || create.connections.is_some() {
-            return Err(wrong(
-                "give nodes and connections, or ops, not both".to_owned(),
-            ));
-        }
-        workflow = edit::apply(&workflow, ops, ids).map_err(|e| wrong(e.to_string()))?;
-    }
-    for node in create.nodes.iter().flatten() {
-        workflow.nodes.push(node.clone().into_node(&mut *ids));
-    }
-    if let Some(connections) = &create.connections {
-        workflow.connections = connections.clone();
-    }
-    if let Some(settings) = &create.settings
-        && let Some(Value::Object(base)) = workflow.head.get_mut("settings")
-    {
-        base.extend(settings.clone());
-    }
-    if workflow.nodes.is_empty() {
-        return Err(wrong("the workflow has no nodes".to_owned()));
-    }
-    let mut names = BTreeSet::new();
-    let mut seen = BTreeSet::new();
-    for node in &workflow.nodes {
-        if node.name().trim().is_empty() || node.node_type().is_empty() {
-            return Err(wrong("a node has no name or no type".to_owned()));
-        }
-        if !names.insert(node.name()) {
-            return Err(wrong(format!("two nodes are named {:?}", node.name())));
-        }
-        if !seen.insert(node.id()) {
-            return Err(wrong(format!("two nodes have the id {:?}", node.id().0)));
-        }
-    }
-    for (from, _, _, link) in workflow.edges() {
-        for name in [from, link.node.as_str()] {
-            if !names.contains(name) {
-                return Err(wrong(format!(
-                    "a connection names {name:?}, and no node is named so"
-                )));
-            }
-        }
-    }
-    let unplaced: Vec<NodeId> = workflow
-        .nodes
-        .iter()
-        .filter(|node| node.position().is_none())
-        .map(|node| node.id())
-        .collect();
-    let drawn = create.ops.iter().flatten().any(|op| match op {
-        EditOp::AddNode { node } => node.position.is_some(),
-        EditOp::MoveNode { .. } => true,
-        _ => false,
-    });
-    if unplaced.len() == workflow.nodes.len() || (create.ops.is_some() && !drawn) {
-        layout::layout(&mut workflow);
-    } else {
-        layout::place_new(&mut workflow, &unplaced);
-    }
-    Ok(workflow)
 }

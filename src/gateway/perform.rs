@@ -1,0 +1,188 @@
+//! Doing what was planned, and reading it back: a write counts when the backend holds what was meant, whatever it said.
+//! The caller has journaled the intent before, and journals the outcome after.
+
+use super::Gateway;
+use super::content::{Outcome, error_content, head, knowledge_failure};
+use super::plan::Plan;
+use crate::backend::{BackendError, BackendErrorKind, Stored};
+use crate::n8n::WorkflowId;
+use crate::n8n::diff::changes;
+use crate::n8n::hash::graph_hash;
+use crate::store::SnapshotRef;
+use crate::store::event::Change;
+use serde_json::{Map, Value, json};
+
+impl Gateway {
+    /// Does it, reads it back, and says what is there now.
+    pub(super) async fn perform(
+        &self,
+        plan: Plan,
+        snapshot: Option<SnapshotRef>,
+    ) -> (Result<Outcome, BackendError>, Option<Change>) {
+        match plan {
+            Plan::Create { id, after } => {
+                let written = self.backend.create(id.as_ref(), &after).await;
+                let id = match (&written, id) {
+                    (Ok(stored), _) => stored.id.clone(),
+                    (Err(_), Some(id)) => id,
+                    (Err(_), None) => return (written.map(|_| Outcome::Ok(Value::Null)), None),
+                };
+                let was = Was {
+                    id,
+                    before: None,
+                    snapshot: None,
+                };
+                let notes = Map::from_iter([("created".to_owned(), Value::Bool(true))]);
+                self.read_back(was, &graph_hash(&after), written.err(), notes)
+                    .await
+            }
+            Plan::Replace {
+                before,
+                after,
+                mut notes,
+            } => {
+                let written = self.backend.replace(&before.id, &after).await;
+                notes.insert("changed".into(), Value::Bool(true));
+                let lines = changes(&before.workflow, &after).to_string();
+                notes.insert("changes".into(), lines.lines().collect());
+                let was = Was {
+                    id: before.id.clone(),
+                    before: Some(before.graph_hash.clone()),
+                    snapshot: snapshot.map(|s| s.file),
+                };
+                self.read_back(was, &graph_hash(&after), written.err(), notes)
+                    .await
+            }
+            Plan::Delete(before) => self.delete(*before, snapshot).await,
+            Plan::SetActive { id, active } => match self.backend.set_active(&id, active).await {
+                Ok(stored) if stored.active == active => {
+                    (Ok(Outcome::Ok(Value::Object(head(&stored)))), None)
+                }
+                Ok(stored) => {
+                    let error = format!("the workflow reads back as active: {}", stored.active);
+                    (Ok(Outcome::failed(error, "verify", "read it again")), None)
+                }
+                Err(error) => (Err(error), None),
+            },
+            Plan::Trigger { id, payload } => {
+                let run = self.backend.trigger(&id, &payload).await;
+                let content =
+                    |execution| json!({"id": id, "executed": true, "execution": execution});
+                (run.map(|e| Outcome::Ok(content(e))), None)
+            }
+            Plan::WriteLearning(entry) => {
+                let outcome = match self.knowledge.write_learning(&entry) {
+                    Ok(id) => Outcome::Ok(json!({"learning_id": id, "title": entry.title})),
+                    Err(error) => knowledge_failure(&error),
+                };
+                (Ok(outcome), None)
+            }
+        }
+    }
+
+    async fn delete(
+        &self,
+        before: Stored,
+        snapshot: Option<SnapshotRef>,
+    ) -> (Result<Outcome, BackendError>, Option<Change>) {
+        let done = self.backend.delete(&before.id).await;
+        let gone = match self.backend.get(&before.id).await {
+            Err(error) => error.kind == BackendErrorKind::NotFound,
+            Ok(_) => false,
+        };
+        let snapshot = snapshot.map(|s| s.file);
+        match (done, gone) {
+            (_, true) => {
+                let change = Change {
+                    workflow_id: before.id.0.clone(),
+                    before: Some(before.graph_hash),
+                    after: None,
+                    node_count: 0,
+                    snapshot: snapshot.clone(),
+                };
+                let content = json!({"id": before.id, "deleted": true, "snapshot": snapshot});
+                (Ok(Outcome::Ok(content)), Some(change))
+            }
+            (Err(error), false) => (Err(error), None),
+            (Ok(()), false) => (
+                Ok(Outcome::failed(
+                    format!(
+                        "the workflow `{}` is still there after deleting it",
+                        before.id
+                    ),
+                    "verify",
+                    "tell the user",
+                )),
+                None,
+            ),
+        }
+    }
+
+    /// A write counts when reading it back gives the graph that was meant, whatever the write itself said.
+    async fn read_back(
+        &self,
+        was: Was,
+        meant: &str,
+        error: Option<BackendError>,
+        notes: Map<String, Value>,
+    ) -> (Result<Outcome, BackendError>, Option<Change>) {
+        let stored = match self.backend.get(&was.id).await {
+            Ok(stored) => stored,
+            Err(read) => {
+                let unwritten = error.is_some() && read.kind == BackendErrorKind::NotFound;
+                return match error {
+                    Some(error) if unwritten && was.before.is_none() => (Err(error), None),
+                    _ => {
+                        let why =
+                            format!("the write of `{}` could not be read back: {read}", was.id);
+                        (Ok(Outcome::Unknown(unknown(&why))), None)
+                    }
+                };
+            }
+        };
+        if let Some(error) = error
+            && (was.before.is_none() || was.before.as_deref() == Some(&stored.graph_hash))
+        {
+            // A create that failed found a file that is not its own; a replace that failed left what was.
+            return (Err(error), None);
+        }
+        let change = Change {
+            workflow_id: was.id.0.clone(),
+            before: was.before,
+            after: Some(stored.graph_hash.clone()),
+            node_count: stored.workflow.nodes.len(),
+            snapshot: was.snapshot.clone(),
+        };
+        let mut content = head(&stored);
+        content.extend(notes);
+        if let Some(snapshot) = was.snapshot {
+            content.insert("snapshot".into(), json!(snapshot));
+        }
+        if stored.graph_hash == meant {
+            return (Ok(Outcome::Ok(Value::Object(content))), Some(change));
+        }
+        let mut failure = error_content(
+            "the workflow reads back with another graph than was written",
+            "verify",
+            "call get_workflow and compare; rollback_workflow puts it back",
+        );
+        if let Value::Object(map) = &mut failure {
+            map.insert("workflow".into(), Value::Object(content));
+        }
+        (Ok(Outcome::Failed(failure)), Some(change))
+    }
+}
+
+struct Was {
+    id: WorkflowId,
+    before: Option<String>,
+    snapshot: Option<String>,
+}
+
+fn unknown(error: &str) -> Value {
+    error_content(
+        error,
+        "verify",
+        "read the workflow with get_workflow before anything else",
+    )
+}
