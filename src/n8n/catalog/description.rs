@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::fill::Plan;
+use super::js_pattern;
 use super::ports::{Port, PortRule};
 
 /// Stands in for a default text that the catalog does not carry (it is not empty in n8n). Never write it into a workflow.
@@ -309,6 +310,16 @@ pub struct LocatorMode {
     pub kind: String,
     /// Patterns that the whole value must match, in JavaScript's syntax.
     pub patterns: Vec<String>,
+}
+
+impl LocatorMode {
+    /// Whether the value matches every pattern, whole. A pattern that cannot be run refuses nothing.
+    pub fn accepts(&self, value: &str) -> bool {
+        self.patterns.iter().all(|pattern| {
+            // As n8n joins it: no group around, so an alternative is anchored on one side only.
+            js_pattern::found(&format!("^{pattern}$"), value).unwrap_or(true)
+        })
+    }
 }
 
 /// The type options that change what a value may be.

@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use serde_json::{Map, Value};
 
 use super::description::{Condition, DisplayOptions};
+use super::js_pattern;
 use super::path::lookup;
 
 /// What display rules may look at.
@@ -116,7 +117,7 @@ fn holds(condition: &Condition, actual: Actual<'_>) -> bool {
         Condition::StartsWith(part) => text.is_some_and(|t| t.starts_with(part.as_str())),
         Condition::EndsWith(part) => text.is_some_and(|t| t.ends_with(part.as_str())),
         Condition::Regex(pattern) => {
-            text.is_some_and(|t| regex::Regex::new(pattern).is_ok_and(|re| re.is_match(t)))
+            text.is_some_and(|t| js_pattern::found(pattern, t).unwrap_or(false))
         }
         Condition::Exists => match actual {
             Actual::Undefined | Actual::Json(Value::Null) => false,

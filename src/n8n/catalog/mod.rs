@@ -6,6 +6,7 @@ mod decode;
 mod description;
 mod display;
 mod fill;
+pub mod js_pattern;
 mod path;
 mod ports;
 mod recipe;
@@ -21,6 +22,8 @@ mod build_tests;
 mod catalog_tests;
 #[cfg(test)]
 mod fill_tests;
+#[cfg(test)]
+mod js_pattern_tests;
 #[cfg(test)]
 mod ports_tests;
 
