@@ -261,3 +261,58 @@ fn a_contract_that_is_no_schema_fails_the_step() {
         matches!(action, TurnAction::Failed { reason } if reason.contains("not a JSON Schema"))
     );
 }
+
+/// Whatever it is fed, the machine never panics, never asks for more turns than it has, and is over after an end.
+mod any_conversation {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_input() -> impl Strategy<Value = Input> {
+        let text = prop_oneof![
+            Just(r#"{"n": 1}"#.to_owned()),
+            Just("```json\n{\"n\": 2}\n```".to_owned()),
+            Just("}{".to_owned()),
+            "\\PC{0,12}",
+        ];
+        let tool_calls = prop::collection::vec(("[ab]?", "look|see"), 0..3);
+        let answer = (text, tool_calls).prop_map(|(text, list)| {
+            calls(
+                &text,
+                list.iter().map(|(id, name)| call(id, name)).collect(),
+            )
+        });
+        prop_oneof![
+            1 => Just(Input::Start),
+            4 => answer,
+            3 => prop::collection::vec("[ab]?", 0..3)
+                .prop_map(|ids| Input::Results(ids.iter().map(|id| result(id, "look")).collect())),
+            1 => Just(Input::Refused(vec!["no".into()])),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn keeps_its_limits(max_turns in 0u32..5, inputs in prop::collection::vec(any_input(), 0..30)) {
+            let mut turn = turn(max_turns);
+            let mut asked = 0;
+            let mut over = false;
+            for input in std::iter::once(Input::Start).chain(inputs) {
+                let before = turn.clone();
+                match turn.step(input) {
+                    Ok(action) => {
+                        prop_assert!(!over, "nothing comes after an end");
+                        match action {
+                            TurnAction::CallModel(_) => asked += 1,
+                            TurnAction::CallTools(list) => prop_assert!(!list.is_empty()),
+                            TurnAction::Done(value) => prop_assert!(value["n"].is_i64()),
+                            TurnAction::Failed { .. } => over = true,
+                        }
+                    }
+                    Err(_) => prop_assert_eq!(&before, &turn, "a wrong input changes nothing"),
+                }
+                prop_assert!(asked <= max_turns);
+                prop_assert_eq!(asked, turn.turn());
+            }
+        }
+    }
+}

@@ -86,7 +86,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         options.answering,
         &options.limits,
     );
-    driver.record(begun, true)?;
+    driver.record(begun, false)?;
     driver.activate("start")?;
     let report = driver.carry_on(project).await;
     drop(lock);
@@ -384,7 +384,8 @@ impl Driver<'_> {
             kind: kind.to_owned(),
             pid: self.desk.effects.pid(),
         };
-        self.record(event, false)
+        // Synced, and all before it: the state file that follows must not be ahead of the journal.
+        self.record(event, true)
     }
 
     async fn carry_on(&mut self, project: &Project) -> Result<RunReport, RunError> {

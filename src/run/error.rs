@@ -51,7 +51,10 @@ impl RunError {
             RunError::Backend { hint, .. } | RunError::Refused { hint, .. } => {
                 Some(hint.as_str()).filter(|h| !h.is_empty())
             }
-            _ => None,
+            RunError::Model(_) => Some("the run is saved; `agentctl resume` goes on with it"),
+            RunError::Store(_) | RunError::Usage(_) | RunError::Pack(_) | RunError::Internal(_) => {
+                None
+            }
         }
     }
 }

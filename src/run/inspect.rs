@@ -9,8 +9,11 @@ use super::{
     projection,
 };
 use crate::{
+    n8n::{Workflow, hash::graph_hash},
     pack::Pack,
-    store::{Journal, Loaded, Outcome, Project, Record, StoreError},
+    store::{
+        Journal, Loaded, Outcome, Project, Record, SnapshotRef, Snapshots, StateFile, StoreError,
+    },
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -41,6 +44,10 @@ pub struct Verified {
     pub torn_bytes: Option<usize>,
     /// Records of a newer agentctl.
     pub unknown: usize,
+    /// run_state.json was made from a journal up to this record, which is not there (any more): the end was cut off.
+    pub shorter_than_state: Option<u64>,
+    /// Snapshots that are missing, or are not what was taken.
+    pub damaged_snapshots: Vec<String>,
 }
 
 /// All runs, oldest first.
@@ -119,18 +126,48 @@ pub fn show(
     Ok((report, loaded.records))
 }
 
-/// Checks a run's chain.
+/// Checks a run's chain, that nothing is missing at its end, and its snapshots.
 pub fn verify(project: &Project, run: &str) -> Result<Verified, RunError> {
     let run_id = project.find_run(run)?;
     let loaded = read(project, &run_id)?;
     let (records, head) = loaded.head();
+    let mut ledger = Ledger::default();
+    for record in &loaded.records {
+        ledger.apply(&record.event);
+    }
+    let snapshots = Snapshots::new(project.run(&run_id)?.snapshots());
+    let damaged = |taken: &&SnapshotRef| {
+        let text = snapshots.read(&taken.file).ok();
+        let workflow = text.and_then(|text| serde_json::from_str::<Workflow>(&text).ok());
+        workflow.is_none_or(|workflow| graph_hash(&workflow) != taken.graph_hash)
+    };
     Ok(Verified {
+        shorter_than_state: cut_off(project, &run_id, &loaded)?,
+        damaged_snapshots: ledger
+            .snapshots
+            .iter()
+            .filter(damaged)
+            .map(|taken| taken.file.clone())
+            .collect(),
         run_id,
         records,
         head: head.to_owned(),
         torn_bytes: loaded.torn.as_ref().map(|t| t.bytes),
         unknown: loaded.unknown,
     })
+}
+
+/// A chain that was cut at its end still holds; the state made from it knows how far it went.
+fn cut_off(project: &Project, run_id: &str, loaded: &Loaded) -> Result<Option<u64>, StoreError> {
+    for file in [project.state_file(), project.run(run_id)?.archived_state()] {
+        let StateFile::Good(state) = StateFile::read(&file)? else {
+            continue;
+        };
+        if state.run_id == run_id && state.journal.seq > loaded.head().0 {
+            return Ok(Some(state.journal.seq));
+        }
+    }
+    Ok(None)
 }
 
 fn read(project: &Project, run_id: &str) -> Result<Loaded, StoreError> {

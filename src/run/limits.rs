@@ -20,7 +20,8 @@ impl Limits {
     pub fn of(policy: &crate::policy::Limits) -> Self {
         Limits {
             model_calls: Some(policy.max_model_calls),
-            tool_calls: Some(policy.max_tool_calls),
+            // The gateway keeps the policy's own: it tells the model to finish with what it has.
+            tool_calls: None,
             tokens: Some(policy.max_tokens),
             cost_usd: Some(policy.max_cost_usd),
             price_must_be_known: false,

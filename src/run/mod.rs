@@ -25,6 +25,8 @@ mod step;
 mod undo;
 
 #[cfg(test)]
+mod fold_tests;
+#[cfg(test)]
 mod rules_tests;
 
 pub use activation::{Resume, RunContext, advance, answer, cancel, start};

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub enum Undo {
     /// Everything that the run changed; None: the active run.
     Run(Option<String>),
-    /// What the last run that changed this workflow did to it.
+    /// What the last run that changed this workflow (an id, or what the backend takes for one) did to it.
     Workflow(String),
 }
 
@@ -63,7 +63,12 @@ struct Plan {
 pub async fn undo(cx: RunContext<'_>, what: Undo, force: bool) -> Result<UndoReport, RunError> {
     let (run, only) = match what {
         Undo::Run(run) => (run, None),
-        Undo::Workflow(id) => {
+        Undo::Workflow(named) => {
+            // A file or a title means its workflow; one that is gone is still known by its id.
+            let id = match cx.gateway.backend().resolve(&named).await {
+                Ok(id) => id.0,
+                Err(_) => named,
+            };
             let run = last_run_that_changed(cx.project, &id)?;
             (Some(run), Some(id))
         }

@@ -53,7 +53,7 @@ fn cut_after_every_event_and_resumed_it_comes_to_the_same() {
             .iter()
             .filter(|e| matches!(e, Event::ToolIntent { mutates: true, .. }))
             .count();
-        for reached in finished..=begun {
+        for (reached, world) in worlds.iter().enumerate().take(begun + 1).skip(finished) {
             let dir = tempfile::tempdir().unwrap();
             copy_dir(&whole.dir.path().join("memory"), &dir.path().join("memory"));
             let mut shop = Shop::at(dir, good);
@@ -63,7 +63,7 @@ fn cut_after_every_event_and_resumed_it_comes_to_the_same() {
             )
             .unwrap();
             fs::create_dir_all(shop.dir.path().join("workflows")).unwrap();
-            if let Some((file, content)) = &worlds[reached] {
+            if let Some((file, content)) = world {
                 fs::write(shop.dir.path().join("workflows").join(file), content).unwrap();
             }
             let again = shop.resume(Some(&run)).unwrap();
@@ -154,4 +154,33 @@ fn a_journal_cut_inside_a_line_is_healed_and_the_run_goes_on() {
     );
     let verified = agentctl::run::verify(&whole.project, &report.run_id).unwrap();
     assert_eq!(verified.torn_bytes, None);
+}
+
+#[test]
+fn verify_tells_what_the_chain_alone_cannot_show() {
+    let mut shop = Shop::new(good);
+    let run = shop.start(request("orders")).unwrap().run_id;
+    let verify = |shop: &Shop| agentctl::run::verify(&shop.project, &run).unwrap();
+    let whole = verify(&shop);
+    assert_eq!(
+        (whole.shorter_than_state, whole.damaged_snapshots),
+        (None, vec![])
+    );
+    let paths = shop.project.run(&run).unwrap();
+    // A snapshot that was changed after it was taken.
+    let snapshot = fs::read_dir(paths.snapshots())
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let text = fs::read_to_string(&snapshot).unwrap();
+    fs::write(&snapshot, text.replace("Tell", "Sell")).unwrap();
+    let name = snapshot.file_name().unwrap().to_str().unwrap().to_owned();
+    assert_eq!(verify(&shop).damaged_snapshots, [name]);
+    // Whole records cut off at the end leave a chain that holds; the state file knows better.
+    let text = fs::read_to_string(paths.journal()).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    fs::write(paths.journal(), lines[..lines.len() - 2].concat()).unwrap();
+    assert_eq!(verify(&shop).shorter_than_state, Some(lines.len() as u64));
 }

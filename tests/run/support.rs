@@ -11,7 +11,7 @@ use agentctl::{
     },
     n8n::{Workflow, catalog::Catalog, hash::graph_hash},
     pack::{Pack, Tier},
-    policy::{Decision, Policy},
+    policy::Policy,
     run::{
         Asker, Cancel, ChosenModel, Counted, Observer, Resume, RunContext, RunError, RunOptions,
         RunReport, advance, answer, start,
@@ -19,7 +19,7 @@ use agentctl::{
     store::{Event, Journal, Project, Record},
 };
 use indexmap::IndexMap;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::{
     path::Path,
     sync::{Arc, LazyLock, Mutex},

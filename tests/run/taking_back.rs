@@ -72,7 +72,12 @@ fn a_changed_workflow_is_put_back_to_the_byte() {
     let report = shop.start(request("change orders")).unwrap();
     assert_eq!(report.outcome, Outcome::Complete, "{}", report.message);
     assert_ne!(fs::read_to_string(&path).unwrap(), before);
-    let done = take_back(&mut shop, Undo::Workflow("orders".into()), false).unwrap();
+    let done = take_back(
+        &mut shop,
+        Undo::Workflow("workflows/orders.json".into()),
+        false,
+    )
+    .unwrap();
     assert_eq!(done, [("orders".to_owned(), UndoneHow::PutBack)]);
     assert_eq!(fs::read_to_string(&path).unwrap(), before);
 }
