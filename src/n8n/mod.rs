@@ -1,12 +1,16 @@
 //! The n8n domain: workflow documents, the node catalog, edits, diffs, layout, hashes, findings.
 //! Pure: no IO, no clock, no randomness.
 
+#[cfg(test)]
+pub(crate) mod arbitrary;
 pub mod catalog;
 pub mod diff;
 pub mod edit;
 pub mod finding;
+pub mod fit;
 pub mod hash;
 pub mod layout;
+pub mod tree;
 pub mod validate;
 pub mod workflow;
 

@@ -87,19 +87,20 @@ impl Node {
         Node(map)
     }
 
-    fn text(&self, key: &str) -> &str {
+    /// The string at a node-level key; empty when it is absent or no string.
+    fn string_at(&self, key: &str) -> &str {
         self.0.get(key).and_then(Value::as_str).unwrap_or("")
     }
     /// The node's id; empty when the file has none.
     pub fn id(&self) -> NodeId {
-        NodeId(self.text("id").to_owned())
+        NodeId(self.string_at("id").to_owned())
     }
     pub fn name(&self) -> &str {
-        self.text("name")
+        self.string_at("name")
     }
     /// The full type name, e.g. `n8n-nodes-base.slack`.
     pub fn node_type(&self) -> &str {
-        self.text("type")
+        self.string_at("type")
     }
     /// None when the file has no numeric `typeVersion` (n8n then takes the type's default version).
     pub fn type_version(&self) -> Option<f64> {
@@ -114,19 +115,16 @@ impl Node {
     pub fn parameters(&self) -> Option<&Map<String, Value>> {
         self.0.get("parameters").and_then(Value::as_object)
     }
-    /// The parameters, created empty when the node has none (or has a non-object there).
-    pub fn parameters_mut(&mut self) -> &mut Map<String, Value> {
-        let slot = self
-            .0
-            .entry("parameters")
-            .or_insert_with(|| Value::Object(Map::new()));
-        if !slot.is_object() {
-            *slot = Value::Object(Map::new());
-        }
-        match slot {
+    /// Runs `change` on the parameters, which are created empty when the node has none (or has a non-object there).
+    pub fn edit_parameters<R>(&mut self, change: impl FnOnce(&mut Map<String, Value>) -> R) -> R {
+        let slot = self.0.entry("parameters").or_insert(Value::Null);
+        let mut parameters = match slot.take() {
             Value::Object(map) => map,
-            _ => unreachable!("set to an object above"),
-        }
+            _ => Map::new(),
+        };
+        let result = change(&mut parameters);
+        *slot = Value::Object(parameters);
+        result
     }
     pub fn credentials(&self) -> Option<&Map<String, Value>> {
         self.0.get("credentials").and_then(Value::as_object)
@@ -244,7 +242,10 @@ impl Workflow {
             .unwrap_or(false)
     }
     pub fn node(&self, id: &NodeId) -> Option<&Node> {
-        self.nodes.iter().find(|n| n.text("id") == id.0)
+        self.nodes.iter().find(|n| n.string_at("id") == id.0)
+    }
+    pub fn node_mut(&mut self, id: &NodeId) -> Option<&mut Node> {
+        self.nodes.iter_mut().find(|n| n.string_at("id") == id.0)
     }
     pub fn node_by_name(&self, name: &str) -> Option<&Node> {
         self.nodes.iter().find(|n| n.name() == name)

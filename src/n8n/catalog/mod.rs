@@ -1,1 +1,238 @@
-//! (in work)
+//! The node catalog: every node type and version of n8n as interface facts, compiled in.
+//! Owns lookup, search and what follows from the facts (visible parameters, defaults, ports, recipes). Pure; judges no workflow.
+
+pub mod build;
+mod decode;
+mod description;
+mod display;
+mod fill;
+pub mod js_pattern;
+mod path;
+mod ports;
+mod recipe;
+mod reduce;
+mod search;
+mod synonyms;
+mod view;
+mod wire;
+
+#[cfg(test)]
+mod build_tests;
+#[cfg(test)]
+mod catalog_tests;
+#[cfg(test)]
+mod fill_tests;
+#[cfg(test)]
+mod js_pattern_tests;
+#[cfg(test)]
+mod ports_tests;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+pub use description::{
+    Condition, CredentialSlot, DisplayOptions, LocatorMode, NodeDescription, NodeKind,
+    OMITTED_EXPRESSION, OMITTED_TEXT, Ports, Property, PropertyGroup, PropertyKind, PropertyList,
+    PropertyOption, TriggerKind, TypeOptions,
+};
+pub use display::deep_equal;
+pub use fill::FillError;
+pub use ports::{Port, PortRule};
+pub use recipe::{Recipe, RecipeCredential, RecipeParameter};
+pub use search::SearchHit;
+
+use decode::{Facts, Loaded};
+
+static EMBEDDED: &[u8] = include_bytes!("../../../catalog/n8n-2.39.4.bin");
+
+/// What a catalog was made from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CatalogSource {
+    /// The n8n release, where the build was told.
+    pub n8n_version: Option<String>,
+    pub packages: Vec<PackageVersion>,
+    /// Node types as n8n publishes them, without the tool variants it makes.
+    pub types: usize,
+    /// Pairs of a type and a version.
+    pub type_versions: usize,
+    /// SHA-256 of the facts, in hex.
+    pub sha256: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PackageVersion {
+    pub name: String,
+    pub version: Option<String>,
+}
+
+/// Why a catalog cannot be built or read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CatalogError {
+    #[error("cannot read {file} as node facts: {message}")]
+    Input { file: String, message: String },
+    #[error("no node types in the files given; expected a package's dist/types/nodes.json")]
+    Empty,
+    #[error("not a catalog file; build one with `agentctl catalog build`")]
+    NotACatalog,
+    #[error("the catalog file is damaged ({0}); build it again with `agentctl catalog build`")]
+    Damaged(&'static str),
+    #[error("the facts are too large for the catalog format (4 GiB)")]
+    TooLarge,
+    #[error("cannot encode the facts: {0}")]
+    Encode(String),
+}
+
+impl CatalogError {
+    fn encode(error: serde_json::Error) -> Self {
+        CatalogError::Encode(error.to_string())
+    }
+}
+
+/// What a lookup found.
+#[derive(Debug, Clone)]
+pub enum Lookup {
+    Known(Arc<NodeDescription>),
+    UnknownVersion { known: Vec<f64>, default: f64 },
+    UnknownType,
+}
+
+impl Lookup {
+    pub fn known(self) -> Option<Arc<NodeDescription>> {
+        match self {
+            Lookup::Known(description) => Some(description),
+            _ => None,
+        }
+    }
+}
+
+/// A set of node facts. Share it by reference; descriptions are decoded when asked for, and kept.
+pub struct Catalog {
+    bytes: std::borrow::Cow<'static, [u8]>,
+    loaded: Loaded,
+    body: OnceLock<Vec<u8>>,
+    index: OnceLock<search::Index>,
+    facts: Mutex<HashMap<(usize, u32), Arc<Facts>>>,
+    seen: Mutex<HashMap<(String, u64), Arc<NodeDescription>>>,
+}
+
+impl std::fmt::Debug for Catalog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Catalog")
+            .field("source", self.source())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Catalog {
+    /// The facts compiled into the program.
+    pub fn embedded() -> &'static Catalog {
+        static CATALOG: OnceLock<Catalog> = OnceLock::new();
+        CATALOG.get_or_init(|| {
+            // A broken build input gives an empty catalog here; a test makes sure that it is none.
+            Catalog::from_static(EMBEDDED)
+                .unwrap_or_else(|_| Catalog::new(EMBEDDED.into(), Loaded::default()))
+        })
+    }
+
+    /// Reads a compiled-in file. Its facts are decoded at the first lookup, and not checked against their hash.
+    pub fn from_static(bytes: &'static [u8]) -> Result<Catalog, CatalogError> {
+        Ok(Catalog::new(bytes.into(), Loaded::read(bytes)?))
+    }
+
+    /// Reads a catalog file and checks that it is whole.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Catalog, CatalogError> {
+        let loaded = Loaded::read(bytes)?;
+        let body = wire::unpack(bytes, loaded.body)?;
+        if build::content_hash(&loaded.head, &body)? != loaded.head.source.sha256 {
+            return Err(CatalogError::Damaged("its hash does not match"));
+        }
+        let catalog = Catalog::new(bytes.to_vec().into(), loaded);
+        let _ = catalog.body.set(body);
+        Ok(catalog)
+    }
+
+    fn new(bytes: std::borrow::Cow<'static, [u8]>, loaded: Loaded) -> Self {
+        Catalog {
+            bytes,
+            loaded,
+            body: OnceLock::new(),
+            index: OnceLock::new(),
+            facts: Mutex::new(HashMap::new()),
+            seen: Mutex::new(HashMap::new()),
+        }
+    }
+
+    pub fn source(&self) -> &CatalogSource {
+        &self.loaded.head.source
+    }
+
+    /// Full names, sorted, with the tool variants that n8n makes.
+    pub fn types(&self) -> impl Iterator<Item = &str> {
+        self.loaded.names.iter().map(|name| name.full.as_str())
+    }
+
+    /// The description of a type in a version (its default version if None).
+    pub fn lookup(&self, node_type: &str, version: Option<f64>) -> Lookup {
+        let Some(found) = self.loaded.find(node_type) else {
+            return Lookup::UnknownType;
+        };
+        let default = found.default_version();
+        let version = version.unwrap_or(default);
+        let unknown = || Lookup::UnknownVersion {
+            known: found.versions(),
+            default,
+        };
+        let key = (node_type.to_owned(), version.to_bits());
+        if let Some(known) = self.seen().get(&key) {
+            return Lookup::Known(known.clone());
+        }
+        let Some(entry) = found.entry(version) else {
+            return unknown();
+        };
+        let Some(facts) = self.facts(entry, found.filter_version(version)) else {
+            return unknown();
+        };
+        let labels = &self.loaded.head.credentials;
+        let description = decode::describe(&found, entry, version, &facts, labels);
+        let description = Arc::new(description);
+        self.seen().insert(key, description.clone());
+        Lookup::Known(description)
+    }
+
+    /// The description's facts, decoded once for all versions that share them.
+    fn facts(&self, entry: &wire::EntryRef, filter_version: u32) -> Option<Arc<Facts>> {
+        let key = (entry.offset, filter_version);
+        let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = facts.get(&key) {
+            return Some(known.clone());
+        }
+        let body = self
+            .body
+            .get_or_init(|| wire::unpack(&self.bytes, self.loaded.body).unwrap_or_default());
+        let decoded = Arc::new(Facts::read(body, entry, filter_version)?);
+        facts.insert(key, decoded.clone());
+        Some(decoded)
+    }
+
+    fn seen(&self) -> std::sync::MutexGuard<'_, HashMap<(String, u64), Arc<NodeDescription>>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A credential type's label, e.g. `Slack OAuth2 API`.
+    pub fn credential_label(&self, credential: &str) -> Option<&str> {
+        self.loaded
+            .head
+            .credentials
+            .get(credential)
+            .map(String::as_str)
+    }
+
+    /// Node types for a service, an operation or a word about either, best first. Tool variants are not listed.
+    pub fn search(&self, query: &str, limit: usize) -> Vec<SearchHit> {
+        self.index
+            .get_or_init(|| search::Index::new(&self.loaded.head.types))
+            .search(query, limit)
+    }
+}

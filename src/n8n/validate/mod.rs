@@ -1,1 +1,56 @@
-//! (in work)
+//! Judging a workflow: `n8n/*` is what n8n itself enforces on save and publish, `agentctl/*` what a run would hit.
+//! One file per family of rules. A rule reads the `Subject` and adds to the `Report`; it never changes the document, never
+//! panics on a malformed one, and says nothing about what it cannot know.
+//!
+//! Severity: error means it will fail. A credential that is not set is a warning ("still to connect"): n8n refuses to publish
+//! without it, but only the user can connect an account, so a finished draft always has some.
+
+mod connections;
+mod content;
+mod credentials;
+mod expressions;
+mod field_type;
+mod leaves;
+mod options;
+mod parameters;
+mod path;
+mod report;
+mod structure;
+mod subject;
+mod trigger;
+mod types;
+mod webhook;
+
+use super::{catalog::Catalog, finding::Finding, workflow::Workflow};
+use report::Report;
+use serde_json::Value;
+use subject::Subject;
+
+/// Every finding about the workflow, sorted by node, place and code.
+pub fn validate(workflow: &Workflow, catalog: &Catalog) -> Vec<Finding> {
+    validate_value(&workflow.to_value(), catalog)
+}
+
+/// The same for any JSON document; one that is no workflow has `n8n/structure` findings.
+pub fn validate_value(document: &Value, catalog: &Catalog) -> Vec<Finding> {
+    let mut report = Report::default();
+    structure::check(document, &mut report);
+    let subject = Subject::of(document, catalog);
+    if !subject.nodes.is_empty() || document.get("nodes").is_some_and(Value::is_array) {
+        trigger::check(&subject, &mut report);
+    }
+    types::check(&subject, &mut report);
+    for node in subject.judged() {
+        parameters::check(node, &mut report);
+        credentials::check(node, &mut report);
+        options::check(node, &mut report);
+        content::check(node, &mut report);
+        expressions::check(&subject, node, &mut report);
+        webhook::check(&subject, node, &mut report);
+    }
+    connections::check(&subject, &mut report);
+    report.finish()
+}
+
+#[cfg(test)]
+mod validate_tests;

@@ -1,0 +1,1 @@
+//! Compiled workflows, checked whole.

@@ -1,0 +1,661 @@
+//! Triggers: which node starts the workflow, on what, and what its items look like.
+
+use serde_json::{Map, Value, json};
+
+use super::super::plan::{Arg, Does, FormField, Plan, Role, Step, Trigger, Val, WebhookAuth};
+use super::data::{Origin, Spelling};
+use super::draft::{At, Draft};
+use super::facts::{Facts, shown};
+use super::fields::origin_of;
+use super::place::object;
+use super::words::{fold, words};
+use super::{choose, schedule};
+use crate::n8n::catalog::PropertyKind;
+
+const BASE: &str = "n8n-nodes-base.";
+const AI: &str = "@n8n/n8n-nodes-langchain.";
+
+/// Parameters that say which event a trigger waits for.
+const EVENT_NAMES: &[&str] = &[
+    "event",
+    "events",
+    "topic",
+    "triggerOn",
+    "trigger",
+    "updates",
+    "resources",
+    "action",
+    "entity",
+    "actions",
+    "firesOn",
+    "watch",
+    "watchFor",
+    "object",
+    "resource",
+    "triggerMode",
+    "eventType",
+    "type",
+];
+
+/// Every step of a plan, branches and bodies included.
+pub(super) fn all_steps<'p>(steps: &'p [Step], out: &mut Vec<&'p Step>) {
+    for step in steps {
+        out.push(step);
+        let mut inner: Vec<&'p [Step]> = Vec::new();
+        match &step.does {
+            Does::If {
+                then, otherwise, ..
+            } => inner.extend([then.as_slice(), otherwise]),
+            Does::Switch {
+                cases, fallback, ..
+            } => {
+                inner.extend(cases.iter().map(|c| c.steps.as_slice()));
+                inner.extend(fallback.as_deref());
+            }
+            Does::Loop { body, after, .. } => inner.extend([body.as_slice(), after]),
+            Does::Approval {
+                approved, rejected, ..
+            } => inner.extend([approved.as_slice(), rejected]),
+            Does::Join { left, right, .. } => inner.extend([left.as_slice(), right]),
+            Does::Gather { branches } | Does::Each { branches } => {
+                inner.extend(branches.iter().map(Vec::as_slice))
+            }
+            Does::NotIn { lookup, .. } => out.push(lookup),
+            _ => {}
+        }
+        for list in inner {
+            all_steps(list, out);
+        }
+    }
+}
+
+fn has_respond(plan: &Plan) -> bool {
+    let mut all = Vec::new();
+    all_steps(&plan.steps, &mut all);
+    all.iter().any(|s| matches!(s.does, Does::Respond { .. }))
+}
+
+/// The plan speaks of files that come with the items.
+fn wants_files(plan: &Plan, event: &str) -> bool {
+    let mut all = Vec::new();
+    all_steps(&plan.steps, &mut all);
+    let mut text = event.to_owned();
+    for step in &all {
+        text.push(' ');
+        text.push_str(&step.said);
+        if matches!(step.does, Does::FromFile { .. } | Does::Transcribe { .. }) {
+            return true;
+        }
+    }
+    let text = fold(&text);
+    [
+        "attach",
+        "anhang",
+        "anhaenge",
+        "adjunt",
+        "piece jointe",
+        "pieces jointes",
+        "pdf",
+    ]
+    .iter()
+    .any(|w| text.contains(w))
+}
+
+impl Draft<'_> {
+    /// Writes all triggers; the place after them.
+    pub(super) fn triggers(&mut self) -> At {
+        let plan = self.plan;
+        let places: Vec<At> = plan
+            .triggers
+            .iter()
+            .map(|trigger| self.trigger(trigger))
+            .collect();
+        if places.is_empty() {
+            return self.trigger(&Trigger::Manual);
+        }
+        let polled = plan.triggers.len() == 1;
+        let place = self.meet(places);
+        if polled && let Some(Trigger::Poll { step, .. }) = plan.triggers.first() {
+            return self.step(step, place);
+        }
+        place
+    }
+
+    fn trigger(&mut self, trigger: &Trigger) -> At {
+        let start = At::start();
+        match trigger {
+            Trigger::Manual => {
+                let node = self.lone("Run manually", &format!("{BASE}manualTrigger"), Map::new());
+                self.opened(
+                    &start,
+                    &node,
+                    Origin {
+                        closed: true,
+                        ..Origin::default()
+                    },
+                )
+            }
+            Trigger::SubWorkflow { inputs } => self.sub_workflow(inputs),
+            Trigger::Schedule { rules } => {
+                let params = object(&[("rule", schedule::rule(rules))]);
+                let node = self.lone("Schedule", &format!("{BASE}scheduleTrigger"), params);
+                let origin = Origin {
+                    closed: true,
+                    ..Origin::default()
+                }
+                .field("timestamp|run date", "timestamp");
+                self.opened(&start, &node, origin)
+            }
+            Trigger::Poll { every, .. } => self.trigger(&Trigger::Schedule {
+                rules: vec![every.clone()],
+            }),
+            Trigger::Webhook {
+                method,
+                path,
+                fields,
+                auth,
+            } => self.webhook(method, path.as_deref(), fields, *auth),
+            Trigger::Form { title, fields } => self.form(title, fields),
+            Trigger::Chat { public } => {
+                let mut params = object(&[("options", json!({}))]);
+                if *public {
+                    params.insert("public".into(), Value::Bool(true));
+                    params.insert("mode".into(), json!("hostedChat"));
+                }
+                let node_type = format!("{AI}chatTrigger");
+                let node = self.lone("Chat message", &node_type, params);
+                self.set_webhook_id(&node);
+                let at = self.opened(&start, &node, origin_of(&node_type, "message"));
+                At { many: false, ..at }
+            }
+            Trigger::McpServer { tools, auth, path } => {
+                let mut params = Map::new();
+                let authentication = match auth {
+                    Some(WebhookAuth::Header) => "headerAuth",
+                    Some(_) => "bearerAuth",
+                    None => "none",
+                };
+                params.insert("authentication".into(), json!(authentication));
+                let path = path
+                    .clone()
+                    .unwrap_or_else(|| super::words::snake(self.workflow.name()).replace('_', "-"));
+                params.insert("path".into(), json!(path.trim_matches('/')));
+                let node = self.lone("MCP server", &format!("{AI}mcpTrigger"), params);
+                self.set_webhook_id(&node);
+                self.hang_tools(tools, &node, &start);
+                // nothing follows an MCP server: its tools are its output
+                At::start()
+            }
+            Trigger::Error => {
+                let node_type = format!("{BASE}errorTrigger");
+                let node = self.lone("On error", &node_type, Map::new());
+                self.opened(&start, &node, origin_of(&node_type, "error"))
+            }
+            Trigger::Service {
+                service,
+                event,
+                object,
+                args,
+            } => self.service_trigger(
+                &service.node_types,
+                &service.said,
+                event,
+                object.as_deref().unwrap_or(""),
+                args,
+            ),
+        }
+    }
+
+    fn opened(&mut self, start: &At, node: &str, origin: Origin) -> At {
+        self.produce(start, node, None, origin)
+    }
+
+    pub(super) fn set_webhook_id(&mut self, node: &str) {
+        let id = self.id(&format!("webhook {node}"));
+        self.set(node, "webhookId", Value::String(id));
+    }
+
+    fn sub_workflow(&mut self, inputs: &[String]) -> At {
+        let mut params = Map::new();
+        let mut origin = Origin::default().about("workflow input");
+        if inputs.is_empty() {
+            params.insert("inputSource".into(), json!("passthrough"));
+        } else {
+            let values: Vec<Value> = inputs.iter().map(|n| json!({"name": n})).collect();
+            params.insert("inputSource".into(), json!("workflowInputs"));
+            params.insert("workflowInputs".into(), json!({"values": values}));
+            for input in inputs {
+                origin = origin.field(input, input);
+            }
+        }
+        let node = self.lone(
+            "When called by another workflow",
+            &format!("{BASE}executeWorkflowTrigger"),
+            params,
+        );
+        self.opened(&At::start(), &node, origin)
+    }
+
+    fn webhook(
+        &mut self,
+        method: &str,
+        path: Option<&str>,
+        fields: &[String],
+        auth: Option<WebhookAuth>,
+    ) -> At {
+        let method = if method.is_empty() {
+            "POST".to_owned()
+        } else {
+            method.to_uppercase()
+        };
+        let path = match path {
+            Some(path) => path.trim_matches('/').to_owned(),
+            None => super::words::snake(self.workflow.name()).replace('_', "-"),
+        };
+        let mode = if has_respond(self.plan) {
+            "responseNode"
+        } else {
+            "onReceived"
+        };
+        let mut params = object(&[("httpMethod", json!(method)), ("path", json!(path))]);
+        match auth {
+            Some(WebhookAuth::Header) => {
+                params.insert("authentication".into(), json!("headerAuth"))
+            }
+            Some(WebhookAuth::Basic) => params.insert("authentication".into(), json!("basicAuth")),
+            // a bearer token is a header of its own
+            Some(WebhookAuth::Bearer) => {
+                params.insert("authentication".into(), json!("headerAuth"))
+            }
+            Some(WebhookAuth::Jwt) => params.insert("authentication".into(), json!("jwtAuth")),
+            None => None,
+        };
+        params.insert("responseMode".into(), json!(mode));
+        params.insert("options".into(), json!({}));
+        let node = self.lone("Webhook", &format!("{BASE}webhook"), params);
+        self.set_webhook_id(&node);
+        let mut origin = Origin::default()
+            .base(if method == "GET" { "query" } else { "body" })
+            .about("webhook request payload caller");
+        for field in fields {
+            origin = origin.field(field, field);
+        }
+        self.opened(&At::start(), &node, origin)
+    }
+
+    fn form(&mut self, title: &str, fields: &[FormField]) -> At {
+        let node_type = format!("{BASE}formTrigger");
+        let title = if title.is_empty() {
+            self.workflow.name().to_owned()
+        } else {
+            title.to_owned()
+        };
+        let mut values = Vec::new();
+        let mut origin = Origin::default()
+            .about("form answer response submission")
+            .spelled(Spelling::AsSaid);
+        for field in fields {
+            let kind = match field.kind.as_str() {
+                "email" | "number" | "date" | "textarea" | "dropdown" | "file" | "checkbox"
+                | "password" => field.kind.as_str(),
+                "radio" => "radio",
+                _ => "text",
+            };
+            let mut value = object(&[
+                ("fieldLabel", json!(field.label)),
+                ("fieldType", json!(kind)),
+            ]);
+            if matches!(kind, "dropdown" | "checkbox" | "radio") {
+                let options: Vec<Value> =
+                    field.options.iter().map(|o| json!({"option": o})).collect();
+                value.insert("fieldOptions".into(), json!({"values": options}));
+            }
+            if field.required {
+                value.insert("requiredField".into(), Value::Bool(true));
+            }
+            values.push(Value::Object(value));
+            origin = origin.field(&field.label, &field.label);
+        }
+        let params = object(&[
+            ("formTitle", json!(title)),
+            ("formFields", json!({"values": values})),
+            ("options", json!({})),
+        ]);
+        let node = self.lone("Form", &node_type, params);
+        self.set_webhook_id(&node);
+        self.opened(&At::start(), &node, origin)
+    }
+
+    fn service_trigger(
+        &mut self,
+        types: &[String],
+        said: &str,
+        event: &str,
+        of: &str,
+        args: &[Arg],
+    ) -> At {
+        let node_type = types
+            .iter()
+            .flat_map(|t| [t.clone(), format!("{t}Trigger")])
+            .filter(|t| t.to_lowercase().contains("trigger") || t.ends_with("emailReadImap"))
+            .find(|t| self.exists(t))
+            .or_else(|| types.iter().find(|t| self.exists(t)).cloned());
+        let Some(node_type) = node_type else {
+            self.note(format!(
+                "n8n has no trigger for {said:?}: a webhook takes its place"
+            ));
+            return self.webhook("POST", None, &[], None);
+        };
+        let Some(facts) = self.facts(&node_type) else {
+            return self.webhook("POST", None, &[], None);
+        };
+        let mut params = Map::new();
+        let words_of_event = format!("{event} {of}");
+        self.trigger_adapter(&node_type, &words_of_event, args, &mut params);
+        self.trigger_events(&facts, &words_of_event, &mut params);
+        let name = if event.trim().is_empty() {
+            facts.0.default_name.clone()
+        } else {
+            format!("{}: {}", self.label(&node_type), event.trim())
+        };
+        let node = self.lone(&name, &node_type, params.clone());
+        let start = At::start();
+        let args: Vec<Arg> = args
+            .iter()
+            .filter(|a| !params_hold(&params, &a.value))
+            .cloned()
+            .collect();
+        self.fill(&start, &facts, &mut params, &args, &node);
+        if let Some(n) = self.workflow.node_by_name_mut(&node) {
+            n.edit_parameters(|p| *p = params);
+        }
+        if facts.0.kind
+            == crate::n8n::catalog::NodeKind::Trigger(crate::n8n::catalog::TriggerKind::Webhook)
+        {
+            self.set_webhook_id(&node);
+        }
+        let at = self.opened(&start, &node, origin_of(&node_type, of));
+        let mail = node_type.ends_with("gmailTrigger") || node_type.ends_with("emailReadImap");
+        if mail {
+            return At {
+                binary: "attachment_0".to_owned(),
+                ..at
+            };
+        }
+        at
+    }
+
+    /// What a single trigger needs beyond its event and its filters.
+    fn trigger_adapter(
+        &mut self,
+        node_type: &str,
+        event: &str,
+        args: &[Arg],
+        params: &mut Map<String, Value>,
+    ) {
+        let lit = |role: &Role| {
+            args.iter()
+                .find(|a| a.role == *role)
+                .and_then(|a| match &a.value {
+                    Val::Lit {
+                        value: Value::String(s),
+                    } => Some(s.clone()),
+                    Val::Lit { value } => Some(value.to_string()),
+                    _ => None,
+                })
+        };
+        let container = lit(&Role::Container);
+        match node_type.rsplit('.').next().unwrap_or("") {
+            "gmailTrigger" => {
+                params.insert("simple".into(), Value::Bool(false));
+                let mut filters = Map::new();
+                let folded = fold(event);
+                if ["star", "stern", "destac", "favori"]
+                    .iter()
+                    .any(|w| folded.contains(w))
+                {
+                    filters.insert("labelIds".into(), json!(["STARRED"]));
+                    filters.insert("readStatus".into(), json!("both"));
+                }
+                if let Some(label) = lit(&Role::Label) {
+                    let starred = fold(&label).contains("star");
+                    filters.insert(
+                        "labelIds".into(),
+                        json!([if starred { "STARRED".to_owned() } else { label }]),
+                    );
+                }
+                if let Some(from) = lit(&Role::From) {
+                    filters.insert("sender".into(), json!(from));
+                }
+                let mut query: Vec<String> = lit(&Role::Query).into_iter().collect();
+                if let Some(subject) = lit(&Role::Subject) {
+                    query.push(format!("subject:({subject})"));
+                }
+                let files = wants_files(self.plan, event);
+                if files {
+                    query.push("has:attachment".to_owned());
+                    params.insert("options".into(), json!({"downloadAttachments": true}));
+                }
+                if !query.is_empty() {
+                    filters.insert("q".into(), json!(query.join(" ")));
+                }
+                params.insert("filters".into(), Value::Object(filters));
+            }
+            "emailReadImap" => {
+                params.insert("format".into(), json!("resolved"));
+                params.insert("downloadAttachments".into(), Value::Bool(true));
+            }
+            "microsoftOutlookTrigger" if wants_files(self.plan, event) => {
+                params.insert("options".into(), json!({"downloadAttachments": true}));
+            }
+            "githubTrigger" | "gitlabTrigger" => {
+                let locator = node_type.ends_with("githubTrigger");
+                let (owner, repository) =
+                    match container.as_deref().and_then(|c| c.rsplit_once('/')) {
+                        Some((owner, repository)) => (
+                            owner.rsplit('/').next().unwrap_or(owner).to_owned(),
+                            repository.to_owned(),
+                        ),
+                        None => {
+                            self.todo("id", node_type, "set the repository and its owner");
+                            (
+                                "<owner>".to_owned(),
+                                container
+                                    .clone()
+                                    .unwrap_or_else(|| "<repository>".to_owned()),
+                            )
+                        }
+                    };
+                let value = |text: String| {
+                    if locator {
+                        json!({"__rl": true, "mode": "name", "value": text})
+                    } else {
+                        json!(text)
+                    }
+                };
+                params.insert("owner".into(), value(owner));
+                params.insert("repository".into(), value(repository));
+                if lit(&Role::Branch).is_some()
+                    && !words(event).iter().any(|w| w == "push")
+                    && event.trim().is_empty()
+                {
+                    params.insert("events".into(), json!(["push"]));
+                }
+            }
+            "telegramTrigger" => {
+                params.insert("updates".into(), json!(["message"]));
+                let mut more = Map::new();
+                if let Some(id) = lit(&Role::Recipient)
+                    .or_else(|| lit(&Role::From))
+                    .or_else(|| lit(&Role::Id))
+                {
+                    more.insert("userIds".into(), json!(id));
+                }
+                if let Some(id) = lit(&Role::Channel) {
+                    more.insert("chatIds".into(), json!(id));
+                }
+                params.insert("additionalFields".into(), Value::Object(more));
+            }
+            "mailchimpTrigger" => {
+                let folded = fold(event);
+                let kind = if folded.contains("unsub") || folded.contains("abmeld") {
+                    "unsubscribe"
+                } else {
+                    "subscribe"
+                };
+                params.insert("events".into(), json!([kind]));
+                params.insert("sources".into(), json!(["user", "admin", "api"]));
+            }
+            "zendeskTrigger" => {
+                params.insert(
+                    "conditions".into(),
+                    json!({"all": [{"resource": "ticket", "field": "status", "operation": "value", "value": "new"}]}),
+                );
+            }
+            "calendlyTrigger" => {
+                let folded = fold(event);
+                let kind = if folded.contains("cancel")
+                    || folded.contains("storn")
+                    || folded.contains("absag")
+                {
+                    "invitee.canceled"
+                } else {
+                    "invitee.created"
+                };
+                params.insert("events".into(), json!([kind]));
+                params.insert("scope".into(), json!("user"));
+            }
+            "googleDriveTrigger" => {
+                let folded = fold(event);
+                let kind = if folded.contains("updat")
+                    || folded.contains("chang")
+                    || folded.contains("aender")
+                {
+                    "fileUpdated"
+                } else {
+                    "fileCreated"
+                };
+                params.insert("triggerOn".into(), json!("specificFolder"));
+                let folder = container.unwrap_or_else(|| "<Folder>".to_owned());
+                if folder.starts_with('<') {
+                    self.todo("id", node_type, "choose the folder to watch");
+                }
+                let mode = if folder.starts_with("http") {
+                    "url"
+                } else {
+                    "list"
+                };
+                let mut locator = object(&[
+                    ("__rl", json!(true)),
+                    ("mode", json!(mode)),
+                    ("value", json!(folder)),
+                ]);
+                if mode == "list" {
+                    locator.insert("cachedResultName".into(), json!(folder));
+                }
+                params.insert("folderToWatch".into(), Value::Object(locator));
+                params.insert("event".into(), json!(kind));
+            }
+            "googleSheetsTrigger" => {
+                let folded = fold(event);
+                let updated = folded.contains("updat")
+                    || folded.contains("chang")
+                    || folded.contains("edit")
+                    || folded.contains("aender");
+                params.insert(
+                    "event".into(),
+                    json!(if updated { "rowUpdate" } else { "rowAdded" }),
+                );
+            }
+            "rssFeedReadTrigger" => {
+                if let Some(url) = lit(&Role::Url).or(container) {
+                    params.insert("feedUrl".into(), json!(url));
+                }
+            }
+            "slackTrigger" => {
+                let folded = fold(event);
+                let kind = if folded.contains("mention") {
+                    "app_mention"
+                } else if folded.contains("reaction") || folded.contains("emoji") {
+                    "reaction_added"
+                } else if folded.contains("join") && folded.contains("team") {
+                    "team_join"
+                } else if folded.contains("file") {
+                    "file_share"
+                } else {
+                    "message"
+                };
+                params.insert("trigger".into(), json!([kind]));
+            }
+            _ => {}
+        }
+    }
+
+    fn trigger_events(&mut self, facts: &Facts, event: &str, params: &mut Map<String, Value>) {
+        for _ in 0..2 {
+            let open: Vec<_> = shown(facts, params)
+                .into_iter()
+                .filter(|p| EVENT_NAMES.contains(&p.name.as_str()) && !params.contains_key(&p.name))
+                .cloned()
+                .collect();
+            for property in open {
+                match property.kind {
+                    PropertyKind::Options => {
+                        if let Some((value, score)) = choose::event(&property, event) {
+                            if score > 0.2
+                                || (property.required && property.default.as_str() == Some(""))
+                            {
+                                params.insert(property.name.clone(), value);
+                            }
+                        } else if property.required && property.default.as_str() == Some("") {
+                            if let Some(first) = property.options.first() {
+                                params.insert(property.name.clone(), first.value.clone());
+                            }
+                        }
+                    }
+                    PropertyKind::MultiOptions => {
+                        if let Some((value, _)) = choose::event(&property, event) {
+                            params.insert(property.name.clone(), json!([value]));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        // events in a list of rules (`eventsUi`)
+        let list = shown(facts, params)
+            .into_iter()
+            .find(|p| {
+                p.kind == PropertyKind::FixedCollection
+                    && p.name.to_lowercase().starts_with("event")
+                    && !params.contains_key(&p.name)
+            })
+            .cloned();
+        if let Some(list) = list
+            && let Some(group) = list.groups.first()
+            && let Some(kind) = group
+                .values
+                .iter()
+                .find(|p| p.kind == PropertyKind::Options && !p.options.is_empty())
+            && let Some((value, _)) = choose::event(kind, event)
+        {
+            params.insert(
+                list.name.clone(),
+                json!({group.name.as_str(): [{kind.name.as_str(): value}]}),
+            );
+        }
+    }
+}
+
+/// The literal is in the parameters already.
+fn params_hold(params: &Map<String, Value>, val: &Val) -> bool {
+    let Val::Lit { value } = val else {
+        return false;
+    };
+    let text = value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned);
+    let last = text.rsplit('/').next().unwrap_or(&text).to_owned();
+    let blob = Value::Object(params.clone()).to_string();
+    !text.is_empty() && (blob.contains(&text) || (text.contains('/') && blob.contains(&last)))
+}

@@ -1,0 +1,182 @@
+//! When a parameter or credential is shown: n8n's rules for `displayOptions`, evaluated on plain values. Pure.
+//! An expression counts as a match, a hidden rule wins over nothing, and JavaScript's loose comparisons are kept.
+
+use std::cmp::Ordering;
+
+use serde_json::{Map, Value};
+
+use super::description::{Condition, DisplayOptions};
+use super::js_pattern;
+use super::path::lookup;
+
+/// What display rules may look at.
+#[derive(Clone, Copy)]
+pub struct Scope<'a> {
+    /// The values on the parameter's own level. None: n8n has no object there.
+    pub level: Option<&'a Map<String, Value>>,
+    /// The node's parameters, for rules such as `/resource`.
+    pub root: Option<&'a Map<String, Value>>,
+    pub version: f64,
+    /// The node type's name ends in `Tool`.
+    pub is_tool: bool,
+}
+
+impl DisplayOptions {
+    /// n8n's verdict: all `show` rules match (or one of them meets an expression first), and no `hide` rule does.
+    pub fn matches(&self, scope: Scope<'_>) -> bool {
+        for (name, conditions) in &self.show {
+            let actual = scope.read(name);
+            if actual.iter().any(is_expression) {
+                return true;
+            }
+            if !any_matches(conditions, &actual) {
+                return false;
+            }
+        }
+        !self.hide.iter().any(|(name, conditions)| {
+            let actual = scope.read(name);
+            !actual.is_empty() && any_matches(conditions, &actual)
+        })
+    }
+}
+
+/// A value, borrowed where it can be; `Undefined` is not null.
+#[derive(Clone, Copy)]
+enum Actual<'a> {
+    Undefined,
+    Number(f64),
+    Bool(bool),
+    Json(&'a Value),
+}
+
+impl<'a> Scope<'a> {
+    fn read(&self, name: &str) -> Vec<Actual<'a>> {
+        let value = match name {
+            "@version" => return vec![Actual::Number(self.version)],
+            "@tool" => return vec![Actual::Bool(self.is_tool)],
+            "@feature" => return Vec::new(),
+            _ => match name.strip_prefix('/') {
+                Some(path) => self.root.and_then(|r| lookup(r, path)),
+                None => self.level.and_then(|l| lookup(l, name)),
+            },
+        };
+        let value = match value {
+            Some(Value::Object(map)) if map.get("__rl").is_some_and(is_truthy) => map.get("value"),
+            other => other,
+        };
+        match value {
+            None => vec![Actual::Undefined],
+            Some(Value::Array(list)) => list.iter().map(Actual::Json).collect(),
+            Some(one) => vec![Actual::Json(one)],
+        }
+    }
+}
+
+fn is_truthy(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Number(n) => n.as_f64() != Some(0.0),
+        Value::String(s) => !s.is_empty(),
+        _ => true,
+    }
+}
+
+fn is_expression(actual: &Actual<'_>) -> bool {
+    matches!(actual, Actual::Json(Value::String(s)) if s.starts_with('='))
+}
+
+fn any_matches(conditions: &[Condition], actual: &[Actual<'_>]) -> bool {
+    conditions.iter().any(|condition| match condition {
+        Condition::Is(wanted) => actual.iter().any(|a| same(*a, wanted)),
+        Condition::Not(_) if actual.is_empty() => true,
+        _ if actual.is_empty() => false,
+        condition => actual.iter().all(|a| holds(condition, *a)),
+    })
+}
+
+fn holds(condition: &Condition, actual: Actual<'_>) -> bool {
+    let text = match actual {
+        Actual::Json(Value::String(s)) => Some(s.as_str()),
+        _ => None,
+    };
+    let ordered = |target: &Value, wanted: fn(Ordering) -> bool| {
+        compare(actual, Actual::Json(target)).is_some_and(wanted)
+    };
+    match condition {
+        Condition::Is(wanted) => same(actual, wanted),
+        Condition::Eq(target) => equal(actual, target),
+        Condition::Not(target) => !equal(actual, target),
+        Condition::Gte(target) => ordered(target, Ordering::is_ge),
+        Condition::Lte(target) => ordered(target, Ordering::is_le),
+        Condition::Gt(target) => ordered(target, Ordering::is_gt),
+        Condition::Lt(target) => ordered(target, Ordering::is_lt),
+        Condition::Between(from, to) => {
+            ordered(from, Ordering::is_ge) && ordered(to, Ordering::is_le)
+        }
+        Condition::Includes(part) => text.is_some_and(|t| t.contains(part.as_str())),
+        Condition::StartsWith(part) => text.is_some_and(|t| t.starts_with(part.as_str())),
+        Condition::EndsWith(part) => text.is_some_and(|t| t.ends_with(part.as_str())),
+        Condition::Regex(pattern) => {
+            text.is_some_and(|t| js_pattern::found(pattern, t).unwrap_or(false))
+        }
+        Condition::Exists => match actual {
+            Actual::Undefined | Actual::Json(Value::Null) => false,
+            _ => text != Some(""),
+        },
+        Condition::Unknown => false,
+    }
+}
+
+/// JavaScript's `===`: objects and arrays are never the same as a rule's value.
+fn same(actual: Actual<'_>, wanted: &Value) -> bool {
+    match (actual, wanted) {
+        (_, Value::Object(_) | Value::Array(_)) => false,
+        (actual, wanted) => equal(actual, wanted),
+    }
+}
+
+/// Deep equality; numbers by value.
+fn equal(actual: Actual<'_>, wanted: &Value) -> bool {
+    match actual {
+        Actual::Undefined => false,
+        Actual::Number(n) => wanted.as_f64() == Some(n),
+        Actual::Bool(b) => wanted.as_bool() == Some(b),
+        Actual::Json(value) => deep_equal(value, wanted),
+    }
+}
+
+/// Equality of JSON values where 1 and 1.0 are the same and key order does not matter.
+pub fn deep_equal(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| deep_equal(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len()
+                && a.iter()
+                    .all(|(k, v)| b.get(k).is_some_and(|w| deep_equal(v, w)))
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// JavaScript's relational comparison: two texts by code units, anything else as numbers; None when one is not a number.
+fn compare(a: Actual<'_>, b: Actual<'_>) -> Option<Ordering> {
+    if let (Actual::Json(Value::String(a)), Actual::Json(Value::String(b))) = (a, b) {
+        return Some(a.encode_utf16().cmp(b.encode_utf16()));
+    }
+    as_number(a)?.partial_cmp(&as_number(b)?)
+}
+
+fn as_number(actual: Actual<'_>) -> Option<f64> {
+    match actual {
+        Actual::Number(n) => Some(n),
+        Actual::Bool(b) | Actual::Json(&Value::Bool(b)) => Some(f64::from(u8::from(b))),
+        Actual::Json(Value::Number(n)) => n.as_f64(),
+        Actual::Json(Value::Null) => Some(0.0),
+        Actual::Json(Value::String(s)) if s.trim().is_empty() => Some(0.0),
+        Actual::Json(Value::String(s)) => s.trim().parse().ok(),
+        Actual::Undefined | Actual::Json(_) => None,
+    }
+}

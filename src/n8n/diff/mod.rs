@@ -1,0 +1,422 @@
+//! What differs between two versions of a workflow, exactly: the guards decide on it (scope of a fix, lost nodes, cut edges).
+//! Nodes are paired by id; a node that has none on one side (servers fill ids in) is paired by name. Edges are compared between
+//! paired nodes, so a rename alone changes no edge. Key order, node order and number spelling are no change.
+
+mod text;
+
+use super::{
+    edit::references,
+    workflow::{Node, NodeId, Workflow},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+pub use text::text_diff;
+
+/// A node as one version has it. The id is empty when the document has none.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct NodeRef {
+    pub id: NodeId,
+    pub name: String,
+}
+
+/// What of a node changed. `Settings` are the node-level keys without a word of their own (onError, notes, …).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Aspect {
+    Id,
+    Name,
+    Type,
+    TypeVersion,
+    Parameters,
+    Credentials,
+    Disabled,
+    Settings,
+    Position,
+}
+
+/// One changed value; `pointer` is relative to the node, the settings or the document; None: the key is absent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ValueChange {
+    pub pointer: String,
+    pub old: Option<Value>,
+    pub new: Option<Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NodeChange {
+    pub before: NodeRef,
+    pub after: NodeRef,
+    pub aspects: BTreeSet<Aspect>,
+    pub values: Vec<ValueChange>,
+    /// The parameters changed only where expressions name a node that was renamed.
+    pub follows_rename: bool,
+}
+
+/// An edge by the nodes it joins, each with the name it has where the edge stands. A dangling end has an empty id.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct EdgeRef {
+    pub from: NodeRef,
+    pub kind: String,
+    pub output: u32,
+    pub to: NodeRef,
+    pub input_kind: String,
+    pub input: u32,
+}
+
+/// Every difference between two versions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorkflowDiff {
+    pub nodes_added: Vec<NodeRef>,
+    pub nodes_removed: Vec<NodeRef>,
+    pub nodes_changed: Vec<NodeChange>,
+    pub edges_added: Vec<EdgeRef>,
+    pub edges_removed: Vec<EdgeRef>,
+    /// Workflow settings, pointers below `settings`.
+    pub settings: Vec<ValueChange>,
+    /// All other top-level keys (name, active, pinData, tags, …), pointers below the document.
+    pub document: Vec<ValueChange>,
+}
+
+/// Everything that changed from `before` to `after`.
+pub fn changes(before: &Workflow, after: &Workflow) -> WorkflowDiff {
+    let pairing = Pairing::new(before, after);
+    let renames = pairing.renames();
+    let (edges_added, edges_removed) = pairing.edge_changes();
+    let (mut settings, mut document) = (Vec::new(), Vec::new());
+    let setting = |w: &Workflow| match w.head.get("settings") {
+        Some(Value::Object(map)) => map.clone(),
+        _ => Map::new(),
+    };
+    object_changes(&setting(before), &setting(after), "", &mut settings);
+    let rest = |w: &Workflow| {
+        let mut head = w.head.clone();
+        head.retain(|key, _| !["nodes", "connections", "settings"].contains(&key.as_str()));
+        head
+    };
+    object_changes(&rest(before), &rest(after), "", &mut document);
+    let (added, removed) = (pairing.only_after(), pairing.only_before());
+    WorkflowDiff {
+        nodes_added: added.map(reference).collect(),
+        nodes_removed: removed.map(reference).collect(),
+        nodes_changed: pairing
+            .pairs
+            .iter()
+            .filter_map(|(old, new)| node_change(old, new, &renames))
+            .collect(),
+        edges_added,
+        edges_removed,
+        settings,
+        document,
+    }
+}
+
+impl WorkflowDiff {
+    pub fn is_empty(&self) -> bool {
+        *self == WorkflowDiff::default()
+    }
+
+    /// Nothing but node positions changed.
+    pub fn is_move_only(&self) -> bool {
+        let rest = WorkflowDiff {
+            nodes_changed: Vec::new(),
+            ..self.clone()
+        };
+        rest.is_empty() && self.nodes_changed.iter().all(|c| !c.is_beyond_position())
+    }
+
+    /// Nodes were renamed, expressions and pinned data followed, and nothing else changed but positions.
+    pub fn is_rename_only(&self) -> bool {
+        let edges = self.edges_added.len() + self.edges_removed.len();
+        let nodes = self.nodes_added.len() + self.nodes_removed.len();
+        let renamed = |c: &NodeChange| c.aspects.contains(&Aspect::Name);
+        edges + nodes + self.settings.len() == 0
+            && self
+                .document
+                .iter()
+                .all(|c| c.pointer.starts_with("/pinData/"))
+            && self.nodes_changed.iter().any(renamed)
+            && self.nodes_changed.iter().all(|change| {
+                change.aspects.iter().all(|aspect| match aspect {
+                    Aspect::Name | Aspect::Position => true,
+                    Aspect::Parameters => change.follows_rename,
+                    _ => false,
+                })
+            })
+    }
+
+    /// Ids of nodes whose change goes beyond their position, added and removed ones included. Nodes whose parameters only
+    /// follow a rename are not counted: the renamed node is.
+    pub fn touched_nodes(&self) -> BTreeSet<NodeId> {
+        let changed = self
+            .nodes_changed
+            .iter()
+            .filter(|c| c.is_beyond_position() && !c.only_follows_rename())
+            .flat_map(|c| [c.before.id.clone(), c.after.id.clone()]);
+        let whole = self.nodes_added.iter().chain(&self.nodes_removed);
+        changed.chain(whole.map(|n| n.id.clone())).collect()
+    }
+
+    /// Ids of the nodes that are gone.
+    pub fn lost_nodes(&self) -> BTreeSet<NodeId> {
+        self.nodes_removed.iter().map(|n| n.id.clone()).collect()
+    }
+
+    /// Ids of the nodes that ran before and are disabled now.
+    pub fn disabled_nodes(&self) -> BTreeSet<NodeId> {
+        let now_disabled = |change: &&NodeChange| {
+            let switched = |v: &&ValueChange| v.pointer == "/disabled";
+            let value = change.values.iter().find(switched);
+            value.is_some_and(|v| v.new == Some(Value::Bool(true)))
+        };
+        let disabled = self.nodes_changed.iter().filter(now_disabled);
+        disabled.map(|c| c.before.id.clone()).collect()
+    }
+
+    /// Nodes whose credentials changed, with the changes.
+    pub fn credential_changes(&self) -> impl Iterator<Item = &NodeChange> {
+        let changed = |c: &&NodeChange| c.aspects.contains(&Aspect::Credentials);
+        self.nodes_changed.iter().filter(changed)
+    }
+}
+
+impl NodeChange {
+    pub fn is_beyond_position(&self) -> bool {
+        self.aspects.iter().any(|a| *a != Aspect::Position)
+    }
+
+    /// The change is only what a rename elsewhere does to expressions (and a position).
+    pub fn only_follows_rename(&self) -> bool {
+        let of_rename = |a: &Aspect| matches!(a, Aspect::Parameters | Aspect::Position);
+        self.follows_rename && self.aspects.iter().all(of_rename)
+    }
+}
+
+fn reference(node: &Node) -> NodeRef {
+    NodeRef {
+        id: node.id(),
+        name: node.name().to_owned(),
+    }
+}
+
+/// Which node of one version is which of the other.
+struct Pairing<'a> {
+    before: &'a Workflow,
+    after: &'a Workflow,
+    pairs: Vec<(&'a Node, &'a Node)>,
+    /// Index in `after` by index in `before`.
+    partner: BTreeMap<usize, usize>,
+}
+
+impl<'a> Pairing<'a> {
+    fn new(before: &'a Workflow, after: &'a Workflow) -> Self {
+        let mut partner = BTreeMap::new();
+        let mut taken = BTreeSet::new();
+        let same_id = |a: &Node, b: &Node| !a.id().0.is_empty() && a.id() == b.id();
+        let one_without_id = |a: &Node, b: &Node| {
+            (a.id().0.is_empty() || b.id().0.is_empty()) && a.name() == b.name()
+        };
+        let rules: [&dyn Fn(&Node, &Node) -> bool; 2] = [&same_id, &one_without_id];
+        for same in rules {
+            for (i, old) in before.nodes.iter().enumerate() {
+                if partner.contains_key(&i) {
+                    continue;
+                }
+                let mut free = after.nodes.iter().enumerate();
+                if let Some((j, _)) = free.find(|(j, new)| !taken.contains(j) && same(old, new)) {
+                    partner.insert(i, j);
+                    taken.insert(j);
+                }
+            }
+        }
+        let pairs = partner
+            .iter()
+            .filter_map(|(i, j)| Some((before.nodes.get(*i)?, after.nodes.get(*j)?)))
+            .collect();
+        Pairing {
+            before,
+            after,
+            pairs,
+            partner,
+        }
+    }
+
+    fn only_before(&self) -> impl Iterator<Item = &'a Node> {
+        let nodes = self.before.nodes.iter().enumerate();
+        nodes
+            .filter(|(i, _)| !self.partner.contains_key(i))
+            .map(|(_, n)| n)
+    }
+
+    fn only_after(&self) -> impl Iterator<Item = &'a Node> {
+        let paired: BTreeSet<usize> = self.partner.values().copied().collect();
+        let nodes = self.after.nodes.iter().enumerate();
+        nodes
+            .filter(move |(j, _)| !paired.contains(j))
+            .map(|(_, n)| n)
+    }
+
+    fn renames(&self) -> Vec<(&'a str, &'a str)> {
+        let names = self.pairs.iter().map(|(old, new)| (old.name(), new.name()));
+        names.filter(|(old, new)| old != new).collect()
+    }
+
+    fn edge_changes(&self) -> (Vec<EdgeRef>, Vec<EdgeRef>) {
+        let old = keyed_edges(self.before, &|i| match self.partner.get(&i) {
+            Some(j) => End::Paired(*j),
+            None => End::Before(i),
+        });
+        let new = keyed_edges(self.after, &End::Paired);
+        let missing = |from: &BTreeMap<EdgeKey, EdgeRef>, other: &BTreeMap<EdgeKey, EdgeRef>| {
+            let edges = from.iter().filter(|(key, _)| !other.contains_key(*key));
+            let mut edges: Vec<EdgeRef> = edges.map(|(_, edge)| edge.clone()).collect();
+            edges.sort();
+            edges
+        };
+        (missing(&new, &old), missing(&old, &new))
+    }
+}
+
+/// One end of an edge in a form that is the same in both versions.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    /// By the index in the newer version.
+    Paired(usize),
+    /// Only in the older version.
+    Before(usize),
+    /// No node has the name.
+    Dangling(String),
+}
+
+type EdgeKey = (End, String, u32, End, String, u32);
+
+fn keyed_edges(workflow: &Workflow, end: &dyn Fn(usize) -> End) -> BTreeMap<EdgeKey, EdgeRef> {
+    let nodes = workflow.nodes.iter().enumerate();
+    let by_name: HashMap<&str, (usize, &Node)> = nodes.map(|(i, n)| (n.name(), (i, n))).collect();
+    let resolve = |name: &str| match by_name.get(name) {
+        Some((i, node)) => (end(*i), reference(node)),
+        None => {
+            let dangling = NodeRef {
+                id: NodeId(String::new()),
+                name: name.to_owned(),
+            };
+            (End::Dangling(name.to_owned()), dangling)
+        }
+    };
+    let edge = |(from, kind, output, link): (&str, &str, u32, &super::workflow::Link)| {
+        let (from_end, from) = resolve(from);
+        let (to_end, to) = resolve(&link.node);
+        let (kind, input_kind) = (kind.to_owned(), link.kind.clone());
+        let key = (
+            from_end,
+            kind.clone(),
+            output,
+            to_end,
+            input_kind.clone(),
+            link.index,
+        );
+        let edge = EdgeRef {
+            from,
+            kind,
+            output,
+            to,
+            input_kind,
+            input: link.index,
+        };
+        (key, edge)
+    };
+    workflow.edges().map(edge).collect()
+}
+
+fn node_change(old: &Node, new: &Node, renames: &[(&str, &str)]) -> Option<NodeChange> {
+    let mut values = Vec::new();
+    object_changes(&old.0, &new.0, "", &mut values);
+    // Of the node-level keys, an absent flag and `false`, an absent object and an empty one mean the same.
+    values.retain(|change| {
+        let node_level = change.pointer.matches('/').count() == 1;
+        !(node_level && is_default(&change.old) && is_default(&change.new))
+    });
+    if values.is_empty() {
+        return None;
+    }
+    let aspects: BTreeSet<Aspect> = values.iter().map(|v| aspect_of(&v.pointer)).collect();
+    let follows_rename = aspects.contains(&Aspect::Parameters) && {
+        let mut followed = old.clone();
+        for (from, to) in renames {
+            references::rename_in_node(&mut followed, from, to);
+        }
+        let mut rest = Vec::new();
+        let parameters = |n: &Node| n.parameters().cloned().unwrap_or_default();
+        object_changes(&parameters(&followed), &parameters(new), "", &mut rest);
+        rest.is_empty()
+    };
+    Some(NodeChange {
+        before: reference(old),
+        after: reference(new),
+        aspects,
+        values,
+        follows_rename,
+    })
+}
+
+fn is_default(value: &Option<Value>) -> bool {
+    match value {
+        None | Some(Value::Null | Value::Bool(false)) => true,
+        Some(Value::Object(map)) => map.is_empty(),
+        _ => false,
+    }
+}
+
+fn aspect_of(pointer: &str) -> Aspect {
+    match pointer.split('/').nth(1).unwrap_or("") {
+        "id" => Aspect::Id,
+        "name" => Aspect::Name,
+        "type" => Aspect::Type,
+        "typeVersion" => Aspect::TypeVersion,
+        "parameters" => Aspect::Parameters,
+        "credentials" => Aspect::Credentials,
+        "disabled" => Aspect::Disabled,
+        "position" => Aspect::Position,
+        _ => Aspect::Settings,
+    }
+}
+
+fn object_changes(
+    old: &Map<String, Value>,
+    new: &Map<String, Value>,
+    at: &str,
+    out: &mut Vec<ValueChange>,
+) {
+    let added = new.keys().filter(|key| !old.contains_key(*key));
+    for key in old.keys().chain(added) {
+        let escaped = key.replace('~', "~0").replace('/', "~1");
+        value_changes(old.get(key), new.get(key), format!("{at}/{escaped}"), out);
+    }
+}
+
+fn value_changes(
+    old: Option<&Value>,
+    new: Option<&Value>,
+    pointer: String,
+    out: &mut Vec<ValueChange>,
+) {
+    match (old, new) {
+        (Some(Value::Object(a)), Some(Value::Object(b))) => object_changes(a, b, &pointer, out),
+        (Some(Value::Array(a)), Some(Value::Array(b))) => {
+            for i in 0..a.len().max(b.len()) {
+                value_changes(a.get(i), b.get(i), format!("{pointer}/{i}"), out);
+            }
+        }
+        (Some(Value::Number(a)), Some(Value::Number(b))) if a.as_f64() == b.as_f64() => {}
+        (a, b) if a == b => {}
+        _ => out.push(ValueChange {
+            pointer,
+            old: old.cloned(),
+            new: new.cloned(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod diff_tests;

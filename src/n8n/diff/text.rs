@@ -1,0 +1,119 @@
+//! A diff for people: one line per change with node names, and the unified diff of the documents.
+
+use super::{Aspect, EdgeRef, NodeChange, ValueChange, WorkflowDiff};
+use crate::n8n::workflow::Workflow;
+use serde_json::Value;
+use std::fmt;
+
+/// Lines of unchanged text around each change.
+const CONTEXT: usize = 3;
+/// Longest value shown in a summary line, in characters.
+const LONGEST_VALUE: usize = 60;
+
+/// The unified diff of the pretty JSON of both versions; empty when they are the same. Plain text, no colour.
+pub fn text_diff(before: &Workflow, after: &Workflow) -> String {
+    let (old, new) = (before.to_text(), after.to_text());
+    similar::TextDiff::from_lines(old.as_str(), new.as_str())
+        .unified_diff()
+        .context_radius(CONTEXT)
+        .header("before", "after")
+        .to_string()
+}
+
+/// One line per change: `+` added, `-` removed, `~` changed. Moves on the canvas are left out unless nothing else changed.
+impl fmt::Display for WorkflowDiff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for node in &self.nodes_removed {
+            writeln!(f, "- node {:?}", node.name)?;
+        }
+        for node in &self.nodes_added {
+            writeln!(f, "+ node {:?}", node.name)?;
+        }
+        for change in &self.nodes_changed {
+            write_node_change(f, change)?;
+        }
+        for edge in &self.edges_removed {
+            writeln!(f, "- {}", edge_text(edge))?;
+        }
+        for edge in &self.edges_added {
+            writeln!(f, "+ {}", edge_text(edge))?;
+        }
+        for change in &self.settings {
+            writeln!(f, "~ settings{}", value_text(change))?;
+        }
+        for change in &self.document {
+            writeln!(f, "~ workflow{}", value_text(change))?;
+        }
+        if !self.is_empty() && self.is_move_only() {
+            writeln!(
+                f,
+                "~ {} moved on the canvas",
+                nodes(self.nodes_changed.len())
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn nodes(count: usize) -> String {
+    format!("{count} node{}", if count == 1 { "" } else { "s" })
+}
+
+fn write_node_change(f: &mut fmt::Formatter<'_>, change: &NodeChange) -> fmt::Result {
+    let (before, after) = (&change.before.name, &change.after.name);
+    if before != after {
+        writeln!(f, "~ node {before:?} renamed {after:?}")?;
+    }
+    if change.follows_rename {
+        writeln!(f, "~ {after:?}: its expressions follow the rename")?;
+    }
+    for value in &change.values {
+        match super::aspect_of(&value.pointer) {
+            Aspect::Name | Aspect::Position => {}
+            Aspect::Parameters if change.follows_rename => {}
+            _ => writeln!(f, "~ {after:?}{}", value_text(value))?,
+        }
+    }
+    Ok(())
+}
+
+fn edge_text(edge: &EdgeRef) -> String {
+    let port = match (edge.output, edge.input) {
+        (0, 0) => String::new(),
+        (output, 0) => format!(" (output {output})"),
+        (0, input) => format!(" (input {input})"),
+        (output, input) => format!(" (output {output}, input {input})"),
+    };
+    let kind = match edge.kind.as_str() {
+        "main" => String::new(),
+        other => format!(" as {other}"),
+    };
+    format!("{:?} → {:?}{kind}{port}", edge.from.name, edge.to.name)
+}
+
+fn value_text(change: &ValueChange) -> String {
+    let path = change
+        .pointer
+        .strip_prefix("/parameters")
+        .unwrap_or(&change.pointer);
+    let path: String = path
+        .split('/')
+        .skip(1)
+        .map(|token| format!(" {}", token.replace("~1", "/").replace("~0", "~")))
+        .collect();
+    match (&change.old, &change.new) {
+        (None, Some(new)) => format!("{path}: {}", shortened(new)),
+        (Some(old), None) => format!("{path}: {} removed", shortened(old)),
+        (Some(old), Some(new)) => format!("{path}: {} → {}", shortened(old), shortened(new)),
+        (None, None) => path,
+    }
+}
+
+fn shortened(value: &Value) -> String {
+    let text = value.to_string();
+    if text.chars().count() <= LONGEST_VALUE {
+        return text;
+    }
+    let start: String = text.chars().take(LONGEST_VALUE - 1).collect();
+    format!("{start}…")
+}

@@ -1,0 +1,77 @@
+use super::*;
+use proptest::prelude::*;
+
+fn names(text: &str) -> Vec<String> {
+    references(text, false)
+        .into_iter()
+        .map(|r| r.node)
+        .collect()
+}
+
+#[test]
+fn every_spelling_is_found() {
+    let text = r#"={{ $('Get Order').item.json.id + $node["B\"2"].json.x + $node.Plain.json + $items( "D" , 0) + $(`E`) + $('It\'s') }}"#;
+    assert_eq!(
+        names(text),
+        ["Get Order", "B\"2", "Plain", "D", "E", "It's"]
+    );
+}
+
+#[test]
+fn what_only_looks_like_a_reference_is_none() {
+    for text in [
+        "jq$('A')",
+        "$('A' + x)",
+        "$(`A${i}`)",
+        "$node",
+        "$nodes['A']",
+        "$json['A']",
+        "$('A",
+        "$(A)",
+        "$node.1x",
+        "\\x4",
+        "$('\\u12')",
+    ] {
+        assert_eq!(names(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn python_spelling_counts_only_in_python() {
+    let code = r#"x = _("A").item.json + _node["B"]["json"]; my_("C")"#;
+    assert_eq!(names(code), Vec::<String>::new());
+    let python: Vec<String> = references(code, true).into_iter().map(|r| r.node).collect();
+    assert_eq!(python, ["A", "B"]);
+}
+
+#[test]
+fn renaming_keeps_the_quote_and_escapes_it() {
+    let text = r#"={{ $('A').x }} A $("A").y {{ $node.A.json['A'] }} $('AB')"#;
+    assert_eq!(
+        rename(text, false, "A", "It's \"n\"").as_deref(),
+        Some(
+            r#"={{ $('It\'s "n"').x }} A $("It's \"n\"").y {{ $node["It's \"n\""].json['A'] }} $('AB')"#
+        )
+    );
+    assert_eq!(
+        rename("={{ $node.A.json }}", false, "A", "B2").as_deref(),
+        Some("={{ $node.B2.json }}")
+    );
+    assert_eq!(rename("={{ $('B') }} A", false, "A", "C"), None);
+}
+
+proptest! {
+    #[test]
+    fn a_renamed_reference_means_the_new_name(old in "\\PC{1,12}", new in "\\PC{1,12}", quote in prop::sample::select(vec!['\'', '"', '`'])) {
+        let text = format!("={{{{ $({}).item.json.x }}}}", quoted(&old, quote));
+        prop_assert_eq!(names(&text), vec![old.clone()]);
+        let renamed = rename(&text, false, &old, &new).unwrap_or_default();
+        prop_assert_eq!(names(&renamed), vec![new.clone()]);
+        prop_assert_eq!(rename(&renamed, false, &new, &old).unwrap_or_default(), text);
+    }
+
+    #[test]
+    fn any_text_is_read_without_panic(text in "[$_(){}\\[\\]'\"`\\\\nodeitmsux0-9\\. é]{0,40}") {
+        references(&text, true);
+    }
+}

@@ -1,0 +1,56 @@
+//! `n8n/credential`: a required credential that the node asks for under its parameters is absent or has no id.
+//! A warning, though n8n refuses to publish: see the module above.
+
+use super::{
+    path::joined,
+    report::{Draft, Report},
+    subject::NodeView,
+};
+use crate::n8n::finding::Severity;
+use serde_json::Value;
+
+pub(super) fn check(node: &NodeView, report: &mut Report) {
+    let Some(description) = node.description() else {
+        return;
+    };
+    let set = node.raw.get("credentials");
+    for slot in description.credentials.iter().filter(|slot| slot.required) {
+        if !description.credential_visible(slot, &node.filled) {
+            continue;
+        }
+        let label = slot
+            .label
+            .as_deref()
+            .or(slot.type_label.as_deref())
+            .unwrap_or(&slot.name);
+        let message = match set.and_then(|s| s.get(&slot.name)).filter(|c| is_truthy(c)) {
+            None => format!("still to connect: {label}"),
+            Some(credential) => {
+                let has = |key: &str| credential.get(key).is_some_and(is_truthy);
+                if has("id") || has("__aiGatewayManaged") {
+                    continue;
+                }
+                format!("still to connect: {label} is named but has no id")
+            }
+        };
+        report.node(
+            node,
+            Draft::new(
+                "n8n/credential",
+                Severity::Warning,
+                joined("/credentials", &slot.name),
+                message,
+            ),
+        );
+    }
+}
+
+/// JavaScript's truth.
+pub(super) fn is_truthy(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Number(n) => n.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        _ => true,
+    }
+}

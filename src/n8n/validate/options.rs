@@ -1,0 +1,314 @@
+//! What n8n takes silently and then ignores or trips over: values that are no choice, parameters that do not exist, node
+//! settings written among the parameters.
+
+use super::{
+    path::joined,
+    report::{Draft, Report},
+    subject::NodeView,
+};
+use crate::n8n::{
+    catalog::{NodeDescription, Property, PropertyKind, deep_equal},
+    edit::EditOp,
+    finding::{Confidence, Severity},
+};
+use serde_json::{Map, Value};
+
+const SETTINGS: [&str; 7] = [
+    "onError",
+    "retryOnFail",
+    "maxTries",
+    "waitBetweenTries",
+    "executeOnce",
+    "alwaysOutputData",
+    "continueOnFail",
+];
+/// Keys that n8n's editor writes though no parameter has the name: request options of declarative nodes, nameless notices.
+const WRITTEN_BY_N8N: [&str; 3] = ["requestOptions", "httpVariantWarning", ""];
+/// n8n's stand-in for "call the service's API by hand".
+const CUSTOM_CALL: &str = "__CUSTOM_API_CALL__";
+
+pub(super) fn check(node: &NodeView, report: &mut Report) {
+    let Some(description) = node.description() else {
+        return;
+    };
+    let walk = Walk { node, description };
+    for property in &description.properties {
+        let level = (&node.filled, "/parameters");
+        walk.values(property, level, report);
+    }
+    walk.keys(
+        &node.parameters,
+        &description.properties,
+        "/parameters",
+        report,
+    );
+}
+
+struct Walk<'a> {
+    node: &'a NodeView<'a>,
+    description: &'a NodeDescription,
+}
+
+impl Walk<'_> {
+    fn values(&self, property: &Property, level: (&Map<String, Value>, &str), report: &mut Report) {
+        let (values, at) = level;
+        let Some(value) = values.get(&property.name) else {
+            return;
+        };
+        if !self
+            .description
+            .property_visible(property, values, &self.node.filled)
+        {
+            return;
+        }
+        let pointer = joined(at, &property.name);
+        match (&property.kind, value) {
+            (PropertyKind::Options | PropertyKind::MultiOptions, _) => {
+                self.choice(property, value, &pointer, report);
+            }
+            (PropertyKind::Collection, Value::Object(map)) => {
+                for child in property.children() {
+                    self.values(child, (map, &pointer), report);
+                }
+            }
+            (PropertyKind::FixedCollection, Value::Object(map)) => {
+                for group in &property.groups {
+                    let place = joined(&pointer, &group.name);
+                    let items: Vec<(&Map<String, Value>, String)> = match map.get(&group.name) {
+                        Some(Value::Array(items)) => {
+                            let objects = items.iter().enumerate();
+                            objects
+                                .filter_map(|(i, v)| Some((v.as_object()?, format!("{place}/{i}"))))
+                                .collect()
+                        }
+                        Some(Value::Object(one)) => vec![(one, place)],
+                        _ => Vec::new(),
+                    };
+                    for (item, place) in &items {
+                        for child in &group.values {
+                            self.values(child, (item, place), report);
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn choice(&self, property: &Property, value: &Value, pointer: &str, report: &mut Report) {
+        if property.options.is_empty()
+            || property.has_dynamic_options()
+            || property.allow_arbitrary_values
+        {
+            return;
+        }
+        let given = match value {
+            Value::Array(items) => items.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        for (i, one) in given.iter().enumerate() {
+            let open = match one {
+                Value::Null => true,
+                Value::String(text) => {
+                    text.is_empty() || text.starts_with('=') || text == CUSTOM_CALL
+                }
+                _ => false,
+            };
+            if open || property.options.iter().any(|o| deep_equal(&o.value, one)) {
+                continue;
+            }
+            let place = if value.is_array() {
+                format!("{pointer}/{i}")
+            } else {
+                pointer.to_owned()
+            };
+            // Without a valid resource or operation nothing runs; another option may be tolerated by the node.
+            let decisive = ["resource", "operation"].contains(&property.name.as_str());
+            let severity = if decisive {
+                Severity::Error
+            } else {
+                Severity::Warning
+            };
+            let allowed: Vec<String> = property
+                .options
+                .iter()
+                .map(|o| o.value.to_string())
+                .collect();
+            let mut shown: Vec<String> = allowed.iter().take(12).cloned().collect();
+            if allowed.len() > shown.len() {
+                shown.push(format!("… ({} in all)", allowed.len()));
+            }
+            let message = format!(
+                "{one} is no choice for {:?}; choices are {}",
+                property.name,
+                shown.join(", ")
+            );
+            let mut draft =
+                Draft::new("agentctl/option-value", severity, place, message).key(one.to_string());
+            if let Some(nearest) = self.nearest(one, property) {
+                let operation = EditOp::SetParameter {
+                    node: self.node.address(),
+                    pointer: draft.pointer.trim_start_matches("/parameters").to_owned(),
+                    value: nearest.clone(),
+                };
+                draft = draft.fix(
+                    Confidence::Likely,
+                    format!("use {nearest}"),
+                    vec![operation],
+                );
+            }
+            report.node(self.node, draft);
+        }
+    }
+
+    fn nearest<'p>(&self, given: &Value, property: &'p Property) -> Option<&'p Value> {
+        let plain = |v: &Value| {
+            v.as_str()
+                .map(|s| s.to_lowercase().replace(['_', '-', ' '], ""))
+        };
+        let wanted = plain(given)?;
+        let likeness = |v: &Value| plain(v).map(|text| strsim::jaro_winkler(&wanted, &text));
+        let scored = property
+            .options
+            .iter()
+            .filter_map(|o| Some((likeness(&o.value)?, &o.value)));
+        let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        (best.0 > 0.85).then_some(best.1)
+    }
+
+    /// Keys that no parameter of this level has, whatever is shown.
+    fn keys(
+        &self,
+        values: &Map<String, Value>,
+        properties: &[Property],
+        at: &str,
+        report: &mut Report,
+    ) {
+        for (key, value) in values {
+            let named = || properties.iter().filter(|p| p.name == *key);
+            if WRITTEN_BY_N8N.contains(&key.as_str()) {
+                continue;
+            }
+            if named().next().is_none() {
+                self.unknown_key(key, value, properties, at, report);
+                continue;
+            }
+            let Value::Object(map) = value else { continue };
+            let pointer = joined(at, key);
+            // Several parameters may share the name; a key below is known if any of them has it.
+            if named().all(|p| p.kind == PropertyKind::Collection) {
+                let children: Vec<Property> = named().flat_map(|p| p.children()).cloned().collect();
+                self.keys(map, &children, &pointer, report);
+            } else if named().all(|p| p.kind == PropertyKind::FixedCollection) {
+                let all: Vec<&Property> = named().collect();
+                self.group_keys(map, &all, &pointer, report);
+            }
+        }
+    }
+
+    fn group_keys(
+        &self,
+        map: &Map<String, Value>,
+        all: &[&Property],
+        at: &str,
+        report: &mut Report,
+    ) {
+        for (name, part) in map {
+            let values: Vec<Property> = all
+                .iter()
+                .filter_map(|p| p.group(name))
+                .flat_map(|g| g.values.iter().cloned())
+                .collect();
+            let place = joined(at, name);
+            if !all.iter().any(|p| p.group(name).is_some()) {
+                let groups: Vec<&str> = all
+                    .iter()
+                    .flat_map(|p| p.groups.iter().map(|g| g.name.as_str()))
+                    .collect();
+                let message = format!(
+                    "{name:?} is no part of this parameter; its parts are {}",
+                    groups.join(", ")
+                );
+                report.node(
+                    self.node,
+                    Draft::new(
+                        "agentctl/unknown-parameter-key",
+                        Severity::Warning,
+                        place,
+                        message,
+                    ),
+                );
+                continue;
+            }
+            match part {
+                Value::Array(items) => {
+                    for (i, item) in items.iter().enumerate() {
+                        if let Value::Object(item) = item {
+                            self.keys(item, &values, &format!("{place}/{i}"), report);
+                        }
+                    }
+                }
+                Value::Object(item) => self.keys(item, &values, &place, report),
+                _ => {}
+            }
+        }
+    }
+
+    fn unknown_key(
+        &self,
+        key: &str,
+        value: &Value,
+        properties: &[Property],
+        at: &str,
+        report: &mut Report,
+    ) {
+        let pointer = joined(at, key);
+        let top = at == "/parameters";
+        if top && SETTINGS.contains(&key) {
+            let message =
+                format!("{key:?} is a setting of the node, not a parameter; here n8n ignores it");
+            let ops = vec![
+                EditOp::SetParameter {
+                    node: self.node.address(),
+                    pointer: format!("/{key}"),
+                    value: Value::Null,
+                },
+                EditOp::SetNodeSettings {
+                    node: self.node.address(),
+                    settings: Map::from_iter([(key.to_owned(), value.clone())]),
+                },
+            ];
+            report.node(
+                self.node,
+                Draft::new(
+                    "agentctl/node-setting-inside-parameters",
+                    Severity::Warning,
+                    pointer,
+                    message,
+                )
+                .fix(Confidence::Sure, "move it beside the parameters", ops),
+            );
+            return;
+        }
+        let likeness =
+            |p: &Property| strsim::jaro_winkler(&key.to_lowercase(), &p.name.to_lowercase());
+        let closest = properties
+            .iter()
+            .map(|p| (likeness(p), p.name.as_str()))
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .filter(|(likeness, _)| *likeness > 0.85);
+        let hint = closest.map_or(String::new(), |(_, name)| {
+            format!("; did you mean {name:?}?")
+        });
+        let message = format!("no parameter is named {key:?}; n8n ignores it{hint}");
+        report.node(
+            self.node,
+            Draft::new(
+                "agentctl/unknown-parameter-key",
+                Severity::Warning,
+                pointer,
+                message,
+            ),
+        );
+    }
+}

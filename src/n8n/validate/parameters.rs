@@ -1,0 +1,363 @@
+//! `n8n/parameter`: n8n's check of parameter values, made on the values with defaults filled in. Required ones that are shown
+//! and empty, resource locators against their mode's patterns, counts of fixed collections, values against their checked type.
+//! The rules are n8n's to the letter, odd ones included (what is nested below nested collections is not looked at): a finding
+//! here means that n8n refuses to publish the workflow.
+
+use super::{
+    credentials::is_truthy,
+    field_type, path,
+    report::{Draft, Report},
+    subject::NodeView,
+};
+use crate::n8n::{
+    catalog::{LocatorMode, NodeDescription, Property, PropertyKind},
+    finding::Severity,
+};
+use serde_json::{Map, Value};
+
+const CODE: &str = "n8n/parameter";
+
+pub(super) fn check(node: &NodeView, report: &mut Report) {
+    let Some(description) = node.description() else {
+        return;
+    };
+    if let Some(error) = &node.fill_error {
+        let message = format!("n8n cannot read the parameters: {error}");
+        report.node(
+            node,
+            Draft::new(CODE, Severity::Error, "/parameters/", message),
+        );
+        return;
+    }
+    let mut issues = Issues {
+        description,
+        root: &node.filled,
+        found: Vec::new(),
+    };
+    let read = description
+        .properties
+        .iter()
+        .try_for_each(|property| issues.property(property, ""));
+    match read {
+        // n8n's own check fails on the values and says nothing else about the node.
+        Err(Unreadable(pointer)) => {
+            let message = format!(
+                "n8n's own check fails on the value at {pointer}; set a value there or remove it"
+            );
+            report.node(
+                node,
+                Draft::new(CODE, Severity::Error, "/parameters/", message),
+            );
+        }
+        Ok(()) => {
+            for (pointer, message) in issues.found {
+                report.node(
+                    node,
+                    Draft::new(CODE, Severity::Error, pointer, message.as_str())
+                        .key(message.as_str()),
+                );
+            }
+        }
+    }
+}
+
+/// The place of a value on which n8n's check throws.
+struct Unreadable(String);
+
+struct Issues<'a> {
+    description: &'a NodeDescription,
+    root: &'a Map<String, Value>,
+    found: Vec<(String, String)>,
+}
+
+impl<'a> Issues<'a> {
+    fn add(&mut self, pointer: String, message: String) {
+        if !self
+            .found
+            .iter()
+            .any(|(p, m)| *p == pointer && *m == message)
+        {
+            self.found.push((pointer, message));
+        }
+    }
+
+    fn value(&self, name: &str, at: &str) -> Option<&'a Value> {
+        if at.is_empty() {
+            path::get(self.root, name)
+        } else {
+            path::get(self.root, &format!("{at}.{name}"))
+        }
+    }
+
+    fn shown(&self, property: &Property, at: &str) -> bool {
+        let level = if at.is_empty() {
+            Some(self.root)
+        } else {
+            path::get(self.root, at).and_then(Value::as_object)
+        };
+        // Below a parameter named `parameters`, n8n takes that one for the root.
+        let root = match at.split('.').next() {
+            Some("parameters") => path::get(self.root, "parameters").and_then(Value::as_object),
+            _ => Some(self.root),
+        };
+        let root = root.or(level).unwrap_or(self.root);
+        self.description
+            .displayed(property.display.as_ref(), level, root)
+    }
+
+    fn property(&mut self, property: &Property, at: &str) -> Result<(), Unreadable> {
+        let shown = self.shown(property, at);
+        let value = self.value(&property.name, at);
+        let pointer = path::pointer(at, &property.name);
+        if property.required && shown {
+            self.required(property, value, &pointer)?;
+        }
+        match property.kind {
+            _ if !shown && is_composite(&property.kind) => {}
+            PropertyKind::ResourceLocator
+            | PropertyKind::WorkflowSelector
+            | PropertyKind::AgentSelector => self.locator(property, value, &pointer),
+            PropertyKind::ResourceMapper => self.mapper(property, value, &pointer),
+            // Filters are checked by types that n8n's own code then fails to report.
+            PropertyKind::Filter => {}
+            _ => self.checked_type(property, value, &pointer),
+        }
+        self.children(property, at, shown, &pointer)
+    }
+
+    fn required(
+        &mut self,
+        property: &Property,
+        value: Option<&Value>,
+        pointer: &str,
+    ) -> Result<(), Unreadable> {
+        let empty = if property.type_options.multiple_values.is_some() {
+            let mut empty = false;
+            for single in value.and_then(Value::as_array).into_iter().flatten() {
+                empty |= is_missing(property, Some(single), pointer)?;
+            }
+            empty
+        } else {
+            is_missing(property, value, pointer)?
+        };
+        if empty {
+            let name = label(property);
+            self.add(
+                pointer.to_owned(),
+                format!("{name} is required and empty; set it"),
+            );
+        }
+        Ok(())
+    }
+
+    fn locator(&mut self, property: &Property, value: Option<&Value>, pointer: &str) {
+        let Some(Value::Object(locator)) = value else {
+            return;
+        };
+        let (Some(given), Some(mode)) = (locator.get("value"), locator.get("mode")) else {
+            return;
+        };
+        let Some(mode) = property.modes.iter().find(|m| mode == m.name.as_str()) else {
+            return;
+        };
+        let text = match given {
+            Value::String(text) => text.clone(),
+            Value::Null => String::new(),
+            other => other.to_string(),
+        };
+        if !text.starts_with('=') && !fits(mode, &text) {
+            let (name, mode) = (label(property), &mode.label);
+            self.add(
+                pointer.to_owned(),
+                format!("{name}: {text:?} is no valid value by {mode:?}"),
+            );
+        }
+    }
+
+    fn mapper(&mut self, property: &Property, value: Option<&Value>, pointer: &str) {
+        let Some(Value::Object(mapper)) = value else {
+            return;
+        };
+        let keys = ["mappingMode", "schema", "value"];
+        if !keys.iter().all(|key| mapper.contains_key(*key))
+            || mapper.get("mappingMode").and_then(Value::as_str) == Some("autoMapInputData")
+        {
+            return;
+        }
+        let checks_required = property.type_options.mapper_mode.as_deref() == Some("add");
+        let values = mapper.get("value").filter(|v| is_truthy(v));
+        for field in mapper
+            .get("schema")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            let Some(id) = field.get("id").and_then(Value::as_str) else {
+                continue;
+            };
+            let given = values.and_then(|v| v.get(id));
+            let place = path::joined(&path::joined(pointer, "value"), id);
+            let required = field.get("required").is_some_and(is_truthy);
+            if required && checks_required && given.is_none() {
+                self.add(
+                    place.clone(),
+                    format!("the field {id:?} is required; map a value to it"),
+                );
+            }
+            if let (Some(given), Some(kind)) = (given, field.get("type").and_then(Value::as_str)) {
+                let choices = field.get("options").and_then(Value::as_array);
+                if let Some(problem) = field_type::problem(given, kind, choices.map(Vec::as_slice))
+                {
+                    self.add(place, format!("the field {id:?} {problem}"));
+                }
+            }
+        }
+    }
+
+    fn checked_type(&mut self, property: &Property, value: Option<&Value>, pointer: &str) {
+        let (Some(kind), Some(value)) = (property.validate_type.as_deref(), value) else {
+            return;
+        };
+        let choices: Vec<Value> = property
+            .options
+            .iter()
+            .map(|option| serde_json::json!({"value": option.value}))
+            .collect();
+        if let Some(problem) = field_type::problem(value, kind, Some(&choices)) {
+            self.add(pointer.to_owned(), format!("{} {problem}", label(property)));
+        }
+    }
+
+    fn children(
+        &mut self,
+        property: &Property,
+        at: &str,
+        shown: bool,
+        pointer: &str,
+    ) -> Result<(), Unreadable> {
+        // n8n does not add the collection's own name: what is required inside is looked for beside it.
+        let base = if at.is_empty() {
+            String::new()
+        } else {
+            format!("{at}.")
+        };
+        match property.kind {
+            PropertyKind::Collection => {
+                let children = property.children();
+                children
+                    .iter()
+                    .try_for_each(|child| self.property(child, &base))
+            }
+            PropertyKind::FixedCollection if shown => {
+                let base = if base.is_empty() {
+                    property.name.clone()
+                } else {
+                    base
+                };
+                for group in &property.groups {
+                    self.group(property, group, &base, pointer)?;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn group(
+        &mut self,
+        property: &Property,
+        group: &crate::n8n::catalog::PropertyGroup,
+        base: &str,
+        pointer: &str,
+    ) -> Result<(), Unreadable> {
+        let value = self.value(&group.name, base);
+        let count = value.and_then(Value::as_array).map_or(0, Vec::len);
+        let options = &property.type_options;
+        let fields = |n: u32| format!("{n} field{}", if n == 1 { "" } else { "s" });
+        if let Some(least) = options.min_required_fields.filter(|n| count < *n as usize) {
+            let name = label(property);
+            self.add(
+                pointer.to_owned(),
+                format!("{name} needs at least {}", fields(least)),
+            );
+        }
+        if let Some(most) = options
+            .max_allowed_fields
+            .filter(|n| *n > 0 && count > *n as usize)
+        {
+            let name = label(property);
+            self.add(
+                pointer.to_owned(),
+                format!("{name} takes at most {}", fields(most)),
+            );
+        }
+        let Some(value) = value else { return Ok(()) };
+        let at = format!("{base}.{}", group.name);
+        if options.multiple_values.is_some() {
+            for i in 0..value.as_array().map_or(0, Vec::len) {
+                let at = format!("{at}[{i}]");
+                group
+                    .values
+                    .iter()
+                    .try_for_each(|child| self.property(child, &at))?;
+            }
+            return Ok(());
+        }
+        group
+            .values
+            .iter()
+            .try_for_each(|child| self.property(child, &at))
+    }
+}
+
+fn label(property: &Property) -> String {
+    if property.label.is_empty() || property.label == property.name {
+        format!("{:?}", property.name)
+    } else {
+        format!("{:?} ({})", property.label, property.name)
+    }
+}
+
+fn is_composite(kind: &PropertyKind) -> bool {
+    matches!(
+        kind,
+        PropertyKind::ResourceLocator
+            | PropertyKind::WorkflowSelector
+            | PropertyKind::AgentSelector
+            | PropertyKind::ResourceMapper
+            | PropertyKind::Filter
+    )
+}
+
+/// What n8n takes for "required but empty", by kind of parameter; other kinds are never missing.
+fn is_missing(
+    property: &Property,
+    value: Option<&Value>,
+    pointer: &str,
+) -> Result<bool, Unreadable> {
+    let is_empty_text = value.is_none_or(|v| v.as_str() == Some(""));
+    Ok(match property.kind {
+        PropertyKind::String | PropertyKind::DateTime | PropertyKind::Options => is_empty_text,
+        PropertyKind::MultiOptions => value.and_then(Value::as_array).is_some_and(Vec::is_empty),
+        PropertyKind::ResourceLocator
+        | PropertyKind::WorkflowSelector
+        | PropertyKind::AgentSelector => match value {
+            None => true,
+            Some(Value::Null) => return Err(Unreadable(pointer.to_owned())),
+            Some(Value::Object(locator)) => {
+                let value = locator.get("value");
+                !value.is_some_and(|v| v.is_number() || is_truthy(v))
+            }
+            Some(Value::Array(_)) => true,
+            Some(other) => !is_truthy(other),
+        },
+        _ => false,
+    })
+}
+
+/// Whether the whole text fits every pattern of the mode. A pattern that cannot be read here refuses nothing.
+fn fits(mode: &LocatorMode, text: &str) -> bool {
+    mode.patterns.iter().all(|pattern| {
+        regex::Regex::new(&format!("^{pattern}$")).map_or(true, |regex| regex.is_match(text))
+    })
+}

@@ -1,0 +1,54 @@
+//! Values by n8n's paths (`a.b[0].c`) and JSON pointers to them.
+
+use serde_json::{Map, Value};
+
+/// The value at the path; a key spelled like the whole path wins. Two dots in a row name an empty key, as in n8n.
+pub(super) fn get<'a>(root: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
+    if let Some(value) = root.get(path) {
+        return Some(value);
+    }
+    let mut tokens = tokens(path).into_iter();
+    let mut value = root.get(tokens.next()?.as_str())?;
+    for token in tokens {
+        value = match value {
+            Value::Object(map) => map.get(&token)?,
+            Value::Array(items) => items.get(token.parse::<usize>().ok()?)?,
+            _ => return None,
+        };
+    }
+    Some(value)
+}
+
+fn tokens(path: &str) -> Vec<String> {
+    let mut tokens = Vec::new();
+    for part in path.split('.') {
+        let mut pieces = part.split('[');
+        tokens.push(pieces.next().unwrap_or("").to_owned());
+        tokens.extend(pieces.map(|piece| piece.trim_end_matches(']').to_owned()));
+    }
+    tokens
+}
+
+/// The pointer below the node for a path below its parameters.
+pub(super) fn pointer(path: &str, name: &str) -> String {
+    let mut pointer = "/parameters".to_owned();
+    if !path.is_empty() {
+        for token in tokens(path) {
+            push(&mut pointer, &token);
+        }
+    }
+    push(&mut pointer, name);
+    pointer
+}
+
+/// Appends one escaped token.
+pub(super) fn push(pointer: &mut String, token: &str) {
+    pointer.push('/');
+    pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
+}
+
+pub(super) fn joined(pointer: &str, token: &str) -> String {
+    let mut joined = pointer.to_owned();
+    push(&mut joined, token);
+    joined
+}

@@ -1,0 +1,165 @@
+//! Collecting findings: stable ids, one order.
+
+use super::subject::NodeView;
+use crate::n8n::edit::EditOp;
+use crate::n8n::finding::{Confidence, Finding, Fix, Severity};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+/// Hex digits of a finding's id: enough for one workflow.
+const ID_DIGITS: usize = 12;
+
+#[derive(Default)]
+pub(super) struct Report {
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    /// Place of the node in the document; findings about the whole come first.
+    rank: Option<usize>,
+    /// What distinguishes this finding from others at the same place.
+    key: String,
+    finding: Finding,
+}
+
+/// One finding before it has its id.
+pub(super) struct Draft {
+    pub code: &'static str,
+    pub severity: Severity,
+    /// Below the node for a finding of a node (`/parameters/url`), else from the document's root.
+    pub pointer: String,
+    pub key: String,
+    pub message: String,
+    pub fix: Option<Fix>,
+}
+
+impl Draft {
+    pub(super) fn new(
+        code: &'static str,
+        severity: Severity,
+        pointer: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
+        Draft {
+            code,
+            severity,
+            pointer: pointer.into(),
+            key: String::new(),
+            message: message.into(),
+            fix: None,
+        }
+    }
+    /// Tells apart findings of one code at one place.
+    pub(super) fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = key.into();
+        self
+    }
+    pub(super) fn fix(
+        mut self,
+        confidence: Confidence,
+        title: impl Into<String>,
+        ops: Vec<EditOp>,
+    ) -> Self {
+        self.fix = Some(Fix {
+            confidence,
+            title: title.into(),
+            ops,
+        });
+        self
+    }
+}
+
+impl Report {
+    /// A finding about one node.
+    pub(super) fn node(&mut self, node: &NodeView, draft: Draft) {
+        let pointer = if draft.pointer.starts_with("/connections/") {
+            draft.pointer.clone()
+        } else {
+            format!("/nodes/{}{}", node.at, draft.pointer)
+        };
+        self.add(
+            Some(node.at),
+            node.name.map(str::to_owned),
+            node.id.map(str::to_owned),
+            pointer,
+            draft,
+        );
+    }
+
+    /// A finding about the document.
+    pub(super) fn document(&mut self, draft: Draft) {
+        let pointer = draft.pointer.clone();
+        self.add(None, None, None, pointer, draft);
+    }
+
+    /// A structure finding at a place of the document that belongs to a node, if it can be told which.
+    pub(super) fn place(&mut self, node: (Option<String>, Option<String>), draft: Draft) {
+        let pointer = draft.pointer.clone();
+        self.add(None, node.0, node.1, pointer, draft);
+    }
+
+    fn add(
+        &mut self,
+        rank: Option<usize>,
+        node: Option<String>,
+        node_id: Option<String>,
+        pointer: String,
+        draft: Draft,
+    ) {
+        let whose = node_id
+            .as_deref()
+            .filter(|id| !id.is_empty())
+            .or(node.as_deref());
+        let mut hash = Sha256::new();
+        for part in [draft.code, whose.unwrap_or(""), &draft.pointer, &draft.key] {
+            hash.update(part.as_bytes());
+            hash.update([0]);
+        }
+        let mut id = String::new();
+        for byte in hash.finalize() {
+            let _ = write!(id, "{byte:02x}"); // writing to a String cannot fail
+        }
+        id.truncate(ID_DIGITS);
+        self.entries.push(Entry {
+            rank,
+            key: draft.key,
+            finding: Finding {
+                id,
+                code: draft.code.to_owned(),
+                severity: draft.severity,
+                node,
+                node_id,
+                pointer,
+                message: draft.message,
+                fix: draft.fix,
+            },
+        });
+    }
+
+    /// Sorted by node, place, code and key; a repeated id gets a number.
+    pub(super) fn finish(mut self) -> Vec<Finding> {
+        let order = |e: &Entry| {
+            (
+                e.rank,
+                e.finding.pointer.clone(),
+                e.finding.code.clone(),
+                e.key.clone(),
+                e.finding.message.clone(),
+            )
+        };
+        self.entries.sort_by_cached_key(order);
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        let findings = self.entries.into_iter().map(|entry| entry.finding);
+        findings
+            .map(|mut finding| {
+                let count = seen.entry(finding.id.clone()).or_default();
+                *count += 1;
+                if *count > 1 {
+                    finding.id = format!("{}-{count}", finding.id);
+                }
+                finding
+            })
+            .collect()
+    }
+}

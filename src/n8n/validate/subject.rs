@@ -1,0 +1,208 @@
+//! The document under judgement, read as far as it can be read: malformed parts are skipped here and named by `structure`.
+
+use crate::n8n::catalog::{Catalog, FillError, Lookup, NodeDescription, NodeKind};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+pub(super) const STICKY: &str = "n8n-nodes-base.stickyNote";
+
+pub(super) struct Subject<'a> {
+    pub catalog: &'a Catalog,
+    pub nodes: Vec<NodeView<'a>>,
+    pub edges: Vec<Edge<'a>>,
+    /// Index in `nodes`; as in n8n the last of several namesakes wins.
+    by_name: HashMap<&'a str, usize>,
+}
+
+pub(super) struct NodeView<'a> {
+    /// Place in the document's list.
+    pub at: usize,
+    pub raw: &'a Map<String, Value>,
+    pub name: Option<&'a str>,
+    pub id: Option<&'a str>,
+    pub node_type: &'a str,
+    pub disabled: bool,
+    pub known: Known,
+    /// As written; empty when there are none.
+    pub parameters: Cow<'a, Map<String, Value>>,
+    /// Defaults filled in and hidden ones dropped; the parameters as written when n8n itself fails on them.
+    pub filled: Map<String, Value>,
+    pub fill_error: Option<FillError>,
+}
+
+pub(super) enum Known {
+    Yes(Arc<NodeDescription>),
+    UnknownVersion,
+    UnknownType,
+}
+
+/// A connection between two named nodes; ends are indexes in `nodes` where the names exist.
+pub(super) struct Edge<'a> {
+    pub from_name: &'a str,
+    pub from: Option<usize>,
+    pub kind: &'a str,
+    pub output: usize,
+    pub place: usize,
+    pub to_name: &'a str,
+    pub to: Option<usize>,
+    pub input_kind: &'a str,
+    pub input: u64,
+}
+
+impl NodeView<'_> {
+    pub(super) fn description(&self) -> Option<&NodeDescription> {
+        match &self.known {
+            Known::Yes(description) => Some(description),
+            _ => None,
+        }
+    }
+    pub(super) fn is_sticky(&self) -> bool {
+        self.node_type == STICKY
+    }
+    /// What operations use to mean this node.
+    pub(super) fn address(&self) -> String {
+        let id = self.id.filter(|id| !id.is_empty());
+        id.or(self.name).unwrap_or_default().to_owned()
+    }
+    pub(super) fn trigger_like(&self) -> bool {
+        self.description().is_some_and(|d| d.trigger_like)
+    }
+    pub(super) fn is_sub_node(&self) -> bool {
+        let kind = self.description().map(|d| d.kind);
+        matches!(kind, Some(NodeKind::SubNode | NodeKind::Tool))
+    }
+}
+
+impl<'a> Subject<'a> {
+    pub(super) fn of(document: &'a Value, catalog: &'a Catalog) -> Self {
+        let list = document.get("nodes").and_then(Value::as_array);
+        let nodes: Vec<NodeView> = list
+            .into_iter()
+            .flatten()
+            .enumerate()
+            .filter_map(|(at, node)| Some(view(at, node.as_object()?, catalog)))
+            .collect();
+        let named = nodes.iter().enumerate();
+        let by_name: HashMap<&str, usize> = named.filter_map(|(i, n)| Some((n.name?, i))).collect();
+        let edges = edges(document, &by_name);
+        Subject {
+            catalog,
+            nodes,
+            edges,
+            by_name,
+        }
+    }
+
+    /// The nodes whose parameters and credentials count: known, enabled, no sticky notes.
+    pub(super) fn judged(&self) -> impl Iterator<Item = &NodeView<'a>> {
+        let counts = |n: &&NodeView| !n.is_sticky() && !n.disabled && n.description().is_some();
+        self.nodes.iter().filter(counts)
+    }
+
+    pub(super) fn named(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.nodes
+            .iter()
+            .filter(|n| !n.is_sticky())
+            .filter_map(|n| n.name)
+    }
+
+    /// Index of the view in `nodes`.
+    pub(super) fn index_of(&self, node: &NodeView) -> Option<usize> {
+        self.nodes.iter().position(|n| n.at == node.at)
+    }
+
+    /// Everything reached from `starts` along edges that `step` maps to the next node, without the starts unless in a circle.
+    pub(super) fn reached(
+        &self,
+        starts: impl IntoIterator<Item = usize>,
+        step: impl Fn(&Edge, usize) -> Option<usize>,
+    ) -> BTreeSet<usize> {
+        let mut reached = BTreeSet::new();
+        let mut open: Vec<usize> = starts.into_iter().collect();
+        while let Some(at) = open.pop() {
+            for next in self.edges.iter().filter_map(|edge| step(edge, at)) {
+                if reached.insert(next) {
+                    open.push(next);
+                }
+            }
+        }
+        reached
+    }
+}
+
+fn view<'a>(at: usize, raw: &'a Map<String, Value>, catalog: &Catalog) -> NodeView<'a> {
+    let text = |key: &str| raw.get(key).and_then(Value::as_str);
+    let node_type = text("type").unwrap_or("");
+    let known = match raw.get("typeVersion") {
+        None | Some(Value::Null) => catalog.lookup(node_type, None),
+        Some(version) => match version.as_f64() {
+            Some(version) => catalog.lookup(node_type, Some(version)),
+            // Not a number: no version at all, of a type that may exist.
+            None => catalog.lookup(node_type, Some(f64::NAN)),
+        },
+    };
+    let known = match known {
+        Lookup::Known(description) => Known::Yes(description),
+        Lookup::UnknownVersion { .. } => Known::UnknownVersion,
+        Lookup::UnknownType => Known::UnknownType,
+    };
+    let parameters = match raw.get("parameters") {
+        Some(Value::Object(map)) => Cow::Borrowed(map),
+        _ => Cow::Owned(Map::new()),
+    };
+    let (filled, fill_error) = match &known {
+        Known::Yes(description) if node_type != STICKY => {
+            match description.try_fill_defaults(&parameters) {
+                Ok(filled) => (filled, None),
+                Err(error) => (parameters.clone().into_owned(), Some(error)),
+            }
+        }
+        _ => (parameters.clone().into_owned(), None),
+    };
+    NodeView {
+        at,
+        raw,
+        name: text("name"),
+        id: text("id"),
+        node_type,
+        disabled: raw.get("disabled") == Some(&Value::Bool(true)),
+        known,
+        parameters,
+        filled,
+        fill_error,
+    }
+}
+
+fn edges<'a>(document: &'a Value, by_name: &HashMap<&'a str, usize>) -> Vec<Edge<'a>> {
+    let mut edges = Vec::new();
+    let sources = document.get("connections").and_then(Value::as_object);
+    for (from_name, kinds) in sources.into_iter().flatten() {
+        for (kind, buckets) in kinds.as_object().into_iter().flatten() {
+            for (output, links) in buckets.as_array().into_iter().flatten().enumerate() {
+                for (place, link) in links.as_array().into_iter().flatten().enumerate() {
+                    let Some(to_name) = link.get("node").and_then(Value::as_str) else {
+                        continue;
+                    };
+                    edges.push(Edge {
+                        from_name,
+                        from: by_name.get(from_name.as_str()).copied(),
+                        kind,
+                        output,
+                        place,
+                        to_name,
+                        to: by_name.get(to_name).copied(),
+                        input_kind: link.get("type").and_then(Value::as_str).unwrap_or("main"),
+                        input: link.get("index").and_then(Value::as_u64).unwrap_or(0),
+                    });
+                }
+            }
+        }
+    }
+    edges
+}
