@@ -26,6 +26,10 @@ pub struct Memory<'a> {
     pub notes: Vec<String>,
     /// A webhook started it: "answer with …" means its caller.
     pub answers_caller: bool,
+    /// Fields that the data is known to have (form, webhook body, extraction).
+    pub fields: Vec<String>,
+    /// The column that names a row of the table read last.
+    pub key: Option<String>,
 }
 
 impl<'a> Memory<'a> {
@@ -41,6 +45,8 @@ impl<'a> Memory<'a> {
             last_target: None,
             notes: Vec::new(),
             answers_caller: false,
+            fields: Vec::new(),
+            key: None,
         }
     }
 
@@ -79,6 +85,13 @@ pub fn verb_in(text: &str) -> Option<(&'static VerbEntry, usize)> {
         })
         .collect();
     let mut fallback = None;
+    // German: the verb stands at the end ("… an X gemailt werden").
+    if lexicon::verb(words.first().map_or("", String::as_str)).is_none() && words.iter().any(|w| has(r"^(?:der|die|das|den|dem|und|ein|eine[nrms]?|im|am|an|auf|aus|mit|von|zum|zur|ins|als|bei)$", w)) {
+        let at = words.iter().enumerate().rev().take(3).find(|(_, w)| lexicon::verb(w).is_some_and(|v| v.role != "neutral") && has(r"(?:en|t)$", w));
+        if let Some((i, w)) = at && let Some(v) = lexicon::verb(w) {
+            return Some((v, i));
+        }
+    }
     for (i, w) in words.iter().enumerate() {
         let Some(v) = lexicon::verb(w) else { continue };
         let before = i
@@ -94,6 +107,14 @@ pub fn verb_in(text: &str) -> Option<(&'static VerbEntry, usize)> {
                 before,
             ) || before.starts_with('§'));
         if as_noun {
+            continue;
+        }
+        let next = words.get(i + 1).map(String::as_str).unwrap_or_default();
+        // "gets added", "have it sent": the next verb is the real one.
+        if matches!(w.as_str(), "get" | "gets")
+            && has(r"^\w+(?:ed|en|t)$", next)
+            && lexicon::verb(next).is_some()
+        {
             continue;
         }
         if v.role == "neutral" {
@@ -231,6 +252,21 @@ fn usual_object(entry: &ServiceEntry) -> Option<&'static str> {
     USUAL.iter().find(|(tag, _)| entry.is(tag)).map(|(_, o)| *o)
 }
 
+/// A noun of the request that can be an object of this kind of service: a tweet is no object of a database.
+fn suits(entry: &ServiceEntry, object: &str) -> bool {
+    if entry.is("sheet") || entry.is("db") {
+        object == "row"
+    } else if entry.is("base") {
+        matches!(object, "record" | "page" | "comment" | "user" | "row")
+    } else if entry.is("files") {
+        matches!(object, "file")
+    } else if entry.is("cms") {
+        matches!(object, "post" | "page" | "comment" | "user" | "product")
+    } else {
+        true
+    }
+}
+
 /// The verb of a service's own terms.
 fn service_verb(entry: &ServiceEntry, verb: &str, text: &str) -> Verb {
     let upsert = has(
@@ -240,6 +276,16 @@ fn service_verb(entry: &ServiceEntry, verb: &str, text: &str) -> Verb {
     if upsert {
         return Verb::Upsert;
     }
+    let verb = if matches!(verb, "process" | "run" | "reply" | "call")
+        && !entry.is("db")
+        && !entry.is("sms")
+        && entry.key != "ssh"
+        && !(verb == "reply" && (entry.is("mail") || entry.is("ticket")))
+    {
+        "add"
+    } else {
+        verb
+    };
     let writes = matches!(
         verb,
         "create"
@@ -316,10 +362,14 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         return sentence_without_verb(mem, text);
     };
     let (mut source, mut target) = source_and_target(m, text);
+    let talks = |e: &Entity| {
+        e.service
+            .is_some_and(|s| s.is("mail") || s.is("chat") || s.is("sms"))
+    };
     if let (Some(s), None) = (source, target)
         && verb.role == "action"
         && !matches!(verb.verb.as_str(), "delete" | "import")
-        && !mail_like(m, text, verb)
+        && (talks(s) || !mail_like(m, text, verb))
     {
         // "create a task from the mail in Todoist" names no source service; "archive it in Drive" neither.
         target = Some(s);
@@ -333,6 +383,32 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         && (target.is_some() || verb.role == "read" || mail_like(m, text, verb))
     {
         steps.push(read_step(mem, text, src));
+    }
+    if verb.role == "read"
+        && source.is_none()
+        && target.is_none()
+        && m.one(text, "h").is_some()
+        && let Some(entry) = mem
+            .used
+            .iter()
+            .rev()
+            .find(|e| e.key == "ssh" || e.key == "ftp")
+            .copied()
+    {
+        // "fetch the resulting /tmp/x": from where the command ran.
+        let arguments = args::for_reading(mem, text, entry);
+        let step = mem.step(
+            text,
+            Does::Service {
+                service: service_of(entry, &entry.label),
+                verb: Verb::Download,
+                object: Some("file".into()),
+                args: arguments,
+                once: false,
+            },
+        );
+        steps.push(step);
+        return steps;
     }
     if verb.role == "read" && verb.verb == "get" && target.is_none() {
         if steps.is_empty()
@@ -348,6 +424,10 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         && (source.is_none() || !has(INTO, text))
     {
         steps.push(read_step(mem, text, t));
+        return steps;
+    }
+    if let Some(step) = write_back(mem, text, verb) {
+        steps.push(step);
         return steps;
     }
     let file = args::file_format(&opened);
@@ -415,8 +495,12 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         usual_object(entry).map(str::to_owned)
     } else {
         object_in(text, Some(entry), &mark)
-            .filter(|o| !(entry.is("sheet") || entry.is("db")) || o == "row")
-            .or_else(|| verb.object.clone().filter(|_| target_entry.is_none()))
+            .filter(|o| suits(entry, o))
+            .or_else(|| {
+                verb.object
+                    .clone()
+                    .filter(|o| target_entry.is_none() && suits(entry, o))
+            })
             .or_else(|| usual_object(entry).map(str::to_owned))
     };
     if entry.key == "twitter" {
@@ -427,7 +511,13 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         v = Verb::Create;
         if entry.is("mail") {
             object = Some("draft".into());
-        } else {
+        } else if entry.is("cms") && has(r"\bdrafts?\b", text) {
+            object = Some("post".into());
+            arguments.push(Arg {
+                role: Role::Status,
+                value: lit("draft"),
+            });
+        } else if !arguments.iter().any(|a| a.role == Role::Status) {
             arguments.push(Arg {
                 role: Role::Status,
                 value: lit("draft"),
@@ -476,6 +566,59 @@ fn is_trigger(mem: &Memory<'_>, entry: &ServiceEntry) -> bool {
     mem.trigger.is_some_and(|t| t.key == entry.key)
 }
 
+/// "write the result into column 'score' of that row": back into the table that was read.
+fn write_back(mem: &mut Memory<'_>, text: &str, verb: &VerbEntry) -> Option<Step> {
+    let m = mem.m;
+    if verb.role != "action"
+        || !has(
+            r"\b(?:column|columns|spalte|columna|colonne|field|feld|campo)\b",
+            text,
+        )
+        || !has(
+            r"\b(?:that|the same|this|its|same|each|dieser|derselben|jeweiligen|esa|misma|cette|même|back)\b",
+            text,
+        )
+    {
+        return None;
+    }
+    let (entry, _) = mem
+        .read
+        .iter()
+        .rev()
+        .find(|(e, _)| e.is("sheet") || e.is("base") || e.is("db"))?
+        .clone();
+    let column = m
+        .after(
+            r"\b(?:column|spalte|columna|colonne|field|feld|campo)\s+(§[qd]\d+§)",
+            text,
+        )
+        .map(|e| e.value.clone())
+        .or_else(|| {
+            first(r"\b(?:column|spalte|columna|colonne)\s+([\w-]+)", text).map(str::to_owned)
+        })?;
+    let mut arguments = vec![Arg {
+        role: Role::Field(column.clone()),
+        value: crate::model::offline::read::value::field(&column),
+    }];
+    if let Some(key) = &mem.key {
+        arguments.push(Arg {
+            role: Role::MatchOn,
+            value: lit(key.clone()),
+        });
+    }
+    mem.used.push(entry);
+    Some(mem.step(
+        text,
+        Does::Service {
+            service: service_of(entry, &entry.label),
+            verb: Verb::Update,
+            object: Some("row".into()),
+            args: arguments,
+            once: false,
+        },
+    ))
+}
+
 /// A mail is meant although no mail service is named.
 fn mail_like(m: &Masked, text: &str, verb: &VerbEntry) -> bool {
     (verb.service.as_deref() == Some("email")
@@ -518,6 +661,18 @@ fn implied(mem: &Memory<'_>, text: &str, verb: &VerbEntry) -> Option<&'static Se
     ) {
         return mem.used.iter().rev().find(|e| !e.is("mail")).copied();
     }
+    if verb.verb == "move" {
+        return mem
+            .read
+            .iter()
+            .rev()
+            .map(|(e, _)| *e)
+            .find(|e| e.is("files"))
+            .or_else(|| mem.used.iter().rev().copied().find(|e| e.is("files")));
+    }
+    if let Some(key) = m.one(text, "u").and_then(|e| host_of(&e.value)) {
+        return lexicon::service(key);
+    }
     if matches!(
         verb.verb.as_str(),
         "publish" | "update" | "delete" | "move" | "reply" | "create" | "add" | "append"
@@ -536,12 +691,36 @@ fn implied(mem: &Memory<'_>, text: &str, verb: &VerbEntry) -> Option<&'static Se
             })
             .or_else(|| (verb.verb == "reply").then_some(mem.trigger).flatten());
     }
+    if let Some(key) = m.one(text, "u").and_then(|e| host_of(&e.value)) {
+        return lexicon::service(key);
+    }
+    if verb.verb == "append" {
+        return lexicon::service("sheet");
+    }
     if matches!(verb.verb.as_str(), "send" | "post" | "mail")
         && has(r"\b(?:mail|e-mail|email|correo|courriel)\b", text)
     {
         return lexicon::service("email");
     }
     None
+}
+
+/// The service that a link belongs to.
+pub fn host_of(url: &str) -> Option<&'static str> {
+    const HOSTS: [(&str, &str); 8] = [
+        ("docs.google.com/spreadsheets", "googleSheets"),
+        ("docs.google.com/document", "googleDocs"),
+        ("drive.google.com", "googleDrive"),
+        ("notion.so", "notion"),
+        ("airtable.com", "airtable"),
+        ("trello.com", "trello"),
+        ("sharepoint.com", "microsoftSharePoint"),
+        ("github.com", "github"),
+    ];
+    HOSTS
+        .iter()
+        .find(|(host, _)| url.contains(host))
+        .map(|(_, key)| *key)
 }
 
 /// "Negative ones also into Slack #x": the target says what to do.
@@ -615,9 +794,12 @@ pub fn read_step(mem: &mut Memory<'_>, text: &str, source: &Entity) -> Step {
         verb = Verb::GetMany;
     }
     let object = object_in(text, Some(entry), &mark)
-        .filter(|o| !(entry.is("sheet") || entry.is("db")) || o == "row")
+        .filter(|o| suits(entry, o))
         .or_else(|| usual_object(entry).map(str::to_owned));
     let arguments = args::for_reading(mem, text, entry);
+    if let Some(key) = m.after(r"\b(?:column|spalte|columna|colonne)\s+(§[qd]\d+§)", text) {
+        mem.key = Some(key.value.clone());
+    }
     let step = mem.step(
         text,
         Does::Service {

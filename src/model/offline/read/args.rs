@@ -74,7 +74,7 @@ pub fn group_by(m: &Masked, text: &str) -> Option<Val> {
 pub fn for_reading(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
     let mut out = containers(mem, text, entry);
     let m = mem.m;
-    if let Some(range) = time_range(text) {
+    if let Some(range) = time_range(text).filter(|_| !entry.is("sheet") && !entry.is("db")) {
         out.push(arg(Role::TimeRange, lit(range)));
     }
     if let Some(n) = first(
@@ -163,7 +163,7 @@ pub fn status_word(m: &Masked, text: &str) -> Option<String> {
             r"\b(?:unread|ungelesene\w*|no leíd\w+|non lus?)\b",
             "unread",
         ),
-        (r"\b(?:active|aktive\w*|activ\w+|actif\w*)\b", "active"),
+        (r"\b(?:active|aktive\w*|activ[oa]s?\b|actifs?)\b", "active"),
         (r"\b(?:suspended|gesperrte\w*)\b", "suspended"),
         (r"\b(?:unassigned|nicht zugewiesene\w*)\b", "unassigned"),
         (
@@ -199,7 +199,9 @@ pub fn for_action(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry, verb: 
         out.extend(message(mem, text, entry));
     } else {
         out.extend(containers(mem, text, entry));
-        out.extend(titles(m, text));
+        if !entry.is("sheet") && !entry.is("db") {
+            out.extend(titles(m, text));
+        }
         out.extend(properties(m, text));
         let names = fields_in(m, text);
         out.extend(field_args(&names));
@@ -319,7 +321,7 @@ pub fn recipients(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec
 fn person(m: &Masked, text: &str) -> Option<String> {
     let t = m.open(text);
     if let Some(who) = first(
-        r"\b(?:to |an |a |à |al |der |dem |den |the |la |le |el |each |jede\w* |chaque |cada |their |that |this |every )\s*(?:\w+ )?({person})(?:'s|s)?\b",
+        r"\b(?:to |an |a |à |al |der |dem |den |die |das |the |la |le |el |each |jede\w* |chaque |cada |their |that |this |every )\s*(?:\w+ )?({person})(?:'s|s)?\b",
         &t,
     ) {
         return Some(who.to_lowercase());
@@ -383,14 +385,20 @@ fn message(mem: &Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
 
 /// What a message is to tell: "who pushed and what the commit message was" → who pushed, commit message.
 fn content(m: &Masked, text: &str) -> Option<Vec<String>> {
-    let t = m.plain(&rx(r"§r\d+§").replace_all(text, ""));
+    let masked = rx(r"§r\d+§").replace_all(text, "").into_owned();
+    let masked = rx(r"\s+(?:to|in|into|on|via|an|ins|im|nach|en|a|à|through|over|by|per|auf|with|mit|con|avec)\s+(?:the |our |my |dem |den |die |la |el |le )?(?:\w+ )?§.*$").replace(&masked, "").into_owned();
+    let unmarked = m.plain(&rx(r"§r\d+§").replace_all(text, ""));
+    let t = m.plain(&masked);
+    if has(r"\btemplate\b|\bvorlage\b|\bplantilla\b|\bmodèle\b", &t) {
+        return None;
+    }
     if let Some(list) = Some(fields_in(m, text)).filter(|l| !l.is_empty()) {
         return Some(list);
     }
     let asked = rx(
         r"\b((?:who|what|which|when|how (?:many|much)|wer|was|wann|wie viele?|welche\w*|quién|qué|cuándo|cuánt\w+|qui|quoi|combien)\b.+)$",
     );
-    if let Some(c) = asked.captures(&t) {
+    if let Some(c) = asked.captures(&unmarked) {
         let parts: Vec<String> = list(c.get(1)?.as_str())
             .iter()
             .map(|p| {
@@ -456,7 +464,7 @@ fn containers(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg
     ) {
         out.push(arg(Role::Part, lit(part(word))));
     } else if entry.is("db")
-        && let Some(e) = m.one(text, "d")
+        && let Some(e) = m.one(&rx(r"§[rb]\d+§").replace_all(text, ""), "d")
     {
         if !out.iter().any(|a| a.value == lit(e.value.clone())) {
             out.push(arg(Role::Part, lit(e.value.clone())));

@@ -179,7 +179,7 @@ pub fn strip_lead(text: &str) -> &str {
 /// Clauses of a sentence.
 pub fn clauses(sentence: &str, index: usize) -> Vec<Clause> {
     let cut = rx(
-        r"\s*→\s*|\s+[–—-]{1,2}\s+|:\s+|\s*,\s+(?:(?:and then|and|und dann|und|y luego|y|et puis|et|then|dann|luego|puis|ensuite|plus|but|aber|pero|mais)\s+)?|\s+(?:and then|and|und dann|und|y luego|y|e|et puis|et|then|dann|luego|puis|plus|but|sowie|&|\+)\s+|\s+(?:unless|except|otherwise|sonst|außer wenn|a menos que|sauf si|salvo|but only|aber nur)\s+",
+        r"\s*→\s*|\s+[–—-]{1,2}\s+|:\s+|\s*,\s+(?:(?:and then|and|und dann|und|y luego|y|et puis|et|then|dann|luego|puis|ensuite|plus|but|aber|pero|mais)\s+)?|\s+(?:and then|and|und dann|und|y luego|y|e|et puis|et|then|dann|luego|puis|plus|but|sowie|&|\+)\s+|!\s+[–—-]\s+|\s+(?:unless|except|otherwise|sonst|außer wenn|a menos que|sauf si|salvo|but only|aber nur)\s+",
     );
     let mut out: Vec<Clause> = Vec::new();
     let mut from = 0;
@@ -208,12 +208,15 @@ pub fn clauses(sentence: &str, index: usize) -> Vec<Clause> {
             Join::Colon => !left.trim().is_empty(),
             Join::Dash => {
                 starts_predicate(rest, kind)
-                    || has(r"^(?:never|no |same|not |only|nie |sin )", rest)
+                    || has(
+                        r"^(?:never|no |same|not |only|nie |sin |with |mit |con |avec )",
+                        rest,
+                    )
             }
             _ => {
                 keeps_mark
                     || starts_predicate(near, kind)
-                    || opens_condition(left) && kind == Join::Comma
+                    || opens_condition(left) && kind == Join::Comma && !has_imperative(left)
                     || kind == Join::Comma && !left.contains(' ') && has(r"^(?:then|dann)$", left)
             }
         };
@@ -260,6 +263,13 @@ fn push_with_label(out: &mut Vec<Clause>, left: &str, join: Join, next: Join, se
     });
 }
 
+/// "For each order append a row": the consequence is there already.
+fn has_imperative(text: &str) -> bool {
+    crate::model::offline::read::flow::split_at_action(text)
+        .1
+        .is_some()
+}
+
 /// A clause that opens with a condition and waits for its consequence.
 fn opens_condition(left: &str) -> bool {
     has(
@@ -276,7 +286,7 @@ fn join_of(mark: &str) -> Join {
         Join::Colon
     } else if m.starts_with(',') {
         Join::Comma
-    } else if has(r"^[–—-]{1,2}$", m) {
+    } else if has(r"^!?\s*[–—-]{1,2}$", m) {
         Join::Dash
     } else {
         Join::And

@@ -55,6 +55,12 @@ struct Flow<'a, 'b> {
     /// A condition that was checked and whose "if yes" is still to come.
     pending: Option<Cond>,
     in_error: bool,
+    /// The label before an arrow, when the next clause may be a status code.
+    label: Option<String>,
+    /// "unknown sku → 404": label and status.
+    http_errors: Vec<(String, u16)>,
+    /// What "valid" and "invalid" refer to: the open validation's place in the tree.
+    validated: bool,
     /// The last HTTP call, wait and so on, for "same check".
     last_check: Vec<Step>,
     last_sentence: usize,
@@ -73,6 +79,9 @@ pub fn steps(
         labels: Vec::new(),
         pending: None,
         in_error: false,
+        label: None,
+        http_errors: Vec::new(),
+        validated: false,
         last_check: Vec::new(),
         last_sentence: 0,
     };
@@ -84,7 +93,9 @@ pub fn steps(
     }
     let mut root = std::mem::take(&mut flow.tree.root);
     let on_error = std::mem::take(&mut flow.on_error);
+    let errors = std::mem::take(&mut flow.http_errors);
     after_approval(flow.mem, &mut root);
+    error_answers(flow.mem, &mut root, &errors);
     prune(&mut root);
     (root, on_error)
 }
@@ -121,6 +132,20 @@ impl Flow<'_, '_> {
             self.tree.sentence();
             let rest = rx(r"^(?:{always})[,:\s]+").replace(&text, "").into_owned();
             return self.act(&rest);
+        }
+        if has(
+            r"^(?:finally|zum schluss|schließlich|por último|finalmente|enfin|lastly|at the end|am ende)\b",
+            c.text.trim(),
+        ) && self.validated
+        {
+            self.tree.unsettle();
+        }
+        if self.equips(c, &text)
+            || self.continues(c, &text)
+            || self.http_error(c, &text)
+            || self.validation(&text)
+        {
+            return;
         }
         if self.loops(&text)
             || self.verdict(&text)
@@ -422,7 +447,10 @@ impl Flow<'_, '_> {
             && cond::condition(m, text).is_some()
             && services_in(m, text).is_empty();
         if !opens && !labelled {
-            return self.trailing_condition(text);
+            return !has(
+                r"\bsame\b.*\b(?:last|past)\b|\balready\b|\bschon\b|\bbereits\b",
+                text,
+            ) && self.trailing_condition(text);
         }
         let (head, action) = split_at_action(text);
         if opens
@@ -552,6 +580,178 @@ impl Flow<'_, '_> {
         true
     }
 
+    /// "… with two tools: X and Y", "it can use Z".
+    fn equips(&mut self, c: &Clause, text: &str) -> bool {
+        let speaks = c.join == Join::Colon
+            || has(
+                r"\b(?:tools?|it (?:can|may)|the agent (?:can|may|has)|access to|allowed to|werkzeug\w*|herramient\w*|outils?)\b",
+                text,
+            );
+        if !speaks {
+            return false;
+        }
+        let Some(mut step) = self.tree.here().pop() else {
+            return false;
+        };
+        let done = matches!(step.does, Does::Agent { .. })
+            && crate::model::offline::read::agent::equip(self.mem, &mut step, text);
+        self.tree.here().push(step);
+        done
+    }
+
+    /// "…: order number, e-mail, total", "tab 'Orders'": more about the step before it.
+    fn continues(&mut self, c: &Clause, text: &str) -> bool {
+        if matches!(c.join, Join::Start | Join::Arrow)
+            || self.in_error
+            || !services_in(self.mem.m, text).is_empty()
+        {
+            return false;
+        }
+        let m = self.mem.m;
+        let entry = self.mem.used.last().copied();
+        let names = crate::model::offline::read::value::field_list(m, text);
+        let listed = names.len() > 1
+            && c.join == Join::Colon
+            && verb_in(text).is_none_or(|(v, i)| v.role == "neutral" || i > 0);
+        let part = has(
+            r"^(?:tab|worksheet|sheet|table|folder|channel|subject|betreff|tabelle|reiter|pestaña|onglet|spalten?|columns?|fields?|with|mit|con|avec|including|assigned to|label(?:l?ed)?|due|priority|project|list|board|title|in (?:the )?(?:tab|folder|channel|project|list))\b",
+            text,
+        ) && verb_in(text).is_none_or(|(v, i)| {
+            i > 1
+                || v.role == "neutral"
+                || crate::model::offline::lexicon::noun(
+                    text.split_whitespace().next().unwrap_or_default(),
+                )
+                .is_some()
+        });
+        let Some(entry) =
+            entry.filter(|_| listed || part && matches!(c.join, Join::Comma | Join::Dash))
+        else {
+            return false;
+        };
+        let mut extra = if listed {
+            Vec::new()
+        } else {
+            crate::model::offline::read::args::for_action(self.mem, text, entry, "add")
+        };
+        if listed {
+            extra.extend(crate::model::offline::read::value::field_args(&names));
+        }
+        let Some(step) = self.tree.here().last_mut() else {
+            return false;
+        };
+        let Does::Service { args, service, .. } = &mut step.does else {
+            return false;
+        };
+        if service.node_types != entry.actions || extra.is_empty() {
+            return false;
+        }
+        for a in extra {
+            if !args.iter().any(|x| x.role == a.role) {
+                args.push(a);
+            }
+        }
+        true
+    }
+
+    /// "unknown sku → 404" in an API.
+    fn http_error(&mut self, c: &Clause, text: &str) -> bool {
+        if !self.mem.answers_caller {
+            return false;
+        }
+        if c.join == Join::Arrow
+            && let Some(label) = self.label.take()
+            && let Some(status) = first(
+                r"^(?:status |http |code |a |answer |return |respond (?:with )?)*([45]\d\d)\b",
+                text,
+            )
+            .and_then(|s| s.parse().ok())
+        {
+            self.http_errors.push((label, status));
+            return true;
+        }
+        let plain = self.mem.m.plain(text);
+        // "return 404 if the sku is unknown", "400 when a field is missing"
+        if let Some(found) = rx(r"\b([45]\d\d)\b.{0,40}?\b{if}\s+(.+)$|^{if}\s+(.+?)[, ]+(?:return|answer|respond|reply|send|give)\w*\s+(?:back\s+)?(?:with\s+)?(?:a\s+|an\s+)?(?:status\s+|http\s+)?([45]\d\d)\b|^(?:for\s+)?((?:unknown|missing|invalid|no such)\s[\w ]+?)[, ]+(?:return|answer|respond|reply)?\w*\s*(?:with\s+)?(?:a\s+)?([45]\d\d)\b").captures(&plain) {
+            let status = found.get(1).or(found.get(4)).or(found.get(6)).and_then(|s| s.as_str().parse().ok());
+            let label = found.get(2).or(found.get(3)).or(found.get(5)).map(|l| l.as_str().to_owned());
+            if let (Some(status), Some(label)) = (status, label) {
+                self.http_errors.push((label, status));
+                return true;
+            }
+        }
+        let short = text.split_whitespace().count() <= 5
+            && has(
+                r"\b(?:unknown|missing|not found|invalid|unauthori[sz]ed|no such|fehlend\w*|unbekannt\w*|ungültig\w*|desconocid\w*|inconnu\w*)\b",
+                text,
+            );
+        if short {
+            self.label = Some(plain);
+            return true;
+        }
+        if has(
+            r"^(?:both|all|beide|ambos|les deux)\b.*\b(?:json|error)\b",
+            text,
+        ) {
+            return true;
+        }
+        false
+    }
+
+    /// "check that net + VAT = total": what follows runs only if it holds.
+    fn validation(&mut self, text: &str) -> bool {
+        let m = self.mem.m;
+        if let Some(tail) = first(
+            r"^(?:check|checks|verify|validate|make sure|ensure|prüfe?n?|stelle sicher|comprueba|verifica|vérifie[rz]?|assure-toi)\s*,?\s+(?:that|dass|ob|whether|que)\s+(.+)$",
+            text,
+        ) && services_in(m, text).is_empty()
+            && m.one(text, "u").is_none()
+        {
+            let condition = cond::condition_or_flag(m, tail);
+            let step = self.mem.step(
+                text,
+                Does::If {
+                    condition,
+                    then: Vec::new(),
+                    otherwise: Vec::new(),
+                },
+            );
+            self.tree.push(step);
+            if self.tree.enter(Branch::Then) {
+                self.tree.settle();
+                self.validated = true;
+            }
+            return true;
+        }
+        if !self.validated {
+            return false;
+        }
+        let bad = r"\b(?:(?:that|which|who|if (?:it|they)|when (?:it|they))\s+(?:fails?|do(?:es)?n't pass|do(?:es)? not pass|are invalid|is invalid|are not valid|don't)|invalid|failed|failing|incorrect|bad|ungültige\w*|fehlerhafte\w*|inválid\w+|non valides?|invalides?|rejected)\b";
+        let good = r"\b(?:valid|gültige\w*|válid\w+|valides|good|correct)\b";
+        if has(bad, text) && !has(r"^(?:valid)\b", text) {
+            let rest = rx(r"\b(?:that|which|who)\s+(?:fails?|do(?:es)?n't pass|do(?:es)? not pass)\s+(?:the |this )?(?:check|validation|test)?\s*").replace(text, "").into_owned();
+            if self.tree.open_other_of_settled() {
+                let depth_holds = self.tree.depth();
+                self.act(&rest);
+                let _ = depth_holds;
+                self.tree.back_to_settled();
+                return true;
+            }
+            return false;
+        }
+        if has(good, text) {
+            let rest = rx(good).replace(text, "").into_owned();
+            if let Some(rest) = rest.split_whitespace().next().map(|_| rest.clone()) {
+                if !self.loops(&rest) {
+                    self.act(&rest);
+                }
+                self.tree.back_to_settled();
+                return true;
+            }
+        }
+        false
+    }
+
     fn act(&mut self, text: &str) {
         let text = strip_lead(text).trim().to_owned();
         if text.is_empty() {
@@ -575,7 +775,11 @@ impl Flow<'_, '_> {
                 return;
             }
         }
-        if self.trailing_condition(&text) {
+        if !has(
+            r"\bsame\b.*\b(?:last|past)\b|\balready\b|\bschon\b|\bbereits\b",
+            &text,
+        ) && self.trailing_condition(&text)
+        {
             return;
         }
         let m = self.mem.m;
@@ -593,26 +797,148 @@ impl Flow<'_, '_> {
             }
             return;
         }
+        if self.several_sources(&text) || self.more_instructions(&text) {
+            return;
+        }
         let steps = service_steps(self.mem, &text);
         let reads = steps.last().is_some_and(is_source);
         for s in steps {
             self.place(s, &text);
         }
+        if has(NEVER_TWICE, &text)
+            && self
+                .mem
+                .used
+                .last()
+                .is_some_and(|e| e.is("db") || e.is("base") || e.is("sheet") || e.is("kv"))
+        {
+            self.skip_logged(&text);
+        }
         if reads && let Some(filter) = special::read_filter(self.mem, &text) {
             self.tree.push(filter);
         }
-        // "a list plus another one": a second source in the same clause.
-        if reads {
-            for e in services_in(m, &text) {
-                if e.service.is_some_and(|x| {
-                    self.mem.trigger.is_none_or(|t| t.key != x.key)
-                        && !self.mem.read.iter().any(|(r, _)| r.key == x.key)
-                }) {
-                    let step = read_step(self.mem, &text, e);
-                    self.tree.push(step);
-                }
-            }
+        let _ = m;
+    }
+
+    /// "customers from Postgres table a and users from MySQL table b": one read for each.
+    fn several_sources(&mut self, text: &str) -> bool {
+        let m = self.mem.m;
+        let found = services_in(m, text);
+        if found.len() < 2
+            || verb_in(text).is_none_or(|(v, _)| v.role != "read")
+            || has(
+                r"\b(?:to|into|in den|ins|nach|a la|vers|dans)\s+(?:the |our |my |a )?(?:\w+ )?§s\d+§",
+                text,
+            ) && !has(r"\bfrom\b.*\bfrom\b", text)
+        {
+            return false;
         }
+        let segments = source_segments(text);
+        if segments.len() < 2 {
+            return false;
+        }
+        let range = crate::model::offline::read::args::time_range(text);
+        for segment in segments {
+            let Some(e) = services_in(m, &segment).first().copied() else {
+                continue;
+            };
+            if e.service
+                .is_some_and(|s| self.mem.trigger.is_some_and(|t| t.key == s.key))
+            {
+                continue;
+            }
+            let mut step = read_step(self.mem, &segment, e);
+            if let (Does::Service { args, .. }, Some(range)) = (&mut step.does, &range)
+                && !args
+                    .iter()
+                    .any(|a| a.role == crate::model::offline::plan::Role::TimeRange)
+                && e.service
+                    .is_some_and(|s| !s.is("db") && !s.is("sheet") && !s.is("task"))
+            {
+                args.push(crate::model::offline::read::value::arg(
+                    crate::model::offline::plan::Role::TimeRange,
+                    lit(range.clone()),
+                ));
+            }
+            self.tree.push(step);
+        }
+        true
+    }
+
+    /// "… and write an article of about 900 words": more for the model before it.
+    fn more_instructions(&mut self, text: &str) -> bool {
+        let m = self.mem.m;
+        if !services_in(m, text).is_empty() || m.one(text, "mcau").is_some() {
+            return false;
+        }
+        let writes = has(
+            r"^(?:write|writes|draft|compose|produce|suggest|answer|reply|return|give|score|rate|explain|translate|keep it|schreib\w*|verfass\w*|redacta|escribe|rédige|écris|create an? (?:summary|draft|reply|article|text|outline))\b",
+            text,
+        );
+        let Some(step) = self.tree.here().last_mut().filter(|_| writes) else {
+            return false;
+        };
+        match &mut step.does {
+            Does::Llm { instructions, .. } | Does::Agent { instructions, .. } => {
+                *instructions = format!("{instructions}, {}", m.plain(text));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// "log each send in … so that a rerun never mails the same contact twice": look there before sending.
+    fn skip_logged(&mut self, text: &str) {
+        let Some(Does::Service {
+            service,
+            args,
+            object,
+            ..
+        }) = self.tree.here().last().map(|s| s.does.clone())
+        else {
+            return;
+        };
+        let args = args
+            .into_iter()
+            .filter(|a| {
+                matches!(
+                    a.role,
+                    crate::model::offline::plan::Role::Part
+                        | crate::model::offline::plan::Role::Container
+                )
+            })
+            .collect();
+        let what = first(
+            r"\b(?:same|dieselbe\w*|denselben|gleiche\w*|mism[oa]|même)\s+([\w-]+)",
+            text,
+        )
+        .unwrap_or("id");
+        let key = if has(
+            r"^(?:contact|person|customer|lead|user|subscriber|recipient|kunde|kontakt|cliente)s?$",
+            what,
+        ) {
+            "email".to_owned()
+        } else {
+            format!("{what} id")
+        };
+        let lookup = self.mem.step(
+            text,
+            Does::Service {
+                service,
+                verb: Verb::GetMany,
+                object,
+                args,
+                once: false,
+            },
+        );
+        let step = self.mem.step(
+            text,
+            Does::NotIn {
+                lookup: Box::new(lookup),
+                key: field(&key),
+            },
+        );
+        self.tree.insert_at_root_after_source(step);
     }
 
     /// "check … to see if C": C waits for its "if yes".
@@ -623,8 +949,78 @@ impl Flow<'_, '_> {
         }
     }
 
+    /// "join both by date", "match on email", "keep only those that are in A but not in B".
+    fn joins(&mut self, text: &str) -> bool {
+        let m = self.mem.m;
+        let joins = has(
+            r"^(?:join|merge|match|combine|compare|verknüpf\w*|führe|vergleich\w*|kombinier\w*|verbinde|une|unir|combina|cruza|compara|fusionne|joins|croise|compare|enrich|anreichern)\b",
+            text,
+        ) && has(
+            r"\b(?:on|by|über|anhand|nach|por|par|sur|via|using|with)\b|\b(?:both|them|the two|beide\w*|ambos|les deux)\b",
+            text,
+        );
+        if joins {
+            let on = first(r"\b(?:on|by|über|anhand|nach|por|par|sur|via|using)\s+(?:the |their |das |die |den |el |la |le |same |matching )?([\w-]+(?: id)?)", text).unwrap_or("id").to_owned();
+            let steps = self.tree.here();
+            let mut reads: Vec<usize> = steps
+                .iter()
+                .enumerate()
+                .rev()
+                .filter(|(_, s)| {
+                    is_source(s) && !matches!(s.does, Does::Filter { .. } | Does::Dedupe { .. })
+                })
+                .map(|(i, _)| i)
+                .take(2)
+                .collect();
+            reads.reverse();
+            let [left, right] = reads.as_slice() else {
+                return false;
+            };
+            let right = steps.split_off(*right);
+            let left = steps.split_off(*left);
+            let keep = keep_of(text);
+            let step = self.mem.step(
+                text,
+                Does::Join {
+                    left,
+                    right,
+                    on,
+                    keep,
+                },
+            );
+            self.tree.push(step);
+            return true;
+        }
+        let keeps = has(
+            r"^(?:keep|only keep|keep only|take|behalte|nur|quédate|conserva|garde|ne garde)\b",
+            text,
+        ) && services_in(m, text).len() >= 2
+            && has(r"\b(?:not|nicht|no|pas|but|missing)\b", text);
+        if keeps
+            && let Some(step) = self.tree.here().last_mut()
+            && let Does::Join { keep, left, .. } = &mut step.does
+        {
+            let order: Vec<_> = services_in(m, text)
+                .iter()
+                .filter_map(|e| e.service)
+                .collect();
+            let left_first = left.iter().any(|s| matches!(&s.does, Does::Service { service, .. } if order.first().is_some_and(|o| o.actions == service.node_types)));
+            *keep = if left_first {
+                "left_only"
+            } else {
+                "right_only"
+            }
+            .into();
+            return true;
+        }
+        false
+    }
+
     /// Words that change a step that is already there.
     fn modifier(&mut self, text: &str) -> bool {
+        if self.joins(text) {
+            return true;
+        }
         if let Some(rate) = special::rate(text)
             && services_in(self.mem.m, text).is_empty()
         {
@@ -725,10 +1121,153 @@ impl Flow<'_, '_> {
                 self.last_check = vec![step.clone()];
                 self.tree.push(step);
             }
-            Does::Approval { .. } => {
-                self.tree.push(step);
-            }
+            // A model's answer is one item already.
+            Does::Aggregate { group_by: None, .. }
+                if self.tree.here().last().is_some_and(|s| {
+                    matches!(
+                        &s.does,
+                        Does::Agent { .. }
+                            | Does::Llm {
+                                task: LlmTask::Write | LlmTask::Summarize,
+                                ..
+                            }
+                    )
+                }) => {}
             _ => self.tree.push(step),
+        }
+    }
+}
+
+const NEVER_TWICE: &str = r"\b(?:never|not|no|nie|nicht|nunca|jamais|don't|do not)\b.{0,60}\b(?:twice|doppelt|zweimal|dos veces|deux fois|again|duplicates?)\b";
+
+/// What a join keeps.
+fn keep_of(text: &str) -> String {
+    if has(
+        r"\b(?:not in|missing (?:in|from)|nicht in|only in|without a match|no match)\b",
+        text,
+    ) {
+        "left_only".into()
+    } else if has(r"\b(?:enrich|add|anreicher\w*|enriquec\w*)\b", text) {
+        "enrich".into()
+    } else {
+        "both".into()
+    }
+}
+
+/// The parts of a list of sources: each with one service.
+fn source_segments(text: &str) -> Vec<String> {
+    let cut = rx(
+        r"\s*(?:,\s*(?:and|plus|und|y|et)?|\s\+|\splus\b|\sand\b|\sund\b|\sy\b|\set\b|\sas well as\b|\ssowie\b|&)\s*",
+    );
+    let mut out: Vec<String> = Vec::new();
+    let mut current = String::new();
+    let mut from = 0;
+    let ends: Vec<(usize, usize)> = cut
+        .find_iter(text)
+        .map(|f| (f.start(), f.end()))
+        .chain(std::iter::once((text.len(), text.len())))
+        .collect();
+    for (start, end) in ends {
+        let part = text.get(from..start).unwrap_or_default();
+        if current.contains("§s") && part.contains("§s") {
+            out.push(std::mem::take(&mut current));
+        }
+        if !current.is_empty() {
+            current.push_str(", ");
+        }
+        current.push_str(part);
+        from = end;
+    }
+    if current.contains("§s") {
+        out.push(current);
+    } else if let Some(last) = out.last_mut() {
+        last.push_str(&current);
+    }
+    out
+}
+
+/// Error answers of an API: missing fields are checked first, what cannot be found behind the lookup.
+fn error_answers(mem: &mut Memory<'_>, steps: &mut Vec<Step>, errors: &[(String, u16)]) {
+    for (label, status) in errors
+        .iter()
+        .filter(|(_, s)| *s != 400)
+        .chain(errors.iter().filter(|(_, s)| *s == 400))
+    {
+        let message = crate::model::offline::read::value::arg(
+            crate::model::offline::plan::Role::Field("error".into()),
+            lit(label.clone()),
+        );
+        let answer = mem.step(
+            label,
+            Does::Respond {
+                status: *status,
+                body: vec![message],
+                as_text: None,
+            },
+        );
+        let missing = has(
+            r"\b(?:missing|invalid|fehlend\w*|ungültig\w*|empty|required|falta\w*|manquant\w*|not valid)\b",
+            label,
+        );
+        let what = rx(r"\b(?:unknown|not found|no such|is|are|was|the|a|does not exist|doesn't exist|unbekannt\w*|desconocid\w*|inconnu\w*|missing|invalid|can't be found)\b").replace_all(label, "").into_owned();
+        if missing {
+            let names = if has(
+                r"\bfields?\b|\bparameters?\b|\bfelder\b|\bcampos\b|\bchamps\b",
+                label,
+            ) || what.trim().is_empty()
+            {
+                mem.fields.clone()
+            } else {
+                vec![what.trim().to_owned()]
+            };
+            let of: Vec<Cond> = names
+                .iter()
+                .map(|n| Cond::Compare {
+                    left: field(n),
+                    op: Cmp::Exists,
+                    right: lit(true),
+                })
+                .collect();
+            let rest = std::mem::take(steps);
+            let step = mem.step(
+                label,
+                Does::If {
+                    condition: Cond::All { of },
+                    then: rest,
+                    otherwise: vec![answer],
+                },
+            );
+            steps.push(step);
+        } else {
+            let at = steps.iter().position(|s| {
+                matches!(
+                    &s.does,
+                    Does::Service {
+                        verb: Verb::Get | Verb::GetMany | Verb::Search | Verb::Query,
+                        ..
+                    }
+                ) || matches!(s.does, Does::Http { .. })
+            });
+            let Some(at) = at else { continue };
+            let rest = steps.split_off(at + 1);
+            let of = steps.get(at).map(|s| s.id.clone());
+            let left = Val::Field {
+                name: what.trim().to_owned(),
+                of,
+            };
+            let step = mem.step(
+                label,
+                Does::If {
+                    condition: Cond::Compare {
+                        left,
+                        op: Cmp::Exists,
+                        right: lit(true),
+                    },
+                    then: rest,
+                    otherwise: vec![answer],
+                },
+            );
+            steps.push(step);
         }
     }
 }
@@ -769,6 +1308,12 @@ fn each_that(head: &str) -> String {
 
 /// Cuts a clause before the verb of its action: "If the total is over 100 tell #x" → both halves.
 pub fn split_at_action(text: &str) -> (String, Option<String>) {
+    // "Negative ones also into Slack #x"
+    if let Some(c) = rx(r"^((?:\S+ ){1,4}?(?:ones|tweets|mails|tickets|leads|orders|reviews|rows|items|messages|\w+))\s+(?:also|auch|también|aussi)\s+((?:go(?:es)? )?(?:to|into|in|on|auf|a|dans|via)\s.*§.*)$").captures(text)
+        && let (Some(a), Some(b)) = (c.get(1), c.get(2))
+    {
+        return (a.as_str().to_owned(), Some(b.as_str().to_owned()));
+    }
     if let Some(c) = rx(r"^(.+?)(?:,\s+|\s+→\s+|:\s+)(.+)$").captures(text)
         && let (Some(a), Some(b)) = (c.get(1), c.get(2))
         && (verb_in(b.as_str()).is_some() || b.as_str().contains("§s"))

@@ -260,6 +260,14 @@ fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
             },
         );
     }
+    if services_in(m, t).is_empty()
+        && has(
+            r"^(?:an?|the|our|my|ein\w*|der|un|el|l'|une?)\s*(?:\w+ )?(?:ai[- ]|llm[- ]|gpt[- ]|ki-?)?agente?n?\b",
+            &opened,
+        )
+    {
+        return Some(vec![crate::model::offline::read::agent::researcher(mem, t)]);
+    }
     let writes = has(
         r"\b(?:write|writes|draft|compose|rewrite|personali[sz]e\w*|critique|review|suggest|generate|improve|brainstorm|come up with|formulier\w*|schreib\w*|verfass\w*|redacta\w*|escrib\w*|rédige\w*|écri\w*|score|rate|analy[sz]e\w*|analysier\w*|evaluate|bewerte\w*|answer|decide|check)\b",
         &opened,
@@ -442,7 +450,13 @@ fn http(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
             s.is("sheet") || s.is("base") || s.is("files") || s.is("chat") || s.key == "rssFeedRead"
         })
     });
-    if sheet_url || owned && !has(r"\b(?:GET|POST|PUT|api)\b", t) {
+    if sheet_url
+        || owned
+            && !has(
+                r"\b(?:GET|POST|PUT|api|call|calls|request|requests|hit|query|fetch|rufe?|aufrufen|llama|appelle)\b",
+                t,
+            )
+    {
         return None;
     }
     let (verb, _) = verb_in(t)?;
@@ -537,8 +551,68 @@ pub fn rate(t: &str) -> Option<f64> {
     Some(n / seconds as f64)
 }
 
+/// "ignore an alert if the same alertname was handled in the last 30 minutes (Redis key with TTL 1800)".
+fn recently_handled(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
+    let m = mem.m;
+    let opened = m.open(t);
+    let c = rx(r"\b(?:same|dieselbe\w*|gleiche\w*|mism[oa]|même)\s+([\w-]+).{0,40}\b(?:in|within|innerhalb|en|dans)\s+(?:the |der |les |los |las )?(?:last|past|letzten|últim[oa]s|derni\w+)\s+(.+)").captures(&opened)?;
+    let key = clean_field(c.get(1)?.as_str());
+    let window = first(r"\bTTL\s*(?:of\s*|=\s*)?(\d+)", &opened)
+        .and_then(|n| n.parse().ok())
+        .or_else(|| when::duration(c.get(2)?.as_str()))?;
+    let store = m
+        .all(t, "s")
+        .iter()
+        .find_map(|e| e.service.filter(|s| s.is("kv")));
+    let Some(store) = store else {
+        return Some(vec![mem.step(
+            t,
+            Does::Dedupe {
+                key: field(&key),
+                window_seconds: Some(window),
+            },
+        )]);
+    };
+    let named_key = || arg(Role::Field("key".into()), field(&key));
+    let lookup = mem.step(
+        t,
+        Does::Service {
+            service: service_of(store, &store.label),
+            verb: crate::model::offline::plan::Verb::Get,
+            object: Some("key".into()),
+            args: vec![named_key()],
+            once: false,
+        },
+    );
+    let not_in = mem.step(
+        t,
+        Does::NotIn {
+            lookup: Box::new(lookup),
+            key: field(&key),
+        },
+    );
+    let set = mem.step(
+        t,
+        Does::Service {
+            service: service_of(store, &store.label),
+            verb: crate::model::offline::plan::Verb::Set,
+            object: Some("key".into()),
+            args: vec![
+                named_key(),
+                arg(Role::Field("value".into()), field(&key)),
+                arg(Role::Field("ttl".into()), lit(window)),
+            ],
+            once: false,
+        },
+    );
+    Some(vec![not_in, set])
+}
+
 fn sifting(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
     let m = mem.m;
+    if let Some(done) = recently_handled(mem, t) {
+        return Some(done);
+    }
     // Never twice.
     if has(
         r"\b(?:never|not|no|nie|nicht|nunca|jamais|don't|do not|without|keine?|sin|sans)\b.{0,40}\b(?:twice|doppelt|zweimal|dos veces|deux fois|duplicates?|duplikate|duplicad\w+|doublons?|repeat(?:ed)?|again)\b|\b(?:de-?dup\w*|only once|nur einmal|una sola vez|une seule fois|only (?:the )?new ones|skip (?:the )?(?:ones|those|items) (?:we|that|already))\b",
@@ -700,11 +774,6 @@ pub fn read_filter(mem: &mut Memory<'_>, text: &str) -> Option<Step> {
         return None;
     }
     Some(mem.step(text, Does::Filter { condition }))
-}
-
-/// The service that a bare name stands for, for approvals and lookups.
-pub fn slack() -> crate::model::offline::plan::Service {
-    named("slack")
 }
 
 /// An answer to the caller, where there is one.

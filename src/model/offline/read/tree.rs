@@ -20,6 +20,8 @@ pub struct Tree {
     path: Vec<(usize, Branch)>,
     /// The depth that a new sentence falls back to.
     base: usize,
+    /// The settled path while its other side is open.
+    kept: Vec<(usize, Branch)>,
 }
 
 pub fn branch_mut(step: &mut Step, branch: Branch) -> Option<&mut Vec<Step>> {
@@ -108,7 +110,9 @@ impl Tree {
                         (Does::If { otherwise, .. }, Branch::Otherwise) => otherwise.is_empty(),
                         (Does::Switch { .. }, Branch::Otherwise) => true,
                         (Does::Approval { .. }, Branch::Approved | Branch::Rejected) => true,
-                        (Does::Approval { .. }, Branch::Otherwise) => true,
+                        (Does::Approval { approved, .. }, Branch::Otherwise) => {
+                            !approved.is_empty()
+                        }
                         _ => false,
                     };
                     fits.then_some(i)
@@ -155,6 +159,43 @@ impl Tree {
             return true;
         }
         false
+    }
+
+    /// The other side of the decision that sentences settle in (a validation).
+    pub fn open_other_of_settled(&mut self) -> bool {
+        if let Some((index, Branch::Then)) = self.path.get(self.base.saturating_sub(1)).copied()
+            && self.base > 0
+        {
+            self.kept = self.path.iter().take(self.base).copied().collect();
+            self.path.truncate(self.base - 1);
+            self.path.push((index, Branch::Otherwise));
+            return true;
+        }
+        false
+    }
+
+    /// Sentences start at the outermost list again.
+    pub fn unsettle(&mut self) {
+        self.base = 0;
+        self.path.clear();
+    }
+
+    pub fn back_to_settled(&mut self) {
+        if !self.kept.is_empty() {
+            self.path = std::mem::take(&mut self.kept);
+        }
+        self.path.truncate(self.base);
+    }
+
+    /// Behind the last source of the outermost list.
+    pub fn insert_at_root_after_source(&mut self, step: Step) {
+        let from = self.root.iter().rposition(is_source).map_or(0, |i| i + 1);
+        self.root.insert(from, step);
+        for (depth, slot) in self.path.iter_mut().enumerate() {
+            if depth == 0 && slot.0 >= from {
+                slot.0 += 1;
+            }
+        }
     }
 
     /// Turns the last filter here into a decision: what follows it becomes its yes side.

@@ -180,6 +180,7 @@ fn webhook(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: 
         .iter()
         .position(|c| has(WEBHOOK, &m.open(&c.text)))
         .unwrap_or(0);
+    mem.answers_caller = true;
     let Some(clause) = clauses.get(at).cloned() else {
         return;
     };
@@ -202,6 +203,7 @@ fn webhook(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: 
         })
         .or_else(|| m.one(&text, "h").map(|e| e.value.clone()));
     let fields = body_fields(m, &text);
+    mem.fields.clone_from(&fields);
     found.triggers.push(Trigger::Webhook {
         method,
         path,
@@ -260,6 +262,7 @@ fn webhook(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: 
             }
             if fields.is_empty() {
                 *fields = body_fields(m, &text);
+                mem.fields.clone_from(fields);
             }
         }
         let rest = first(
@@ -357,6 +360,7 @@ fn form(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str) -> Option<
             }
         })
         .collect();
+    mem.fields = names.clone();
     let title = title_of(m, &t);
     // Keep what else the clause says ("…, create the contact" was cut already).
     let rest = first(
@@ -643,6 +647,7 @@ fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Fo
 }
 
 fn has_action(text: &str) -> bool {
+    let text = crate::model::offline::read::clause::strip_lead(text);
     let first_word = text
         .split_whitespace()
         .next()

@@ -57,7 +57,7 @@ pub fn field_list(m: &Masked, text: &str) -> Vec<String> {
         .filter(|p| !p.is_empty())
         .collect();
     let fine = parts.iter().all(|p| {
-        p.split_whitespace().count() <= 4 && !has(r"https?://|@|^#|\b(?:is|are|if|when|ist|sind|transcribe|nicht|not|those|first|my|roughly|about|example|e\.g)\b", p)
+        p.split_whitespace().count() <= 4 && !has(r"https?://|@|^#|\b(?:is|are|if|when|ist|sind|transcribe|nicht|not|those|my|roughly|about|example|e\.g)\b", p)
     });
     if fine && !parts.is_empty() && (parts.len() > 1 || parts.iter().all(|p| !p.contains(' '))) {
         parts
