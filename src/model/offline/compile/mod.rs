@@ -2,7 +2,7 @@
 //! Chooses node types and operations from the catalog, wires them and carries data between them with expressions.
 //! Never invents a node type or a parameter; what it cannot know it leaves as a placeholder and says so (`Todo`).
 
-mod ai;
+pub(in crate::model::offline) mod ai;
 mod approve;
 mod branch;
 mod choose;
@@ -12,6 +12,7 @@ mod cond;
 mod data;
 mod database;
 mod draft;
+pub(in crate::model::offline) mod existing;
 mod expr;
 mod facts;
 mod fields;
@@ -20,16 +21,16 @@ mod fill;
 mod finish;
 mod http;
 mod message;
-mod place;
+pub(in crate::model::offline) mod place;
 mod records;
 mod roles;
-mod schedule;
+pub(in crate::model::offline) mod schedule;
 mod service;
 mod sheet;
 mod steps;
 mod tools;
 mod trigger;
-mod words;
+pub(in crate::model::offline) mod words;
 
 #[cfg(test)]
 mod compile_tests;
