@@ -2,12 +2,13 @@
 //! as any model does: it sees its task and what its tools answered, and returns tool calls or the step's final JSON.
 
 use super::plan::Plan;
-use super::{compile, modify, read};
+use super::{compile, extend, modify, read};
 use crate::model::{
     Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage,
 };
 use crate::n8n::catalog::Catalog;
 use crate::n8n::workflow::Workflow;
+use crate::store::Question;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
@@ -127,9 +128,13 @@ fn object<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Map<String, 
 /// Reads the request (with the answers that are there) into requirements; the plan rides along for the later steps.
 fn clarify(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String> {
     let request = text(input, "request");
-    let answers = object(input, "answers").cloned().unwrap_or_default();
+    let answers = answers(input);
     if let Some(existing) = existing(input) {
-        let change = modify::modify(&existing, request, &answers, catalog);
+        let change = modify::modify(
+            &existing,
+            &read::ask::with_answers(request, &by_topic(&answers)),
+            catalog,
+        );
         return Ok(Move::Done(json!({
             "requirements": requirements(request, &Plan::default(), &change.questions, change.refusal.as_ref(), &answers),
             "research_request": {"services": [], "actions": [request]},
@@ -142,10 +147,41 @@ fn clarify(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String
         },
     );
     let services = services(&reading.plan);
+    let mut questions = reading.questions;
+    if questions.is_empty() && reading.refusal.is_none() && does_nothing(&reading.plan) {
+        questions.push(what_to_do(&reading.plan));
+    }
+    let mut requirements = requirements(
+        request,
+        &reading.plan,
+        &questions,
+        reading.refusal.as_ref(),
+        &answers,
+    );
+    if let Value::Object(map) = &mut requirements {
+        map.insert("notes".into(), json!(reading.notes));
+    }
     Ok(Move::Done(json!({
-        "requirements": requirements(request, &reading.plan, &reading.questions, reading.refusal.as_ref(), &answers),
+        "requirements": requirements,
         "research_request": {"services": services, "actions": reading.plan.steps.iter().map(|s| s.said.clone()).collect::<Vec<_>>()},
     })))
+}
+
+/// The user's answers by topic. The state has each twice, by id and by topic: a topic says what it answers.
+fn answers(input: &Map<String, Value>) -> Map<String, Value> {
+    let all = object(input, "answers").cloned().unwrap_or_default();
+    let asked = object(input, "requirements")
+        .and_then(|r| r.get("questions"))
+        .and_then(Value::as_array);
+    let ids: Vec<&str> = asked
+        .into_iter()
+        .flatten()
+        .filter(|q| q.get("id") != q.get("topic"))
+        .filter_map(|q| q.get("id").and_then(Value::as_str))
+        .collect();
+    all.into_iter()
+        .filter(|(key, _)| !ids.contains(&key.as_str()))
+        .collect()
 }
 
 /// Answers as the reader takes them: text by topic.
@@ -161,14 +197,51 @@ fn by_topic(answers: &Map<String, Value>) -> IndexMap<String, String> {
         .collect()
 }
 
+/// A plan without a step (and without tools that would be steps) is a request that was not understood.
+fn does_nothing(plan: &Plan) -> bool {
+    let serves = plan
+        .triggers
+        .iter()
+        .any(|t| matches!(t, super::plan::Trigger::McpServer { tools, .. } if !tools.is_empty()));
+    plan.steps.is_empty() && !serves
+}
+
+/// Asked when nothing was understood: never a workflow that does nothing.
+fn what_to_do(plan: &Plan) -> Question {
+    let text = match plan.language.as_str() {
+        "de" => {
+            "Was soll der Workflow tun? Bitte die Schritte nennen: woher die Daten kommen, was damit geschieht, wohin das Ergebnis geht."
+        }
+        "es" => {
+            "¿Qué debe hacer el flujo? Indica los pasos: de dónde vienen los datos, qué se hace con ellos y adónde va el resultado."
+        }
+        "fr" => {
+            "Que doit faire le workflow ? Indiquez les étapes : d'où viennent les données, ce qu'on en fait, où va le résultat."
+        }
+        _ => {
+            "What should the workflow do? Name the steps: where the data comes from, what happens to it, where the result goes."
+        }
+    };
+    Question {
+        id: "steps".into(),
+        topic: "steps".into(),
+        text: text.into(),
+        options: Vec::new(),
+        recommended: None,
+        required: true,
+        schema: json!({"type": "string", "minLength": 1}),
+        approves: None,
+    }
+}
+
 fn requirements(
     request: &str,
     plan: &Plan,
-    questions: &[crate::store::Question],
+    questions: &[Question],
     refusal: Option<&super::plan::Refusal>,
     answers: &Map<String, Value>,
 ) -> Value {
-    let open: Vec<&crate::store::Question> = questions
+    let open: Vec<&Question> = questions
         .iter()
         .filter(|q| !answers.contains_key(&q.id) && !answers.contains_key(&q.topic))
         .collect();
@@ -413,12 +486,34 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
     }
     let compiled = compile::compile(&plan(input), catalog);
     if let Some(made) = seen.last("create_workflow") {
-        return built(made, json!(compiled.todo), json!(compiled.notes));
+        return built(
+            made,
+            json!(compiled.todo),
+            json!(notes(input, compiled.notes)),
+        );
     }
     Ok(Move::Call(vec![(
         "create_workflow",
         creation(&compiled.workflow),
     )]))
+}
+
+/// What was assumed while reading, and what was decided while compiling.
+fn notes(input: &Map<String, Value>, compiled: Vec<String>) -> Vec<String> {
+    let read = object(input, "requirements")
+        .and_then(|r| r.get("notes"))
+        .and_then(Value::as_array);
+    let mut all: Vec<String> = read
+        .into_iter()
+        .flatten()
+        .filter_map(|n| n.as_str().map(str::to_owned))
+        .collect();
+    for note in compiled {
+        if !all.contains(&note) {
+            all.push(note);
+        }
+    }
+    all
 }
 
 /// The arguments of `create_workflow` for a compiled document.
@@ -443,11 +538,15 @@ fn change(
         Reading::All(existing) => existing,
     };
     let modification = if named(input).is_some() {
-        let answers = object(input, "answers").cloned().unwrap_or_default();
-        modify::modify(&existing, text(input, "request"), &answers, catalog)
+        let answers = answers(input);
+        modify::modify(
+            &existing,
+            &read::ask::with_answers(text(input, "request"), &by_topic(&answers)),
+            catalog,
+        )
     } else {
         let compiled = compile::compile(&plan(input), catalog);
-        let mut extended = modify::extend(&existing, &compiled.workflow);
+        let mut extended = extend::extend(&existing, &compiled.workflow);
         extended.todo = compiled.todo;
         extended.notes.extend(compiled.notes);
         extended
