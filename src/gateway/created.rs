@@ -2,6 +2,8 @@
 
 use super::content::Outcome;
 use super::tools::CreateWorkflow;
+use crate::n8n::catalog::Catalog;
+use crate::n8n::workflow::number;
 use crate::n8n::{EditOp, NodeId, Workflow, edit, layout};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -9,6 +11,7 @@ use std::collections::BTreeSet;
 /// The document of a create call, checked for what no backend could keep.
 pub(super) fn built(
     create: &CreateWorkflow,
+    catalog: &Catalog,
     ids: &mut dyn FnMut() -> String,
 ) -> Result<Workflow, Outcome> {
     let wrong = |why: String| {
@@ -66,6 +69,7 @@ pub(super) fn built(
             }
         }
     }
+    fill_added_versions(&Workflow::empty(""), &mut workflow, catalog);
     let unplaced: Vec<NodeId> = workflow
         .nodes
         .iter()
@@ -83,4 +87,17 @@ pub(super) fn built(
         layout::place_new(&mut workflow, &unplaced);
     }
     Ok(workflow)
+}
+
+/// A node whose call named no version gets its type's default, as n8n's editor would give it. A type that is not known stays
+/// without: the check says so. Nodes that were there before are not touched.
+pub(super) fn fill_added_versions(before: &Workflow, after: &mut Workflow, catalog: &Catalog) {
+    for node in &mut after.nodes {
+        if node.0.contains_key("typeVersion") || before.node(&node.id()).is_some() {
+            continue;
+        }
+        if let Some(description) = catalog.lookup(node.node_type(), None).known() {
+            node.set("typeVersion", number(description.version));
+        }
+    }
 }

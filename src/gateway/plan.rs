@@ -3,7 +3,7 @@
 
 use super::call::Reserved;
 use super::content::{Outcome, backend_failure, counts, head};
-use super::created::built;
+use super::created::{built, fill_added_versions};
 use super::guards::{self, deny};
 use super::tools::{CreateWorkflow, Request, UpdateWorkflow};
 use super::{CallContext, Gateway, GatewayError};
@@ -164,7 +164,7 @@ impl Gateway {
         create: &CreateWorkflow,
         exact: &Value,
     ) -> Planning {
-        let after = match built(create, &mut || cx.recorder.new_id()) {
+        let after = match built(create, self.catalog, &mut || cx.recorder.new_id()) {
             Ok(after) => after,
             Err(outcome) => return Ok(Err(outcome)),
         };
@@ -205,14 +205,11 @@ impl Gateway {
         };
         let edited = edit::apply(&before.workflow, &update.ops, &mut || cx.recorder.new_id());
         match edited {
-            Ok(after) => self.plan_replace(
-                cx,
-                before,
-                after,
-                update.expect_hash.as_deref(),
-                exact,
-                Map::new(),
-            ),
+            Ok(mut after) => {
+                fill_added_versions(&before.workflow, &mut after, self.catalog);
+                let expected = update.expect_hash.as_deref();
+                self.plan_replace(cx, before, after, expected, exact, Map::new())
+            }
             Err(error) => {
                 let stale = guards::stale(
                     &before.graph_hash,

@@ -3,6 +3,7 @@
 use super::content::{
     Outcome, backend_failure, counts, head, knowledge_failure, page, summary, text_page,
 };
+use super::created::fill_added_versions;
 use super::tools::{
     CheckWorkflow, DEFAULT_LIMIT, GetNode, GetWorkflow, ListWorkflows, MAX_LIMIT, Request,
     ValidateWorkflow, View,
@@ -201,7 +202,8 @@ impl Gateway {
         let mut stored = self.stored(&check.workflow_id).await?;
         if !check.ops.is_empty() {
             match edit::apply(&stored.workflow, &check.ops, &mut || cx.recorder.new_id()) {
-                Ok(after) => {
+                Ok(mut after) => {
+                    fill_added_versions(&stored.workflow, &mut after, self.catalog);
                     stored.graph_hash = crate::n8n::hash::graph_hash(&after);
                     stored.workflow = after;
                 }
