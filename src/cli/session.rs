@@ -33,7 +33,7 @@ pub struct Session {
 
 impl Session {
     pub fn open(root: &Path, model: &ModelOptions, out: &Output) -> Result<Session, CliError> {
-        let project = Project::new(root);
+        let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
         let pack = load_pack(root, out)?;
         let models = choose_model(model.model.as_deref())?;
         let backend =

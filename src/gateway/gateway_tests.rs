@@ -1230,3 +1230,77 @@ async fn a_broken_file_is_left_alone() {
     assert!(matches!(decision, Decision::Allow { .. }));
     assert_eq!(b.gateway.backend().name(), "embedded");
 }
+
+#[tokio::test]
+async fn certain_fixes_are_applied_and_nothing_else() {
+    let mut b = Bench::new();
+    let mut args = two_nodes("W");
+    args["nodes"][1] = json!({
+        "name": "End", "type": "n8n-nodes-base.set", "typeVersion": 3.4,
+        "parameters": {"assignments": {"assignments": [{"id": "a", "name": "x", "type": "string", "value": "{{ $json.total }}"}]}},
+    });
+    b.ok("writer", "create_workflow", args).await;
+    let before = b.file("w").unwrap();
+    let none = b
+        .ok(
+            "writer",
+            "autofix_workflow",
+            json!({"workflow_id": "w", "finding_ids": ["no-such"]}),
+        )
+        .await;
+    assert_eq!(
+        (&none["changed"], &none["fixed"]),
+        (&json!(false), &json!([]))
+    );
+    assert_eq!(b.file("w").unwrap(), before);
+    let fixed = b
+        .ok("writer", "autofix_workflow", json!({"workflow_id": "w"}))
+        .await;
+    assert_eq!(fixed["changed"], true);
+    assert_eq!(fixed["fixed"].as_array().unwrap().len(), 1);
+    assert_eq!(fixed["left"]["error_count"], 0);
+    let node = b.file("w").unwrap().node_by_name("End").unwrap().clone();
+    assert_eq!(
+        node.parameters().unwrap()["assignments"]["assignments"][0]["value"],
+        "={{ $json.total }}"
+    );
+    assert_eq!(b.guards.snapshots(&WorkflowId("w".into())).len(), 1);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+    /// Whatever a model says, a role without the capability leaves the project as it was, and each call has one result.
+    #[test]
+    fn no_text_gets_past_the_matrix(
+        calls in proptest::collection::vec(
+            (
+                proptest::sample::select(vec!["reader", "checker", "nobody", "writer "]),
+                proptest::sample::select(vec![
+                    "create_workflow", "update_workflow", "delete_workflow", "autofix_workflow", "rollback_workflow",
+                    "create_workflow ", "UPDATE_WORKFLOW", "mcp__n8n__n8n_delete_workflow",
+                ]),
+                proptest::prop_oneof![
+                    proptest::strategy::Just(r#"{"workflow_id":"old"}"#.to_owned()),
+                    proptest::strategy::Just(r#"{"workflow_id":"old","ops":[{"op":"remove_node","node":"id-0"}]}"#.to_owned()),
+                    proptest::strategy::Just(two_nodes("X").to_string()),
+                    "\\PC{0,40}",
+                ],
+            ),
+            1..6,
+        )
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut b = Bench::new().with_file("old", 3, false);
+            let before = b.file("old");
+            for (role, tool, text) in &calls {
+                let Settled::Done(result) = b.raw(role, tool, text).await.unwrap() else { panic!() };
+                assert_eq!(result.status, ToolStatus::Refused, "{role} {tool} {text}");
+            }
+            assert_eq!(b.file("old"), before);
+            assert_eq!(b.files(), 1);
+            assert_eq!(b.names(), ["tool_intent", "tool_finished"].repeat(calls.len()));
+        });
+    }
+}

@@ -164,6 +164,7 @@ pub(super) fn take_lock(
     cx: &RunContext<'_>,
     run_id: Option<&str>,
 ) -> Result<ProjectLock, RunError> {
+    cx.project.refuse_links(None)?;
     let holder = Holder {
         pid: cx.effects.pid(),
         run_id: run_id.map(str::to_owned),
@@ -187,6 +188,7 @@ pub(super) fn reopen<'a>(
     };
     archive_active(cx.project, &run_id, cx.observer)?;
     let paths = cx.project.run(&run_id)?;
+    cx.project.refuse_links(Some(&paths))?;
     let (journal, loaded) = Journal::open(&paths.journal())?;
     tell_what_was_healed(&loaded, cx.observer);
     if loaded.records.is_empty() {

@@ -34,6 +34,7 @@ impl RunError {
                 StoreError::Io { .. }
                 | StoreError::Broken { .. }
                 | StoreError::NewerVersion { .. }
+                | StoreError::Linked { .. }
                 | StoreError::Locked { .. } => 1,
                 StoreError::Encode { .. } => 70,
             },

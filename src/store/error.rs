@@ -26,6 +26,8 @@ pub enum StoreError {
     },
     #[error("{}", locked(.holder.as_ref()))]
     Locked { holder: Option<Holder> },
+    #[error("{} is a link; agentctl keeps its files inside the project: put a real file or folder there", path.display())]
+    Linked { path: PathBuf },
     #[error("no run {id:?} in this project; `agentctl runs list` shows what there is")]
     NoSuchRun { id: String },
     #[error(

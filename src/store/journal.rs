@@ -48,6 +48,8 @@ pub struct Journal {
     seq: u64,
     hash: String,
     synced: bool,
+    /// A write or a sync failed: what is on the disk is not known, so nothing may follow it.
+    failed: bool,
 }
 
 impl Journal {
@@ -68,6 +70,7 @@ impl Journal {
             seq: 0,
             hash: GENESIS.to_owned(),
             synced: true,
+            failed: false,
         })
     }
 
@@ -104,6 +107,7 @@ impl Journal {
             seq: loaded.last_seq,
             hash: loaded.last_hash.clone(),
             synced: true,
+            failed: false,
         };
         Ok((journal, loaded))
     }
@@ -121,6 +125,7 @@ impl Journal {
         event: Event,
         durable: bool,
     ) -> Result<Record, StoreError> {
+        self.usable()?;
         let encode = |e: serde_json::Error| StoreError::Encode {
             what: "a journal event",
             reason: e.to_string(),
@@ -132,17 +137,19 @@ impl Journal {
         let record = Record {
             seq,
             at,
-            prev: std::mem::replace(&mut self.hash, hash.clone()),
-            hash,
+            prev: self.hash.clone(),
+            hash: hash.clone(),
             event,
         };
         let mut line = serde_json::to_string(&record).map_err(encode)?;
         line.push('\n');
         // One write per record: a crash tears the last line at most.
-        self.file
-            .write_all(line.as_bytes())
-            .map_err(StoreError::io("append to", &self.path))?;
+        if let Err(e) = self.file.write_all(line.as_bytes()) {
+            self.failed = true;
+            return Err(StoreError::io("append to", &self.path)(e));
+        }
         self.seq = seq;
+        self.hash = hash;
         self.synced = false;
         if durable {
             self.sync()?;
@@ -152,11 +159,21 @@ impl Journal {
 
     /// After this, everything appended survives a power loss.
     pub fn sync(&mut self) -> Result<(), StoreError> {
+        self.usable()?;
         if !self.synced {
-            self.file
-                .sync_data()
-                .map_err(StoreError::io("sync", &self.path))?;
+            if let Err(e) = self.file.sync_data() {
+                self.failed = true;
+                return Err(StoreError::io("sync", &self.path)(e));
+            }
             self.synced = true;
+        }
+        Ok(())
+    }
+
+    fn usable(&self) -> Result<(), StoreError> {
+        if self.failed {
+            let e = std::io::Error::other("an earlier write failed");
+            return Err(StoreError::io("append to", &self.path)(e));
         }
         Ok(())
     }

@@ -98,6 +98,13 @@ fn a_cut_at_any_byte_is_healed_and_loses_no_whole_record() {
         let whole = (0..cut)
             .filter(|i| bytes.get(i + 1) == Some(&b'\n'))
             .count();
+        let read = Journal::read(&path).unwrap();
+        assert_eq!(read.records.len(), whole, "cut at {cut}");
+        // Healing syncs, so it is tried around the ends of lines and at some places inside of them.
+        let near_an_end = (cut.saturating_sub(2)..cut + 3).any(|i| bytes.get(i) == Some(&b'\n'));
+        if !near_an_end && cut % 29 != 0 {
+            continue;
+        }
         let (mut journal, loaded) = Journal::open(&path).unwrap();
         assert_eq!(loaded.records.len(), whole, "cut at {cut}");
         let clean = cut == 0 || bytes[cut - 1] == b'\n' || bytes.get(cut) == Some(&b'\n');

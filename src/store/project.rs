@@ -44,6 +44,30 @@ impl Project {
         self.memory().join("runs")
     }
 
+    /// Refuses links where this program writes: a project from somewhere else could point them at the user's own files.
+    pub fn refuse_links(&self, run: Option<&RunPaths>) -> Result<(), StoreError> {
+        let mut places = vec![
+            self.memory(),
+            self.lock_file(),
+            self.agent_results(),
+            self.runs(),
+        ];
+        if let Some(run) = run {
+            places.extend([run.dir.clone(), run.journal(), run.snapshots()]);
+        }
+        for path in places {
+            match std::fs::symlink_metadata(&path) {
+                Ok(found) if found.file_type().is_symlink() => {
+                    return Err(StoreError::Linked { path });
+                }
+                Ok(_) => {}
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+                Err(e) => return Err(StoreError::io("look at", path)(e)),
+            }
+        }
+        Ok(())
+    }
+
     pub fn run(&self, run_id: &str) -> Result<RunPaths, StoreError> {
         if !is_plain(run_id) {
             return Err(StoreError::BadId {

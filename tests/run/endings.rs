@@ -341,3 +341,48 @@ fn a_state_file_that_somebody_edited_is_made_again() {
             .any(|n| n.contains("run_state.json.corrupt-"))
     );
 }
+
+#[test]
+fn a_blocked_run_stays_blocked() {
+    let script = |seen: &crate::support::Seen<'_>| match (seen.task(), seen.results().len()) {
+        ("look", 1) => says(json!({"qa_report": {"status": "fail"}, "edit_scope": ["Tell"]})),
+        ("fix", _) => says(json!({"fixes_tried": []})),
+        _ => good(seen),
+    };
+    let mut shop = Shop::new(script);
+    let report = shop.start(request("orders")).unwrap();
+    let (asked, events) = (shop.asked_count(), shop.journal());
+    assert_eq!(shop.resume(None).unwrap(), report);
+    assert_eq!((shop.asked_count(), shop.journal()), (asked, events));
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_link() {
+    for place in [
+        "memory",
+        "memory/agentctl.lock",
+        "memory/runs",
+        "memory/agent_results",
+    ] {
+        let outside = tempfile::tempdir().unwrap();
+        let target = outside.path().join("mine");
+        std::fs::write(&target, "precious").unwrap();
+        let mut shop = Shop::new(good);
+        let link = shop.dir.path().join(place);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        let to = if place.ends_with("lock") {
+            target.clone()
+        } else {
+            outside.path().to_owned()
+        };
+        std::os::unix::fs::symlink(to, link).unwrap();
+        let error = shop.start(request("orders")).unwrap_err();
+        assert!(
+            matches!(&error, RunError::Store(StoreError::Linked { .. })),
+            "{place}: {error}"
+        );
+        assert_eq!(std::fs::read_to_string(&target).unwrap(), "precious");
+        assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 1);
+    }
+}

@@ -14,7 +14,7 @@ use serde_json::json;
 use std::path::Path;
 
 pub fn status(root: &Path, out: &Output) -> Result<Exit, CliError> {
-    let project = Project::new(root);
+    let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
     let pack = session::load_pack(root, out)?;
     let report = run::status(&project, &pack).map_err(|e| session::run_error(&e))?;
     if out.is_text() {
@@ -42,7 +42,7 @@ fn println_head(report: &run::RunReport, out: &Output) -> Result<(), CliError> {
 }
 
 pub fn runs(root: &Path, command: &RunsCommand, out: &Output) -> Result<Exit, CliError> {
-    let project = Project::new(root);
+    let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
     match command {
         RunsCommand::List => list(&project, out),
         RunsCommand::Show { run } => show(root, &project, run, out),
