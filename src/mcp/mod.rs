@@ -5,12 +5,12 @@ mod config;
 mod health;
 mod key_lines;
 mod probe;
+mod secret;
 
-pub use config::{
-    FILE, McpConfig, McpConfigError, McpServer, McpTransport, Note, Secret, parse, read,
-};
+pub use config::{FILE, McpConfig, McpConfigError, McpServer, McpTransport, Note, parse, read};
 pub use health::{N8nHealth, n8n_health, n8n_urls};
 pub use probe::{ProbeOutcome, ServerStatus, probe, probe_all};
+pub use secret::Secret;
 
 #[cfg(test)]
 mod mcp_tests;

@@ -1,7 +1,8 @@
 //! Starts or reaches a server, asks for its tools, and lets go of it: what `doctor` shows.
 //! A child gets only the variables it is given and the few that any program needs.
 
-use super::config::{McpServer, McpTransport, Secret};
+use super::config::{McpServer, McpTransport};
+use super::secret::Secret;
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::RoleClient;
 use rmcp::model::ProtocolVersion;
