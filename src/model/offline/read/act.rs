@@ -32,6 +32,8 @@ pub struct Memory<'a> {
     pub key: Option<String>,
     /// What the trigger is about: lead, order, ticket.
     pub topic: Option<String>,
+    /// Tables and sheets named so far.
+    places: Vec<(&'static ServiceEntry, Vec<Arg>)>,
 }
 
 impl<'a> Memory<'a> {
@@ -50,6 +52,22 @@ impl<'a> Memory<'a> {
             fields: Vec::new(),
             key: None,
             topic: None,
+            places: Vec::new(),
+        }
+    }
+
+    /// "record it in Postgres" after "the Postgres table invoices": the same table.
+    fn remember_place(&mut self, entry: &'static ServiceEntry, arguments: &mut Vec<Arg>) {
+        if !(entry.is("db") || entry.is("sheet") || entry.is("base")) {
+            return;
+        }
+        let place: Vec<Arg> = arguments.iter().filter(|a| matches!(a.role, Role::Container | Role::Part)).cloned().collect();
+        if place.is_empty() {
+            if let Some((_, known)) = self.places.iter().rev().find(|(e, _)| e.key == entry.key) {
+                arguments.extend(known.iter().cloned());
+            }
+        } else {
+            self.places.push((entry, place));
         }
     }
 
@@ -159,11 +177,12 @@ pub fn source_and_target<'m>(
             .unwrap_or_default()
     };
     let talks = |e: &&Entity| e.service.is_some_and(|s| s.is("mail") || s.is("chat") || s.is("sms"));
-    let keeps = |e: &&Entity| e.service.is_some_and(|s| s.is("sheet") || s.is("db") || s.is("base") || s.is("crm") || s.is("shop"));
+    let keeps = |e: &&Entity| e.service.is_some_and(|s| !s.actions.is_empty() && !s.is("mail") && !s.is("chat") && !s.is("sms"));
     if let (Some(to), Some(from)) = (found.iter().find(|e| talks(e)), found.iter().find(|e| keeps(e)))
         && found.len() == 2
         && has(r"^(?:send|mail|email|post|text|call|message|schick\w*|sende|envía|manda|envoie)\b", strip_lead(text))
-        && has(&format!(r"\b(?:in|from|of|aus|von|en|de|dans)\s+(?:\w+ ){{0,3}}?{}", mark_of(from)), text)
+        && (has(&format!(r"\b(?:in|from|of|aus|von|en|de|dans)\s+(?:\w+ ){{0,3}}?{}", mark_of(from)), text) || has(&format!(r"{}\s+[a-zäöü]{{3,}}", mark_of(from)), text))
+        && !has(&format!(r"\b(?:to|into|an|nach|a|à)\s+(?:\w+ ){{0,2}}?{}", mark_of(from)), text)
     {
         return (Some(*from), Some(*to));
     }
@@ -208,6 +227,24 @@ pub fn object_in(text: &str, service: Option<&ServiceEntry>, mark: &str) -> Opti
         two.and_then(|t| lexicon::noun(&t).map(|n| n.canonical.clone()))
             .or_else(|| lexicon::noun(w).map(|n| n.canonical.clone()))
     };
+    if let Some(as_what) = first(r"\bas (?:an? )?(?:internal |private |public )?(note|comment|task)\b", text) {
+        return Some(as_what.to_lowercase());
+    }
+    let verb_at = verb_in(text).map_or(0, |(_, i)| i);
+    let stop = |w: &str| {
+        has(
+            r"^(?:to|in|into|from|on|with|for|via|aus|in|im|mit|en|de|desde|dans|avec|whose|who|that|which|as|of)$",
+            w,
+        )
+    };
+    for i in verb_at + 1..words.len() {
+        if words.get(i).is_some_and(|w| stop(w)) {
+            break;
+        }
+        if let Some(n) = noun_at(i) {
+            return Some(n);
+        }
+    }
     if !mark.is_empty()
         && let Some(at) = words.iter().position(|w| w.starts_with(mark))
     {
@@ -218,24 +255,9 @@ pub fn object_in(text: &str, service: Option<&ServiceEntry>, mark: &str) -> Opti
             {
                 break;
             }
-            if let Some(n) = noun_at(i) {
+            if let Some(n) = noun_at(i).filter(|n| !matches!(n.as_str(), "project" | "list" | "channel" | "folder" | "repository")) {
                 return Some(n);
             }
-        }
-    }
-    let verb_at = verb_in(text).map_or(0, |(_, i)| i);
-    let stop = |w: &str| {
-        has(
-            r"^(?:to|in|into|from|on|with|for|via|aus|in|im|an|mit|en|de|desde|dans|avec|whose|who|that|which|as|of)$",
-            w,
-        )
-    };
-    for i in verb_at + 1..words.len() {
-        if words.get(i).is_some_and(|w| stop(w)) {
-            break;
-        }
-        if let Some(n) = noun_at(i) {
-            return Some(n);
         }
     }
     let _ = service;
@@ -398,9 +420,20 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         e.service
             .is_some_and(|s| s.is("mail") || s.is("chat") || s.is("sms"))
     };
+    let tells = matches!(verb.verb.as_str(), "send" | "mail" | "post") && m.one(text, "m").is_some();
+    // "mail the open Jira issues to a@b.io": the service is what is told about.
+    if let (None, Some(t)) = (source, target)
+        && tells
+        && !talks(t)
+        && t.service.is_some_and(|s| !s.is("newsletter") && !s.is("queue"))
+    {
+        source = target;
+        target = None;
+    }
     if let (Some(s), None) = (source, target)
         && verb.role == "action"
         && verb.verb != "import"
+        && !(tells && !talks(s))
         && (talks(s) || !mail_like(m, text, verb))
     {
         // "create a task from the mail in Todoist" names no source service; "archive it in Drive" neither.
@@ -450,6 +483,16 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         steps.push(step);
     }
     if verb.role == "read" && verb.verb == "get" && target.is_none() {
+        if steps.is_empty() && source.is_none()
+            && let Some(entry) = noun_service(text)
+            && !is_trigger(mem, entry)
+        {
+            let object = object_in(text, Some(entry), "");
+            let arguments = args::for_reading(mem, text, entry);
+            let step = mem.step(text, Does::Service { service: service_of(entry, &entry.label), verb: if has(r"\b(?:search|mention\w*|containing|about)\b", text) { Verb::Search } else { Verb::GetMany }, object, args: arguments, once: false });
+            mem.read.push((entry, step.id.clone()));
+            return vec![step];
+        }
         if steps.is_empty()
             && let Some(src) = source
             && src.service.is_some_and(|e| !is_trigger(mem, e))
@@ -479,7 +522,7 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         steps.push(step);
         return steps;
     }
-    let file = args::file_format(&opened);
+    let file = args::file_format(&m.plain(&opened));
     let target_entry = target.and_then(|t| t.service);
     let entry = target_entry
         .or_else(|| {
@@ -489,7 +532,15 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
                 .filter(|s| s.key != "email")
         })
         .or_else(|| implied(mem, text, verb));
-    let Some(entry) = entry else { return steps };
+    let Some(entry) = entry else {
+        if let Some(said) = unknown_service(mem, text) {
+            let plain = lexicon::service("http").map(|http| args::for_action(mem, text, http, &verb.verb)).unwrap_or_default();
+            let v = if verb.role == "read" { Verb::GetMany } else { Verb::Create };
+            let object = object_in(text, None, "");
+            steps.push(mem.step(text, Does::Service { service: Service { said, node_types: Vec::new() }, verb: v, object, args: plain, once: false }));
+        }
+        return steps;
+    };
     let said = target.map_or_else(|| entry.label.clone(), |t| t.value.clone());
     let mark = target
         .and_then(|t| m.entities.iter().position(|x| std::ptr::eq(x, t)))
@@ -557,6 +608,7 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         object = Some("tweet".into());
     }
     let mut arguments = args::for_action(mem, text, entry, &verb.verb);
+    mem.remember_place(entry, &mut arguments);
     if has(r"\bdrafts?\b|\bentwurf\b|\bborrador\b|\bbrouillon\b", text) && v != Verb::Publish {
         v = Verb::Create;
         if entry.is("mail") {
@@ -646,6 +698,16 @@ fn steps_are_one(mem: &Memory<'_>, text: &str) -> bool {
 
 fn is_trigger(mem: &Memory<'_>, entry: &ServiceEntry) -> bool {
     mem.trigger.is_some_and(|t| t.key == entry.key)
+}
+
+/// A name that no node stands for: "post it to Mastodon". Not in German, where every noun is capitalised.
+fn unknown_service(mem: &Memory<'_>, text: &str) -> Option<String> {
+    if mem.language == "de" {
+        return None;
+    }
+    let plain = mem.m.plain(&rx(r"§[a-z]\d+§").replace_all(text, " "));
+    let said = first(r"\b(?:to|into|on|in|from|via|using|with|en|a|sur|dans|vers|desde)\s+(?:our |the |my |nuestro |notre )?((?-i:[A-Z])[\w.-]{2,}(?:\s(?-i:[A-Z])\w+)?)", &plain)?;
+    (!has(r"^(?:csv|pdf|json|api|sql|llm|html|excel|utc|eur|usd|english|german|spanish|french|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|inbox|done|i)\b", said)).then(|| said.to_owned())
 }
 
 /// Tweets live on X, pull requests on GitHub.
@@ -919,7 +981,8 @@ pub fn read_step(mem: &mut Memory<'_>, text: &str, source: &Entity) -> Step {
     let object = object_in(text, Some(entry), &mark)
         .filter(|o| suits(entry, o))
         .or_else(|| usual_object(entry).map(str::to_owned));
-    let arguments = args::for_reading(mem, text, entry);
+    let mut arguments = args::for_reading(mem, text, entry);
+    mem.remember_place(entry, &mut arguments);
     if let Some(key) = m.after(r"\b(?:column|spalte|columna|colonne)\s+(§[qd]\d+§)", text) {
         mem.key = Some(key.value.clone());
     }

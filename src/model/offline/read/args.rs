@@ -368,6 +368,10 @@ fn message(mem: &Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
         out.push(arg(Role::Text, lit(code)));
         return out;
     }
+    if let Some(task) = first(r"\b(?:remind\w*|erinner\w*|recuérd\w*|recordar\w*|rappelle\w*)\b.*?\s(?:to|that|daran,?|que|de)\s+((?-i:[a-zäöü]).+)$", &m.plain(text)) {
+        out.push(arg(Role::Text, lit(task)));
+        return out;
+    }
     if let Some(content) = content(m, text) {
         let parts = content;
         let value = if parts.len() == 1 {

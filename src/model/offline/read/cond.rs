@@ -84,7 +84,7 @@ fn age(t: &str) -> Option<Cond> {
         t,
     );
     let newer = has(
-        r"\b(?:newer than|younger than|jünger als|within the (?:last|past)|in the (?:last|past)|less than [^,]+ (?:ago|old)|en los últimos|dans les derni\w+|in den letzten)\b",
+        r"\b(?:newer than|younger than|jünger als|within the (?:last|past)|(?:in|from|of) the (?:last|past)|less than [^,]+ (?:ago|old)|en los últimos|dans les derni\w+|in den letzten)\b",
         t,
     );
     if !older && !newer {

@@ -147,6 +147,13 @@ impl Flow<'_, '_> {
         {
             return;
         }
+        // "…, otherwise ask me, then add it": what comes then happens either way.
+        if has(r"^(?:(?:and\s+)?then|dann|luego|después|puis|ensuite)\b", c.text.trim()) && self.tree.in_otherwise_of_nothing() {
+            self.tree.sentence();
+        }
+        if has(r"\bmissing ones\b|\bfehlenden\b|\bque faltan?\b|\bmanquant\w*\b", &text) && let Some(Does::Join { keep, .. }) = self.tree.here().last_mut().map(|s| &mut s.does) {
+            *keep = "left_only".into();
+        }
         if self.loops(&text)
             || self.verdict(&text)
             || self.other_side(&text)
@@ -826,7 +833,9 @@ impl Flow<'_, '_> {
         {
             self.skip_logged(&text);
         }
-        if reads && let Some(filter) = special::read_filter(self.mem, &text) {
+                let reads = reads && self.tree.here().iter().any(|s| matches!(&s.does, Does::Service { verb: Verb::GetMany | Verb::Get | Verb::Search, service, .. } if !service.node_types.iter().any(|t| t.contains("googleAnalytics") || t.contains("googleAds") || t.contains("Calendar"))));
+        if reads
+            && let Some(filter) = special::read_filter(self.mem, &text) {
             self.tree.push(filter);
         }
         let _ = m;
@@ -1183,7 +1192,7 @@ impl Flow<'_, '_> {
                 self.tree.push(step);
             }
             Does::Llm { task: LlmTask::Write, .. } if has(r"^(?:with|mit|con|avec)\b", text) => {
-                self.tree.insert_before_last(step);
+                self.tree.insert_after_source(step);
             }
             Does::Service { service, verb: Verb::Send, .. }
                 if service.node_types.iter().any(|t| t.contains("emailSend") || t.contains("gmail") || t.contains("Outlook") || t.contains("sendGrid"))
@@ -1360,6 +1369,11 @@ fn error_answers(mem: &mut Memory<'_>, steps: &mut Vec<Step>, errors: &[(String,
             let Some(at) = at else { continue };
             let rest = steps.split_off(at + 1);
             let of = steps.get(at).map(|s| s.id.clone());
+            if let Some(Does::Service { args, .. }) = steps.get_mut(at).map(|s| &mut s.does)
+                && !args.iter().any(|a| a.role == crate::model::offline::plan::Role::MatchOn)
+            {
+                args.push(crate::model::offline::read::value::arg(crate::model::offline::plan::Role::MatchOn, lit(what.trim().to_owned())));
+            }
             let left = Val::Field {
                 name: what.trim().to_owned(),
                 of,

@@ -278,7 +278,7 @@ fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         if provider.is_none() && m.all(&opened, "s").iter().any(|e| e.service.is_some_and(|s| matches!(s.key.as_str(), "deepL" | "googleTranslate" | "lingvaNex"))) {
         return None;
     }
-    let writes = has(r"\b(?:write|writes|draft|compose|rewrite|personali[sz]e\w*|critique|review|suggest|generate|improve|brainstorm|come up with|formulier\w*|schreib\w*|verfass\w*|redacta\w*|escrib\w*|rédige\w*|écri\w*|score|rate|analy[sz]e\w*|analysier\w*|evaluate|bewerte\w*|answer|decide|check)\b",
+    let writes = has(r"\b(?:write|writes|written|generated|geschrieben\w*|verfasst\w*|escrit[oa]s?|rédigée?s?|draft|compose|rewrite|personali[sz]e\w*|critique|review|suggest|generate|improve|brainstorm|come up with|formulier\w*|schreib\w*|verfass\w*|redacta\w*|escrib\w*|rédige\w*|écri\w*|score|rate|analy[sz]e\w*|analysier\w*|evaluate|bewerte\w*|answer|decide|check)\b",
         &opened,
     );
     if by_model && writes && services_in(m, t).is_empty() {
@@ -753,7 +753,7 @@ pub fn respond(mem: &mut Memory<'_>, text: &str) -> Option<Vec<Step>> {
     let m = mem.m;
     let t = strip_lead(text).to_owned();
     if !has(
-        r"^(?:answer|respond|reply|return|returns|antworte\w*|gib\b|responde|devuelve|réponds|renvoie|send back|the (?:response|answer)|die antwort)\b",
+        r"^(?:answers?|responds?|reply|replies|returns?|antworte\w*|gib\b|responde|devuelve|réponds|renvoie|send back|the (?:response|answer)|die antwort)\b",
         &t,
     ) || !services_in(m, &t).is_empty()
         || m.one(&t, "m").is_some()
@@ -786,7 +786,9 @@ pub fn read_filter(mem: &mut Memory<'_>, text: &str) -> Option<Step> {
     let m = mem.m;
     let tail = first(r"\b((?:whose|where|wer|quién|qui a|deren|cuyo|cuya|dont)\s.+)$", text)
         .or(first(r"\b((?:older|newer|more|less|overdue|älter|jünger)\s+than\s.+)$", text))
-        .or(first(r"\b((?:without|with no|sans|sin|ohne)\s.+)$", text))
+                .or(first(r"\b((?:from|of|in|within)\s+the (?:last|past)\s+.+)$", text))
+        .or(first(
+            r"\b((?:without|with no|sans|sin|ohne)\s.+)$", text))
         .or(first(r"\b((?:that|which|who) (?:are|is|have|has|was|were|cost|costs|report|reports)\s.+)$", text))
         .or(first(r"\b(with (?:a |an )?[\w ]+ (?:of |is )?(?:over|above|below|under|more than|less than|at least|at most|greater than)\s.+)$", text))
         .or(first(r"\b((?:over|above|below|under|more than|less than|at least)\s+[$€£]?\s?\d.*)$", text))?;

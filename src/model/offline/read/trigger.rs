@@ -62,7 +62,7 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
             found.triggers.push(Trigger::Manual);
         }
         if called {
-            let inputs = first(r"\bwith (?:the )?(?:inputs?|parameters?)\s+([^.]+)", &whole)
+            let inputs = first(r"\bwith (?:the )?(?:inputs?|parameters?)\s+([^.]+)|\bcalls? (?:it|this) with\s+([^.,]+)", &whole)
                 .map(crate::model::offline::read::value::list)
                 .unwrap_or_default();
             found.triggers.push(Trigger::SubWorkflow { inputs });
@@ -185,7 +185,7 @@ fn webhook(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: 
     };
     let text = m.open(&clause.text);
     let method = first(r"\b((?-i:POST|GET|PUT|PATCH|DELETE))s?\b", &text)
-        .or(first(r"\b((?-i:POST|GET|PUT|PATCH|DELETE))\b", whole))
+
         .map_or_else(|| "POST".to_owned(), str::to_uppercase);
     let path = m
         .after(
@@ -585,6 +585,22 @@ fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Fo
             continue;
         };
         let text = c.text.clone();
+        // "Alert me on Pushover when the price from CoinGecko is above 100": the event stands behind the action.
+        if i == 0
+            && let Some(caps) = rx(r"^(.+?)[,\s]+({if}|once)\s+(.+)$").captures(&text)
+            && let (Some(action), Some(event)) = (caps.get(1), caps.get(3))
+            && crate::model::offline::read::act::verb_in(action.as_str()).is_some()
+            && has(EVENT_WORDS, event.as_str())
+            && let Some(e) = services_in(m, event.as_str()).first().copied()
+            && let Some(entry) = e.service
+        {
+            let (event, action) = (event.as_str().to_owned(), action.as_str().to_owned());
+            push_event(mem, found, entry, Some(e), &event, &text);
+            if let Some(slot) = clauses.get_mut(i) {
+                slot.text = action;
+            }
+            return true;
+        }
         let opens = has(
             r"^(?:(?:and|hey|hi|please),?\s+)?(?:(?:automatically|immer)\s+)?(?:{if}|on|upon|for (?:each|every|all|any)|each|every|after|bei|nach|jede\w*|für jede\w*|por cada|cada|para cada|pour chaque|à chaque|chaque|anything|{new}|incoming|eingehende\w*|al)\b",
             &text,
@@ -593,7 +609,7 @@ fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Fo
         let event_noun = has(EVENT_WORDS, &text);
         let arrow_next = clauses
             .get(i + 1)
-            .is_some_and(|n| matches!(n.join, Join::Arrow | Join::Colon));
+            .is_some_and(|n| n.join == Join::Arrow || n.join == Join::Colon && !has_action(&c.text));
         let watches = has(r"^(?:watch|watches|monitor|monitors|listen|listens|keep an eye|überwache|beobachte|vigila|supervisa|surveille|observe)\b", clause_lead(&text));
         let opens = opens || watches;
         let triggerable = services
@@ -635,7 +651,7 @@ fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Fo
         }
         // "add every new Mailchimp subscriber to the sheet": the event is the object of the action.
         let inside = rx(
-            r"\b(?:{each}\s+)?{new}\s+((?:[\w-]+\s+){0,2}?§s\d+§(?:\s+[\w-]+)?|[\w-]+\s+(?:in|from|on|of|aus|von|en|de|dans)\s+(?:the |our |my |unser\w* |mein\w* )?(?:\w+ )?§s\d+§)|\b(?:{each}|incoming)\s+(§s\d+§\s+[\w-]+)",
+            r"\b(?:{each}\s+)?{new}\s+((?:[\w-]+\s+){0,2}?§s\d+§(?:\s+[\w-]+)?|(?:[\w-]+\s+){1,3}?(?:in|from|on|of|aus|von|en|de|dans)\s+(?:the |our |my |unser\w* |mein\w* )?(?:\w+ )?§s\d+§)|\b(?:{each}|incoming)\s+(§s\d+§\s+[\w-]+)",
         );
         if let Some(caps) = inside.captures(&text)
             && let Some(whole) = caps.get(0)
@@ -692,6 +708,9 @@ fn split_event(text: &str) -> (String, Option<String>) {
         return (a.as_str().to_owned(), Some(b.as_str().to_owned()));
     }
     // An imperative after the event without a comma: "For each new order in our Shopify store append a row to …".
+    if has(r"^(?:wenn|falls|sobald|immer wenn|jedes mal)\b", text) {
+        return (text.to_owned(), None);
+    }
     let words: Vec<(usize, &str)> = rx(r"\S+")
         .find_iter(text)
         .map(|f| (f.start(), f.as_str()))
