@@ -22,13 +22,19 @@ fn show(steps: &[Step], depth: usize) {
     let pad = "  ".repeat(depth + 2);
     for s in steps {
         match &s.does {
-            Does::If { condition, then, otherwise } => {
+            Does::If {
+                condition,
+                then,
+                otherwise,
+            } => {
                 println!("{pad}IF {}", json_line(condition));
                 show(then, depth + 1);
                 println!("{pad}ELSE");
                 show(otherwise, depth + 1);
             }
-            Does::Switch { cases, fallback, .. } => {
+            Does::Switch {
+                cases, fallback, ..
+            } => {
                 println!("{pad}SWITCH");
                 for c in cases {
                     println!("{pad} case {}", c.label);
@@ -39,19 +45,34 @@ fn show(steps: &[Step], depth: usize) {
                     show(f, depth + 1);
                 }
             }
-            Does::Loop { batch_size, body, after } => {
+            Does::Loop {
+                batch_size,
+                body,
+                after,
+            } => {
                 println!("{pad}LOOP {batch_size}");
                 show(body, depth + 1);
                 println!("{pad}AFTER");
                 show(after, depth + 1);
             }
-            Does::Approval { service, args, approved, rejected } => {
+            Does::Approval {
+                service,
+                args,
+                approved,
+                rejected,
+            } => {
                 println!("{pad}APPROVAL {} {}", service.said, json_line(args));
                 show(approved, depth + 1);
                 println!("{pad}REJECTED");
                 show(rejected, depth + 1);
             }
-            Does::Service { service, verb, object, args, once } => {
+            Does::Service {
+                service,
+                verb,
+                object,
+                args,
+                once,
+            } => {
                 let args: Vec<String> = args
                     .iter()
                     .map(|a| format!("{}={}", json_line(&a.role), json_line(&a.value)))
@@ -83,7 +104,12 @@ fn print(id: &str, request: &str, r: &Reading) {
         show(&r.plan.on_error, 0);
     }
     for q in &r.questions {
-        println!("   ? {}{} {}", q.topic, if q.required { "" } else { " (optional)" }, q.text);
+        println!(
+            "   ? {}{} {}",
+            q.topic,
+            if q.required { "" } else { " (optional)" },
+            q.text
+        );
     }
     if let Some(f) = &r.refusal {
         println!("   REFUSED {} {:?}", f.reason, f.alternatives);
@@ -118,15 +144,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: plan_bench REQUESTS.json|- OUTDIR|--show [id …]".into());
     };
     let only: Vec<String> = args.collect();
-    let text = if file == "-" { std::io::read_to_string(std::io::stdin())? } else { std::fs::read_to_string(&file)? };
+    let text = if file == "-" {
+        std::io::read_to_string(std::io::stdin())?
+    } else {
+        std::fs::read_to_string(&file)?
+    };
     let requests: Vec<Value> = if file == "-" {
-        text.lines().enumerate().map(|(i, l)| json!({"id": i.to_string(), "request": l})).collect()
+        text.lines()
+            .enumerate()
+            .map(|(i, l)| json!({"id": i.to_string(), "request": l}))
+            .collect()
     } else {
         serde_json::from_str(&text)?
     };
     let catalog = Catalog::embedded();
     for r in requests {
-        let (Some(id), Some(request)) = (r.get("id").and_then(Value::as_str), r.get("request").and_then(Value::as_str)) else {
+        let (Some(id), Some(request)) = (
+            r.get("id").and_then(Value::as_str),
+            r.get("request").and_then(Value::as_str),
+        ) else {
             continue;
         };
         if request.trim().is_empty() || !only.is_empty() && !only.iter().any(|o| o == id) {
@@ -137,7 +173,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             print(id, request, &reading);
         } else if r.get("existing").is_none_or(Value::is_null) {
             let path = Path::new(&out).join(format!("{id}.json"));
-            std::fs::write(path, serde_json::to_string_pretty(&answer(&reading, catalog))?)?;
+            std::fs::write(
+                path,
+                serde_json::to_string_pretty(&answer(&reading, catalog))?,
+            )?;
         }
     }
     Ok(())

@@ -19,6 +19,7 @@ mod fields;
 mod files;
 mod fill;
 mod finish;
+mod hosts;
 mod http;
 mod message;
 pub(in crate::model::offline) mod place;

@@ -390,7 +390,18 @@ impl Draft<'_> {
         });
         if let Some(title) = title {
             params.insert("title".into(), title);
-        } else if operation == "create" && at.tool.is_none() {
+        } else if operation == "create" && at.tool.is_some() {
+            for (key, what) in [
+                ("start", "start of the event, ISO 8601"),
+                ("end", "end of the event, ISO 8601"),
+            ] {
+                params.insert(
+                    key.into(),
+                    json!(format!("={{{{ $fromAI('{key}', '{what}', 'string') }}}}")),
+                );
+            }
+            params.insert("additionalFields".into(), json!({"summary": "={{ $fromAI('summary', 'title of the event', 'string') }}", "description": "={{ $fromAI('description', 'what the event is about', 'string') }}"}));
+        } else if operation == "create" {
             let js = match self.subject(at) {
                 Some(subject) => expression(&self.gist(at, subject)),
                 None => json!("New page"),

@@ -44,7 +44,7 @@ impl Draft<'_> {
         };
         params.insert("resource".into(), json!("sheet"));
         params.insert("operation".into(), json!(operation));
-        let container = take(args, &Role::Container).or_else(|| take(args, &Role::Url));
+        let container = take(args, &Role::Container).or_else(|| sheet_url(args));
         let part = take(args, &Role::Part);
         // "append to the sheet 'Approved'": one name is the tab's as well as the document's
         let document = container
@@ -278,4 +278,13 @@ fn locate_tab(tab: &Value) -> Value {
         return json!({"__rl": true, "mode": "id", "value": text});
     }
     json!({"__rl": true, "mode": "name", "value": text})
+}
+
+/// An address of a spreadsheet; other addresses are data.
+fn sheet_url(args: &mut Vec<Arg>) -> Option<Arg> {
+    let at = args.iter().position(|a| {
+        a.role == Role::Url
+            && matches!(&a.value, Val::Lit { value: Value::String(s) } if s.contains("docs.google.com"))
+    })?;
+    Some(args.remove(at))
 }
