@@ -3,7 +3,7 @@
 use crate::model::offline::lexicon::{self, first, has, rx};
 use crate::model::offline::plan::{Arg, Cmp, Cond, Does, LlmTask, Role, Step, Val};
 use crate::model::offline::read::act::{
-    Memory, read_step, service_of, services_in, verb_in,
+    Memory, named, read_step, service_of, services_in, verb_in,
 };
 use crate::model::offline::read::args;
 use crate::model::offline::read::clause::strip_lead;
