@@ -46,6 +46,7 @@ pub struct Reading {
 pub fn read(request: &str, cx: &ReadContext) -> Reading {
     let language = language(request);
     let refusal = refuse::refusal(request, language);
+    let said = request;
     let request = refuse::without_secrets(request, refusal.as_ref());
     let answered = ask::with_answers(&request, &cx.answers);
     let m = Masked::of(&answered);
@@ -68,6 +69,19 @@ pub fn read(request: &str, cx: &ReadContext) -> Reading {
     };
     plan.steps = steps;
     plan.on_error = on_error;
+    if let Some(r) = &refusal {
+        if refuse::is_about_secret(r) {
+            refuse::with_credentials(&mut plan, said);
+        } else {
+            plan.steps.clear();
+        }
+        return Reading {
+            plan,
+            questions: Vec::new(),
+            refusal,
+            notes: mem.notes,
+        };
+    }
     let questions = ask::questions(&m, &plan, found.guessed, language, &cx.answers);
     Reading {
         plan,
