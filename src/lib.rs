@@ -18,5 +18,6 @@ pub mod n8n;
 pub mod pack;
 pub mod policy;
 pub mod run;
+mod secrets;
 pub mod store;
 pub mod yaml;

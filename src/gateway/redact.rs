@@ -10,8 +10,7 @@ use std::sync::OnceLock;
 /// Shorter known values are not hidden: they would blot out ordinary words.
 const MIN_KNOWN: usize = 8;
 
-/// What stands where a secret was starts like this; the guard for written values looks for it.
-pub const MARK: &str = "[redacted:";
+pub use crate::secrets::MARK;
 
 /// One shape. Its regex is compiled when a text first holds one of its marks, which most runs never meet.
 struct Pattern {

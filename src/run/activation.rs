@@ -55,7 +55,11 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     let paths = cx.project.run(&run_id)?;
     let journal = Journal::create(&paths.journal())?;
     let mut input = options.input;
-    input.insert("request".into(), options.request.into());
+    // A secret in the request is hidden before anything reads or records it.
+    input.insert(
+        "request".into(),
+        crate::secrets::hide(&options.request).into(),
+    );
     input.insert(
         "workflow".into(),
         options.workflow.map_or(Value::Null, Value::String),

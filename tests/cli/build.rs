@@ -247,5 +247,5 @@ fn a_second_build_while_one_runs_is_refused_with_the_holder_named() {
     fs2::FileExt::lock_exclusive(&file).unwrap();
     let ran = project.run(&["build", "--yes", ORDERS]);
     assert_eq!(ran.code, 1, "{}", ran.stderr);
-    assert!(ran.stderr.contains("pid"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("in use by process"), "{}", ran.stderr);
 }

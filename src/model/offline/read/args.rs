@@ -125,7 +125,10 @@ pub fn for_reading(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Ve
     if let Some(url) = m.one(text, "u").filter(|_| entry.key == "rssFeedRead") {
         out.push(arg(Role::Url, lit(url.value.clone())));
     }
-    if let Some(city) = first(r"\b(?:weather|forecast|wetter|tiempo|météo)\b.{0,14}?\b(?:for|in|of|für|von|en|de|à|pour)\s+((?-i:[A-ZÄÖÜÉ][\wäöüéèñ-]+(?:\s[A-Z][\wäöü-]+)?))", &m.plain(text)) {
+    if let Some(city) = first(
+        r"\b(?:weather|forecast|wetter|tiempo|météo)\b.{0,14}?\b(?:for|in|of|für|von|en|de|à|pour)\s+((?-i:[A-ZÄÖÜÉ][\wäöüéèñ-]+(?:\s[A-Z][\wäöü-]+)?))",
+        &m.plain(text),
+    ) {
         out.push(arg(Role::Field("city".into()), lit(city)));
     }
     if let Some(file) = m.all(text, "h").first() {
@@ -368,7 +371,10 @@ fn message(mem: &Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
         out.push(arg(Role::Text, lit(code)));
         return out;
     }
-    if let Some(task) = first(r"\b(?:remind\w*|erinner\w*|recuérd\w*|recordar\w*|rappelle\w*)\b.*?\s(?:to|that|daran,?|que|de)\s+((?-i:[a-zäöü]).+)$", &m.plain(text)) {
+    if let Some(task) = first(
+        r"\b(?:remind\w*|erinner\w*|recuérd\w*|recordar\w*|rappelle\w*)\b.*?\s(?:to|that|daran,?|que|de)\s+((?-i:[a-zäöü]).+)$",
+        &m.plain(text),
+    ) {
         out.push(arg(Role::Text, lit(task)));
         return out;
     }

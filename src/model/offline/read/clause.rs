@@ -132,9 +132,13 @@ pub fn starts_predicate(text: &str, join: Join) -> bool {
                 head,
             );
         let next = words.get(1).map(String::as_str).unwrap_or_default();
-        if has(r"^(?:post|posts|alert|message|text|share|mail|email|e-mail|archive|log|copy|forward|report)$", head)
-            && has(r"\b(?:to|in|into|on|via|auf|an|nach|ins|en|a|sur|dans)\s+(?:\w+\s+){0,3}§[scam]", text)
-        {
+        if has(
+            r"^(?:post|posts|alert|message|text|share|mail|email|e-mail|archive|log|copy|forward|report)$",
+            head,
+        ) && has(
+            r"\b(?:to|in|into|on|via|auf|an|nach|ins|en|a|sur|dans)\s+(?:\w+\s+){0,3}§[scam]",
+            text,
+        ) {
             return true;
         }
         return !noun_too

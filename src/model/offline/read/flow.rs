@@ -148,10 +148,18 @@ impl Flow<'_, '_> {
             return;
         }
         // "…, otherwise ask me, then add it": what comes then happens either way.
-        if has(r"^(?:(?:and\s+)?then|dann|luego|después|puis|ensuite)\b", c.text.trim()) && self.tree.in_otherwise_of_nothing() {
+        if has(
+            r"^(?:(?:and\s+)?then|dann|luego|después|puis|ensuite)\b",
+            c.text.trim(),
+        ) && self.tree.in_otherwise_of_nothing()
+        {
             self.tree.sentence();
         }
-        if has(r"\bmissing ones\b|\bfehlenden\b|\bque faltan?\b|\bmanquant\w*\b", &text) && let Some(Does::Join { keep, .. }) = self.tree.here().last_mut().map(|s| &mut s.does) {
+        if has(
+            r"\bmissing ones\b|\bfehlenden\b|\bque faltan?\b|\bmanquant\w*\b",
+            &text,
+        ) && let Some(Does::Join { keep, .. }) = self.tree.here().last_mut().map(|s| &mut s.does)
+        {
             *keep = "left_only".into();
         }
         if self.loops(&text)
@@ -449,16 +457,27 @@ impl Flow<'_, '_> {
             text,
         );
         // "… but only if they have an address": the step before it.
-        if has(r"^(?:only (?:if|when)|nur wenn|solo si|seulement si)\b", text) && matches!(c.join, Join::Comma | Join::And | Join::Dash)
+        if has(
+            r"^(?:only (?:if|when)|nur wenn|solo si|seulement si)\b",
+            text,
+        ) && matches!(c.join, Join::Comma | Join::And | Join::Dash)
             && split_at_action(text).1.is_none()
             && let Some(last) = self.tree.here().pop()
         {
             let condition = cond::condition_or_flag(m, text);
-            let step = self.mem.step(text, Does::If { condition, then: vec![last], otherwise: Vec::new() });
+            let step = self.mem.step(
+                text,
+                Does::If {
+                    condition,
+                    then: vec![last],
+                    otherwise: Vec::new(),
+                },
+            );
             self.tree.push(step);
             return true;
         }
-        let labelled = !has(r"\b(?:llm|ai|gpt|agent)\b", text) && matches!(c.join, Join::Start | Join::Comma | Join::And)
+        let labelled = !has(r"\b(?:llm|ai|gpt|agent)\b", text)
+            && matches!(c.join, Join::Start | Join::Comma | Join::And)
             && text.split_whitespace().count() <= 9
             && verb_in(text).is_none_or(|(v, _)| v.role == "neutral")
             && cond::condition(m, text).is_some()
@@ -833,9 +852,8 @@ impl Flow<'_, '_> {
         {
             self.skip_logged(&text);
         }
-                let reads = reads && self.tree.here().iter().any(|s| matches!(&s.does, Does::Service { verb: Verb::GetMany | Verb::Get | Verb::Search, service, .. } if !service.node_types.iter().any(|t| t.contains("googleAnalytics") || t.contains("googleAds") || t.contains("Calendar"))));
-        if reads
-            && let Some(filter) = special::read_filter(self.mem, &text) {
+        let reads = reads && self.tree.here().iter().any(|s| matches!(&s.does, Does::Service { verb: Verb::GetMany | Verb::Get | Verb::Search, service, .. } if !service.node_types.iter().any(|t| t.contains("googleAnalytics") || t.contains("googleAds") || t.contains("Calendar"))));
+        if reads && let Some(filter) = special::read_filter(self.mem, &text) {
             self.tree.push(filter);
         }
         let _ = m;
@@ -846,18 +864,49 @@ impl Flow<'_, '_> {
         let Some(mood) = first(r"\b(positive|negative|positiv|negativ|positiv[oa]s|negativ[oa]s)\w{0,2}\s+(?:ones?|tweets?|posts?|reviews?|comments?|mentions?|messages?|feedback|mails?|bewertungen|kommentare|reseñas|comentarios|avis|commentaires)\b", text).map(str::to_lowercase) else {
             return;
         };
-        let mood = if mood.starts_with('p') { "positive" } else { "negative" };
-        let known = self.tree.root.iter().any(|s| matches!(&s.does, Does::Llm { task: LlmTask::Sentiment, .. }));
+        let mood = if mood.starts_with('p') {
+            "positive"
+        } else {
+            "negative"
+        };
+        let known = self.tree.root.iter().any(|s| {
+            matches!(
+                &s.does,
+                Does::Llm {
+                    task: LlmTask::Sentiment,
+                    ..
+                }
+            )
+        });
         let inside = matches!(self.tree.depth(), 1..) && self.tree.in_branch_of_sentiment();
         if inside {
             return;
         }
         if !known {
-            let step = self.mem.step(text, Does::Llm { task: LlmTask::Sentiment, provider: None, instructions: self.mem.m.plain(text), input: None });
+            let step = self.mem.step(
+                text,
+                Does::Llm {
+                    task: LlmTask::Sentiment,
+                    provider: None,
+                    instructions: self.mem.m.plain(text),
+                    input: None,
+                },
+            );
             self.tree.push(step);
         }
-        let condition = Cond::Compare { left: field("sentiment"), op: Cmp::Eq, right: lit(mood) };
-        let step = self.mem.step(text, Does::If { condition, then: Vec::new(), otherwise: Vec::new() });
+        let condition = Cond::Compare {
+            left: field("sentiment"),
+            op: Cmp::Eq,
+            right: lit(mood),
+        };
+        let step = self.mem.step(
+            text,
+            Does::If {
+                condition,
+                then: Vec::new(),
+                otherwise: Vec::new(),
+            },
+        );
         self.tree.push(step);
         self.tree.enter(Branch::Then);
     }
@@ -869,30 +918,93 @@ impl Flow<'_, '_> {
         }
         let m = self.mem.m;
         let opened = m.open(text);
-        let Some(Does::Service { service, verb, args, object, .. }) = self.tree.here().last().map(|s| s.does.clone()) else { return };
-        let files = crate::model::offline::lexicon::services().iter().any(|e| e.is("files") && e.actions == service.node_types);
+        let Some(Does::Service {
+            service,
+            verb,
+            args,
+            object,
+            ..
+        }) = self.tree.here().last().map(|s| s.does.clone())
+        else {
+            return;
+        };
+        let files = crate::model::offline::lexicon::services()
+            .iter()
+            .any(|e| e.is("files") && e.actions == service.node_types);
         if files {
-            let format = first(r"\b(csv|xlsx|excel|json|xml)\b", &opened).map(str::to_lowercase).or_else(|| m.all(text, "f").first().and_then(|e| first(r"\.(csv|xlsx|json|xml)$", &e.value).map(str::to_lowercase)));
-            let single = m.all(text, "h").first().is_some_and(|e| has(r"\.\w{2,4}$", &e.value)) || m.all(text, "f").first().is_some_and(|e| !e.value.contains('*'));
-            let wanted = has(r"\b(?:fetch|download|get|read|parse|import|load|process|pull|hol\w*|lies|lese|lade|descarga|lee|télécharge|lis|récupère)\b", &opened) && !has(r"^(?:list|check|see|liste)\b", &opened);
-            let several = has(r"\b(?:files|dateien|archivos|fichiers|pdfs|csvs|images|photos)\b|\*", &m.plain(text));
+            let format = first(r"\b(csv|xlsx|excel|json|xml)\b", &opened)
+                .map(str::to_lowercase)
+                .or_else(|| {
+                    m.all(text, "f").first().and_then(|e| {
+                        first(r"\.(csv|xlsx|json|xml)$", &e.value).map(str::to_lowercase)
+                    })
+                });
+            let single = m
+                .all(text, "h")
+                .first()
+                .is_some_and(|e| has(r"\.\w{2,4}$", &e.value))
+                || m.all(text, "f")
+                    .first()
+                    .is_some_and(|e| !e.value.contains('*'));
+            let wanted = has(
+                r"\b(?:fetch|download|get|read|parse|import|load|process|pull|hol\w*|lies|lese|lade|descarga|lee|télécharge|lis|récupère)\b",
+                &opened,
+            ) && !has(r"^(?:list|check|see|liste)\b", &opened);
+            let several = has(
+                r"\b(?:files|dateien|archivos|fichiers|pdfs|csvs|images|photos)\b|\*",
+                &m.plain(text),
+            );
             if wanted && several && !single {
-                if verb != Verb::GetMany && let Some(last) = self.tree.here().last_mut() && let Does::Service { verb, .. } = &mut last.does {
+                if verb != Verb::GetMany
+                    && let Some(last) = self.tree.here().last_mut()
+                    && let Does::Service { verb, .. } = &mut last.does
+                {
                     *verb = Verb::GetMany;
                 }
-                let get = self.mem.step(text, Does::Service { service: service.clone(), verb: Verb::Download, object: object.clone(), args: Vec::new(), once: false });
+                let get = self.mem.step(
+                    text,
+                    Does::Service {
+                        service: service.clone(),
+                        verb: Verb::Download,
+                        object: object.clone(),
+                        args: Vec::new(),
+                        once: false,
+                    },
+                );
                 self.tree.push(get);
             }
             let _ = args;
-            if let Some(format) = format.filter(|_| wanted && has(r"^(?:read|parse|import|load|process|lies|lese|lee|lis)\b", crate::model::offline::read::clause::strip_lead(&opened))) {
-                let format = if format == "excel" { "xlsx".to_owned() } else { format };
-                let open = self.mem.step(text, Does::FromFile { format, options: Vec::new() });
+            if let Some(format) = format.filter(|_| {
+                wanted
+                    && has(
+                        r"^(?:read|parse|import|load|process|lies|lese|lee|lis)\b",
+                        crate::model::offline::read::clause::strip_lead(&opened),
+                    )
+            }) {
+                let format = if format == "excel" {
+                    "xlsx".to_owned()
+                } else {
+                    format
+                };
+                let open = self.mem.step(
+                    text,
+                    Does::FromFile {
+                        format,
+                        options: Vec::new(),
+                    },
+                );
                 self.tree.push(open);
             }
         } else if crate::model::offline::read::args::makes_file(&opened)
             && let Some(format) = crate::model::offline::read::args::file_format(&opened)
         {
-            let step = self.mem.step(text, Does::ToFile { format, file_name: crate::model::offline::read::args::file_name(m, text) });
+            let step = self.mem.step(
+                text,
+                Does::ToFile {
+                    format,
+                    file_name: crate::model::offline::read::args::file_name(m, text),
+                },
+            );
             self.tree.push(step);
         }
     }
@@ -1036,9 +1148,17 @@ impl Flow<'_, '_> {
             r"\b(?:on|by|über|anhand|nach|por|par|sur|via|using|with)\b|\b(?:both|them|the two|beide\w*|ambos|les deux)\b",
             text,
         );
-        if joins && services_in(m, text).len() >= 2 && self.tree.here().iter().filter(|s| is_source(s)).count() < 2 {
+        if joins
+            && services_in(m, text).len() >= 2
+            && self.tree.here().iter().filter(|s| is_source(s)).count() < 2
+        {
             for e in services_in(m, text).into_iter().take(2) {
-                if !self.mem.read.iter().any(|(r, _)| e.service.is_some_and(|s| s.key == r.key)) {
+                if !self
+                    .mem
+                    .read
+                    .iter()
+                    .any(|(r, _)| e.service.is_some_and(|s| s.key == r.key))
+                {
                     let segment = format!("get {}", segment_of(m, text, e));
                     let step = read_step(self.mem, &segment, e);
                     self.tree.push(step);
@@ -1191,18 +1311,37 @@ impl Flow<'_, '_> {
                 self.labels.clone_from(labels);
                 self.tree.push(step);
             }
-            Does::Llm { task: LlmTask::Write, .. } if has(r"^(?:with|mit|con|avec)\b", text) => {
+            Does::Llm {
+                task: LlmTask::Write,
+                ..
+            } if has(r"^(?:with|mit|con|avec)\b", text) => {
                 self.tree.insert_after_source(step);
             }
-            Does::Service { service, verb: Verb::Send, .. }
-                if service.node_types.iter().any(|t| t.contains("emailSend") || t.contains("gmail") || t.contains("Outlook") || t.contains("sendGrid"))
-                    && self.tree.here().last().is_some_and(|s| matches!(s.does, Does::ToFile { .. })) =>
+            Does::Service {
+                service,
+                verb: Verb::Send,
+                ..
+            } if service.node_types.iter().any(|t| {
+                t.contains("emailSend")
+                    || t.contains("gmail")
+                    || t.contains("Outlook")
+                    || t.contains("sendGrid")
+            }) && self
+                .tree
+                .here()
+                .last()
+                .is_some_and(|s| matches!(s.does, Does::ToFile { .. })) =>
             {
                 let mut step = step;
                 if let Does::Service { args, .. } = &mut step.does
-                    && !args.iter().any(|a| a.role == crate::model::offline::plan::Role::Attachment)
+                    && !args
+                        .iter()
+                        .any(|a| a.role == crate::model::offline::plan::Role::Attachment)
                 {
-                    args.push(crate::model::offline::read::value::arg(crate::model::offline::plan::Role::Attachment, lit("data")));
+                    args.push(crate::model::offline::read::value::arg(
+                        crate::model::offline::plan::Role::Attachment,
+                        lit("data"),
+                    ));
                 }
                 self.tree.push(step);
             }
@@ -1243,11 +1382,20 @@ const NEVER_TWICE: &str = r"\b(?:never|not|no|nie|nicht|nunca|jamais|don't|do no
 
 /// The words around one service in a clause that names several.
 fn segment_of(m: &Masked, text: &str, e: &crate::model::offline::read::text::Entity) -> String {
-    let mark = m.entities.iter().position(|x| std::ptr::eq(x, e)).map(|i| format!("§s{i}§")).unwrap_or_default();
+    let mark = m
+        .entities
+        .iter()
+        .position(|x| std::ptr::eq(x, e))
+        .map(|i| format!("§s{i}§"))
+        .unwrap_or_default();
     let cut = rx(r"\s+(?:with|and|against|mit|und|con|y|avec|et|,)\s+");
     let mut from = 0;
     let mut best = text.to_owned();
-    for f in cut.find_iter(text).map(|f| (f.start(), f.end())).chain(std::iter::once((text.len(), text.len()))) {
+    for f in cut
+        .find_iter(text)
+        .map(|f| (f.start(), f.end()))
+        .chain(std::iter::once((text.len(), text.len())))
+    {
         let part = text.get(from..f.0).unwrap_or_default();
         if part.contains(&mark) {
             best = part.to_owned();
@@ -1370,9 +1518,14 @@ fn error_answers(mem: &mut Memory<'_>, steps: &mut Vec<Step>, errors: &[(String,
             let rest = steps.split_off(at + 1);
             let of = steps.get(at).map(|s| s.id.clone());
             if let Some(Does::Service { args, .. }) = steps.get_mut(at).map(|s| &mut s.does)
-                && !args.iter().any(|a| a.role == crate::model::offline::plan::Role::MatchOn)
+                && !args
+                    .iter()
+                    .any(|a| a.role == crate::model::offline::plan::Role::MatchOn)
             {
-                args.push(crate::model::offline::read::value::arg(crate::model::offline::plan::Role::MatchOn, lit(what.trim().to_owned())));
+                args.push(crate::model::offline::read::value::arg(
+                    crate::model::offline::plan::Role::MatchOn,
+                    lit(what.trim().to_owned()),
+                ));
             }
             let left = Val::Field {
                 name: what.trim().to_owned(),

@@ -3,50 +3,23 @@
 
 use crate::model::offline::lexicon::{self, first, has, rx};
 use crate::model::offline::plan::{Does, Plan, Refusal, Step};
-use regex::Regex;
-use std::sync::LazyLock;
+use crate::secrets::{MARK, SECRET_WORD, spoken};
+use std::ops::Range;
 
-const SECRET_WORD: &str = r"(?:pass(?:word|wort|phrase|code)|pwd|contraseña|clave secreta|mot de passe|kennwort|api[- ]?key|api[- ]?schlüssel|api[- ]?token|access[- ]?token|auth[- ]?token|bearer(?: token)?|token|secret(?: key)?|client secret|private key|schlüssel|clave de api|clé api|pin)";
-
-/// A secret written out: behind its word, or by its well-known look.
-static SECRET: LazyLock<Regex> = LazyLock::new(|| {
-    let pattern = format!(
-        r"(?i)(?P<lead>\b(?:with\s+|using\s+|mit\s+|con\s+|avec\s+|and\s+|und\s+|y\s+|et\s+)?(?:the\s+|our\s+|my\s+|dem\s+|das\s+|la\s+|el\s+|le\s+)?{SECRET_WORD}\s*(?:is\s+|ist\s+|es\s+|est\s+|:\s*|=\s*)?)(?P<value>[\x22'`„“]?[^\s\x22'`“”,;()]{{6,}}[\x22'`“”]?)|(?P<known>\b(?:sk-[\w-]{{8,}}|gh[pousr]_\w{{10,}}|xox[abpr]-[\w-]{{8,}}|AKIA[0-9A-Z]{{12,}}|AIza[\w-]{{20,}}|eyJ[\w-]{{10,}}\.[\w.-]+|glpat-[\w-]{{10,}}|pk_live_\w+|sk_live_\w+|rk_live_\w+)|(?:[a-z]+://)[^\s:@/]+:(?P<inurl>[^\s@/]{{3,}})@)"
-    );
-    #[expect(clippy::expect_used, reason = "a constant pattern that compiles")]
-    Regex::new(&pattern).expect("the secret pattern compiles")
-});
-
-/// A value that is no ordinary word: letters with figures or signs.
-fn looks_secret(value: &str) -> bool {
-    let v = value.trim_matches(|c: char| "\"'`„“”".contains(c));
-    let figures = v.chars().any(|c| c.is_ascii_digit());
-    let letters = v.chars().any(char::is_alphabetic);
-    let signs = v
-        .trim_end_matches(['.', ',', '!', '?', ':', ';'])
-        .chars()
-        .any(|c| "!$%&*+#?^~".contains(c));
-    (letters && figures || signs && letters)
-        && !v.contains('@')
-        && !v.starts_with("http")
-        && !v.starts_with('{')
-        && !v.starts_with('<')
-}
-
-fn secrets(request: &str) -> Vec<std::ops::Range<usize>> {
-    SECRET
-        .captures_iter(request)
-        .filter_map(|c| {
-            if let Some(known) = c.name("known") {
-                return Some(c.name("inurl").map_or(known.range(), |p| p.range()));
-            }
-            let value = c.name("value")?;
-            looks_secret(value.as_str()).then(|| {
-                let start = c.name("lead").map_or(value.start(), |l| l.start());
-                start..value.end()
-            })
-        })
-        .collect()
+/// The secrets of a request with the words that lead to them; marks of hidden ones count.
+fn secrets(request: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = spoken(request).into_iter().map(|s| s.whole).collect();
+    for (start, _) in request.match_indices(MARK) {
+        let end = request
+            .get(start..)
+            .and_then(|rest| rest.find(']'))
+            .map_or(request.len(), |at| start + at + 1);
+        if !found.iter().any(|r| r.contains(&start)) {
+            found.push(start..end);
+        }
+    }
+    found.sort_by_key(|r| r.start);
+    found
 }
 
 /// Why the request is refused as it stands.
