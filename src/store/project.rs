@@ -1,7 +1,29 @@
 //! Where things lie in a project. Every path below the project's root is made here, from ids that were checked here.
 
 use super::StoreError;
+use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
+
+/// Whether a journal has its first line.
+fn began(journal: &Path) -> Result<bool, StoreError> {
+    let file = match std::fs::File::open(journal) {
+        Ok(file) => file,
+        Err(e)
+            if matches!(
+                e.kind(),
+                std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+            ) =>
+        {
+            return Ok(false);
+        }
+        Err(e) => return Err(StoreError::io("read", journal)(e)),
+    };
+    let mut first = Vec::new();
+    std::io::BufReader::new(file)
+        .read_until(b'\n', &mut first)
+        .map_err(StoreError::io("read", journal))?;
+    Ok(first.ends_with(b"\n"))
+}
 
 /// A project: the folder that holds `memory/`, `workflows/` and the pack's overrides.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +102,8 @@ impl Project {
         })
     }
 
-    /// Ids of all runs that have a journal, sorted (run ids begin with their time, so the newest is the last).
+    /// Ids of all runs that began, sorted (run ids begin with their time, so the newest is the last). A run begins with the
+    /// first whole line of its journal: one that was killed before it was promised nothing, and is none.
     pub fn run_ids(&self) -> Result<Vec<String>, StoreError> {
         let dir = self.runs();
         let entries = match std::fs::read_dir(&dir) {
@@ -95,7 +118,7 @@ impl Project {
             let Some(name) = name.to_str().filter(|name| is_plain(name)) else {
                 continue;
             };
-            if entry.path().join(JOURNAL).is_file() {
+            if began(&entry.path().join(JOURNAL))? {
                 ids.push(name.to_owned());
             }
         }

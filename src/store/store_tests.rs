@@ -70,8 +70,10 @@ fn run_ids_cannot_leave_the_runs_folder() {
     }
     assert_eq!(project.run_ids().unwrap(), Vec::<String>::new());
     for id in ["20270101-b", "20270101-a"] {
-        write_atomic(&project.run(id).unwrap().journal(), b"").unwrap();
+        write_atomic(&project.run(id).unwrap().journal(), b"{}\n").unwrap();
     }
+    // Killed before its first whole line: it never began.
+    write_atomic(&project.run("20270101-c").unwrap().journal(), b"{\"seq\":").unwrap();
     assert_eq!(project.run_ids().unwrap(), ["20270101-a", "20270101-b"]);
     assert_eq!(project.find_run("20270101-b").unwrap(), "20270101-b");
     assert!(project.find_run("20270101").is_err(), "two runs begin so");
