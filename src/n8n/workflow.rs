@@ -1,4 +1,5 @@
-//! A workflow document, kept loss-free: every key, its order and every value that we do not know survive a round trip.
+//! A workflow document, kept loss-free: every key, its order and every value that we do not know survive a round trip
+//! (of a connection's end: its node, type and index, which is all that n8n writes).
 //! A node is its JSON object with typed views on it; connections are typed and keyed by node name, as n8n keeps them.
 
 use indexmap::IndexMap;

@@ -4,5 +4,6 @@
 
 pub mod compile;
 pub mod lexicon;
+pub mod modify;
 pub mod plan;
 pub mod read;

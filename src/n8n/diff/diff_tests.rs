@@ -103,6 +103,18 @@ fn same_names_with_other_ids_are_other_nodes() {
     assert_eq!(ids(diff.lost_nodes()), ["a", "b", "c"]);
     assert_eq!(diff.nodes_added.len(), 3);
     assert_eq!(diff.edges_removed.len(), 2);
+    assert_eq!(diff.cut_edges().count(), 0);
+    let cut = edited(
+        &before,
+        &[
+            json!({"op": "disconnect", "from": "Hook", "to": "Check"}),
+            json!({"op": "remove_node", "node": "Post"}),
+        ],
+    );
+    let diff = changes(&before, &cut);
+    assert_eq!(ids(diff.lost_nodes()), ["c"]);
+    let cut: Vec<&str> = diff.cut_edges().map(|e| e.to.name.as_str()).collect();
+    assert_eq!((cut, diff.edges_removed.len()), (vec!["Check"], 2));
 }
 
 #[test]

@@ -174,6 +174,13 @@ impl WorkflowDiff {
         disabled.map(|c| c.before.id.clone()).collect()
     }
 
+    /// Edges that are gone though both of their nodes are still there.
+    pub fn cut_edges(&self) -> impl Iterator<Item = &EdgeRef> {
+        let is_lost = |end: &NodeRef| self.nodes_removed.contains(end);
+        let removed = self.edges_removed.iter();
+        removed.filter(move |edge| !is_lost(&edge.from) && !is_lost(&edge.to))
+    }
+
     /// Nodes whose credentials changed, with the changes.
     pub fn credential_changes(&self) -> impl Iterator<Item = &NodeChange> {
         let changed = |c: &&NodeChange| c.aspects.contains(&Aspect::Credentials);
@@ -200,6 +207,8 @@ fn reference(node: &Node) -> NodeRef {
     }
 }
 
+type SameNode = dyn Fn(&Node, &Node) -> bool;
+
 /// Which node of one version is which of the other.
 struct Pairing<'a> {
     before: &'a Workflow,
@@ -217,7 +226,7 @@ impl<'a> Pairing<'a> {
         let one_without_id = |a: &Node, b: &Node| {
             (a.id().0.is_empty() || b.id().0.is_empty()) && a.name() == b.name()
         };
-        let rules: [&dyn Fn(&Node, &Node) -> bool; 2] = [&same_id, &one_without_id];
+        let rules: [&SameNode; 2] = [&same_id, &one_without_id];
         for same in rules {
             for (i, old) in before.nodes.iter().enumerate() {
                 if partner.contains_key(&i) {

@@ -270,9 +270,7 @@ fn unreached(subject: &Subject, report: &mut Report) {
     if starts.is_empty() {
         return; // nothing starts at all, which is said once
     }
-    let mut reached = subject.reached(starts.iter().copied(), |edge, at| {
-        (edge.kind == "main" && edge.from == Some(at)).then_some(edge.to)?
-    });
+    let mut reached = subject.main_after.reached(starts.iter().copied());
     reached.extend(starts);
     for (i, node) in nodes() {
         let judged = !node.disabled && !node.is_sticky() && node.description().is_some();

@@ -3,6 +3,7 @@
 
 use super::{
     leaves::{Leaf, leaves},
+    path,
     report::{Draft, Report},
     subject::{NodeView, Subject},
 };
@@ -150,23 +151,19 @@ fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a s
 fn set(node: &NodeView, leaf: &Leaf, text: String) -> EditOp {
     EditOp::SetParameter {
         node: node.address(),
-        pointer: leaf.pointer.trim_start_matches("/parameters").to_owned(),
+        pointer: path::below_parameters(&leaf.pointer),
         value: Value::String(text),
     }
 }
 
 /// Every node that can have run before this one. A sub-node runs when the node it serves does, with that node's items.
 fn before(subject: &Subject, node: &NodeView) -> BTreeSet<usize> {
-    let Some(own) = subject.index_of(node) else {
-        return BTreeSet::new();
-    };
-    let served = subject.reached([own], |edge, at| {
-        (edge.kind != "main" && edge.from == Some(at)).then_some(edge.to)?
-    });
-    let roots = served.into_iter().chain([own]);
-    subject.reached(roots, |edge, at| {
-        (edge.kind == "main" && edge.to == Some(at)).then_some(edge.from)?
-    })
+    let roots = subject
+        .served
+        .reached([node.index])
+        .into_iter()
+        .chain([node.index]);
+    subject.main_before.reached(roots)
 }
 
 fn braces(node: &NodeView, leaf: &Leaf, report: &mut Report) {
@@ -218,7 +215,7 @@ fn from_ai(subject: &Subject, node: &NodeView, leaf: &Leaf, report: &mut Report)
     if !expression_parts(leaf.text).parts.iter().any(calls) || node.node_type.ends_with("Tool") {
         return;
     }
-    let own = subject.index_of(node);
+    let own = Some(node.index);
     let serves_agent = subject
         .edges
         .iter()

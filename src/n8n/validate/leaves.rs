@@ -1,7 +1,7 @@
 //! Every text among a node's parameters, with the declared parameter it belongs to.
 
 use super::{path::joined, subject::NodeView};
-use crate::n8n::catalog::{Property, PropertyKind};
+use crate::n8n::catalog::{OMITTED_EXPRESSION, OMITTED_TEXT, Property, PropertyKind};
 use serde_json::{Map, Value};
 
 /// A text value. Inside a locator, filter or list of assignments the property is that parameter's.
@@ -83,6 +83,8 @@ impl<'a> Walk<'a> {
         found: &mut Vec<Leaf<'a>>,
     ) {
         match value {
+            // The catalog's stand-ins for defaults are not what n8n has there.
+            Value::String(text) if [OMITTED_TEXT, OMITTED_EXPRESSION].contains(&text.as_str()) => {}
             Value::String(text) => found.push(Leaf {
                 pointer,
                 key,

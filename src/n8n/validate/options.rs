@@ -2,7 +2,7 @@
 //! settings written among the parameters.
 
 use super::{
-    path::joined,
+    path::{below_parameters, joined},
     report::{Draft, Report},
     subject::NodeView,
 };
@@ -148,7 +148,7 @@ impl Walk<'_> {
             if let Some(nearest) = self.nearest(one, property) {
                 let operation = EditOp::SetParameter {
                     node: self.node.address(),
-                    pointer: draft.pointer.trim_start_matches("/parameters").to_owned(),
+                    pointer: below_parameters(&draft.pointer),
                     value: nearest.clone(),
                 };
                 draft = draft.fix(

@@ -10,7 +10,7 @@ use super::{
     subject::NodeView,
 };
 use crate::n8n::{
-    catalog::{LocatorMode, NodeDescription, Property, PropertyKind},
+    catalog::{LocatorMode, NodeDescription, Property, PropertyKind, js_pattern},
     finding::Severity,
 };
 use serde_json::{Map, Value};
@@ -117,9 +117,8 @@ impl<'a> Issues<'a> {
             PropertyKind::ResourceLocator
             | PropertyKind::WorkflowSelector
             | PropertyKind::AgentSelector => self.locator(property, value, &pointer),
-            PropertyKind::ResourceMapper => self.mapper(property, value, &pointer),
-            // Filters are checked by types that n8n's own code then fails to report.
-            PropertyKind::Filter => {}
+            PropertyKind::ResourceMapper => self.mapper(property, value, &pointer)?,
+            PropertyKind::Filter => filter(value, &pointer)?,
             _ => self.checked_type(property, value, &pointer),
         }
         self.children(property, at, shown, &pointer)
@@ -174,42 +173,62 @@ impl<'a> Issues<'a> {
         }
     }
 
-    fn mapper(&mut self, property: &Property, value: Option<&Value>, pointer: &str) {
+    fn mapper(
+        &mut self,
+        property: &Property,
+        value: Option<&Value>,
+        pointer: &str,
+    ) -> Result<(), Unreadable> {
         let Some(Value::Object(mapper)) = value else {
-            return;
+            return Ok(());
         };
-        let keys = ["mappingMode", "schema", "value"];
-        if !keys.iter().all(|key| mapper.contains_key(*key))
-            || mapper.get("mappingMode").and_then(Value::as_str) == Some("autoMapInputData")
-        {
-            return;
+        let (Some(mode), Some(schema), Some(values)) = (
+            mapper.get("mappingMode"),
+            mapper.get("schema"),
+            mapper.get("value"),
+        ) else {
+            return Ok(());
+        };
+        if mode == "autoMapInputData" {
+            return Ok(());
         }
+        let Some(schema) = schema.as_array() else {
+            return Err(Unreadable(path::joined(pointer, "schema")));
+        };
         let checks_required = property.type_options.mapper_mode.as_deref() == Some("add");
-        let values = mapper.get("value").filter(|v| is_truthy(v));
-        for field in mapper
-            .get("schema")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            let Some(id) = field.get("id").and_then(Value::as_str) else {
-                continue;
-            };
-            let given = values.and_then(|v| v.get(id));
-            let place = path::joined(&path::joined(pointer, "value"), id);
-            let required = field.get("required").is_some_and(is_truthy);
-            if required && checks_required && given.is_none() {
-                self.add(
-                    place.clone(),
-                    format!("the field {id:?} is required; map a value to it"),
-                );
+        for field in schema {
+            if field.is_null() {
+                return Err(Unreadable(path::joined(pointer, "schema")));
             }
-            if let (Some(given), Some(kind)) = (given, field.get("type").and_then(Value::as_str)) {
-                let choices = field.get("options").and_then(Value::as_array);
-                if let Some(problem) = field_type::problem(given, kind, choices.map(Vec::as_slice))
-                {
-                    self.add(place, format!("the field {id:?} {problem}"));
-                }
+            if let Some(id) = field.get("id").and_then(Value::as_str) {
+                self.mapped_field(field, id, values, checks_required, pointer);
+            }
+        }
+        Ok(())
+    }
+
+    fn mapped_field(
+        &mut self,
+        field: &Value,
+        id: &str,
+        values: &Value,
+        checks_required: bool,
+        pointer: &str,
+    ) {
+        let given = match is_truthy(values) {
+            true => values.get(id),
+            false => Some(&Value::Null),
+        };
+        let place = path::joined(&path::joined(pointer, "value"), id);
+        let required = checks_required && field.get("required").is_some_and(is_truthy);
+        if required && (values.is_null() || given.is_none()) {
+            let message = format!("the field {id:?} is required; map a value to it");
+            self.add(place.clone(), message);
+        }
+        if let (Some(given), Some(kind)) = (given, field.get("type").and_then(Value::as_str)) {
+            let choices = field.get("options").and_then(Value::as_array);
+            if let Some(problem) = field_type::problem(given, kind, choices.map(Vec::as_slice)) {
+                self.add(place, format!("the field {id:?} {problem}"));
             }
         }
     }
@@ -310,6 +329,19 @@ impl<'a> Issues<'a> {
     }
 }
 
+/// n8n types a filter's conditions but never reports what it finds; it only trips over a list that is none.
+fn filter(value: Option<&Value>, pointer: &str) -> Result<(), Unreadable> {
+    match value {
+        Some(Value::Object(filter)) if filter.contains_key("combinator") => {
+            match filter.get("conditions") {
+                None | Some(Value::Array(_)) => Ok(()),
+                Some(_) => Err(Unreadable(path::joined(pointer, "conditions"))),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
 fn label(property: &Property) -> String {
     if property.label.is_empty() || property.label == property.name {
         format!("{:?}", property.name)
@@ -357,7 +389,7 @@ fn is_missing(
 
 /// Whether the whole text fits every pattern of the mode. A pattern that cannot be read here refuses nothing.
 fn fits(mode: &LocatorMode, text: &str) -> bool {
-    mode.patterns.iter().all(|pattern| {
-        regex::Regex::new(&format!("^{pattern}$")).map_or(true, |regex| regex.is_match(text))
-    })
+    mode.patterns
+        .iter()
+        .all(|pattern| js_pattern::found(&format!("^{pattern}$"), text).unwrap_or(true))
 }

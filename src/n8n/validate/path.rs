@@ -52,3 +52,11 @@ pub(super) fn joined(pointer: &str, token: &str) -> String {
     push(&mut joined, token);
     joined
 }
+
+/// The pointer as operations take it, without the leading `/parameters`.
+pub(super) fn below_parameters(pointer: &str) -> String {
+    pointer
+        .strip_prefix("/parameters")
+        .unwrap_or(pointer)
+        .to_owned()
+}

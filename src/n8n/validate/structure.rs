@@ -11,6 +11,8 @@ use std::collections::{HashMap, HashSet};
 
 const CODE: &str = "n8n/structure";
 
+type IsRight = fn(&Value) -> bool;
+
 pub(super) fn check(document: &Value, report: &mut Report) {
     let mut problems = Problems {
         document,
@@ -90,7 +92,7 @@ fn shape_of_nodes(document: &Map<String, Value>, problems: &mut Problems) {
             problems.add(joined(&at, key), problem);
         }
         position(node, &at, problems);
-        let optional: [(&str, fn(&Value) -> bool, &str); 4] = [
+        let optional: [(&str, IsRight, &str); 4] = [
             ("parameters", Value::is_object, "an object"),
             ("id", Value::is_string, "a text"),
             ("typeVersion", Value::is_number, "a number"),
@@ -176,11 +178,8 @@ fn shape_of_link(link: &Value, at: &str, problems: &mut Problems) {
         return problems.add(at.to_owned(), "the target is no object {node, type, index}");
     };
     for key in ["node", "type"] {
-        if !link
-            .get(key)
-            .and_then(Value::as_str)
-            .is_some_and(|text| !text.is_empty())
-        {
+        let text = link.get(key).and_then(Value::as_str);
+        if text.is_none_or(str::is_empty) {
             problems.add(joined(at, key), format!("the target has no {key}"));
         }
     }

@@ -14,9 +14,47 @@ pub(super) struct Subject<'a> {
     pub edges: Vec<Edge<'a>>,
     /// Index in `nodes`; as in n8n the last of several namesakes wins.
     by_name: HashMap<&'a str, usize>,
+    pub main_after: Neighbours,
+    pub main_before: Neighbours,
+    /// The nodes that a sub-node serves.
+    pub served: Neighbours,
+}
+
+/// By index in `nodes`, the nodes one step further.
+#[derive(Default)]
+pub(super) struct Neighbours(Vec<Vec<usize>>);
+
+impl Neighbours {
+    fn of(count: usize, steps: impl Iterator<Item = (Option<usize>, Option<usize>)>) -> Self {
+        let mut lists = vec![Vec::new(); count];
+        for (from, to) in steps {
+            if let (Some(from), Some(to)) = (from, to)
+                && let Some(list) = lists.get_mut(from)
+            {
+                list.push(to);
+            }
+        }
+        Neighbours(lists)
+    }
+
+    /// Everything reached from `starts`, without the starts unless in a circle.
+    pub(super) fn reached(&self, starts: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
+        let mut reached = BTreeSet::new();
+        let mut open: Vec<usize> = starts.into_iter().collect();
+        while let Some(at) = open.pop() {
+            for &next in self.0.get(at).into_iter().flatten() {
+                if reached.insert(next) {
+                    open.push(next);
+                }
+            }
+        }
+        reached
+    }
 }
 
 pub(super) struct NodeView<'a> {
+    /// Place in `Subject::nodes`.
+    pub index: usize,
     /// Place in the document's list.
     pub at: usize,
     pub raw: &'a Map<String, Value>,
@@ -82,12 +120,19 @@ impl<'a> Subject<'a> {
             .into_iter()
             .flatten()
             .enumerate()
-            .filter_map(|(at, node)| Some(view(at, node.as_object()?, catalog)))
+            .filter_map(|(at, node)| Some((at, node.as_object()?)))
+            .enumerate()
+            .map(|(index, (at, node))| view(index, at, node, catalog))
             .collect();
         let named = nodes.iter().enumerate();
         let by_name: HashMap<&str, usize> = named.filter_map(|(i, n)| Some((n.name?, i))).collect();
         let edges = edges(document, &by_name);
+        let main = || edges.iter().filter(|e| e.kind == "main");
+        let serving = edges.iter().filter(|e| e.kind != "main");
         Subject {
+            main_after: Neighbours::of(nodes.len(), main().map(|e| (e.from, e.to))),
+            main_before: Neighbours::of(nodes.len(), main().map(|e| (e.to, e.from))),
+            served: Neighbours::of(nodes.len(), serving.map(|e| (e.from, e.to))),
             catalog,
             nodes,
             edges,
@@ -111,32 +156,14 @@ impl<'a> Subject<'a> {
             .filter(|n| !n.is_sticky())
             .filter_map(|n| n.name)
     }
-
-    /// Index of the view in `nodes`.
-    pub(super) fn index_of(&self, node: &NodeView) -> Option<usize> {
-        self.nodes.iter().position(|n| n.at == node.at)
-    }
-
-    /// Everything reached from `starts` along edges that `step` maps to the next node, without the starts unless in a circle.
-    pub(super) fn reached(
-        &self,
-        starts: impl IntoIterator<Item = usize>,
-        step: impl Fn(&Edge, usize) -> Option<usize>,
-    ) -> BTreeSet<usize> {
-        let mut reached = BTreeSet::new();
-        let mut open: Vec<usize> = starts.into_iter().collect();
-        while let Some(at) = open.pop() {
-            for next in self.edges.iter().filter_map(|edge| step(edge, at)) {
-                if reached.insert(next) {
-                    open.push(next);
-                }
-            }
-        }
-        reached
-    }
 }
 
-fn view<'a>(at: usize, raw: &'a Map<String, Value>, catalog: &Catalog) -> NodeView<'a> {
+fn view<'a>(
+    index: usize,
+    at: usize,
+    raw: &'a Map<String, Value>,
+    catalog: &Catalog,
+) -> NodeView<'a> {
     let text = |key: &str| raw.get(key).and_then(Value::as_str);
     let node_type = text("type").unwrap_or("");
     let known = match raw.get("typeVersion") {
@@ -166,6 +193,7 @@ fn view<'a>(at: usize, raw: &'a Map<String, Value>, catalog: &Catalog) -> NodeVi
         _ => (parameters.clone().into_owned(), None),
     };
     NodeView {
+        index,
         at,
         raw,
         name: text("name"),

@@ -155,6 +155,57 @@ fn parameters_are_judged_as_n8n_does() {
 }
 
 #[test]
+fn what_n8n_itself_trips_over_is_one_finding_of_the_node() {
+    let sheet = |columns: Value| {
+        let document = json!({"__rl": true, "mode": "id", "value": "1"});
+        node(
+            "Sheet",
+            "n8n-nodes-base.googleSheets",
+            4.5,
+            json!({"operation": "append", "documentId": document, "sheetName": {"__rl": true, "mode": "name", "value": "A"}, "columns": columns}),
+        )
+    };
+    let nested = json!({"formTitle": "A", "formFields": {"values": [{"fieldLabel": "Name"}, {"fieldLabel": ""}]}});
+    let document = chain(vec![
+        node("Form", "n8n-nodes-base.formTrigger", 2.2, nested),
+        sheet(
+            json!({"mappingMode": "defineBelow", "value": {"a": "x", "b": "five"}, "schema": [{"id": "a", "type": "string"}, {"id": "b", "type": "number"}]}),
+        ),
+        node(
+            "If",
+            "n8n-nodes-base.if",
+            2.2,
+            json!({"conditions": {"combinator": "and", "conditions": "x"}}),
+        ),
+        node(
+            "Model",
+            "@n8n/n8n-nodes-langchain.lmChatOpenAi",
+            1.2,
+            json!({"model": null}),
+        ),
+        node(
+            "Set",
+            "n8n-nodes-base.set",
+            1.0,
+            json!({"values": {"string": 1}}),
+        ),
+    ]);
+    let text = lines(document);
+    let parameters: Vec<&str> = text
+        .lines()
+        .filter(|l| l.contains(" n8n/parameter "))
+        .collect();
+    insta::assert_snapshot!(parameters.join("\n"), @r#"
+    E n8n/parameter Form /nodes/0/parameters/formFields/values/1/fieldLabel | "Field Name" (fieldLabel) is required and empty; set it
+    E n8n/parameter Sheet /nodes/1/parameters/columns/value/b | the field "b" expects a number, not "five"
+    E n8n/parameter Sheet /nodes/1/parameters/documentId | "Document" (documentId): "1" is no valid value by "By ID"
+    E n8n/parameter If /nodes/2/parameters/ | n8n's own check fails on the value at /parameters/conditions/conditions; set a value there or remove it
+    E n8n/parameter Model /nodes/3/parameters/ | n8n's own check fails on the value at /parameters/model; set a value there or remove it
+    E n8n/parameter Set /nodes/4/parameters/ | n8n cannot read the parameters: the list `values.string` holds something that is not a list; give it an array
+    "#);
+}
+
+#[test]
 fn expressions_are_read_with_their_references() {
     let set = |name: &str, value: &str| {
         node(
@@ -326,7 +377,7 @@ fn sure_fixes_remove_their_finding() {
             "Call",
             "n8n-nodes-base.httpRequest",
             4.2,
-            json!({"url": "https://example.com/{{ $json.id }}"}),
+            json!({"url": "https://example.com/{{ $json.id }}", "sendQuery": true, "queryParameters": {"parameters": [{"name": "a", "value": "{{ $json.a }}"}]}}),
         ),
     ]);
     let sure = |findings: &[Finding]| -> Vec<crate::n8n::EditOp> {
@@ -338,7 +389,7 @@ fn sure_fixes_remove_their_finding() {
     };
     let workflow = Workflow::from_value(document).unwrap();
     let ops = sure(&validate(&workflow, Catalog::embedded()));
-    assert_eq!(ops.len(), 3);
+    assert_eq!(ops.len(), 4);
     let fixed = apply(&workflow, &ops, &mut || "x".to_owned()).unwrap();
     assert_eq!(validate(&fixed, Catalog::embedded()), []);
 }

@@ -12,9 +12,6 @@ const WEBHOOK: &str = "n8n-nodes-base.webhook";
 const BY_NODE: [&str; 2] = ["responseNode", "responseNodes"];
 
 pub(super) fn check(subject: &Subject, node: &NodeView, report: &mut Report) {
-    let Some(own) = subject.index_of(node) else {
-        return;
-    };
     let mode = |n: &NodeView| {
         n.filled
             .get("responseMode")
@@ -28,9 +25,7 @@ pub(super) fn check(subject: &Subject, node: &NodeView, report: &mut Report) {
             .is_some_and(|n| n.node_type == wanted && !n.disabled)
     };
     if node.node_type == WEBHOOK && mode(node).is_some_and(|m| BY_NODE.contains(&m.as_str())) {
-        let behind = subject.reached([own], |edge, at| {
-            (edge.kind == "main" && edge.from == Some(at)).then_some(edge.to)?
-        });
+        let behind = subject.main_after.reached([node.index]);
         if !behind.iter().any(|at| enabled_type(at, RESPOND)) {
             let message = "answers by a \"Respond to Webhook\" node, but none is behind it; add one or set responseMode to \"onReceived\" or \"lastNode\"";
             report.node(
@@ -45,9 +40,7 @@ pub(super) fn check(subject: &Subject, node: &NodeView, report: &mut Report) {
         }
     }
     if node.node_type == RESPOND {
-        let before = subject.reached([own], |edge, at| {
-            (edge.kind == "main" && edge.to == Some(at)).then_some(edge.from)?
-        });
+        let before = subject.main_before.reached([node.index]);
         let webhooks: Vec<&NodeView> = before
             .iter()
             .filter(|at| enabled_type(at, WEBHOOK))

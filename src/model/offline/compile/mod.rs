@@ -2,34 +2,40 @@
 //! Chooses node types and operations from the catalog, wires them and carries data between them with expressions.
 //! Never invents a node type or a parameter; what it cannot know it leaves as a placeholder and says so (`Todo`).
 
-mod ai;
+pub(in crate::model::offline) mod agenda;
+pub(in crate::model::offline) mod ai;
 mod approve;
 mod branch;
 mod choose;
 mod code;
 mod collect;
 mod cond;
+mod crm;
 mod data;
 mod database;
 mod draft;
+pub(in crate::model::offline) mod existing;
 mod expr;
 mod facts;
 mod fields;
 mod files;
 mod fill;
 mod finish;
+mod hosts;
 mod http;
 mod message;
-mod place;
+mod notion;
+pub(in crate::model::offline) mod place;
 mod records;
+mod report;
 mod roles;
-mod schedule;
+pub(in crate::model::offline) mod schedule;
 mod service;
 mod sheet;
 mod steps;
 mod tools;
 mod trigger;
-mod words;
+pub(in crate::model::offline) mod words;
 
 #[cfg(test)]
 mod compile_tests;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::words::{alike, fold, words};
 use crate::n8n::catalog::{Property, PropertyKind};
 
-pub(super) fn is_expression(value: &Value) -> bool {
+pub(in crate::model::offline) fn is_expression(value: &Value) -> bool {
     value.as_str().is_some_and(|s| s.starts_with('='))
 }
 
@@ -18,7 +18,7 @@ fn as_text(value: &Value) -> String {
 }
 
 /// A locator that names what the user named. What only the service can look up stays in `list` with its name shown.
-pub(super) fn locator(property: &Property, value: &Value) -> Value {
+pub(in crate::model::offline) fn locator(property: &Property, value: &Value) -> Value {
     let text = as_text(value);
     let modes: Vec<&str> = property.modes.iter().map(|m| m.name.as_str()).collect();
     let has = |m: &str| modes.contains(&m);
@@ -37,6 +37,10 @@ pub(super) fn locator(property: &Property, value: &Value) -> Value {
             "list"
         };
         return json!({"__rl": true, "mode": mode, "value": text});
+    }
+    // a placeholder fits no pattern: it is shown as a choice still to make
+    if text.starts_with('<') && has("list") {
+        return json!({"__rl": true, "mode": "list", "value": text, "cachedResultName": text});
     }
     let looks_like_id = text.len() >= 5
         && !text.contains(' ')
@@ -75,7 +79,7 @@ pub(super) fn locator(property: &Property, value: &Value) -> Value {
 }
 
 /// The choice that a said value means.
-pub(super) fn choice(property: &Property, value: &Value) -> Option<Value> {
+pub(in crate::model::offline) fn choice(property: &Property, value: &Value) -> Option<Value> {
     if is_expression(value) {
         return Some(value.clone());
     }
@@ -118,7 +122,7 @@ pub(super) fn choice(property: &Property, value: &Value) -> Option<Value> {
 }
 
 /// The value as this parameter stores it; none when it cannot.
-pub(super) fn shape(property: &Property, value: &Value) -> Option<Value> {
+pub(in crate::model::offline) fn shape(property: &Property, value: &Value) -> Option<Value> {
     let multiple = property.type_options.multiple_values == Some(true);
     let one = match &property.kind {
         PropertyKind::String | PropertyKind::DateTime | PropertyKind::Color => {
@@ -186,7 +190,7 @@ pub(super) fn shape(property: &Property, value: &Value) -> Option<Value> {
 }
 
 /// An object from pairs.
-pub(super) fn object(pairs: &[(&str, Value)]) -> Map<String, Value> {
+pub(in crate::model::offline) fn object(pairs: &[(&str, Value)]) -> Map<String, Value> {
     pairs
         .iter()
         .map(|(k, v)| ((*k).to_owned(), v.clone()))

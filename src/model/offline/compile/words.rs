@@ -88,7 +88,7 @@ const EMPTY: &[&str] = &[
 ];
 
 /// Lower case without diacritics; German umlauts as two letters.
-pub(super) fn fold(text: &str) -> String {
+pub(in crate::model::offline) fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         for c in c.to_lowercase() {
@@ -112,7 +112,7 @@ pub(super) fn fold(text: &str) -> String {
 }
 
 /// The plain words of a name, split at case changes, digits kept with their word.
-pub(super) fn plain(text: &str) -> Vec<String> {
+pub(in crate::model::offline) fn plain(text: &str) -> Vec<String> {
     let joined = text
         .replace("e-mail", "email")
         .replace("E-Mail", "Email")
@@ -167,7 +167,7 @@ fn canonical(word: &str) -> String {
 }
 
 /// The words that count, in a common vocabulary.
-pub(super) fn words(text: &str) -> Vec<String> {
+pub(in crate::model::offline) fn words(text: &str) -> Vec<String> {
     let all = plain(text);
     let kept: Vec<String> = all
         .iter()
@@ -178,7 +178,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
 }
 
 /// How alike two word lists are, 0 to 1: the share of common words, weighted to the shorter list.
-pub(super) fn alike(a: &[String], b: &[String]) -> f64 {
+pub(in crate::model::offline) fn alike(a: &[String], b: &[String]) -> f64 {
     if a.is_empty() || b.is_empty() {
         return 0.0;
     }
@@ -198,7 +198,7 @@ pub(super) fn alike(a: &[String], b: &[String]) -> f64 {
     0.6 * common / short as f64 + 0.4 * common / long as f64
 }
 
-pub(super) fn similar(a: &str, b: &str) -> f64 {
+pub(in crate::model::offline) fn similar(a: &str, b: &str) -> f64 {
     if fold(a) == fold(b) {
         return 1.0;
     }
@@ -206,7 +206,7 @@ pub(super) fn similar(a: &str, b: &str) -> f64 {
 }
 
 /// `customer_email`.
-pub(super) fn snake(text: &str) -> String {
+pub(in crate::model::offline) fn snake(text: &str) -> String {
     plain(text)
         .into_iter()
         .filter(|w| !matches!(w.as_str(), "the" | "of" | "s"))
@@ -215,7 +215,7 @@ pub(super) fn snake(text: &str) -> String {
 }
 
 /// `customerEmail`.
-pub(super) fn camel(text: &str) -> String {
+pub(in crate::model::offline) fn camel(text: &str) -> String {
     let mut out = String::new();
     for (i, word) in plain(text)
         .into_iter()
@@ -232,7 +232,7 @@ pub(super) fn camel(text: &str) -> String {
 }
 
 /// First letter upper case.
-pub(super) fn capital(text: &str) -> String {
+pub(in crate::model::offline) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     match chars.next() {
         Some(c) => c.to_uppercase().collect::<String>() + chars.as_str(),
@@ -241,12 +241,12 @@ pub(super) fn capital(text: &str) -> String {
 }
 
 /// `CustomerEmail`.
-pub(super) fn pascal(text: &str) -> String {
+pub(in crate::model::offline) fn pascal(text: &str) -> String {
     capital(&camel(text))
 }
 
 /// A JavaScript identifier: can follow a dot.
-pub(super) fn is_identifier(text: &str) -> bool {
+pub(in crate::model::offline) fn is_identifier(text: &str) -> bool {
     let mut chars = text.chars();
     chars
         .next()
@@ -255,7 +255,7 @@ pub(super) fn is_identifier(text: &str) -> bool {
 }
 
 /// The name already looks like a key of the data (`device_id`, `orderId`), not like words.
-pub(super) fn is_key(text: &str) -> bool {
+pub(in crate::model::offline) fn is_key(text: &str) -> bool {
     is_identifier(text)
         && (text.contains('_')
             || text.chars().skip(1).any(char::is_uppercase)
@@ -263,7 +263,7 @@ pub(super) fn is_key(text: &str) -> bool {
 }
 
 /// A string as a JavaScript literal in single quotes.
-pub(super) fn js_string(text: &str) -> String {
+pub(in crate::model::offline) fn js_string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('\'');
     for c in text.chars() {
@@ -281,7 +281,7 @@ pub(super) fn js_string(text: &str) -> String {
 
 /// `base` followed by a path of keys: `$json.from.value[0].address`, `$json['First name']`. A path given with dots or
 /// brackets is taken as it is when all its parts are plain.
-pub(super) fn js_path(base: &str, path: &str) -> String {
+pub(in crate::model::offline) fn js_path(base: &str, path: &str) -> String {
     if path.is_empty() {
         return base.to_owned();
     }
