@@ -763,6 +763,21 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
     if entry.key == "twitter" {
         object = Some("tweet".into());
     }
+    // "add the person to Brevo": its address book, no message.
+    let listed = entry.is("mail")
+        && matches!(
+            verb.verb.as_str(),
+            "add" | "save" | "create" | "upsert" | "import"
+        )
+        && entry.key != "email"
+        && !has(
+            r"\b(?:mails?|e-?mails?|messages?|drafts?|nachricht|correo|courriel|entwurf|borrador|brouillon)\b",
+            text,
+        );
+    if listed {
+        v = if v == Verb::Upsert { v } else { Verb::Create };
+        object = Some("contact".into());
+    }
     let mut arguments = args::for_action(mem, text, entry, &verb.verb);
     mem.remember_place(entry, &mut arguments);
     if has(r"\bdrafts?\b|\bentwurf\b|\bborrador\b|\bbrouillon\b", text) && v != Verb::Publish {
@@ -1083,6 +1098,16 @@ fn implied(mem: &Memory<'_>, text: &str, verb: &VerbEntry) -> Option<&'static Se
                 "create" | "add" => false,
                 _ => !e.is("mail") && !e.is("chat"),
             })
+            .filter(|_| {
+                !(matches!(verb.verb.as_str(), "delete" | "move")
+                    && mem.trigger.is_some_and(|t| !t.actions.is_empty()))
+            })
+            .or_else(|| {
+                mem.trigger.filter(|t| {
+                    matches!(verb.verb.as_str(), "delete" | "move" | "update")
+                        && !t.actions.is_empty()
+                })
+            })
             .or_else(|| (verb.verb == "reply").then_some(mem.trigger).flatten());
     }
     if let Some(key) = m.one(text, "u").and_then(|e| host_of(&e.value)) {
@@ -1090,6 +1115,14 @@ fn implied(mem: &Memory<'_>, text: &str, verb: &VerbEntry) -> Option<&'static Se
     }
     if verb.verb == "append" {
         return lexicon::service("sheet");
+    }
+    if mem
+        .trigger
+        .is_some_and(|t| t.is("chat") && !t.actions.is_empty())
+        && matches!(verb.verb.as_str(), "send" | "post" | "reply")
+        && !has(r"\be-?mail\b|\bmail\b", text)
+    {
+        return mem.trigger;
     }
     if matches!(verb.verb.as_str(), "send" | "post" | "mail")
         && has(r"\b(?:mail|e-mail|email|correo|courriel)\b", text)

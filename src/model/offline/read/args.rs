@@ -293,6 +293,19 @@ pub fn recipients(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec
                     of: Some("trigger".into()),
                 },
             ));
+        } else if entry.is("chat") && mem.trigger.is_some_and(|t| t.key == entry.key) {
+            out.push(arg(
+                Role::Recipient,
+                Val::Field {
+                    name: if entry.key == "whatsApp" {
+                        "from"
+                    } else {
+                        "chat id"
+                    }
+                    .into(),
+                    of: Some("trigger".into()),
+                },
+            ));
         } else if let Some(who) = person(m, text) {
             let what = if entry.is("mail") {
                 "email"

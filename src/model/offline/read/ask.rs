@@ -92,7 +92,7 @@ fn acts(steps: &[Step]) -> bool {
         Does::Loop { body, after, .. } => acts(body) || acts(after),
         Does::Service { service, args, .. } => {
             // A message to nobody through a service nobody named is no plan yet.
-            !service.node_types.is_empty()
+            !service.said.is_empty()
                 && !(service.said == "E-mail"
                     && !args
                         .iter()

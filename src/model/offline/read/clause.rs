@@ -194,11 +194,13 @@ pub fn strip_lead(text: &str) -> &str {
 /// Clauses of a sentence.
 pub fn clauses(sentence: &str, index: usize) -> Vec<Clause> {
     let cut = rx(
-        r"\s*→\s*|\s+[–—-]{1,2}\s+|:\s+|\s*,\s+(?:(?:and then|and|und dann|und|y luego|y|et puis|et|then|dann|luego|puis|ensuite|plus|but|aber|pero|mais)\s+)?|\s+(?:and then|and|und dann|und|y luego|y|e|et puis|et|then|dann|luego|puis|plus|but|sowie|&|\+)\s+|!\s+[–—-]\s+|\s+(?:unless|except|otherwise|sonst|außer wenn|a menos que|sauf si|salvo|but only|aber nur)\s+",
+        r"\s*→\s*|\s+[–—-]{1,2}\s+|:\s+|\s*,\s+(?:(?:and then|and|und dann|und|y luego|y|et puis|et|then|dann|luego|puis|ensuite|plus|but|aber|pero|mais)\s+)?|\s+(?:and then|and|und dann|und|y luego|y|e|et puis|et|then|dann|luego|puis|plus|but|sowie|&|\+)\s+|!\s+[–—-]\s+|\s+(?:and|und|y|et),\s+|\s+(?:unless|except|otherwise|sonst|außer wenn|a menos que|sauf si|salvo|but only|aber nur)\s+",
     );
     let mut out: Vec<Clause> = Vec::new();
     let mut from = 0;
     let mut join = Join::Start;
+    // "…, then …" keeps its word: it may close a branch.
+    let mut then = false;
     let cuts: Vec<_> = cut
         .find_iter(sentence)
         .map(|m| (m.start(), m.end(), m.as_str().to_owned()))
@@ -236,15 +238,25 @@ pub fn clauses(sentence: &str, index: usize) -> Vec<Clause> {
             }
         };
         if cuts_here && !left.trim().is_empty() {
-            push_with_label(&mut out, left.trim(), join, kind, index);
+            let left = if then {
+                format!("then {}", left.trim())
+            } else {
+                left.trim().to_owned()
+            };
+            push_with_label(&mut out, &left, join, kind, index);
             from = if keeps_mark { *start } else { *end };
             join = kind;
+            then = has(r"\b(?:then|dann|luego|puis|ensuite)\b", mark);
         }
     }
     let last = sentence.get(from..).unwrap_or_default().trim();
     if !last.is_empty() {
         out.push(Clause {
-            text: last.to_owned(),
+            text: if then {
+                format!("then {last}")
+            } else {
+                last.to_owned()
+            },
             join,
             sentence: index,
         });

@@ -863,6 +863,9 @@ impl Flow<'_, '_> {
             let whole = c.get(0).map_or("", |x| x.as_str());
             if whole.contains('§') { whole.to_owned() } else { String::new() }
         }).trim_start_matches([' ', ',']).to_owned();
+        if self.fetched_first(&text) {
+            return;
+        }
         if let Some(steps) =
             special::respond_if_webhook(self.mem, &text).or_else(|| special::steps(self.mem, &text))
         {
@@ -875,7 +878,7 @@ impl Flow<'_, '_> {
         if self.several_sources(&text) || self.more_instructions(&text) {
             return;
         }
-        if self.elliptical(&text) || self.fetched_first(&text) || self.two_targets(&text) {
+        if self.elliptical(&text) || self.two_targets(&text) {
             return;
         }
         self.sentiment_of(&text);

@@ -271,6 +271,36 @@ fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         return llm(mem, LlmTask::Sentiment);
     }
     if by_model
+        && has(r"\bpdfs?\b", &opened)
+        && has(
+            r"\b(?:extract|extracts|pull out|extrahier\w*|extrae|extraer|extrai\w*|read)\b",
+            &opened,
+        )
+        && services_in(m, t).is_empty()
+        && fields_tail(m, t).len() > 1
+    {
+        return Some(vec![
+            mem.step(
+                t,
+                Does::FromFile {
+                    format: "pdf".into(),
+                    options: Vec::new(),
+                },
+            ),
+            mem.step(
+                t,
+                Does::Llm {
+                    task: LlmTask::Extract {
+                        fields: fields_tail(m, t),
+                    },
+                    provider: provider.clone(),
+                    instructions: instructions.clone(),
+                    input: None,
+                },
+            ),
+        ]);
+    }
+    if by_model
         && has(
             r"\b(?:extract|extracts|pull out|pulls out|extrahier\w*|extrae|extraer|extrai\w*|parse|auslesen|read out)\b",
             &opened,

@@ -67,6 +67,7 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
             let inputs = first(r"\bwith (?:the )?(?:inputs?|parameters?)\s+([^.]+)|\bcalls? (?:it|this) with\s+([^.,]+)", &whole)
                 .map(crate::model::offline::read::value::list)
                 .unwrap_or_default();
+            let inputs = inputs.iter().map(|i| m.plain(i)).collect();
             found.triggers.push(Trigger::SubWorkflow { inputs });
         }
         for c in clauses.iter_mut() {
