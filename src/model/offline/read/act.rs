@@ -32,6 +32,8 @@ pub struct Memory<'a> {
     pub key: Option<String>,
     /// What the trigger is about: lead, order, ticket.
     pub topic: Option<String>,
+    /// A choice in the form: its label and options.
+    pub choices: Option<(String, Vec<String>)>,
     /// Tables and sheets named so far.
     places: Vec<(&'static ServiceEntry, Vec<Arg>)>,
 }
@@ -52,6 +54,7 @@ impl<'a> Memory<'a> {
             fields: Vec::new(),
             key: None,
             topic: None,
+            choices: None,
             places: Vec::new(),
         }
     }
@@ -194,7 +197,7 @@ pub fn source_and_target<'m>(
         found.iter().find(|e| keeps(e)),
     ) && found.len() == 2
         && has(
-            r"^(?:send|mail|email|post|text|call|message|schick\w*|sende|envía|manda|envoie)\b",
+            r"^(?:send|mail|email|post|text|call|message|schick\w*|sende|envía|manda|envoie|poste|publie|publica|share|teile)\b",
             strip_lead(text),
         )
         && (has(
@@ -203,7 +206,9 @@ pub fn source_and_target<'m>(
                 mark_of(from)
             ),
             text,
-        ) || has(&format!(r"{}\s+[a-zäöü]{{3,}}", mark_of(from)), text))
+        ) || has(&format!(r"{}\s+[a-zäöü]{{3,}}", mark_of(from)), text)
+            || first(&format!(r"([\w-]+)\s+{}", mark_of(from)), text)
+                .is_some_and(|w| lexicon::noun(&w.to_lowercase()).is_some()))
         && !has(
             &format!(
                 r"\b(?:to|into|an|nach|a|à)\s+(?:\w+ ){{0,2}}?{}",
@@ -213,6 +218,29 @@ pub fn source_and_target<'m>(
         )
     {
         return (Some(*from), Some(*to));
+    }
+    // "back up the Postgres table t to SFTP /x": what goes, and where to.
+    if let [one, two] = found.as_slice()
+        && has(
+            r"^(?:back(?: it)?[ -]?up|backup|sync\w*|copy|export|import|move|transfer|push|mirror|replicate|load|save|archive|upload|write|migrate|send|exportiere?n?|kopiere?n?|sichere?n?|übertrage?n?|copia|exporta|sincroniza|copie|exporte|synchronise)\b",
+            strip_lead(text),
+        )
+        && has(
+            &format!(
+                r"\b(?:to|into|nach|zu|a|en|vers|dans|in|auf)\s+(?:the |our |my |den |die |das |el |la )?(?:\w+ ){{0,2}}?{}",
+                mark_of(two)
+            ),
+            text,
+        )
+        && !has(
+            &format!(
+                r"\b(?:to|into|nach|in|via|with|per|mit|using)\s+(?:the |our |my )?(?:\w+ ){{0,2}}?{}",
+                mark_of(one)
+            ),
+            text,
+        )
+    {
+        return (Some(*one), Some(*two));
     }
     let mut source = None;
     let mut target = None;
@@ -371,7 +399,9 @@ fn suits(entry: &ServiceEntry, object: &str) -> bool {
     } else if entry.is("crm") {
         !matches!(
             object,
-            "customer"
+            "email"
+                | "message"
+                | "customer"
                 | "user"
                 | "subscriber"
                 | "member"
@@ -551,27 +581,6 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         );
         steps.push(step);
         return steps;
-    }
-    if verb.verb == "import"
-        && source.is_none()
-        && target.is_some_and(|t| {
-            t.service
-                .is_some_and(|e| matches!(e.key.as_str(), "github" | "gitlab"))
-        })
-        && services_in(m, text).len() < 2
-        && has(r"\bworkflows?\b", text)
-    {
-        let step = mem.step(
-            text,
-            Does::Service {
-                service: named("n8n"),
-                verb: Verb::GetMany,
-                object: Some("workflow".into()),
-                args: Vec::new(),
-                once: false,
-            },
-        );
-        steps.push(step);
     }
     if verb.role == "read" && verb.verb == "get" && target.is_none() {
         if steps.is_empty()
@@ -1043,6 +1052,30 @@ fn implied(mem: &Memory<'_>, text: &str, verb: &VerbEntry) -> Option<&'static Se
     if let Some(key) = m.one(text, "u").and_then(|e| host_of(&e.value)) {
         return lexicon::service(key);
     }
+    // "otherwise create it": in the service that was looked into.
+    if matches!(verb.verb.as_str(), "create" | "add")
+        && has(
+            r"^\w+\s+(?:it|them|one|him|her|ihn|sie|es|einen|lo|la|le|un nouveau)\b",
+            strip_lead(text),
+        )
+        && text.split_whitespace().count() <= 4
+        && let Some(last) = mem
+            .used
+            .iter()
+            .rev()
+            .copied()
+            .chain(mem.read.iter().rev().map(|(e, _)| *e))
+            .find(|e| {
+                e.is("crm")
+                    || e.is("ticket")
+                    || e.is("task")
+                    || e.is("issue")
+                    || e.is("newsletter")
+                    || e.is("base")
+            })
+    {
+        return Some(last);
+    }
     // "update the page", "add an internal comment": where such a thing was last seen.
     if matches!(
         verb.verb.as_str(),
@@ -1200,14 +1233,44 @@ fn sentence_without_verb(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
             )];
         }
     }
+    // "the number of new Stripe customers …, as one e-mail to a@b.io"
+    if let Some(source) = services_in(m, text).into_iter().find(|e| {
+        e.service.is_some_and(|s| {
+            !s.is("mail")
+                && !s.is("chat")
+                && !s.is("sms")
+                && !s.actions.is_empty()
+                && !is_trigger(mem, s)
+        })
+    }) && m.one(text, "m").is_some()
+        && let Some(entry) = lexicon::service("email")
+    {
+        let read = read_step(mem, text, source);
+        let all = mem.step(
+            text,
+            Does::Aggregate {
+                format: "list".into(),
+                group_by: None,
+            },
+        );
+        let args = args::for_action(mem, text, entry, "send");
+        let mail = mem.step(
+            text,
+            Does::Service {
+                service: named("email"),
+                verb: Verb::Send,
+                object: Some("message".into()),
+                args,
+                once: true,
+            },
+        );
+        return vec![read, all, mail];
+    }
     let Some(target) = services_in(m, text).last().copied() else {
-        if m.one(text, "m").is_some() {
-            let args = args::for_action(
-                mem,
-                text,
-                lexicon::service("email").unwrap_or(&lexicon::services()[0]),
-                "send",
-            );
+        if m.one(text, "m").is_some()
+            && let Some(entry) = lexicon::service("email")
+        {
+            let args = args::for_action(mem, text, entry, "send");
             return vec![mem.step(
                 text,
                 Does::Service {

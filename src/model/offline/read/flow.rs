@@ -52,6 +52,8 @@ struct Flow<'a, 'b> {
     on_error: Vec<Step>,
     /// The labels of the last classification, until a case uses them.
     labels: Vec<String>,
+    /// The field that holds the label.
+    label_field: String,
     /// A condition that was checked and whose "if yes" is still to come.
     pending: Option<Cond>,
     in_error: bool,
@@ -77,6 +79,7 @@ pub fn steps(
         tree: Tree::default(),
         on_error: Vec::new(),
         labels: Vec::new(),
+        label_field: "category".into(),
         pending: None,
         in_error: false,
         label: None,
@@ -85,6 +88,10 @@ pub fn steps(
         last_check: Vec::new(),
         last_sentence: 0,
     };
+    if let Some((label, options)) = flow.mem.choices.clone() {
+        flow.labels = options;
+        flow.label_field = label;
+    }
     for s in first_steps {
         flow.tree.push(s);
     }
@@ -269,7 +276,7 @@ impl Flow<'_, '_> {
                 .map(|l| Case {
                     label: l.clone(),
                     condition: Some(Cond::Compare {
-                        left: field("category"),
+                        left: field(&self.label_field),
                         op: Cmp::Eq,
                         right: lit(l.clone()),
                     }),
@@ -279,7 +286,7 @@ impl Flow<'_, '_> {
             let step = self.mem.step(
                 text,
                 Does::Switch {
-                    on: field("category"),
+                    on: field(&self.label_field),
                     cases,
                     fallback: None,
                 },
@@ -440,6 +447,31 @@ impl Flow<'_, '_> {
     /// A clause that opens a condition.
     fn condition(&mut self, c: &Clause, text: &str) -> bool {
         let m = self.mem.m;
+        if has(
+            r"^(?:{if})\s+(?:it exists|they exist|found|it is found|there is one|one exists|it's there|er existiert|es existiert|sie existiert|existe|il existe)\b[,:]?\s*$",
+            text,
+        ) && let Some((_, id)) = self.mem.read.last().cloned()
+        {
+            let condition = Cond::Compare {
+                left: Val::Field {
+                    name: "id".into(),
+                    of: Some(id),
+                },
+                op: Cmp::Exists,
+                right: lit(true),
+            };
+            let step = self.mem.step(
+                text,
+                Does::If {
+                    condition,
+                    then: Vec::new(),
+                    otherwise: Vec::new(),
+                },
+            );
+            self.tree.push(step);
+            self.tree.enter(Branch::Then);
+            return true;
+        }
         // "if yes", "if so", "if it is": the check before it.
         if has(
             r"^(?:{if})\s+(?:yes|so|it is|it does|they are|ja|sí|oui|that's the case|true)\b",
@@ -545,6 +577,22 @@ impl Flow<'_, '_> {
             )
         };
         let branch = matches!(step.does, Does::If { .. });
+        // "If the temperature from OpenWeatherMap is above …" on a schedule: it is read first.
+        if !has(r"^(?:with|bei|for)\b", text) {
+            for e in services_in(m, &head) {
+                if e.service.is_some_and(|s| {
+                    !s.actions.is_empty()
+                        && !s.is("chat")
+                        && !s.is("mail")
+                        && self.mem.trigger.is_none_or(|t| t.key != s.key)
+                        && !self.mem.read.iter().any(|(r, _)| r.key == s.key)
+                        && !self.mem.used.iter().any(|u| u.key == s.key)
+                }) {
+                    let read = read_step(self.mem, &head, e);
+                    self.tree.push(read);
+                }
+            }
+        }
         // "if it is A, …, if it is B, …": the same question again is the other side of the first.
         if let Does::If { condition, .. } = &step.does
             && self.tree.depth() > 0
@@ -622,6 +670,22 @@ impl Flow<'_, '_> {
             return false;
         };
         let rest = rx(r"\s*\b(?:in )?(?:batches|chunks|groups|blöcken|stapeln|lotes|lots|packs|slices) (?:of|von|de|à|zu) \d+\b").replace(text, "").into_owned();
+        for e in services_in(self.mem.m, &rest) {
+            let walks = has(
+                r"^(?:go through|loop|iterate|process|walk|handle|work|gehe|durchlaufe|recorre|parcours|read|take|get)\b",
+                &rest,
+            );
+            if walks
+                && e.service.is_some_and(|s| {
+                    !s.actions.is_empty()
+                        && self.mem.trigger.is_none_or(|t| t.key != s.key)
+                        && !self.mem.read.iter().any(|(r, _)| r.key == s.key)
+                })
+            {
+                let read = read_step(self.mem, &rest, e);
+                self.tree.push(read);
+            }
+        }
         let step = self.mem.step(
             text,
             Does::Loop {
@@ -837,7 +901,7 @@ impl Flow<'_, '_> {
             self.on_error.extend(steps);
             return;
         }
-        if self.verdict(&text) || self.modifier(&text) {
+        if self.verdict(&text) || self.modifier(&text) || self.after_consent(&text) {
             return;
         }
         if has(r"^{if}\b", &text) {
@@ -902,6 +966,42 @@ impl Flow<'_, '_> {
             self.tree.push(filter);
         }
         let _ = m;
+    }
+
+    /// "delete them only after my approval".
+    fn after_consent(&mut self, text: &str) -> bool {
+        let Some(c) = rx(r"^(.+?)\s+(?:but\s+)?(?:only\s+|nur\s+|solo\s+|seulement\s+)?(?:after|with|upon|once|nach|mit|con|tras|après|avec)\s+(?:my|an?|the|his|her|their|manual|human|meiner?|mi|mon|\w+'s)?\s*(?:approval|freigabe|genehmigung|zustimmung|aprobación|approbation|ok)\b.*$").captures(text) else {
+            return false;
+        };
+        let Some(action) = c.get(1).map(|a| a.as_str().to_owned()) else {
+            return false;
+        };
+        if verb_in(&action).is_none_or(|(v, _)| v.role != "action") {
+            return false;
+        }
+        let entry = self
+            .mem
+            .used
+            .iter()
+            .rev()
+            .find(|e| e.is("chat"))
+            .copied()
+            .or_else(|| crate::model::offline::lexicon::service("email"));
+        let Some(entry) = entry else { return false };
+        let args = self.mem.last_target.clone().into_iter().collect();
+        let ask = self.mem.step(
+            text,
+            Does::Approval {
+                service: crate::model::offline::read::act::service_of(entry, &entry.label),
+                args,
+                approved: Vec::new(),
+                rejected: Vec::new(),
+            },
+        );
+        self.tree.push(ask);
+        self.tree.enter(Branch::Approved);
+        self.act(&action);
+        true
     }
 
     /// "…, if country is FR to orders-fr": the same step with another place.
@@ -1448,6 +1548,7 @@ impl Flow<'_, '_> {
                 ..
             } => {
                 self.labels.clone_from(labels);
+                self.label_field = "category".into();
                 self.tree.push(step);
             }
             Does::Llm {
@@ -1666,6 +1767,11 @@ fn error_answers(mem: &mut Memory<'_>, steps: &mut Vec<Step>, errors: &[(String,
                     lit(what.trim().to_owned()),
                 ));
             }
+            let what = if what.trim().is_empty() {
+                "id".to_owned()
+            } else {
+                what.trim().to_owned()
+            };
             let left = Val::Field {
                 name: what.trim().to_owned(),
                 of,

@@ -17,6 +17,21 @@ use crate::model::offline::read::when;
 /// Steps of a clause that a special rule understands.
 pub fn steps(mem: &mut Memory<'_>, text: &str) -> Option<Vec<Step>> {
     let t = strip_lead(text).to_owned();
+    if mem.answers_caller
+        && has(r"^(?:returns?|answers?|responds?|gives?|delivers?)\b", &t)
+        && !services_in(mem.m, &t).is_empty()
+    {
+        let mut out = source_reads(mem, &t);
+        out.push(mem.step(
+            &t,
+            Does::Respond {
+                status: 200,
+                body: Vec::new(),
+                as_text: None,
+            },
+        ));
+        return Some(out);
+    }
     if has(
         r"^(?:return|returns|gib\b.*\bzurück|devuelve|renvoie|retourne)\b",
         &t,

@@ -221,6 +221,10 @@ fn webhook(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: 
         r"(?:,\s*|\s)(?:that|which|der|die|das|que|qui)\s+(.+)$",
         &clause.text,
     )
+    .or(first(
+        r"§h\d+§\s+((?:returns?|answers?|responds?|gives?|delivers?)\s.+)$",
+        &clause.text,
+    ))
     .map(str::to_owned);
     if let Some(c) = clauses.get_mut(at) {
         match rest {
@@ -275,6 +279,10 @@ fn webhook(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: 
             r"(?:,\s*|\s)(?:that|which|der|die|que|qui)\s+(.+)$",
             &next.text,
         )
+        .or(first(
+            r"§h\d+§\s+((?:returns?|answers?|responds?|gives?|delivers?)\s.+)$",
+            &next.text,
+        ))
         .map(str::to_owned);
         next.text = rest.unwrap_or_default();
     }
@@ -292,7 +300,7 @@ const FORM_KINDS: [(&str, &str); 9] = [
         "date",
     ),
     (
-        r"amount|betrag|number of|anzahl|quantity|menge|qty|importe|cantidad|montant|price|preis|age|days|tage|total|budget",
+        r"amount|betrag|number of|anzahl|quantity|menge|qty|importe|cantidad|montant|price|preis|\bage\b|\bdays\b|\btage\b|total|budget|rating|bewertung|puntuación|note sur",
         "number",
     ),
     (
@@ -349,6 +357,17 @@ fn form(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str) -> Option<
             let options: Vec<String> = first(r"\(([^()]*[/|][^()]*)\)", label)
                 .map(|o| o.split(['/', '|']).map(|s| s.trim().to_owned()).collect())
                 .unwrap_or_default();
+            let (label, options) = match label.split_once(':') {
+                Some((name, choices)) if choices.contains('/') || choices.contains('|') => (
+                    name.trim(),
+                    choices
+                        .split(['/', '|'])
+                        .map(|s| s.trim().to_owned())
+                        .filter(|s| !s.is_empty())
+                        .collect(),
+                ),
+                _ => (label.as_str(), options),
+            };
             let plain = rx(r"\s*\([^()]*\)").replace(label, "").trim().to_owned();
             let kind = if options.is_empty() {
                 FORM_KINDS
@@ -382,6 +401,10 @@ fn form(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str) -> Option<
             required: true,
         });
     }
+    mem.choices = fields
+        .iter()
+        .find(|f| f.options.len() > 1)
+        .map(|f| (f.label.clone(), f.options.clone()));
     let title = title_of(m, &t);
     // Keep what else the clause says ("…, create the contact" was cut already).
     let rest = first(
@@ -662,6 +685,26 @@ fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Fo
             && services
                 .iter()
                 .any(|e| e.service.is_some_and(|s| !s.triggers.is_empty()));
+        let queue = i == 0
+            && c.join == Join::Start
+            && services.iter().any(|e| {
+                e.service
+                    .is_some_and(|s| s.is("queue") && !s.triggers.is_empty())
+            })
+            && (arrow_next
+                || has(
+                    r"^(?:read|reads|listen|consume|subscribe|lies|lee|lis|receive)\b",
+                    &text,
+                ));
+        let somebody = somebody
+            || queue
+            || i == 0
+                && c.join == Join::Start
+                && !has_action(&text)
+                && clauses.get(1).is_some_and(|n| n.join == Join::Arrow)
+                && services
+                    .iter()
+                    .any(|e| e.service.is_some_and(|s| !s.triggers.is_empty()));
         let by_if = somebody
             || has(r"^(?:(?:and|hey|hi|please),?\s+)?{if}\b", &text)
                 && services
@@ -741,7 +784,7 @@ fn has_action(text: &str) -> bool {
 fn split_event(text: &str) -> (String, Option<String>) {
     for pattern in [
         r"^(.+?)\s+((?:i want|i'd like|i would like|we want|please|then|quiero|je veux|möchte ich|will ich|sollst? du|soll(?:en)?)\s+.+)$",
-        r"^(.+?)\s+((?:should|shall|must|need to|needs to|have to|has to|sollen|soll|müssen|deben|debe|doivent|doit|get|gets|go to|goes to)\s+(?:be\s+)?.+)$",
+        r"^(.+?)\s+((?:should|shall|must|need to|needs to|have to|has to|sollen|soll|müssen|deben|debe|doivent|doit|gets? \w+ed|go to|goes to)\s+(?:be\s+)?.+)$",
     ] {
         if let Some(c) = rx(pattern).captures(text)
             && let (Some(a), Some(b)) = (c.get(1), c.get(2))
@@ -871,6 +914,7 @@ fn event_condition(m: &Masked, event: &str) -> Option<Cond> {
     {
         all.push(Cond::Compare { left: field("ref"), op: Cmp::Eq, right: lit(format!("refs/heads/{branch}")) });
     } else if let Some(state) = first(r"\b(?:switch(?:es|ed)?|chang(?:es|ed)?|moves?|moved|goes|set|turns|wechselt|geändert|pasa|cambia|passe|transitions?)\s+(?:its status\s+|status\s+)?(?:to|into|in|auf|zu|a|à|en)\s+(?:the\s+)?(?:status|stage|state|status|estado)?\s*[\x22'„“]?([\w -]+?)[\x22'”“]?(?:$|,| in | on | \()", &plain)
+        .or(first(r"\b(?:gets|has|receives|reaches|bekommt|hat|erreicht|recibe|reçoit)\s+(?:the\s+|den\s+)?(?:status|stage|state|estado|statut)\s+[\x22']?(\w+)", &plain))
         .or(first(r"\b(?:ends up|ended up|ends|ended|finishes|finished)\s+(?:as\s+|with\s+|in\s+|with status\s+)?(\w+)", &plain))
         .or(first(r"\bwith (?:the )?(?:status|state|stage)\s+[\x22']?(\w+)", &plain))
         .or(first(r"\b(?:pipeline|build|job|deployment|deploy|workflow run|payment|charge|run|check)s?\s+(fail(?:s|ed)?|succeed(?:s|ed)?)\b", &plain).map(|w| if has("^fail", w) { "failed" } else { "success" }))
@@ -887,18 +931,18 @@ fn event_condition(m: &Masked, event: &str) -> Option<Cond> {
         all.push(c);
     }
     if all.is_empty()
-        && has(r"\d", event)
+        && has(r"\d", &plain)
         && has(
             r"\b(?:is|are|es|est|ist|drops?|falls?|goes|exceeds?|below|above|over|under|more than|less than|menor|mayor|más de|menos de|unter|über|at least|more than|occurs?)\b",
             event,
         )
         && let Some(c) = cond::condition(m, event)
-        && !matches!(
+        && matches!(
             &c,
             Cond::Compare {
-                op: Cmp::IsTrue,
+                op: Cmp::Gt | Cmp::Ge | Cmp::Lt | Cmp::Le,
                 ..
-            }
+            } | Cond::All { .. }
         )
     {
         all.push(c);
