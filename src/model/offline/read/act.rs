@@ -167,7 +167,6 @@ pub fn services_in<'m>(m: &'m Masked, text: &str) -> Vec<&'m Entity> {
         .collect()
 }
 
-const FROM: &str = r"\b(?:from|of|out of|in|inside|aus|von|laut|im|de|desde|del|en|dans|depuis|within)\s+(?:the |our |my |a |an |der |dem |unserem |la |el |los |las |nuestra |nuestro |notre |le )?(?:\w+ ){0,2}?";
 const INTO: &str = r"\b(?:to|into|in|on|onto|via|through|using|over|with|by|at|an|nach|ins|im|in den|in die|in das|zu|zum|über|per|auf|a|al|en|por|à|au|dans|sur|par|against|for)\s+(?:the |our |my |a |an |same |der |die |das |den |dem |unser\w* |mein\w* |la |el |los |las |mi |nuestr\w+ |notre |mon |ma |le )?(?:\w+ ){0,2}?";
 
 /// How a service stands in the clause: read from, or written to.
@@ -279,7 +278,7 @@ pub fn source_and_target<'m>(
 }
 
 /// The object of the clause: the noun next to the service or behind the verb.
-pub fn object_in(text: &str, service: Option<&ServiceEntry>, mark: &str) -> Option<String> {
+pub fn object_in(text: &str, mark: &str) -> Option<String> {
     let words: Vec<String> = strip_lead(text)
         .split_whitespace()
         .map(|w| {
@@ -334,7 +333,6 @@ pub fn object_in(text: &str, service: Option<&ServiceEntry>, mark: &str) -> Opti
             }
         }
     }
-    let _ = service;
     None
 }
 
@@ -588,7 +586,7 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
             && let Some(entry) = noun_service(text)
             && !is_trigger(mem, entry)
         {
-            let object = object_in(text, Some(entry), "");
+            let object = object_in(text, "");
             let arguments = args::for_reading(mem, text, entry);
             let step = mem.step(
                 text,
@@ -629,7 +627,7 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         && let Some(entry) = noun_service(text)
         && !is_trigger(mem, entry)
     {
-        let object = object_in(text, Some(entry), "");
+        let object = object_in(text, "");
         let arguments = args::for_reading(mem, text, entry);
         let id = mem.step(
             text,
@@ -668,7 +666,7 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
             } else {
                 Verb::Create
             };
-            let object = object_in(text, None, "");
+            let object = object_in(text, "");
             steps.push(mem.step(
                 text,
                 Does::Service {
@@ -760,7 +758,7 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
     {
         usual_object(entry).map(str::to_owned)
     } else {
-        object_in(text, Some(entry), &mark)
+        object_in(text, &mark)
             .filter(|o| suits(entry, o) || verb.verb == "create" && matches!(o.as_str(), "list" | "folder" | "channel" | "board") && has(r"^(?:create|make|open|erstelle|crea|crée)\w*\s+(?:a|an|eine?\w*|un|una|une)\s", strip_lead(text)))
             .or_else(|| {
                 verb.object
@@ -1291,7 +1289,7 @@ fn sentence_without_verb(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
     let arguments = args::for_action(mem, text, entry, "add");
     let object = usual_object(entry)
         .map(str::to_owned)
-        .or_else(|| object_in(text, Some(entry), ""));
+        .or_else(|| object_in(text, ""));
     mem.used.push(entry);
     vec![mem.step(
         text,
@@ -1330,7 +1328,7 @@ pub fn read_step(mem: &mut Memory<'_>, text: &str, source: &Entity) -> Step {
     if verb == Verb::Download && m.one(text, "fh").is_none() {
         verb = Verb::GetMany;
     }
-    let object = object_in(text, Some(entry), &mark)
+    let object = object_in(text, &mark)
         .filter(|o| suits(entry, o))
         .or_else(|| usual_object(entry).map(str::to_owned));
     let mut arguments = args::for_reading(mem, text, entry);

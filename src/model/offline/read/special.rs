@@ -2,9 +2,7 @@
 
 use crate::model::offline::lexicon::{self, first, has, rx};
 use crate::model::offline::plan::{Arg, Cmp, Cond, Does, LlmTask, Role, Step, Val};
-use crate::model::offline::read::act::{
-    Memory, named, read_step, service_of, services_in, verb_in,
-};
+use crate::model::offline::read::act::{Memory, read_step, service_of, services_in, verb_in};
 use crate::model::offline::read::args;
 use crate::model::offline::read::clause::strip_lead;
 use crate::model::offline::read::cond;
@@ -233,9 +231,6 @@ fn media(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
     None
 }
 
-const MODEL_WORDS: &str =
-    r"\b(?:llm|ai|ki|gpt|ia|language model|sprachmodell|modelo de lenguaje|agent|agente)\b|§s\d+§";
-
 fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
     let m = mem.m;
     let opened = m.open(t);
@@ -441,7 +436,6 @@ fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         }
         return llm(mem, LlmTask::Write);
     }
-    let _ = MODEL_WORDS;
     None
 }
 

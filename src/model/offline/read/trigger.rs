@@ -45,7 +45,6 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
     if !found.triggers.is_empty() {
         return found;
     }
-    let opening = clauses.first().map(|c| m.open(&c.text)).unwrap_or_default();
     if has(
         r"\b(?:any|another|a|the|this|my|our|other|some|one of (?:my|our)) (?:n8n )?workflows? (?:fails?|errors?|crash\w*|breaks?)\b|\bworkflow (?:error|failure)s?\b|\bwenn ein (?:anderer )?workflow (?:fehlschlägt|scheitert)|\b(?:un|otro) (?:workflow|flujo) fall\w+|\bun workflow échoue",
         &whole,
