@@ -32,6 +32,8 @@ pub struct Memory<'a> {
     pub key: Option<String>,
     /// What the trigger is about: lead, order, ticket.
     pub topic: Option<String>,
+    /// A choice in the form: its label and options.
+    pub choices: Option<(String, Vec<String>)>,
     /// Tables and sheets named so far.
     places: Vec<(&'static ServiceEntry, Vec<Arg>)>,
 }
@@ -52,6 +54,7 @@ impl<'a> Memory<'a> {
             fields: Vec::new(),
             key: None,
             topic: None,
+            choices: None,
             places: Vec::new(),
         }
     }
@@ -111,7 +114,7 @@ pub fn verb_in(text: &str) -> Option<(&'static VerbEntry, usize)> {
         .collect();
     let mut fallback = None;
     // German: the verb stands at the end ("… an X gemailt werden").
-    if lexicon::verb(words.first().map_or("", String::as_str)).is_none() && words.iter().any(|w| has(r"^(?:der|die|das|den|dem|und|ein|eine[nrms]?|im|am|an|auf|aus|mit|von|zum|zur|ins|als|bei)$", w)) {
+    if lexicon::verb(words.first().map_or("", String::as_str)).is_none() && words.iter().any(|w| has(r"^(?:der|die|das|den|dem|und|ein|eine[nrms]?|im|am|an|auf|aus|mit|von|nach|zum|zur|ins|als|bei)$", w)) {
         let at = words.iter().enumerate().rev().take(3).find(|(_, w)| lexicon::verb(w).is_some_and(|v| v.role != "neutral") && has(r"(?:en|t)$", w));
         if let Some((i, w)) = at && let Some(v) = lexicon::verb(w) {
             return Some((v, i));
@@ -164,7 +167,6 @@ pub fn services_in<'m>(m: &'m Masked, text: &str) -> Vec<&'m Entity> {
         .collect()
 }
 
-const FROM: &str = r"\b(?:from|of|out of|in|inside|aus|von|laut|im|de|desde|del|en|dans|depuis|within)\s+(?:the |our |my |a |an |der |dem |unserem |la |el |los |las |nuestra |nuestro |notre |le )?(?:\w+ ){0,2}?";
 const INTO: &str = r"\b(?:to|into|in|on|onto|via|through|using|over|with|by|at|an|nach|ins|im|in den|in die|in das|zu|zum|über|per|auf|a|al|en|por|à|au|dans|sur|par|against|for)\s+(?:the |our |my |a |an |same |der |die |das |den |dem |unser\w* |mein\w* |la |el |los |las |mi |nuestr\w+ |notre |mon |ma |le )?(?:\w+ ){0,2}?";
 
 /// How a service stands in the clause: read from, or written to.
@@ -194,7 +196,7 @@ pub fn source_and_target<'m>(
         found.iter().find(|e| keeps(e)),
     ) && found.len() == 2
         && has(
-            r"^(?:send|mail|email|post|text|call|message|schick\w*|sende|envía|manda|envoie)\b",
+            r"^(?:send|mail|email|post|text|call|message|schick\w*|sende|envía|manda|envoie|poste|publie|publica|share|teile)\b",
             strip_lead(text),
         )
         && (has(
@@ -203,7 +205,9 @@ pub fn source_and_target<'m>(
                 mark_of(from)
             ),
             text,
-        ) || has(&format!(r"{}\s+[a-zäöü]{{3,}}", mark_of(from)), text))
+        ) || has(&format!(r"{}\s+[a-zäöü]{{3,}}", mark_of(from)), text)
+            || first(&format!(r"([\w-]+)\s+{}", mark_of(from)), text)
+                .is_some_and(|w| lexicon::noun(&w.to_lowercase()).is_some()))
         && !has(
             &format!(
                 r"\b(?:to|into|an|nach|a|à)\s+(?:\w+ ){{0,2}}?{}",
@@ -214,20 +218,53 @@ pub fn source_and_target<'m>(
     {
         return (Some(*from), Some(*to));
     }
+    // "back up the Postgres table t to SFTP /x": what goes, and where to.
+    if let [one, two] = found.as_slice()
+        && has(
+            r"^(?:back(?: it)?[ -]?up|backup|sync\w*|copy|export|import|move|transfer|push|mirror|replicate|load|save|archive|upload|write|migrate|send|exportiere?n?|kopiere?n?|sichere?n?|übertrage?n?|copia|exporta|sincroniza|copie|exporte|synchronise)\b",
+            strip_lead(text),
+        )
+        && has(
+            &format!(
+                r"\b(?:to|into|nach|zu|a|en|vers|dans|in|auf)\s+(?:the |our |my |den |die |das |el |la )?(?:\w+ ){{0,2}}?{}",
+                mark_of(two)
+            ),
+            text,
+        )
+        && !has(
+            &format!(
+                r"\b(?:to|into|nach|in|via|with|per|mit|using)\s+(?:the |our |my )?(?:\w+ ){{0,2}}?{}",
+                mark_of(one)
+            ),
+            text,
+        )
+    {
+        return (Some(*one), Some(*two));
+    }
     let mut source = None;
     let mut target = None;
     for e in &found {
         let mark = mark_of(e);
         let into = has(&format!("{INTO}{mark}"), text);
-        let from = has(
-            &format!(r"\b(?:from|out of|aus|von|laut|desde|depuis|of)\s+(?:\w+ ){{0,3}}?{mark}"),
-            text,
-        ) || has(
+        let each = has(
             &format!(
-                "^(?:new|all|every|each|the|my|our|open|recent|latest|neue\\w*|alle)?\\s*(?:\\w+ ){{0,2}}{mark}"
+                r"\b(?:for|für|para|pour)\s+(?:each|every|all|jede\w*|alle|cada|chaque|tous)\s+(?:\w+\s+){{1,3}}(?:in|from|of|aus|de|en|dans)\s+(?:the |our |my )?(?:\w+ )?{mark}"
             ),
-            strip_lead(text),
-        ) && found.len() > 1;
+            text,
+        );
+        let from = each
+            || has(
+                &format!(
+                    r"\b(?:from|out of|aus|von|laut|desde|depuis|of)\s+(?:\w+ ){{0,3}}?{mark}"
+                ),
+                text,
+            )
+            || has(
+                &format!(
+                    "^(?:get |fetch |take |pull |collect |copy |sync |export |send |move )?(?:new|all|every|each|the|my|our|open|recent|latest|neue\\w*|alle)\\s+(?:\\w+ ){{0,2}}{mark}"
+                ),
+                strip_lead(text),
+            ) && found.len() > 1;
         if from && source.is_none() {
             source = Some(*e);
         } else if into || target.is_none() {
@@ -241,7 +278,7 @@ pub fn source_and_target<'m>(
 }
 
 /// The object of the clause: the noun next to the service or behind the verb.
-pub fn object_in(text: &str, service: Option<&ServiceEntry>, mark: &str) -> Option<String> {
+pub fn object_in(text: &str, mark: &str) -> Option<String> {
     let words: Vec<String> = strip_lead(text)
         .split_whitespace()
         .map(|w| {
@@ -296,7 +333,6 @@ pub fn object_in(text: &str, service: Option<&ServiceEntry>, mark: &str) -> Opti
             }
         }
     }
-    let _ = service;
     None
 }
 
@@ -358,6 +394,22 @@ fn suits(entry: &ServiceEntry, object: &str) -> bool {
         matches!(object, "file")
     } else if entry.is("cms") {
         matches!(object, "post" | "page" | "comment" | "user" | "product")
+    } else if entry.is("crm") {
+        !matches!(
+            object,
+            "email"
+                | "message"
+                | "customer"
+                | "user"
+                | "subscriber"
+                | "member"
+                | "list"
+                | "folder"
+                | "channel"
+                | "board"
+                | "order"
+                | "row"
+        )
     } else if entry.is("calendar") {
         matches!(object, "event" | "calendar")
     } else {
@@ -528,34 +580,13 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         steps.push(step);
         return steps;
     }
-    if verb.verb == "import"
-        && source.is_none()
-        && target.is_some_and(|t| {
-            t.service
-                .is_some_and(|e| matches!(e.key.as_str(), "github" | "gitlab"))
-        })
-        && services_in(m, text).len() < 2
-        && has(r"\bworkflows?\b", text)
-    {
-        let step = mem.step(
-            text,
-            Does::Service {
-                service: named("n8n"),
-                verb: Verb::GetMany,
-                object: Some("workflow".into()),
-                args: Vec::new(),
-                once: false,
-            },
-        );
-        steps.push(step);
-    }
     if verb.role == "read" && verb.verb == "get" && target.is_none() {
         if steps.is_empty()
             && source.is_none()
             && let Some(entry) = noun_service(text)
             && !is_trigger(mem, entry)
         {
-            let object = object_in(text, Some(entry), "");
+            let object = object_in(text, "");
             let arguments = args::for_reading(mem, text, entry);
             let step = mem.step(
                 text,
@@ -596,7 +627,7 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         && let Some(entry) = noun_service(text)
         && !is_trigger(mem, entry)
     {
-        let object = object_in(text, Some(entry), "");
+        let object = object_in(text, "");
         let arguments = args::for_reading(mem, text, entry);
         let id = mem.step(
             text,
@@ -635,7 +666,7 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
             } else {
                 Verb::Create
             };
-            let object = object_in(text, None, "");
+            let object = object_in(text, "");
             steps.push(mem.step(
                 text,
                 Does::Service {
@@ -698,6 +729,27 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         ));
     }
     let mut v = service_verb(entry, &verb.verb, &opened);
+    // "archive all cards in list Done": they are found first.
+    let archives = has(r"\barchiv\w*\b", text)
+        && (entry.is("task") || entry.is("issue") || entry.is("ticket") || entry.is("crm"));
+    if archives {
+        v = Verb::Update;
+    }
+    if matches!(v, Verb::Update | Verb::Delete | Verb::Move)
+        && !is_trigger(mem, entry)
+        && !mem.read.iter().any(|(e, _)| e.key == entry.key)
+        && !entry.is("db")
+        && has(
+            r"\b(?:all|every|each|alle\w*|todos|todas|tous|toutes|any)\b",
+            text,
+        )
+        && let Some(t) = target
+    {
+        steps.push(read_step(mem, text, t));
+        if let Some(filter) = crate::model::offline::read::special::read_filter(mem, text) {
+            steps.push(filter);
+        }
+    }
     let mut object = if v == Verb::Call && entry.is("sms") {
         Some("call".to_owned())
     } else if (entry.is("chat") || entry.is("mail") || entry.is("sms"))
@@ -706,7 +758,7 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
     {
         usual_object(entry).map(str::to_owned)
     } else {
-        object_in(text, Some(entry), &mark)
+        object_in(text, &mark)
             .filter(|o| suits(entry, o) || verb.verb == "create" && matches!(o.as_str(), "list" | "folder" | "channel" | "board") && has(r"^(?:create|make|open|erstelle|crea|crée)\w*\s+(?:a|an|eine?\w*|un|una|une)\s", strip_lead(text)))
             .or_else(|| {
                 verb.object
@@ -717,6 +769,21 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
     };
     if entry.key == "twitter" {
         object = Some("tweet".into());
+    }
+    // "add the person to Brevo": its address book, no message.
+    let listed = entry.is("mail")
+        && matches!(
+            verb.verb.as_str(),
+            "add" | "save" | "create" | "upsert" | "import"
+        )
+        && entry.key != "email"
+        && !has(
+            r"\b(?:mails?|e-?mails?|messages?|drafts?|nachricht|correo|courriel|entwurf|borrador|brouillon)\b",
+            text,
+        );
+    if listed {
+        v = if v == Verb::Upsert { v } else { Verb::Create };
+        object = Some("contact".into());
     }
     let mut arguments = args::for_action(mem, text, entry, &verb.verb);
     mem.remember_place(entry, &mut arguments);
@@ -983,6 +1050,30 @@ fn implied(mem: &Memory<'_>, text: &str, verb: &VerbEntry) -> Option<&'static Se
     if let Some(key) = m.one(text, "u").and_then(|e| host_of(&e.value)) {
         return lexicon::service(key);
     }
+    // "otherwise create it": in the service that was looked into.
+    if matches!(verb.verb.as_str(), "create" | "add")
+        && has(
+            r"^\w+\s+(?:it|them|one|him|her|ihn|sie|es|einen|lo|la|le|un nouveau)\b",
+            strip_lead(text),
+        )
+        && text.split_whitespace().count() <= 4
+        && let Some(last) = mem
+            .used
+            .iter()
+            .rev()
+            .copied()
+            .chain(mem.read.iter().rev().map(|(e, _)| *e))
+            .find(|e| {
+                e.is("crm")
+                    || e.is("ticket")
+                    || e.is("task")
+                    || e.is("issue")
+                    || e.is("newsletter")
+                    || e.is("base")
+            })
+    {
+        return Some(last);
+    }
     // "update the page", "add an internal comment": where such a thing was last seen.
     if matches!(
         verb.verb.as_str(),
@@ -1038,6 +1129,16 @@ fn implied(mem: &Memory<'_>, text: &str, verb: &VerbEntry) -> Option<&'static Se
                 "create" | "add" => false,
                 _ => !e.is("mail") && !e.is("chat"),
             })
+            .filter(|_| {
+                !(matches!(verb.verb.as_str(), "delete" | "move")
+                    && mem.trigger.is_some_and(|t| !t.actions.is_empty()))
+            })
+            .or_else(|| {
+                mem.trigger.filter(|t| {
+                    matches!(verb.verb.as_str(), "delete" | "move" | "update")
+                        && !t.actions.is_empty()
+                })
+            })
             .or_else(|| (verb.verb == "reply").then_some(mem.trigger).flatten());
     }
     if let Some(key) = m.one(text, "u").and_then(|e| host_of(&e.value)) {
@@ -1045,6 +1146,14 @@ fn implied(mem: &Memory<'_>, text: &str, verb: &VerbEntry) -> Option<&'static Se
     }
     if verb.verb == "append" {
         return lexicon::service("sheet");
+    }
+    if mem
+        .trigger
+        .is_some_and(|t| t.is("chat") && !t.actions.is_empty())
+        && matches!(verb.verb.as_str(), "send" | "post" | "reply")
+        && !has(r"\be-?mail\b|\bmail\b", text)
+    {
+        return mem.trigger;
     }
     if matches!(verb.verb.as_str(), "send" | "post" | "mail")
         && has(r"\b(?:mail|e-mail|email|correo|courriel)\b", text)
@@ -1100,14 +1209,66 @@ fn sentence_without_verb(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
             },
         )];
     }
-    let Some(target) = services_in(m, text).last().copied() else {
-        if m.one(text, "m").is_some() {
-            let args = args::for_action(
-                mem,
+    if services_in(m, text).is_empty() && m.one(text, "ca").is_some() {
+        let entry = mem
+            .used
+            .iter()
+            .rev()
+            .find(|e| e.is("chat"))
+            .copied()
+            .or_else(|| lexicon::service("slack"));
+        if let Some(entry) = entry {
+            let args = args::for_action(mem, text, entry, "send");
+            return vec![mem.step(
                 text,
-                lexicon::service("email").unwrap_or(&lexicon::services()[0]),
-                "send",
-            );
+                Does::Service {
+                    service: service_of(entry, &entry.label),
+                    verb: Verb::Send,
+                    object: Some("message".into()),
+                    args,
+                    once: false,
+                },
+            )];
+        }
+    }
+    // "the number of new Stripe customers …, as one e-mail to a@b.io"
+    if let Some(source) = services_in(m, text).into_iter().find(|e| {
+        e.service.is_some_and(|s| {
+            !s.is("mail")
+                && !s.is("chat")
+                && !s.is("sms")
+                && !s.actions.is_empty()
+                && !is_trigger(mem, s)
+        })
+    }) && m.one(text, "m").is_some()
+        && let Some(entry) = lexicon::service("email")
+    {
+        let read = read_step(mem, text, source);
+        let all = mem.step(
+            text,
+            Does::Aggregate {
+                format: "list".into(),
+                group_by: None,
+            },
+        );
+        let args = args::for_action(mem, text, entry, "send");
+        let mail = mem.step(
+            text,
+            Does::Service {
+                service: named("email"),
+                verb: Verb::Send,
+                object: Some("message".into()),
+                args,
+                once: true,
+            },
+        );
+        return vec![read, all, mail];
+    }
+    let Some(target) = services_in(m, text).last().copied() else {
+        if m.one(text, "m").is_some()
+            && let Some(entry) = lexicon::service("email")
+        {
+            let args = args::for_action(mem, text, entry, "send");
             return vec![mem.step(
                 text,
                 Does::Service {
@@ -1128,7 +1289,7 @@ fn sentence_without_verb(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
     let arguments = args::for_action(mem, text, entry, "add");
     let object = usual_object(entry)
         .map(str::to_owned)
-        .or_else(|| object_in(text, Some(entry), ""));
+        .or_else(|| object_in(text, ""));
     mem.used.push(entry);
     vec![mem.step(
         text,
@@ -1167,7 +1328,7 @@ pub fn read_step(mem: &mut Memory<'_>, text: &str, source: &Entity) -> Step {
     if verb == Verb::Download && m.one(text, "fh").is_none() {
         verb = Verb::GetMany;
     }
-    let object = object_in(text, Some(entry), &mark)
+    let object = object_in(text, &mark)
         .filter(|o| suits(entry, o))
         .or_else(|| usual_object(entry).map(str::to_owned));
     let mut arguments = args::for_reading(mem, text, entry);

@@ -267,6 +267,12 @@ pub fn recipients(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec
             out.push(arg(Role::Recipient, lit(e.value.clone())));
         }
         if out.is_empty()
+            && let Some(id) = first(r"\bchat(?:[- ]?id)?\s*:?\s*(-?\d{4,})\b", text)
+                .or(first(r"§s\d+§\s+(?:chat\s+)?(-?\d{5,})\b", text))
+        {
+            out.push(arg(Role::Recipient, lit(id)));
+        }
+        if out.is_empty()
             && let Some(name) = m.after(r"\b(?:channel|kanal|canal|chat|group|gruppe|grupo|room|space)\s+(?:named |called |id )?(§[qdn]\d+§)", text).map(|e| e.value.clone()).or_else(|| first(r"\b(?:channel|kanal|canal)\s+(?:named |called )?([a-z0-9_-]{2,})\b", text).filter(|w| !has(r"^(?:and|on|in|of|for|to|with|when|if|about|a|the|named)$", w)).map(str::to_owned))
         {
             out.push(arg(Role::Channel, lit(name)));
@@ -290,6 +296,19 @@ pub fn recipients(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec
                 },
                 Val::Field {
                     name: "chat id".into(),
+                    of: Some("trigger".into()),
+                },
+            ));
+        } else if entry.is("chat") && mem.trigger.is_some_and(|t| t.key == entry.key) {
+            out.push(arg(
+                Role::Recipient,
+                Val::Field {
+                    name: if entry.key == "whatsApp" {
+                        "from"
+                    } else {
+                        "chat id"
+                    }
+                    .into(),
                     of: Some("trigger".into()),
                 },
             ));
@@ -466,6 +485,7 @@ fn containers(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg
     } else if let Some(e) = m.after(r"\b(?:in|into|to|from|called|named|aus|ins|en|a|dans)\s+(§q\d+§)", text).filter(|_| !has(r"\b(?:tab|worksheet|column|spalte|columna)\b", text) && !entry.is("task") && !entry.is("crm")) {
         out.push(arg(Role::Container, lit(e.value.clone())));
     } else if let Some(word) = first(r"\b(?:project|projekt|proyecto|projet|bucket|collection|queue|topic|index|dataset|audience|board|repo|repository|key|team|space|base|group)\s+(?:named |called |key )?([A-Za-z0-9][\w./-]*)", text)
+        .or(first(r"\b(?:folder|ordner|carpeta|dossier|calendar|kalender|label|list|liste|lista|sheet)\s+(?:named |called )?((?-i:[A-ZÄÖÜ])[\w-]+)", text))
         .or(first(r"§s\d+§(?:[ -]?bucket)?\s+([a-z0-9]+(?:-[a-z0-9]+)+)\b", text))
         && !has(r"^(?:and|in|of|to|for|with|is|on|the|a|that|named|called|manager|from|if|when|as|id|ids)$", word)
     {

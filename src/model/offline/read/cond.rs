@@ -70,12 +70,49 @@ fn compare(left: Val, op: Cmp, right: Val) -> Option<Cond> {
 
 fn single(m: &Masked, text: &str) -> Option<Cond> {
     let t = text.trim();
-    age(t)
+    sums(m, t)
+        .or_else(|| age(t))
         .or_else(|| figures(m, t))
         .or_else(|| sender(m, t))
         .or_else(|| dates(m, t))
         .or_else(|| presence(m, t))
         .or_else(|| words(m, t))
+}
+
+/// "net + VAT = total": the difference must vanish.
+fn sums(m: &Masked, t: &str) -> Option<Cond> {
+    let plain = m.plain(t);
+    let c = rx(r"^(?:the\s+)?([\w ]{1,30}?)\s*(\+|-|\*|×|plus|minus|times)\s*(?:the\s+)?([\w ]{1,30}?)\s*(?:==?|equals?|is equal to|is|matches|ergibt|gleich|da|es igual a|égale)\s*(?:the\s+)?([\w ]{1,30})$").captures(&plain)?;
+    let part = |i: usize| c.get(i).map(|x| operand(x.as_str()));
+    let sign = match c.get(2)?.as_str().to_lowercase().as_str() {
+        "+" | "plus" => "+",
+        "-" | "minus" => "-",
+        _ => "*",
+    };
+    let code = format!("Math.abs({} {sign} {} - {})", part(1)?, part(3)?, part(4)?);
+    compare(Val::Expr { code }, Cmp::Lt, lit(0.01))
+}
+
+/// A field of the item, or of a model's output, as a number.
+fn operand(name: &str) -> String {
+    let name = clean_field(name);
+    if name.parse::<f64>().is_ok() {
+        return name;
+    }
+    let key: String = name
+        .to_lowercase()
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|w| !w.is_empty())
+        .collect::<Vec<_>>()
+        .join("_");
+    let plain = name.replace('"', "");
+    if plain == key {
+        format!("Number(($json.output ?? $json)[\"{key}\"])")
+    } else {
+        format!(
+            "Number(($json.output ?? $json)[\"{plain}\"] ?? ($json.output ?? $json)[\"{key}\"])"
+        )
+    }
 }
 
 fn age(t: &str) -> Option<Cond> {
@@ -143,6 +180,32 @@ fn figures(m: &Masked, t: &str) -> Option<Cond> {
         t,
     ) {
         return compare(field("status code"), Cmp::Ne, lit(n.parse::<i64>().ok()?));
+    }
+    if let Some(c) = rx(&format!(
+        r"^(.*?)\b(?:between|zwischen|entre)\s+{FIGURE}\s*(?:and|und|y|et|-|–)\s*{FIGURE}"
+    ))
+    .captures(t)
+    {
+        let subject = subject_of(c.get(1)?.as_str());
+        let name = if subject.is_empty() {
+            "value".to_owned()
+        } else {
+            subject
+        };
+        return Some(Cond::All {
+            of: vec![
+                compare(
+                    field(&name),
+                    Cmp::Ge,
+                    number_value(amount(c.get(2)?.as_str())?),
+                )?,
+                compare(
+                    field(&name),
+                    Cmp::Le,
+                    number_value(amount(c.get(3)?.as_str())?),
+                )?,
+            ],
+        });
     }
     let forms: [(String, Cmp); 8] = [
         (

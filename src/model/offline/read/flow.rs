@@ -52,6 +52,8 @@ struct Flow<'a, 'b> {
     on_error: Vec<Step>,
     /// The labels of the last classification, until a case uses them.
     labels: Vec<String>,
+    /// The field that holds the label.
+    label_field: String,
     /// A condition that was checked and whose "if yes" is still to come.
     pending: Option<Cond>,
     in_error: bool,
@@ -77,6 +79,7 @@ pub fn steps(
         tree: Tree::default(),
         on_error: Vec::new(),
         labels: Vec::new(),
+        label_field: "category".into(),
         pending: None,
         in_error: false,
         label: None,
@@ -85,6 +88,10 @@ pub fn steps(
         last_check: Vec::new(),
         last_sentence: 0,
     };
+    if let Some((label, options)) = flow.mem.choices.clone() {
+        flow.labels = options;
+        flow.label_field = label;
+    }
     for s in first_steps {
         flow.tree.push(s);
     }
@@ -127,6 +134,21 @@ impl Flow<'_, '_> {
                 self.act(&rest);
             }
             return;
+        }
+        if let Some(found) = rx(r"^(?:bei|on|im|in case of|en caso de|en cas d')\s*(?:an? |einem )?(?:fehler|error|failure|fehlerfall|erreur)s?\b[,:]?\s*").find(&text) {
+            let rest = text.get(found.end()..).unwrap_or_default().to_owned();
+            if matches!(self.tree.here().last().map(|s| &s.does), Some(Does::Http { .. })) {
+                let condition = Cond::Compare { left: field("status code"), op: Cmp::Ne, right: lit(200) };
+                if let Some(Does::Http { never_fail, .. }) = self.tree.here().last_mut().map(|s| &mut s.does) {
+                    *never_fail = true;
+                }
+                let step = self.mem.step(&text, Does::If { condition, then: Vec::new(), otherwise: Vec::new() });
+                self.tree.push(step);
+                self.tree.enter(Branch::Then);
+            } else {
+                self.in_error = true;
+            }
+            return self.act(&rest);
         }
         if has(r"^(?:{always})\b", &text) && !self.in_error {
             self.tree.sentence();
@@ -254,7 +276,7 @@ impl Flow<'_, '_> {
                 .map(|l| Case {
                     label: l.clone(),
                     condition: Some(Cond::Compare {
-                        left: field("category"),
+                        left: field(&self.label_field),
                         op: Cmp::Eq,
                         right: lit(l.clone()),
                     }),
@@ -264,7 +286,7 @@ impl Flow<'_, '_> {
             let step = self.mem.step(
                 text,
                 Does::Switch {
-                    on: field("category"),
+                    on: field(&self.label_field),
                     cases,
                     fallback: None,
                 },
@@ -425,6 +447,31 @@ impl Flow<'_, '_> {
     /// A clause that opens a condition.
     fn condition(&mut self, c: &Clause, text: &str) -> bool {
         let m = self.mem.m;
+        if has(
+            r"^(?:{if})\s+(?:it exists|they exist|found|it is found|there is one|one exists|it's there|er existiert|es existiert|sie existiert|existe|il existe)\b[,:]?\s*$",
+            text,
+        ) && let Some((_, id)) = self.mem.read.last().cloned()
+        {
+            let condition = Cond::Compare {
+                left: Val::Field {
+                    name: "id".into(),
+                    of: Some(id),
+                },
+                op: Cmp::Exists,
+                right: lit(true),
+            };
+            let step = self.mem.step(
+                text,
+                Does::If {
+                    condition,
+                    then: Vec::new(),
+                    otherwise: Vec::new(),
+                },
+            );
+            self.tree.push(step);
+            self.tree.enter(Branch::Then);
+            return true;
+        }
         // "if yes", "if so", "if it is": the check before it.
         if has(
             r"^(?:{if})\s+(?:yes|so|it is|it does|they are|ja|sí|oui|that's the case|true)\b",
@@ -452,6 +499,20 @@ impl Flow<'_, '_> {
             }
             return true;
         }
+        if has(
+            r"^(?:only\s+)?{if}\s+(?:there(?:'s| is| are)|es|hay|il y a)\s+(?:an?\s+|any\s+|ein\w*\s+|something\s+)?{new}\b[^,]*$",
+            text,
+        ) {
+            let step = self.mem.step(
+                text,
+                Does::Dedupe {
+                    key: field("id"),
+                    window_seconds: None,
+                },
+            );
+            self.tree.insert_after_source(step);
+            return true;
+        }
         let opens = has(
             r"^(?:only\s+|nur\s+|solo\s+)?(?:{if}|with|bei|for (?:those|orders|tickets|leads|customers|amounts|anything|every|each|all|any)|up to|below|above|over|under|more than|less than|at least|older than|newer than|anything|negative|positive|between|from \d|bis zu|ab \d|über|unter|älter|mehr als|weniger als|más de|menos de|plus de|moins de|jusqu'à|hasta)\b",
             text,
@@ -462,6 +523,7 @@ impl Flow<'_, '_> {
             text,
         ) && matches!(c.join, Join::Comma | Join::And | Join::Dash)
             && split_at_action(text).1.is_none()
+            && self.tree.here().last().is_some_and(|s| !is_source(s))
             && let Some(last) = self.tree.here().pop()
         {
             let condition = cond::condition_or_flag(m, text);
@@ -515,6 +577,31 @@ impl Flow<'_, '_> {
             )
         };
         let branch = matches!(step.does, Does::If { .. });
+        // "If the temperature from OpenWeatherMap is above …" on a schedule: it is read first.
+        if !has(r"^(?:with|bei|for)\b", text) {
+            for e in services_in(m, &head) {
+                if e.service.is_some_and(|s| {
+                    !s.actions.is_empty()
+                        && !s.is("chat")
+                        && !s.is("mail")
+                        && self.mem.trigger.is_none_or(|t| t.key != s.key)
+                        && !self.mem.read.iter().any(|(r, _)| r.key == s.key)
+                        && !self.mem.used.iter().any(|u| u.key == s.key)
+                }) {
+                    let read = read_step(self.mem, &head, e);
+                    self.tree.push(read);
+                }
+            }
+        }
+        // "if it is A, …, if it is B, …": the same question again is the other side of the first.
+        if let Does::If { condition, .. } = &step.does
+            && self.tree.depth() > 0
+            && self.tree.open_condition().is_some_and(|open| {
+                checked(&open) == checked(condition) && checked(condition).is_some()
+            })
+        {
+            self.tree.open_other(Branch::Otherwise);
+        }
         self.tree.push(step);
         if branch {
             self.tree.enter(Branch::Then);
@@ -583,6 +670,22 @@ impl Flow<'_, '_> {
             return false;
         };
         let rest = rx(r"\s*\b(?:in )?(?:batches|chunks|groups|blöcken|stapeln|lotes|lots|packs|slices) (?:of|von|de|à|zu) \d+\b").replace(text, "").into_owned();
+        for e in services_in(self.mem.m, &rest) {
+            let walks = has(
+                r"^(?:go through|loop|iterate|process|walk|handle|work|gehe|durchlaufe|recorre|parcours|read|take|get)\b",
+                &rest,
+            );
+            if walks
+                && e.service.is_some_and(|s| {
+                    !s.actions.is_empty()
+                        && self.mem.trigger.is_none_or(|t| t.key != s.key)
+                        && !self.mem.read.iter().any(|(r, _)| r.key == s.key)
+                })
+            {
+                let read = read_step(self.mem, &rest, e);
+                self.tree.push(read);
+            }
+        }
         let step = self.mem.step(
             text,
             Does::Loop {
@@ -798,7 +901,7 @@ impl Flow<'_, '_> {
             self.on_error.extend(steps);
             return;
         }
-        if self.verdict(&text) || self.modifier(&text) {
+        if self.verdict(&text) || self.modifier(&text) || self.after_consent(&text) {
             return;
         }
         if has(r"^{if}\b", &text) {
@@ -824,6 +927,9 @@ impl Flow<'_, '_> {
             let whole = c.get(0).map_or("", |x| x.as_str());
             if whole.contains('§') { whole.to_owned() } else { String::new() }
         }).trim_start_matches([' ', ',']).to_owned();
+        if self.fetched_first(&text) {
+            return;
+        }
         if let Some(steps) =
             special::respond_if_webhook(self.mem, &text).or_else(|| special::steps(self.mem, &text))
         {
@@ -834,6 +940,9 @@ impl Flow<'_, '_> {
             return;
         }
         if self.several_sources(&text) || self.more_instructions(&text) {
+            return;
+        }
+        if self.elliptical(&text) || self.two_targets(&text) {
             return;
         }
         self.sentiment_of(&text);
@@ -857,6 +966,136 @@ impl Flow<'_, '_> {
             self.tree.push(filter);
         }
         let _ = m;
+    }
+
+    /// "delete them only after my approval".
+    fn after_consent(&mut self, text: &str) -> bool {
+        let Some(c) = rx(r"^(.+?)\s+(?:but\s+)?(?:only\s+|nur\s+|solo\s+|seulement\s+)?(?:after|with|upon|once|nach|mit|con|tras|après|avec)\s+(?:my|an?|the|his|her|their|manual|human|meiner?|mi|mon|\w+'s)?\s*(?:approval|freigabe|genehmigung|zustimmung|aprobación|approbation|ok)\b.*$").captures(text) else {
+            return false;
+        };
+        let Some(action) = c.get(1).map(|a| a.as_str().to_owned()) else {
+            return false;
+        };
+        if verb_in(&action).is_none_or(|(v, _)| v.role != "action") {
+            return false;
+        }
+        let entry = self
+            .mem
+            .used
+            .iter()
+            .rev()
+            .find(|e| e.is("chat"))
+            .copied()
+            .or_else(|| crate::model::offline::lexicon::service("email"));
+        let Some(entry) = entry else { return false };
+        let args = self.mem.last_target.clone().into_iter().collect();
+        let ask = self.mem.step(
+            text,
+            Does::Approval {
+                service: crate::model::offline::read::act::service_of(entry, &entry.label),
+                args,
+                approved: Vec::new(),
+                rejected: Vec::new(),
+            },
+        );
+        self.tree.push(ask);
+        self.tree.enter(Branch::Approved);
+        self.act(&action);
+        true
+    }
+
+    /// "…, if country is FR to orders-fr": the same step with another place.
+    fn elliptical(&mut self, text: &str) -> bool {
+        use crate::model::offline::plan::Role;
+        let Some(place) = first(
+            r"^(?:to|into|in|an|nach|in die|a|en|à|dans)\s+(?:the\s+)?(§[qcmfdn]\d+§|[\w-]+)$",
+            text,
+        ) else {
+            return false;
+        };
+        let m = self.mem.m;
+        let Some(step) = find_last_service(&self.tree.root).cloned() else {
+            return false;
+        };
+        let value = m
+            .entity(place)
+            .map_or_else(|| place.to_owned(), |e| e.value.clone());
+        let mut does = step.does;
+        let Does::Service { args, .. } = &mut does else {
+            return false;
+        };
+        let Some(slot) = args.iter_mut().find(|a| {
+            matches!(
+                a.role,
+                Role::Channel | Role::Container | Role::To | Role::Recipient | Role::Path
+            )
+        }) else {
+            return false;
+        };
+        slot.value = lit(value);
+        let step = self.mem.step(text, does);
+        self.tree.push(step);
+        true
+    }
+
+    /// "post a quote from https://… to #random on Slack": the call first, then the message.
+    fn fetched_first(&mut self, text: &str) -> bool {
+        let m = self.mem.m;
+        let Some(c) = rx(r"\s*\b(?:from|von|aus|de|depuis|desde)\s+(§u\d+§)").captures(text)
+        else {
+            return false;
+        };
+        let talks = services_in(m, text).iter().any(|e| {
+            e.service
+                .is_some_and(|s| s.is("chat") || s.is("mail") || s.is("sms"))
+        }) || m.one(text, "mc").is_some();
+        let (Some(whole), Some(url)) = (c.get(0), c.get(1).and_then(|u| m.entity(u.as_str())))
+        else {
+            return false;
+        };
+        if !talks || verb_in(text).is_none_or(|(v, _)| v.role != "action") {
+            return false;
+        }
+        let step = self.mem.step(
+            text,
+            Does::Http {
+                method: "GET".into(),
+                url: url.value.clone(),
+                query: Vec::new(),
+                body: Vec::new(),
+                auth: None,
+                save_as_file: false,
+                never_fail: false,
+                rate_per_second: None,
+            },
+        );
+        self.tree.push(step);
+        let mut rest = text.to_owned();
+        rest.replace_range(whole.range(), "");
+        self.act(&rest);
+        true
+    }
+
+    /// "add the person to Brevo and to Airtable base 'Users'": twice.
+    fn two_targets(&mut self, text: &str) -> bool {
+        let Some(c) = rx(r"^(.+?)\s+((?:to|into|in|on|nach|an|a|en|à|sur|dans)\s+(?:(?:the|our|my|la|el|le)\s+)?(?:[\w-]+\s+){0,2}§s\d+§[^,]*?)\s*(?:,|\band\b|\bund\b|\by\b|\bet\b|&|\+)\s*(?:also\s+|auch\s+)?((?:to|into|in|on|nach|an|a|en|à|sur|dans)\s+(?:(?:the|our|my|la|el|le)\s+)?(?:[\w-]+\s+){0,2}§s\d+§.*)$").captures(text) else {
+            return false;
+        };
+        let (Some(head), Some(one), Some(two)) = (c.get(1), c.get(2), c.get(3)) else {
+            return false;
+        };
+        if verb_in(head.as_str()).is_none_or(|(v, _)| v.role != "action") {
+            return false;
+        }
+        let first_half = format!("{} {}", head.as_str(), one.as_str());
+        let second_half = format!("{} {}", head.as_str(), two.as_str());
+        for half in [first_half, second_half] {
+            let steps = service_steps(self.mem, &half);
+            for s in steps {
+                self.place(s, &half);
+            }
+        }
+        true
     }
 
     /// "post positive ones": the mood is found first, then only those go on.
@@ -1309,6 +1548,7 @@ impl Flow<'_, '_> {
                 ..
             } => {
                 self.labels.clone_from(labels);
+                self.label_field = "category".into();
                 self.tree.push(step);
             }
             Does::Llm {
@@ -1527,6 +1767,11 @@ fn error_answers(mem: &mut Memory<'_>, steps: &mut Vec<Step>, errors: &[(String,
                     lit(what.trim().to_owned()),
                 ));
             }
+            let what = if what.trim().is_empty() {
+                "id".to_owned()
+            } else {
+                what.trim().to_owned()
+            };
             let left = Val::Field {
                 name: what.trim().to_owned(),
                 of,
@@ -1584,6 +1829,13 @@ fn each_that(head: &str) -> String {
 
 /// Cuts a clause before the verb of its action: "If the total is over 100 tell #x" → both halves.
 pub fn split_at_action(text: &str) -> (String, Option<String>) {
+    if let Some(c) =
+        rx(r"^({if}\s+.+?\s(?:is|are|=|ist|es|est)\s+\S+)\s+((?:to|into|an|nach|a|à)\s+\S+)$")
+            .captures(text)
+        && let (Some(a), Some(b)) = (c.get(1), c.get(2))
+    {
+        return (a.as_str().to_owned(), Some(b.as_str().to_owned()));
+    }
     // "Negative ones also into Slack #x"
     if let Some(c) = rx(r"^((?:\S+ ){1,4}?(?:ones|tweets|mails|tickets|leads|orders|reviews|rows|items|messages|\w+))\s+(?:also|auch|también|aussi)\s+((?:go(?:es)? )?(?:to|into|in|on|auf|a|dans|via)\s.*§.*)$").captures(text)
         && let (Some(a), Some(b)) = (c.get(1), c.get(2))
@@ -1648,6 +1900,21 @@ fn last_http(steps: &mut [Step]) -> Option<&mut Step> {
 fn batch_size(steps: &[Step]) -> Option<u32> {
     steps.iter().find_map(|s| match &s.does {
         Does::Loop { batch_size, .. } => Some(*batch_size),
+        _ => None,
+    })
+}
+
+/// The last step on a service, wherever it hangs.
+fn find_last_service(steps: &[Step]) -> Option<&Step> {
+    steps.iter().rev().find_map(|s| match &s.does {
+        Does::If {
+            then, otherwise, ..
+        } => find_last_service(otherwise).or_else(|| find_last_service(then)),
+        Does::Loop { body, after, .. } => {
+            find_last_service(after).or_else(|| find_last_service(body))
+        }
+        Does::Switch { cases, .. } => cases.iter().rev().find_map(|c| find_last_service(&c.steps)),
+        Does::Service { .. } => Some(s),
         _ => None,
     })
 }

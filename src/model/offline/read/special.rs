@@ -2,9 +2,7 @@
 
 use crate::model::offline::lexicon::{self, first, has, rx};
 use crate::model::offline::plan::{Arg, Cmp, Cond, Does, LlmTask, Role, Step, Val};
-use crate::model::offline::read::act::{
-    Memory, named, read_step, service_of, services_in, verb_in,
-};
+use crate::model::offline::read::act::{Memory, read_step, service_of, services_in, verb_in};
 use crate::model::offline::read::args;
 use crate::model::offline::read::clause::strip_lead;
 use crate::model::offline::read::cond;
@@ -17,6 +15,21 @@ use crate::model::offline::read::when;
 /// Steps of a clause that a special rule understands.
 pub fn steps(mem: &mut Memory<'_>, text: &str) -> Option<Vec<Step>> {
     let t = strip_lead(text).to_owned();
+    if mem.answers_caller
+        && has(r"^(?:returns?|answers?|responds?|gives?|delivers?)\b", &t)
+        && !services_in(mem.m, &t).is_empty()
+    {
+        let mut out = source_reads(mem, &t);
+        out.push(mem.step(
+            &t,
+            Does::Respond {
+                status: 200,
+                body: Vec::new(),
+                as_text: None,
+            },
+        ));
+        return Some(out);
+    }
     if has(
         r"^(?:return|returns|gib\b.*\bzurück|devuelve|renvoie|retourne)\b",
         &t,
@@ -218,9 +231,6 @@ fn media(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
     None
 }
 
-const MODEL_WORDS: &str =
-    r"\b(?:llm|ai|ki|gpt|ia|language model|sprachmodell|modelo de lenguaje|agent|agente)\b|§s\d+§";
-
 fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
     let m = mem.m;
     let opened = m.open(t);
@@ -271,6 +281,36 @@ fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         return llm(mem, LlmTask::Sentiment);
     }
     if by_model
+        && has(r"\bpdfs?\b", &opened)
+        && has(
+            r"\b(?:extract|extracts|pull out|extrahier\w*|extrae|extraer|extrai\w*|read)\b",
+            &opened,
+        )
+        && services_in(m, t).is_empty()
+        && fields_tail(m, t).len() > 1
+    {
+        return Some(vec![
+            mem.step(
+                t,
+                Does::FromFile {
+                    format: "pdf".into(),
+                    options: Vec::new(),
+                },
+            ),
+            mem.step(
+                t,
+                Does::Llm {
+                    task: LlmTask::Extract {
+                        fields: fields_tail(m, t),
+                    },
+                    provider: provider.clone(),
+                    instructions: instructions.clone(),
+                    input: None,
+                },
+            ),
+        ]);
+    }
+    if by_model
         && has(
             r"\b(?:extract|extracts|pull out|pulls out|extrahier\w*|extrae|extraer|extrai\w*|parse|auslesen|read out)\b",
             &opened,
@@ -287,7 +327,7 @@ fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         );
     }
     if has(
-        r"\b(?:summari[sz]e[sd]?|summari[sz]ing|sum (?:it |them )?up|zusammenfass\w*|zusammengefasst|fasse\b.*\bzusammen|resum(?:e|ir|a|elos?|elas?|irlos?)|résum(?:e|er|ez|és))\b",
+        r"\b(?:summari[sz]e[sd]?|summari[sz]ing|zusammenfass\w*|zusammengefasst|fasse\b.*\bzusammen|resum(?:e|ir|a|elos?|elas?|irlos?)|résum(?:e|er|ez|és))\b",
         &opened,
     ) {
         let mut out = source_reads(mem, t);
@@ -349,9 +389,31 @@ fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         return None;
     }
     let writes = has(
-        r"\b(?:write|writes|written|generated|geschrieben\w*|verfasst\w*|escrit[oa]s?|rédigée?s?|draft|compose|rewrite|personali[sz]e\w*|critique|review|suggest|generate|improve|brainstorm|come up with|formulier\w*|schreib\w*|verfass\w*|redacta\w*|escrib\w*|rédige\w*|écri\w*|score|rate|analy[sz]e\w*|analysier\w*|evaluate|bewerte\w*|answer|decide|check)\b",
+        r"\b(?:write|writes|written|generated|geschrieben\w*|verfasst\w*|escrit[oa]s?|rédigée?s?|draft|compose|rewrite|personali[sz]e\w*|critique|review|suggest|detect|determine|identify|recogni[sz]e|generate|improve|brainstorm|come up with|formulier\w*|schreib\w*|verfass\w*|redacta\w*|escrib\w*|rédige\w*|écri\w*|score|rate|analy[sz]e\w*|analysier\w*|evaluate|bewerte\w*|answer|decide|check)\b",
         &opened,
     );
+    // "Let GPT write a LinkedIn post about our latest article (RSS …)": the post itself comes later.
+    if by_model
+        && writes
+        && has(
+            r"^(?:let|have|ask|use|lass|deja|pide|laisse|demande)\b",
+            &opened,
+        )
+    {
+        let mut out = Vec::new();
+        for e in services_in(m, &opened) {
+            let Some(entry) = e.service else { continue };
+            if entry.key == "rssFeedRead" {
+                let mut reading = source_reads(mem, t);
+                reading.retain(|s| matches!(&s.does, Does::Service { service, .. } if service.node_types == entry.actions));
+                out.extend(reading);
+            } else {
+                mem.used.push(entry);
+            }
+        }
+        out.extend(llm(mem, LlmTask::Write).unwrap_or_default());
+        return Some(out);
+    }
     if by_model && writes && services_in(m, t).is_empty() {
         let agentic = has(
             r"\b(?:agent|agente|research\w*|on the web|web search|search the web)\b",
@@ -374,7 +436,6 @@ fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         }
         return llm(mem, LlmTask::Write);
     }
-    let _ = MODEL_WORDS;
     None
 }
 
@@ -478,6 +539,26 @@ fn files(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         };
         return Some(vec![mem.step(t, Does::FromFile { format, options })]);
     }
+    if no_service
+        && path.is_none()
+        && let Some(format) = first(
+            r"^(?:convert|konvertier|wandle|convierte|convertis|transform|turn|export|save|speicher|guarda)\w*\b.{0,30}?\b(?:to|into|as|in|als|a|en)\s+(?:an?\s+|ein\w*\s+|un\w*\s+)?(csv|excel|xlsx|json|html|pdf)\b",
+            &opened,
+        )
+    {
+        let format = if format.eq_ignore_ascii_case("excel") {
+            "xlsx".to_owned()
+        } else {
+            format.to_lowercase()
+        };
+        return Some(vec![mem.step(
+            t,
+            Does::ToFile {
+                format,
+                file_name: args::file_name(m, t),
+            },
+        )]);
+    }
     let disk = no_service
         && path.as_deref().is_some_and(|p| p.contains('.'))
         && !has(r"\b(?:webhook|run|execute|GET|POST)\b", t);
@@ -579,6 +660,7 @@ fn http(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
             ) && !has(r"^(?:ping|check)\b", t);
             if push { "POST".into() } else { "GET".into() }
         });
+    let method_of = method.clone();
     let auth = first(
         r"\b(bearer|basic auth|api key|header auth|oauth2?)\b",
         &m.open(t),
@@ -617,6 +699,16 @@ fn http(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
             rate_per_second: rate,
         },
     );
+    let data = first(r"\.(csv|xlsx|xls|json|xml|ics)$", &url.value)
+        .or(first(r"\b(csv|excel)\b", t))
+        .map(str::to_lowercase)
+        .filter(|f| f != "json" && never_post(&method_of));
+    let mut step = step;
+    if data.is_some()
+        && let Does::Http { save_as_file, .. } = &mut step.does
+    {
+        *save_as_file = true;
+    }
     let mut out = Vec::new();
     // "for each URL in column 'url' of a Google Sheet call …": the list is read first.
     for e in services_in(m, t) {
@@ -629,7 +721,25 @@ fn http(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         }
     }
     out.push(step);
+    if let Some(format) = data {
+        let format = if format == "excel" || format == "xls" {
+            "xlsx".to_owned()
+        } else {
+            format
+        };
+        out.push(mem.step(
+            t,
+            Does::FromFile {
+                format,
+                options: Vec::new(),
+            },
+        ));
+    }
     Some(out)
+}
+
+fn never_post(method: &str) -> bool {
+    method == "GET"
 }
 
 /// "at most 5 requests per second", "under 100 mails per minute": how many in a second.

@@ -45,7 +45,6 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
     if !found.triggers.is_empty() {
         return found;
     }
-    let opening = clauses.first().map(|c| m.open(&c.text)).unwrap_or_default();
     if has(
         r"\b(?:any|another|a|the|this|my|our|other|some|one of (?:my|our)) (?:n8n )?workflows? (?:fails?|errors?|crash\w*|breaks?)\b|\bworkflow (?:error|failure)s?\b|\bwenn ein (?:anderer )?workflow (?:fehlschlägt|scheitert)|\b(?:un|otro) (?:workflow|flujo) fall\w+|\bun workflow échoue",
         &whole,
@@ -67,6 +66,7 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
             let inputs = first(r"\bwith (?:the )?(?:inputs?|parameters?)\s+([^.]+)|\bcalls? (?:it|this) with\s+([^.,]+)", &whole)
                 .map(crate::model::offline::read::value::list)
                 .unwrap_or_default();
+            let inputs = inputs.iter().map(|i| m.plain(i)).collect();
             found.triggers.push(Trigger::SubWorkflow { inputs });
         }
         for c in clauses.iter_mut() {
@@ -220,6 +220,10 @@ fn webhook(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: 
         r"(?:,\s*|\s)(?:that|which|der|die|das|que|qui)\s+(.+)$",
         &clause.text,
     )
+    .or(first(
+        r"§h\d+§\s+((?:returns?|answers?|responds?|gives?|delivers?)\s.+)$",
+        &clause.text,
+    ))
     .map(str::to_owned);
     if let Some(c) = clauses.get_mut(at) {
         match rest {
@@ -274,6 +278,10 @@ fn webhook(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: 
             r"(?:,\s*|\s)(?:that|which|der|die|que|qui)\s+(.+)$",
             &next.text,
         )
+        .or(first(
+            r"§h\d+§\s+((?:returns?|answers?|responds?|gives?|delivers?)\s.+)$",
+            &next.text,
+        ))
         .map(str::to_owned);
         next.text = rest.unwrap_or_default();
     }
@@ -291,7 +299,7 @@ const FORM_KINDS: [(&str, &str); 9] = [
         "date",
     ),
     (
-        r"amount|betrag|number of|anzahl|quantity|menge|qty|importe|cantidad|montant|price|preis|age|days|tage|total|budget",
+        r"amount|betrag|number of|anzahl|quantity|menge|qty|importe|cantidad|montant|price|preis|\bage\b|\bdays\b|\btage\b|total|budget|rating|bewertung|puntuación|note sur",
         "number",
     ),
     (
@@ -348,6 +356,17 @@ fn form(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str) -> Option<
             let options: Vec<String> = first(r"\(([^()]*[/|][^()]*)\)", label)
                 .map(|o| o.split(['/', '|']).map(|s| s.trim().to_owned()).collect())
                 .unwrap_or_default();
+            let (label, options) = match label.split_once(':') {
+                Some((name, choices)) if choices.contains('/') || choices.contains('|') => (
+                    name.trim(),
+                    choices
+                        .split(['/', '|'])
+                        .map(|s| s.trim().to_owned())
+                        .filter(|s| !s.is_empty())
+                        .collect(),
+                ),
+                _ => (label.as_str(), options),
+            };
             let plain = rx(r"\s*\([^()]*\)").replace(label, "").trim().to_owned();
             let kind = if options.is_empty() {
                 FORM_KINDS
@@ -381,6 +400,10 @@ fn form(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str) -> Option<
             required: true,
         });
     }
+    mem.choices = fields
+        .iter()
+        .find(|f| f.options.len() > 1)
+        .map(|f| (f.label.clone(), f.options.clone()));
     let title = title_of(m, &t);
     // Keep what else the clause says ("…, create the contact" was cut already).
     let rest = first(
@@ -651,12 +674,43 @@ fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Fo
                     r"\b(?:i get|i receive|arrives?|comes? in|incoming|eingehend)",
                     &text,
                 ));
-        let by_if = has(r"^(?:(?:and|hey|hi|please),?\s+)?{if}\b", &text)
+        let somebody = i == 0
+            && c.join == Join::Start
+            && !has_action(&text)
+            && has(
+                r"\b(?:customers?|people|users?|clients?|someone|everyone|visitors?|kunden|leute|nutzer|mitarbeiter|clientes|usuarios|personas|utilisateurs|we|i)\b.*\b(?:sends?|writes?|submits?|uploads?|posts?|orders?|books?|gets?|receives?|schick\w*|schreib\w*|senden|env[ií]an|escriben|suben|envoient|écrivent)\b",
+                &text,
+            )
             && services
                 .iter()
                 .any(|e| e.service.is_some_and(|s| !s.triggers.is_empty()));
-        let is_event = (opens
-            && (watches || by_if || event_noun || c.join == Join::Start && arrow_next)
+        let queue = i == 0
+            && c.join == Join::Start
+            && services.iter().any(|e| {
+                e.service
+                    .is_some_and(|s| s.is("queue") && !s.triggers.is_empty())
+            })
+            && (arrow_next
+                || has(
+                    r"^(?:read|reads|listen|consume|subscribe|lies|lee|lis|receive)\b",
+                    &text,
+                ));
+        let somebody = somebody
+            || queue
+            || i == 0
+                && c.join == Join::Start
+                && !has_action(&text)
+                && clauses.get(1).is_some_and(|n| n.join == Join::Arrow)
+                && services
+                    .iter()
+                    .any(|e| e.service.is_some_and(|s| !s.triggers.is_empty()));
+        let by_if = somebody
+            || has(r"^(?:(?:and|hey|hi|please),?\s+)?{if}\b", &text)
+                && services
+                    .iter()
+                    .any(|e| e.service.is_some_and(|s| !s.triggers.is_empty()));
+        let is_event = (somebody
+            || opens && (watches || by_if || event_noun || c.join == Join::Start && arrow_next)
             || c.join == Join::Start && i == 0 && event_noun && (arrow_next || !has_action(&text)))
             && (triggerable.is_some() || mail);
         if is_event {
@@ -729,7 +783,7 @@ fn has_action(text: &str) -> bool {
 fn split_event(text: &str) -> (String, Option<String>) {
     for pattern in [
         r"^(.+?)\s+((?:i want|i'd like|i would like|we want|please|then|quiero|je veux|möchte ich|will ich|sollst? du|soll(?:en)?)\s+.+)$",
-        r"^(.+?)\s+((?:should|shall|must|need to|needs to|have to|has to|sollen|soll|müssen|deben|debe|doivent|doit|get|gets|go to|goes to)\s+(?:be\s+)?.+)$",
+        r"^(.+?)\s+((?:should|shall|must|need to|needs to|have to|has to|sollen|soll|müssen|deben|debe|doivent|doit|gets? \w+ed|go to|goes to)\s+(?:be\s+)?.+)$",
     ] {
         if let Some(c) = rx(pattern).captures(text)
             && let (Some(a), Some(b)) = (c.get(1), c.get(2))
@@ -742,6 +796,12 @@ fn split_event(text: &str) -> (String, Option<String>) {
     if let Some(c) = rx(r"^((?:bei|nach|für jede\w*|pour chaque|à chaque|para cada|por cada|con cada|tras cada|al recibir)\b.*?§s\d+§(?:\s*(?:§[qr]\d+§|(?:-?(?:store|shop|repo|repository|board|list|kanal|liste|konto|postfach))\b))*)\s+(.+)$").captures(text)
         && let (Some(a), Some(b)) = (c.get(1), c.get(2))
         && crate::model::offline::read::act::verb_in(b.as_str()).is_some()
+    {
+        return (a.as_str().to_owned(), Some(b.as_str().to_owned()));
+    }
+    // "let Claude review it", "transcribe the audio": work for a model starts here.
+    if let Some(c) = rx(r"^(.+?§s\d+§.*?)\s+((?:let|have)\s+(?:§s\d+§|an? |the |ai\b|gpt|chatgpt|claude).+|(?:transcribe|translate|summari[sz]e|classify|extract|analy[sz]e|categori[sz]e)\s+(?:the|it|them|its|each|this|their)\b.+)$").captures(text)
+        && let (Some(a), Some(b)) = (c.get(1), c.get(2))
     {
         return (a.as_str().to_owned(), Some(b.as_str().to_owned()));
     }
@@ -853,6 +913,7 @@ fn event_condition(m: &Masked, event: &str) -> Option<Cond> {
     {
         all.push(Cond::Compare { left: field("ref"), op: Cmp::Eq, right: lit(format!("refs/heads/{branch}")) });
     } else if let Some(state) = first(r"\b(?:switch(?:es|ed)?|chang(?:es|ed)?|moves?|moved|goes|set|turns|wechselt|geändert|pasa|cambia|passe|transitions?)\s+(?:its status\s+|status\s+)?(?:to|into|in|auf|zu|a|à|en)\s+(?:the\s+)?(?:status|stage|state|status|estado)?\s*[\x22'„“]?([\w -]+?)[\x22'”“]?(?:$|,| in | on | \()", &plain)
+        .or(first(r"\b(?:gets|has|receives|reaches|bekommt|hat|erreicht|recibe|reçoit)\s+(?:the\s+|den\s+)?(?:status|stage|state|estado|statut)\s+[\x22']?(\w+)", &plain))
         .or(first(r"\b(?:ends up|ended up|ends|ended|finishes|finished)\s+(?:as\s+|with\s+|in\s+|with status\s+)?(\w+)", &plain))
         .or(first(r"\bwith (?:the )?(?:status|state|stage)\s+[\x22']?(\w+)", &plain))
         .or(first(r"\b(?:pipeline|build|job|deployment|deploy|workflow run|payment|charge|run|check)s?\s+(fail(?:s|ed)?|succeed(?:s|ed)?)\b", &plain).map(|w| if has("^fail", w) { "failed" } else { "success" }))
@@ -869,18 +930,18 @@ fn event_condition(m: &Masked, event: &str) -> Option<Cond> {
         all.push(c);
     }
     if all.is_empty()
-        && has(r"\d", event)
+        && has(r"\d", &plain)
         && has(
             r"\b(?:is|are|es|est|ist|drops?|falls?|goes|exceeds?|below|above|over|under|more than|less than|menor|mayor|más de|menos de|unter|über|at least|more than|occurs?)\b",
             event,
         )
         && let Some(c) = cond::condition(m, event)
-        && !matches!(
+        && matches!(
             &c,
             Cond::Compare {
-                op: Cmp::IsTrue,
+                op: Cmp::Gt | Cmp::Ge | Cmp::Lt | Cmp::Le,
                 ..
-            }
+            } | Cond::All { .. }
         )
     {
         all.push(c);
