@@ -7,7 +7,7 @@ use crate::model::offline::compile::existing::Patch;
 use crate::model::offline::compile::words::{alike, fold, words};
 use crate::model::offline::compile::{place, schedule};
 use crate::model::offline::lexicon::{has, rx};
-use crate::model::offline::read::when;
+use crate::model::offline::read::{times, when};
 use crate::n8n::{EditOp, Workflow};
 
 /// What a clause puts in the place of what.
@@ -140,6 +140,8 @@ fn timed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     if !about_time {
         return false;
     }
+    let plain = times::canonical(clause);
+    let clause = plain.text.as_str();
     let found: Vec<_> = when::schedules(clause);
     let Some(last) = found.last() else {
         return false;
