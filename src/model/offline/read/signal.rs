@@ -11,6 +11,9 @@ use crate::model::offline::read::value::{arg, fields_in, list, lit};
 
 const FAILED: &str = r"(?:(?:{if}|on|bei|al|wann immer|immer wenn|jedes mal,? wenn|chaque fois qu'?e?)\s+)?(?:\b(?:any|another|a|the|this|my|our|other|some|one of (?:my|our|the)|any of (?:my|our|the)|ein\w*|irgendein\w*|jeder|der|ein\w* (?:unserer|meiner|der)|irgendein\w* (?:unserer|meiner)|unser\w*|mein\w*|un|una|otro|cualquier|algún|alguno|alguno de (?:mis|nuestros|los)|uno de (?:mis|nuestros|los)|l'un de (?:mes|nos)|un de (?:mes|nos)|n'importe quel|n'importe lequel de (?:mes|nos)|un autre|l'un des)\s+)(?:other |anderer? |andere |otros? |autres? )?(?:§s\d+§[\s-]*|n8n[\s-]*)?(?:workflows?|flujos?(?: de trabajo)?|flux|automatisierung(?:en)?|automations?)(?:\s+(?:runs?|executions?))?(?:\s+(?:de|in|von|in)\s+§s\d+§)?\s+(?:(?:ever|run|has|have|had|einen?|mit|se|ha|tiene|a|est en|en|throws|runs into|stops with|ends with|ends in|da|termina con|tombe en|an)\s+)*(?:fails?|failed|errors?|crash\w*|breaks?|dies|fehl\w*|scheiter\w*|abst(?:ü|u)rzt\w*|abgestürzt|abbricht|abgebrochen|crasht|schief\s?geht|ausfällt|fall[aeóo]\w*|erró\w*|rompe\w*|échou\w*|plant\w*|erreur|panne)(?:\s+(?:ist|hat|wirft|läuft))?";
 
+/// Verb first: "cuando falle cualquier workflow", "si falla alguno de mis flujos", "lorsque plante un workflow".
+const FAILED_FIRST: &str = r"{if}\s+(?:se\s+)?(?:fall[aeóo]\w*|rompa|rompe|dé error|da error|plante\w*|échoue\w*)\s+(?:(?:un|una|el|algún|alguno|cualquiera?|otro|uno|n'importe quel|l'un)\s+)?(?:de\s+)?(?:mis |nuestros |los |mes |nos )?(?:§s\d+§[\s-]*)?(?:workflows?|flujos?(?: de trabajo)?|flux)(?:\s+(?:de|en)\s+§s\d+§)?|\b(?:on|bei|en caso de|en cas d')\s*(?:an?y?\s+|einem\s+|un\s+)?(?:workflow[\s-]*(?:errors?|failures?|fehlern?)|errors? in (?:any|a|one of (?:my|our)) workflows?|fallo de (?:un )?(?:workflow|flujo)|échec d'un workflow)\b";
+
 const CALLED: &str = r"\b(?:called|triggered|invoked|started|run|executed|used|callable|reusable)\s+(?:by|from)\s+(?:other|another|any other|any|a different|some other|a parent|several|my other|our other|multiple)\s+(?:n8n )?workflows?\b|\bvon\s+(?:einem\s+)?ander(?:en|em)\s+workflows?\b|\b(?:llamad[oa]|invocad[oa]|ejecutad[oa]|lanzad[oa])\s+(?:por|desde)\s+(?:otros?|cualquier)\s+(?:workflows?|flujos?)\b|\bappelé\w*\s+(?:par|depuis)\s+(?:un |d'|des )?autres?\s+(?:workflows?|flux)\b";
 
 const SUB: &str = r"^(?:(?:a|an|the|build|create|make|me|us|i|we|need|want|this|is|it's|ein\w*|un|una|bau\w*|erstell\w*|mach\w*|mir|crea|crée|créer|construye|hazme|necesito|reusable|wiederverwendbar\w*|small|please|bitte)\s+)*(?:sub-?\s?workflows?|unter-?workflows?|teil-?workflows?|sub-?flujos?|sub-?flow|sous-?workflows?|sous-?flux|(?:sub)workflow)\b";
@@ -37,6 +40,7 @@ fn failed(clauses: &mut Vec<Clause>, found: &mut Found) -> bool {
     let hit = clauses.iter().enumerate().take(3).find_map(|(i, c)| {
         rx(FAILED)
             .find(&c.text)
+            .or(rx(FAILED_FIRST).find(&c.text))
             .map(|m| (i, c.text.clone(), m.range()))
     });
     let Some((i, text, span)) = hit else {
@@ -343,6 +347,29 @@ pub fn things(m: &Masked, text: &str) -> Vec<Arg> {
         out.push(arg(Role::Field("topic".into()), lit(path)));
     }
     out
+}
+
+/// The service's own events already say this state ("payment failed"): no condition is needed.
+pub fn says_state(entry: &lexicon::ServiceEntry, state: &str) -> bool {
+    let stem: String = state.to_lowercase().chars().take(4).collect();
+    if stem.chars().count() < 4 {
+        return false;
+    }
+    let catalog = crate::n8n::catalog::Catalog::embedded();
+    entry
+        .triggers
+        .iter()
+        .filter_map(|t| catalog.lookup(t, None).known())
+        .any(|d| {
+            d.properties.iter().any(|p| {
+                !p.name.to_lowercase().contains("status")
+                    && p.options.iter().any(|o| {
+                        o.value
+                            .as_str()
+                            .is_some_and(|v| v.to_lowercase().contains(&stem))
+                    })
+            })
+        })
 }
 
 #[cfg(test)]

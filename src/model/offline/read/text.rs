@@ -419,9 +419,41 @@ fn respell(text: &str) -> String {
         if let Some(right) = lexicon::typo(&lower) {
             return right.to_owned();
         }
-        word.to_owned()
+        misspelt_service(&lower).map_or_else(|| word.to_owned(), str::to_owned)
     })
     .into_owned()
+}
+
+/// The one service name that a word which is none misses by a letter.
+fn misspelt_service(word: &str) -> Option<&'static str> {
+    static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        lexicon::services()
+            .iter()
+            .flat_map(|s| s.aliases.iter())
+            .filter(|a| {
+                !a.capitalised
+                    && a.text.len() >= 6
+                    && a.text.chars().all(|c| c.is_ascii_lowercase())
+            })
+            .map(|a| a.text.as_str())
+            .collect()
+    });
+    if word.len() < 6
+        || !word.is_ascii()
+        || lexicon::verb(word).is_some()
+        || lexicon::noun(word).is_some()
+    {
+        return None;
+    }
+    let mut near = NAMES.iter().filter(|n| {
+        n.len().abs_diff(word.len()) <= 1
+            && !word.starts_with(**n)
+            && n.get(..1) == word.get(..1)
+            && strsim::damerau_levenshtein(n, word) == 1
+    });
+    let found = near.next().copied()?;
+    // a name itself, or two candidates: leave it
+    (!NAMES.contains(&word) && near.next().is_none()).then_some(found)
 }
 
 #[cfg(test)]

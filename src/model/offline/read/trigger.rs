@@ -936,14 +936,14 @@ fn push_event(
             args: filters(m, event, entry),
         });
     }
-    if let Some(condition) = event_condition(m, &opened) {
+    if let Some(condition) = event_condition(m, &opened, entry) {
         let step = mem.step(said, Does::Filter { condition });
         found.first_steps.push(step);
     }
 }
 
 /// What the event's words ask beyond the event: a branch, a state, a sender, a figure.
-fn event_condition(m: &Masked, event: &str) -> Option<Cond> {
+fn event_condition(m: &Masked, event: &str, entry: &ServiceEntry) -> Option<Cond> {
     let mut all = Vec::new();
     let plain = m.plain(event);
     let cmp = |name: &str, op: Cmp, v: &str| Cond::Compare {
@@ -961,8 +961,10 @@ fn event_condition(m: &Masked, event: &str) -> Option<Cond> {
         .or(first(r"\bwith (?:the )?(?:status|state|stage)\s+[\x22']?(\w+)", &plain))
         .or(first(r"\b(?:pipeline|build|job|deployment|deploy|workflow run|payment|charge|run|check)s?\s+(fail(?:s|ed)?|succeed(?:s|ed)?)\b", &plain).map(|w| if has("^fail", w) { "failed" } else { "success" }))
         .or(first(r"\b(failed|successful|cancelled|canceled|urgent|high[- ]priority)\s+(?:\w+\s+)?(?:pipeline|build|job|deployment|ticket|order|run)s?\b", &plain))
+        .or(first(r"\b(?:is|are|was|gets|wird|ist|es|est)\s+(?:marked (?:as )?)?(won|lost|approved|rejected|gewonnen|verloren|ganado|perdido)\b", &plain).map(|w| if has("^(?:won|gew|gan)", w) { "won" } else if has("^(?:lost|verl|perd)", w) { "lost" } else { w }))
+        .filter(|state| !signal::says_state(entry, state.trim()) && !has(r"^(?:created|new|opened|received|submitted|added|placed|deleted|updated)$", state.trim()))
     {
-        let name = if has(r"\bstage\b|\bdeal\b", &plain) { "stage" } else if has(r"urgent|priority", state) { "priority" } else { "status" };
+        let name = if has(r"^(?:won|lost)$", state.trim()) { "status" } else if has(r"\bstage\b|\bdeal\b", &plain) { "stage" } else if has(r"urgent|priority", state) { "priority" } else { "status" };
         all.push(cmp(name, Cmp::Eq, rx(r"[- ]priority").replace(state.trim(), "").as_ref()));
     }
     if let Some(tail) = first(

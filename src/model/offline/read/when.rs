@@ -417,7 +417,7 @@ fn bare_weekday_times(text: &str, found: &mut Vec<Timed>) {
 fn not_a_schedule(text: &str, span: &Range<usize>) -> bool {
     let before = text.get(..span.start).unwrap_or_default();
     has(
-        r"\b(?:last|past|since|until|by|previous|next|this|letzten?|seit|bis|nächsten?|for|times|per|at most|more than|max(?:imum)?|the|older than|within)\s*$",
+        r"\b(?:last|past|since|until|by|previous|next|this|letzten?|seit|bis|nächsten?|for|times|per|at most|more than|max(?:imum)?|the|older than|within|folder|ordner|carpeta|dossier|board|list|table|channel|sheet|called|named|namens|file|project)\s*$",
         before,
     ) && !has(r"\b(?:by|for the)\s*$", before)
         || has(
