@@ -190,6 +190,13 @@ pub enum Role {
     Workflow,
     Body,
     Header,
+    /// What the user names by its kind: (`board`, 778899), (`queue`, alerts), (`item`, 556677). Canonical English kinds.
+    Named(String),
+    /// A condition on the records that are meant: column, comparison.
+    Where {
+        column: String,
+        op: Cmp,
+    },
     Field(String),
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::super::plan::Verb;
 use super::facts::{Facts, shown};
+use super::verbs;
 use super::words::{alike, fold, plain, words};
 use crate::n8n::catalog::{Property, PropertyKind, PropertyOption};
 
@@ -352,6 +353,33 @@ fn selectable(property: &Property) -> bool {
     matches!(property.kind, PropertyKind::Options) && !property.options.is_empty()
 }
 
+/// The resource whose own name stands first in what was said: "get all rows of the table in the base HR" is about rows.
+fn foremost(facts: &Facts, fixed: &Map<String, Value>, said: &str) -> Option<String> {
+    let said = words(said);
+    let visible = shown(facts, fixed);
+    let property = visible
+        .iter()
+        .find(|p| p.name == "resource" && selectable(p))?;
+    property
+        .options
+        .iter()
+        .filter_map(|o| {
+            let value = o.value.as_str()?;
+            [words(value), words(&o.label)]
+                .iter()
+                .filter(|name| !name.is_empty())
+                .filter_map(|name| {
+                    said.windows(name.len())
+                        .position(|w| w == name.as_slice())
+                        .map(|at| (at, usize::MAX - name.len()))
+                })
+                .min()
+                .map(|rank| (rank, value.to_owned()))
+        })
+        .min()
+        .map(|(_, value)| value)
+}
+
 /// The best resource and operation for a verb and an object.
 pub(super) fn operation(
     facts: &Facts,
@@ -373,6 +401,7 @@ pub(super) fn operation(
         })
         .unwrap_or_else(|| vec![None]);
     let single = resources.len() == 1;
+    let foremost = foremost(facts, fixed, said);
     let mut best = Choice {
         score: -1.0,
         ..Choice::default()
@@ -399,6 +428,9 @@ pub(super) fn operation(
             };
             let by_said = object_score(&said_words, resource, &label) * 0.45;
             score += by_object.max(by_said);
+            if foremost.as_deref() == Some(resource.as_str()) {
+                score += 0.3;
+            }
             if single {
                 score += 0.3;
             }
@@ -431,7 +463,10 @@ pub(super) fn operation(
             if value == "sendAndWait" {
                 continue;
             }
-            let mut total = score + verb_score(verb, option, &object_words, &said_words);
+            let mut total = score
+                + verb_score(verb, option, &object_words, &said_words)
+                    .max(verbs::said_score(verb, option, said));
+            total += 0.3 * verbs::told(option, &said_words) + verbs::forbidden(verb, option, said);
             if operation.default == option.value {
                 total += 0.02;
             }

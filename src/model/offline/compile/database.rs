@@ -90,6 +90,38 @@ impl Draft<'_> {
         true
     }
 
+    /// What goes onto a list or a queue: the one field named, the named fields as JSON, else the item.
+    fn payload(&mut self, at: &At, args: &[Arg]) -> Value {
+        let named: Vec<(String, Value)> = args
+            .iter()
+            .filter(|a| matches!(a.role, Role::Field(_) | Role::Text | Role::Body))
+            .map(|a| (roles::as_field(&a.role), self.value(at, &a.value)))
+            .collect();
+        match named.as_slice() {
+            [] => json!("={{ JSON.stringify($json) }}"),
+            [(_, one)] => one.clone(),
+            many => {
+                let pairs: Vec<String> = many
+                    .iter()
+                    .map(|(name, value)| {
+                        let text = value
+                            .as_str()
+                            .map_or_else(|| value.to_string(), str::to_owned);
+                        let js = text
+                            .strip_prefix("={{")
+                            .and_then(|t| t.strip_suffix("}}"))
+                            .map_or_else(|| json!(text).to_string(), |t| t.trim().to_owned());
+                        format!("{}: {js}", json!(words::snake(name)))
+                    })
+                    .collect();
+                json!(format!(
+                    "={{{{ JSON.stringify({{ {} }}) }}}}",
+                    pairs.join(", ")
+                ))
+            }
+        }
+    }
+
     fn redis(
         &mut self,
         at: &At,
@@ -97,14 +129,59 @@ impl Draft<'_> {
         args: &mut Vec<Arg>,
         params: &mut Map<String, Value>,
     ) {
+        let said = words::plain(call.said);
+        let says = |list: &[&str]| said.iter().any(|w| list.contains(&w.as_str()));
+        let on_list = says(&["list", "liste", "lista", "queue", "warteschlange", "cola"]);
+        let reading = matches!(
+            call.verb,
+            Verb::Get | Verb::Search | Verb::Query | Verb::GetMany
+        );
         let operation = match call.verb {
-            Verb::Get | Verb::Search | Verb::Query | Verb::GetMany => "get",
+            _ if reading && says(&["pop", "rpop", "lpop"]) => "pop",
+            _ if reading && says(&["length", "size", "laenge", "longueur"]) && on_list => "llen",
+            _ if reading => "get",
             Verb::Delete | Verb::Remove => "delete",
-            Verb::Publish => "publish",
+            _ if says(&["publish", "veroeffentliche", "publica", "publie"]) => "publish",
+            _ if says(&[
+                "increment",
+                "increase",
+                "incr",
+                "erhoehe",
+                "incrementa",
+                "count",
+                "counter",
+            ]) && !on_list =>
+            {
+                "incr"
+            }
+            _ if says(&["push", "append", "enqueue", "lpush", "rpush"]) || on_list => "push",
             Verb::Append | Verb::Add if fold(call.object).contains("list") => "push",
             _ => "set",
         };
         params.insert("operation".into(), json!(operation));
+        if matches!(operation, "push" | "publish" | "pop" | "llen") {
+            let named = args
+                .iter()
+                .position(|a| matches!(&a.role, Role::Named(k) if matches!(k.as_str(), "list" | "queue" | "key" | "stream" | "topic")))
+                .map(|i| args.remove(i))
+                .or_else(|| take(args, &Role::Channel))
+                .or_else(|| take(args, &Role::Container))
+                .or_else(|| take(args, &Role::Title));
+            let target = if operation == "publish" {
+                "channel"
+            } else {
+                "list"
+            };
+            if let Some(named) = named {
+                params.insert(target.into(), self.value(at, &named.value));
+            }
+            if matches!(operation, "push" | "publish") {
+                let value = self.payload(at, args);
+                params.insert("messageData".into(), value);
+            }
+            args.clear();
+            return;
+        }
         let key = take(args, &Role::Id)
             .or_else(|| take(args, &Role::MatchOn))
             .or_else(|| take(args, &Role::Title))

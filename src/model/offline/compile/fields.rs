@@ -871,13 +871,24 @@ fn trigger_shape(short: &str) -> Option<Shape> {
 pub(super) fn origin_of(node_type: &str, object: &str) -> Origin {
     let short = node_type.rsplit('.').next().unwrap_or(node_type);
     let mut origin = Origin::default();
-    match trigger_shape(short).or_else(|| trigger_shape(&format!("{short}Trigger"))) {
+    let own = trigger_shape(short);
+    // what an action lists is the bare object, without the envelope of the trigger's event
+    let bare = own.is_none();
+    match own.or_else(|| trigger_shape(&format!("{short}Trigger"))) {
         Some(Shape(base, spelling, about, fields)) => {
-            origin.base = base.to_owned();
+            origin.base = if bare { String::new() } else { base.to_owned() };
             origin.spelling = spelling;
             origin.about = words(about);
             origin.fields = fields
                 .iter()
+                .filter(|(_, path)| {
+                    !bare
+                        || ![
+                            "action.", "current.", "data.", "body.", "payload.", "event.",
+                        ]
+                        .iter()
+                        .any(|envelope| path.starts_with(envelope))
+                })
                 .map(|(said, path)| ((*said).to_owned(), (*path).to_owned()))
                 .collect();
         }

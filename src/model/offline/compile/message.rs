@@ -133,6 +133,7 @@ impl Draft<'_> {
                 _ => set(params, "message", "send"),
             },
             "microsoftOutlook" => match call.verb {
+                _ if fold(call.object).contains("draft") => set(params, "draft", "create"),
                 Verb::Draft => set(params, "draft", "create"),
                 Verb::Reply => set(params, "message", "reply"),
                 _ => set(params, "message", "send"),

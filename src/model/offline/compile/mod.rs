@@ -24,6 +24,7 @@ mod finish;
 mod hosts;
 mod http;
 mod message;
+mod named;
 mod notion;
 pub(in crate::model::offline) mod place;
 mod records;
@@ -36,6 +37,7 @@ mod signal;
 mod steps;
 mod tools;
 mod trigger;
+mod verbs;
 pub(in crate::model::offline) mod words;
 
 #[cfg(test)]

@@ -276,14 +276,15 @@ fn hints(role: &Role) -> &'static [&'static str] {
         Role::Workflow => &["workflowId", "workflow"],
         Role::Body => &["body", "jsonBody", "content", "text", "message", "data"],
         Role::Header => &["headers"],
-        Role::Field(_) => &[],
+        Role::Named(_) | Role::Where { .. } | Role::Field(_) => &[],
     }
 }
 
 /// A role as a field's name, for collections and mappers.
 pub(super) fn as_field(role: &Role) -> String {
     match role {
-        Role::Field(name) => name.clone(),
+        Role::Field(name) | Role::Named(name) => name.clone(),
+        Role::Where { column, .. } => column.clone(),
         Role::To | Role::Recipient => "email".to_owned(),
         Role::Text | Role::Body => "text".to_owned(),
         Role::Title => "title".to_owned(),
@@ -318,7 +319,12 @@ pub(super) fn fit(role: &Role, property: &Property) -> f64 {
     if let Role::Field(name) = role {
         let said = words(name);
         let by_name = alike(&said, &words(&property.name));
-        let by_label = alike(&said, &words(&property.label));
+        // "Database Name or ID" is no name
+        let label = property
+            .label
+            .replace(" Name or ID", "")
+            .replace(" Names or IDs", "");
+        let by_label = alike(&said, &words(&label));
         let mut score = by_name.max(by_label);
         // "customer email" must not land in a parameter that is only `customer`
         let last = said.last();

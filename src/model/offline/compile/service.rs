@@ -205,6 +205,7 @@ impl Draft<'_> {
         };
         let name = name_of(&facts, &label, &params, &choice);
         self.adapt_after(at, call, &facts, &mut args, &mut params, &name);
+        self.place_named(at, &facts, &mut params, &mut args, &name);
         self.fill(at, &facts, &mut params, &args, &name);
         self.finish_params(at, call, &facts, &mut params, &choice);
         (params, choice, name)

@@ -4,6 +4,7 @@
 use crate::model::offline::lexicon::{ServiceEntry, first, has, rx};
 use crate::model::offline::plan::{Arg, Role, Val};
 use crate::model::offline::read::act::Memory;
+use crate::model::offline::read::named;
 use crate::model::offline::read::text::Masked;
 use crate::model::offline::read::value::{
     arg, clean_field, field, field_args, fields_in, list, lit, relative_date, template,
@@ -140,6 +141,7 @@ pub fn for_reading(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Ve
             out.push(arg(Role::Field(name.clone()), field(&name)));
         }
     }
+    named::complete(m, text, entry, &mut out, false);
     out
 }
 
@@ -212,7 +214,13 @@ pub fn for_action(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry, verb: 
             out.extend(titles(m, text));
         }
         out.extend(properties(m, text));
-        let names = fields_in(m, text);
+        let mut names = fields_in(m, text);
+        if names.is_empty()
+            && (entry.is("queue") || entry.is("db") || entry.is("sheet") || entry.is("base"))
+            && let Some(what) = handed(m, text)
+        {
+            names = what;
+        }
         out.extend(field_args(&names));
         if let Some(code) = m.one(text, "k") {
             out.push(arg(Role::Query, lit(code.value.clone())));
@@ -243,6 +251,8 @@ pub fn for_action(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry, verb: 
     {
         out.push(arg(Role::Template, lit(name)));
     }
+    let ends = matches!(verb, "delete" | "update" | "move");
+    named::complete(m, text, entry, &mut out, ends);
     out
 }
 
@@ -452,7 +462,10 @@ fn content(m: &Masked, text: &str) -> Option<Vec<String>> {
     let with = first(
         r"\b(?:with|including|mit|con|avec|inklusive|containing)\s+(?:the\s+|its\s+|all\s+)?([^→]+)$",
         &t,
-    )?;
+    );
+    let Some(with) = with else {
+        return told(&t);
+    };
     if has(
         r"\b(?:attach|csv|pdf|button|one|priority|urgency)\b|https?://|@",
         with,
@@ -465,6 +478,40 @@ fn content(m: &Masked, text: &str) -> Option<Vec<String>> {
         .filter(|p| !p.is_empty() && p.split_whitespace().count() <= 5)
         .collect();
     (!parts.is_empty()).then_some(parts)
+}
+
+/// "push the order id onto the list", "write name and amount into the table": the fields that are handed over.
+fn handed(m: &Masked, text: &str) -> Option<Vec<String>> {
+    let t = m.plain(text);
+    let what = first(
+        r"^(?:{then}\s+|{and}\s+|please\s+|bitte\s+)*(?:push|append|add|write|put|save|store|insert|record|log|send|publish|enqueue|schreibe?|speichere?|trage?|sende|füge|guarda|escribe|añade|inserta|envía|publica|enregistre|écris|ajoute|insère|envoie|publie)\s+(?:the |its |their |den |die |das |el |la |los |las |le |les |l')?([\p{L}][\p{L}\d_', -]{1,80}?)\s+(?:onto|to|into|in|on|as|nach|ins|auf|en|a|al|à|dans|sur|au)\s",
+        &t,
+    )?;
+    let parts: Vec<String> = list(what).iter().map(|p| clean_field(p)).collect();
+    let generic = r"\b(?:rows?|lines?|records?|entry|entries|documents?|items?|points?|messages?|result|results|data|everything|all|one|it|them|that|this|body|payload|event|file|files|new|each|every|zeilen?|eintrag|datensatz|filas?|lignes?|registros?|mensaje|nachricht|contacts?|leads?|orders?|customers?|answers?|submissions?|responses?|payments?|invoices?|pages?|list|summary|report|articles?|tickets?|tasks?|person|user|users|email to|mails?|emails?|form|posts?|products?|event|events|deals?)$|^(?:a|an|eine?n?|un|una|une)\b|\b(?:from|of|where|whose|with)\b";
+    (!parts.is_empty()
+        && parts.iter().all(|p| {
+            !p.is_empty()
+                && p.split_whitespace().count() <= 3
+                && (!has(generic, p)
+                    || parts.len() > 1 && !has(r"\b(?:rows?|lines?|it|them|all|everything)$", p))
+        }))
+    .then_some(parts)
+}
+
+/// "post the amount and the reason", "send its title": the fields that are told.
+fn told(t: &str) -> Option<Vec<String>> {
+    let what = first(
+        r"^(?:{then}\s+|{and}\s+|please\s+|bitte\s+)*(?:post|posts|send|sends|share|tell|report|message|mail|e-mail|email|poste|sende|schicke?|melde|publica|envía|manda|comparte|envoie|publie|poste)\s+(?:me |us |them |mir |uns )?(?:the |its |their |den |die |das |el |la |los |las |le |les |l')?([\p{L}][\p{L}\d_' -]{1,80})$",
+        t,
+    )?;
+    let parts: Vec<String> = list(what).iter().map(|p| clean_field(p)).collect();
+    let generic = r"\b(?:message|messages|notification|summary|digest|list|lists|result|results|report|file|it|them|everything|all|one|reminder|alert|mail|email|e-mail|update|text message|note|info\w*|details|data|answer|draft|copy|overview|table|nachricht|zusammenfassung|übersicht|liste|bericht|ergebnis\w*|mensaje|resumen|lista|informe|aviso|correo|résumé|liste|rapport|message|récapitulatif|body|new|daily|weekly|html|csv|pdf|excel|attachment|invoice|welcome|thank\w*|line|if|when|that|who|which|is|are|to|on|of)\b";
+    (!parts.is_empty()
+        && parts
+            .iter()
+            .all(|p| !p.is_empty() && p.split_whitespace().count() <= 3 && !has(generic, p)))
+    .then_some(parts)
 }
 
 /// Sheets, bases, projects, buckets, tables.

@@ -2,7 +2,7 @@
 //! limits) and that the request leaves open. Never asks what is given; a clear request gets a plan and no question.
 
 use crate::model::offline::lexicon::{self, first, has, rx};
-use crate::model::offline::plan::{Does, Plan, Role, Step, Trigger};
+use crate::model::offline::plan::{Does, Plan, Role, Step, Trigger, Verb};
 use crate::model::offline::read::text::Masked;
 use crate::store::event::{Question, QuestionOption};
 use indexmap::IndexMap;
@@ -75,11 +75,76 @@ pub fn questions(
         gaps.open_request(plan, guessed, refers, broad);
     } else {
         gaps.details(plan);
+        if let Some(what) = blind_deletion(plan) {
+            gaps.required = true;
+            gaps.ask("deletion", &what);
+        }
     }
     let mut out = gaps.out;
     out.retain(|q| !answers.contains_key(&q.topic) && !answers.contains_key(&q.id));
     out.truncate(5);
     out
+}
+
+/// A deletion in a table that says nothing about which records, and follows no step that picked them.
+fn blind_deletion(plan: &Plan) -> Option<String> {
+    fn within(steps: &[Step], read: &mut bool) -> Option<String> {
+        for s in steps {
+            match &s.does {
+                Does::Service {
+                    service,
+                    verb: Verb::Delete | Verb::Remove,
+                    args,
+                    ..
+                } => {
+                    let table = lexicon::services().iter().any(|e| {
+                        (e.is("db") || e.is("base") || e.is("sheet"))
+                            && e.actions == service.node_types
+                    });
+                    let picked = args.iter().any(|a| {
+                        matches!(
+                            a.role,
+                            Role::Where { .. }
+                                | Role::Id
+                                | Role::MatchOn
+                                | Role::Query
+                                | Role::Status
+                                | Role::Url
+                                | Role::Limit
+                                | Role::Field(_)
+                        ) || matches!(&a.role, Role::Named(k) if matches!(k.as_str(), "record" | "key" | "page" | "item"))
+                    });
+                    if table
+                        && !picked
+                        && !*read
+                        && !has(
+                            r"\b(?:everything|the whole|all (?:the )?rows (?:in|of)|empty|clear|truncate|alles|komplett|todo el contenido|tout le contenu|that row|the row|this row|den? (?:eintrag|datensatz)|it)\b",
+                            &s.said,
+                        )
+                    {
+                        return Some(s.said.clone());
+                    }
+                }
+                Does::Service { .. } | Does::Http { .. } | Does::Filter { .. } => *read = true,
+                Does::If {
+                    then, otherwise, ..
+                } => {
+                    *read = true;
+                    if let Some(hit) = within(then, read).or_else(|| within(otherwise, read)) {
+                        return Some(hit);
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+    let starts_with_data = plan
+        .triggers
+        .iter()
+        .any(|t| !matches!(t, Trigger::Schedule { .. } | Trigger::Manual));
+    let mut read = starts_with_data;
+    within(&plan.steps, &mut read)
 }
 
 /// Something is done with a service that was named, or with data.

@@ -8,6 +8,7 @@ pub mod ask;
 pub mod clause;
 pub mod cond;
 pub mod flow;
+pub mod named;
 pub mod refuse;
 pub mod signal;
 pub mod special;
