@@ -8,6 +8,7 @@ pub mod ask;
 pub mod clause;
 pub mod cond;
 pub mod flow;
+pub mod models;
 pub mod refuse;
 pub mod special;
 pub mod text;
