@@ -142,7 +142,24 @@ fn timed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     if !about_time {
         return false;
     }
-    let found: Vec<_> = when::schedules(clause);
+    let mut found: Vec<_> = when::schedules(clause);
+    if found.is_empty()
+        && has(
+            r"\b(?:\w+ times|twice|once|zweimal|dreimal|einmal|\w+ veces|una vez|\w+ fois)\s+(?:a|per|am|pro|al|por|par)\s+(?:day|tag|día|jour)\b|\bat \d|\bum \d|\ba las \d|\bà \d",
+            clause,
+        )
+    {
+        // times without a day: every day
+        found.push(when::Timed {
+            rules: vec![ScheduleRule::Days {
+                n: 1,
+                hour: 0,
+                minute: 0,
+            }],
+            span: 0..0,
+            exact: true,
+        });
+    }
     let Some(last) = found.last() else {
         return false;
     };
@@ -163,7 +180,11 @@ fn timed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
             .or_else(|| many.first().cloned())
             .unwrap_or_default(),
     };
-    let rule = schedule::rule(&each_time(clause, chosen));
+    let rules = each_time(clause, chosen);
+    if rules.is_empty() {
+        return false;
+    }
+    let rule = schedule::rule(&rules);
     let zone = when::zone(clause);
     if let Some(node) = patch.workflow_mut().node_by_name_mut(&name) {
         node.edit_parameters(|p| p.insert("rule".into(), rule));
@@ -204,8 +225,12 @@ fn each_time(clause: &str, chosen: &when::Timed) -> Vec<ScheduleRule> {
             times.push((hour, minute));
         }
     }
-    if times.len() < 2 {
-        return chosen.rules.clone();
+    if times.len() < 2 && !(chosen.span.is_empty() && times.len() == 1) {
+        return if chosen.span.is_empty() {
+            Vec::new()
+        } else {
+            chosen.rules.clone()
+        };
     }
     times
         .into_iter()

@@ -60,6 +60,7 @@ pub fn read(request: &str, cx: &ReadContext) -> Reading {
     };
     plan.name = flow::name(&m, &mut clauses);
     constraints(&m, &mut clauses, &mut plan);
+    agent::without_unwanted(&mut clauses);
     let found = trigger::find(&mut mem, &mut clauses);
     plan.triggers = found.triggers;
     let agent = agent::whole(&mut mem, &mut clauses, &mut plan);
