@@ -16,7 +16,8 @@ const ANSWER: &str = "text|answer|output|summary|reply|result|article|draft|tran
 
 /// The chat model node for a provider in the user's words.
 pub(in crate::model::offline) fn model_type(provider: Option<&str>) -> &'static str {
-    let said = fold(provider.unwrap_or(""));
+    // `host:model`: the host decides
+    let said = fold(provider.unwrap_or("").split(':').next().unwrap_or(""));
     let table: &[(&[&str], &str)] = &[
         (&["azure"], "lmChatAzureOpenAi"),
         (&["anthropic", "claude"], "lmChatAnthropic"),
@@ -51,6 +52,14 @@ fn embeddings_type(provider: Option<&str>) -> &'static str {
     }
 }
 
+/// The model's own name in `host:model`, or in a name that carries a figure.
+pub(in crate::model::offline) fn model_name(provider: &str) -> Option<&str> {
+    match provider.split_once(':') {
+        Some((_, name)) => Some(name),
+        None => Some(provider).filter(|p| p.chars().any(|c| c.is_ascii_digit())),
+    }
+}
+
 impl Draft<'_> {
     /// A chat model below `parent`.
     pub(super) fn hang_model(&mut self, provider: Option<&str>, parent: &str) -> String {
@@ -61,7 +70,7 @@ impl Draft<'_> {
                 let Some(property) = facts.property(&params, name) else {
                     continue;
                 };
-                let named = provider.filter(|p| p.chars().any(|c| c.is_ascii_digit()));
+                let named = provider.and_then(model_name);
                 let value = match (named, &property.kind) {
                     (Some(named), PropertyKind::ResourceLocator) => {
                         json!({"__rl": true, "mode": "id", "value": named})
@@ -559,7 +568,7 @@ impl Draft<'_> {
             .is_some_and(|n| n.node_type().ends_with("chatTrigger"))
     }
 
-    fn hang_memory(&mut self, memory: &Memory, parent: &str, at: &At) {
+    pub(super) fn hang_memory(&mut self, memory: &Memory, parent: &str, at: &At) {
         let store = fold(&memory.store);
         let kind = match store.as_str() {
             s if s.contains("postgres") || s.contains("supabase") => "memoryPostgresChat",

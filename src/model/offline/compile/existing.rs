@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::super::plan::{Cond, Plan, Service, Step, Todo, Tool, Verb};
+use super::super::plan::{Cond, Memory, Plan, Service, Step, Todo, Tool, Verb};
 use super::data::{Origin, Spelling};
 use super::draft::{At, Draft, End};
 use super::facts::prune;
@@ -376,6 +376,72 @@ impl<'a> Patch<'a> {
         }
         if made.is_none() {
             self.note(format!("{old} was connected to nothing"));
+        }
+    }
+
+    /// Gives an agent a memory in the place of the one it had.
+    pub(in crate::model::offline) fn memory(
+        &mut self,
+        old: Option<&str>,
+        agent: &str,
+        memory: &Memory,
+    ) {
+        let mut parents = vec![agent.to_owned()];
+        let mut kept = Value::Null;
+        if let Some(old) = old {
+            parents = self
+                .draft
+                .workflow
+                .edges()
+                .filter(|(from, kind, _, _)| *from == old && *kind == "ai_memory")
+                .map(|(_, _, _, link)| link.node.clone())
+                .collect();
+            if let Some(params) = self
+                .draft
+                .workflow
+                .node_by_name(old)
+                .and_then(Node::parameters)
+            {
+                kept = Value::Object(params.clone());
+            }
+            self.remove(old);
+        }
+        let Some(first) = parents.first().cloned() else {
+            return;
+        };
+        let at = self.place(&first, 0);
+        let before: HashSet<String> = self
+            .draft
+            .workflow
+            .nodes
+            .iter()
+            .map(|n| n.name().to_owned())
+            .collect();
+        self.draft.hang_memory(memory, &first, &at);
+        let made = self
+            .draft
+            .workflow
+            .nodes
+            .iter()
+            .map(|n| n.name().to_owned())
+            .find(|n| !before.contains(n));
+        let Some(made) = made else {
+            return;
+        };
+        // whose talk it is, and how much of it, stays unless the request says otherwise
+        if let Some(node) = self.draft.workflow.node_by_name_mut(&made) {
+            node.edit_parameters(|params| {
+                for key in ["sessionIdType", "sessionKey", "contextWindowLength"] {
+                    if let Some(value) = kept.get(key)
+                        && (key != "contextWindowLength" || memory.window.is_none())
+                    {
+                        params.insert(key.to_owned(), value.clone());
+                    }
+                }
+            });
+        }
+        for other in parents.iter().skip(1) {
+            self.draft.workflow.connect(&made, "ai_memory", 0, other, 0);
         }
     }
 

@@ -340,8 +340,34 @@ impl Draft<'_> {
             params.insert("jsCode".into(), json!("return query;"));
         }
         if *kind == "mcpClientTool" {
-            params.insert("endpointUrl".into(), json!("https://<MCP server>"));
-            self.todo("value", "MCP Client", "set the address of the MCP server");
+            let (url, method, auth) = match tool.step.as_deref().map(|s| &s.does) {
+                Some(Does::Http {
+                    url, method, auth, ..
+                }) => (url.as_str(), method.as_str(), auth.as_deref()),
+                _ => ("", "", None),
+            };
+            if url.is_empty() {
+                self.todo("value", "MCP Client", "set the address of the MCP server");
+            }
+            let address = if url.is_empty() {
+                "https://<MCP server>"
+            } else {
+                url
+            };
+            params.insert("endpointUrl".into(), json!(address));
+            let sse = method == "SSE" || url.trim_end_matches('/').ends_with("/sse");
+            params.insert(
+                "serverTransport".into(),
+                json!(if sse { "sse" } else { "httpStreamable" }),
+            );
+            let kind = match auth {
+                Some("bearer") => "bearerAuth",
+                Some("header") => "headerAuth",
+                Some("oauth2") => "mcpOAuth2Api",
+                _ => "none",
+            };
+            params.insert("authentication".into(), json!(kind));
+            params.insert("include".into(), json!("all"));
         }
         let label = self.label(&node_type);
         let wish = self.tool_name(tool, &label);

@@ -3,7 +3,6 @@
 use serde_json::{Map, Value, json};
 
 use super::mention;
-use crate::model::offline::compile::ai::model_type;
 use crate::model::offline::compile::existing::Patch;
 use crate::model::offline::compile::words::{fold, snake};
 use crate::model::offline::lexicon::{has, rx};
@@ -12,12 +11,9 @@ use crate::model::offline::read::cond::condition;
 use crate::model::offline::read::text::Masked;
 use crate::model::offline::read::{ReadContext, read};
 
-const PROVIDERS: &str = r"(?:openai|chatgpt|gpt[-\w.]*|anthropic|claude[-\w.]*|gemini[-\w.]*|google gemini|ollama|llama[-\w.]*|mistral[-\w.]*|groq|deepseek|cohere|bedrock|azure openai|azure|grok|openrouter)";
-
 /// What must be tried before values: removals, models, retries, conditions.
 pub(super) fn first(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     removal(patch, clause, kept)
-        || model(patch, clause, kept)
         || tool(patch, clause)
         || failing(patch, clause, kept)
         || only_when(patch, clause, kept)
@@ -32,7 +28,7 @@ pub(super) fn apply(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> boo
 }
 
 /// The steps that a fragment describes.
-fn steps_of(fragment: &str) -> Vec<Step> {
+pub(super) fn steps_of(fragment: &str) -> Vec<Step> {
     let clean = fragment.trim().trim_matches([',', ';', '.']).trim();
     let lead = rx(
         r"^(?:please|bitte|then|dann|also|additionally|and|und|it should|should|must|let it|make it|i want it to|have it|insert a step (?:that|to|which)|add a (?:step|node) (?:that|to|which)|add a|füge einen schritt hinzu,? der|por favor|también|aussi)\s+",
@@ -77,7 +73,7 @@ fn steps_of(fragment: &str) -> Vec<Step> {
 
 fn removal(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     let pattern = rx(
-        r"^\W*(?:please\s+|bitte\s+)?(?:remove|delete|drop|get rid of|take out|throw out|entferne?|lösche?|nimm|streiche?|quita|elimina|borra|supprime|enlève|retire)\s+(?:the\s+|den\s+|die\s+|das\s+|el\s+|la\s+|le\s+)?(.+?)(?:\s+(?:raus|heraus|weg))?$",
+        r"^\W*(?:please\s+|bitte\s+)?(?:remove|delete|drop|get rid of|take out|take away|throw out|throw away|cut out|kick out|ditch|scrap|entfern\w*|lösch\w*|nimm|streich\w*|wirf|schmeiß\w*|quita\w*|elimina\w*|borra\w*|saca|supprime\w*|enlève\w*|retire\w*|vire)\s+(?:the\s+|den\s+|die\s+|das\s+|el\s+|la\s+|le\s+)?(.+?)(?:\s+(?:raus|heraus|weg|hinaus|altogether|completely|entirely|again|wieder))?$",
     );
     let Some(c) = pattern.captures(clause) else {
         return false;
@@ -88,66 +84,6 @@ fn removal(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     };
     patch.remove(&name);
     true
-}
-
-/// "Replace the OpenAI model by Anthropic", "use Claude instead of GPT".
-fn model(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
-    let models: Vec<String> = mention::of_type(patch.workflow(), "lmChat*")
-        .into_iter()
-        .filter(|n| !kept.contains(n))
-        .collect();
-    if models.is_empty() || !has(PROVIDERS, clause) {
-        return false;
-    }
-    let patterns = [
-        format!(
-            r"\b(?:replace|swap|switch|exchange|change|move|ersetz\w*|tausch\w*|wechs\w*|reemplaza|sustituye|cambia|remplace\w*|passe\w*)\b.*?\b(?:by|with|for|to|against|durch|mit|gegen|zu|auf|por|a|par|à)\s+(?:the\s+|an?\s+)?({PROVIDERS})"
-        ),
-        format!(r"\b(?:use|take|nimm|nutze|verwende|usa|utilise)\s+(?:the\s+)?({PROVIDERS})\b"),
-        format!(r"({PROVIDERS})\s+(?:model\s+|modell\s+)?(?:instead|statt|en lugar|au lieu)"),
-    ];
-    let found = patterns.iter().find_map(|p| {
-        rx(p)
-            .captures(clause)
-            .and_then(|c| c.get(1))
-            .map(|m| m.as_str().to_owned())
-    });
-    let Some(provider) = found else {
-        return false;
-    };
-    let wanted = model_type(Some(&provider));
-    let mut changed = false;
-    for name in models {
-        let Some(node) = patch.workflow().node_by_name(&name) else {
-            continue;
-        };
-        let same = node.node_type().ends_with(wanted);
-        if same {
-            // the same provider: only the model's name changes
-            if provider.chars().any(|c| c.is_ascii_digit())
-                && let Some(node) = patch.workflow_mut().node_by_name_mut(&name)
-            {
-                node.edit_parameters(|p| {
-                    let key = if p.contains_key("modelName") {
-                        "modelName"
-                    } else {
-                        "model"
-                    };
-                    let value = if p.get(key).is_some_and(Value::is_object) {
-                        json!({"__rl": true, "mode": "id", "value": provider})
-                    } else {
-                        json!(provider)
-                    };
-                    p.insert(key.to_owned(), value);
-                });
-                changed = true;
-            }
-            continue;
-        }
-        patch.model(&name, &provider);
-        changed = true;
-    }
-    changed
 }
 
 /// "Give the agent a tool to look up HubSpot contacts by e-mail."
@@ -417,7 +353,7 @@ fn target_of(patch: &Patch<'_>, what: &str, _kept: &[String]) -> Option<String> 
     })
 }
 
-fn read_condition(text: &str) -> Option<Cond> {
+pub(super) fn read_condition(text: &str) -> Option<Cond> {
     let clean = text.trim().trim_end_matches([',', ';', '.']).trim();
     let m = Masked::of(clean);
     if let Some(cond) = condition(&m, &m.text) {
@@ -581,17 +517,21 @@ fn source_of(patch: &Patch<'_>) -> Option<String> {
 
 /// "After X has …, do Y", "before X, wait 5 minutes", "do Y after X".
 fn placed(patch: &mut Patch<'_>, clause: &str) -> bool {
-    let after = r"(?:after|once|as soon as|behind|nach(?:dem)?|sobald|después de(?: que)?|cuando|tras|après(?: que)?|une fois)";
+    let after = r"(?:after(?: each| every)?|once|as soon as|behind|nach(?:dem)?|sobald|después de(?: que)?|cuando|tras|après(?: que)?|une fois)";
     let before = r"(?:before|ahead of|bevor|vor|antes de(?: que)?|avant(?: que| de)?)";
     // the place ends at a comma, or where the work starts
-    let verbs = r"(?:write|save|store|insert|append|add|send|post|log|create|notify|tell|wait|update|upload|put|schreib\w*|speicher\w*|füge?|sende|schick\w*|poste|erstell\w*|warte|escribe|guarda|envía|manda|crea|écris|enregistre|envoie|crée|ajoute)";
+    let verbs = r"(?:push|publish|forward|mail|email|ping|message|record|track|file|open|translate|summari[sz]e|classify|extract|call|fetch|get|look|check|read|pause|sort|remove duplicates|keep|filter|limit|set|rename|convert|write|save|store|insert|append|add|send|post|log|create|notify|tell|wait|update|upload|put|schreib\w*|speicher\w*|füge?|sende|schick\w*|poste|erstell\w*|warte|leg\w*|trag\w*|melde|benachrichtig\w*|informier\w*|protokollier\w*|übersetz\w*|hol\w*|ruf\w*|publica\w*|avisa\w*|notifica\w*|registra\w*|traduce|espera|añade|agrega|publie\w*|préviens|avertis|note|traduis|attends|escribe|guarda|envía|manda|crea|écris|enregistre|envoie|crée|ajoute)";
     let shapes = [
         (
-            format!(r"^\W*{after}\s+(.+?)(?:,\s*|\s+(?:then\s+|also\s+|dann\s+)?)({verbs}\b.+)$"),
+            format!(
+                r"^\W*{after}\s+(.+?)(?:,\s*|\s+)(?:then\s+|also\s+|additionally\s+|auch\s+|zusätzlich\s+|también\s+|aussi\s+|dann\s+)*({verbs}\b.+)$"
+            ),
             true,
         ),
         (
-            format!(r"^\W*{before}\s+(.+?)(?:,\s*|\s+(?:then\s+|also\s+|dann\s+)?)({verbs}\b.+)$"),
+            format!(
+                r"^\W*{before}\s+(.+?)(?:,\s*|\s+)(?:then\s+|also\s+|additionally\s+|auch\s+|zusätzlich\s+|también\s+|aussi\s+|dann\s+)*({verbs}\b.+)$"
+            ),
             false,
         ),
         (format!(r"^()({verbs}\b.+?)\s+{after}\s+(.+)$"), true),
@@ -611,7 +551,9 @@ fn placed(patch: &mut Patch<'_>, clause: &str) -> bool {
             group(1)
         };
         let work = group(2);
-        let Some(anchor) = mention::one(patch.workflow(), &place, &[]) else {
+        let Some(anchor) = mention::one(patch.workflow(), &place, &[])
+            .or_else(|| super::brain::answerer(patch, &place))
+        else {
             continue;
         };
         let mut steps = steps_of(&work);

@@ -1,11 +1,13 @@
 //! Change requests on a workflow that exists: request → edit operations that touch only what is asked.
 //! Nodes named as untouchable never appear in an operation; ids, names and credentials stay. Pure and deterministic.
 
+mod brain;
 mod diff;
 mod insert;
 mod mention;
 mod phrase;
 mod refuse;
+mod sieve;
 mod value;
 
 #[cfg(test)]
@@ -54,6 +56,8 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
     let mut renames = Vec::new();
     for clause in &asked.changes {
         let done = value::rename(existing, clause, &mut renames)
+            || brain::change(&mut patch, clause, &kept)
+            || sieve::pass(&mut patch, clause, &kept)
             || insert::first(&mut patch, clause, &kept)
             || value::apply(&mut patch, clause, &kept)
             || insert::apply(&mut patch, clause, &kept);
@@ -73,6 +77,10 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
         }
         allowed
     });
+    // half of a change is never passed over in silence
+    if !ops.is_empty() {
+        notes.extend(unread.iter().map(|part| left_out(part, &language)));
+    }
     let questions = if ops.is_empty() || !unread.is_empty() {
         ask(&unread, request, &language, !ops.is_empty())
     } else {
@@ -84,6 +92,15 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
         refusal: None,
         todo,
         notes,
+    }
+}
+
+fn left_out(part: &str, language: &str) -> String {
+    match language {
+        "de" => format!("nicht geändert, weil nicht verstanden: «{part}»"),
+        "es" => format!("no se cambió porque no se entendió: «{part}»"),
+        "fr" => format!("pas changé, car pas compris : « {part} »"),
+        _ => format!("not changed, because it was not understood: \"{part}\""),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::model::offline::compile::existing::Patch;
 use crate::model::offline::compile::words::{alike, fold, words};
 use crate::model::offline::compile::{place, schedule};
 use crate::model::offline::lexicon::{has, rx};
+use crate::model::offline::plan::ScheduleRule;
 use crate::model::offline::read::{times, when};
 use crate::n8n::{EditOp, Workflow};
 
@@ -106,6 +107,7 @@ pub(super) fn apply(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> boo
     switched(patch, clause, kept)
         || timed(patch, clause, kept)
         || waited(patch, clause, kept)
+        || limited(patch, clause, kept)
         || exchanged(patch, clause, kept)
         || set(patch, clause, kept)
 }
@@ -142,7 +144,24 @@ fn timed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     }
     let plain = times::canonical(clause);
     let clause = plain.text.as_str();
-    let found: Vec<_> = when::schedules(clause);
+    let mut found: Vec<_> = when::schedules(clause);
+    if found.is_empty()
+        && has(
+            r"\b(?:\w+ times|twice|once|zweimal|dreimal|einmal|\w+ veces|una vez|\w+ fois)\s+(?:a|per|am|pro|al|por|par)\s+(?:day|tag|día|jour)\b|\bat \d|\bum \d|\ba las \d|\bà \d",
+            clause,
+        )
+    {
+        // times without a day: every day
+        found.push(when::Timed {
+            rules: vec![ScheduleRule::Days {
+                n: 1,
+                hour: 0,
+                minute: 0,
+            }],
+            span: 0..0,
+            exact: true,
+        });
+    }
     let Some(last) = found.last() else {
         return false;
     };
@@ -163,7 +182,11 @@ fn timed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
             .or_else(|| many.first().cloned())
             .unwrap_or_default(),
     };
-    let rule = schedule::rule(&chosen.rules);
+    let rules = each_time(clause, chosen);
+    if rules.is_empty() {
+        return false;
+    }
+    let rule = schedule::rule(&rules);
     let zone = when::zone(clause);
     if let Some(node) = patch.workflow_mut().node_by_name_mut(&name) {
         node.edit_parameters(|p| p.insert("rule".into(), rule));
@@ -176,6 +199,118 @@ fn timed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
             .and_then(Value::as_object_mut)
     {
         settings.insert("timezone".into(), json!(zone));
+    }
+    true
+}
+
+/// "Twice a day, at 8:00 and 17:30": one rule for each time of day that is named.
+fn each_time(clause: &str, chosen: &when::Timed) -> Vec<ScheduleRule> {
+    let [rule] = chosen.rules.as_slice() else {
+        return chosen.rules.clone();
+    };
+    let new =
+        rx(r"\b(?:instead of|rather than|statt|anstatt|en lugar de|en vez de|au lieu de)\b.*$")
+            .replace(clause, "")
+            .into_owned();
+    let mut times: Vec<(u32, u32)> = Vec::new();
+    for caps in rx(r"\b(\d{1,2})[:.h](\d{2})\s*(am|pm)?\b|\b(\d{1,2})\s*(am|pm|uhr|h)\b")
+        .captures_iter(&new)
+    {
+        let number = |i: usize| caps.get(i).and_then(|m| m.as_str().parse::<u32>().ok());
+        let half = caps
+            .get(3)
+            .or(caps.get(5))
+            .map_or("", |m| m.as_str())
+            .to_lowercase();
+        let (Some(mut hour), minute) = (number(1).or(number(4)), number(2).unwrap_or(0)) else {
+            continue;
+        };
+        match half.as_str() {
+            "pm" if hour < 12 => hour += 12,
+            "am" if hour == 12 => hour = 0,
+            _ => {}
+        }
+        if hour < 24 && minute < 60 && !times.contains(&(hour, minute)) {
+            times.push((hour, minute));
+        }
+    }
+    if times.len() < 2 && !(chosen.span.is_empty() && times.len() == 1) {
+        return if chosen.span.is_empty() {
+            Vec::new()
+        } else {
+            chosen.rules.clone()
+        };
+    }
+    times
+        .into_iter()
+        .filter_map(|(h, m)| match rule.clone() {
+            ScheduleRule::Days { n, .. } => Some(ScheduleRule::Days {
+                n,
+                hour: h,
+                minute: m,
+            }),
+            ScheduleRule::Weeks { n, weekdays, .. } => Some(ScheduleRule::Weeks {
+                n,
+                weekdays,
+                hour: h,
+                minute: m,
+            }),
+            ScheduleRule::Months { n, day, .. } => Some(ScheduleRule::Months {
+                n,
+                day,
+                hour: h,
+                minute: m,
+            }),
+            _ => None,
+        })
+        .collect()
+}
+
+/// "Cut it to 3 items", "only the first 5": the node that limits.
+fn limited(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+    let about = r"\b(?:cut|trim|shorten|cap|reduce|limit\w*|keep|take|show|at most|no more than|only|just|top|first|kürz\w*|begrenz\w*|höchstens|maximal|nur|limita\w*|como máximo|solo|sólo|máximo|limite\w*|au plus|au maximum|seulement)\b";
+    let things = r"(?:items?|entries|rows?|records?|posts?|articles?|results?|headlines?|ones|elements?|einträge|elemente|zeilen|artikel|ergebnisse|meldungen|elementos|filas|registros|artículos|resultados|entradas|noticias|éléments|lignes|résultats|entrées)";
+    if !has(about, clause)
+        || has(
+            r"\b(?:messages?|memory|minutes?|hours?|seconds?|days?|times)\b",
+            clause,
+        )
+    {
+        return false;
+    }
+    let pattern = format!(
+        r"\b(?:to|auf|a|à|first|top|ersten|primer[oa]s|premi\w+|most|than|höchstens|maximal|máximo|only|just|nur|solo|sólo|keep|take|limit|of)\s+(?:the\s+|die\s+|los\s+|las\s+|les\s+)?(?:first\s+|top\s+|latest\s+|newest\s+|ersten\s+)?(\d+)(?:\s+(?:\w+\s+)?{things})?(?:\s+(?:instead|statt|en lugar|au lieu)\b.*)?$"
+    );
+    let Some(n) = rx(&pattern)
+        .captures(clause)
+        .and_then(|c| c.get(1))
+        .and_then(|m| m.as_str().parse::<u32>().ok())
+    else {
+        return false;
+    };
+    let named = mention::one(patch.workflow(), clause, kept);
+    let limits: Vec<String> = mention::of_type(patch.workflow(), "limit")
+        .into_iter()
+        .filter(|n| !kept.contains(n))
+        .collect();
+    let other = named.filter(|n| !limits.contains(n));
+    if let Some(name) = other {
+        let slot = ["limit", "maxItems", "maxResults"].into_iter().find(|s| {
+            patch
+                .workflow()
+                .node_by_name(&name)
+                .and_then(|n| n.parameters())
+                .is_some_and(|p| p.contains_key(*s))
+        });
+        if let Some(slot) = slot {
+            return put(patch, &name, slot, &n.to_string());
+        }
+    }
+    let Some(name) = limits.first() else {
+        return false;
+    };
+    if let Some(node) = patch.workflow_mut().node_by_name_mut(name) {
+        node.edit_parameters(|p| p.insert("maxItems".into(), json!(n)));
     }
     true
 }

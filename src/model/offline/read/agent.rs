@@ -25,7 +25,7 @@ pub fn researcher(mem: &mut Memory<'_>, text: &str) -> Step {
         text,
         Does::Agent {
             provider: provider(m, &opened),
-            instructions: m.plain(text),
+            instructions: system_prompt(m, &opened).unwrap_or_else(|| m.plain(text)),
             input: None,
             tools,
             memory,
@@ -71,31 +71,57 @@ fn builtin_tools(m: &Masked, text: &str) -> Vec<Tool> {
     out
 }
 
-/// "remembers the last 12 messages", "conversation memory per chat in Postgres".
+/// "remembers the last 12 messages", "conversation memory per chat in Postgres", "Redis memory of 20 messages".
 fn memory(m: &Masked, text: &str) -> Option<Store> {
-    let found = rx(r"\b(?:remember\w*|memory|memories|gedächtnis|erinner\w*|merkt? sich|memoria|recuerd\w*|mémoire|souvien\w*|context of the (?:chat|conversation)|chat history|conversation history)\b").find(text)?;
-    let window = first(r"\b(?:last|letzten?|últim[oa]s|derniers?|dernières)\s+(\d+)\s+(?:messages?|nachrichten|mensajes|turns|interactions|exchanges)\b", text)
-        .or(first(r"\b(\d+)\s+(?:messages?|nachrichten|mensajes|turns)\b", text))
-        .and_then(|n| n.parse().ok());
+    let found = rx(MEMORY).find(text)?;
+    if forgets(text) {
+        return None;
+    }
+    let number = format!(
+        r"\b(?:last|latest|letzten?|últim[oa]s|derniers?|dernières|window(?: of| size)?)\s+({NUMBER})\s+(?:chat\s+)?{MESSAGES}|\b({NUMBER})\s+(?:chat\s+)?{MESSAGES}"
+    );
+    let window = first(&number, text).and_then(|n| m.plain(n).trim().parse().ok());
     // The store is named close to the word: in the same sentence.
     let end = text
         .get(found.end()..)
         .and_then(|t| t.find([';', '.']))
         .map_or(text.len(), |i| found.end() + i);
-    let near = text.get(found.start()..end).unwrap_or_default();
-    let store = m
-        .all(near, "s")
+    let behind = text.get(found.start()..end).unwrap_or_default();
+    // "Redis memory", "with Postgres chat memory": the word before
+    let ahead = text
+        .get(..found.start())
+        .map(|t| {
+            let from = t.rfind([';', '.', ',']).map_or(0, |i| i + 1);
+            let near = t.get(from..).unwrap_or_default();
+            let words: Vec<&str> = near.split_whitespace().rev().take(3).collect();
+            words.into_iter().rev().collect::<Vec<_>>().join(" ")
+        })
+        .unwrap_or_default();
+    let store = [behind, ahead.as_str()]
         .iter()
-        .find_map(|e| {
-            e.service.map(|s| s.key.as_str()).and_then(|k| match k {
-                "postgres" | "redis" => Some(k.to_owned()),
-                "mongoDb" => Some("mongodb".to_owned()),
-                _ => None,
-            })
+        .find_map(|near| {
+            m.all(near, "s")
+                .iter()
+                .find_map(|e| {
+                    e.service.map(|s| s.key.as_str()).and_then(|k| match k {
+                        "postgres" | "redis" => Some(k.to_owned()),
+                        "supabase" => Some("postgres".to_owned()),
+                        "mongoDb" => Some("mongodb".to_owned()),
+                        _ => None,
+                    })
+                })
+                .or_else(|| {
+                    first(
+                        r"\b(redis|postgres|mongo ?db|zep|xata|motorhead)",
+                        &m.plain(near),
+                    )
+                    .map(|n| n.to_lowercase().replace(' ', ""))
+                })
         })
         .unwrap_or_else(|| "simple".into());
-    let session = has(r"\bper (?:chat|user|session|customer|conversation|person|thread)\b|\bpro (?:chat|nutzer|kunde)\b|\bpor (?:chat|usuario)\b", near).then(|| {
-        let by = first(r"\b(?:per|pro|por)\s+(\w+)", near).unwrap_or("chat");
+    let near = behind;
+    let session = has(r"\b(?:per|for each|for every) (?:chat|user|session|customer|conversation|person|thread)\b|\bpro (?:chat|nutzer|kunde|benutzer)\b|\bpor (?:chat|usuario|cliente)\b|\bpar (?:chat|utilisateur|client)\b", near).then(|| {
+        let by = first(r"\b(?:per|for each|for every|pro|por|par)\s+(\w+)", near).unwrap_or("chat");
         field(&format!("{by} id"))
     });
     Some(Store {
@@ -103,6 +129,74 @@ fn memory(m: &Masked, text: &str) -> Option<Store> {
         window,
         session,
     })
+}
+
+const MEMORY: &str = r"\b(?:remember\w*|memory|memories|gedächtnis\w*|erinner\w*|merkt? sich|sich merk\w*|gemerkt|memoria|recuerd\w*|recordar|mémoire|souvien\w*|retien\w*|mémorise\w*|context of the (?:chat|conversation)|chat history|conversation history|chatverlauf|historial)\b";
+const NUMBER: &str = r"(?:\d+|§n\d+§)";
+const MESSAGES: &str =
+    r"(?:messages?|nachrichten|mensajes|turns|interactions|exchanges|interacciones|échanges)\b";
+
+/// "No memory", "without remembering anything".
+fn forgets(text: &str) -> bool {
+    has(
+        r"\b(?:no|without(?: any| a)?|not need(?: any)?|doesn'?t need(?: any)?|stateless|kein\w*|ohne|sin|sans|pas de|don'?t|does not|doesn'?t|nicht)\s+(?:a\s+|chat\s+|conversation\s+|need\s+)?(?:memory|memories|remember\w*|gedächtnis\w*|memoria|mémoire|recuerd\w*|souvien\w*|history|erinner\w*)\b|\bstateless\b|\bmemoryless\b",
+        text,
+    )
+}
+
+/// An MCP server that is used, not offered: it has an address, or an agent works with it.
+pub fn mcp_client(whole: &str) -> bool {
+    let offers = has(
+        r"\b(?:expose\w*|offer\w*|provide\w*|publish\w*|act(?:s|ing)? as|serve\w*|as an? mcp|into an? mcp|(?:build|create|make|set up|want|need|run)\s+(?:me\s+)?(?:an?|our|my|the)\s+(?:\w+\s+)?mcp|mcp[- ]server (?:trigger|with|that (?:exposes|offers|provides|has))|bereitstell\w*|stell\w*\b.{0,40}\bbereit|als mcp|anbiet\w*|biete\w*|expon\w*|ofrece\w*|como (?:un )?servidor|exponga|expose\w*|propose\w*)\b",
+        whole,
+    );
+    let uses = has(
+        r"\bmcp[- ]server\b.{0,30}(?:\b(?:at|under|unter|on|auf|en|sur|à)\b\s*)?§u\d+§|\b(?:use[sd]?|using|via|through|connect\w*(?: to)?|from|call\w*|with|tools?(?: of| from)?:?|over|nutz\w*|verwend\w*|über|per|usa\w*|conect\w*|utilis\w*)\s+(?:(?:the|our|my|an?|unser\w*|dem|den|nuestro|notre|el|le|external|remote|existing)\s+){0,2}(?:[\w§]+\s+)?mcp[- ]server\b",
+        whole,
+    );
+    let agent = has(
+        r"\b(?:chat|agent\w*|assistant|assistent\w*|asistente|chatbot|bot)\b",
+        whole,
+    );
+    uses && (!offers || agent && has(r"\bmcp[- ]server\b.{0,30}§u\d+§", whole))
+}
+
+/// "Mattermost-free", "no Slack", "never by e-mail": what is not wanted is taken out before it can be read as wanted.
+pub fn without_unwanted(clauses: &mut Vec<Clause>) {
+    for c in clauses.iter_mut() {
+        if !has(
+            r"§s\d+§\s*-?\s*(?:free|frei\w*|los\w*)\b|\b(?:no|without|ohne|kein\w*|sin|sans|pas de)\b",
+            &c.text,
+        ) {
+            continue;
+        }
+        let text = rx(r"(?:,\s*)?(?:a\s+)?§s\d+§-(?:free|frei\w*|los\w*|less)\b,?")
+            .replace_all(&c.text, "");
+        let text = rx(r"(?:,\s*|\()?\b(?:with no|no|without(?: any| using)?|ohne|kein\w*|sin|sans|pas de)\s+§s\d+§(?:\s*(?:,|or|nor|oder|o|ou|and|und|y|et)\s*(?:no\s+|without\s+)?§s\d+§)*(?:\s+(?:please|bitte|at all|por favor|involved|needed|tools?|nodes?))?\)?(?:\s*$|(\s*[,;]))")
+            .replace_all(&text, "$1");
+        let text = text.trim().to_owned();
+        if text != c.text {
+            c.text = text;
+        }
+    }
+    clauses.retain(|c| c.text.chars().any(char::is_alphanumeric));
+}
+
+/// "System prompt: 'You are Birch.'": the words for the model, as given.
+fn system_prompt(m: &Masked, text: &str) -> Option<String> {
+    m.after(
+        r"\b(?:system\s*-?\s*(?:prompt|message|instructions?|nachricht)|systemprompt|systemnachricht|prompt|instructions?|anweisung\w*|instrucciones|prompt de sistema|mensaje de sistema|message système|consignes?)\b[^§.]{0,20}(§[qk]\d+§)",
+        text,
+    )
+    .map(|e| e.value.trim().to_owned())
+    .filter(|t| t.split_whitespace().count() > 1)
+}
+
+/// Takes the sentence of the system prompt out: it describes no tool.
+fn without_prompt(text: &str) -> String {
+    rx(r"(?:^|[.;,]\s*)[^.;,§]*\b(?:system\s*-?\s*(?:prompt|message|instructions?|nachricht)|systemprompt|systemnachricht|prompt|instructions?|anweisung\w*|instrucciones|message système|consignes?)\b[^§.]{0,20}§[qk]\d+§")
+        .replace_all(text, "")
+        .into_owned()
 }
 
 /// Vector stores with their collections.
@@ -158,7 +252,9 @@ fn tools_in(mem: &mut Memory<'_>, text: &str) -> Vec<Tool> {
     let mut verbs_before = String::new();
     for part in parts {
         let before = out.len();
-        if let Some(url) = m.one(&part, "u") {
+        if let Some(tool) = mcp_tool(mem, &part) {
+            out.push(tool);
+        } else if let Some(url) = m.one(&part, "u") {
             let method = ["POST", "PUT", "PATCH", "DELETE", "GET"]
                 .iter()
                 .find(|w| part.split_whitespace().any(|x| x == **w))
@@ -246,6 +342,10 @@ fn tools_in(mem: &mut Memory<'_>, text: &str) -> Vec<Tool> {
                 .filter(|(p, _)| has(p, &head))
                 .map(|(_, v)| *v)
                 .collect();
+            if verbs.is_empty() && named_tool(m, &part).is_some() {
+                // a verb of the service's own: the catalog knows it by its words
+                verbs.push(Verb::Other);
+            }
             if verbs.is_empty() {
                 verbs.push(if has(r"\bdrafts?\b|\btickets?\b", &part) {
                     Verb::Create
@@ -308,7 +408,7 @@ fn tools_in(mem: &mut Memory<'_>, text: &str) -> Vec<Tool> {
                     },
                 );
                 out.push(Tool {
-                    name: None,
+                    name: named_tool(m, &part),
                     purpose: m.plain(strip_lead(&part)),
                     step: Some(Box::new(step)),
                     builtin: None,
@@ -369,6 +469,68 @@ fn tools_in(mem: &mut Memory<'_>, text: &str) -> Vec<Tool> {
         }
     }
     out
+}
+
+/// The tools of an MCP server that the text names with its address.
+fn mcp_tool(mem: &mut Memory<'_>, part: &str) -> Option<Tool> {
+    let m = mem.m;
+    if !has(r"\bmcp\b|§s\d+§[- ]server", part) || !has(r"\bmcp\b", &m.plain(part)) {
+        return None;
+    }
+    let url = m
+        .one(part, "u")
+        .map_or_else(String::new, |u| u.value.clone());
+    let plain = m.plain(part);
+    let auth = [
+        ("bearer", r"\bbearer\b"),
+        (
+            "header",
+            r"\b(?:header auth\w*|api[- ]key|x-[\w-]+ header)\b",
+        ),
+        ("oauth2", r"\boauth\w*\b"),
+    ]
+    .iter()
+    .find(|(_, words)| has(words, &plain))
+    .map(|(kind, _)| (*kind).to_owned());
+    let step = mem.step(
+        part,
+        Does::Http {
+            method: if has(r"\bsse\b", &plain) {
+                "SSE"
+            } else {
+                "POST"
+            }
+            .to_owned(),
+            url,
+            query: Vec::new(),
+            body: Vec::new(),
+            auth,
+            save_as_file: false,
+            never_fail: false,
+            rate_per_second: None,
+        },
+    );
+    Some(Tool {
+        name: None,
+        purpose: plain,
+        step: Some(Box::new(step)),
+        builtin: Some("mcp".into()),
+        inputs: Vec::new(),
+        approval: None,
+    })
+}
+
+/// `"pause_music" that pauses …`, `a tool create_ticket which …`: the tool's own name.
+fn named_tool(m: &Masked, part: &str) -> Option<String> {
+    let name = m
+        .after(
+            r"(§[qkd]\d+§)\s*(?:\(|:|–|-|=|that|which|to|for|der|die|das|que|qui|pour|para|um)",
+            part,
+        )
+        .map(|e| e.value.clone())
+        .or_else(|| first(r"\b([a-z]+(?:_[a-z]+)+)\b", part).map(str::to_owned))?;
+    let name = rx(r"\W+").replace_all(name.trim(), "_").to_lowercase();
+    (name.split('_').count() <= 5 && !name.contains("http")).then_some(name)
 }
 
 /// Parts of a list of abilities; a part without a service of its own keeps with the next ("read and create Calendar events").
@@ -519,19 +681,23 @@ pub fn whole(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, plan: &mut Plan) -
     let described = clauses.iter().filter(|c| !has(r"\b(?:back to (?:the )?(?:same )?(?:chat|user)|goes back|nobody|no one|only (?:me|i)|may use it|same chat)\b", &c.text)).map(|c| c.text.as_str()).collect::<Vec<_>>().join(". ");
     let described = m.open(&described);
     let host = mem.trigger.map(|t| t.key.clone());
-    let mut tools = tools_in(mem, &described);
+    let mut tools = tools_in(mem, &without_prompt(&described));
     tools.retain(|t| !matches!(t.step.as_deref().map(|s| &s.does), Some(Does::Service { service, .. }) if host.as_deref().and_then(crate::model::offline::lexicon::service).is_some_and(|h| h.actions == service.node_types)));
     dedupe(&mut tools);
-    let memory = memory(m, &opened).or(Some(Store {
-        store: "simple".into(),
-        window: None,
-        session: None,
-    }));
+    let memory = memory(m, &opened).or_else(|| {
+        (!forgets(&opened)).then(|| Store {
+            store: "simple".into(),
+            window: None,
+            session: None,
+        })
+    });
+    let instructions = system_prompt(m, &opened)
+        .unwrap_or_else(|| m.plain(&described.replace(" ( ", " (").replace(" ) ", ")")));
     let agent = mem.step(
         &text,
         Does::Agent {
             provider: provider(m, &opened),
-            instructions: m.plain(&described.replace(" ( ", " (").replace(" ) ", ")")),
+            instructions,
             input: None,
             tools,
             memory,

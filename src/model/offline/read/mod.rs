@@ -9,6 +9,7 @@ pub mod clause;
 pub mod compare;
 pub mod cond;
 pub mod flow;
+pub mod models;
 pub mod named;
 pub mod refuse;
 pub mod signal;
@@ -65,6 +66,7 @@ pub fn read(request: &str, cx: &ReadContext) -> Reading {
     };
     plan.name = flow::name(&m, &mut clauses);
     constraints(&m, &mut clauses, &mut plan);
+    agent::without_unwanted(&mut clauses);
     let mut found = trigger::find(&mut mem, &mut clauses);
     if let Some(condition) = only
         && matches!(found.triggers.as_slice(), [plan::Trigger::Schedule { rules }] if rules.len() == 1)

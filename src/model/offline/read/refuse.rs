@@ -70,7 +70,7 @@ fn wants_hard_coding(request: &str) -> bool {
 }
 
 fn wipes(request: &str) -> bool {
-    let act = r"(?:delete|remove|wipe|erase|clear|empty|drop|truncate|destroy|purge|get rid of|lösch\w*|entfern\w*|leer\w*|vernichte|borra\w*|elimina\w*|vacía\w*|supprim\w*|efface\w*|vide[rz]?)";
+    let act = r"(?:throw (?:out|away)|tear (?:out|down)|trash|scrap|nuke|ditch|get rid of|take out|kick out|zap|wirf|schmei(?:ß|ss)\w*|räum\w*|weg mit|raus mit|tira|tirar|saca|descarta\w*|limpia\w*|jette\w*|enlève\w*|enlever|retire\w*|balance|vire|delete|remove|wipe|erase|clear|empty|drop|truncate|destroy|purge|get rid of|lösch\w*|entfern\w*|leer\w*|vernichte|borra\w*|elimina\w*|vacía\w*|supprim\w*|efface\w*|vide[rz]?)";
     let all = r"(?:every(?:thing)?|all(?: of)?|the (?:whole|entire)|alle\w*|alles|den gesamten|die gesamte|sämtliche|todos?|todas?|toutes?|tous|tout)";
     let workflow = has(
         &format!(

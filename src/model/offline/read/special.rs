@@ -184,9 +184,11 @@ fn workflow(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
 
 /// The language-model provider that a text names.
 pub fn provider(m: &Masked, t: &str) -> Option<String> {
-    m.all(t, "s")
-        .iter()
-        .find_map(|e| e.service.filter(|s| s.is("llm")).map(|s| s.key.clone()))
+    super::models::said(&m.plain(t)).or_else(|| {
+        m.all(t, "s")
+            .iter()
+            .find_map(|e| e.service.filter(|s| s.is("llm")).map(|s| s.key.clone()))
+    })
 }
 
 fn media(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {

@@ -35,7 +35,7 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
             .collect::<Vec<_>>()
             .join(" . "),
     );
-    if has(r"\bmcp[- ]server\b", &whole) {
+    if has(r"\bmcp[- ]server\b", &whole) && !super::agent::mcp_client(&whole) {
         found.triggers.push(Trigger::McpServer {
             tools: Vec::new(),
             auth: auth_of(&whole),
