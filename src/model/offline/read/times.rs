@@ -636,7 +636,6 @@ fn nth_days(text: &str) -> Canonical {
 
 /// Writes the schedules of a (masked) text in few plain forms.
 pub fn canonical(text: &str) -> Canonical {
-    // changes are rare: a text without a word of time stays as it is
     let t = spoken_clocks(text);
     let t = plain_words(&t);
     let t = minute_of_hour(&t);
