@@ -428,9 +428,6 @@ pub(super) fn operation(
             };
             let by_said = object_score(&said_words, resource, &label) * 0.45;
             score += by_object.max(by_said);
-            if foremost.as_deref() == Some(resource.as_str()) {
-                score += 0.3;
-            }
             if single {
                 score += 0.3;
             }
@@ -463,10 +460,13 @@ pub(super) fn operation(
             if value == "sendAndWait" {
                 continue;
             }
-            let mut total = score
-                + verb_score(verb, option, &object_words, &said_words)
-                    .max(verbs::said_score(verb, option, said));
-            total += 0.3 * verbs::told(option, &said_words) + verbs::forbidden(verb, option, said);
+            let by_verb = verb_score(verb, option, &object_words, &said_words)
+                .max(verbs::said_score(verb, option, said));
+            let mut total = score + by_verb;
+            if by_verb >= 0.5 && resource.is_some() && foremost == resource {
+                total += 0.3;
+            }
+            total += 0.3 * verbs::told(option, said) + verbs::forbidden(verb, option, said);
             if operation.default == option.value {
                 total += 0.02;
             }

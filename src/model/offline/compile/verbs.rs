@@ -2,7 +2,7 @@
 //! verb families in four languages; what is in no family meets an operation of the same word. Scores only.
 
 use super::super::plan::Verb;
-use super::words::{plain, words};
+use super::words::plain;
 use crate::n8n::catalog::PropertyOption;
 
 /// (forms in all languages, first words of operations best first, for reading steps).
@@ -275,6 +275,7 @@ pub(super) fn said_score(verb: Verb, option: &PropertyOption, said: &str) -> f64
         Verb::Get | Verb::GetMany | Verb::Search | Verb::Query | Verb::Download
     );
     let spoken = spoken(said);
+    let heard = flat(said);
     let mut best: f64 = 0.0;
     for (forms, operations, reads) in FAMILIES {
         if *reads != reading {
@@ -294,9 +295,13 @@ pub(super) fn said_score(verb: Verb, option: &PropertyOption, said: &str) -> f64
                 })
             };
             if let Some(place) = at {
-                // `triggerParams` says more than was said
-                let surplus = value.len().saturating_sub(1) as f64;
-                best = best.max(1.16 - 0.03 * place as f64 - 0.04 * surplus);
+                // `triggerParams` and `createComment` say more than was said
+                let surplus = value
+                    .iter()
+                    .skip(1)
+                    .filter(|w| *w != "all" && !flat(w).iter().all(|w| heard.contains(w)))
+                    .count() as f64;
+                best = best.max(1.16 - 0.03 * place as f64 - 0.3 * surplus);
             }
         }
     }
@@ -348,8 +353,8 @@ fn spoken(said: &str) -> Vec<String> {
 }
 
 /// The share of an operation's own words (its verb left out) that the request says: "rows" in `getAllRows`.
-pub(super) fn told(option: &PropertyOption, said: &[String]) -> f64 {
-    let own: Vec<String> = words(&format!(
+pub(super) fn told(option: &PropertyOption, said: &str) -> f64 {
+    let own: Vec<String> = flat(&format!(
         "{} {}",
         option.value.as_str().unwrap_or(""),
         option.label
@@ -380,10 +385,19 @@ pub(super) fn told(option: &PropertyOption, said: &[String]) -> f64 {
         )
     })
     .collect();
+    let said = flat(said);
     if own.is_empty() {
         return 0.0;
     }
     own.iter().filter(|w| said.contains(w)).count() as f64 / own.len() as f64
+}
+
+/// Plain words without a plural s; no synonyms: a comment is no body here.
+fn flat(text: &str) -> Vec<String> {
+    plain(text)
+        .into_iter()
+        .map(|w| w.strip_suffix('s').map(str::to_owned).unwrap_or(w))
+        .collect()
 }
 
 /// What the request forbids or does not say: no deletion unasked, no sending of a draft.
@@ -424,6 +438,17 @@ pub(super) fn forbidden(verb: Verb, option: &PropertyOption, said: &str) -> f64 
     let sends = matches!(head, "send" | "reply" | "publish");
     if sends && says(&["draft", "entwurf", "borrador", "brouillon"]) && !says(&["publish"]) {
         return -3.0;
+    }
+    // "look the customer up by e-mail": by no id
+    let by_value = said_words.windows(2).any(|w| {
+        matches!(w, [by, what] if matches!(by.as_str(), "by" | "per" | "por" | "par" | "nach")
+            && matches!(what.as_str(), "email" | "mail" | "name" | "title" | "phone" | "correo" | "nombre" | "titel" | "nom"))
+    });
+    if by_value && matches!(verb, Verb::Get) && matches!(head, "search" | "find" | "lookup") {
+        return 0.15;
+    }
+    if by_value && matches!(verb, Verb::Get) && value.concat() == "getall" {
+        return 0.1;
     }
     0.0
 }

@@ -214,6 +214,24 @@ pub fn for_action(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry, verb: 
             out.extend(titles(m, text));
         }
         out.extend(properties(m, text));
+        if let Some(said) = m.after(
+            r"\b(?:saying|with (?:the )?(?:text|comment|note|body|description|message)|reading|comment|note|mit (?:dem )?(?:text|kommentar|hinweis)|kommentar|notiz|que diga|con el (?:texto|comentario)|comentario|avec le (?:texte|commentaire)|commentaire)\s*:?\s*(§q\d+§)",
+            text,
+        ) {
+            let value = template(&said.value);
+            out.retain(|a| !(a.role == Role::Title && a.value == value));
+            out.push(arg(Role::Text, value));
+        }
+        if let Some(minutes) = first(
+            r"\b(?:for|lasting|of|für|dauer|durante|de|pendant|durée)\s+(\d+)[ -]*(?:minutes?|mins?|minuten|minutos)\b",
+            text,
+        ) && has(
+            r"\b(?:meeting|event|call|webinar|termin|besprechung|reunión|réunion|evento|appointment)\b",
+            text,
+        ) && let Ok(n) = minutes.parse::<u32>()
+        {
+            out.push(arg(Role::Field("duration".into()), lit(n)));
+        }
         let mut names = fields_in(m, text);
         if names.is_empty()
             && (entry.is("queue") || entry.is("db") || entry.is("sheet") || entry.is("base"))
@@ -569,7 +587,7 @@ fn containers(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg
 fn titles(m: &Masked, text: &str) -> Vec<Arg> {
     let named = m
         .after(r"\b(?:called|named|titled|title|with (?:the )?(?:title|name|subject)|namens|mit (?:dem )?(?:titel|namen)|llamad[oa]|con (?:el )?(?:título|nombre)|appelée?|intitulée?|avec (?:le )?titre)\s*:?\s*(§[ql]\d+§)", text)
-        .or_else(|| m.after(r"\b(?:task|todo|to-do|card|deal|ticket|issue|bug|event|aufgabe|karte|tarea|tâche|note|reminder|page|incident|lead|opportunity|post|document|doc)\s*:?\s*(§q\d+§)", text));
+        .or_else(|| m.after(r"\b(?:task|todo|to-do|card|deal|ticket|issue|bug|event|aufgabe|karte|tarea|tâche|note|reminder|page|incident|lead|opportunity|post|document|doc|meeting|webinar|folder|campaign|product|company|contact|release|branch|invoice|item|record|story|epic|milestone|article|video|playlist|survey|besprechung|termin|meeting|reunión|réunion|evento|événement|ordner|carpeta|dossier|contact)\s*:?\s*(§q\d+§)", text));
     named
         .map(|e| arg(Role::Title, template(&e.value)))
         .into_iter()

@@ -12,7 +12,7 @@ use crate::model::offline::read::value::{arg, lit};
 /// capitalised name or a quoted one).
 const KINDS: [(&str, &str, bool); 44] = [
     ("table", "table|tabelle|tabla|data table", true),
-    ("list", "list|liste|lista|mailing list|audience", false),
+    ("list", "list|liste|lista|mailing list|audience", true),
     ("board", "board|tablero", true),
     ("project", "project|projekt|proyecto|projet", true),
     (
@@ -252,7 +252,18 @@ fn flat(condition: &Cond) -> Vec<Arg> {
 /// Adds what is named and not yet among the arguments. `ends`: the step changes or deletes the records that a condition
 /// picks.
 pub fn complete(m: &Masked, text: &str, entry: &ServiceEntry, out: &mut Vec<Arg>, ends: bool) {
-    let found = names(m, text);
+    let mut found = names(m, text);
+    // "the Google Sheet Orders"
+    if entry.is("sheet")
+        && !found.iter().any(|(k, _)| *k == "sheet")
+        && let Some(name) = first(
+            r#"§s\d+§\s+(?:sheet |file |spreadsheet |tabelle |datei |named |called |llamad[oa] )?((?-i:"[^"]+"|[A-ZÄÖÜ][\p{L}\d_-]*(?:\s(?:[A-ZÄÖÜ]\w+|\d+))*))"#,
+            &open(m, text),
+        )
+        && !has(NO_NAME, name)
+    {
+        found.insert(0, ("sheet", name.trim_matches('"').to_owned()));
+    }
     let talks = entry.is("mail") || entry.is("chat") || entry.is("sms");
     for (kind, value) in found {
         if talks && !matches!(kind, "stream" | "team" | "topic") {
@@ -301,3 +312,7 @@ pub fn complete(m: &Masked, text: &str, entry: &ServiceEntry, out: &mut Vec<Arg>
         out.extend(wheres(m, text));
     }
 }
+
+#[cfg(test)]
+#[path = "named_tests.rs"]
+mod named_tests;
