@@ -63,6 +63,8 @@ impl Draft<'_> {
             Does::SetFields { fields } => self.set_step(step, fields, at),
             Does::Sort { by, descending } => self.sort_step(step, by, *descending, at),
             Does::LimitTo { n } => self.limit_step(step, *n, at),
+            Does::Unique { by } => self.unique_step(step, by, at),
+            Does::Summarize { measures, by } => self.summarize_step(step, measures, by, at),
             Does::Dedupe {
                 key,
                 window_seconds,

@@ -614,6 +614,21 @@ impl Said {
                     .iter()
                     .map(|v| word_value(m, v))
                     .collect::<Option<_>>()?;
+                let state = values
+                    .iter()
+                    .all(|v| matches!(v, Val::Lit { value: Value::String(s) } if has(STATE, s)));
+                let subject = if state
+                    && !has(
+                        r"\b(?:status|state|stage|phase|estado|statut|zustand|stufe|type|category|result|outcome|decision|label|\w+_status)\b",
+                        subject,
+                    )
+                    && !subject.contains('_')
+                    && has(r"^[a-zäöüßáéíóúñàèêç ]+$", subject)
+                {
+                    "status"
+                } else {
+                    subject
+                };
                 let negated = matches!(self.sign, '≠' | '⊄');
                 if let [one] = values.as_slice() {
                     return match one {
@@ -696,6 +711,9 @@ impl Said {
         }
     }
 }
+
+/// Words that say in which state a thing is.
+const STATE: &str = r"^(?:open|closed|paid|unpaid|active|inactive|done|finished|completed?|pending|cancell?ed|approved|rejected|won|lost|resolved|shipped|delivered|failed|running|stopped|published|archived|offen|geschlossen|bezahlt|unbezahlt|aktiv|inaktiv|erledigt|fertig|abgeschlossen|storniert|gewonnen|verloren|abiert[oa]|cerrad[oa]|pagad[oa]|activ[oa]|pendiente|ouverte?|fermée?|payée?|active?|terminée?)$";
 
 /// The name of what is measured: the subject, else what the unit measures.
 fn named(

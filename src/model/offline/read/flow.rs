@@ -996,6 +996,11 @@ impl Flow<'_, '_> {
         if reads && let Some(filter) = special::read_filter(self.mem, &text) {
             self.tree.push(filter);
         }
+        if reads {
+            for s in special_shape(self.mem, &text) {
+                self.tree.push(s);
+            }
+        }
         let _ = m;
     }
 
@@ -1492,8 +1497,36 @@ impl Flow<'_, '_> {
         false
     }
 
+    /// "wait two days at most": how long the approval before it may take.
+    fn patience(&mut self, text: &str) -> bool {
+        let limits = has(
+            r"\b(?:at most|max\w*|up to|no longer than|no more than|höchstens|maximal|bis zu|como máximo|máximo|hasta|au plus|au maximum|jusqu'à|timeout|time limit|time out|deadline|frist|plazo|délai)\b|\b(?:no|without an?|keine|sin|sans) (?:answer|reply|response|reaction|antwort|reaktion|respuesta|réponse)\b",
+            text,
+        ) && has(
+            r"\b(?:wait|waits|answer|answers|reply|respond|response|approv\w*|warte\w*|antwort\w*|espera\w*|respuesta|attend\w*|réponse|timeout|expires?|deadline|frist|plazo|délai)\b",
+            text,
+        );
+        let Some(seconds) = when::duration(text).filter(|_| limits) else {
+            return false;
+        };
+        let Some(args) = approval_args(&mut self.tree.root) else {
+            return false;
+        };
+        use crate::model::offline::plan::Role;
+        if !args.iter().any(|a| a.role == Role::TimeRange) {
+            args.push(crate::model::offline::read::value::arg(
+                Role::TimeRange,
+                lit(seconds),
+            ));
+        }
+        true
+    }
+
     /// Words that change a step that is already there.
     fn modifier(&mut self, text: &str) -> bool {
+        if self.patience(text) {
+            return true;
+        }
         if self.joins(text) {
             return true;
         }
@@ -1647,6 +1680,29 @@ impl Flow<'_, '_> {
             _ => self.tree.push(step),
         }
     }
+}
+
+/// "the ten biggest orders": read, then sorted and cut.
+fn special_shape(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
+    let mut out = crate::model::offline::read::shape::all(mem, text);
+    out.retain(|s| !matches!(s.does, Does::Split { .. } | Does::LimitTo { n: 1 }));
+    out
+}
+
+/// The arguments of the last approval.
+fn approval_args(steps: &mut [Step]) -> Option<&mut Vec<crate::model::offline::plan::Arg>> {
+    steps.iter_mut().rev().find_map(|s| match &mut s.does {
+        Does::Approval { args, .. } => Some(args),
+        Does::If {
+            then, otherwise, ..
+        } => approval_args(otherwise).or_else(|| approval_args(then)),
+        Does::Loop { body, .. } => approval_args(body),
+        Does::Switch { cases, .. } => cases
+            .iter_mut()
+            .rev()
+            .find_map(|c| approval_args(&mut c.steps)),
+        _ => None,
+    })
 }
 
 /// The names of the numbers that a condition compares.

@@ -10,6 +10,7 @@ pub mod compare;
 pub mod cond;
 pub mod flow;
 pub mod refuse;
+pub mod shape;
 pub mod special;
 pub mod text;
 pub mod tree;

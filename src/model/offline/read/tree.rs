@@ -302,6 +302,7 @@ pub fn is_source(step: &Step) -> bool {
         | Does::FromFile { .. }
         | Does::ReadDisk { .. }
         | Does::Split { .. }
+        | Does::Unique { .. }
         | Does::Dedupe { .. } => true,
         Does::Llm { task, .. } => !matches!(
             task,
