@@ -20,6 +20,8 @@ pub struct Plan {
     pub retry: Option<Retry>,
     /// Steps of "if it (still) fails, tell …": run from an error output or an error workflow.
     pub on_error: Vec<Step>,
+    /// Steps that may fail: the flow goes on with what it has.
+    pub lenient: Vec<String>,
     /// At most this many nodes ("nothing else please").
     pub minimal: bool,
 }

@@ -8,7 +8,20 @@ impl Draft<'_> {
     pub(super) fn steps(&mut self, steps: &[Step], at: At) -> At {
         let mut at = at;
         for step in steps {
+            let before = self.workflow.nodes.len();
             at = self.step(step, at);
+            if self.plan.lenient.contains(&step.id) {
+                let made: Vec<String> = self
+                    .workflow
+                    .nodes
+                    .iter()
+                    .skip(before)
+                    .map(|n| n.name().to_owned())
+                    .collect();
+                for name in made {
+                    self.set(&name, "onError", serde_json::json!("continueRegularOutput"));
+                }
+            }
         }
         at
     }

@@ -160,7 +160,15 @@ const SIGNS: &[(&str, &str)] = &[
 
 /// The condition in a text without its opening word; none when no comparison can be made out.
 pub fn read(m: &Masked, text: &str) -> Option<Cond> {
-    let text = m.open(text);
+    let nested = has(
+        r"(?:^|\b(?:and|or|und|oder|y|o|et|ou)\s+|&&\s*|\|\|\s*)§r\d+§",
+        text,
+    );
+    let text = if nested {
+        text.to_owned()
+    } else {
+        m.open(text)
+    };
     if let Some(c) = rx(r"^(.+?)[,\s]+(?:except|unless|but not|außer|es sei denn|excepto|salvo|sauf)(?:\s+(?:if|when|for|wenn|bei|für|si|cuando|para|pour|quand))?\s+(.+)$").captures(&text) {
         let left = read(m, c.get(1)?.as_str())?;
         let but = c.get(2)?.as_str();
@@ -197,8 +205,16 @@ fn bare_after(m: &Masked, left: &Cond, text: &str) -> Option<Cond> {
 
 fn sign(text: &str) -> String {
     let mut t = text.replace('\n', " ");
+    t = rx(r"\b(?:must|has to|have to|needs? to|should|shall|muss|müssen|deben?|doit|doivent)\s+(not |nicht |no |pas )?(?:be|ser|être|sein)\b").replace_all(&t, "is $1").into_owned();
+    t = rx(r"\b(?:must|has to|have to|needs? to|should|shall|muss|müssen|deben?|doit|doivent)\s+")
+        .replace_all(&t, "")
+        .into_owned();
     for (pattern, sign) in SIGNS {
-        let pattern = pattern.replace("NUM", NUM);
+        // a country code is no verb
+        let pattern = pattern
+            .replace("NUM", NUM)
+            .replace("|es|", "|(?-i:es)|")
+            .replace("|est|", "|(?-i:est)|");
         t = rx(&pattern).replace_all(&t, *sign).into_owned();
     }
     // a copula before a sign says nothing more
@@ -274,6 +290,20 @@ fn joined(m: &Masked, atoms: &[Atom]) -> Option<Cond> {
         let text = rx(r"^(?:if|when|it|that|who|which|whose|also|auch|wenn|si|either|both)\s+")
             .replace(&a.text, "")
             .into_owned();
+        if let Some(inner) = rx(r"^(§r\d+§)$")
+            .captures(&a.text)
+            .and_then(|c| m.entity(c.get(1)?.as_str())?.inner.clone())
+        {
+            let ready = read(m, &inner)?;
+            said.push(Said {
+                or: a.or && !said.is_empty(),
+                subject: String::new(),
+                sign: '=',
+                values: Vec::new(),
+                ready: Some(ready),
+            });
+            continue;
+        }
         if let Some(ready) = cond::timed(m, &unsigned(&a.text)) {
             said.push(Said {
                 or: a.or && !said.is_empty(),
@@ -478,7 +508,7 @@ fn word_value(m: &Masked, text: &str) -> Option<Val> {
     let t = rx(r"^(?:the\s+value\s+|a\s+|an\s+|the\s+|auf\s+|als\s+|still\s+|not\s+)")
         .replace(text.trim(), "")
         .into_owned();
-    let t = t.trim_matches([' ', ',', '.', ':', ';', '?', '!']);
+    let t = t.trim_matches([' ', ',', '.', ':', ';', '?', '!', '(', ')']);
     if let Some(e) = m.one(t, "qkmdcnuha") {
         return Some(lit(e.value.clone()));
     }

@@ -71,6 +71,7 @@ pub fn read(request: &str, cx: &ReadContext) -> Reading {
     };
     plan.steps = steps;
     plan.on_error = on_error;
+    plan.lenient = std::mem::take(&mut mem.lenient);
     if let Some(r) = &refusal {
         if refuse::is_about_secret(r) {
             refuse::with_credentials(&mut plan, said);

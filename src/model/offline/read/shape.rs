@@ -69,12 +69,11 @@ fn unique(mem: &Memory<'_>, t: &str) -> Option<Does> {
     ) {
         return None;
     }
-    let c = rx(r"\b(?:(?:remove|drop|delete|throw (?:out|away)|eliminate|filter out|get rid of|without|no|entferne?n?|lösche?|ohne|keine|elimina\w*|quita|sin|supprime\w*|enlève\w*|sans)\s+(?:any |all |the |die |alle |los |las |les )?(?:duplicated?s?|doppelte\w*|dubletten|duplikate|duplicad[oa]s?|doublons?)|de-?duplicate\w*|de-?dupe\w*)(?:\s+(?:the )?([\w-]+))?(?:.*?\b(?:by|on|based on|nach|anhand|por|par|sur|same)\s+(?:the |der |dem |el |la |le )?(§[kqd]\d+§|[\w-]+))?").captures(t)?;
-    let named = c.get(2).map(|x| {
-        mem.m
-            .entity(x.as_str())
-            .map_or_else(|| x.as_str().to_owned(), |e| e.value.clone())
-    });
+    let what = r"\b(?:(?:remove|drop|delete|throw (?:out|away)|eliminate|filter out|get rid of|without|no|entferne?n?|lösche?|ohne|keine|elimina\w*|quita|sin|supprime\w*|enlève\w*|sans)\s+(?:any |all |the |die |alle |los |las |les )?(?:duplicated?s?|doppelte\w*|dubletten|duplikate|duplicad[oa]s?|doublons?)|de-?duplicate\w*|de-?dupe\w*)";
+    let named = rx(&format!(r"{what}.*?\b(?:by|on|based on|nach|anhand|por|par|sur|same)\s+(?:the |der |dem |el |la |le )?(§[kqd]\d+§|[\w-]+)"))
+        .captures(t)
+        .and_then(|c| c.get(1).map(|x| mem.m.entity(x.as_str()).map_or_else(|| x.as_str().to_owned(), |e| e.value.clone())));
+    let c = rx(&format!(r"{what}(?:\s+(?:the )?([\w-]+))?")).captures(t)?;
     let noun = c.get(1).map(|x| x.as_str().to_lowercase()).filter(|n| !has(r"^(?:items?|entries|rows?|records?|ones|results?|articles?|orders?|leads?|contacts?|by|on|based|from|in|and|then|einträge|artikel|zeilen|them|list)$", n));
     let key = named.or_else(|| noun.map(|n| n.strip_suffix('s').map_or(n.clone(), str::to_owned)));
     Some(Does::Unique {
@@ -88,7 +87,7 @@ fn singular(text: &str) -> String {
     t.strip_suffix("ies").map_or_else(
         || {
             t.strip_suffix('s')
-                .filter(|s| !s.ends_with('s'))
+                .filter(|s| !s.ends_with(['s', 'u', 'i']))
                 .map_or_else(|| t.clone(), str::to_owned)
         },
         |s| format!("{s}y"),
