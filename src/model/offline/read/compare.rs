@@ -710,10 +710,11 @@ impl Said {
                     _ => Cmp::Matches,
                 };
                 let name = if subject.is_empty()
-                    || has(
-                        r"^(?:mail|email|message|text|ticket|nachricht|mensaje|correo)$",
-                        subject,
-                    ) {
+                    || !plain.contains('@')
+                        && has(
+                            r"^(?:mail|email|message|text|ticket|nachricht|mensaje|correo)$",
+                            subject,
+                        ) {
                     "text"
                 } else {
                     subject

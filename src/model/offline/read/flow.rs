@@ -371,7 +371,6 @@ impl Flow<'_, '_> {
     }
 
     fn except(&mut self, rest: &str) {
-        let m = self.mem.m;
         let (head, action) = split_at_action(rest);
         let condition = self.sure(&head);
         let before = self.tree.take_actions();
