@@ -20,6 +20,8 @@ pub struct Plan {
     pub retry: Option<Retry>,
     /// Steps of "if it (still) fails, tell …": run from an error output or an error workflow.
     pub on_error: Vec<Step>,
+    /// Steps that may fail: the flow goes on with what it has.
+    pub lenient: Vec<String>,
     /// At most this many nodes ("nothing else please").
     pub minimal: bool,
 }
@@ -364,6 +366,15 @@ pub enum Does {
     LimitTo {
         n: u32,
     },
+    /// Repeats within one run are dropped; without fields, whole items are compared.
+    Unique {
+        by: Vec<Val>,
+    },
+    /// Sums, counts, averages for each value of `by`.
+    Summarize {
+        measures: Vec<Measure>,
+        by: Vec<Val>,
+    },
     /// Never twice: drop what was handled in an earlier run. `key` identifies an item.
     Dedupe {
         key: Val,
@@ -429,6 +440,13 @@ pub enum Does {
     },
     /// "for other nothing happens".
     Nothing,
+}
+
+/// One figure of a summary: `op` is sum, count, average, min, max.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measure {
+    pub op: String,
+    pub of: Val,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,12 +2,20 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::plan::{Arg, Role, Service, Step, Verb};
+use super::super::plan::{Arg, Role, Service, Step, Val, Verb};
 use super::data::Origin;
 use super::draft::{At, Draft};
 use super::message::{raw, take};
 use super::place::object;
 use super::service::{Call, short_of};
+
+/// How long an answer may take.
+fn whole_seconds(val: &Val) -> Option<u64> {
+    match val {
+        Val::Lit { value } => value.as_u64(),
+        _ => None,
+    }
+}
 
 const IF: &str = "n8n-nodes-base.if";
 
@@ -71,8 +79,23 @@ impl Draft<'_> {
             "approvalOptions".into(),
             json!({"values": {"approvalType": "double"}}),
         );
+        let limit = args
+            .iter()
+            .position(|a| a.role == Role::TimeRange)
+            .map(|i| args.remove(i));
         self.fill(at, &facts, &mut params, &args, &short);
-        params.entry("options").or_insert_with(|| json!({}));
+        let options = params.entry("options").or_insert_with(|| json!({}));
+        if let (Some(seconds), Some(options)) = (
+            limit.and_then(|a| whole_seconds(&a.value)),
+            options.as_object_mut(),
+        ) {
+            let (amount, unit) = match seconds {
+                s if s % 86_400 == 0 => (s / 86_400, "days"),
+                s if s % 3_600 == 0 => (s / 3_600, "hours"),
+                s => (s.div_ceil(60), "minutes"),
+            };
+            options.insert("limitWaitTime".into(), json!({"values": {"limitType": "afterTimeInterval", "resumeAmount": amount, "resumeUnit": unit}}));
+        }
         Some(params)
     }
 
@@ -117,7 +140,7 @@ impl Draft<'_> {
         let id = self.part_id();
         let conditions = json!({
             "options": {"caseSensitive": true, "leftValue": "", "typeValidation": "loose", "version": version},
-            "conditions": [{"id": id, "leftValue": "={{ $json.data.approved }}", "rightValue": "", "operator": {"type": "boolean", "operation": "true", "singleValue": true}}],
+            "conditions": [{"id": id, "leftValue": "={{ $json.data?.approved }}", "rightValue": "", "operator": {"type": "boolean", "operation": "true", "singleValue": true}}],
             "combinator": "and",
         });
         let params = object(&[

@@ -80,6 +80,15 @@ fn question(cond: &Cond) -> String {
     format!("{}?", text.trim())
 }
 
+fn tests_presence(cond: &Cond) -> bool {
+    match cond {
+        Cond::Compare { op, .. } => matches!(op, Cmp::Exists | Cmp::Missing),
+        Cond::All { of } | Cond::Any { of } => of.iter().any(tests_presence),
+        Cond::Not { of } => tests_presence(of),
+        Cond::Age { .. } => false,
+    }
+}
+
 impl Draft<'_> {
     pub(super) fn condition_params(
         &mut self,
@@ -109,6 +118,7 @@ impl Draft<'_> {
             let no = self.steps(otherwise, no);
             return self.close(at, yes, no, then.is_empty(), otherwise.is_empty());
         }
+        self.survive_nothing(&at, cond);
         let params = self.condition_params(&at, IF, cond);
         let wish = self.wish(step, question(cond));
         let node = self.node(&at, &wish, IF, params);
@@ -116,6 +126,35 @@ impl Draft<'_> {
         let no = self.steps(otherwise, at.from(&node, 1));
         // a branch without steps ends at the If: what follows belongs to the other one, unless both are empty
         self.close(at, yes, no, then.is_empty(), otherwise.is_empty())
+    }
+
+    /// A lookup that finds nothing must still reach the check of what it found.
+    fn survive_nothing(&mut self, at: &At, cond: &Cond) {
+        if !tests_presence(cond) {
+            return;
+        }
+        let lookups: Vec<String> = at
+            .ends
+            .iter()
+            .filter_map(|e| self.workflow.node_by_name(&e.node))
+            .filter(|n| {
+                let read = n
+                    .parameters()
+                    .and_then(|p| p.get("operation"))
+                    .and_then(Value::as_str)
+                    .is_some_and(|o| {
+                        let o = o.to_lowercase();
+                        ["select", "get", "search", "read", "find", "query", "lookup"]
+                            .iter()
+                            .any(|w| o.contains(w))
+                    });
+                read && !n.node_type().ends_with("Trigger")
+            })
+            .map(|n| n.name().to_owned())
+            .collect();
+        for name in lookups {
+            self.set(&name, "alwaysOutputData", Value::Bool(true));
+        }
     }
 
     /// Where two branches meet again. A branch that acted and one that only passed by have different items.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::plan::{Arg, Role, Step, Val};
+use super::super::plan::{Arg, Measure, Role, Step, Val};
 use super::data::{Origin, Spelling};
 use super::draft::{At, Draft};
 use super::place::object;
@@ -377,6 +377,87 @@ impl Draft<'_> {
         let wish = self.wish(step, "Only new items");
         let node = self.node(&at, &wish, "n8n-nodes-base.removeDuplicates", params);
         at.from(&node, 0)
+    }
+
+    /// Repeats within this run.
+    pub(super) fn unique_step(&mut self, step: &Step, by: &[Val], at: At) -> At {
+        let fields: Vec<String> = by.iter().map(|v| self.key_path(&at, v)).collect();
+        let params = if fields.is_empty() {
+            object(&[
+                ("operation", json!("removeDuplicateInputItems")),
+                ("compare", json!("allFields")),
+                ("options", json!({})),
+            ])
+        } else {
+            object(&[
+                ("operation", json!("removeDuplicateInputItems")),
+                ("compare", json!("selectedFields")),
+                ("fieldsToCompare", json!(fields.join(", "))),
+                ("options", json!({})),
+            ])
+        };
+        let wish = self.wish(step, "Remove duplicates");
+        let node = self.node(&at, &wish, "n8n-nodes-base.removeDuplicates", params);
+        at.from(&node, 0)
+    }
+
+    /// One item for each value of the fields in `by`, with its figures.
+    pub(super) fn summarize_step(
+        &mut self,
+        step: &Step,
+        measures: &[Measure],
+        by: &[Val],
+        at: At,
+    ) -> At {
+        let groups: Vec<String> = by.iter().map(|v| self.key_path(&at, v)).collect();
+        let mut origin = Origin::default()
+            .about("summary report")
+            .spelled(Spelling::Snake);
+        let mut values = Vec::new();
+        for measure in measures {
+            // any field will do for a count of items: the group's own is always there
+            let path = match (measure.op.as_str(), groups.first()) {
+                ("count", Some(group)) => group.clone(),
+                _ => self.key_path(&at, &measure.of),
+            };
+            let said = match &measure.of {
+                Val::Field { name, .. } => name.clone(),
+                _ => path.clone(),
+            };
+            let prefix = match measure.op.as_str() {
+                "count" => "count",
+                "average" => "average",
+                "min" => "min",
+                "max" => "max",
+                _ => "sum",
+            };
+            let name = format!("{prefix}_{}", path.replace('.', "_"));
+            origin = origin.field(
+                &format!("{said}|{} {said}|{prefix}|total|amount|value", measure.op),
+                &name,
+            );
+            values.push(json!({"aggregation": prefix, "field": path}));
+        }
+        for (group, val) in groups.iter().zip(by) {
+            let said = match val {
+                Val::Field { name, .. } => name.clone(),
+                _ => group.clone(),
+            };
+            origin = origin.field(&said, &group.replace('.', "_"));
+        }
+        let params = object(&[
+            ("fieldsToSummarize", json!({"values": values})),
+            ("fieldsToSplitBy", json!(groups.join(", "))),
+            ("options", json!({})),
+        ]);
+        let wish = self.wish(step, "Summarize");
+        let node = self.node(&at, &wish, "n8n-nodes-base.summarize", params);
+        let next = self.produce(&at, &node, Some(&step.id), origin);
+        At {
+            paired: false,
+            many: true,
+            ..next
+        }
     }
 
     /// Fields for a node that reads them from the item itself (MongoDB).

@@ -8,7 +8,20 @@ impl Draft<'_> {
     pub(super) fn steps(&mut self, steps: &[Step], at: At) -> At {
         let mut at = at;
         for step in steps {
+            let before = self.workflow.nodes.len();
             at = self.step(step, at);
+            if self.plan.lenient.contains(&step.id) {
+                let made: Vec<String> = self
+                    .workflow
+                    .nodes
+                    .iter()
+                    .skip(before)
+                    .map(|n| n.name().to_owned())
+                    .collect();
+                for name in made {
+                    self.set(&name, "onError", serde_json::json!("continueRegularOutput"));
+                }
+            }
         }
         at
     }
@@ -63,6 +76,8 @@ impl Draft<'_> {
             Does::SetFields { fields } => self.set_step(step, fields, at),
             Does::Sort { by, descending } => self.sort_step(step, by, *descending, at),
             Does::LimitTo { n } => self.limit_step(step, *n, at),
+            Does::Unique { by } => self.unique_step(step, by, at),
+            Does::Summarize { measures, by } => self.summarize_step(step, measures, by, at),
             Does::Dedupe {
                 key,
                 window_seconds,

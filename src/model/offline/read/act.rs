@@ -24,6 +24,8 @@ pub struct Memory<'a> {
     /// The last mail address or channel named.
     pub last_target: Option<Arg>,
     pub notes: Vec<String>,
+    /// Steps that may fail without stopping the rest.
+    pub lenient: Vec<String>,
     /// A webhook started it: "answer with …" means its caller.
     pub answers_caller: bool,
     /// Fields that the data is known to have (form, webhook body, extraction).
@@ -50,6 +52,7 @@ impl<'a> Memory<'a> {
             last_container: None,
             last_target: None,
             notes: Vec::new(),
+            lenient: Vec::new(),
             answers_caller: false,
             fields: Vec::new(),
             key: None,

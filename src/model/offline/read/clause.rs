@@ -191,8 +191,21 @@ pub fn strip_lead(text: &str) -> &str {
     rest
 }
 
+/// "one of A, B or C" is one value list: its commas cut nothing.
+fn listed(sentence: &str) -> String {
+    rx(r"\b(one of|any of|is|are|in|einer? (?:von|der)|ist|uno de|l'un de|parmi)\s+([\w§-]+(?:,\s+[\w§-]+)+),?\s+(or|oder|o|ou)\s+([\w§-]+)")
+        .replace_all(sentence, |c: &regex::Captures<'_>| {
+            let part = |i: usize| c.get(i).map_or("", |x| x.as_str());
+            let word = part(3);
+            let values: Vec<&str> = part(2).split(',').map(str::trim).collect();
+            format!("{} {} {word} {}", part(1), values.join(&format!(" {word} ")), part(4))
+        })
+        .into_owned()
+}
+
 /// Clauses of a sentence.
 pub fn clauses(sentence: &str, index: usize) -> Vec<Clause> {
+    let sentence = &listed(sentence);
     let cut = rx(
         r"\s*→\s*|\s+[–—-]{1,2}\s+|:\s+|\s*,\s+(?:(?:and then|and|und dann|und|y luego|y|et puis|et|then|dann|luego|puis|ensuite|plus|but|aber|pero|mais)\s+)?|\s+(?:and then|and|und dann|und|y luego|y|e|et puis|et|then|dann|luego|puis|plus|but|sowie|&|\+)\s+|!\s+[–—-]\s+|\s+(?:and|und|y|et),\s+|\s+(?:unless|except|otherwise|sonst|außer wenn|a menos que|sauf si|salvo|but only|aber nur)\s+",
     );

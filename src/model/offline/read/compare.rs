@@ -160,7 +160,15 @@ const SIGNS: &[(&str, &str)] = &[
 
 /// The condition in a text without its opening word; none when no comparison can be made out.
 pub fn read(m: &Masked, text: &str) -> Option<Cond> {
-    let text = m.open(text);
+    let nested = has(
+        r"(?:^|\b(?:and|or|und|oder|y|o|et|ou)\s+|&&\s*|\|\|\s*)§r\d+§",
+        text,
+    );
+    let text = if nested {
+        text.to_owned()
+    } else {
+        m.open(text)
+    };
     if let Some(c) = rx(r"^(.+?)[,\s]+(?:except|unless|but not|außer|es sei denn|excepto|salvo|sauf)(?:\s+(?:if|when|for|wenn|bei|für|si|cuando|para|pour|quand))?\s+(.+)$").captures(&text) {
         let left = read(m, c.get(1)?.as_str())?;
         let but = c.get(2)?.as_str();
@@ -197,8 +205,16 @@ fn bare_after(m: &Masked, left: &Cond, text: &str) -> Option<Cond> {
 
 fn sign(text: &str) -> String {
     let mut t = text.replace('\n', " ");
+    t = rx(r"\b(?:must|has to|have to|needs? to|should|shall|muss|müssen|deben?|doit|doivent)\s+(not |nicht |no |pas )?(?:be|ser|être|sein)\b").replace_all(&t, "is $1").into_owned();
+    t = rx(r"\b(?:must|has to|have to|needs? to|should|shall|muss|müssen|deben?|doit|doivent)\s+")
+        .replace_all(&t, "")
+        .into_owned();
     for (pattern, sign) in SIGNS {
-        let pattern = pattern.replace("NUM", NUM);
+        // a country code is no verb
+        let pattern = pattern
+            .replace("NUM", NUM)
+            .replace("|es|", "|(?-i:es)|")
+            .replace("|est|", "|(?-i:est)|");
         t = rx(&pattern).replace_all(&t, *sign).into_owned();
     }
     // a copula before a sign says nothing more
@@ -274,6 +290,20 @@ fn joined(m: &Masked, atoms: &[Atom]) -> Option<Cond> {
         let text = rx(r"^(?:if|when|it|that|who|which|whose|also|auch|wenn|si|either|both)\s+")
             .replace(&a.text, "")
             .into_owned();
+        if let Some(inner) = rx(r"^(§r\d+§)$")
+            .captures(&a.text)
+            .and_then(|c| m.entity(c.get(1)?.as_str())?.inner.clone())
+        {
+            let ready = read(m, &inner)?;
+            said.push(Said {
+                or: a.or && !said.is_empty(),
+                subject: String::new(),
+                sign: '=',
+                values: Vec::new(),
+                ready: Some(ready),
+            });
+            continue;
+        }
         if let Some(ready) = cond::timed(m, &unsigned(&a.text)) {
             said.push(Said {
                 or: a.or && !said.is_empty(),
@@ -478,7 +508,7 @@ fn word_value(m: &Masked, text: &str) -> Option<Val> {
     let t = rx(r"^(?:the\s+value\s+|a\s+|an\s+|the\s+|auf\s+|als\s+|still\s+|not\s+)")
         .replace(text.trim(), "")
         .into_owned();
-    let t = t.trim_matches([' ', ',', '.', ':', ';', '?', '!']);
+    let t = t.trim_matches([' ', ',', '.', ':', ';', '?', '!', '(', ')']);
     if let Some(e) = m.one(t, "qkmdcnuha") {
         return Some(lit(e.value.clone()));
     }
@@ -614,6 +644,21 @@ impl Said {
                     .iter()
                     .map(|v| word_value(m, v))
                     .collect::<Option<_>>()?;
+                let state = values
+                    .iter()
+                    .all(|v| matches!(v, Val::Lit { value: Value::String(s) } if has(STATE, s)));
+                let subject = if state
+                    && !has(
+                        r"\b(?:status|state|stage|phase|estado|statut|zustand|stufe|type|category|result|outcome|decision|label|\w+_status)\b",
+                        subject,
+                    )
+                    && !subject.contains('_')
+                    && has(r"^[a-zäöüßáéíóúñàèêç ]+$", subject)
+                {
+                    "status"
+                } else {
+                    subject
+                };
                 let negated = matches!(self.sign, '≠' | '⊄');
                 if let [one] = values.as_slice() {
                     return match one {
@@ -665,10 +710,11 @@ impl Said {
                     _ => Cmp::Matches,
                 };
                 let name = if subject.is_empty()
-                    || has(
-                        r"^(?:mail|email|message|text|ticket|nachricht|mensaje|correo)$",
-                        subject,
-                    ) {
+                    || !plain.contains('@')
+                        && has(
+                            r"^(?:mail|email|message|text|ticket|nachricht|mensaje|correo)$",
+                            subject,
+                        ) {
                     "text"
                 } else {
                     subject
@@ -696,6 +742,9 @@ impl Said {
         }
     }
 }
+
+/// Words that say in which state a thing is.
+const STATE: &str = r"^(?:open|closed|paid|unpaid|active|inactive|done|finished|completed?|pending|cancell?ed|approved|rejected|won|lost|resolved|shipped|delivered|failed|running|stopped|published|archived|offen|geschlossen|bezahlt|unbezahlt|aktiv|inaktiv|erledigt|fertig|abgeschlossen|storniert|gewonnen|verloren|abiert[oa]|cerrad[oa]|pagad[oa]|activ[oa]|pendiente|ouverte?|fermée?|payée?|active?|terminée?)$";
 
 /// The name of what is measured: the subject, else what the unit measures.
 fn named(

@@ -106,6 +106,7 @@ pub fn steps(
     let errors = std::mem::take(&mut flow.http_errors);
     after_approval(flow.mem, &mut root);
     error_answers(flow.mem, &mut root, &errors);
+    end_at_errors(&mut root);
     prune(&mut root);
     (root, on_error)
 }
@@ -159,6 +160,16 @@ impl Flow<'_, '_> {
             r"\b(?:check|pipeline|payment|build|job|validation|deployment|test|backup fails in)\b",
             &text,
         ) {
+            if has(
+                r"\b(?:carry on|continue|go on|keep going|move on|proceed|ignore (?:it|that)|mach\w* (?:\w+ )?weiter|weiter(?:machen|laufen)?|fortfahren|continúa|sigue|continuer?|passe)\b",
+                &text,
+            ) && services_in(self.mem.m, &text).is_empty()
+            {
+                if let Some(last) = self.tree.here().last() {
+                    self.mem.lenient.push(last.id.clone());
+                }
+                return;
+            }
             self.in_error = true;
             let rest = first(r"(?:fails?|wrong|failure|error|fehlschlägt|schiefgeht|falla|échoue)\b[^,]*?(?:,\s*|\s+then\s+)(.+)$", &text).map(str::to_owned);
             if let Some(rest) = rest {
@@ -259,7 +270,9 @@ impl Flow<'_, '_> {
         }
         if !self.tree.open_other(Branch::Otherwise) {
             self.tree.sentence();
-            if !(self.tree.filter_to_if() && self.tree.enter(Branch::Otherwise)) {
+            if !self.tree.enter_chain(|_| true)
+                && !(self.tree.filter_to_if() && self.tree.enter(Branch::Otherwise))
+            {
                 // Nothing to be other than: what follows is the main path.
             }
         }
@@ -358,7 +371,6 @@ impl Flow<'_, '_> {
     }
 
     fn except(&mut self, rest: &str) {
-        let m = self.mem.m;
         let (head, action) = split_at_action(rest);
         let condition = self.sure(&head);
         let before = self.tree.take_actions();
@@ -505,10 +517,10 @@ impl Flow<'_, '_> {
         }
         // "if yes", "if so", "if it is": the check before it.
         if has(
-            r"^(?:{if})\s+(?:yes|so|it is|it does|they are|ja|sí|oui|that's the case|true)\b",
+            r"^(?:{if})\s+(?:(?:yes|so|ja|sí|oui|that's the case|true)\b|(?:it is|it does|they are)(?:\s*[,:]|$))",
             text,
         ) {
-            let rest = rx(r"^(?:{if})\s+(?:yes|so|it is|it does|they are|ja|sí|oui|that's the case|true)\b[,:]?\s*").replace(text, "").into_owned();
+            let rest = rx(r"^(?:{if})\s+(?:(?:yes|so|ja|sí|oui|that's the case|true)\b|(?:it is|it does|they are)(?:\s*[,:]|$))[,:]?\s*").replace(text, "").into_owned();
             let condition = self.pending.clone().unwrap_or_else(|| Cond::Compare {
                 left: field("result"),
                 op: Cmp::IsTrue,
@@ -633,6 +645,15 @@ impl Flow<'_, '_> {
         {
             self.tree.open_other(Branch::Otherwise);
         }
+        // "Amount under 50: …. Amount from 50 to 300: …": the next case of the same question
+        if let Does::If { condition, .. } = &step.does
+            && let Some(Val::Field { name, .. }) = checked(condition).cloned()
+            && !has(r"^(?:{also}|{always})\b", text)
+        {
+            self.tree.enter_chain(|c| {
+                ranged(c) && matches!(checked(c), Some(Val::Field { name: n, .. }) if *n == name)
+            });
+        }
         self.tree.push(step);
         if branch {
             self.tree.enter(Branch::Then);
@@ -697,9 +718,10 @@ impl Flow<'_, '_> {
             self.act(&rest);
             return true;
         }
-        let Some(n) = first(r"\b(?:in )?(?:batches|chunks|groups|blöcken|stapeln|lotes|lots|packs|slices) (?:of|von|de|à|zu) (\d+)\b", text).and_then(|n| n.parse::<u32>().ok()) else {
+        let Some(n) = first(r"\b(?:in )?(?:batches|chunks|groups|blöcken|stapeln|lotes|lots|packs|slices) (?:of|von|de|à|zu) (\d+)\b", text).and_then(|n| n.parse::<u32>().ok()).or_else(|| has(ONE_BY_ONE, text).then_some(1)) else {
             return false;
         };
+        let text = &rx(ONE_BY_ONE).replace(text, "").into_owned();
         let rest = rx(r"\s*\b(?:in )?(?:batches|chunks|groups|blöcken|stapeln|lotes|lots|packs|slices) (?:of|von|de|à|zu) \d+\b").replace(text, "").into_owned();
         for e in services_in(self.mem.m, &rest) {
             let walks = has(
@@ -893,6 +915,41 @@ impl Flow<'_, '_> {
             }
             return true;
         }
+        // "age must be at least 18": a rule about the input
+        if self.mem.answers_caller
+            && has(
+                r"\b(?:must|has to|have to|needs? to|should|muss|müssen|debe|deben|doit|doivent)\b",
+                text,
+            )
+            && services_in(m, text).is_empty()
+            && split_at_action(text).1.is_none()
+            && let Some(rule) = cond::condition(m, text)
+        {
+            if let Some(Does::If {
+                condition,
+                then,
+                otherwise,
+            }) = self.tree.here().last_mut().map(|s| &mut s.does)
+                && then.is_empty()
+                && otherwise.is_empty()
+            {
+                let before = std::mem::replace(condition, Cond::All { of: Vec::new() });
+                *condition = Cond::All {
+                    of: vec![before, rule],
+                };
+                return true;
+            }
+            let step = self.mem.step(
+                text,
+                Does::If {
+                    condition: rule,
+                    then: Vec::new(),
+                    otherwise: Vec::new(),
+                },
+            );
+            self.tree.push(step);
+            return true;
+        }
         if !self.validated {
             return false;
         }
@@ -932,9 +989,20 @@ impl Flow<'_, '_> {
             self.on_error.extend(steps);
             return;
         }
+        if has(
+            r"^(?:just |simply |einfach )?(?:ignore|skip|drop|discard|do nothing|ignoriere?n?|überspringe?n?|ignora(?:r|lo|la)?|ignóral[oa]|ignore[rz]?)(?:\s+(?:it|them|this|that|everything|sie|es|ihn))?$",
+            &text,
+        ) {
+            return;
+        }
         if self.verdict(&text) || self.modifier(&text) || self.after_consent(&text) {
             return;
         }
+        let text = self.items_of(&text);
+        if text.is_empty() {
+            return;
+        }
+        self.best_of(&text);
         if has(r"^{if}\b", &text) {
             let clause = Clause {
                 text: text.clone(),
@@ -995,6 +1063,11 @@ impl Flow<'_, '_> {
         let reads = reads && self.tree.here().iter().any(|s| matches!(&s.does, Does::Service { verb: Verb::GetMany | Verb::Get | Verb::Search, service, .. } if !service.node_types.iter().any(|t| t.contains("googleAnalytics") || t.contains("googleAds") || t.contains("Calendar"))));
         if reads && let Some(filter) = special::read_filter(self.mem, &text) {
             self.tree.push(filter);
+        }
+        if reads {
+            for s in special_shape(self.mem, &text) {
+                self.tree.push(s);
+            }
         }
         let _ = m;
     }
@@ -1492,8 +1565,81 @@ impl Flow<'_, '_> {
         false
     }
 
+    /// "for each item in `shipments` …": the list is split first; what is left of the clause.
+    fn items_of(&mut self, text: &str) -> String {
+        let Some(c) = rx(r"^(?:for (?:each|every)|für jede\w*|para cada|pour chaque)\s+(?:[\w-]+\s+)?(?:(?:in|of|from|aus|von|de|dans|en)\s+)?(?:the |our |its |der |dem |la |el |l')?(?:list |array |field |liste |feld |lista )?(§[kd]\d+§)(?: (?:list|array|field))?[,:]?\s*").captures(text) else {
+            return text.to_owned();
+        };
+        let (Some(whole), Some(list)) = (
+            c.get(0),
+            c.get(1).and_then(|x| self.mem.m.entity(x.as_str())),
+        ) else {
+            return text.to_owned();
+        };
+        let step = self.mem.step(
+            text,
+            Does::Split {
+                field: field(&list.value),
+            },
+        );
+        self.tree.push(step);
+        text.get(whole.end()..).unwrap_or_default().to_owned()
+    }
+
+    /// "post the top 3 to …": sorted and cut before they are sent.
+    fn best_of(&mut self, text: &str) {
+        if verb_in(text).is_none_or(|(v, _)| v.role != "action")
+            || !has(
+                r"\b(?:the|only|die|los|las|les)\s+(?:top|first|newest|latest|{num}\s+(?:newest|latest|most recent|oldest|biggest|largest|highest|cheapest|smallest|lowest|best|worst|neuesten|größten|teuersten|günstigsten|besten|más|mejores|mayores|plus|meilleur\w*))\s",
+                text,
+            )
+        {
+            return;
+        }
+        let mut shaped = special_shape(self.mem, text);
+        shaped.retain(|s| matches!(s.does, Does::Sort { .. } | Does::LimitTo { .. }));
+        if let Some(Does::Sort { descending, .. }) =
+            self.tree.here().last_mut().map(|s| &mut s.does)
+        {
+            // "sort by the sum … the top 3": the greatest come first
+            *descending = *descending || has(r"\btop\b", text);
+            shaped.retain(|s| matches!(s.does, Does::LimitTo { .. }));
+        }
+        for s in shaped {
+            self.tree.push(s);
+        }
+    }
+
+    /// "wait two days at most": how long the approval before it may take.
+    fn patience(&mut self, text: &str) -> bool {
+        let limits = has(
+            r"\b(?:at most|max\w*|up to|no longer than|no more than|höchstens|maximal|bis zu|como máximo|máximo|hasta|au plus|au maximum|jusqu'à|timeout|time limit|time out|deadline|frist|plazo|délai)\b|\b(?:no|without an?|keine|sin|sans) (?:answer|reply|response|reaction|antwort|reaktion|respuesta|réponse)\b",
+            text,
+        ) && has(
+            r"\b(?:wait|waits|answer|answers|reply|respond|response|approv\w*|warte\w*|antwort\w*|espera\w*|respuesta|attend\w*|réponse|timeout|expires?|deadline|frist|plazo|délai)\b",
+            text,
+        );
+        let Some(seconds) = when::duration(text).filter(|_| limits) else {
+            return false;
+        };
+        let Some(args) = approval_args(&mut self.tree.root) else {
+            return false;
+        };
+        use crate::model::offline::plan::Role;
+        if !args.iter().any(|a| a.role == Role::TimeRange) {
+            args.push(crate::model::offline::read::value::arg(
+                Role::TimeRange,
+                lit(seconds),
+            ));
+        }
+        true
+    }
+
     /// Words that change a step that is already there.
     fn modifier(&mut self, text: &str) -> bool {
+        if self.patience(text) {
+            return true;
+        }
         if self.joins(text) {
             return true;
         }
@@ -1649,6 +1795,100 @@ impl Flow<'_, '_> {
     }
 }
 
+/// "the ten biggest orders": read, then sorted and cut.
+fn special_shape(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
+    let mut out = crate::model::offline::read::shape::all(mem, text);
+    out.retain(|s| !matches!(s.does, Does::Split { .. } | Does::LimitTo { n: 1 }));
+    out
+}
+
+/// The arguments of the last approval.
+fn approval_args(steps: &mut [Step]) -> Option<&mut Vec<crate::model::offline::plan::Arg>> {
+    steps.iter_mut().rev().find_map(|s| match &mut s.does {
+        Does::Approval { args, .. } => Some(args),
+        Does::If {
+            then, otherwise, ..
+        } => approval_args(otherwise).or_else(|| approval_args(then)),
+        Does::Loop { body, .. } => approval_args(body),
+        Does::Switch { cases, .. } => cases
+            .iter_mut()
+            .rev()
+            .find_map(|c| approval_args(&mut c.steps)),
+        _ => None,
+    })
+}
+
+const ONE_BY_ONE: &str = r"\s*,?\b(?:one (?:\w+ )?(?:after the other|at a time|after another)|one by one|eine\w* (?:\w+ )?nach de[rm] ander\w*|un[oa] (?:por|a) un[oa]|une? (?:par|après) (?:une?|l'autre))\b";
+
+/// A step that looks something up.
+fn is_lookup(step: &Step) -> bool {
+    matches!(
+        &step.does,
+        Does::Service {
+            verb: Verb::Get | Verb::GetMany | Verb::Search | Verb::Query,
+            ..
+        } | Does::Http { .. }
+    )
+}
+
+/// The opposite, spelled out as far as it goes.
+fn negated(cond: Cond) -> Cond {
+    match cond {
+        Cond::Any { of } => Cond::All {
+            of: of.into_iter().map(negated).collect(),
+        },
+        Cond::All { of } => Cond::Any {
+            of: of.into_iter().map(negated).collect(),
+        },
+        other => not(other),
+    }
+}
+
+/// An error answer ends its side: what follows belongs to the other one.
+fn end_at_errors(steps: &mut Vec<Step>) {
+    let bad = |list: &[Step]| matches!(list.last().map(|s| &s.does), Some(Does::Respond { status, .. }) if *status >= 400);
+    for at in 0..steps.len() {
+        let sides = match steps.get(at).map(|s| &s.does) {
+            Some(Does::If {
+                then, otherwise, ..
+            }) => (bad(then), bad(otherwise)),
+            _ => (false, false),
+        };
+        if sides.0 != sides.1 {
+            let rest = steps.split_off(at + 1);
+            if let Some(Does::If {
+                then, otherwise, ..
+            }) = steps.get_mut(at).map(|s| &mut s.does)
+            {
+                if sides.1 {
+                    then.extend(rest)
+                } else {
+                    otherwise.extend(rest)
+                }
+            }
+            break;
+        }
+    }
+    for s in steps {
+        if let Does::If {
+            then, otherwise, ..
+        } = &mut s.does
+        {
+            end_at_errors(then);
+            end_at_errors(otherwise);
+        }
+    }
+}
+
+/// A comparison of a number or of a value, as cases have.
+fn ranged(condition: &Cond) -> bool {
+    match condition {
+        Cond::Compare { op, .. } => matches!(op, Cmp::Gt | Cmp::Ge | Cmp::Lt | Cmp::Le | Cmp::Eq),
+        Cond::All { of } | Cond::Any { of } => of.iter().all(ranged),
+        _ => false,
+    }
+}
+
 /// The names of the numbers that a condition compares.
 fn fields_of<'c>(condition: &'c mut Cond, out: &mut Vec<&'c mut String>) {
     match condition {
@@ -1760,6 +2000,7 @@ fn error_answers(mem: &mut Memory<'_>, steps: &mut Vec<Step>, errors: &[(String,
     for (label, status) in errors
         .iter()
         .filter(|(_, s)| *s != 400)
+        .rev()
         .chain(errors.iter().filter(|(_, s)| *s == 400))
     {
         let message = crate::model::offline::read::value::arg(
@@ -1779,6 +2020,31 @@ fn error_answers(mem: &mut Memory<'_>, steps: &mut Vec<Step>, errors: &[(String,
             label,
         );
         let what = rx(r"\b(?:unknown|not found|no such|is|are|was|the|a|does not exist|doesn't exist|unbekannt\w*|desconocid\w*|inconnu\w*|missing|invalid|can't be found)\b").replace_all(label, "").into_owned();
+        // a comparison: it must not hold
+        let unknown = has(
+            r"\b(?:unknown|not found|no such|exist\w*|found|unbekannt\w*|desconocid\w*|inconnu\w*|unauthori[sz]ed)\b",
+            label,
+        );
+        let compared = cond::condition(mem.m, label)
+            .filter(|c| !unknown && (!missing || matches!(c, Cond::Any { .. } | Cond::All { .. })));
+        if let Some(bad) = compared {
+            let at = if *status == 400 || *status == 422 {
+                0
+            } else {
+                steps.iter().position(is_lookup).map_or(0, |i| i + 1)
+            };
+            let rest = steps.split_off(at);
+            let step = mem.step(
+                label,
+                Does::If {
+                    condition: negated(bad),
+                    then: rest,
+                    otherwise: vec![answer],
+                },
+            );
+            steps.push(step);
+            continue;
+        }
         if missing {
             let names = if has(
                 r"\bfields?\b|\bparameters?\b|\bfelder\b|\bcampos\b|\bchamps\b",
@@ -1892,6 +2158,11 @@ fn each_that(head: &str) -> String {
 
 /// Cuts a clause before the verb of its action: "If the total is over 100 tell #x" → both halves.
 pub fn split_at_action(text: &str) -> (String, Option<String>) {
+    if let Some(c) = rx(r"^({if}\s.+?),?\s+((?:just |simply |einfach )?(?:ignore|skip|drop|discard|do nothing|ignoriere?n?|überspringe?n?|ignora(?:r|lo|la)?|ignóral[oa]|ignore[rz]?)(?:\s+(?:it|them|this|that|everything|sie|es|ihn))?)$").captures(text)
+        && let (Some(a), Some(b)) = (c.get(1), c.get(2))
+    {
+        return (a.as_str().to_owned(), Some(b.as_str().to_owned()));
+    }
     if let Some(c) =
         rx(r"^({if}\s+.+?\s(?:is|are|=|ist|es|est)\s+\S+)\s+((?:to|into|an|nach|a|à)\s+\S+)$")
             .captures(text)

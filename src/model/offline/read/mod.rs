@@ -13,6 +13,7 @@ pub mod models;
 pub mod named;
 pub mod refuse;
 pub mod signal;
+pub mod shape;
 pub mod special;
 pub mod text;
 pub mod times;
@@ -83,6 +84,7 @@ pub fn read(request: &str, cx: &ReadContext) -> Reading {
     };
     plan.steps = steps;
     plan.on_error = on_error;
+    plan.lenient = std::mem::take(&mut mem.lenient);
     if let Some(r) = &refusal {
         if refuse::is_about_secret(r) {
             refuse::with_credentials(&mut plan, said);

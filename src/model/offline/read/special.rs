@@ -137,6 +137,14 @@ fn approval(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
     {
         arguments.push(arg(Role::To, field(&format!("{who} email"))));
     }
+    if has(
+        r"\b(?:at most|max\w*|up to|no longer than|within|höchstens|maximal|bis zu|innerhalb|como máximo|máximo|hasta|au plus|au maximum|jusqu'à|timeout|frist|plazo|délai)\b",
+        t,
+    ) && let Some(seconds) = when::duration(t)
+        && !arguments.iter().any(|a| a.role == Role::TimeRange)
+    {
+        arguments.push(arg(Role::TimeRange, lit(seconds)));
+    }
     Some(vec![mem.step(
         t,
         Does::Approval {
@@ -819,7 +827,9 @@ fn recently_handled(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
 
 fn sifting(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
     let m = mem.m;
-    if let Some(done) = recently_handled(mem, t) {
+    if let Some(done) =
+        recently_handled(mem, t).or_else(|| crate::model::offline::read::shape::steps(mem, t))
+    {
         return Some(done);
     }
     // Never twice.

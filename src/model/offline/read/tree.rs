@@ -194,6 +194,35 @@ impl Tree {
         }
     }
 
+    /// Into the open end of a chain of decisions here, when its last one fits.
+    pub fn enter_chain(&mut self, fits: impl Fn(&Cond) -> bool) -> bool {
+        let before = self.path.clone();
+        for _ in 0..20 {
+            let here = self.here();
+            let Some(index) = here.len().checked_sub(1) else {
+                break;
+            };
+            let Some(Does::If {
+                condition,
+                otherwise,
+                ..
+            }) = here.last().map(|s| &s.does)
+            else {
+                break;
+            };
+            let (ok, open) = (fits(condition), otherwise.is_empty());
+            if !ok {
+                break;
+            }
+            self.path.push((index, Branch::Otherwise));
+            if open {
+                return true;
+            }
+        }
+        self.path = before;
+        false
+    }
+
     /// True in the other side of a decision whose first side does nothing.
     pub fn in_otherwise_of_nothing(&mut self) -> bool {
         let depth = self.path.len();
@@ -302,6 +331,7 @@ pub fn is_source(step: &Step) -> bool {
         | Does::FromFile { .. }
         | Does::ReadDisk { .. }
         | Does::Split { .. }
+        | Does::Unique { .. }
         | Does::Dedupe { .. } => true,
         Does::Llm { task, .. } => !matches!(
             task,
