@@ -441,9 +441,7 @@ impl<'a> Patch<'a> {
             });
         }
         for other in parents.iter().skip(1) {
-            self.draft
-                .workflow
-                .connect(&made, "ai_memory", 0, other, 0);
+            self.draft.workflow.connect(&made, "ai_memory", 0, other, 0);
         }
     }
 

@@ -32,6 +32,7 @@ mod roles;
 pub(in crate::model::offline) mod schedule;
 mod service;
 mod sheet;
+mod signal;
 mod steps;
 mod tools;
 mod trigger;

@@ -38,13 +38,13 @@ fn one(rule: &ScheduleRule) -> Value {
             days.dedup();
             json!({"field": "weeks", "weeksInterval": n, "triggerAtDay": days, "triggerAtHour": hour, "triggerAtMinute": minute})
         }
-        // n8n has no "last day"; its cron library does
+        // n8n's cron library knows no "last day": the days that can be it, behind a check of the date
         ScheduleRule::Months {
             n,
             day: 0,
             hour,
             minute,
-        } => cron(format!("{minute} {hour} L */{n} *").replace("*/1 ", "* ")),
+        } => cron(format!("{minute} {hour} 28-31 */{n} *").replace("*/1 ", "* ")),
         ScheduleRule::Months {
             n,
             day,

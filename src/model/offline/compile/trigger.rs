@@ -9,7 +9,7 @@ use super::facts::{Facts, shown};
 use super::fields::origin_of;
 use super::place::object;
 use super::words::{fold, words};
-use super::{choose, schedule};
+use super::{schedule, signal};
 use crate::n8n::catalog::PropertyKind;
 
 const BASE: &str = "n8n-nodes-base.";
@@ -365,6 +365,8 @@ impl Draft<'_> {
             .filter(|a| !params_hold(&params, &a.value))
             .cloned()
             .collect();
+        let args = self.trigger_things(&facts, &mut params, &args);
+        self.trigger_needs(&facts, &mut params, &node);
         self.fill(&start, &facts, &mut params, &args, &node);
         if let Some(n) = self.workflow.node_by_name_mut(&node) {
             n.edit_parameters(|p| *p = params);
@@ -572,6 +574,35 @@ impl Draft<'_> {
                     params.insert("feedUrl".into(), json!(url));
                 }
             }
+            "localFileTrigger" => {
+                let folded = fold(event);
+                let says = |stems: &[&str]| stems.iter().any(|s| folded.contains(s));
+                let path = lit(&Role::Path)
+                    .or(container)
+                    .unwrap_or_else(|| "<Path>".to_owned());
+                if path.starts_with('<') {
+                    self.todo("value", node_type, "name the folder to watch");
+                }
+                let file = path
+                    .rsplit('/')
+                    .next()
+                    .is_some_and(|n| n.contains('.') && !n.starts_with('.'));
+                params.insert(
+                    "triggerOn".into(),
+                    json!(if file { "file" } else { "folder" }),
+                );
+                params.insert("path".into(), json!(path));
+                if !file {
+                    let kind = if says(&["delet", "remov", "loesch", "elimin", "borr", "supprim"]) {
+                        "unlink"
+                    } else if says(&["chang", "modif", "updat", "aender", "cambi", "actualiz"]) {
+                        "change"
+                    } else {
+                        "add"
+                    };
+                    params.insert("events".into(), json!([kind]));
+                }
+            }
             "slackTrigger" => {
                 let folded = fold(event);
                 let kind = if folded.contains("mention") {
@@ -601,7 +632,7 @@ impl Draft<'_> {
             for property in open {
                 match property.kind {
                     PropertyKind::Options => {
-                        if let Some((value, score)) = choose::event(&property, event) {
+                        if let Some((value, score)) = signal::event(&property, event) {
                             if score > 0.2
                                 || (property.required && property.default.as_str() == Some(""))
                             {
@@ -614,8 +645,11 @@ impl Draft<'_> {
                         }
                     }
                     PropertyKind::MultiOptions => {
-                        if let Some((value, _)) = choose::event(&property, event) {
-                            params.insert(property.name.clone(), json!([value]));
+                        let values = dynamic_events(&facts.0.node_type, event)
+                            .filter(|_| property.options.is_empty())
+                            .unwrap_or_else(|| signal::events(&property, event));
+                        if !values.is_empty() {
+                            params.insert(property.name.clone(), Value::Array(values));
                         }
                     }
                     _ => {}
@@ -637,7 +671,7 @@ impl Draft<'_> {
                 .values
                 .iter()
                 .find(|p| p.kind == PropertyKind::Options && !p.options.is_empty())
-            && let Some((value, _)) = choose::event(kind, event)
+            && let Some((value, _)) = signal::event(kind, event)
         {
             params.insert(
                 list.name.clone(),
@@ -645,6 +679,41 @@ impl Draft<'_> {
             );
         }
     }
+}
+
+/// Events of services that n8n lists only when it is connected to them.
+fn dynamic_events(node_type: &str, event: &str) -> Option<Vec<Value>> {
+    if !node_type.ends_with("bitbucketTrigger") {
+        return None;
+    }
+    let folded = fold(event);
+    let says = |stems: &[&str]| stems.iter().any(|s| folded.contains(s));
+    let value = if says(&["pull", "merge request"]) {
+        if says(&["merg", "accept"]) {
+            "pullrequest:fulfilled"
+        } else if says(&["updat", "chang", "aender", "cambi", "actualiz", "modif"]) {
+            "pullrequest:updated"
+        } else if says(&["comment", "komment", "coment"]) {
+            "pullrequest:comment_created"
+        } else if says(&["declin", "reject", "abgelehn", "rechaz", "refus"]) {
+            "pullrequest:rejected"
+        } else {
+            "pullrequest:created"
+        }
+    } else if says(&["issue", "ticket", "incidenc"]) {
+        if says(&["comment", "komment", "coment"]) {
+            "issue:comment_created"
+        } else if says(&["updat", "chang", "aender", "cambi", "actualiz", "modif"]) {
+            "issue:updated"
+        } else {
+            "issue:created"
+        }
+    } else if says(&["fork"]) {
+        "repo:fork"
+    } else {
+        "repo:push"
+    };
+    Some(vec![json!(value)])
 }
 
 /// The literal is in the parameters already.

@@ -66,7 +66,9 @@ fn memory(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
         .iter()
         .find(|(words, _)| has(&format!(r"\b(?:{words})\b"), &target))
         .map(|(_, kind)| *kind);
-    let number = rx(r"\b(?:from|von|de|desde)\s+\d+\s+(?:to|auf|a|à)\s+(\d+)|(\d+)\s*(?:instead of|statt|en lugar de|au lieu de)|(\d+)\s*(?:messages?|nachrichten|mensajes|turns?|interactions?|exchanges?|entries|einträge)|(?:last|letzten?|últim[oa]s|derniers?|dernières|window(?: length)?(?: of| to)?|to|auf)\s+(\d+)\b");
+    let number = rx(
+        r"\b(?:from|von|de|desde)\s+\d+\s+(?:to|auf|a|à)\s+(\d+)|(\d+)\s*(?:instead of|statt|en lugar de|au lieu de)|(\d+)\s*(?:messages?|nachrichten|mensajes|turns?|interactions?|exchanges?|entries|einträge)|(?:last|letzten?|últim[oa]s|derniers?|dernières|window(?: length)?(?: of| to)?|to|auf)\s+(\d+)\b",
+    );
     let window = number
         .captures(clause)
         .and_then(|c| (1..5).find_map(|i| c.get(i)))
@@ -147,7 +149,10 @@ fn model(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     let wanted = model_type(Some(&provider));
     let mut changed = false;
     for name in models {
-        if several && meant.as_ref().is_some_and(|m| *m != name) && !has(r"\b(?:all|every|both|alle|todos|tous)\b", clause) {
+        if several
+            && meant.as_ref().is_some_and(|m| *m != name)
+            && !has(r"\b(?:all|every|both|alle|todos|tous)\b", clause)
+        {
             continue;
         }
         let same = patch

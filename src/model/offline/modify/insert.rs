@@ -523,11 +523,15 @@ fn placed(patch: &mut Patch<'_>, clause: &str) -> bool {
     let verbs = r"(?:push|publish|forward|mail|email|ping|message|record|track|file|open|translate|summari[sz]e|classify|extract|call|fetch|get|look|check|read|pause|sort|remove duplicates|keep|filter|limit|set|rename|convert|write|save|store|insert|append|add|send|post|log|create|notify|tell|wait|update|upload|put|schreib\w*|speicher\w*|füge?|sende|schick\w*|poste|erstell\w*|warte|leg\w*|trag\w*|melde|benachrichtig\w*|informier\w*|protokollier\w*|übersetz\w*|hol\w*|ruf\w*|publica\w*|avisa\w*|notifica\w*|registra\w*|traduce|espera|añade|agrega|publie\w*|préviens|avertis|note|traduis|attends|escribe|guarda|envía|manda|crea|écris|enregistre|envoie|crée|ajoute)";
     let shapes = [
         (
-            format!(r"^\W*{after}\s+(.+?)(?:,\s*|\s+)(?:then\s+|also\s+|additionally\s+|auch\s+|zusätzlich\s+|también\s+|aussi\s+|dann\s+)*({verbs}\b.+)$"),
+            format!(
+                r"^\W*{after}\s+(.+?)(?:,\s*|\s+)(?:then\s+|also\s+|additionally\s+|auch\s+|zusätzlich\s+|también\s+|aussi\s+|dann\s+)*({verbs}\b.+)$"
+            ),
             true,
         ),
         (
-            format!(r"^\W*{before}\s+(.+?)(?:,\s*|\s+)(?:then\s+|also\s+|additionally\s+|auch\s+|zusätzlich\s+|también\s+|aussi\s+|dann\s+)*({verbs}\b.+)$"),
+            format!(
+                r"^\W*{before}\s+(.+?)(?:,\s*|\s+)(?:then\s+|also\s+|additionally\s+|auch\s+|zusätzlich\s+|también\s+|aussi\s+|dann\s+)*({verbs}\b.+)$"
+            ),
             false,
         ),
         (format!(r"^()({verbs}\b.+?)\s+{after}\s+(.+)$"), true),

@@ -51,10 +51,7 @@ const KINDS: &[(&str, &[&str])] = &[
     (r"\b(?:code|script|function)\b", &["code", "function"]),
     (r"\b(?:classifier|classification)\b", &["textClassifier"]),
     (r"\b(?:limit|limite|límite|begrenzung)\b", &["limit"]),
-    (
-        r"\b(?:feed|rss)\b",
-        &["rssFeedRead", "rssFeedReadTrigger"],
-    ),
+    (r"\b(?:feed|rss)\b", &["rssFeedRead", "rssFeedReadTrigger"]),
     (
         r"\b(?:sort(?:ing)?|sortierung|orden(?:ación)?|tri)\b",
         &["sort"],
@@ -63,10 +60,7 @@ const KINDS: &[(&str, &[&str])] = &[
         r"\b(?:wait(?:ing)?|pause|delay|wartezeit|espera|attente)\b",
         &["wait"],
     ),
-    (
-        r"\b(?:filter|filtro|filtre)\b",
-        &["filter"],
-    ),
+    (r"\b(?:filter|filtro|filtre)\b", &["filter"]),
     (
         r"\b(?:loop|schleife|bucle|boucle|batch(?:es)?)\b",
         &["splitInBatches"],
@@ -75,10 +69,7 @@ const KINDS: &[(&str, &[&str])] = &[
         r"\b(?:summary|summari[sz]\w*|zusammenfassung|resumen|résumé)\b",
         &["chainSummarization"],
     ),
-    (
-        r"\b(?:chat trigger|chat)\b",
-        &["chatTrigger"],
-    ),
+    (r"\b(?:chat trigger|chat)\b", &["chatTrigger"]),
     (
         r"\b(?:calendar|kalender|calendario|calendrier)\b",
         &["googleCalendar"],

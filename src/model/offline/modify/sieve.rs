@@ -44,15 +44,21 @@ fn condition(clause: &str) -> Option<(bool, Cond)> {
     let lets = r"(?:\s*,?\s*(?:may|can|should|must|are allowed to|dürfen|sollen|können|deben|pueden|doivent|peuvent)?\s*(?:pass(?:ieren)?|pass through|go through|go on|continue|get through|durch|weiter(?:gehen|laufen)?|durchgehen|pasar|seguir|passer|continuer)\b)?";
     let shapes = [
         (
-            format!(r"\b(?:only|just|nur|solo|sólo|seulement|uniquement|keep|let)\b\s*(?:let\s+|keep\s+|pass\s+)?{things}\s*\b({which})\s+(.+?){lets}(?:\s+{BEFORE}\s.+|\s+{AFTER}\s.+)?$"),
+            format!(
+                r"\b(?:only|just|nur|solo|sólo|seulement|uniquement|keep|let)\b\s*(?:let\s+|keep\s+|pass\s+)?{things}\s*\b({which})\s+(.+?){lets}(?:\s+{BEFORE}\s.+|\s+{AFTER}\s.+)?$"
+            ),
             true,
         ),
         (
-            format!(r"\bfilter\b(?:\s+(?:step|node))?\s*(?:that|which|der|que|qui)?\s*(?:only\s+)?(?:lets?|keeps?|passes|nur)?\s*(?:through\s+)?(?:only\s+)?{things}\s*\b({which})\s+(.+?){lets}(?:\s+{BEFORE}\s.+|\s+{AFTER}\s.+)?$"),
+            format!(
+                r"\bfilter\b(?:\s+(?:step|node))?\s*(?:that|which|der|que|qui)?\s*(?:only\s+)?(?:lets?|keeps?|passes|nur)?\s*(?:through\s+)?(?:only\s+)?{things}\s*\b({which})\s+(.+?){lets}(?:\s+{BEFORE}\s.+|\s+{AFTER}\s.+)?$"
+            ),
             true,
         ),
         (
-            format!(r"\b(?:drop|skip|discard|ignore|filter out|throw away|verwirf|überspring\w*|ignorier\w*|descarta\w*|ignora\w*|ignore\w*|écarte\w*)\s+{things}\s*\b({which})\s+(.+?)(?:\s+{BEFORE}\s.+|\s+{AFTER}\s.+)?$"),
+            format!(
+                r"\b(?:drop|skip|discard|ignore|filter out|throw away|verwirf|überspring\w*|ignorier\w*|descarta\w*|ignora\w*|ignore\w*|écarte\w*)\s+{things}\s*\b({which})\s+(.+?)(?:\s+{BEFORE}\s.+|\s+{AFTER}\s.+)?$"
+            ),
             false,
         ),
     ];
@@ -67,7 +73,9 @@ fn condition(clause: &str) -> Option<(bool, Cond)> {
 fn place(patch: &Patch<'_>, clause: &str) -> Option<(String, bool)> {
     for (words, ahead) in [(BEFORE, true), (AFTER, false)] {
         for pattern in [
-            format!(r"^\W*(?:and\s+|und\s+|y\s+|et\s+)?(?:right\s+|directly\s+|direkt\s+)?{words}\s+(.+?)(?:,|\s+(?:only|just|let|add|insert|put|drop|skip|discard|keep|filter|nur|füge?|setze?|solo|sólo|añade|deja|seulement|ajoute|dürfen|sollen)\b)"),
+            format!(
+                r"^\W*(?:and\s+|und\s+|y\s+|et\s+)?(?:right\s+|directly\s+|direkt\s+)?{words}\s+(.+?)(?:,|\s+(?:only|just|let|add|insert|put|drop|skip|discard|keep|filter|nur|füge?|setze?|solo|sólo|añade|deja|seulement|ajoute|dürfen|sollen)\b)"
+            ),
             format!(r"\s(?:right\s+|directly\s+|direkt\s+)?{words}\s+([^,]+)$"),
         ] {
             let Some(named) = rx(&pattern)

@@ -8,7 +8,7 @@ use crate::model::offline::compile::words::{alike, fold, words};
 use crate::model::offline::compile::{place, schedule};
 use crate::model::offline::lexicon::{has, rx};
 use crate::model::offline::plan::ScheduleRule;
-use crate::model::offline::read::when;
+use crate::model::offline::read::{times, when};
 use crate::n8n::{EditOp, Workflow};
 
 /// What a clause puts in the place of what.
@@ -142,6 +142,8 @@ fn timed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     if !about_time {
         return false;
     }
+    let plain = times::canonical(clause);
+    let clause = plain.text.as_str();
     let mut found: Vec<_> = when::schedules(clause);
     if found.is_empty()
         && has(
@@ -206,13 +208,20 @@ fn each_time(clause: &str, chosen: &when::Timed) -> Vec<ScheduleRule> {
     let [rule] = chosen.rules.as_slice() else {
         return chosen.rules.clone();
     };
-    let new = rx(r"\b(?:instead of|rather than|statt|anstatt|en lugar de|en vez de|au lieu de)\b.*$")
-        .replace(clause, "")
-        .into_owned();
+    let new =
+        rx(r"\b(?:instead of|rather than|statt|anstatt|en lugar de|en vez de|au lieu de)\b.*$")
+            .replace(clause, "")
+            .into_owned();
     let mut times: Vec<(u32, u32)> = Vec::new();
-    for caps in rx(r"\b(\d{1,2})[:.h](\d{2})\s*(am|pm)?\b|\b(\d{1,2})\s*(am|pm|uhr|h)\b").captures_iter(&new) {
+    for caps in rx(r"\b(\d{1,2})[:.h](\d{2})\s*(am|pm)?\b|\b(\d{1,2})\s*(am|pm|uhr|h)\b")
+        .captures_iter(&new)
+    {
         let number = |i: usize| caps.get(i).and_then(|m| m.as_str().parse::<u32>().ok());
-        let half = caps.get(3).or(caps.get(5)).map_or("", |m| m.as_str()).to_lowercase();
+        let half = caps
+            .get(3)
+            .or(caps.get(5))
+            .map_or("", |m| m.as_str())
+            .to_lowercase();
         let (Some(mut hour), minute) = (number(1).or(number(4)), number(2).unwrap_or(0)) else {
             continue;
         };
@@ -261,10 +270,17 @@ fn each_time(clause: &str, chosen: &when::Timed) -> Vec<ScheduleRule> {
 fn limited(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     let about = r"\b(?:cut|trim|shorten|cap|reduce|limit\w*|keep|take|show|at most|no more than|only|just|top|first|kürz\w*|begrenz\w*|höchstens|maximal|nur|limita\w*|como máximo|solo|sólo|máximo|limite\w*|au plus|au maximum|seulement)\b";
     let things = r"(?:items?|entries|rows?|records?|posts?|articles?|results?|headlines?|ones|elements?|einträge|elemente|zeilen|artikel|ergebnisse|meldungen|elementos|filas|registros|artículos|resultados|entradas|noticias|éléments|lignes|résultats|entrées)";
-    if !has(about, clause) || has(r"\b(?:messages?|memory|minutes?|hours?|seconds?|days?|times)\b", clause) {
+    if !has(about, clause)
+        || has(
+            r"\b(?:messages?|memory|minutes?|hours?|seconds?|days?|times)\b",
+            clause,
+        )
+    {
         return false;
     }
-    let pattern = format!(r"\b(?:to|auf|a|à|first|top|ersten|primer[oa]s|premi\w+|most|than|höchstens|maximal|máximo|only|just|nur|solo|sólo|keep|take|limit|of)\s+(?:the\s+|die\s+|los\s+|las\s+|les\s+)?(?:first\s+|top\s+|latest\s+|newest\s+|ersten\s+)?(\d+)(?:\s+(?:\w+\s+)?{things})?(?:\s+(?:instead|statt|en lugar|au lieu)\b.*)?$");
+    let pattern = format!(
+        r"\b(?:to|auf|a|à|first|top|ersten|primer[oa]s|premi\w+|most|than|höchstens|maximal|máximo|only|just|nur|solo|sólo|keep|take|limit|of)\s+(?:the\s+|die\s+|los\s+|las\s+|les\s+)?(?:first\s+|top\s+|latest\s+|newest\s+|ersten\s+)?(\d+)(?:\s+(?:\w+\s+)?{things})?(?:\s+(?:instead|statt|en lugar|au lieu)\b.*)?$"
+    );
     let Some(n) = rx(&pattern)
         .captures(clause)
         .and_then(|c| c.get(1))

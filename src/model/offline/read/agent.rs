@@ -77,7 +77,9 @@ fn memory(m: &Masked, text: &str) -> Option<Store> {
     if forgets(text) {
         return None;
     }
-    let number = format!(r"\b(?:last|latest|letzten?|últim[oa]s|derniers?|dernières|window(?: of| size)?)\s+({NUMBER})\s+(?:chat\s+)?{MESSAGES}|\b({NUMBER})\s+(?:chat\s+)?{MESSAGES}");
+    let number = format!(
+        r"\b(?:last|latest|letzten?|últim[oa]s|derniers?|dernières|window(?: of| size)?)\s+({NUMBER})\s+(?:chat\s+)?{MESSAGES}|\b({NUMBER})\s+(?:chat\s+)?{MESSAGES}"
+    );
     let window = first(&number, text).and_then(|n| m.plain(n).trim().parse().ok());
     // The store is named close to the word: in the same sentence.
     let end = text
@@ -98,17 +100,23 @@ fn memory(m: &Masked, text: &str) -> Option<Store> {
     let store = [behind, ahead.as_str()]
         .iter()
         .find_map(|near| {
-            m.all(near, "s").iter().find_map(|e| {
-                e.service.map(|s| s.key.as_str()).and_then(|k| match k {
-                    "postgres" | "redis" => Some(k.to_owned()),
-                    "supabase" => Some("postgres".to_owned()),
-                    "mongoDb" => Some("mongodb".to_owned()),
-                    _ => None,
+            m.all(near, "s")
+                .iter()
+                .find_map(|e| {
+                    e.service.map(|s| s.key.as_str()).and_then(|k| match k {
+                        "postgres" | "redis" => Some(k.to_owned()),
+                        "supabase" => Some("postgres".to_owned()),
+                        "mongoDb" => Some("mongodb".to_owned()),
+                        _ => None,
+                    })
                 })
-            }).or_else(|| {
-                first(r"\b(redis|postgres|mongo ?db|zep|xata|motorhead)", &m.plain(near))
+                .or_else(|| {
+                    first(
+                        r"\b(redis|postgres|mongo ?db|zep|xata|motorhead)",
+                        &m.plain(near),
+                    )
                     .map(|n| n.to_lowercase().replace(' ', ""))
-            })
+                })
         })
         .unwrap_or_else(|| "simple".into());
     let near = behind;
@@ -156,10 +164,14 @@ pub fn mcp_client(whole: &str) -> bool {
 /// "Mattermost-free", "no Slack", "never by e-mail": what is not wanted is taken out before it can be read as wanted.
 pub fn without_unwanted(clauses: &mut Vec<Clause>) {
     for c in clauses.iter_mut() {
-        if !has(r"§s\d+§\s*-?\s*(?:free|frei\w*|los\w*)\b|\b(?:no|without|ohne|kein\w*|sin|sans|pas de)\b", &c.text) {
+        if !has(
+            r"§s\d+§\s*-?\s*(?:free|frei\w*|los\w*)\b|\b(?:no|without|ohne|kein\w*|sin|sans|pas de)\b",
+            &c.text,
+        ) {
             continue;
         }
-        let text = rx(r"(?:,\s*)?(?:a\s+)?§s\d+§-(?:free|frei\w*|los\w*|less)\b,?").replace_all(&c.text, "");
+        let text = rx(r"(?:,\s*)?(?:a\s+)?§s\d+§-(?:free|frei\w*|los\w*|less)\b,?")
+            .replace_all(&c.text, "");
         let text = rx(r"(?:,\s*|\()?\b(?:with no|no|without(?: any| using)?|ohne|kein\w*|sin|sans|pas de)\s+§s\d+§(?:\s*(?:,|or|nor|oder|o|ou|and|und|y|et)\s*(?:no\s+|without\s+)?§s\d+§)*(?:\s+(?:please|bitte|at all|por favor|involved|needed|tools?|nodes?))?\)?(?:\s*$|(\s*[,;]))")
             .replace_all(&text, "$1");
         let text = text.trim().to_owned();
@@ -173,7 +185,7 @@ pub fn without_unwanted(clauses: &mut Vec<Clause>) {
 /// "System prompt: 'You are Birch.'": the words for the model, as given.
 fn system_prompt(m: &Masked, text: &str) -> Option<String> {
     m.after(
-        r"\b(?:system\s*-?\s*(?:prompt|message|instructions?|nachricht)|systemprompt|systemnachricht|prompt|instructions?|anweisung\w*|instrucciones|prompt de sistema|mensaje de sistema|message système|consignes?)\b[^§.]{0,20}(§[qk]\d+§)",
+        r"\b(?:system\s*-?\s*(?:prompt|message|instructions?|nachricht)|systemprompt|systemnachricht|prompt|instructions?|anweisung\w*|instrucciones|prompt de sistema|mensaje de sistema|message système|consignes?)\b[^§]{0,20}(§[qk]\d+§)",
         text,
     )
     .map(|e| e.value.trim().to_owned())
@@ -182,7 +194,7 @@ fn system_prompt(m: &Masked, text: &str) -> Option<String> {
 
 /// Takes the sentence of the system prompt out: it describes no tool.
 fn without_prompt(text: &str) -> String {
-    rx(r"(?:^|[.;,]\s*)[^.;,§]*\b(?:system\s*-?\s*(?:prompt|message|instructions?|nachricht)|systemprompt|systemnachricht|prompt|instructions?|anweisung\w*|instrucciones|message système|consignes?)\b[^§.]{0,20}§[qk]\d+§")
+    rx(r"(?:^|[.;,]\s*)[^.;,§]*\b(?:system\s*-?\s*(?:prompt|message|instructions?|nachricht)|systemprompt|systemnachricht|prompt|instructions?|anweisung\w*|instrucciones|message système|consignes?)\b[^§]{0,20}§[qk]\d+§")
         .replace_all(text, "")
         .into_owned()
 }
@@ -465,11 +477,16 @@ fn mcp_tool(mem: &mut Memory<'_>, part: &str) -> Option<Tool> {
     if !has(r"\bmcp\b|§s\d+§[- ]server", part) || !has(r"\bmcp\b", &m.plain(part)) {
         return None;
     }
-    let url = m.one(part, "u").map_or_else(String::new, |u| u.value.clone());
+    let url = m
+        .one(part, "u")
+        .map_or_else(String::new, |u| u.value.clone());
     let plain = m.plain(part);
     let auth = [
         ("bearer", r"\bbearer\b"),
-        ("header", r"\b(?:header auth\w*|api[- ]key|x-[\w-]+ header)\b"),
+        (
+            "header",
+            r"\b(?:header auth\w*|api[- ]key|x-[\w-]+ header)\b",
+        ),
         ("oauth2", r"\boauth\w*\b"),
     ]
     .iter()
@@ -478,7 +495,12 @@ fn mcp_tool(mem: &mut Memory<'_>, part: &str) -> Option<Tool> {
     let step = mem.step(
         part,
         Does::Http {
-            method: if has(r"\bsse\b", &plain) { "SSE" } else { "POST" }.to_owned(),
+            method: if has(r"\bsse\b", &plain) {
+                "SSE"
+            } else {
+                "POST"
+            }
+            .to_owned(),
             url,
             query: Vec::new(),
             body: Vec::new(),

@@ -10,15 +10,17 @@ pub mod cond;
 pub mod flow;
 pub mod models;
 pub mod refuse;
+pub mod signal;
 pub mod special;
 pub mod text;
+pub mod times;
 pub mod tree;
 pub mod trigger;
 pub mod value;
 pub mod when;
 
 use crate::model::offline::lexicon::{first, has, rx};
-use crate::model::offline::plan::{Plan, Refusal, Retry};
+use crate::model::offline::plan::{self, Plan, Refusal, Retry};
 use crate::store::event::Question;
 use act::Memory;
 use clause::Join;
@@ -50,7 +52,9 @@ pub fn read(request: &str, cx: &ReadContext) -> Reading {
     let said = request;
     let request = refuse::without_secrets(request, refusal.as_ref());
     let answered = ask::with_answers(&request, &cx.answers);
-    let m = Masked::of(&answered);
+    let mut m = Masked::of(&answered);
+    let only = plain_times(&mut m);
+    let m = m;
     let mut mem = Memory::new(&m, language);
     let mut clauses = clause::all(&m.text);
     let mut plan = Plan {
@@ -61,7 +65,13 @@ pub fn read(request: &str, cx: &ReadContext) -> Reading {
     plan.name = flow::name(&m, &mut clauses);
     constraints(&m, &mut clauses, &mut plan);
     agent::without_unwanted(&mut clauses);
-    let found = trigger::find(&mut mem, &mut clauses);
+    let mut found = trigger::find(&mut mem, &mut clauses);
+    if let Some(condition) = only
+        && matches!(found.triggers.as_slice(), [plan::Trigger::Schedule { rules }] if rules.len() == 1)
+    {
+        let step = mem.step("", plan::Does::Filter { condition });
+        found.first_steps.insert(0, step);
+    }
     plan.triggers = found.triggers;
     let agent = agent::whole(&mut mem, &mut clauses, &mut plan);
     let (steps, on_error) = if agent {
@@ -91,6 +101,22 @@ pub fn read(request: &str, cx: &ReadContext) -> Reading {
         refusal,
         notes: mem.notes,
     }
+}
+
+/// Schedules in plain words, cron expressions out of their quotes; what must hold on the day, if anything.
+fn plain_times(m: &mut Masked) -> Option<plan::Cond> {
+    let opened = rx(r"§[kqr]\d+§")
+        .replace_all(&m.text, |c: &regex::Captures<'_>| {
+            let mark = c.get(0).map_or("", |w| w.as_str());
+            match m.entity(mark) {
+                Some(e) if times::is_cron(&e.value) => format!("cron {}", e.value),
+                _ => mark.to_owned(),
+            }
+        })
+        .into_owned();
+    let plain = times::canonical(&opened);
+    m.text = plain.text;
+    plain.only
 }
 
 /// The request's language by its small words.

@@ -8,6 +8,7 @@ use crate::model::offline::plan::{
 use crate::model::offline::read::act::{Memory, services_in};
 use crate::model::offline::read::clause::{Clause, Join};
 use crate::model::offline::read::cond;
+use crate::model::offline::read::signal;
 use crate::model::offline::read::text::{Entity, Masked};
 use crate::model::offline::read::value::{arg, field, fields_in, lit};
 use crate::model::offline::read::when;
@@ -43,6 +44,10 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
         return found;
     }
     if !found.triggers.is_empty() {
+        polled(mem, clauses, &whole, &mut found);
+        return found;
+    }
+    if signal::early(mem, clauses, &mut found) {
         return found;
     }
     if has(
@@ -101,6 +106,35 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
     found.guessed = true;
     found.triggers.push(Trigger::Manual);
     found
+}
+
+/// "Poll the mailbox every 5 minutes for new mails": the service's own trigger polls, no schedule is needed.
+fn polled(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: &mut Found) {
+    let minutes = match found.triggers.as_slice() {
+        [Trigger::Schedule { rules }] => match rules.as_slice() {
+            [ScheduleRule::Minutes { n }] => *n,
+            [ScheduleRule::Hours { n, minute: 0 }] => n * 60,
+            _ => return,
+        },
+        _ => return,
+    };
+    if !has(r"\b(?:poll(?:s|ing|ed)?|polle)\b", whole) {
+        return;
+    }
+    let mut trial = clauses.clone();
+    for c in &mut trial {
+        c.text = tidy(&rx(r"\(?\b(?:by )?poll(?:s|ing|ed)?\b\)?").replace(&c.text, "watch"));
+    }
+    let mut event = Found::default();
+    if !service_event(mem, &mut trial, &mut event) {
+        return;
+    }
+    if let [Trigger::Service { args, .. }] = event.triggers.as_mut_slice() {
+        args.push(arg(Role::Field("poll minutes".into()), lit(minutes)));
+        trial.retain(|c| !has(r"^(?:watch|it)$", c.text.trim()));
+        *clauses = trial;
+        *found = event;
+    }
 }
 
 fn drop_clause(clauses: &mut Vec<Clause>, pattern: &str) {
@@ -463,7 +497,7 @@ fn title_of(m: &Masked, text: &str) -> String {
 /// Chat assistants and bots.
 fn chat(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: &mut Found) -> bool {
     let m = mem.m;
-    let bot = clauses.iter().position(|c| has(r"\b(?:chat ?bot|bot|chat assistant|chat agent|chat widget|chat with (?:our|your|my)|assistant|asistente|assistent|chatbot|chat trigger|chat interface|live chat|website chat)\b", &m.open(&c.text)));
+    let bot = clauses.iter().position(|c| has(r"\b(?:chat ?bot|bot|chat assistant|chat agent|chat widget|chat with (?:our|your|my)|assistant|asistente|assistent|chatbot|chat trigger|chat interface|live chat|website chat|(?:n8n|internal|plain|simple|hosted|own|interner|internen|chat) chat|chat (?:with|where|in which|mit|bei dem|in dem|wo|con|donde|en el que|avec|où|dans lequel)\b.{0,60}\b(?:agent\w*|llm|ai|ki|ia|claude|gpt|model\w*|modell\w*))\b", &m.open(&c.text)));
     let Some(at) = bot else { return false };
     let Some(text) = clauses.get(at).map(|c| m.open(&c.text)) else {
         return false;
@@ -602,6 +636,7 @@ fn filters(m: &Masked, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
     ) {
         out.push(arg(Role::Subject, lit(s.value.clone())));
     }
+    out.extend(signal::things(m, text));
     out
 }
 
@@ -621,6 +656,7 @@ fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Fo
         {
             if let Some(n) = clauses.get_mut(i + 1) {
                 n.text = format!("{} ({})", next.text, c.text.trim());
+                n.join = c.join;
             }
             clauses.remove(i);
             break;
@@ -658,7 +694,7 @@ fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Fo
             n.join == Join::Arrow || n.join == Join::Colon && !has_action(&c.text)
         });
         let watches = has(
-            r"^(?:watch|watches|monitor|monitors|listen|listens|keep an eye|überwache|beobachte|vigila|supervisa|surveille|observe)\b",
+            r"^(?:watch|watches|monitor|monitors|listen|listens|keep an eye|überwache?|beobachte?|höre?|lausche?|vigila|supervisa|escucha|surveille|observe|écoute\w*)\b",
             clause_lead(&text),
         );
         let opens = opens || watches;
@@ -692,8 +728,8 @@ fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Fo
             })
             && (arrow_next
                 || has(
-                    r"^(?:read|reads|listen|consume|subscribe|lies|lee|lis|receive)\b",
-                    &text,
+                    r"^(?:reads?|listens?|consumes?|subscribes?|receives?|takes?|process|lies|höre?|lausche?|horche?|konsumier\w*|abonnier\w*|empfange?|verarbeite|lee|escucha\w*|consume\w*|suscr[ií]b\w*|recibe|procesa|lis|écoute\w*|consomme\w*|abonne\w*|reçois|traite)\b",
+                    clause_lead(&text),
                 ));
         let somebody = somebody
             || queue
@@ -761,6 +797,13 @@ fn clause_lead(text: &str) -> &str {
 
 fn has_action(text: &str) -> bool {
     let text = crate::model::offline::read::clause::strip_lead(text);
+    // "push to main", "signup on the site": a noun of an event, no order
+    if has(
+        r"^(?:push(?:es)?|merge|commit|release|star|fork|comment|payment|order|booking|signup|sign-up|mention|message|release|deploy|build|lead|call|ticket)s?\s+(?:to|in|on|from|by|into|at|of|with|→|§)",
+        text,
+    ) {
+        return false;
+    }
     let first_word = text
         .split_whitespace()
         .next()

@@ -347,7 +347,7 @@ fn part_of_day(text: &str) -> Clock {
 pub fn schedules(text: &str) -> Vec<Timed> {
     let mut found: Vec<Timed> = Vec::new();
     for m in rx(
-        r"\b(?:cron(?:\s*(?:expression|schedule|ausdruck))?)?[\s:]*((?:[\d*/,-]+\s+){4}[\d*/,-]+)",
+        r"\b(?:cron(?:\s*(?:expression|schedule|ausdruck))?)?[\s:]*((?:[\d*/,?-]+\s+){4,5}(?:[\d*/,?-]*[\d*/?]|(?-i:MON|TUE|WED|THU|FRI|SAT|SUN)(?:[-,](?-i:MON|TUE|WED|THU|FRI|SAT|SUN))*))(?:\s+(?:§\s*)?\(?(?:[A-Z][a-z]+/[A-Z][A-Za-z_]+|(?-i:UTC|GMT|CET))\)?)?",
     )
     .captures_iter(text)
     {
