@@ -15,6 +15,10 @@ const FIGURE: &str = r"((?:[$€£]\s?)?\d[\d.,']*(?:\s?k\b)?)";
 /// The condition in a piece of text, if there is one that we can read.
 pub fn condition(m: &Masked, text: &str) -> Option<Cond> {
     let t = opened(text);
+    let t = rx(r"[,\s]+(?:whatever|regardless of|no matter|egal (?:welche\w*|wie|aus)|unabhängig v\w+|independientemente de|sin importar|quel(?:le)? que soit)\b.*$").replace(&t, "").into_owned();
+    if let Some(read) = crate::model::offline::read::compare::read(m, &t) {
+        return Some(read);
+    }
     for (pattern, all) in [
         (r"\s+(?:or|oder|ou|o)\s+(?:if\s+)?", false),
         (r"\s*,?\s+(?:and|und|y|et|but)\s+(?:if\s+)?", true),
@@ -38,10 +42,29 @@ pub fn condition(m: &Masked, text: &str) -> Option<Cond> {
 /// A condition for sure: what cannot be read becomes a yes/no field of that wording.
 pub fn condition_or_flag(m: &Masked, text: &str) -> Cond {
     condition(m, text).unwrap_or_else(|| Cond::Compare {
-        left: field(&m.plain(&opened(text))),
+        left: field(&flag_name(m, text)),
         op: Cmp::IsTrue,
         right: lit(true),
     })
+}
+
+/// What compares with a time or adds up, without any sign.
+pub fn timed(m: &Masked, text: &str) -> Option<Cond> {
+    sums(m, text).or_else(|| age(text))
+}
+
+/// A yes/no field's name: the few words that carry the sentence.
+pub fn flag_name(m: &Masked, text: &str) -> String {
+    let plain = m.plain(&opened(text));
+    let t = rx(r"\b(?:there|is|are|was|were|it|they|has|have|been|be|the|a|an|any|one of|our|your|my|its|their|this|that|which|who|es|ist|sind|wird|wurde|hat|der|die|das|dem|den|ein\w*|unser\w*|wir|man|el|la|los|las|un|una|se|está|ha|lo|le|les|une|des|du|notre|nos|a été)\b")
+        .replace_all(&plain, " ")
+        .into_owned();
+    t.split_whitespace()
+        .take(3)
+        .collect::<Vec<_>>()
+        .join(" ")
+        .trim_matches(|c: char| !c.is_alphanumeric())
+        .to_owned()
 }
 
 fn rx_split<'t>(pattern: &str, text: &'t str) -> Vec<&'t str> {
@@ -148,7 +171,7 @@ fn age(t: &str) -> Option<Cond> {
 }
 
 /// What is measured when only a unit is given.
-fn measured(unit: &str) -> Option<&'static str> {
+pub fn measured(unit: &str) -> Option<&'static str> {
     const UNITS: [(&str, &str); 8] = [
         (
             r"^(?:eur|euros?|€|usd|dollars?|\$|gbp|pounds?|£|chf)$",
@@ -243,7 +266,7 @@ fn figures(m: &Masked, t: &str) -> Option<Cond> {
             })
             .to_lowercase();
         let subject = subject_of(caps.get(1).map_or("", |s| s.as_str()));
-        let name = if !subject.is_empty() {
+        let name = if !subject.is_empty() && subject.chars().any(char::is_alphabetic) {
             subject
         } else if let Some(name) = measured(&unit).or(has("[$€£]", t).then_some("amount")) {
             name.to_owned()

@@ -66,6 +66,8 @@ struct Flow<'a, 'b> {
     /// The last HTTP call, wait and so on, for "same check".
     last_check: Vec<Step>,
     last_sentence: usize,
+    /// The number that was compared last.
+    subject: Option<String>,
 }
 
 /// All steps of the request, and those of "if it fails".
@@ -87,6 +89,7 @@ pub fn steps(
         validated: false,
         last_check: Vec::new(),
         last_sentence: 0,
+        subject: None,
     };
     if let Some((label, options)) = flow.mem.choices.clone() {
         flow.labels = options;
@@ -108,6 +111,34 @@ pub fn steps(
 }
 
 impl Flow<'_, '_> {
+    /// A condition for sure; what was taken for a yes/no field is said in a note.
+    fn sure(&mut self, text: &str) -> Cond {
+        let m = self.mem.m;
+        let found = cond::condition(m, text);
+        if found.is_none() && text.split_whitespace().count() > 4 {
+            let note = unread_note(self.mem.language, &m.plain(text), &cond::flag_name(m, text));
+            self.mem.notes.push(note);
+        }
+        let mut condition = found.unwrap_or_else(|| cond::condition_or_flag(m, text));
+        self.same_subject(&mut condition);
+        condition
+    }
+
+    /// "above 300 …" after "amounts below 50 …": the field is the one compared before.
+    fn same_subject(&mut self, condition: &mut Cond) {
+        let mut names = Vec::new();
+        fields_of(condition, &mut names);
+        for name in names {
+            if matches!(name.as_str(), "value" | "") {
+                if let Some(before) = &self.subject {
+                    name.clone_from(before);
+                }
+            } else {
+                self.subject = Some(name.clone());
+            }
+        }
+    }
+
     fn clause(&mut self, c: &Clause) {
         if c.sentence != self.last_sentence {
             self.tree.sentence();
@@ -329,7 +360,7 @@ impl Flow<'_, '_> {
     fn except(&mut self, rest: &str) {
         let m = self.mem.m;
         let (head, action) = split_at_action(rest);
-        let condition = cond::condition_or_flag(m, &head);
+        let condition = self.sure(&head);
         let before = self.tree.take_actions();
         let mut instead = Vec::new();
         if let Some(action) = action {
@@ -430,7 +461,7 @@ impl Flow<'_, '_> {
             self.tree.push(last);
             return true;
         }
-        let condition = cond::condition_or_flag(self.mem.m, &rest);
+        let condition = self.sure(&rest);
         let condition = if only_if { condition } else { not(condition) };
         let step = self.mem.step(
             text,
@@ -526,7 +557,7 @@ impl Flow<'_, '_> {
             && self.tree.here().last().is_some_and(|s| !is_source(s))
             && let Some(last) = self.tree.here().pop()
         {
-            let condition = cond::condition_or_flag(m, text);
+            let condition = self.sure(text);
             let step = self.mem.step(
                 text,
                 Does::If {
@@ -559,7 +590,7 @@ impl Flow<'_, '_> {
             return false;
         }
         // "For every target that reports 0 open a bug": a filter of the items.
-        let condition = cond::condition_or_flag(m, &each_that(&head));
+        let condition = self.sure(&each_that(&head));
         let step = if has(
             r"^for (?:every|each|all|any)\b|^(?:only|nur|solo)\s+(?:if|when)",
             text,
@@ -639,7 +670,7 @@ impl Flow<'_, '_> {
         ) {
             return false;
         }
-        let condition = cond::condition_or_flag(self.mem.m, &tail);
+        let condition = self.sure(&tail);
         let step = self.mem.step(
             text,
             Does::If {
@@ -846,7 +877,7 @@ impl Flow<'_, '_> {
         ) && services_in(m, text).is_empty()
             && m.one(text, "u").is_none()
         {
-            let condition = cond::condition_or_flag(m, tail);
+            let condition = self.sure(tail);
             let step = self.mem.step(
                 text,
                 Does::If {
@@ -1373,7 +1404,7 @@ impl Flow<'_, '_> {
     fn check_of(&mut self, text: &str) {
         let tail = first(r"\b(?:to see|see|check|checking|prüfen?|prüfe|schau\w*|comprueba|voir|vérifie\w*)\s+(?:if|whether|ob|si)\s+(.+)$", text).map(str::to_owned);
         if let Some(tail) = tail {
-            self.pending = Some(cond::condition_or_flag(self.mem.m, &tail));
+            self.pending = Some(self.sure(&tail));
         }
     }
 
@@ -1615,6 +1646,38 @@ impl Flow<'_, '_> {
                 }) => {}
             _ => self.tree.push(step),
         }
+    }
+}
+
+/// The names of the numbers that a condition compares.
+fn fields_of<'c>(condition: &'c mut Cond, out: &mut Vec<&'c mut String>) {
+    match condition {
+        Cond::All { of } | Cond::Any { of } => of.iter_mut().for_each(|c| fields_of(c, out)),
+        Cond::Not { of } => fields_of(of, out),
+        Cond::Compare {
+            left: Val::Field { name, .. },
+            op: Cmp::Gt | Cmp::Ge | Cmp::Lt | Cmp::Le,
+            ..
+        } => out.push(name),
+        _ => {}
+    }
+}
+
+/// Says that a condition became a yes/no field.
+fn unread_note(language: &str, said: &str, name: &str) -> String {
+    match language {
+        "de" => format!(
+            "Bedingung „{said}“: kein Vergleich erkannt, geprüft wird das Ja/Nein-Feld „{name}“ – bitte anpassen"
+        ),
+        "es" => format!(
+            "condición «{said}»: no se reconoció ninguna comparación, se comprueba el campo sí/no «{name}»; ajústalo"
+        ),
+        "fr" => format!(
+            "condition « {said} » : aucune comparaison reconnue, le champ oui/non « {name} » est vérifié ; à ajuster"
+        ),
+        _ => format!(
+            "condition “{said}”: no comparison could be read, the yes/no field “{name}” is checked; please adjust it"
+        ),
     }
 }
 

@@ -6,6 +6,7 @@ pub mod agent;
 pub mod args;
 pub mod ask;
 pub mod clause;
+pub mod compare;
 pub mod cond;
 pub mod flow;
 pub mod models;
