@@ -173,6 +173,15 @@ impl Draft<'_> {
             at
         };
         match task {
+            // no categories: a classifier could not run, a free answer can
+            LlmTask::Classify { labels } if labels.is_empty() => self.chain(
+                step,
+                &LlmTask::Write,
+                provider,
+                instructions,
+                input.as_ref(),
+                at,
+            ),
             LlmTask::Classify { labels } => {
                 self.classify(step, labels, provider, instructions, input.as_ref(), at)
             }
@@ -228,6 +237,10 @@ impl Draft<'_> {
             return None;
         }
         let node = self.workflow.node_by_name(&first.node)?;
+        if node.node_type() == format!("{AI}sentimentAnalysis") {
+            let moods = ["Positive", "Neutral", "Negative"];
+            return Some((first.node.clone(), moods.map(str::to_owned).to_vec()));
+        }
         if node.node_type() != format!("{AI}textClassifier") {
             return None;
         }
@@ -268,7 +281,7 @@ impl Draft<'_> {
             let best = labels
                 .iter()
                 .enumerate()
-                .map(|(i, l)| (i, words::similar(l, &said)))
+                .map(|(i, l)| (i, words::similar(l, &mood(&said))))
                 .max_by(|a, b| a.1.total_cmp(&b.1))?;
             if best.1 < 0.5 {
                 return None;
@@ -320,7 +333,7 @@ impl Draft<'_> {
                     ..
                 } => {
                     negate ^= *op == Cmp::Ne;
-                    wanted.push(s.clone());
+                    wanted.push(mood(s));
                 }
                 _ => return None,
             }
@@ -813,6 +826,19 @@ impl Draft<'_> {
             ..next
         }
     }
+}
+
+/// Moods in other languages, as the sentiment node names its outputs.
+fn mood(said: &str) -> String {
+    let word = fold(said);
+    [
+        ("posit", "Positive"),
+        ("negat", "Negative"),
+        ("neutr", "Neutral"),
+    ]
+    .iter()
+    .find(|(start, _)| word.starts_with(start) && !word.contains(' '))
+    .map_or_else(|| said.to_owned(), |(_, name)| (*name).to_owned())
 }
 
 fn attribute_kind(field: &str) -> &'static str {

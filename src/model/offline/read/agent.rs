@@ -185,7 +185,7 @@ pub fn without_unwanted(clauses: &mut Vec<Clause>) {
 /// "System prompt: 'You are Birch.'": the words for the model, as given.
 fn system_prompt(m: &Masked, text: &str) -> Option<String> {
     m.after(
-        r"\b(?:system\s*-?\s*(?:prompt|message|instructions?|nachricht)|systemprompt|systemnachricht|prompt|instructions?|anweisung\w*|instrucciones|prompt de sistema|mensaje de sistema|message système|consignes?)\b[^§.]{0,20}(§[qk]\d+§)",
+        r"\b(?:system\s*-?\s*(?:prompt|message|instructions?|nachricht)|systemprompt|systemnachricht|prompt|instructions?|anweisung\w*|instrucciones|prompt de sistema|mensaje de sistema|message système|consignes?)\b[^§]{0,20}(§[qk]\d+§)",
         text,
     )
     .map(|e| e.value.trim().to_owned())
@@ -194,7 +194,7 @@ fn system_prompt(m: &Masked, text: &str) -> Option<String> {
 
 /// Takes the sentence of the system prompt out: it describes no tool.
 fn without_prompt(text: &str) -> String {
-    rx(r"(?:^|[.;,]\s*)[^.;,§]*\b(?:system\s*-?\s*(?:prompt|message|instructions?|nachricht)|systemprompt|systemnachricht|prompt|instructions?|anweisung\w*|instrucciones|message système|consignes?)\b[^§.]{0,20}§[qk]\d+§")
+    rx(r"(?:^|[.;,]\s*)[^.;,§]*\b(?:system\s*-?\s*(?:prompt|message|instructions?|nachricht)|systemprompt|systemnachricht|prompt|instructions?|anweisung\w*|instrucciones|message système|consignes?)\b[^§]{0,20}§[qk]\d+§")
         .replace_all(text, "")
         .into_owned()
 }

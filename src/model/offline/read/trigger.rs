@@ -497,7 +497,7 @@ fn title_of(m: &Masked, text: &str) -> String {
 /// Chat assistants and bots.
 fn chat(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: &mut Found) -> bool {
     let m = mem.m;
-    let bot = clauses.iter().position(|c| has(r"\b(?:chat ?bot|bot|chat assistant|chat agent|chat widget|chat with (?:our|your|my)|assistant|asistente|assistent|chatbot|chat trigger|chat interface|live chat|website chat)\b", &m.open(&c.text)));
+    let bot = clauses.iter().position(|c| has(r"\b(?:chat ?bot|bot|chat assistant|chat agent|chat widget|chat with (?:our|your|my)|assistant|asistente|assistent|chatbot|chat trigger|chat interface|live chat|website chat|(?:n8n|internal|plain|simple|hosted|own|interner|internen|chat) chat|chat (?:with|where|in which|mit|bei dem|in dem|wo|con|donde|en el que|avec|où|dans lequel)\b.{0,60}\b(?:agent\w*|llm|ai|ki|ia|claude|gpt|model\w*|modell\w*))\b", &m.open(&c.text)));
     let Some(at) = bot else { return false };
     let Some(text) = clauses.get(at).map(|c| m.open(&c.text)) else {
         return false;
