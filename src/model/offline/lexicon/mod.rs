@@ -204,8 +204,36 @@ pub fn service(key: &str) -> Option<&'static ServiceEntry> {
     SERVICES.iter().find(|s| s.key == key)
 }
 
+/// A verb form, also with pronouns hung on (`envíalas`, `mándamelo`, `envoie-moi`).
 pub fn verb(word: &str) -> Option<&'static VerbEntry> {
-    VERBS.get(word)
+    if let Some(found) = VERBS.get(word) {
+        return Some(found);
+    }
+    if let Some((stem, "moi" | "le" | "la" | "les" | "lui" | "leur" | "nous" | "toi")) = word.split_once('-') {
+        return VERBS.get(stem);
+    }
+    const PRONOUNS: [&str; 16] = [
+        "noslo", "melos", "melas", "selos", "selas", "melo", "mela", "selo", "sela", "los", "las", "les", "nos", "lo", "la", "le",
+    ];
+    PRONOUNS
+        .iter()
+        .chain(["me"].iter())
+        .filter_map(|p| word.strip_suffix(p))
+        .filter(|stem| stem.chars().count() >= 4 && stem.chars().any(|c| "áéíóú".contains(c)))
+        .find_map(|stem| {
+            let folded: String = stem
+                .chars()
+                .map(|c| match c {
+                    'á' => 'a',
+                    'é' => 'e',
+                    'í' => 'i',
+                    'ó' => 'o',
+                    'ú' => 'u',
+                    other => other,
+                })
+                .collect();
+            VERBS.get(stem).or_else(|| VERBS.get(&folded))
+        })
 }
 
 pub fn noun(word: &str) -> Option<&'static NounEntry> {
@@ -300,9 +328,8 @@ fn shortened(text: &str) -> String {
     text.split_whitespace()
         .filter(|w| {
             let letters = w.trim_matches(|c: char| !c.is_alphanumeric());
-            letters.len() > 4
+            letters.chars().count() > 4
                 || letters.chars().all(|c| c.is_uppercase() || c.is_numeric())
-                || letters.chars().next().is_some_and(char::is_uppercase) && letters.len() > 2
         })
         .collect::<Vec<_>>()
         .join(" ")

@@ -30,6 +30,8 @@ pub struct Memory<'a> {
     pub fields: Vec<String>,
     /// The column that names a row of the table read last.
     pub key: Option<String>,
+    /// What the trigger is about: lead, order, ticket.
+    pub topic: Option<String>,
 }
 
 impl<'a> Memory<'a> {
@@ -47,6 +49,7 @@ impl<'a> Memory<'a> {
             answers_caller: false,
             fields: Vec::new(),
             key: None,
+            topic: None,
         }
     }
 
@@ -155,6 +158,15 @@ pub fn source_and_target<'m>(
             .map(|i| format!("§s{i}§"))
             .unwrap_or_default()
     };
+    let talks = |e: &&Entity| e.service.is_some_and(|s| s.is("mail") || s.is("chat") || s.is("sms"));
+    let keeps = |e: &&Entity| e.service.is_some_and(|s| s.is("sheet") || s.is("db") || s.is("base") || s.is("crm") || s.is("shop"));
+    if let (Some(to), Some(from)) = (found.iter().find(|e| talks(e)), found.iter().find(|e| keeps(e)))
+        && found.len() == 2
+        && has(r"^(?:send|mail|email|post|text|call|message|schick\w*|sende|envía|manda|envoie)\b", strip_lead(text))
+        && has(&format!(r"\b(?:in|from|of|aus|von|en|de|dans)\s+(?:\w+ ){{0,3}}?{}", mark_of(from)), text)
+    {
+        return (Some(*from), Some(*to));
+    }
     let mut source = None;
     let mut target = None;
     for e in &found {
@@ -252,18 +264,38 @@ fn usual_object(entry: &ServiceEntry) -> Option<&'static str> {
     USUAL.iter().find(|(tag, _)| entry.is(tag)).map(|(_, o)| *o)
 }
 
+/// "delete rows older than 90 days from table t": the node's own deletion cannot compare dates.
+fn delete_sql(entry: &ServiceEntry, arguments: &[Arg], text: &str) -> Option<String> {
+    if !matches!(entry.key.as_str(), "postgres" | "mySql" | "timescaleDb" | "crateDb" | "snowflake" | "questDb") || !has(r"\b(?:older than|älter als|más antigu\w+ (?:de|que)|plus (?:vieux|ancien\w*) (?:de|que))\b", text) {
+        return None;
+    }
+    let days = crate::model::offline::read::when::duration(text)? / 86_400;
+    let table = arguments.iter().find(|a| a.role == Role::Part).and_then(|a| match &a.value {
+        Val::Lit { value } => value.as_str(),
+        _ => None,
+    })?;
+    Some(if entry.key == "mySql" {
+        format!("DELETE FROM {table} WHERE created_at < NOW() - INTERVAL {days} DAY")
+    } else {
+        format!("DELETE FROM {table} WHERE created_at < NOW() - INTERVAL '{days} days'")
+    })
+}
+
 /// A noun of the request that can be an object of this kind of service: a tweet is no object of a database.
 fn suits(entry: &ServiceEntry, object: &str) -> bool {
     if entry.is("sheet") || entry.is("db") {
         object == "row"
     } else if entry.is("base") {
-        matches!(object, "record" | "page" | "comment" | "user" | "row")
+        matches!(object, "record" | "page" | "comment" | "user")
     } else if entry.is("files") {
         matches!(object, "file")
     } else if entry.is("cms") {
         matches!(object, "post" | "page" | "comment" | "user" | "product")
+    } else if entry.is("calendar") {
+        matches!(object, "event" | "calendar")
     } else {
-        true
+        // "add it to the list": a container, unless it is what gets made.
+        !matches!(object, "list" | "folder" | "channel" | "board")
     }
 }
 
@@ -368,7 +400,7 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
     };
     if let (Some(s), None) = (source, target)
         && verb.role == "action"
-        && !matches!(verb.verb.as_str(), "delete" | "import")
+        && verb.verb != "import"
         && (talks(s) || !mail_like(m, text, verb))
     {
         // "create a task from the mail in Todoist" names no source service; "archive it in Drive" neither.
@@ -383,6 +415,9 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         && (target.is_some() || verb.role == "read" || mail_like(m, text, verb))
     {
         steps.push(read_step(mem, text, src));
+        if target.is_some() && verb.role == "action" && let Some(filter) = crate::model::offline::read::special::read_filter(mem, text) {
+            steps.push(filter);
+        }
     }
     if verb.role == "read"
         && source.is_none()
@@ -410,6 +445,10 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         steps.push(step);
         return steps;
     }
+    if verb.verb == "import" && source.is_none() && target.is_some_and(|t| t.service.is_some_and(|e| matches!(e.key.as_str(), "github" | "gitlab"))) && services_in(m, text).len() < 2 && has(r"\bworkflows?\b", text) {
+        let step = mem.step(text, Does::Service { service: named("n8n"), verb: Verb::GetMany, object: Some("workflow".into()), args: Vec::new(), once: false });
+        steps.push(step);
+    }
     if verb.role == "read" && verb.verb == "get" && target.is_none() {
         if steps.is_empty()
             && let Some(src) = source
@@ -425,6 +464,16 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
     {
         steps.push(read_step(mem, text, t));
         return steps;
+    }
+    if verb.role == "read" && source.is_none() && target.is_none() && steps.is_empty()
+        && let Some(entry) = noun_service(text)
+        && !is_trigger(mem, entry)
+    {
+        let object = object_in(text, Some(entry), "");
+        let arguments = args::for_reading(mem, text, entry);
+        let id = mem.step(text, Does::Service { service: service_of(entry, &entry.label), verb: Verb::GetMany, object, args: arguments, once: false });
+        mem.read.push((entry, id.id.clone()));
+        return vec![id];
     }
     if let Some(step) = write_back(mem, text, verb) {
         steps.push(step);
@@ -446,7 +495,8 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         .and_then(|t| m.entities.iter().position(|x| std::ptr::eq(x, t)))
         .map(|i| format!("§s{i}§"))
         .unwrap_or_default();
-    let once = has(ONE_FOR_ALL, &opened);
+    let many = !mem.read.is_empty() || mem.trigger.is_none();
+    let once = has(ONE_FOR_ALL, &opened) && many;
     let takes_text = entry.is("mail") || entry.is("chat") || entry.is("sms");
     if once && takes_text && file.is_none() && !steps_are_one(mem, text) {
         let format = if has(
@@ -495,7 +545,7 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         usual_object(entry).map(str::to_owned)
     } else {
         object_in(text, Some(entry), &mark)
-            .filter(|o| suits(entry, o))
+            .filter(|o| suits(entry, o) || verb.verb == "create" && matches!(o.as_str(), "list" | "folder" | "channel" | "board") && has(r"^(?:create|make|open|erstelle|crea|crée)\w*\s+(?:a|an|eine?\w*|un|una|une)\s", strip_lead(text)))
             .or_else(|| {
                 verb.object
                     .clone()
@@ -541,7 +591,39 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
             value: lit("data"),
         });
     }
+    if entry.is("crm") && has(r"\b(?:it|them|him|her|ihn|sie|es|diesen|lo|la|los|le|les)\b", text)
+        && object.as_deref() == Some("contact")
+        && let Some(topic) = mem.topic.as_deref().filter(|t| matches!(*t, "lead" | "deal" | "company" | "opportunity"))
+        && !mem.m.plain(text).to_lowercase().contains("contact")
+    {
+        object = Some(topic.to_owned());
+    }
+    if entry.is("issue") && object.as_deref() == Some("ticket") {
+        object = Some("issue".into());
+    }
+    if entry.is("ticket") && object.as_deref() == Some("issue") {
+        object = Some("ticket".into());
+    }
+    if matches!(entry.key.as_str(), "github" | "gitlab") && matches!(verb.verb.as_str(), "import" | "save" | "upload") {
+        object = Some("file".into());
+    }
+    if entry.is("db") && v == Verb::Delete && let Some(sql) = delete_sql(entry, &arguments, text) {
+        v = Verb::Query;
+        arguments = vec![Arg { role: Role::Query, value: lit(sql) }];
+    }
+    // "to LinkedIn and Twitter": the same for each.
+    let others: Vec<&Entity> = if mark.is_empty() { Vec::new() } else {
+        let tail = first(&format!(r"{mark}((?:\s*(?:,|and|und|y|et|&|\+|plus|as well as|sowie)\s*(?:to |on |in |a |en |sur )?§s\d+§)+)"), text);
+        tail.map(|t| services_in(m, t)).unwrap_or_default()
+    };
     mem.used.push(entry);
+    for other in others {
+        if let Some(e) = other.service.filter(|e| !e.actions.is_empty()) {
+            let more = mem.step(text, Does::Service { service: service_of(e, &other.value), verb: v, object: object.clone().filter(|o| suits(e, o)).or_else(|| usual_object(e).map(str::to_owned)), args: arguments.clone(), once });
+            steps.push(more);
+            mem.used.push(e);
+        }
+    }
     let service = service_of(entry, &said);
     steps.push(mem.step(
         text,
@@ -564,6 +646,15 @@ fn steps_are_one(mem: &Memory<'_>, text: &str) -> bool {
 
 fn is_trigger(mem: &Memory<'_>, entry: &ServiceEntry) -> bool {
     mem.trigger.is_some_and(|t| t.key == entry.key)
+}
+
+/// Tweets live on X, pull requests on GitHub.
+fn noun_service(text: &str) -> Option<&'static ServiceEntry> {
+    let words: Vec<String> = text.split_whitespace().map(|w| w.trim_matches(|c: char| !c.is_alphanumeric() && c != '-').to_lowercase()).collect();
+    words.iter().enumerate().find_map(|(i, w)| {
+        let two = words.get(i + 1).map(|n| format!("{w}-{n}"));
+        two.and_then(|t| lexicon::noun(&t)).or_else(|| lexicon::noun(w)).and_then(|n| n.service.as_deref()).and_then(lexicon::service)
+    })
 }
 
 /// "write the result into column 'score' of that row": back into the table that was read.
@@ -673,6 +764,30 @@ fn implied(mem: &Memory<'_>, text: &str, verb: &VerbEntry) -> Option<&'static Se
     if let Some(key) = m.one(text, "u").and_then(|e| host_of(&e.value)) {
         return lexicon::service(key);
     }
+    // "update the page", "add an internal comment": where such a thing was last seen.
+    if matches!(verb.verb.as_str(), "update" | "add" | "delete" | "create" | "post" | "save")
+        && let Some(noun) = first(r"\b(row|rows|page|record|entry|ticket|issue|contact|deal|lead|order|card|task|event|comment|note|zeile|eintrag|karte|fila|ligne|notiz)\b", text)
+    {
+        let noun = noun.to_lowercase();
+        let fits = |e: &ServiceEntry| match noun.as_str() {
+            "row" | "rows" | "zeile" | "fila" | "ligne" => e.is("sheet") || e.is("db"),
+            "page" | "record" | "entry" | "eintrag" => e.is("base") || e.is("sheet"),
+            "ticket" => e.is("ticket") || e.is("issue"),
+            "issue" => e.is("issue"),
+            "contact" | "deal" | "lead" => e.is("crm"),
+            "order" => e.is("shop"),
+            "comment" | "note" | "notiz" => e.is("ticket") || e.is("issue") || e.is("crm") || e.is("task"),
+            "card" | "task" | "karte" => e.is("task"),
+            "event" => e.is("calendar"),
+            _ => false,
+        };
+        let seen = mem.read.iter().rev().map(|(e, _)| *e).chain(mem.trigger).chain(mem.used.iter().rev().copied()).find(|e| fits(e) && !e.actions.is_empty());
+        if matches!(verb.verb.as_str(), "update" | "delete") || matches!(noun.as_str(), "comment" | "note" | "notiz") {
+            if seen.is_some() {
+                return seen;
+            }
+        }
+    }
     if matches!(
         verb.verb.as_str(),
         "publish" | "update" | "delete" | "move" | "reply" | "create" | "add" | "append"
@@ -726,6 +841,14 @@ pub fn host_of(url: &str) -> Option<&'static str> {
 /// "Negative ones also into Slack #x": the target says what to do.
 fn sentence_without_verb(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
     let m = mem.m;
+    if services_in(m, text).is_empty() && m.one(text, "m").is_none() && has(r"\b(?:e-?mail|mail|correo|courriel)\b", text) {
+        let Some(entry) = lexicon::service("email") else { return Vec::new() };
+        let mut args = args::for_action(mem, text, entry, "send");
+        if !args.iter().any(|a| a.role == Role::To) {
+            args.push(Arg { role: Role::To, value: crate::model::offline::read::value::field("email") });
+        }
+        return vec![mem.step(text, Does::Service { service: named("email"), verb: Verb::Send, object: Some("message".into()), args, once: false })];
+    }
     let Some(target) = services_in(m, text).last().copied() else {
         if m.one(text, "m").is_some() {
             let args = args::for_action(

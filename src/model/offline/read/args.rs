@@ -122,6 +122,12 @@ pub fn for_reading(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Ve
     ) {
         out.push(arg(Role::Label, lit(word.value.clone())));
     }
+    if let Some(url) = m.one(text, "u").filter(|_| entry.key == "rssFeedRead") {
+        out.push(arg(Role::Url, lit(url.value.clone())));
+    }
+    if let Some(city) = first(r"\b(?:weather|forecast|wetter|tiempo|météo)\b.{0,14}?\b(?:for|in|of|für|von|en|de|à|pour)\s+((?-i:[A-ZÄÖÜÉ][\wäöüéèñ-]+(?:\s[A-Z][\wäöü-]+)?))", &m.plain(text)) {
+        out.push(arg(Role::Field("city".into()), lit(city)));
+    }
     if let Some(file) = m.all(text, "h").first() {
         out.push(arg(Role::Path, lit(file.value.clone())));
     }

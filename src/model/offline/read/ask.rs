@@ -266,7 +266,7 @@ impl Gaps<'_> {
         let plain = self.m.plain(&self.m.text);
         first(r"\b((?:our|my|the|all|new|latest|unsere[nrms]?|mein\w*|den|die|das|neue[nrms]?|nuestr[oa]s?|mis?|el|la|los|las|nos|notre|mes|le|les)\s+(?:new\s+|neue[nrms]?\s+|nuev[oa]s?\s+|nouve\w+\s+|latest\s+|daily\s+|weekly\s+|monthly\s+)?[\wäöüßéèáíóúñç-]{3,})\b", &plain)
             .map(|w| rx(r"^(?:the|den|die|das|el|la|los|las|le|les)\s+").replace(w, "").into_owned())
-            .filter(|w| !has(r"^(?:workflow|social media|automation|agent)$", w))
+            .filter(|w| !has(r"\b(?:workflow|social|automation|agent|team|teams|équipe|equipo|boss|chef|people|everyone|day|morning|week)$", w))
     }
 }
 

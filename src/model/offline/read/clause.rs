@@ -116,7 +116,7 @@ pub fn starts_predicate(text: &str, join: Join) -> bool {
         return true;
     }
     if has(
-        r"^(?:for|für|bei|para|pour)\b.{0,40}\b{nothing}\b|^(?:after|at) the (?:last|end)|^(?:am ende|al final|à la fin|zum schluss)|^have (?:an?|the) |^(?:nobody|no one|niemand) ",
+        r"^(?:for|für|bei|para|pour)\b.{0,40}\b{nothing}\b|^(?:after|at) the (?:last|end)|^(?:am ende|al final|à la fin|zum schluss)|^have (?:an?|the) |^(?:for (?:each|every) |für jede|para cada |pour chaque )|^(?:up to|above|below|over|under|bis zu|über|unter|hasta|más de|menos de|jusqu'à|plus de|moins de) [$€£]?\d|^with (?:an? |the )?[^,]{0,40}\b(?:by|from|using) (?:an? )?(?:ai|llm|gpt|agent)\b|^(?:nobody|no one|niemand) ",
         text,
     ) {
         return true;
@@ -132,6 +132,11 @@ pub fn starts_predicate(text: &str, join: Join) -> bool {
                 head,
             );
         let next = words.get(1).map(String::as_str).unwrap_or_default();
+        if has(r"^(?:post|posts|alert|message|text|share|mail|email|e-mail|archive|log|copy|forward|report)$", head)
+            && has(r"\b(?:to|in|into|on|via|auf|an|nach|ins|en|a|sur|dans)\s+(?:\w+\s+){0,3}§[scam]", text)
+        {
+            return true;
+        }
         return !noun_too
             || has(DETERMINER, next)
             || lexicon::verb(next).is_some_and(|v| v.role != "neutral")
@@ -157,7 +162,7 @@ pub fn starts_predicate(text: &str, join: Join) -> bool {
 pub const SUBJECT_VERB: &str = r"^(?:go|goes|become|becomes|gets?|lands?|should|shall|must|needs?|ends|may|bekommt|bekommen|geht|gehen|landet|landen|kommt|kommen|soll|sollen|wird|werden|muss|müssen|va|van|debe|deben|recibe|doit|doivent|reçoit|vont)$";
 
 fn is_german(words: &[String]) -> bool {
-    words.iter().any(|w| has(r"^(?:der|die|das|den|dem|des|und|ein|eine[nrms]?|im|am|an|auf|aus|mit|von|zu|zum|zur|ins|in|per|als|bei|alle|neue[nrs]?)$", w))
+    words.len() <= 3 || words.iter().any(|w| has(r"^(?:der|die|das|den|dem|des|und|ein|eine[nrms]?|im|am|an|auf|aus|mit|von|zu|zum|zur|ins|in|per|als|bei|alle|neue[nrs]?)$", w))
 }
 
 /// Leading connectives that carry no meaning of their own here.

@@ -8,7 +8,7 @@ use crate::model::offline::read::when::{amount, duration};
 
 const LESS: &str = r"(?:less than|below|under|fewer than|lower than|smaller than|falls below|drops below|dips below|weniger als|unter|kleiner als|menos de|menor que|menor de|inferior a|por debajo de|moins de|inférieur à|en dessous de|<)";
 const MORE: &str = r"(?:more than|over|above|greater than|higher than|larger than|bigger than|exceed(?:s|ing)?|mehr als|über|größer als|höher als|más de|mayor que|mayor de|superior a|por encima de|plus de|supérieur à|au-dessus de|beyond|>)";
-const LEAST: &str = r"(?:at least|no less than|minimum(?: of)?|from|mindestens|wenigstens|ab|al menos|como mínimo|au moins|à partir de|>=|≥)";
+const LEAST: &str = r"(?:at least|no less than|minimum(?: of)?|mindestens|wenigstens|ab|al menos|como mínimo|au moins|à partir de|>=|≥)";
 const MOST: &str = r"(?:at most|up to|no more than|not more than|maximum(?: of)?|max\.?|höchstens|bis zu|bis|maximal|como máximo|hasta|a lo sumo|au plus|jusqu'à|<=|≤)";
 const FIGURE: &str = r"((?:[$€£]\s?)?\d[\d.,']*(?:\s?k\b)?)";
 

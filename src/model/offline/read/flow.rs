@@ -441,7 +441,17 @@ impl Flow<'_, '_> {
             r"^(?:only\s+|nur\s+|solo\s+)?(?:{if}|with|bei|for (?:those|orders|tickets|leads|customers|amounts|anything|every|each|all|any)|up to|below|above|over|under|more than|less than|at least|older than|newer than|anything|negative|positive|between|from \d|bis zu|ab \d|über|unter|älter|mehr als|weniger als|más de|menos de|plus de|moins de|jusqu'à|hasta)\b",
             text,
         );
-        let labelled = matches!(c.join, Join::Start | Join::Comma)
+        // "… but only if they have an address": the step before it.
+        if has(r"^(?:only (?:if|when)|nur wenn|solo si|seulement si)\b", text) && matches!(c.join, Join::Comma | Join::And | Join::Dash)
+            && split_at_action(text).1.is_none()
+            && let Some(last) = self.tree.here().pop()
+        {
+            let condition = cond::condition_or_flag(m, text);
+            let step = self.mem.step(text, Does::If { condition, then: vec![last], otherwise: Vec::new() });
+            self.tree.push(step);
+            return true;
+        }
+        let labelled = !has(r"\b(?:llm|ai|gpt|agent)\b", text) && matches!(c.join, Join::Start | Join::Comma | Join::And)
             && text.split_whitespace().count() <= 9
             && verb_in(text).is_none_or(|(v, _)| v.role == "neutral")
             && cond::condition(m, text).is_some()
@@ -800,11 +810,13 @@ impl Flow<'_, '_> {
         if self.several_sources(&text) || self.more_instructions(&text) {
             return;
         }
+        self.sentiment_of(&text);
         let steps = service_steps(self.mem, &text);
         let reads = steps.last().is_some_and(is_source);
         for s in steps {
             self.place(s, &text);
         }
+        self.shape_files(&text, reads);
         if has(NEVER_TWICE, &text)
             && self
                 .mem
@@ -818,6 +830,62 @@ impl Flow<'_, '_> {
             self.tree.push(filter);
         }
         let _ = m;
+    }
+
+    /// "post positive ones": the mood is found first, then only those go on.
+    fn sentiment_of(&mut self, text: &str) {
+        let Some(mood) = first(r"\b(positive|negative|positiv|negativ|positiv[oa]s|negativ[oa]s)\w{0,2}\s+(?:ones?|tweets?|posts?|reviews?|comments?|mentions?|messages?|feedback|mails?|bewertungen|kommentare|reseñas|comentarios|avis|commentaires)\b", text).map(str::to_lowercase) else {
+            return;
+        };
+        let mood = if mood.starts_with('p') { "positive" } else { "negative" };
+        let known = self.tree.root.iter().any(|s| matches!(&s.does, Does::Llm { task: LlmTask::Sentiment, .. }));
+        let inside = matches!(self.tree.depth(), 1..) && self.tree.in_branch_of_sentiment();
+        if inside {
+            return;
+        }
+        if !known {
+            let step = self.mem.step(text, Does::Llm { task: LlmTask::Sentiment, provider: None, instructions: self.mem.m.plain(text), input: None });
+            self.tree.push(step);
+        }
+        let condition = Cond::Compare { left: field("sentiment"), op: Cmp::Eq, right: lit(mood) };
+        let step = self.mem.step(text, Does::If { condition, then: Vec::new(), otherwise: Vec::new() });
+        self.tree.push(step);
+        self.tree.enter(Branch::Then);
+    }
+
+    /// Files that are listed are fetched and opened when their rows are wanted; rows become a file when one is asked for.
+    fn shape_files(&mut self, text: &str, reads: bool) {
+        if !reads {
+            return;
+        }
+        let m = self.mem.m;
+        let opened = m.open(text);
+        let Some(Does::Service { service, verb, args, object, .. }) = self.tree.here().last().map(|s| s.does.clone()) else { return };
+        let files = crate::model::offline::lexicon::services().iter().any(|e| e.is("files") && e.actions == service.node_types);
+        if files {
+            let format = first(r"\b(csv|xlsx|excel|json|xml)\b", &opened).map(str::to_lowercase).or_else(|| m.all(text, "f").first().and_then(|e| first(r"\.(csv|xlsx|json|xml)$", &e.value).map(str::to_lowercase)));
+            let single = m.all(text, "h").first().is_some_and(|e| has(r"\.\w{2,4}$", &e.value)) || m.all(text, "f").first().is_some_and(|e| !e.value.contains('*'));
+            let wanted = has(r"\b(?:fetch|download|get|read|parse|import|load|process|pull|hol\w*|lies|lese|lade|descarga|lee|télécharge|lis|récupère)\b", &opened) && !has(r"^(?:list|check|see|liste)\b", &opened);
+            let several = has(r"\b(?:files|dateien|archivos|fichiers|pdfs|csvs|images|photos)\b|\*", &m.plain(text));
+            if wanted && several && !single {
+                if verb != Verb::GetMany && let Some(last) = self.tree.here().last_mut() && let Does::Service { verb, .. } = &mut last.does {
+                    *verb = Verb::GetMany;
+                }
+                let get = self.mem.step(text, Does::Service { service: service.clone(), verb: Verb::Download, object: object.clone(), args: Vec::new(), once: false });
+                self.tree.push(get);
+            }
+            let _ = args;
+            if let Some(format) = format.filter(|_| wanted && has(r"^(?:read|parse|import|load|process|lies|lese|lee|lis)\b", crate::model::offline::read::clause::strip_lead(&opened))) {
+                let format = if format == "excel" { "xlsx".to_owned() } else { format };
+                let open = self.mem.step(text, Does::FromFile { format, options: Vec::new() });
+                self.tree.push(open);
+            }
+        } else if crate::model::offline::read::args::makes_file(&opened)
+            && let Some(format) = crate::model::offline::read::args::file_format(&opened)
+        {
+            let step = self.mem.step(text, Does::ToFile { format, file_name: crate::model::offline::read::args::file_name(m, text) });
+            self.tree.push(step);
+        }
     }
 
     /// "customers from Postgres table a and users from MySQL table b": one read for each.
@@ -959,6 +1027,15 @@ impl Flow<'_, '_> {
             r"\b(?:on|by|über|anhand|nach|por|par|sur|via|using|with)\b|\b(?:both|them|the two|beide\w*|ambos|les deux)\b",
             text,
         );
+        if joins && services_in(m, text).len() >= 2 && self.tree.here().iter().filter(|s| is_source(s)).count() < 2 {
+            for e in services_in(m, text).into_iter().take(2) {
+                if !self.mem.read.iter().any(|(r, _)| e.service.is_some_and(|s| s.key == r.key)) {
+                    let segment = format!("get {}", segment_of(m, text, e));
+                    let step = read_step(self.mem, &segment, e);
+                    self.tree.push(step);
+                }
+            }
+        }
         if joins {
             let on = first(r"\b(?:on|by|über|anhand|nach|por|par|sur|via|using)\s+(?:the |their |das |die |den |el |la |le |same |matching )?([\w-]+(?: id)?)", text).unwrap_or("id").to_owned();
             let steps = self.tree.here();
@@ -1105,6 +1182,21 @@ impl Flow<'_, '_> {
                 self.labels.clone_from(labels);
                 self.tree.push(step);
             }
+            Does::Llm { task: LlmTask::Write, .. } if has(r"^(?:with|mit|con|avec)\b", text) => {
+                self.tree.insert_before_last(step);
+            }
+            Does::Service { service, verb: Verb::Send, .. }
+                if service.node_types.iter().any(|t| t.contains("emailSend") || t.contains("gmail") || t.contains("Outlook") || t.contains("sendGrid"))
+                    && self.tree.here().last().is_some_and(|s| matches!(s.does, Does::ToFile { .. })) =>
+            {
+                let mut step = step;
+                if let Does::Service { args, .. } = &mut step.does
+                    && !args.iter().any(|a| a.role == crate::model::offline::plan::Role::Attachment)
+                {
+                    args.push(crate::model::offline::read::value::arg(crate::model::offline::plan::Role::Attachment, lit("data")));
+                }
+                self.tree.push(step);
+            }
             Does::Dedupe { .. } => {
                 let depth = self.tree.depth();
                 self.tree.insert_after_source(step);
@@ -1139,6 +1231,23 @@ impl Flow<'_, '_> {
 }
 
 const NEVER_TWICE: &str = r"\b(?:never|not|no|nie|nicht|nunca|jamais|don't|do not)\b.{0,60}\b(?:twice|doppelt|zweimal|dos veces|deux fois|again|duplicates?)\b";
+
+/// The words around one service in a clause that names several.
+fn segment_of(m: &Masked, text: &str, e: &crate::model::offline::read::text::Entity) -> String {
+    let mark = m.entities.iter().position(|x| std::ptr::eq(x, e)).map(|i| format!("§s{i}§")).unwrap_or_default();
+    let cut = rx(r"\s+(?:with|and|against|mit|und|con|y|avec|et|,)\s+");
+    let mut from = 0;
+    let mut best = text.to_owned();
+    for f in cut.find_iter(text).map(|f| (f.start(), f.end())).chain(std::iter::once((text.len(), text.len()))) {
+        let part = text.get(from..f.0).unwrap_or_default();
+        if part.contains(&mark) {
+            best = part.to_owned();
+            break;
+        }
+        from = f.1;
+    }
+    best
+}
 
 /// What a join keeps.
 fn keep_of(text: &str) -> String {

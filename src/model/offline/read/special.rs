@@ -17,6 +17,12 @@ use crate::model::offline::read::when;
 /// Steps of a clause that a special rule understands.
 pub fn steps(mem: &mut Memory<'_>, text: &str) -> Option<Vec<Step>> {
     let t = strip_lead(text).to_owned();
+    if has(r"^(?:return|returns|gib\b.*\bzurück|devuelve|renvoie|retourne)\b", &t) && services_in(mem.m, &t).is_empty() {
+        let names: Vec<String> = first(r"^\S+\s+(?:back\s+)?(.+)$", &t).map(|x| list(&mem.m.plain(x)).iter().map(|n| clean_field(n)).filter(|n| !n.is_empty()).collect()).unwrap_or_default();
+        if !names.is_empty() {
+            return Some(vec![mem.step(&t, Does::SetFields { fields: names.iter().map(|n| arg(Role::Field(n.clone()), field(n))).collect() })]);
+        }
+    }
     wait(mem, &t)
         .or_else(|| approval(mem, &t))
         .or_else(|| workflow(mem, &t))
@@ -151,12 +157,13 @@ pub fn provider(m: &Masked, t: &str) -> Option<String> {
 fn media(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
     let m = mem.m;
     if has(r"\b(?:transcri\w+|transkribier\w*|transcrib\w+)\b", t) && !has(r"\bagent\b", t) {
-        return Some(vec![mem.step(
-            t,
-            Does::Transcribe {
-                provider: provider(m, t),
-            },
-        )]);
+        let mut out = Vec::new();
+        let drive = mem.trigger.filter(|e| e.is("files") && !e.actions.is_empty());
+        if let Some(store) = drive {
+            out.push(mem.step(t, Does::Service { service: service_of(store, &store.label), verb: crate::model::offline::plan::Verb::Download, object: Some("file".into()), args: Vec::new(), once: false }));
+        }
+        out.push(mem.step(t, Does::Transcribe { provider: provider(m, t) }));
+        return Some(out);
     }
     if has(
         r"\b(?:generate|create|make|draw|render|produce|erzeuge|erstelle|generiere|genera|crea|génère|crée)\b.{0,30}\b(?:images?|picture|illustration|header image|thumbnail|cover|bild|imagen|image|artwork|logo)\b",
@@ -241,24 +248,24 @@ fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
             },
         );
     }
-    if has(
-        r"^(?:let .{0,40}|have .{0,40}|ask .{0,30})?\b(?:summari[sz]e\w*|sum up|zusammenfass\w*|fasse\b.*\bzusammen|resum\w+|résum\w+)\b",
-        &opened,
-    ) && services_in(m, t).is_empty()
-    {
-        return llm(mem, LlmTask::Summarize);
+    if has(r"\b(?:summari[sz]e[sd]?|summari[sz]ing|sum (?:it |them )?up|zusammenfass\w*|zusammengefasst|fasse\b.*\bzusammen|resum(?:e|ir|a|elos?|elas?|irlos?)|résum(?:e|er|ez|és))\b", &opened) {
+        let mut out = source_reads(mem, t);
+        out.extend(llm(mem, LlmTask::Summarize).unwrap_or_default());
+        return Some(out);
     }
     if has(
         r"\b(?:translate\w*|übersetz\w*|traduc\w+|tradui\w*)\b",
         &opened,
     ) {
         let language = first(r"\b(?:to|into|ins|in|nach|auf|al|a|en)\s+(english|german|spanish|french|italian|portuguese|dutch|polish|japanese|chinese|englische?|deutsche?|spanische?|französische?|inglés|alemán|español|francés|anglais|allemand|espagnol|français)\b", &opened).unwrap_or("English");
-        return llm(
-            mem,
-            LlmTask::Translate {
-                language: language.to_owned(),
-            },
-        );
+        if let Some(tool) = m.all(&opened, "s").into_iter().find_map(|e| e.service.filter(|s| matches!(s.key.as_str(), "deepL" | "googleTranslate" | "lingvaNex"))) {
+            let args = vec![arg(Role::Text, field("text")), arg(Role::Field("language".into()), lit(language))];
+            mem.used.push(tool);
+            return Some(vec![mem.step(t, Does::Service { service: service_of(tool, &tool.label), verb: crate::model::offline::plan::Verb::Run, object: None, args, once: false })]);
+        }
+        let mut out = source_reads(mem, t);
+        out.extend(llm(mem, LlmTask::Translate { language: language.to_owned() }).unwrap_or_default());
+        return Some(out);
     }
     if services_in(m, t).is_empty()
         && has(
@@ -268,8 +275,10 @@ fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
     {
         return Some(vec![crate::model::offline::read::agent::researcher(mem, t)]);
     }
-    let writes = has(
-        r"\b(?:write|writes|draft|compose|rewrite|personali[sz]e\w*|critique|review|suggest|generate|improve|brainstorm|come up with|formulier\w*|schreib\w*|verfass\w*|redacta\w*|escrib\w*|rédige\w*|écri\w*|score|rate|analy[sz]e\w*|analysier\w*|evaluate|bewerte\w*|answer|decide|check)\b",
+        if provider.is_none() && m.all(&opened, "s").iter().any(|e| e.service.is_some_and(|s| matches!(s.key.as_str(), "deepL" | "googleTranslate" | "lingvaNex"))) {
+        return None;
+    }
+    let writes = has(r"\b(?:write|writes|draft|compose|rewrite|personali[sz]e\w*|critique|review|suggest|generate|improve|brainstorm|come up with|formulier\w*|schreib\w*|verfass\w*|redacta\w*|escrib\w*|rédige\w*|écri\w*|score|rate|analy[sz]e\w*|analysier\w*|evaluate|bewerte\w*|answer|decide|check)\b",
         &opened,
     );
     if by_model && writes && services_in(m, t).is_empty() {
@@ -296,6 +305,20 @@ fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
     }
     let _ = MODEL_WORDS;
     None
+}
+
+/// Services that a model's clause reads from and that nothing has read yet.
+fn source_reads(mem: &mut Memory<'_>, t: &str) -> Vec<Step> {
+    let m = mem.m;
+    let mut out = Vec::new();
+    for e in services_in(m, t) {
+        let Some(entry) = e.service else { continue };
+        if mem.trigger.is_some_and(|x| x.key == entry.key) || mem.read.iter().any(|(x, _)| x.key == entry.key) || entry.actions.is_empty() {
+            continue;
+        }
+        out.push(read_step(mem, t, e));
+    }
+    out
 }
 
 fn fields_tail(m: &Masked, t: &str) -> Vec<String> {
@@ -619,6 +642,10 @@ fn sifting(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         t,
     ) && services_in(m, t).is_empty()
     {
+        let by = first(r"\b(?:de-?dup\w*|duplicates?|duplikate|duplicad\w+|doublons?)\b.{0,20}?\b(?:by|on|nach|anhand|über|por|par)\s+(?:the\s+|der\s+|die\s+)?([\w-]+)", t);
+        if let Some(by) = by {
+            return Some(vec![mem.step(t, Does::Dedupe { key: field(by), window_seconds: None })]);
+        }
         let what = first(
             r"\b(?:same|dieselbe\w*|denselben|gleiche\w*|mism[oa]|même)\s+([\w-]+)",
             t,

@@ -174,6 +174,14 @@ impl Tree {
         false
     }
 
+    /// True inside a decision about a mood.
+    pub fn in_branch_of_sentiment(&mut self) -> bool {
+        let depth = self.path.len();
+        let Some(last) = self.path.last().copied() else { return false };
+        let parent = self.at(depth.saturating_sub(1));
+        parent.get(last.0).is_some_and(|s| matches!(&s.does, Does::If { condition: Cond::Compare { left: crate::model::offline::plan::Val::Field { name, .. }, .. }, .. } if name == "sentiment"))
+    }
+
     /// Sentences start at the outermost list again.
     pub fn unsettle(&mut self) {
         self.base = 0;

@@ -45,8 +45,8 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
     if !found.triggers.is_empty() {
         return found;
     }
-    if has(
-        r"\b(?:any|another|a|other|some|one of (?:my|our)) (?:n8n )?workflows? (?:fails?|errors?|crash\w*|breaks?)\b|\bworkflow (?:error|failure)s?\b|\bwenn ein (?:anderer )?workflow (?:fehlschlägt|scheitert)|\b(?:un|otro) (?:workflow|flujo) fall\w+|\bun workflow échoue",
+        let opening = clauses.first().map(|c| m.open(&c.text)).unwrap_or_default();
+    if has(r"\b(?:any|another|a|the|this|my|our|other|some|one of (?:my|our)) (?:n8n )?workflows? (?:fails?|errors?|crash\w*|breaks?)\b|\bworkflow (?:error|failure)s?\b|\bwenn ein (?:anderer )?workflow (?:fehlschlägt|scheitert)|\b(?:un|otro) (?:workflow|flujo) fall\w+|\bun workflow échoue",
         &whole,
     ) {
         found.triggers.push(Trigger::Error);
@@ -54,8 +54,7 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
         return found;
     }
     let manual = has(r"\b{manual}\b", &whole);
-    let called = has(
-        r"\b(?:called|triggered|invoked|started|run|usable|reusable) (?:by|from|as a?) ?(?:another|other|a different|any|sub-?)\s*-?(?:n8n )?workflows?\b|\bas a sub-?workflow\b|\bvon einem anderen workflow\b|\bdesde otro (?:workflow|flujo)\b",
+        let called = has(r"\b(?:another|other|any|a parent|the parent|a main|the main) workflows? calls?\b|\b(?:called|triggered|invoked|started|run|usable|reusable) (?:by|from|as a?) ?(?:another|other|a different|any|sub-?)\s*-?(?:n8n )?workflows?\b|\bas a sub-?workflow\b|\bvon einem anderen workflow\b|\bdesde otro (?:workflow|flujo)\b",
         &whole,
     );
     if manual || called {
@@ -74,7 +73,7 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
         }
         clauses.retain(|c| {
             c.text.chars().any(char::is_alphanumeric)
-                && !has(r"^(?:called|triggered) (?:by|from)", &c.text)
+                && !has(r"^(?:called|triggered) (?:by|from)|^{if} (?:another|other|any|a parent|the parent|a main|the main) workflows? calls?\b", &c.text)
         });
         return found;
     }
@@ -185,8 +184,8 @@ fn webhook(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: 
         return;
     };
     let text = m.open(&clause.text);
-    let method = first(r"\b(POST|GET|PUT|PATCH|DELETE)s?\b", &text)
-        .or(first(r"\b(POST|GET|PUT|PATCH|DELETE)\b", whole))
+    let method = first(r"\b((?-i:POST|GET|PUT|PATCH|DELETE))s?\b", &text)
+        .or(first(r"\b((?-i:POST|GET|PUT|PATCH|DELETE))\b", whole))
         .map_or_else(|| "POST".to_owned(), str::to_uppercase);
     let path = m
         .after(
@@ -202,7 +201,8 @@ fn webhook(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: 
             .map(str::to_owned)
         })
         .or_else(|| m.one(&text, "h").map(|e| e.value.clone()));
-    let fields = body_fields(m, &text);
+    let fields = body_fields(m, &clause.text);
+    let fields = if fields.is_empty() { body_fields(m, &text) } else { fields };
     mem.fields.clone_from(&fields);
     found.triggers.push(Trigger::Webhook {
         method,
@@ -252,7 +252,7 @@ fn webhook(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: 
         }) = found.triggers.last_mut()
         {
             let text = m.open(&next.text);
-            if let Some(v) = first(r"\b(POST|GET|PUT|PATCH|DELETE)\b", &text) {
+            if let Some(v) = first(r"\b((?-i:POST|GET|PUT|PATCH|DELETE))\b", &text) {
                 *method = v.to_uppercase();
             }
             if path.is_none() {
@@ -361,6 +361,11 @@ fn form(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str) -> Option<
         })
         .collect();
     mem.fields = names.clone();
+    mem.topic = object_of(&m.plain(&t));
+    let mut fields: Vec<FormField> = fields;
+    if fields.is_empty() && has(r"\b(?:upload\w*|pdfs?|files?|cvs?|resumes?|hochgeladen\w*|hochladen|subid\w*|fichiers?|photos?|images?)\b", &m.open(&t)) {
+        fields.push(FormField { label: "File".into(), kind: "file".into(), options: Vec::new(), required: true });
+    }
     let title = title_of(m, &t);
     // Keep what else the clause says ("…, create the contact" was cut already).
     let rest = first(
@@ -369,11 +374,13 @@ fn form(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str) -> Option<
     )
     .map(str::to_owned);
     if let Some(c) = clauses.get_mut(at) {
-        c.text = rest
+        let leads = lexicon::verb(clause_lead(&t).split_whitespace().next().unwrap_or_default().to_lowercase().as_str()).is_some_and(|v| v.verb != "create" && v.verb != "add") && fields_in(m, &t).is_empty();
+        let without = leads.then(|| tidy(&rx(r"(?:,?\s*(?:that (?:are|is) |which (?:are|is) )?(?:uploaded|submitted|sent|received|coming in|entered|filled in)?\s*(?:via|through|by|with|in|from|over|über|mit|por|con|par|via)\s+(?:a|an|the|our|ein\w*|das|un|el|le)\s+(?:n8n[- ])?(?:web )?{form})").replace(&t, "")));
+        c.text = without.or(rest
             .filter(|r| {
                 lexicon::verb(r.split_whitespace().next().unwrap_or_default())
                     .is_some_and(|v| v.role == "action")
-            })
+            }))
             .unwrap_or_default();
     }
     if from_next && let Some(c) = clauses.get_mut(at + 1) {
@@ -420,9 +427,7 @@ fn chat(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: &mu
         .find(|e| {
             e.service
                 .is_some_and(|s| s.is("chat") && !s.triggers.is_empty())
-                && has(
-                    &format!(
-                        r"(?:{}\s+bot|on {}|in {}|via {}|bot (?:for|on|in) {})",
+                && has(&format!(r"(?:{}[\s-]*(?:chat)?bot|(?:bot|assistant|agent|chatbot|asistente|assistent) (?:for|on|in|inside|via|über|en|auf|sur|dans) (?:our |my )?{}|(?:messages?|questions?|nachrichten|mensajes|preguntas|fragen)\b[^.]{{0,20}} (?:in|on|via|from|über|en|por|sur) {}|{}\s+assistant|{}\s+(?:agent|chat))",
                         regex_mark(m, e),
                         regex_mark(m, e),
                         regex_mark(m, e),
@@ -553,7 +558,7 @@ fn filters(m: &Masked, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
     out
 }
 
-const EVENT_WORDS: &str = r"\b(?:{new}|comes? in|come in|arrives?|arrive|received?|receive|incoming|gets?|is|are|was|has been|have been|lands?|created|submitted|submits?|uploaded|added|adds|updated|changes?|changed|placed|paid|booked|books|booking|cancel\w*|starred?|star|react\w*|joins?|subscribes?|unsubscribes?|signs? up|posted|posts|mentions?|mentioned|published|opened|opens|closed|closes|merged|pushed|push|pushes|labell?ed|switches|moves?|fails?|failed|ends up|happens|detected|completed?|fills?|rellen\w+|llega\w*|recib\w+|entra\w*|crea(?:n|do)?|eintrifft|eingeht|kommt|ankommt|erstellt|ankomm\w+|reinkommt|hochgeladen|angelegt|arriv\w+|reçoi\w+|créé\w*|incoming|eingehende\w*|every|each)\b";
+const EVENT_WORDS: &str = r"\b(?:{new}|comes? in|come in|arrives?|arrive|received?|receive|incoming|gets?|is|are|was|has been|have been|lands?|created|submitted|submits?|uploaded|added|adds|updated|changes?|changed|placed|paid|booked|books|booking|cancel\w*|starred?|star|react\w*|joins?|subscribes?|unsubscribes?|signs? up|posted|posts|mentions?|mentioned|published|opened|opens|closed|closes|merged|pushed|push|pushes|labell?ed|switches|moves?|fails?|failed|ends up|happens|detected|completed?|occurs?|stars?|wins?|won|exceeds?|llegue\w*|gets? (?:new|a)|verschoben|fills?|rellen\w+|llega\w*|recib\w+|entra\w*|crea(?:n|do)?|eintrifft|eingeht|kommt|ankommt|erstellt|ankomm\w+|reinkommt|hochgeladen|angelegt|arriv\w+|reçoi\w+|créé\w*|incoming|eingehende\w*|every|each)\b";
 
 /// Something happens in a service.
 fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Found) -> bool {
@@ -589,6 +594,8 @@ fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Fo
         let arrow_next = clauses
             .get(i + 1)
             .is_some_and(|n| matches!(n.join, Join::Arrow | Join::Colon));
+        let watches = has(r"^(?:watch|watches|monitor|monitors|listen|listens|keep an eye|überwache|beobachte|vigila|supervisa|surveille|observe)\b", clause_lead(&text));
+        let opens = opens || watches;
         let triggerable = services
             .iter()
             .find(|e| e.service.is_some_and(|s| !s.triggers.is_empty()))
@@ -601,7 +608,9 @@ fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Fo
                     r"\b(?:i get|i receive|arrives?|comes? in|incoming|eingehend)",
                     &text,
                 ));
-        let is_event = (opens && (event_noun || c.join == Join::Start && arrow_next)
+                let by_if = has(r"^(?:(?:and|hey|hi|please),?\s+)?{if}\b", &text) && services.iter().any(|e| e.service.is_some_and(|s| !s.triggers.is_empty()));
+        let is_event = (opens
+            && (watches || by_if || event_noun || c.join == Join::Start && arrow_next)
             || c.join == Join::Start && i == 0 && event_noun && (arrow_next || !has_action(&text)))
             && (triggerable.is_some() || mail);
         if is_event {
@@ -632,7 +641,7 @@ fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Fo
             && let Some(whole) = caps.get(0)
             && let Some(e) = services_in(m, whole.as_str()).first().copied()
             && let Some(entry) = e.service
-            && services.len() > 1 | usize::from(!entry.triggers.is_empty())
+            && (!entry.triggers.is_empty() || services.len() > 1)
         {
             let event = whole.as_str().to_owned();
             push_event(mem, found, entry, Some(e), &event, &text);
@@ -646,6 +655,10 @@ fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Fo
     false
 }
 
+fn clause_lead(text: &str) -> &str {
+    crate::model::offline::read::clause::strip_lead(text)
+}
+
 fn has_action(text: &str) -> bool {
     let text = crate::model::offline::read::clause::strip_lead(text);
     let first_word = text
@@ -653,8 +666,9 @@ fn has_action(text: &str) -> bool {
         .next()
         .unwrap_or_default()
         .to_lowercase();
-    lexicon::verb(&first_word).is_some_and(|v| v.role == "action")
-        && lexicon::noun(&first_word).is_none()
+    let second = text.split_whitespace().nth(1).unwrap_or_default().to_lowercase();
+    lexicon::verb(&first_word).is_some()
+        && (lexicon::noun(&first_word).is_none() || has(r"^(?:a|an|the|me|us|every|each|all|any|new|my|our|incoming|to|out)$", &second))
 }
 
 /// "If I star a mail in Gmail I want a page …", "New tickets should be classified …": event and action in one clause.
@@ -669,6 +683,13 @@ fn split_event(text: &str) -> (String, Option<String>) {
         {
             return (a.as_str().to_owned(), Some(b.as_str().to_owned()));
         }
+    }
+    // "Bei jeder neuen Bewerbung in Workable eine Aufgabe in Asana anlegen": a phrase without a verb ends behind its service.
+    if let Some(c) = rx(r"^((?:bei|nach|für jede\w*|pour chaque|à chaque|para cada|por cada|con cada|tras cada|al recibir)\b.*?§s\d+§(?:\s*(?:§[qr]\d+§|(?:-?(?:store|shop|repo|repository|board|list|kanal|liste|konto|postfach))\b))*)\s+(.+)$").captures(text)
+        && let (Some(a), Some(b)) = (c.get(1), c.get(2))
+        && crate::model::offline::read::act::verb_in(b.as_str()).is_some()
+    {
+        return (a.as_str().to_owned(), Some(b.as_str().to_owned()));
     }
     // An imperative after the event without a comma: "For each new order in our Shopify store append a row to …".
     let words: Vec<(usize, &str)> = rx(r"\S+")
@@ -689,9 +710,9 @@ fn split_event(text: &str) -> (String, Option<String>) {
         let next = words.get(i + 1).map_or("", |w| w.1);
         if i > 2
             && seen_service
-            && lexicon::verb(&lower).is_some_and(|v| v.role != "neutral")
+            && (lexicon::verb(&lower).is_some_and(|v| v.role != "neutral") || lexicon::verb(&lower).is_some() && next.starts_with(|c: char| c.is_ascii_digit()))
             && has(
-                r"^(?:a|an|the|it|them|me|us|§\S*|to|in|eine?\w*|den|die|das|un|una|el|la|le|les|him|her|all|my|our|every|new)$",
+                r"^(?:\d+|a|an|the|it|them|me|us|§\S*|to|in|eine?\w*|den|die|das|un|una|el|la|le|les|him|her|all|my|our|every|new)$",
                 next,
             )
             && !has(
@@ -719,6 +740,7 @@ fn push_event(
 ) {
     let m = mem.m;
     mem.trigger = Some(entry);
+    mem.topic = object_of(&m.plain(&rx(r"§s\d+§").replace_all(&m.open(event), " ")));
     let words = m.plain(
         &rx(r"^(?:{if}|for (?:each|every|all|any)|on (?:each|every)|bei jede\w*)\s+")
             .replace(event, ""),
@@ -787,8 +809,16 @@ fn event_condition(m: &Masked, event: &str) -> Option<Cond> {
     {
         all.push(c);
     }
-    if let Some(tail) = first(
-        r"\b(?:whose|where|if its?|mit|deren|dessen|cuyo)\s+(.+)$",
+        if all.is_empty() && has(r"\d", event) && has(r"\b(?:is|are|es|est|ist|drops?|falls?|goes|exceeds?|below|above|over|under|more than|less than|menor|mayor|más de|menos de|unter|über|at least|more than|occurs?)\b", event)
+        && let Some(c) = cond::condition(m, event)
+        && !matches!(&c, Cond::Compare { op: Cmp::IsTrue, .. })
+    {
+        all.push(c);
+    }
+    if let Some(e) = m.after(r"\b(?:from|von|de)\s+(§m\d+§)", event) {
+        all.push(Cond::Compare { left: field("from"), op: Cmp::Contains, right: lit(e.value.clone()) });
+    }
+    if let Some(tail) = first(r"\b(?:whose|where|if its?|mit|deren|dessen|cuyo)\s+(.+)$",
         event,
     ) && all.is_empty()
         && let Some(c) = cond::condition(m, tail)
