@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::plan::{Case, Cmp, Cond, Step, Val};
+use super::super::plan::{Arg, Case, Cmp, Cond, Does, Role, Step, Val};
 use super::data::Origin;
 use super::draft::{At, Draft, End};
 use super::expr::expression;
@@ -464,7 +464,8 @@ impl Draft<'_> {
     /// Drops items that a store knows already: a lookup for each item, then only those without a hit.
     pub(super) fn not_in_step(&mut self, step: &Step, lookup: &Step, key: &Val, at: At) -> At {
         let before = at.clone();
-        let mut looked = self.step(lookup, at);
+        let lookup = with_key(lookup, key);
+        let mut looked = self.step(&lookup, at);
         let Some(End { node, .. }) = looked.ends.first().cloned() else {
             return before;
         };
@@ -514,4 +515,29 @@ impl Draft<'_> {
             lists
         })
     }
+}
+
+/// A lookup that asks for the key, when it does not yet.
+fn with_key(lookup: &Step, key: &Val) -> Step {
+    let mut lookup = lookup.clone();
+    if let Does::Service { args, .. } = &mut lookup.does {
+        let asks = args.iter().any(|a| {
+            a.value == *key
+                || matches!(
+                    a.role,
+                    Role::Query | Role::MatchOn | Role::Id | Role::Command
+                )
+        });
+        if !asks {
+            let role = match key {
+                Val::Field { name, .. } => Role::Field(name.clone()),
+                _ => Role::Field("id".to_owned()),
+            };
+            args.push(Arg {
+                role,
+                value: key.clone(),
+            });
+        }
+    }
+    lookup
 }

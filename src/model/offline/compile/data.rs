@@ -74,7 +74,14 @@ impl Origin {
                     } else {
                         alike(&bare, &alias) * 0.97
                     };
-                    alike(&said, &alias).max(bare)
+                    let stray = said.iter().any(|w| {
+                        !alias.contains(w)
+                            && !self.about.contains(w)
+                            && !PERSONS.contains(&w.as_str())
+                    });
+                    // "order id" is not the `id` of a file
+                    let weight = if stray { 0.55 } else { 1.0 };
+                    alike(&said, &alias).max(bare) * weight
                 };
                 if full > best.map_or(0.0, |(_, s)| s) {
                     best = Some((path, full));
@@ -128,6 +135,40 @@ impl Origin {
 }
 
 const KNOWN: f64 = 0.6;
+
+/// Words for people: "the customer's e-mail" of a form is its e-mail field.
+const PERSONS: &[&str] = &[
+    "customer",
+    "user",
+    "person",
+    "employee",
+    "lead",
+    "contact",
+    "subscriber",
+    "client",
+    "author",
+    "invitee",
+    "attendee",
+    "guest",
+    "applicant",
+    "requester",
+    "recipient",
+    "buyer",
+    "member",
+    "visitor",
+    "patient",
+    "candidate",
+    "student",
+    "mitarbeiter",
+    "mitarbeiterin",
+    "bewerber",
+    "teilnehmer",
+    "person",
+    "empleado",
+    "usuario",
+    "owner",
+    "their",
+];
 
 impl Draft<'_> {
     /// The item of an origin as seen from here.
@@ -252,6 +293,83 @@ impl Draft<'_> {
         Some((index, origin.spell(name), false))
     }
 
+    /// "how many days" of something that has a start and an end.
+    fn length_in_days(&self, at: &At, name: &str) -> Option<String> {
+        let found = words::plain(name);
+        let asks = found.iter().any(|w| {
+            matches!(
+                w.as_str(),
+                "days"
+                    | "day"
+                    | "tage"
+                    | "tagen"
+                    | "dias"
+                    | "jours"
+                    | "duration"
+                    | "dauer"
+                    | "length"
+                    | "nights"
+                    | "naechte"
+                    | "anzahltage"
+            )
+        });
+        if !asks {
+            return None;
+        }
+        let exact = |names: &[&str]| {
+            at.seen.iter().rev().find_map(|&i| {
+                let origin = self.origins.get(i)?;
+                let (_, path) = origin.fields.iter().find(|(said, _)| {
+                    said.split('|').any(|s| {
+                        let s = words::fold(s);
+                        names.iter().any(|n| {
+                            s == *n
+                                || s.starts_with(&format!("{n} "))
+                                || s.ends_with(&format!(" {n}"))
+                                || s.ends_with(&format!("_{n}"))
+                                || s.starts_with(&format!("{n}_"))
+                        })
+                    })
+                })?;
+                Some(self.at_origin(at, i, path))
+            })
+        };
+        let start = exact(&[
+            "from",
+            "start",
+            "von",
+            "begin",
+            "beginn",
+            "desde",
+            "inicio",
+            "du",
+            "debut",
+            "check-in",
+            "checkin",
+            "first day",
+            "start date",
+            "startdatum",
+        ])?;
+        let end = exact(&[
+            "to",
+            "end",
+            "bis",
+            "until",
+            "ende",
+            "hasta",
+            "fin",
+            "au",
+            "check-out",
+            "checkout",
+            "last day",
+            "end date",
+            "enddatum",
+        ])?;
+        Some(format!(
+            "DateTime.fromISO({end}).diff(DateTime.fromISO({start}), 'days').days + 1"
+        ))
+    }
+
     /// A said field as JavaScript.
     pub(super) fn field(&self, at: &At, name: &str, of: Option<&str>) -> String {
         if let Some(inputs) = &at.tool {
@@ -261,6 +379,9 @@ impl Draft<'_> {
             }
         }
         match self.locate(at, name, of) {
+            Some((_, _, false)) if of.is_none() && self.length_in_days(at, name).is_some() => {
+                self.length_in_days(at, name).unwrap_or_default()
+            }
             Some((index, path, _)) => self.at_origin(at, index, &path),
             None => js_path(
                 "$json",

@@ -307,7 +307,13 @@ impl Draft<'_> {
         }
         match operation.as_str() {
             "select" if facts.property(params, "where").is_some() => {
-                let filters = self.sql_filters(at, args);
+                let mut filters = self.sql_filters(at, args);
+                if filters.is_empty() && at.tool.is_none() && looks_up(call) {
+                    filters.extend(
+                        self.key_at_hand(at)
+                            .map(|(name, js)| (name, expression(&js))),
+                    );
+                }
                 if !filters.is_empty() {
                     let list: Vec<Value> = filters
                         .into_iter()
@@ -386,6 +392,26 @@ impl Draft<'_> {
             }
             _ => {}
         }
+    }
+
+    /// A field of the data at hand that identifies things: what a lookup without a condition goes by.
+    fn key_at_hand(&self, at: &At) -> Option<(String, String)> {
+        let subject = self.subject(at)?;
+        let origin = self.origins.get(subject)?;
+        let keys = [
+            "sku", "email", "id", "code", "number", "isbn", "ean", "key", "username", "phone",
+            "domain",
+        ];
+        keys.iter().find_map(|key| {
+            origin.fields.iter().find_map(|(said, path)| {
+                let name = said.split('|').next().unwrap_or(said);
+                let found = words::words(name);
+                found
+                    .iter()
+                    .any(|w| w == key)
+                    .then(|| (words::snake(name), self.at_origin(at, subject, path)))
+            })
+        })
     }
 
     /// Conditions of a lookup: column and value.
@@ -527,4 +553,24 @@ impl Draft<'_> {
             Some(fields)
         }
     }
+}
+
+/// One thing is looked up, not a table read.
+fn looks_up(call: &Call<'_>) -> bool {
+    let said = fold(call.said);
+    call.verb == Verb::Get
+        || [
+            "look",
+            "nachschlag",
+            "nachschau",
+            "busca",
+            "consulta",
+            "cherche",
+            "check",
+            "find the",
+            "get the",
+            "such",
+        ]
+        .iter()
+        .any(|w| said.contains(w))
 }

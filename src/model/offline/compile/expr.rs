@@ -12,11 +12,10 @@ pub(super) fn expression(code: &str) -> Value {
     Value::String(format!("={{{{ {code} }}}}"))
 }
 
-/// An offset as Luxon takes it, in the biggest whole unit.
+/// An offset as Luxon takes it: days from two days on, else the biggest whole unit below.
 fn luxon(seconds: u64) -> String {
     match seconds {
-        s if s % 604_800 == 0 && s > 0 => format!("{{ weeks: {} }}", s / 604_800),
-        s if s % 86_400 == 0 && s > 0 => format!("{{ days: {} }}", s / 86_400),
+        s if s % 86_400 == 0 && s > 86_400 => format!("{{ days: {} }}", s / 86_400),
         s if s % 3_600 == 0 && s > 0 => format!("{{ hours: {} }}", s / 3_600),
         s if s % 60 == 0 && s > 0 => format!("{{ minutes: {} }}", s / 60),
         s => format!("{{ seconds: {s} }}"),

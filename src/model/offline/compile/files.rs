@@ -60,11 +60,151 @@ impl Draft<'_> {
         if uploads && at.binary == "attachment_0" {
             return self.one_file_each(at);
         }
-        if uploads && !at.file && at.tool.is_none() && at.list.is_none() {
-            // text that a step wrote becomes a file; items become one table
-            return at;
+        if !at.file && at.tool.is_none() && !at.is_dead() {
+            let attaches = super::message::is_mail(call.short)
+                && args.iter().any(|a| a.role == Role::Attachment);
+            if (uploads
+                && call.verb != Verb::Append
+                && !fold(call.object).contains("folder")
+                && at.json.is_some())
+                || attaches
+            {
+                return self.make_file(call, args, at);
+            }
         }
         at
+    }
+
+    /// Rows or a text become the file that is uploaded or attached.
+    fn make_file(&mut self, call: &Call<'_>, args: &[Arg], at: At) -> At {
+        let name = args
+            .iter()
+            .find(|a| matches!(a.role, Role::FileName | Role::Attachment))
+            .map(|a| a.value.clone());
+        let text = name
+            .as_ref()
+            .map(|v| self.inline(&at, v))
+            .unwrap_or_default();
+        let said = fold(&format!("{text} {}", call.said));
+        let format = ["csv", "xlsx", "json", "html", "txt", "md", "ics", "ods"]
+            .into_iter()
+            .find(|f| {
+                said.contains(&format!(".{f}"))
+                    || said.split(|c: char| !c.is_alphanumeric()).any(|w| w == *f)
+            })
+            .unwrap_or(if said.contains("excel") {
+                "xlsx"
+            } else if self.model_text(&at).is_some() && at.list.as_deref() != Some("data") {
+                "txt"
+            } else if said.contains("json") || call.verb == Verb::Set {
+                "json"
+            } else {
+                "csv"
+            });
+        let file = Step {
+            id: format!("file of {}", call.said),
+            said: String::new(),
+            does: super::super::plan::Does::Nothing,
+            name: None,
+        };
+        let name = name.filter(|_| text.contains('.'));
+        self.to_file_step(&file, format, name.as_ref(), at)
+    }
+
+    /// "Fetch the zip files from the folder": list them, take those meant, download each.
+    pub(super) fn fetch_files(
+        &mut self,
+        step: &Step,
+        call: &Call<'_>,
+        args: &[Arg],
+        at: &At,
+    ) -> Option<At> {
+        if !STORES.contains(&call.short)
+            || !matches!(call.verb, Verb::Get | Verb::Download)
+            || at.tool.is_some()
+        {
+            return None;
+        }
+        let known = at.seen.iter().any(|i| {
+            self.origins.get(*i).is_some_and(|o| {
+                !o.closed
+                    && o.fields.iter().any(|(said, _)| {
+                        said.starts_with("path")
+                            || said.contains("file id")
+                            || said.contains("key|file name")
+                    })
+            })
+        });
+        if known
+            || args
+                .iter()
+                .any(|a| matches!(a.role, Role::Id | Role::Url | Role::FileName))
+        {
+            return None;
+        }
+        let place = args
+            .iter()
+            .find(|a| matches!(a.role, Role::Path | Role::Container | Role::Part))?;
+        let path = self.inline(at, &place.value);
+        let last = path.rsplit('/').next().unwrap_or("").to_owned();
+        let glob = last.contains('*');
+        if last.contains('.') && !glob && path.contains('/') {
+            return None;
+        }
+        let super::super::plan::Does::Service {
+            service, object, ..
+        } = &step.does
+        else {
+            return None;
+        };
+        let mut listing = args.to_vec();
+        if glob {
+            for arg in listing.iter_mut().filter(|a| a.role == place.role) {
+                arg.value = Val::Lit {
+                    value: json!(path.trim_end_matches(&last)),
+                };
+            }
+        }
+        let sub = |id: &str, verb: Verb, args: Vec<Arg>, plural: bool| Step {
+            id: format!("{} {id}", step.id),
+            said: step.said.clone(),
+            does: super::super::plan::Does::Service {
+                service: service.clone(),
+                verb,
+                object: Some(if plural {
+                    "files".to_owned()
+                } else {
+                    object.clone().unwrap_or_else(|| "file".to_owned())
+                }),
+                args,
+                once: false,
+            },
+            name: None,
+        };
+        let mut next = self.step(&sub("list", Verb::GetMany, listing, true), at.clone());
+        if let Some(extension) = extension_in(&fold(&format!("{last} {}", call.said))) {
+            let filter = super::super::plan::Cond::Compare {
+                left: Val::Field {
+                    name: "file name".into(),
+                    of: None,
+                },
+                op: super::super::plan::Cmp::EndsWith,
+                right: Val::Lit {
+                    value: json!(format!(".{extension}")),
+                },
+            };
+            let only = sub("filter", Verb::Other, Vec::new(), true);
+            next = self.filter_step(&only, &filter, next);
+        }
+        let mut get = sub("download", Verb::Download, Vec::new(), false);
+        // later steps mean the files by this step
+        get.id.clone_from(&step.id);
+        if matches!(call.short, "awsS3" | "s3" | "googleCloudStorage")
+            && let super::super::plan::Does::Service { args: given, .. } = &mut get.does
+        {
+            given.extend(args.iter().filter(|a| a.role == Role::Container).cloned());
+        }
+        Some(self.step(&get, next))
     }
 
     /// After work on the rows inside files: one item per file again, once all branches are through.
@@ -644,4 +784,26 @@ impl Draft<'_> {
         let node = self.node(&at, &wish, DISK, params);
         at.from(&node, 0)
     }
+}
+
+/// The kind of file that is meant: `*.zip`, "zip files", "the CSVs".
+fn extension_in(said: &str) -> Option<String> {
+    if let Some(at) = said.find("*.") {
+        let found: String = said
+            .get(at + 2..)
+            .unwrap_or("")
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .collect();
+        if !found.is_empty() {
+            return Some(found);
+        }
+    }
+    ["zip", "csv", "pdf", "xlsx", "json", "xml", "txt"]
+        .into_iter()
+        .find(|e| {
+            said.split(|c: char| !c.is_alphanumeric())
+                .any(|w| w == *e || w == format!("{e}s"))
+        })
+        .map(str::to_owned)
 }

@@ -2,6 +2,7 @@
 //! Chooses node types and operations from the catalog, wires them and carries data between them with expressions.
 //! Never invents a node type or a parameter; what it cannot know it leaves as a placeholder and says so (`Todo`).
 
+pub(in crate::model::offline) mod agenda;
 pub(in crate::model::offline) mod ai;
 mod approve;
 mod branch;
@@ -9,6 +10,7 @@ mod choose;
 mod code;
 mod collect;
 mod cond;
+mod crm;
 mod data;
 mod database;
 mod draft;
@@ -19,10 +21,13 @@ mod fields;
 mod files;
 mod fill;
 mod finish;
+mod hosts;
 mod http;
 mod message;
+mod notion;
 pub(in crate::model::offline) mod place;
 mod records;
+mod report;
 mod roles;
 pub(in crate::model::offline) mod schedule;
 mod service;

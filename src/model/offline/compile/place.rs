@@ -38,6 +38,10 @@ pub(in crate::model::offline) fn locator(property: &Property, value: &Value) -> 
         };
         return json!({"__rl": true, "mode": mode, "value": text});
     }
+    // a placeholder fits no pattern: it is shown as a choice still to make
+    if text.starts_with('<') && has("list") {
+        return json!({"__rl": true, "mode": "list", "value": text, "cachedResultName": text});
+    }
     let looks_like_id = text.len() >= 5
         && !text.contains(' ')
         && text.chars().any(|c| c.is_ascii_digit())

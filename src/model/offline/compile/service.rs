@@ -101,6 +101,9 @@ impl Draft<'_> {
             object,
             said: &said,
         };
+        if let Some(fetched) = self.fetch_files(step, &call, args, &at) {
+            return fetched;
+        }
         let at = self.prepare_files(&call, args, at);
         let (params, choice, name) = self.configure(&at, &node_type, &call, args);
         let wish = self.wish(step, name);
@@ -221,6 +224,9 @@ impl Draft<'_> {
             return;
         }
         if self.database_before(at, call, args, params) {
+            return;
+        }
+        if self.hosts_before(at, call, args, params) {
             return;
         }
         self.files_before(at, call, args, params);

@@ -44,7 +44,7 @@ impl Draft<'_> {
         };
         params.insert("resource".into(), json!("sheet"));
         params.insert("operation".into(), json!(operation));
-        let container = take(args, &Role::Container).or_else(|| take(args, &Role::Url));
+        let container = take(args, &Role::Container).or_else(|| sheet_url(args));
         let part = take(args, &Role::Part);
         // "append to the sheet 'Approved'": one name is the tab's as well as the document's
         let document = container
@@ -55,9 +55,6 @@ impl Draft<'_> {
         params.insert("documentId".into(), self.document(document.as_ref()));
         let tab = match (&tab, &document) {
             (Some(tab), _) => locate_tab(tab),
-            (None, _) if at.tool.is_some() => {
-                json!({"__rl": true, "mode": "list", "value": "gid=0", "cachedResultName": "Sheet1"})
-            }
             (None, _) => {
                 json!({"__rl": true, "mode": "list", "value": "gid=0", "cachedResultName": "Sheet1"})
             }
@@ -68,7 +65,12 @@ impl Draft<'_> {
 
     fn document(&mut self, said: Option<&Value>) -> Value {
         let text = said.and_then(Value::as_str).unwrap_or("");
-        if text.is_empty() {
+        let other_url = text.starts_with("http") && !text.contains("docs.google.com");
+        if text.is_empty() || other_url {
+            // "write it back": the document that was read
+            if let Some(used) = self.used_before("googleSheets", "documentId") {
+                return used;
+            }
             self.todo("id", "Google Sheets", "choose the spreadsheet");
             return json!({"__rl": true, "mode": "list", "value": "<spreadsheet>", "cachedResultName": "<spreadsheet>"});
         }
@@ -86,6 +88,31 @@ impl Draft<'_> {
             format!("choose the spreadsheet {text:?}"),
         );
         json!({"__rl": true, "mode": "list", "value": text, "cachedResultName": text})
+    }
+
+    /// A parameter as the last node of this kind has it, unless that is a placeholder.
+    pub(super) fn used_before(&self, short: &str, key: &str) -> Option<Value> {
+        self.workflow.nodes.iter().rev().find_map(|n| {
+            if super::service::short_of(n.node_type()) != short {
+                return None;
+            }
+            let value = n.parameters()?.get(key)?;
+            let text = value.get("value").and_then(Value::as_str)?;
+            (!text.starts_with('<')).then(|| value.clone())
+        })
+    }
+
+    /// The last origin that was read from this kind of node.
+    pub(super) fn read_from(&self, at: &At, short: &str) -> Option<usize> {
+        at.seen.iter().rev().copied().find(|i| {
+            self.origins.get(*i).is_some_and(|o| {
+                !o.acting
+                    && self
+                        .workflow
+                        .node_by_name(&o.node)
+                        .is_some_and(|n| super::service::short_of(n.node_type()) == short)
+            })
+        })
     }
 
     pub(super) fn sheet_after(
@@ -161,7 +188,10 @@ impl Draft<'_> {
         if operation != "append" {
             for key in &matching {
                 if !columns.iter().any(|(name, _)| name == key) && at.tool.is_none() {
-                    let js = self.field(at, key, None);
+                    let js = match self.read_from(at, "googleSheets") {
+                        Some(rows) => self.at_origin(at, rows, key),
+                        None => self.field(at, key, None),
+                    };
                     columns.insert(0, (key.clone(), expression(&js)));
                 }
             }
@@ -278,4 +308,13 @@ fn locate_tab(tab: &Value) -> Value {
         return json!({"__rl": true, "mode": "id", "value": text});
     }
     json!({"__rl": true, "mode": "name", "value": text})
+}
+
+/// An address of a spreadsheet; other addresses are data.
+fn sheet_url(args: &mut Vec<Arg>) -> Option<Arg> {
+    let at = args.iter().position(|a| {
+        a.role == Role::Url
+            && matches!(&a.value, Val::Lit { value: Value::String(s) } if s.contains("docs.google.com"))
+    })?;
+    Some(args.remove(at))
 }

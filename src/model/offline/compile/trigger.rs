@@ -442,8 +442,8 @@ impl Draft<'_> {
                 params.insert("filters".into(), Value::Object(filters));
             }
             "emailReadImap" => {
+                // this format brings the attachments along
                 params.insert("format".into(), json!("resolved"));
-                params.insert("downloadAttachments".into(), Value::Bool(true));
             }
             "microsoftOutlookTrigger" if wants_files(self.plan, event) => {
                 params.insert("options".into(), json!({"downloadAttachments": true}));
