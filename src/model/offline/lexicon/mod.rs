@@ -209,11 +209,14 @@ pub fn verb(word: &str) -> Option<&'static VerbEntry> {
     if let Some(found) = VERBS.get(word) {
         return Some(found);
     }
-    if let Some((stem, "moi" | "le" | "la" | "les" | "lui" | "leur" | "nous" | "toi")) = word.split_once('-') {
+    if let Some((stem, "moi" | "le" | "la" | "les" | "lui" | "leur" | "nous" | "toi")) =
+        word.split_once('-')
+    {
         return VERBS.get(stem);
     }
     const PRONOUNS: [&str; 16] = [
-        "noslo", "melos", "melas", "selos", "selas", "melo", "mela", "selo", "sela", "los", "las", "les", "nos", "lo", "la", "le",
+        "noslo", "melos", "melas", "selos", "selas", "melo", "mela", "selo", "sela", "los", "las",
+        "les", "nos", "lo", "la", "le",
     ];
     PRONOUNS
         .iter()

@@ -32,6 +32,8 @@ pub struct Memory<'a> {
     pub key: Option<String>,
     /// What the trigger is about: lead, order, ticket.
     pub topic: Option<String>,
+    /// Tables and sheets named so far.
+    places: Vec<(&'static ServiceEntry, Vec<Arg>)>,
 }
 
 impl<'a> Memory<'a> {
@@ -50,6 +52,26 @@ impl<'a> Memory<'a> {
             fields: Vec::new(),
             key: None,
             topic: None,
+            places: Vec::new(),
+        }
+    }
+
+    /// "record it in Postgres" after "the Postgres table invoices": the same table.
+    fn remember_place(&mut self, entry: &'static ServiceEntry, arguments: &mut Vec<Arg>) {
+        if !(entry.is("db") || entry.is("sheet") || entry.is("base")) {
+            return;
+        }
+        let place: Vec<Arg> = arguments
+            .iter()
+            .filter(|a| matches!(a.role, Role::Container | Role::Part))
+            .cloned()
+            .collect();
+        if place.is_empty() {
+            if let Some((_, known)) = self.places.iter().rev().find(|(e, _)| e.key == entry.key) {
+                arguments.extend(known.iter().cloned());
+            }
+        } else {
+            self.places.push((entry, place));
         }
     }
 
@@ -89,7 +111,7 @@ pub fn verb_in(text: &str) -> Option<(&'static VerbEntry, usize)> {
         .collect();
     let mut fallback = None;
     // German: the verb stands at the end ("… an X gemailt werden").
-    if lexicon::verb(words.first().map_or("", String::as_str)).is_none() && words.iter().any(|w| has(r"^(?:der|die|das|den|dem|und|ein|eine[nrms]?|im|am|an|auf|aus|mit|von|zum|zur|ins|als|bei)$", w)) {
+    if lexicon::verb(words.first().map_or("", String::as_str)).is_none() && words.iter().any(|w| has(r"^(?:der|die|das|den|dem|und|ein|eine[nrms]?|im|am|an|auf|aus|mit|von|nach|zum|zur|ins|als|bei)$", w)) {
         let at = words.iter().enumerate().rev().take(3).find(|(_, w)| lexicon::verb(w).is_some_and(|v| v.role != "neutral") && has(r"(?:en|t)$", w));
         if let Some((i, w)) = at && let Some(v) = lexicon::verb(w) {
             return Some((v, i));
@@ -158,12 +180,37 @@ pub fn source_and_target<'m>(
             .map(|i| format!("§s{i}§"))
             .unwrap_or_default()
     };
-    let talks = |e: &&Entity| e.service.is_some_and(|s| s.is("mail") || s.is("chat") || s.is("sms"));
-    let keeps = |e: &&Entity| e.service.is_some_and(|s| s.is("sheet") || s.is("db") || s.is("base") || s.is("crm") || s.is("shop"));
-    if let (Some(to), Some(from)) = (found.iter().find(|e| talks(e)), found.iter().find(|e| keeps(e)))
-        && found.len() == 2
-        && has(r"^(?:send|mail|email|post|text|call|message|schick\w*|sende|envía|manda|envoie)\b", strip_lead(text))
-        && has(&format!(r"\b(?:in|from|of|aus|von|en|de|dans)\s+(?:\w+ ){{0,3}}?{}", mark_of(from)), text)
+    let talks = |e: &&Entity| {
+        e.service
+            .is_some_and(|s| s.is("mail") || s.is("chat") || s.is("sms"))
+    };
+    let keeps = |e: &&Entity| {
+        e.service.is_some_and(|s| {
+            !s.actions.is_empty() && !s.is("mail") && !s.is("chat") && !s.is("sms")
+        })
+    };
+    if let (Some(to), Some(from)) = (
+        found.iter().find(|e| talks(e)),
+        found.iter().find(|e| keeps(e)),
+    ) && found.len() == 2
+        && has(
+            r"^(?:send|mail|email|post|text|call|message|schick\w*|sende|envía|manda|envoie)\b",
+            strip_lead(text),
+        )
+        && (has(
+            &format!(
+                r"\b(?:in|from|of|aus|von|en|de|dans)\s+(?:\w+ ){{0,3}}?{}",
+                mark_of(from)
+            ),
+            text,
+        ) || has(&format!(r"{}\s+[a-zäöü]{{3,}}", mark_of(from)), text))
+        && !has(
+            &format!(
+                r"\b(?:to|into|an|nach|a|à)\s+(?:\w+ ){{0,2}}?{}",
+                mark_of(from)
+            ),
+            text,
+        )
     {
         return (Some(*from), Some(*to));
     }
@@ -172,15 +219,25 @@ pub fn source_and_target<'m>(
     for e in &found {
         let mark = mark_of(e);
         let into = has(&format!("{INTO}{mark}"), text);
-        let from = has(
-            &format!(r"\b(?:from|out of|aus|von|laut|desde|depuis|of)\s+(?:\w+ ){{0,3}}?{mark}"),
-            text,
-        ) || has(
+        let each = has(
             &format!(
-                "^(?:new|all|every|each|the|my|our|open|recent|latest|neue\\w*|alle)?\\s*(?:\\w+ ){{0,2}}{mark}"
+                r"\b(?:for|für|para|pour)\s+(?:each|every|all|jede\w*|alle|cada|chaque|tous)\s+(?:\w+\s+){{1,3}}(?:in|from|of|aus|de|en|dans)\s+(?:the |our |my )?(?:\w+ )?{mark}"
             ),
-            strip_lead(text),
-        ) && found.len() > 1;
+            text,
+        );
+        let from = each
+            || has(
+                &format!(
+                    r"\b(?:from|out of|aus|von|laut|desde|depuis|of)\s+(?:\w+ ){{0,3}}?{mark}"
+                ),
+                text,
+            )
+            || has(
+                &format!(
+                    "^(?:get |fetch |take |pull |collect |copy |sync |export |send |move )?(?:new|all|every|each|the|my|our|open|recent|latest|neue\\w*|alle)\\s+(?:\\w+ ){{0,2}}{mark}"
+                ),
+                strip_lead(text),
+            ) && found.len() > 1;
         if from && source.is_none() {
             source = Some(*e);
         } else if into || target.is_none() {
@@ -208,6 +265,27 @@ pub fn object_in(text: &str, service: Option<&ServiceEntry>, mark: &str) -> Opti
         two.and_then(|t| lexicon::noun(&t).map(|n| n.canonical.clone()))
             .or_else(|| lexicon::noun(w).map(|n| n.canonical.clone()))
     };
+    if let Some(as_what) = first(
+        r"\bas (?:an? )?(?:internal |private |public )?(note|comment|task)\b",
+        text,
+    ) {
+        return Some(as_what.to_lowercase());
+    }
+    let verb_at = verb_in(text).map_or(0, |(_, i)| i);
+    let stop = |w: &str| {
+        has(
+            r"^(?:to|in|into|from|on|with|for|via|aus|in|im|mit|en|de|desde|dans|avec|whose|who|that|which|as|of)$",
+            w,
+        )
+    };
+    for i in verb_at + 1..words.len() {
+        if words.get(i).is_some_and(|w| stop(w)) {
+            break;
+        }
+        if let Some(n) = noun_at(i) {
+            return Some(n);
+        }
+    }
     if !mark.is_empty()
         && let Some(at) = words.iter().position(|w| w.starts_with(mark))
     {
@@ -218,24 +296,14 @@ pub fn object_in(text: &str, service: Option<&ServiceEntry>, mark: &str) -> Opti
             {
                 break;
             }
-            if let Some(n) = noun_at(i) {
+            if let Some(n) = noun_at(i).filter(|n| {
+                !matches!(
+                    n.as_str(),
+                    "project" | "list" | "channel" | "folder" | "repository"
+                )
+            }) {
                 return Some(n);
             }
-        }
-    }
-    let verb_at = verb_in(text).map_or(0, |(_, i)| i);
-    let stop = |w: &str| {
-        has(
-            r"^(?:to|in|into|from|on|with|for|via|aus|in|im|an|mit|en|de|desde|dans|avec|whose|who|that|which|as|of)$",
-            w,
-        )
-    };
-    for i in verb_at + 1..words.len() {
-        if words.get(i).is_some_and(|w| stop(w)) {
-            break;
-        }
-        if let Some(n) = noun_at(i) {
-            return Some(n);
         }
     }
     let _ = service;
@@ -266,14 +334,23 @@ fn usual_object(entry: &ServiceEntry) -> Option<&'static str> {
 
 /// "delete rows older than 90 days from table t": the node's own deletion cannot compare dates.
 fn delete_sql(entry: &ServiceEntry, arguments: &[Arg], text: &str) -> Option<String> {
-    if !matches!(entry.key.as_str(), "postgres" | "mySql" | "timescaleDb" | "crateDb" | "snowflake" | "questDb") || !has(r"\b(?:older than|älter als|más antigu\w+ (?:de|que)|plus (?:vieux|ancien\w*) (?:de|que))\b", text) {
+    if !matches!(
+        entry.key.as_str(),
+        "postgres" | "mySql" | "timescaleDb" | "crateDb" | "snowflake" | "questDb"
+    ) || !has(
+        r"\b(?:older than|älter als|más antigu\w+ (?:de|que)|plus (?:vieux|ancien\w*) (?:de|que))\b",
+        text,
+    ) {
         return None;
     }
     let days = crate::model::offline::read::when::duration(text)? / 86_400;
-    let table = arguments.iter().find(|a| a.role == Role::Part).and_then(|a| match &a.value {
-        Val::Lit { value } => value.as_str(),
-        _ => None,
-    })?;
+    let table = arguments
+        .iter()
+        .find(|a| a.role == Role::Part)
+        .and_then(|a| match &a.value {
+            Val::Lit { value } => value.as_str(),
+            _ => None,
+        })?;
     Some(if entry.key == "mySql" {
         format!("DELETE FROM {table} WHERE created_at < NOW() - INTERVAL {days} DAY")
     } else {
@@ -291,6 +368,20 @@ fn suits(entry: &ServiceEntry, object: &str) -> bool {
         matches!(object, "file")
     } else if entry.is("cms") {
         matches!(object, "post" | "page" | "comment" | "user" | "product")
+    } else if entry.is("crm") {
+        !matches!(
+            object,
+            "customer"
+                | "user"
+                | "subscriber"
+                | "member"
+                | "list"
+                | "folder"
+                | "channel"
+                | "board"
+                | "order"
+                | "row"
+        )
     } else if entry.is("calendar") {
         matches!(object, "event" | "calendar")
     } else {
@@ -398,9 +489,22 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         e.service
             .is_some_and(|s| s.is("mail") || s.is("chat") || s.is("sms"))
     };
+    let tells =
+        matches!(verb.verb.as_str(), "send" | "mail" | "post") && m.one(text, "m").is_some();
+    // "mail the open Jira issues to a@b.io": the service is what is told about.
+    if let (None, Some(t)) = (source, target)
+        && tells
+        && !talks(t)
+        && t.service
+            .is_some_and(|s| !s.is("newsletter") && !s.is("queue"))
+    {
+        source = target;
+        target = None;
+    }
     if let (Some(s), None) = (source, target)
         && verb.role == "action"
         && verb.verb != "import"
+        && !(tells && !talks(s))
         && (talks(s) || !mail_like(m, text, verb))
     {
         // "create a task from the mail in Todoist" names no source service; "archive it in Drive" neither.
@@ -415,7 +519,10 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         && (target.is_some() || verb.role == "read" || mail_like(m, text, verb))
     {
         steps.push(read_step(mem, text, src));
-        if target.is_some() && verb.role == "action" && let Some(filter) = crate::model::offline::read::special::read_filter(mem, text) {
+        if target.is_some()
+            && verb.role == "action"
+            && let Some(filter) = crate::model::offline::read::special::read_filter(mem, text)
+        {
             steps.push(filter);
         }
     }
@@ -445,11 +552,52 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         steps.push(step);
         return steps;
     }
-    if verb.verb == "import" && source.is_none() && target.is_some_and(|t| t.service.is_some_and(|e| matches!(e.key.as_str(), "github" | "gitlab"))) && services_in(m, text).len() < 2 && has(r"\bworkflows?\b", text) {
-        let step = mem.step(text, Does::Service { service: named("n8n"), verb: Verb::GetMany, object: Some("workflow".into()), args: Vec::new(), once: false });
+    if verb.verb == "import"
+        && source.is_none()
+        && target.is_some_and(|t| {
+            t.service
+                .is_some_and(|e| matches!(e.key.as_str(), "github" | "gitlab"))
+        })
+        && services_in(m, text).len() < 2
+        && has(r"\bworkflows?\b", text)
+    {
+        let step = mem.step(
+            text,
+            Does::Service {
+                service: named("n8n"),
+                verb: Verb::GetMany,
+                object: Some("workflow".into()),
+                args: Vec::new(),
+                once: false,
+            },
+        );
         steps.push(step);
     }
     if verb.role == "read" && verb.verb == "get" && target.is_none() {
+        if steps.is_empty()
+            && source.is_none()
+            && let Some(entry) = noun_service(text)
+            && !is_trigger(mem, entry)
+        {
+            let object = object_in(text, Some(entry), "");
+            let arguments = args::for_reading(mem, text, entry);
+            let step = mem.step(
+                text,
+                Does::Service {
+                    service: service_of(entry, &entry.label),
+                    verb: if has(r"\b(?:search|mention\w*|containing|about)\b", text) {
+                        Verb::Search
+                    } else {
+                        Verb::GetMany
+                    },
+                    object,
+                    args: arguments,
+                    once: false,
+                },
+            );
+            mem.read.push((entry, step.id.clone()));
+            return vec![step];
+        }
         if steps.is_empty()
             && let Some(src) = source
             && src.service.is_some_and(|e| !is_trigger(mem, e))
@@ -465,13 +613,25 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         steps.push(read_step(mem, text, t));
         return steps;
     }
-    if verb.role == "read" && source.is_none() && target.is_none() && steps.is_empty()
+    if verb.role == "read"
+        && source.is_none()
+        && target.is_none()
+        && steps.is_empty()
         && let Some(entry) = noun_service(text)
         && !is_trigger(mem, entry)
     {
         let object = object_in(text, Some(entry), "");
         let arguments = args::for_reading(mem, text, entry);
-        let id = mem.step(text, Does::Service { service: service_of(entry, &entry.label), verb: Verb::GetMany, object, args: arguments, once: false });
+        let id = mem.step(
+            text,
+            Does::Service {
+                service: service_of(entry, &entry.label),
+                verb: Verb::GetMany,
+                object,
+                args: arguments,
+                once: false,
+            },
+        );
         mem.read.push((entry, id.id.clone()));
         return vec![id];
     }
@@ -479,7 +639,7 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         steps.push(step);
         return steps;
     }
-    let file = args::file_format(&opened);
+    let file = args::file_format(&m.plain(&opened));
     let target_entry = target.and_then(|t| t.service);
     let entry = target_entry
         .or_else(|| {
@@ -489,7 +649,33 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
                 .filter(|s| s.key != "email")
         })
         .or_else(|| implied(mem, text, verb));
-    let Some(entry) = entry else { return steps };
+    let Some(entry) = entry else {
+        if let Some(said) = unknown_service(mem, text) {
+            let plain = lexicon::service("http")
+                .map(|http| args::for_action(mem, text, http, &verb.verb))
+                .unwrap_or_default();
+            let v = if verb.role == "read" {
+                Verb::GetMany
+            } else {
+                Verb::Create
+            };
+            let object = object_in(text, None, "");
+            steps.push(mem.step(
+                text,
+                Does::Service {
+                    service: Service {
+                        said,
+                        node_types: Vec::new(),
+                    },
+                    verb: v,
+                    object,
+                    args: plain,
+                    once: false,
+                },
+            ));
+        }
+        return steps;
+    };
     let said = target.map_or_else(|| entry.label.clone(), |t| t.value.clone());
     let mark = target
         .and_then(|t| m.entities.iter().position(|x| std::ptr::eq(x, t)))
@@ -536,6 +722,27 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         ));
     }
     let mut v = service_verb(entry, &verb.verb, &opened);
+    // "archive all cards in list Done": they are found first.
+    let archives = has(r"\barchiv\w*\b", text)
+        && (entry.is("task") || entry.is("issue") || entry.is("ticket") || entry.is("crm"));
+    if archives {
+        v = Verb::Update;
+    }
+    if matches!(v, Verb::Update | Verb::Delete | Verb::Move)
+        && !is_trigger(mem, entry)
+        && !mem.read.iter().any(|(e, _)| e.key == entry.key)
+        && !entry.is("db")
+        && has(
+            r"\b(?:all|every|each|alle\w*|todos|todas|tous|toutes|any)\b",
+            text,
+        )
+        && let Some(t) = target
+    {
+        steps.push(read_step(mem, text, t));
+        if let Some(filter) = crate::model::offline::read::special::read_filter(mem, text) {
+            steps.push(filter);
+        }
+    }
     let mut object = if v == Verb::Call && entry.is("sms") {
         Some("call".to_owned())
     } else if (entry.is("chat") || entry.is("mail") || entry.is("sms"))
@@ -556,7 +763,23 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
     if entry.key == "twitter" {
         object = Some("tweet".into());
     }
+    // "add the person to Brevo": its address book, no message.
+    let listed = entry.is("mail")
+        && matches!(
+            verb.verb.as_str(),
+            "add" | "save" | "create" | "upsert" | "import"
+        )
+        && entry.key != "email"
+        && !has(
+            r"\b(?:mails?|e-?mails?|messages?|drafts?|nachricht|correo|courriel|entwurf|borrador|brouillon)\b",
+            text,
+        );
+    if listed {
+        v = if v == Verb::Upsert { v } else { Verb::Create };
+        object = Some("contact".into());
+    }
     let mut arguments = args::for_action(mem, text, entry, &verb.verb);
+    mem.remember_place(entry, &mut arguments);
     if has(r"\bdrafts?\b|\bentwurf\b|\bborrador\b|\bbrouillon\b", text) && v != Verb::Publish {
         v = Verb::Create;
         if entry.is("mail") {
@@ -591,9 +814,16 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
             value: lit("data"),
         });
     }
-    if entry.is("crm") && has(r"\b(?:it|them|him|her|ihn|sie|es|diesen|lo|la|los|le|les)\b", text)
+    if entry.is("crm")
+        && has(
+            r"\b(?:it|them|him|her|ihn|sie|es|diesen|lo|la|los|le|les)\b",
+            text,
+        )
         && object.as_deref() == Some("contact")
-        && let Some(topic) = mem.topic.as_deref().filter(|t| matches!(*t, "lead" | "deal" | "company" | "opportunity"))
+        && let Some(topic) = mem
+            .topic
+            .as_deref()
+            .filter(|t| matches!(*t, "lead" | "deal" | "company" | "opportunity"))
         && !mem.m.plain(text).to_lowercase().contains("contact")
     {
         object = Some(topic.to_owned());
@@ -604,22 +834,49 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
     if entry.is("ticket") && object.as_deref() == Some("issue") {
         object = Some("ticket".into());
     }
-    if matches!(entry.key.as_str(), "github" | "gitlab") && matches!(verb.verb.as_str(), "import" | "save" | "upload") {
+    if matches!(entry.key.as_str(), "github" | "gitlab")
+        && matches!(verb.verb.as_str(), "import" | "save" | "upload")
+    {
         object = Some("file".into());
     }
-    if entry.is("db") && v == Verb::Delete && let Some(sql) = delete_sql(entry, &arguments, text) {
+    if entry.is("db")
+        && v == Verb::Delete
+        && let Some(sql) = delete_sql(entry, &arguments, text)
+    {
         v = Verb::Query;
-        arguments = vec![Arg { role: Role::Query, value: lit(sql) }];
+        arguments = vec![Arg {
+            role: Role::Query,
+            value: lit(sql),
+        }];
     }
     // "to LinkedIn and Twitter": the same for each.
-    let others: Vec<&Entity> = if mark.is_empty() { Vec::new() } else {
-        let tail = first(&format!(r"{mark}((?:\s*(?:,|and|und|y|et|&|\+|plus|as well as|sowie)\s*(?:to |on |in |a |en |sur )?§s\d+§)+)"), text);
+    let others: Vec<&Entity> = if mark.is_empty() {
+        Vec::new()
+    } else {
+        let tail = first(
+            &format!(
+                r"{mark}((?:\s*(?:,|and|und|y|et|&|\+|plus|as well as|sowie)\s*(?:to |on |in |a |en |sur )?§s\d+§)+)"
+            ),
+            text,
+        );
         tail.map(|t| services_in(m, t)).unwrap_or_default()
     };
     mem.used.push(entry);
     for other in others {
         if let Some(e) = other.service.filter(|e| !e.actions.is_empty()) {
-            let more = mem.step(text, Does::Service { service: service_of(e, &other.value), verb: v, object: object.clone().filter(|o| suits(e, o)).or_else(|| usual_object(e).map(str::to_owned)), args: arguments.clone(), once });
+            let more = mem.step(
+                text,
+                Does::Service {
+                    service: service_of(e, &other.value),
+                    verb: v,
+                    object: object
+                        .clone()
+                        .filter(|o| suits(e, o))
+                        .or_else(|| usual_object(e).map(str::to_owned)),
+                    args: arguments.clone(),
+                    once,
+                },
+            );
             steps.push(more);
             mem.used.push(e);
         }
@@ -648,12 +905,34 @@ fn is_trigger(mem: &Memory<'_>, entry: &ServiceEntry) -> bool {
     mem.trigger.is_some_and(|t| t.key == entry.key)
 }
 
+/// A name that no node stands for: "post it to Mastodon". Not in German, where every noun is capitalised.
+fn unknown_service(mem: &Memory<'_>, text: &str) -> Option<String> {
+    if mem.language == "de" {
+        return None;
+    }
+    let plain = mem.m.plain(&rx(r"§[a-z]\d+§").replace_all(text, " "));
+    let said = first(
+        r"\b(?:to|into|on|in|from|via|using|with|en|a|sur|dans|vers|desde)\s+(?:our |the |my |nuestro |notre )?((?-i:[A-Z])[\w.-]{2,}(?:\s(?-i:[A-Z])\w+)?)",
+        &plain,
+    )?;
+    (!has(r"^(?:csv|pdf|json|api|sql|llm|html|excel|utc|eur|usd|english|german|spanish|french|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|inbox|done|i)\b", said)).then(|| said.to_owned())
+}
+
 /// Tweets live on X, pull requests on GitHub.
 fn noun_service(text: &str) -> Option<&'static ServiceEntry> {
-    let words: Vec<String> = text.split_whitespace().map(|w| w.trim_matches(|c: char| !c.is_alphanumeric() && c != '-').to_lowercase()).collect();
+    let words: Vec<String> = text
+        .split_whitespace()
+        .map(|w| {
+            w.trim_matches(|c: char| !c.is_alphanumeric() && c != '-')
+                .to_lowercase()
+        })
+        .collect();
     words.iter().enumerate().find_map(|(i, w)| {
         let two = words.get(i + 1).map(|n| format!("{w}-{n}"));
-        two.and_then(|t| lexicon::noun(&t)).or_else(|| lexicon::noun(w)).and_then(|n| n.service.as_deref()).and_then(lexicon::service)
+        two.and_then(|t| lexicon::noun(&t))
+            .or_else(|| lexicon::noun(w))
+            .and_then(|n| n.service.as_deref())
+            .and_then(lexicon::service)
     })
 }
 
@@ -765,9 +1044,13 @@ fn implied(mem: &Memory<'_>, text: &str, verb: &VerbEntry) -> Option<&'static Se
         return lexicon::service(key);
     }
     // "update the page", "add an internal comment": where such a thing was last seen.
-    if matches!(verb.verb.as_str(), "update" | "add" | "delete" | "create" | "post" | "save")
-        && let Some(noun) = first(r"\b(row|rows|page|record|entry|ticket|issue|contact|deal|lead|order|card|task|event|comment|note|zeile|eintrag|karte|fila|ligne|notiz)\b", text)
-    {
+    if matches!(
+        verb.verb.as_str(),
+        "update" | "add" | "delete" | "create" | "post" | "save"
+    ) && let Some(noun) = first(
+        r"\b(row|rows|page|record|entry|ticket|issue|contact|deal|lead|order|card|task|event|comment|note|zeile|eintrag|karte|fila|ligne|notiz)\b",
+        text,
+    ) {
         let noun = noun.to_lowercase();
         let fits = |e: &ServiceEntry| match noun.as_str() {
             "row" | "rows" | "zeile" | "fila" | "ligne" => e.is("sheet") || e.is("db"),
@@ -776,13 +1059,24 @@ fn implied(mem: &Memory<'_>, text: &str, verb: &VerbEntry) -> Option<&'static Se
             "issue" => e.is("issue"),
             "contact" | "deal" | "lead" => e.is("crm"),
             "order" => e.is("shop"),
-            "comment" | "note" | "notiz" => e.is("ticket") || e.is("issue") || e.is("crm") || e.is("task"),
+            "comment" | "note" | "notiz" => {
+                e.is("ticket") || e.is("issue") || e.is("crm") || e.is("task")
+            }
             "card" | "task" | "karte" => e.is("task"),
             "event" => e.is("calendar"),
             _ => false,
         };
-        let seen = mem.read.iter().rev().map(|(e, _)| *e).chain(mem.trigger).chain(mem.used.iter().rev().copied()).find(|e| fits(e) && !e.actions.is_empty());
-        if matches!(verb.verb.as_str(), "update" | "delete") || matches!(noun.as_str(), "comment" | "note" | "notiz") {
+        let seen = mem
+            .read
+            .iter()
+            .rev()
+            .map(|(e, _)| *e)
+            .chain(mem.trigger)
+            .chain(mem.used.iter().rev().copied())
+            .find(|e| fits(e) && !e.actions.is_empty());
+        if matches!(verb.verb.as_str(), "update" | "delete")
+            || matches!(noun.as_str(), "comment" | "note" | "notiz")
+        {
             if seen.is_some() {
                 return seen;
             }
@@ -804,6 +1098,16 @@ fn implied(mem: &Memory<'_>, text: &str, verb: &VerbEntry) -> Option<&'static Se
                 "create" | "add" => false,
                 _ => !e.is("mail") && !e.is("chat"),
             })
+            .filter(|_| {
+                !(matches!(verb.verb.as_str(), "delete" | "move")
+                    && mem.trigger.is_some_and(|t| !t.actions.is_empty()))
+            })
+            .or_else(|| {
+                mem.trigger.filter(|t| {
+                    matches!(verb.verb.as_str(), "delete" | "move" | "update")
+                        && !t.actions.is_empty()
+                })
+            })
             .or_else(|| (verb.verb == "reply").then_some(mem.trigger).flatten());
     }
     if let Some(key) = m.one(text, "u").and_then(|e| host_of(&e.value)) {
@@ -811,6 +1115,14 @@ fn implied(mem: &Memory<'_>, text: &str, verb: &VerbEntry) -> Option<&'static Se
     }
     if verb.verb == "append" {
         return lexicon::service("sheet");
+    }
+    if mem
+        .trigger
+        .is_some_and(|t| t.is("chat") && !t.actions.is_empty())
+        && matches!(verb.verb.as_str(), "send" | "post" | "reply")
+        && !has(r"\be-?mail\b|\bmail\b", text)
+    {
+        return mem.trigger;
     }
     if matches!(verb.verb.as_str(), "send" | "post" | "mail")
         && has(r"\b(?:mail|e-mail|email|correo|courriel)\b", text)
@@ -841,13 +1153,52 @@ pub fn host_of(url: &str) -> Option<&'static str> {
 /// "Negative ones also into Slack #x": the target says what to do.
 fn sentence_without_verb(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
     let m = mem.m;
-    if services_in(m, text).is_empty() && m.one(text, "m").is_none() && has(r"\b(?:e-?mail|mail|correo|courriel)\b", text) {
-        let Some(entry) = lexicon::service("email") else { return Vec::new() };
+    if services_in(m, text).is_empty()
+        && m.one(text, "m").is_none()
+        && has(r"\b(?:e-?mail|mail|correo|courriel)\b", text)
+    {
+        let Some(entry) = lexicon::service("email") else {
+            return Vec::new();
+        };
         let mut args = args::for_action(mem, text, entry, "send");
         if !args.iter().any(|a| a.role == Role::To) {
-            args.push(Arg { role: Role::To, value: crate::model::offline::read::value::field("email") });
+            args.push(Arg {
+                role: Role::To,
+                value: crate::model::offline::read::value::field("email"),
+            });
         }
-        return vec![mem.step(text, Does::Service { service: named("email"), verb: Verb::Send, object: Some("message".into()), args, once: false })];
+        return vec![mem.step(
+            text,
+            Does::Service {
+                service: named("email"),
+                verb: Verb::Send,
+                object: Some("message".into()),
+                args,
+                once: false,
+            },
+        )];
+    }
+    if services_in(m, text).is_empty() && m.one(text, "ca").is_some() {
+        let entry = mem
+            .used
+            .iter()
+            .rev()
+            .find(|e| e.is("chat"))
+            .copied()
+            .or_else(|| lexicon::service("slack"));
+        if let Some(entry) = entry {
+            let args = args::for_action(mem, text, entry, "send");
+            return vec![mem.step(
+                text,
+                Does::Service {
+                    service: service_of(entry, &entry.label),
+                    verb: Verb::Send,
+                    object: Some("message".into()),
+                    args,
+                    once: false,
+                },
+            )];
+        }
     }
     let Some(target) = services_in(m, text).last().copied() else {
         if m.one(text, "m").is_some() {
@@ -919,7 +1270,8 @@ pub fn read_step(mem: &mut Memory<'_>, text: &str, source: &Entity) -> Step {
     let object = object_in(text, Some(entry), &mark)
         .filter(|o| suits(entry, o))
         .or_else(|| usual_object(entry).map(str::to_owned));
-    let arguments = args::for_reading(mem, text, entry);
+    let mut arguments = args::for_reading(mem, text, entry);
+    mem.remember_place(entry, &mut arguments);
     if let Some(key) = m.after(r"\b(?:column|spalte|columna|colonne)\s+(§[qd]\d+§)", text) {
         mem.key = Some(key.value.clone());
     }

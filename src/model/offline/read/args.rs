@@ -125,7 +125,10 @@ pub fn for_reading(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Ve
     if let Some(url) = m.one(text, "u").filter(|_| entry.key == "rssFeedRead") {
         out.push(arg(Role::Url, lit(url.value.clone())));
     }
-    if let Some(city) = first(r"\b(?:weather|forecast|wetter|tiempo|météo)\b.{0,14}?\b(?:for|in|of|für|von|en|de|à|pour)\s+((?-i:[A-ZÄÖÜÉ][\wäöüéèñ-]+(?:\s[A-Z][\wäöü-]+)?))", &m.plain(text)) {
+    if let Some(city) = first(
+        r"\b(?:weather|forecast|wetter|tiempo|météo)\b.{0,14}?\b(?:for|in|of|für|von|en|de|à|pour)\s+((?-i:[A-ZÄÖÜÉ][\wäöüéèñ-]+(?:\s[A-Z][\wäöü-]+)?))",
+        &m.plain(text),
+    ) {
         out.push(arg(Role::Field("city".into()), lit(city)));
     }
     if let Some(file) = m.all(text, "h").first() {
@@ -290,6 +293,19 @@ pub fn recipients(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec
                     of: Some("trigger".into()),
                 },
             ));
+        } else if entry.is("chat") && mem.trigger.is_some_and(|t| t.key == entry.key) {
+            out.push(arg(
+                Role::Recipient,
+                Val::Field {
+                    name: if entry.key == "whatsApp" {
+                        "from"
+                    } else {
+                        "chat id"
+                    }
+                    .into(),
+                    of: Some("trigger".into()),
+                },
+            ));
         } else if let Some(who) = person(m, text) {
             let what = if entry.is("mail") {
                 "email"
@@ -366,6 +382,13 @@ fn message(mem: &Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
         text,
     ) {
         out.push(arg(Role::Text, lit(code)));
+        return out;
+    }
+    if let Some(task) = first(
+        r"\b(?:remind\w*|erinner\w*|recuérd\w*|recordar\w*|rappelle\w*)\b.*?\s(?:to|that|daran,?|que|de)\s+((?-i:[a-zäöü]).+)$",
+        &m.plain(text),
+    ) {
+        out.push(arg(Role::Text, lit(task)));
         return out;
     }
     if let Some(content) = content(m, text) {
@@ -456,6 +479,7 @@ fn containers(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg
     } else if let Some(e) = m.after(r"\b(?:in|into|to|from|called|named|aus|ins|en|a|dans)\s+(§q\d+§)", text).filter(|_| !has(r"\b(?:tab|worksheet|column|spalte|columna)\b", text) && !entry.is("task") && !entry.is("crm")) {
         out.push(arg(Role::Container, lit(e.value.clone())));
     } else if let Some(word) = first(r"\b(?:project|projekt|proyecto|projet|bucket|collection|queue|topic|index|dataset|audience|board|repo|repository|key|team|space|base|group)\s+(?:named |called |key )?([A-Za-z0-9][\w./-]*)", text)
+        .or(first(r"\b(?:folder|ordner|carpeta|dossier|calendar|kalender|label|list|liste|lista|sheet)\s+(?:named |called )?((?-i:[A-ZÄÖÜ])[\w-]+)", text))
         .or(first(r"§s\d+§(?:[ -]?bucket)?\s+([a-z0-9]+(?:-[a-z0-9]+)+)\b", text))
         && !has(r"^(?:and|in|of|to|for|with|is|on|the|a|that|named|called|manager|from|if|when|as|id|ids)$", word)
     {

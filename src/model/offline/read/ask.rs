@@ -44,7 +44,7 @@ struct Gaps<'a> {
 
 const CONTEXT: &str = r"\b(?:like|as) (?:we|i|you) (?:discussed|talked|agreed|said|mentioned|spoke|did)|\bas (?:discussed|agreed|usual|always|before|last time)\b|\bthe usual (?:way|report|stuff|thing|people|process)\b|\bsame as (?:last time|before|usual)\b|\bwie (?:besprochen|vereinbart|immer|üblich|gehabt|abgesprochen|letztes mal)\b|\bcomo (?:hablamos|siempre|acordamos|quedamos|la última vez|de costumbre)\b|\bcomme (?:convenu|d'habitude|discuté|toujours|la dernière fois|prévu)\b|\byou know what i mean\b|\bthe thing we\b";
 const BROAD: &str = r"\b(?:handles?|manages?|takes? care of|automates?|deals? with|looks? after|optimi[sz]es?|streamlines?|improves?|kümmert sich um|übernimmt|abwickelt|bearbeitet|automatisier\w*|gestion\w*|se encargue de|encarg\w+|automatiza\w*|automatice|s'occupe de|gère|automatise\w*)\b.{0,60}|\bend[- ]to[- ]end\b|\bfully automat\w+|\bvon anfang bis ende\b|\bde principio a fin\b|\bde bout en bout\b|\beverything (?:about|around|with)\b|\ball (?:the|my|our) (?:stuff|work|things)\b";
-const VAGUE: &str = r"\b(?:is|are|look|looks|gets?|get|goes|seems?|sind|ist|son|es|está|están|sont|est|something)\s+(?:too\s+|zu\s+|demasiado\s+|trop\s+|really\s+|very\s+|sehr\s+)?(bad|good|wrong|weird|strange|unusual|high|low|slow|important|urgent|critical|big|large|expensive|suspicious|off|interesting|relevant|poor|schlecht|gut|falsch|komisch|ungewöhnlich|hoch|niedrig|langsam|wichtig|dringend|kritisch|teuer|auffällig|mal[oa]?s?|buen[oa]s?|rar[oa]s?|alt[oa]s?|baj[oa]s?|important[es]*|urgente?s?|mauvais\w*|bon\w*|élevé\w*|bas|faible\w*)\b|\b(important|urgent|bad|big|large|suspicious|relevant|wichtige[nr]?|dringende[nr]?|importantes?)\s+(?:ones|mails?|emails?|messages?|tickets?|orders?|customers?|leads?|e-mails|kunden|aufträge|bestellungen|correos|clientes)\b|\b(?:if|when|wenn|si)\s+(needed|necessary|nötig|erforderlich|es necesario|nécessaire)\b";
+const VAGUE: &str = r"\b(?:is|are|look|looks|gets?|get|goes|seems?|sind|ist|son|es|está|están|sont|est|something)\s+(?:too\s+|zu\s+|demasiado\s+|trop\s+|really\s+|very\s+|sehr\s+)?(bad|good|wrong|weird|strange|unusual|high|low|slow|important|urgent|critical|big|large|expensive|suspicious|off|interesting|relevant|poor|schlecht|gut|falsch|komisch|ungewöhnlich|hoch|niedrig|langsam|wichtig|dringend|kritisch|teuer|auffällig|mal[oa]?s?|buen[oa]s?|rar[oa]s?|alt[oa]s?|baj[oa]s?|important[es]*|urgente?s?|mauvais\w*|bon\w*|élevé\w*|bas|faible\w*)\b|\b(important|urgent|bad|big|large|suspicious|relevant|wichtige[nr]?|dringende[nr]?|importantes?)\s+(?:ones|mails?|emails?|messages?|tickets?|orders?|customers?|leads?|e-mails|kunden|aufträge|bestellungen|correos|clientes)\b|\b(schlecht|gut|hoch|niedrig|auffällig|kritisch|komisch|wichtig|dringend|teuer|langsam)\s+(?:sind|ist|aussehen|aussieht|werden|wird|laufen|läuft)\b|\b(?:if|when|wenn|si)\s+(needed|necessary|nötig|erforderlich|es necesario|nécessaire)\b";
 
 /// The questions of a request. `guessed`: nothing said when to start.
 pub fn questions(
@@ -92,7 +92,7 @@ fn acts(steps: &[Step]) -> bool {
         Does::Loop { body, after, .. } => acts(body) || acts(after),
         Does::Service { service, args, .. } => {
             // A message to nobody through a service nobody named is no plan yet.
-            !service.node_types.is_empty()
+            !service.said.is_empty()
                 && !(service.said == "E-mail"
                     && !args
                         .iter()

@@ -121,6 +121,12 @@ pub fn starts_predicate(text: &str, join: Join) -> bool {
     ) {
         return true;
     }
+    if has(
+        r"^§s\d+§\s+(?:msg|message|nachricht|mensaje|task|ticket|issue|deal|card|note|alert|post|mail|email)\b|^(?:bei|on|im|in case of|en caso de|en cas d')\s+(?:an? |einem )?(?:fehler|error|failure|fehlerfall|erreur)\b",
+        text,
+    ) {
+        return true;
+    }
     if head == "same" || head == "one" && words.get(1).is_some_and(|w| w == "last" || w == "final")
     {
         return true;
@@ -132,9 +138,13 @@ pub fn starts_predicate(text: &str, join: Join) -> bool {
                 head,
             );
         let next = words.get(1).map(String::as_str).unwrap_or_default();
-        if has(r"^(?:post|posts|alert|message|text|share|mail|email|e-mail|archive|log|copy|forward|report)$", head)
-            && has(r"\b(?:to|in|into|on|via|auf|an|nach|ins|en|a|sur|dans)\s+(?:\w+\s+){0,3}§[scam]", text)
-        {
+        if has(
+            r"^(?:post|posts|alert|message|text|share|mail|email|e-mail|archive|log|copy|forward|report)$",
+            head,
+        ) && has(
+            r"\b(?:to|in|into|on|via|auf|an|nach|ins|en|a|sur|dans)\s+(?:\w+\s+){0,3}§[scam]",
+            text,
+        ) {
             return true;
         }
         return !noun_too
@@ -162,7 +172,7 @@ pub fn starts_predicate(text: &str, join: Join) -> bool {
 pub const SUBJECT_VERB: &str = r"^(?:go|goes|become|becomes|gets?|lands?|should|shall|must|needs?|ends|may|bekommt|bekommen|geht|gehen|landet|landen|kommt|kommen|soll|sollen|wird|werden|muss|müssen|va|van|debe|deben|recibe|doit|doivent|reçoit|vont)$";
 
 fn is_german(words: &[String]) -> bool {
-    words.len() <= 3 || words.iter().any(|w| has(r"^(?:der|die|das|den|dem|des|und|ein|eine[nrms]?|im|am|an|auf|aus|mit|von|zu|zum|zur|ins|in|per|als|bei|alle|neue[nrs]?)$", w))
+    words.len() <= 3 || words.iter().any(|w| has(r"^(?:der|die|das|den|dem|des|und|ein|eine[nrms]?|im|am|an|auf|aus|mit|von|nach|zu|zum|zur|ins|in|per|als|bei|alle|neue[nrs]?)$", w))
 }
 
 /// Leading connectives that carry no meaning of their own here.
@@ -184,11 +194,13 @@ pub fn strip_lead(text: &str) -> &str {
 /// Clauses of a sentence.
 pub fn clauses(sentence: &str, index: usize) -> Vec<Clause> {
     let cut = rx(
-        r"\s*→\s*|\s+[–—-]{1,2}\s+|:\s+|\s*,\s+(?:(?:and then|and|und dann|und|y luego|y|et puis|et|then|dann|luego|puis|ensuite|plus|but|aber|pero|mais)\s+)?|\s+(?:and then|and|und dann|und|y luego|y|e|et puis|et|then|dann|luego|puis|plus|but|sowie|&|\+)\s+|!\s+[–—-]\s+|\s+(?:unless|except|otherwise|sonst|außer wenn|a menos que|sauf si|salvo|but only|aber nur)\s+",
+        r"\s*→\s*|\s+[–—-]{1,2}\s+|:\s+|\s*,\s+(?:(?:and then|and|und dann|und|y luego|y|et puis|et|then|dann|luego|puis|ensuite|plus|but|aber|pero|mais)\s+)?|\s+(?:and then|and|und dann|und|y luego|y|e|et puis|et|then|dann|luego|puis|plus|but|sowie|&|\+)\s+|!\s+[–—-]\s+|\s+(?:and|und|y|et),\s+|\s+(?:unless|except|otherwise|sonst|außer wenn|a menos que|sauf si|salvo|but only|aber nur)\s+",
     );
     let mut out: Vec<Clause> = Vec::new();
     let mut from = 0;
     let mut join = Join::Start;
+    // "…, then …" keeps its word: it may close a branch.
+    let mut then = false;
     let cuts: Vec<_> = cut
         .find_iter(sentence)
         .map(|m| (m.start(), m.end(), m.as_str().to_owned()))
@@ -226,15 +238,25 @@ pub fn clauses(sentence: &str, index: usize) -> Vec<Clause> {
             }
         };
         if cuts_here && !left.trim().is_empty() {
-            push_with_label(&mut out, left.trim(), join, kind, index);
+            let left = if then {
+                format!("then {}", left.trim())
+            } else {
+                left.trim().to_owned()
+            };
+            push_with_label(&mut out, &left, join, kind, index);
             from = if keeps_mark { *start } else { *end };
             join = kind;
+            then = has(r"\b(?:then|dann|luego|puis|ensuite)\b", mark);
         }
     }
     let last = sentence.get(from..).unwrap_or_default().trim();
     if !last.is_empty() {
         out.push(Clause {
-            text: last.to_owned(),
+            text: if then {
+                format!("then {last}")
+            } else {
+                last.to_owned()
+            },
             join,
             sentence: index,
         });

@@ -70,12 +70,49 @@ fn compare(left: Val, op: Cmp, right: Val) -> Option<Cond> {
 
 fn single(m: &Masked, text: &str) -> Option<Cond> {
     let t = text.trim();
-    age(t)
+    sums(m, t)
+        .or_else(|| age(t))
         .or_else(|| figures(m, t))
         .or_else(|| sender(m, t))
         .or_else(|| dates(m, t))
         .or_else(|| presence(m, t))
         .or_else(|| words(m, t))
+}
+
+/// "net + VAT = total": the difference must vanish.
+fn sums(m: &Masked, t: &str) -> Option<Cond> {
+    let plain = m.plain(t);
+    let c = rx(r"^(?:the\s+)?([\w ]{1,30}?)\s*(\+|-|\*|×|plus|minus|times)\s*(?:the\s+)?([\w ]{1,30}?)\s*(?:==?|equals?|is equal to|is|matches|ergibt|gleich|da|es igual a|égale)\s*(?:the\s+)?([\w ]{1,30})$").captures(&plain)?;
+    let part = |i: usize| c.get(i).map(|x| operand(x.as_str()));
+    let sign = match c.get(2)?.as_str().to_lowercase().as_str() {
+        "+" | "plus" => "+",
+        "-" | "minus" => "-",
+        _ => "*",
+    };
+    let code = format!("Math.abs({} {sign} {} - {})", part(1)?, part(3)?, part(4)?);
+    compare(Val::Expr { code }, Cmp::Lt, lit(0.01))
+}
+
+/// A field of the item, or of a model's output, as a number.
+fn operand(name: &str) -> String {
+    let name = clean_field(name);
+    if name.parse::<f64>().is_ok() {
+        return name;
+    }
+    let key: String = name
+        .to_lowercase()
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|w| !w.is_empty())
+        .collect::<Vec<_>>()
+        .join("_");
+    let plain = name.replace('"', "");
+    if plain == key {
+        format!("Number(($json.output ?? $json)[\"{key}\"])")
+    } else {
+        format!(
+            "Number(($json.output ?? $json)[\"{plain}\"] ?? ($json.output ?? $json)[\"{key}\"])"
+        )
+    }
 }
 
 fn age(t: &str) -> Option<Cond> {
@@ -84,7 +121,7 @@ fn age(t: &str) -> Option<Cond> {
         t,
     );
     let newer = has(
-        r"\b(?:newer than|younger than|jünger als|within the (?:last|past)|in the (?:last|past)|less than [^,]+ (?:ago|old)|en los últimos|dans les derni\w+|in den letzten)\b",
+        r"\b(?:newer than|younger than|jünger als|within the (?:last|past)|(?:in|from|of) the (?:last|past)|less than [^,]+ (?:ago|old)|en los últimos|dans les derni\w+|in den letzten)\b",
         t,
     );
     if !older && !newer {

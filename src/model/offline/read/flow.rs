@@ -128,6 +128,21 @@ impl Flow<'_, '_> {
             }
             return;
         }
+        if let Some(found) = rx(r"^(?:bei|on|im|in case of|en caso de|en cas d')\s*(?:an? |einem )?(?:fehler|error|failure|fehlerfall|erreur)s?\b[,:]?\s*").find(&text) {
+            let rest = text.get(found.end()..).unwrap_or_default().to_owned();
+            if matches!(self.tree.here().last().map(|s| &s.does), Some(Does::Http { .. })) {
+                let condition = Cond::Compare { left: field("status code"), op: Cmp::Ne, right: lit(200) };
+                if let Some(Does::Http { never_fail, .. }) = self.tree.here().last_mut().map(|s| &mut s.does) {
+                    *never_fail = true;
+                }
+                let step = self.mem.step(&text, Does::If { condition, then: Vec::new(), otherwise: Vec::new() });
+                self.tree.push(step);
+                self.tree.enter(Branch::Then);
+            } else {
+                self.in_error = true;
+            }
+            return self.act(&rest);
+        }
         if has(r"^(?:{always})\b", &text) && !self.in_error {
             self.tree.sentence();
             let rest = rx(r"^(?:{always})[,:\s]+").replace(&text, "").into_owned();
@@ -146,6 +161,21 @@ impl Flow<'_, '_> {
             || self.validation(&text)
         {
             return;
+        }
+        // "…, otherwise ask me, then add it": what comes then happens either way.
+        if has(
+            r"^(?:(?:and\s+)?then|dann|luego|después|puis|ensuite)\b",
+            c.text.trim(),
+        ) && self.tree.in_otherwise_of_nothing()
+        {
+            self.tree.sentence();
+        }
+        if has(
+            r"\bmissing ones\b|\bfehlenden\b|\bque faltan?\b|\bmanquant\w*\b",
+            &text,
+        ) && let Some(Does::Join { keep, .. }) = self.tree.here().last_mut().map(|s| &mut s.does)
+        {
+            *keep = "left_only".into();
         }
         if self.loops(&text)
             || self.verdict(&text)
@@ -437,21 +467,47 @@ impl Flow<'_, '_> {
             }
             return true;
         }
+        if has(
+            r"^(?:only\s+)?{if}\s+(?:there(?:'s| is| are)|es|hay|il y a)\s+(?:an?\s+|any\s+|ein\w*\s+|something\s+)?{new}\b[^,]*$",
+            text,
+        ) {
+            let step = self.mem.step(
+                text,
+                Does::Dedupe {
+                    key: field("id"),
+                    window_seconds: None,
+                },
+            );
+            self.tree.insert_after_source(step);
+            return true;
+        }
         let opens = has(
             r"^(?:only\s+|nur\s+|solo\s+)?(?:{if}|with|bei|for (?:those|orders|tickets|leads|customers|amounts|anything|every|each|all|any)|up to|below|above|over|under|more than|less than|at least|older than|newer than|anything|negative|positive|between|from \d|bis zu|ab \d|über|unter|älter|mehr als|weniger als|más de|menos de|plus de|moins de|jusqu'à|hasta)\b",
             text,
         );
         // "… but only if they have an address": the step before it.
-        if has(r"^(?:only (?:if|when)|nur wenn|solo si|seulement si)\b", text) && matches!(c.join, Join::Comma | Join::And | Join::Dash)
+        if has(
+            r"^(?:only (?:if|when)|nur wenn|solo si|seulement si)\b",
+            text,
+        ) && matches!(c.join, Join::Comma | Join::And | Join::Dash)
             && split_at_action(text).1.is_none()
+            && self.tree.here().last().is_some_and(|s| !is_source(s))
             && let Some(last) = self.tree.here().pop()
         {
             let condition = cond::condition_or_flag(m, text);
-            let step = self.mem.step(text, Does::If { condition, then: vec![last], otherwise: Vec::new() });
+            let step = self.mem.step(
+                text,
+                Does::If {
+                    condition,
+                    then: vec![last],
+                    otherwise: Vec::new(),
+                },
+            );
             self.tree.push(step);
             return true;
         }
-        let labelled = !has(r"\b(?:llm|ai|gpt|agent)\b", text) && matches!(c.join, Join::Start | Join::Comma | Join::And)
+        let labelled = !has(r"\b(?:llm|ai|gpt|agent)\b", text)
+            && matches!(c.join, Join::Start | Join::Comma | Join::And)
             && text.split_whitespace().count() <= 9
             && verb_in(text).is_none_or(|(v, _)| v.role == "neutral")
             && cond::condition(m, text).is_some()
@@ -489,6 +545,15 @@ impl Flow<'_, '_> {
             )
         };
         let branch = matches!(step.does, Does::If { .. });
+        // "if it is A, …, if it is B, …": the same question again is the other side of the first.
+        if let Does::If { condition, .. } = &step.does
+            && self.tree.depth() > 0
+            && self.tree.open_condition().is_some_and(|open| {
+                checked(&open) == checked(condition) && checked(condition).is_some()
+            })
+        {
+            self.tree.open_other(Branch::Otherwise);
+        }
         self.tree.push(step);
         if branch {
             self.tree.enter(Branch::Then);
@@ -798,6 +863,9 @@ impl Flow<'_, '_> {
             let whole = c.get(0).map_or("", |x| x.as_str());
             if whole.contains('§') { whole.to_owned() } else { String::new() }
         }).trim_start_matches([' ', ',']).to_owned();
+        if self.fetched_first(&text) {
+            return;
+        }
         if let Some(steps) =
             special::respond_if_webhook(self.mem, &text).or_else(|| special::steps(self.mem, &text))
         {
@@ -808,6 +876,9 @@ impl Flow<'_, '_> {
             return;
         }
         if self.several_sources(&text) || self.more_instructions(&text) {
+            return;
+        }
+        if self.elliptical(&text) || self.two_targets(&text) {
             return;
         }
         self.sentiment_of(&text);
@@ -826,10 +897,105 @@ impl Flow<'_, '_> {
         {
             self.skip_logged(&text);
         }
+        let reads = reads && self.tree.here().iter().any(|s| matches!(&s.does, Does::Service { verb: Verb::GetMany | Verb::Get | Verb::Search, service, .. } if !service.node_types.iter().any(|t| t.contains("googleAnalytics") || t.contains("googleAds") || t.contains("Calendar"))));
         if reads && let Some(filter) = special::read_filter(self.mem, &text) {
             self.tree.push(filter);
         }
         let _ = m;
+    }
+
+    /// "…, if country is FR to orders-fr": the same step with another place.
+    fn elliptical(&mut self, text: &str) -> bool {
+        use crate::model::offline::plan::Role;
+        let Some(place) = first(
+            r"^(?:to|into|in|an|nach|in die|a|en|à|dans)\s+(?:the\s+)?(§[qcmfdn]\d+§|[\w-]+)$",
+            text,
+        ) else {
+            return false;
+        };
+        let m = self.mem.m;
+        let Some(step) = find_last_service(&self.tree.root).cloned() else {
+            return false;
+        };
+        let value = m
+            .entity(place)
+            .map_or_else(|| place.to_owned(), |e| e.value.clone());
+        let mut does = step.does;
+        let Does::Service { args, .. } = &mut does else {
+            return false;
+        };
+        let Some(slot) = args.iter_mut().find(|a| {
+            matches!(
+                a.role,
+                Role::Channel | Role::Container | Role::To | Role::Recipient | Role::Path
+            )
+        }) else {
+            return false;
+        };
+        slot.value = lit(value);
+        let step = self.mem.step(text, does);
+        self.tree.push(step);
+        true
+    }
+
+    /// "post a quote from https://… to #random on Slack": the call first, then the message.
+    fn fetched_first(&mut self, text: &str) -> bool {
+        let m = self.mem.m;
+        let Some(c) = rx(r"\s*\b(?:from|von|aus|de|depuis|desde)\s+(§u\d+§)").captures(text)
+        else {
+            return false;
+        };
+        let talks = services_in(m, text).iter().any(|e| {
+            e.service
+                .is_some_and(|s| s.is("chat") || s.is("mail") || s.is("sms"))
+        }) || m.one(text, "mc").is_some();
+        let (Some(whole), Some(url)) = (c.get(0), c.get(1).and_then(|u| m.entity(u.as_str())))
+        else {
+            return false;
+        };
+        if !talks || verb_in(text).is_none_or(|(v, _)| v.role != "action") {
+            return false;
+        }
+        let step = self.mem.step(
+            text,
+            Does::Http {
+                method: "GET".into(),
+                url: url.value.clone(),
+                query: Vec::new(),
+                body: Vec::new(),
+                auth: None,
+                save_as_file: false,
+                never_fail: false,
+                rate_per_second: None,
+            },
+        );
+        self.tree.push(step);
+        let mut rest = text.to_owned();
+        rest.replace_range(whole.range(), "");
+        self.act(&rest);
+        true
+    }
+
+    /// "add the person to Brevo and to Airtable base 'Users'": twice.
+    fn two_targets(&mut self, text: &str) -> bool {
+        let Some(c) = rx(r"^(.+?)\s+((?:to|into|in|on|nach|an|a|en|à|sur|dans)\s+(?:(?:the|our|my|la|el|le)\s+)?(?:[\w-]+\s+){0,2}§s\d+§[^,]*?)\s*(?:,|\band\b|\bund\b|\by\b|\bet\b|&|\+)\s*(?:also\s+|auch\s+)?((?:to|into|in|on|nach|an|a|en|à|sur|dans)\s+(?:(?:the|our|my|la|el|le)\s+)?(?:[\w-]+\s+){0,2}§s\d+§.*)$").captures(text) else {
+            return false;
+        };
+        let (Some(head), Some(one), Some(two)) = (c.get(1), c.get(2), c.get(3)) else {
+            return false;
+        };
+        if verb_in(head.as_str()).is_none_or(|(v, _)| v.role != "action") {
+            return false;
+        }
+        let first_half = format!("{} {}", head.as_str(), one.as_str());
+        let second_half = format!("{} {}", head.as_str(), two.as_str());
+        for half in [first_half, second_half] {
+            let steps = service_steps(self.mem, &half);
+            for s in steps {
+                self.place(s, &half);
+            }
+        }
+        true
     }
 
     /// "post positive ones": the mood is found first, then only those go on.
@@ -837,18 +1003,49 @@ impl Flow<'_, '_> {
         let Some(mood) = first(r"\b(positive|negative|positiv|negativ|positiv[oa]s|negativ[oa]s)\w{0,2}\s+(?:ones?|tweets?|posts?|reviews?|comments?|mentions?|messages?|feedback|mails?|bewertungen|kommentare|reseñas|comentarios|avis|commentaires)\b", text).map(str::to_lowercase) else {
             return;
         };
-        let mood = if mood.starts_with('p') { "positive" } else { "negative" };
-        let known = self.tree.root.iter().any(|s| matches!(&s.does, Does::Llm { task: LlmTask::Sentiment, .. }));
+        let mood = if mood.starts_with('p') {
+            "positive"
+        } else {
+            "negative"
+        };
+        let known = self.tree.root.iter().any(|s| {
+            matches!(
+                &s.does,
+                Does::Llm {
+                    task: LlmTask::Sentiment,
+                    ..
+                }
+            )
+        });
         let inside = matches!(self.tree.depth(), 1..) && self.tree.in_branch_of_sentiment();
         if inside {
             return;
         }
         if !known {
-            let step = self.mem.step(text, Does::Llm { task: LlmTask::Sentiment, provider: None, instructions: self.mem.m.plain(text), input: None });
+            let step = self.mem.step(
+                text,
+                Does::Llm {
+                    task: LlmTask::Sentiment,
+                    provider: None,
+                    instructions: self.mem.m.plain(text),
+                    input: None,
+                },
+            );
             self.tree.push(step);
         }
-        let condition = Cond::Compare { left: field("sentiment"), op: Cmp::Eq, right: lit(mood) };
-        let step = self.mem.step(text, Does::If { condition, then: Vec::new(), otherwise: Vec::new() });
+        let condition = Cond::Compare {
+            left: field("sentiment"),
+            op: Cmp::Eq,
+            right: lit(mood),
+        };
+        let step = self.mem.step(
+            text,
+            Does::If {
+                condition,
+                then: Vec::new(),
+                otherwise: Vec::new(),
+            },
+        );
         self.tree.push(step);
         self.tree.enter(Branch::Then);
     }
@@ -860,30 +1057,93 @@ impl Flow<'_, '_> {
         }
         let m = self.mem.m;
         let opened = m.open(text);
-        let Some(Does::Service { service, verb, args, object, .. }) = self.tree.here().last().map(|s| s.does.clone()) else { return };
-        let files = crate::model::offline::lexicon::services().iter().any(|e| e.is("files") && e.actions == service.node_types);
+        let Some(Does::Service {
+            service,
+            verb,
+            args,
+            object,
+            ..
+        }) = self.tree.here().last().map(|s| s.does.clone())
+        else {
+            return;
+        };
+        let files = crate::model::offline::lexicon::services()
+            .iter()
+            .any(|e| e.is("files") && e.actions == service.node_types);
         if files {
-            let format = first(r"\b(csv|xlsx|excel|json|xml)\b", &opened).map(str::to_lowercase).or_else(|| m.all(text, "f").first().and_then(|e| first(r"\.(csv|xlsx|json|xml)$", &e.value).map(str::to_lowercase)));
-            let single = m.all(text, "h").first().is_some_and(|e| has(r"\.\w{2,4}$", &e.value)) || m.all(text, "f").first().is_some_and(|e| !e.value.contains('*'));
-            let wanted = has(r"\b(?:fetch|download|get|read|parse|import|load|process|pull|hol\w*|lies|lese|lade|descarga|lee|télécharge|lis|récupère)\b", &opened) && !has(r"^(?:list|check|see|liste)\b", &opened);
-            let several = has(r"\b(?:files|dateien|archivos|fichiers|pdfs|csvs|images|photos)\b|\*", &m.plain(text));
+            let format = first(r"\b(csv|xlsx|excel|json|xml)\b", &opened)
+                .map(str::to_lowercase)
+                .or_else(|| {
+                    m.all(text, "f").first().and_then(|e| {
+                        first(r"\.(csv|xlsx|json|xml)$", &e.value).map(str::to_lowercase)
+                    })
+                });
+            let single = m
+                .all(text, "h")
+                .first()
+                .is_some_and(|e| has(r"\.\w{2,4}$", &e.value))
+                || m.all(text, "f")
+                    .first()
+                    .is_some_and(|e| !e.value.contains('*'));
+            let wanted = has(
+                r"\b(?:fetch|download|get|read|parse|import|load|process|pull|hol\w*|lies|lese|lade|descarga|lee|télécharge|lis|récupère)\b",
+                &opened,
+            ) && !has(r"^(?:list|check|see|liste)\b", &opened);
+            let several = has(
+                r"\b(?:files|dateien|archivos|fichiers|pdfs|csvs|images|photos)\b|\*",
+                &m.plain(text),
+            );
             if wanted && several && !single {
-                if verb != Verb::GetMany && let Some(last) = self.tree.here().last_mut() && let Does::Service { verb, .. } = &mut last.does {
+                if verb != Verb::GetMany
+                    && let Some(last) = self.tree.here().last_mut()
+                    && let Does::Service { verb, .. } = &mut last.does
+                {
                     *verb = Verb::GetMany;
                 }
-                let get = self.mem.step(text, Does::Service { service: service.clone(), verb: Verb::Download, object: object.clone(), args: Vec::new(), once: false });
+                let get = self.mem.step(
+                    text,
+                    Does::Service {
+                        service: service.clone(),
+                        verb: Verb::Download,
+                        object: object.clone(),
+                        args: Vec::new(),
+                        once: false,
+                    },
+                );
                 self.tree.push(get);
             }
             let _ = args;
-            if let Some(format) = format.filter(|_| wanted && has(r"^(?:read|parse|import|load|process|lies|lese|lee|lis)\b", crate::model::offline::read::clause::strip_lead(&opened))) {
-                let format = if format == "excel" { "xlsx".to_owned() } else { format };
-                let open = self.mem.step(text, Does::FromFile { format, options: Vec::new() });
+            if let Some(format) = format.filter(|_| {
+                wanted
+                    && has(
+                        r"^(?:read|parse|import|load|process|lies|lese|lee|lis)\b",
+                        crate::model::offline::read::clause::strip_lead(&opened),
+                    )
+            }) {
+                let format = if format == "excel" {
+                    "xlsx".to_owned()
+                } else {
+                    format
+                };
+                let open = self.mem.step(
+                    text,
+                    Does::FromFile {
+                        format,
+                        options: Vec::new(),
+                    },
+                );
                 self.tree.push(open);
             }
         } else if crate::model::offline::read::args::makes_file(&opened)
             && let Some(format) = crate::model::offline::read::args::file_format(&opened)
         {
-            let step = self.mem.step(text, Does::ToFile { format, file_name: crate::model::offline::read::args::file_name(m, text) });
+            let step = self.mem.step(
+                text,
+                Does::ToFile {
+                    format,
+                    file_name: crate::model::offline::read::args::file_name(m, text),
+                },
+            );
             self.tree.push(step);
         }
     }
@@ -1027,9 +1287,17 @@ impl Flow<'_, '_> {
             r"\b(?:on|by|über|anhand|nach|por|par|sur|via|using|with)\b|\b(?:both|them|the two|beide\w*|ambos|les deux)\b",
             text,
         );
-        if joins && services_in(m, text).len() >= 2 && self.tree.here().iter().filter(|s| is_source(s)).count() < 2 {
+        if joins
+            && services_in(m, text).len() >= 2
+            && self.tree.here().iter().filter(|s| is_source(s)).count() < 2
+        {
             for e in services_in(m, text).into_iter().take(2) {
-                if !self.mem.read.iter().any(|(r, _)| e.service.is_some_and(|s| s.key == r.key)) {
+                if !self
+                    .mem
+                    .read
+                    .iter()
+                    .any(|(r, _)| e.service.is_some_and(|s| s.key == r.key))
+                {
                     let segment = format!("get {}", segment_of(m, text, e));
                     let step = read_step(self.mem, &segment, e);
                     self.tree.push(step);
@@ -1182,18 +1450,37 @@ impl Flow<'_, '_> {
                 self.labels.clone_from(labels);
                 self.tree.push(step);
             }
-            Does::Llm { task: LlmTask::Write, .. } if has(r"^(?:with|mit|con|avec)\b", text) => {
-                self.tree.insert_before_last(step);
+            Does::Llm {
+                task: LlmTask::Write,
+                ..
+            } if has(r"^(?:with|mit|con|avec)\b", text) => {
+                self.tree.insert_after_source(step);
             }
-            Does::Service { service, verb: Verb::Send, .. }
-                if service.node_types.iter().any(|t| t.contains("emailSend") || t.contains("gmail") || t.contains("Outlook") || t.contains("sendGrid"))
-                    && self.tree.here().last().is_some_and(|s| matches!(s.does, Does::ToFile { .. })) =>
+            Does::Service {
+                service,
+                verb: Verb::Send,
+                ..
+            } if service.node_types.iter().any(|t| {
+                t.contains("emailSend")
+                    || t.contains("gmail")
+                    || t.contains("Outlook")
+                    || t.contains("sendGrid")
+            }) && self
+                .tree
+                .here()
+                .last()
+                .is_some_and(|s| matches!(s.does, Does::ToFile { .. })) =>
             {
                 let mut step = step;
                 if let Does::Service { args, .. } = &mut step.does
-                    && !args.iter().any(|a| a.role == crate::model::offline::plan::Role::Attachment)
+                    && !args
+                        .iter()
+                        .any(|a| a.role == crate::model::offline::plan::Role::Attachment)
                 {
-                    args.push(crate::model::offline::read::value::arg(crate::model::offline::plan::Role::Attachment, lit("data")));
+                    args.push(crate::model::offline::read::value::arg(
+                        crate::model::offline::plan::Role::Attachment,
+                        lit("data"),
+                    ));
                 }
                 self.tree.push(step);
             }
@@ -1234,11 +1521,20 @@ const NEVER_TWICE: &str = r"\b(?:never|not|no|nie|nicht|nunca|jamais|don't|do no
 
 /// The words around one service in a clause that names several.
 fn segment_of(m: &Masked, text: &str, e: &crate::model::offline::read::text::Entity) -> String {
-    let mark = m.entities.iter().position(|x| std::ptr::eq(x, e)).map(|i| format!("§s{i}§")).unwrap_or_default();
+    let mark = m
+        .entities
+        .iter()
+        .position(|x| std::ptr::eq(x, e))
+        .map(|i| format!("§s{i}§"))
+        .unwrap_or_default();
     let cut = rx(r"\s+(?:with|and|against|mit|und|con|y|avec|et|,)\s+");
     let mut from = 0;
     let mut best = text.to_owned();
-    for f in cut.find_iter(text).map(|f| (f.start(), f.end())).chain(std::iter::once((text.len(), text.len()))) {
+    for f in cut
+        .find_iter(text)
+        .map(|f| (f.start(), f.end()))
+        .chain(std::iter::once((text.len(), text.len())))
+    {
         let part = text.get(from..f.0).unwrap_or_default();
         if part.contains(&mark) {
             best = part.to_owned();
@@ -1360,6 +1656,16 @@ fn error_answers(mem: &mut Memory<'_>, steps: &mut Vec<Step>, errors: &[(String,
             let Some(at) = at else { continue };
             let rest = steps.split_off(at + 1);
             let of = steps.get(at).map(|s| s.id.clone());
+            if let Some(Does::Service { args, .. }) = steps.get_mut(at).map(|s| &mut s.does)
+                && !args
+                    .iter()
+                    .any(|a| a.role == crate::model::offline::plan::Role::MatchOn)
+            {
+                args.push(crate::model::offline::read::value::arg(
+                    crate::model::offline::plan::Role::MatchOn,
+                    lit(what.trim().to_owned()),
+                ));
+            }
             let left = Val::Field {
                 name: what.trim().to_owned(),
                 of,
@@ -1417,6 +1723,13 @@ fn each_that(head: &str) -> String {
 
 /// Cuts a clause before the verb of its action: "If the total is over 100 tell #x" → both halves.
 pub fn split_at_action(text: &str) -> (String, Option<String>) {
+    if let Some(c) =
+        rx(r"^({if}\s+.+?\s(?:is|are|=|ist|es|est)\s+\S+)\s+((?:to|into|an|nach|a|à)\s+\S+)$")
+            .captures(text)
+        && let (Some(a), Some(b)) = (c.get(1), c.get(2))
+    {
+        return (a.as_str().to_owned(), Some(b.as_str().to_owned()));
+    }
     // "Negative ones also into Slack #x"
     if let Some(c) = rx(r"^((?:\S+ ){1,4}?(?:ones|tweets|mails|tickets|leads|orders|reviews|rows|items|messages|\w+))\s+(?:also|auch|también|aussi)\s+((?:go(?:es)? )?(?:to|into|in|on|auf|a|dans|via)\s.*§.*)$").captures(text)
         && let (Some(a), Some(b)) = (c.get(1), c.get(2))
@@ -1481,6 +1794,21 @@ fn last_http(steps: &mut [Step]) -> Option<&mut Step> {
 fn batch_size(steps: &[Step]) -> Option<u32> {
     steps.iter().find_map(|s| match &s.does {
         Does::Loop { batch_size, .. } => Some(*batch_size),
+        _ => None,
+    })
+}
+
+/// The last step on a service, wherever it hangs.
+fn find_last_service(steps: &[Step]) -> Option<&Step> {
+    steps.iter().rev().find_map(|s| match &s.does {
+        Does::If {
+            then, otherwise, ..
+        } => find_last_service(otherwise).or_else(|| find_last_service(then)),
+        Does::Loop { body, after, .. } => {
+            find_last_service(after).or_else(|| find_last_service(body))
+        }
+        Does::Switch { cases, .. } => cases.iter().rev().find_map(|c| find_last_service(&c.steps)),
+        Does::Service { .. } => Some(s),
         _ => None,
     })
 }

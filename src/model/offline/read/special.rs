@@ -17,10 +17,32 @@ use crate::model::offline::read::when;
 /// Steps of a clause that a special rule understands.
 pub fn steps(mem: &mut Memory<'_>, text: &str) -> Option<Vec<Step>> {
     let t = strip_lead(text).to_owned();
-    if has(r"^(?:return|returns|gib\b.*\bzurück|devuelve|renvoie|retourne)\b", &t) && services_in(mem.m, &t).is_empty() {
-        let names: Vec<String> = first(r"^\S+\s+(?:back\s+)?(.+)$", &t).map(|x| list(&mem.m.plain(x)).iter().map(|n| clean_field(n)).filter(|n| !n.is_empty()).collect()).unwrap_or_default();
+    if has(
+        r"^(?:return|returns|gib\b.*\bzurück|devuelve|renvoie|retourne)\b",
+        &t,
+    ) && services_in(mem.m, &t).is_empty()
+    {
+        let names: Vec<String> = first(r"^\S+\s+(?:back\s+)?(.+)$", &t)
+            .map(|x| {
+                list(&mem.m.plain(x))
+                    .iter()
+                    .map(|n| clean_field(n))
+                    .filter(|n| !n.is_empty())
+                    .collect()
+            })
+            .unwrap_or_default();
         if !names.is_empty() {
-            return Some(vec![mem.step(&t, Does::SetFields { fields: names.iter().map(|n| arg(Role::Field(n.clone()), field(n))).collect() })]);
+            return Some(vec![
+                mem.step(
+                    &t,
+                    Does::SetFields {
+                        fields: names
+                            .iter()
+                            .map(|n| arg(Role::Field(n.clone()), field(n)))
+                            .collect(),
+                    },
+                ),
+            ]);
         }
     }
     wait(mem, &t)
@@ -158,11 +180,27 @@ fn media(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
     let m = mem.m;
     if has(r"\b(?:transcri\w+|transkribier\w*|transcrib\w+)\b", t) && !has(r"\bagent\b", t) {
         let mut out = Vec::new();
-        let drive = mem.trigger.filter(|e| e.is("files") && !e.actions.is_empty());
+        let drive = mem
+            .trigger
+            .filter(|e| e.is("files") && !e.actions.is_empty());
         if let Some(store) = drive {
-            out.push(mem.step(t, Does::Service { service: service_of(store, &store.label), verb: crate::model::offline::plan::Verb::Download, object: Some("file".into()), args: Vec::new(), once: false }));
+            out.push(mem.step(
+                t,
+                Does::Service {
+                    service: service_of(store, &store.label),
+                    verb: crate::model::offline::plan::Verb::Download,
+                    object: Some("file".into()),
+                    args: Vec::new(),
+                    once: false,
+                },
+            ));
         }
-        out.push(mem.step(t, Does::Transcribe { provider: provider(m, t) }));
+        out.push(mem.step(
+            t,
+            Does::Transcribe {
+                provider: provider(m, t),
+            },
+        ));
         return Some(out);
     }
     if has(
@@ -233,6 +271,36 @@ fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         return llm(mem, LlmTask::Sentiment);
     }
     if by_model
+        && has(r"\bpdfs?\b", &opened)
+        && has(
+            r"\b(?:extract|extracts|pull out|extrahier\w*|extrae|extraer|extrai\w*|read)\b",
+            &opened,
+        )
+        && services_in(m, t).is_empty()
+        && fields_tail(m, t).len() > 1
+    {
+        return Some(vec![
+            mem.step(
+                t,
+                Does::FromFile {
+                    format: "pdf".into(),
+                    options: Vec::new(),
+                },
+            ),
+            mem.step(
+                t,
+                Does::Llm {
+                    task: LlmTask::Extract {
+                        fields: fields_tail(m, t),
+                    },
+                    provider: provider.clone(),
+                    instructions: instructions.clone(),
+                    input: None,
+                },
+            ),
+        ]);
+    }
+    if by_model
         && has(
             r"\b(?:extract|extracts|pull out|pulls out|extrahier\w*|extrae|extraer|extrai\w*|parse|auslesen|read out)\b",
             &opened,
@@ -248,7 +316,10 @@ fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
             },
         );
     }
-    if has(r"\b(?:summari[sz]e[sd]?|summari[sz]ing|sum (?:it |them )?up|zusammenfass\w*|zusammengefasst|fasse\b.*\bzusammen|resum(?:e|ir|a|elos?|elas?|irlos?)|résum(?:e|er|ez|és))\b", &opened) {
+    if has(
+        r"\b(?:summari[sz]e[sd]?|summari[sz]ing|zusammenfass\w*|zusammengefasst|fasse\b.*\bzusammen|resum(?:e|ir|a|elos?|elas?|irlos?)|résum(?:e|er|ez|és))\b",
+        &opened,
+    ) {
         let mut out = source_reads(mem, t);
         out.extend(llm(mem, LlmTask::Summarize).unwrap_or_default());
         return Some(out);
@@ -258,13 +329,36 @@ fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         &opened,
     ) {
         let language = first(r"\b(?:to|into|ins|in|nach|auf|al|a|en)\s+(english|german|spanish|french|italian|portuguese|dutch|polish|japanese|chinese|englische?|deutsche?|spanische?|französische?|inglés|alemán|español|francés|anglais|allemand|espagnol|français)\b", &opened).unwrap_or("English");
-        if let Some(tool) = m.all(&opened, "s").into_iter().find_map(|e| e.service.filter(|s| matches!(s.key.as_str(), "deepL" | "googleTranslate" | "lingvaNex"))) {
-            let args = vec![arg(Role::Text, field("text")), arg(Role::Field("language".into()), lit(language))];
+        if let Some(tool) = m.all(&opened, "s").into_iter().find_map(|e| {
+            e.service
+                .filter(|s| matches!(s.key.as_str(), "deepL" | "googleTranslate" | "lingvaNex"))
+        }) {
+            let args = vec![
+                arg(Role::Text, field("text")),
+                arg(Role::Field("language".into()), lit(language)),
+            ];
             mem.used.push(tool);
-            return Some(vec![mem.step(t, Does::Service { service: service_of(tool, &tool.label), verb: crate::model::offline::plan::Verb::Run, object: None, args, once: false })]);
+            return Some(vec![mem.step(
+                t,
+                Does::Service {
+                    service: service_of(tool, &tool.label),
+                    verb: crate::model::offline::plan::Verb::Run,
+                    object: None,
+                    args,
+                    once: false,
+                },
+            )]);
         }
         let mut out = source_reads(mem, t);
-        out.extend(llm(mem, LlmTask::Translate { language: language.to_owned() }).unwrap_or_default());
+        out.extend(
+            llm(
+                mem,
+                LlmTask::Translate {
+                    language: language.to_owned(),
+                },
+            )
+            .unwrap_or_default(),
+        );
         return Some(out);
     }
     if services_in(m, t).is_empty()
@@ -275,12 +369,41 @@ fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
     {
         return Some(vec![crate::model::offline::read::agent::researcher(mem, t)]);
     }
-        if provider.is_none() && m.all(&opened, "s").iter().any(|e| e.service.is_some_and(|s| matches!(s.key.as_str(), "deepL" | "googleTranslate" | "lingvaNex"))) {
+    if provider.is_none()
+        && m.all(&opened, "s").iter().any(|e| {
+            e.service.is_some_and(|s| {
+                matches!(s.key.as_str(), "deepL" | "googleTranslate" | "lingvaNex")
+            })
+        })
+    {
         return None;
     }
-    let writes = has(r"\b(?:write|writes|draft|compose|rewrite|personali[sz]e\w*|critique|review|suggest|generate|improve|brainstorm|come up with|formulier\w*|schreib\w*|verfass\w*|redacta\w*|escrib\w*|rédige\w*|écri\w*|score|rate|analy[sz]e\w*|analysier\w*|evaluate|bewerte\w*|answer|decide|check)\b",
+    let writes = has(
+        r"\b(?:write|writes|written|generated|geschrieben\w*|verfasst\w*|escrit[oa]s?|rédigée?s?|draft|compose|rewrite|personali[sz]e\w*|critique|review|suggest|detect|determine|identify|recogni[sz]e|generate|improve|brainstorm|come up with|formulier\w*|schreib\w*|verfass\w*|redacta\w*|escrib\w*|rédige\w*|écri\w*|score|rate|analy[sz]e\w*|analysier\w*|evaluate|bewerte\w*|answer|decide|check)\b",
         &opened,
     );
+    // "Let GPT write a LinkedIn post about our latest article (RSS …)": the post itself comes later.
+    if by_model
+        && writes
+        && has(
+            r"^(?:let|have|ask|use|lass|deja|pide|laisse|demande)\b",
+            &opened,
+        )
+    {
+        let mut out = Vec::new();
+        for e in services_in(m, &opened) {
+            let Some(entry) = e.service else { continue };
+            if entry.key == "rssFeedRead" {
+                let mut reading = source_reads(mem, t);
+                reading.retain(|s| matches!(&s.does, Does::Service { service, .. } if service.node_types == entry.actions));
+                out.extend(reading);
+            } else {
+                mem.used.push(entry);
+            }
+        }
+        out.extend(llm(mem, LlmTask::Write).unwrap_or_default());
+        return Some(out);
+    }
     if by_model && writes && services_in(m, t).is_empty() {
         let agentic = has(
             r"\b(?:agent|agente|research\w*|on the web|web search|search the web)\b",
@@ -313,7 +436,10 @@ fn source_reads(mem: &mut Memory<'_>, t: &str) -> Vec<Step> {
     let mut out = Vec::new();
     for e in services_in(m, t) {
         let Some(entry) = e.service else { continue };
-        if mem.trigger.is_some_and(|x| x.key == entry.key) || mem.read.iter().any(|(x, _)| x.key == entry.key) || entry.actions.is_empty() {
+        if mem.trigger.is_some_and(|x| x.key == entry.key)
+            || mem.read.iter().any(|(x, _)| x.key == entry.key)
+            || entry.actions.is_empty()
+        {
             continue;
         }
         out.push(read_step(mem, t, e));
@@ -403,6 +529,26 @@ fn files(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
             format
         };
         return Some(vec![mem.step(t, Does::FromFile { format, options })]);
+    }
+    if no_service
+        && path.is_none()
+        && let Some(format) = first(
+            r"^(?:convert|konvertier|wandle|convierte|convertis|transform|turn|export|save|speicher|guarda)\w*\b.{0,30}?\b(?:to|into|as|in|als|a|en)\s+(?:an?\s+|ein\w*\s+|un\w*\s+)?(csv|excel|xlsx|json|html|pdf)\b",
+            &opened,
+        )
+    {
+        let format = if format.eq_ignore_ascii_case("excel") {
+            "xlsx".to_owned()
+        } else {
+            format.to_lowercase()
+        };
+        return Some(vec![mem.step(
+            t,
+            Does::ToFile {
+                format,
+                file_name: args::file_name(m, t),
+            },
+        )]);
     }
     let disk = no_service
         && path.as_deref().is_some_and(|p| p.contains('.'))
@@ -505,6 +651,7 @@ fn http(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
             ) && !has(r"^(?:ping|check)\b", t);
             if push { "POST".into() } else { "GET".into() }
         });
+    let method_of = method.clone();
     let auth = first(
         r"\b(bearer|basic auth|api key|header auth|oauth2?)\b",
         &m.open(t),
@@ -543,6 +690,16 @@ fn http(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
             rate_per_second: rate,
         },
     );
+    let data = first(r"\.(csv|xlsx|xls|json|xml|ics)$", &url.value)
+        .or(first(r"\b(csv|excel)\b", t))
+        .map(str::to_lowercase)
+        .filter(|f| f != "json" && never_post(&method_of));
+    let mut step = step;
+    if data.is_some()
+        && let Does::Http { save_as_file, .. } = &mut step.does
+    {
+        *save_as_file = true;
+    }
     let mut out = Vec::new();
     // "for each URL in column 'url' of a Google Sheet call …": the list is read first.
     for e in services_in(m, t) {
@@ -555,7 +712,25 @@ fn http(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         }
     }
     out.push(step);
+    if let Some(format) = data {
+        let format = if format == "excel" || format == "xls" {
+            "xlsx".to_owned()
+        } else {
+            format
+        };
+        out.push(mem.step(
+            t,
+            Does::FromFile {
+                format,
+                options: Vec::new(),
+            },
+        ));
+    }
     Some(out)
+}
+
+fn never_post(method: &str) -> bool {
+    method == "GET"
 }
 
 /// "at most 5 requests per second", "under 100 mails per minute": how many in a second.
@@ -642,9 +817,18 @@ fn sifting(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         t,
     ) && services_in(m, t).is_empty()
     {
-        let by = first(r"\b(?:de-?dup\w*|duplicates?|duplikate|duplicad\w+|doublons?)\b.{0,20}?\b(?:by|on|nach|anhand|über|por|par)\s+(?:the\s+|der\s+|die\s+)?([\w-]+)", t);
+        let by = first(
+            r"\b(?:de-?dup\w*|duplicates?|duplikate|duplicad\w+|doublons?)\b.{0,20}?\b(?:by|on|nach|anhand|über|por|par)\s+(?:the\s+|der\s+|die\s+)?([\w-]+)",
+            t,
+        );
         if let Some(by) = by {
-            return Some(vec![mem.step(t, Does::Dedupe { key: field(by), window_seconds: None })]);
+            return Some(vec![mem.step(
+                t,
+                Does::Dedupe {
+                    key: field(by),
+                    window_seconds: None,
+                },
+            )]);
         }
         let what = first(
             r"\b(?:same|dieselbe\w*|denselben|gleiche\w*|mism[oa]|même)\s+([\w-]+)",
@@ -753,7 +937,7 @@ pub fn respond(mem: &mut Memory<'_>, text: &str) -> Option<Vec<Step>> {
     let m = mem.m;
     let t = strip_lead(text).to_owned();
     if !has(
-        r"^(?:answer|respond|reply|return|returns|antworte\w*|gib\b|responde|devuelve|réponds|renvoie|send back|the (?:response|answer)|die antwort)\b",
+        r"^(?:answers?|responds?|reply|replies|returns?|antworte\w*|gib\b|responde|devuelve|réponds|renvoie|send back|the (?:response|answer)|die antwort)\b",
         &t,
     ) || !services_in(m, &t).is_empty()
         || m.one(&t, "m").is_some()
@@ -786,7 +970,9 @@ pub fn read_filter(mem: &mut Memory<'_>, text: &str) -> Option<Step> {
     let m = mem.m;
     let tail = first(r"\b((?:whose|where|wer|quién|qui a|deren|cuyo|cuya|dont)\s.+)$", text)
         .or(first(r"\b((?:older|newer|more|less|overdue|älter|jünger)\s+than\s.+)$", text))
-        .or(first(r"\b((?:without|with no|sans|sin|ohne)\s.+)$", text))
+                .or(first(r"\b((?:from|of|in|within)\s+the (?:last|past)\s+.+)$", text))
+        .or(first(
+            r"\b((?:without|with no|sans|sin|ohne)\s.+)$", text))
         .or(first(r"\b((?:that|which|who) (?:are|is|have|has|was|were|cost|costs|report|reports)\s.+)$", text))
         .or(first(r"\b(with (?:a |an )?[\w ]+ (?:of |is )?(?:over|above|below|under|more than|less than|at least|at most|greater than)\s.+)$", text))
         .or(first(r"\b((?:over|above|below|under|more than|less than|at least)\s+[$€£]?\s?\d.*)$", text))?;

@@ -391,8 +391,12 @@ fn normalise(request: &str) -> String {
     text = rx(r"\bX\s*/\s*Twitter\b")
         .replace_all(&text, "Twitter")
         .into_owned();
-    if rx(r"\b(?:linkedin|facebook|instagram|tweets?|social|mastodon|bluesky|post)\b").is_match(&text) {
-        text = rx(r"\b(to|on|and|or|auf|und|en|y|sur|et|via|,|/|from)\s+(?-i:X)(\s|,|\.|$|:)").replace_all(&text, "$1 Twitter$2").into_owned();
+    if rx(r"\b(?:linkedin|facebook|instagram|tweets?|social|mastodon|bluesky|post)\b")
+        .is_match(&text)
+    {
+        text = rx(r"\b(to|on|and|or|auf|und|en|y|sur|et|via|,|/|from)\s+(?-i:X)(\s|,|\.|$|:)")
+            .replace_all(&text, "$1 Twitter$2")
+            .into_owned();
     }
     text = rx(r"\bX \((?:formerly )?twitter\)")
         .replace_all(&text, "Twitter")

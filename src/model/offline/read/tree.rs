@@ -174,10 +174,36 @@ impl Tree {
         false
     }
 
+    /// The condition of the decision whose yes side is open.
+    pub fn open_condition(&mut self) -> Option<Cond> {
+        let depth = self.path.len();
+        let (index, branch) = self.path.last().copied()?;
+        if branch != Branch::Then {
+            return None;
+        }
+        match self.at(depth.saturating_sub(1)).get(index).map(|s| &s.does) {
+            Some(Does::If { condition, .. }) => Some(condition.clone()),
+            _ => None,
+        }
+    }
+
+    /// True in the other side of a decision whose first side does nothing.
+    pub fn in_otherwise_of_nothing(&mut self) -> bool {
+        let depth = self.path.len();
+        let Some((index, Branch::Otherwise)) = self.path.last().copied() else {
+            return false;
+        };
+        self.at(depth.saturating_sub(1))
+            .get(index)
+            .is_some_and(|s| matches!(&s.does, Does::If { then, .. } if then.is_empty()))
+    }
+
     /// True inside a decision about a mood.
     pub fn in_branch_of_sentiment(&mut self) -> bool {
         let depth = self.path.len();
-        let Some(last) = self.path.last().copied() else { return false };
+        let Some(last) = self.path.last().copied() else {
+            return false;
+        };
         let parent = self.at(depth.saturating_sub(1));
         parent.get(last.0).is_some_and(|s| matches!(&s.does, Does::If { condition: Cond::Compare { left: crate::model::offline::plan::Val::Field { name, .. }, .. }, .. } if name == "sentiment"))
     }

@@ -45,8 +45,9 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
     if !found.triggers.is_empty() {
         return found;
     }
-        let opening = clauses.first().map(|c| m.open(&c.text)).unwrap_or_default();
-    if has(r"\b(?:any|another|a|the|this|my|our|other|some|one of (?:my|our)) (?:n8n )?workflows? (?:fails?|errors?|crash\w*|breaks?)\b|\bworkflow (?:error|failure)s?\b|\bwenn ein (?:anderer )?workflow (?:fehlschlägt|scheitert)|\b(?:un|otro) (?:workflow|flujo) fall\w+|\bun workflow échoue",
+    let opening = clauses.first().map(|c| m.open(&c.text)).unwrap_or_default();
+    if has(
+        r"\b(?:any|another|a|the|this|my|our|other|some|one of (?:my|our)) (?:n8n )?workflows? (?:fails?|errors?|crash\w*|breaks?)\b|\bworkflow (?:error|failure)s?\b|\bwenn ein (?:anderer )?workflow (?:fehlschlägt|scheitert)|\b(?:un|otro) (?:workflow|flujo) fall\w+|\bun workflow échoue",
         &whole,
     ) {
         found.triggers.push(Trigger::Error);
@@ -54,7 +55,8 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
         return found;
     }
     let manual = has(r"\b{manual}\b", &whole);
-        let called = has(r"\b(?:another|other|any|a parent|the parent|a main|the main) workflows? calls?\b|\b(?:called|triggered|invoked|started|run|usable|reusable) (?:by|from|as a?) ?(?:another|other|a different|any|sub-?)\s*-?(?:n8n )?workflows?\b|\bas a sub-?workflow\b|\bvon einem anderen workflow\b|\bdesde otro (?:workflow|flujo)\b",
+    let called = has(
+        r"\b(?:another|other|any|a parent|the parent|a main|the main) workflows? calls?\b|\b(?:called|triggered|invoked|started|run|usable|reusable) (?:by|from|as a?) ?(?:another|other|a different|any|sub-?)\s*-?(?:n8n )?workflows?\b|\bas a sub-?workflow\b|\bvon einem anderen workflow\b|\bdesde otro (?:workflow|flujo)\b",
         &whole,
     );
     if manual || called {
@@ -62,9 +64,10 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
             found.triggers.push(Trigger::Manual);
         }
         if called {
-            let inputs = first(r"\bwith (?:the )?(?:inputs?|parameters?)\s+([^.]+)", &whole)
+            let inputs = first(r"\bwith (?:the )?(?:inputs?|parameters?)\s+([^.]+)|\bcalls? (?:it|this) with\s+([^.,]+)", &whole)
                 .map(crate::model::offline::read::value::list)
                 .unwrap_or_default();
+            let inputs = inputs.iter().map(|i| m.plain(i)).collect();
             found.triggers.push(Trigger::SubWorkflow { inputs });
         }
         for c in clauses.iter_mut() {
@@ -185,7 +188,6 @@ fn webhook(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: 
     };
     let text = m.open(&clause.text);
     let method = first(r"\b((?-i:POST|GET|PUT|PATCH|DELETE))s?\b", &text)
-        .or(first(r"\b((?-i:POST|GET|PUT|PATCH|DELETE))\b", whole))
         .map_or_else(|| "POST".to_owned(), str::to_uppercase);
     let path = m
         .after(
@@ -202,7 +204,11 @@ fn webhook(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: 
         })
         .or_else(|| m.one(&text, "h").map(|e| e.value.clone()));
     let fields = body_fields(m, &clause.text);
-    let fields = if fields.is_empty() { body_fields(m, &text) } else { fields };
+    let fields = if fields.is_empty() {
+        body_fields(m, &text)
+    } else {
+        fields
+    };
     mem.fields.clone_from(&fields);
     found.triggers.push(Trigger::Webhook {
         method,
@@ -363,8 +369,18 @@ fn form(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str) -> Option<
     mem.fields = names.clone();
     mem.topic = object_of(&m.plain(&t));
     let mut fields: Vec<FormField> = fields;
-    if fields.is_empty() && has(r"\b(?:upload\w*|pdfs?|files?|cvs?|resumes?|hochgeladen\w*|hochladen|subid\w*|fichiers?|photos?|images?)\b", &m.open(&t)) {
-        fields.push(FormField { label: "File".into(), kind: "file".into(), options: Vec::new(), required: true });
+    if fields.is_empty()
+        && has(
+            r"\b(?:upload\w*|pdfs?|files?|cvs?|resumes?|hochgeladen\w*|hochladen|subid\w*|fichiers?|photos?|images?)\b",
+            &m.open(&t),
+        )
+    {
+        fields.push(FormField {
+            label: "File".into(),
+            kind: "file".into(),
+            options: Vec::new(),
+            required: true,
+        });
     }
     let title = title_of(m, &t);
     // Keep what else the clause says ("…, create the contact" was cut already).
@@ -374,10 +390,19 @@ fn form(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str) -> Option<
     )
     .map(str::to_owned);
     if let Some(c) = clauses.get_mut(at) {
-        let leads = lexicon::verb(clause_lead(&t).split_whitespace().next().unwrap_or_default().to_lowercase().as_str()).is_some_and(|v| v.verb != "create" && v.verb != "add") && fields_in(m, &t).is_empty();
+        let leads = lexicon::verb(
+            clause_lead(&t)
+                .split_whitespace()
+                .next()
+                .unwrap_or_default()
+                .to_lowercase()
+                .as_str(),
+        )
+        .is_some_and(|v| v.verb != "create" && v.verb != "add")
+            && fields_in(m, &t).is_empty();
         let without = leads.then(|| tidy(&rx(r"(?:,?\s*(?:that (?:are|is) |which (?:are|is) )?(?:uploaded|submitted|sent|received|coming in|entered|filled in)?\s*(?:via|through|by|with|in|from|over|über|mit|por|con|par|via)\s+(?:a|an|the|our|ein\w*|das|un|el|le)\s+(?:n8n[- ])?(?:web )?{form})").replace(&t, "")));
-        c.text = without.or(rest
-            .filter(|r| {
+        c.text = without
+            .or(rest.filter(|r| {
                 lexicon::verb(r.split_whitespace().next().unwrap_or_default())
                     .is_some_and(|v| v.role == "action")
             }))
@@ -585,16 +610,35 @@ fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Fo
             continue;
         };
         let text = c.text.clone();
+        // "Alert me on Pushover when the price from CoinGecko is above 100": the event stands behind the action.
+        if i == 0
+            && let Some(caps) = rx(r"^(.+?)[,\s]+({if}|once)\s+(.+)$").captures(&text)
+            && let (Some(action), Some(event)) = (caps.get(1), caps.get(3))
+            && crate::model::offline::read::act::verb_in(action.as_str()).is_some()
+            && has(EVENT_WORDS, event.as_str())
+            && let Some(e) = services_in(m, event.as_str()).first().copied()
+            && let Some(entry) = e.service
+        {
+            let (event, action) = (event.as_str().to_owned(), action.as_str().to_owned());
+            push_event(mem, found, entry, Some(e), &event, &text);
+            if let Some(slot) = clauses.get_mut(i) {
+                slot.text = action;
+            }
+            return true;
+        }
         let opens = has(
             r"^(?:(?:and|hey|hi|please),?\s+)?(?:(?:automatically|immer)\s+)?(?:{if}|on|upon|for (?:each|every|all|any)|each|every|after|bei|nach|jede\w*|für jede\w*|por cada|cada|para cada|pour chaque|à chaque|chaque|anything|{new}|incoming|eingehende\w*|al)\b",
             &text,
         );
         let services = services_in(m, &text);
         let event_noun = has(EVENT_WORDS, &text);
-        let arrow_next = clauses
-            .get(i + 1)
-            .is_some_and(|n| matches!(n.join, Join::Arrow | Join::Colon));
-        let watches = has(r"^(?:watch|watches|monitor|monitors|listen|listens|keep an eye|überwache|beobachte|vigila|supervisa|surveille|observe)\b", clause_lead(&text));
+        let arrow_next = clauses.get(i + 1).is_some_and(|n| {
+            n.join == Join::Arrow || n.join == Join::Colon && !has_action(&c.text)
+        });
+        let watches = has(
+            r"^(?:watch|watches|monitor|monitors|listen|listens|keep an eye|überwache|beobachte|vigila|supervisa|surveille|observe)\b",
+            clause_lead(&text),
+        );
         let opens = opens || watches;
         let triggerable = services
             .iter()
@@ -608,9 +652,23 @@ fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Fo
                     r"\b(?:i get|i receive|arrives?|comes? in|incoming|eingehend)",
                     &text,
                 ));
-                let by_if = has(r"^(?:(?:and|hey|hi|please),?\s+)?{if}\b", &text) && services.iter().any(|e| e.service.is_some_and(|s| !s.triggers.is_empty()));
-        let is_event = (opens
-            && (watches || by_if || event_noun || c.join == Join::Start && arrow_next)
+        let somebody = i == 0
+            && c.join == Join::Start
+            && !has_action(&text)
+            && has(
+                r"\b(?:customers?|people|users?|clients?|someone|everyone|visitors?|kunden|leute|nutzer|mitarbeiter|clientes|usuarios|personas|utilisateurs|we|i)\b.*\b(?:sends?|writes?|submits?|uploads?|posts?|orders?|books?|gets?|receives?|schick\w*|schreib\w*|senden|env[ií]an|escriben|suben|envoient|écrivent)\b",
+                &text,
+            )
+            && services
+                .iter()
+                .any(|e| e.service.is_some_and(|s| !s.triggers.is_empty()));
+        let by_if = somebody
+            || has(r"^(?:(?:and|hey|hi|please),?\s+)?{if}\b", &text)
+                && services
+                    .iter()
+                    .any(|e| e.service.is_some_and(|s| !s.triggers.is_empty()));
+        let is_event = (somebody
+            || opens && (watches || by_if || event_noun || c.join == Join::Start && arrow_next)
             || c.join == Join::Start && i == 0 && event_noun && (arrow_next || !has_action(&text)))
             && (triggerable.is_some() || mail);
         if is_event {
@@ -635,7 +693,7 @@ fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Fo
         }
         // "add every new Mailchimp subscriber to the sheet": the event is the object of the action.
         let inside = rx(
-            r"\b(?:{each}\s+)?{new}\s+((?:[\w-]+\s+){0,2}?§s\d+§(?:\s+[\w-]+)?|[\w-]+\s+(?:in|from|on|of|aus|von|en|de|dans)\s+(?:the |our |my |unser\w* |mein\w* )?(?:\w+ )?§s\d+§)|\b(?:{each}|incoming)\s+(§s\d+§\s+[\w-]+)",
+            r"\b(?:{each}\s+)?{new}\s+((?:[\w-]+\s+){0,2}?§s\d+§(?:\s+[\w-]+)?|(?:[\w-]+\s+){1,3}?(?:in|from|on|of|aus|von|en|de|dans)\s+(?:the |our |my |unser\w* |mein\w* )?(?:\w+ )?§s\d+§)|\b(?:{each}|incoming)\s+(§s\d+§\s+[\w-]+)",
         );
         if let Some(caps) = inside.captures(&text)
             && let Some(whole) = caps.get(0)
@@ -666,9 +724,17 @@ fn has_action(text: &str) -> bool {
         .next()
         .unwrap_or_default()
         .to_lowercase();
-    let second = text.split_whitespace().nth(1).unwrap_or_default().to_lowercase();
+    let second = text
+        .split_whitespace()
+        .nth(1)
+        .unwrap_or_default()
+        .to_lowercase();
     lexicon::verb(&first_word).is_some()
-        && (lexicon::noun(&first_word).is_none() || has(r"^(?:a|an|the|me|us|every|each|all|any|new|my|our|incoming|to|out)$", &second))
+        && (lexicon::noun(&first_word).is_none()
+            || has(
+                r"^(?:a|an|the|me|us|every|each|all|any|new|my|our|incoming|to|out)$",
+                &second,
+            ))
 }
 
 /// "If I star a mail in Gmail I want a page …", "New tickets should be classified …": event and action in one clause.
@@ -691,7 +757,16 @@ fn split_event(text: &str) -> (String, Option<String>) {
     {
         return (a.as_str().to_owned(), Some(b.as_str().to_owned()));
     }
+    // "let Claude review it", "transcribe the audio": work for a model starts here.
+    if let Some(c) = rx(r"^(.+?§s\d+§.*?)\s+((?:let|have)\s+(?:§s\d+§|an? |the |ai\b|gpt|chatgpt|claude).+|(?:transcribe|translate|summari[sz]e|classify|extract|analy[sz]e|categori[sz]e)\s+(?:the|it|them|its|each|this|their)\b.+)$").captures(text)
+        && let (Some(a), Some(b)) = (c.get(1), c.get(2))
+    {
+        return (a.as_str().to_owned(), Some(b.as_str().to_owned()));
+    }
     // An imperative after the event without a comma: "For each new order in our Shopify store append a row to …".
+    if has(r"^(?:wenn|falls|sobald|immer wenn|jedes mal)\b", text) {
+        return (text.to_owned(), None);
+    }
     let words: Vec<(usize, &str)> = rx(r"\S+")
         .find_iter(text)
         .map(|f| (f.start(), f.as_str()))
@@ -710,7 +785,9 @@ fn split_event(text: &str) -> (String, Option<String>) {
         let next = words.get(i + 1).map_or("", |w| w.1);
         if i > 2
             && seen_service
-            && (lexicon::verb(&lower).is_some_and(|v| v.role != "neutral") || lexicon::verb(&lower).is_some() && next.starts_with(|c: char| c.is_ascii_digit()))
+            && (lexicon::verb(&lower).is_some_and(|v| v.role != "neutral")
+                || lexicon::verb(&lower).is_some()
+                    && next.starts_with(|c: char| c.is_ascii_digit()))
             && has(
                 r"^(?:\d+|a|an|the|it|them|me|us|§\S*|to|in|eine?\w*|den|die|das|un|una|el|la|le|les|him|her|all|my|our|every|new)$",
                 next,
@@ -809,16 +886,32 @@ fn event_condition(m: &Masked, event: &str) -> Option<Cond> {
     {
         all.push(c);
     }
-        if all.is_empty() && has(r"\d", event) && has(r"\b(?:is|are|es|est|ist|drops?|falls?|goes|exceeds?|below|above|over|under|more than|less than|menor|mayor|más de|menos de|unter|über|at least|more than|occurs?)\b", event)
+    if all.is_empty()
+        && has(r"\d", event)
+        && has(
+            r"\b(?:is|are|es|est|ist|drops?|falls?|goes|exceeds?|below|above|over|under|more than|less than|menor|mayor|más de|menos de|unter|über|at least|more than|occurs?)\b",
+            event,
+        )
         && let Some(c) = cond::condition(m, event)
-        && !matches!(&c, Cond::Compare { op: Cmp::IsTrue, .. })
+        && !matches!(
+            &c,
+            Cond::Compare {
+                op: Cmp::IsTrue,
+                ..
+            }
+        )
     {
         all.push(c);
     }
     if let Some(e) = m.after(r"\b(?:from|von|de)\s+(§m\d+§)", event) {
-        all.push(Cond::Compare { left: field("from"), op: Cmp::Contains, right: lit(e.value.clone()) });
+        all.push(Cond::Compare {
+            left: field("from"),
+            op: Cmp::Contains,
+            right: lit(e.value.clone()),
+        });
     }
-    if let Some(tail) = first(r"\b(?:whose|where|if its?|mit|deren|dessen|cuyo)\s+(.+)$",
+    if let Some(tail) = first(
+        r"\b(?:whose|where|if its?|mit|deren|dessen|cuyo)\s+(.+)$",
         event,
     ) && all.is_empty()
         && let Some(c) = cond::condition(m, tail)
