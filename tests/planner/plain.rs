@@ -25,7 +25,8 @@ fn wrong(request: &str, expected: &str) -> Option<String> {
     let same = actual.len() == wanted.len()
         && actual.iter().zip(&wanted).all(|(a, w)| {
             let a = a.to_lowercase();
-            w.split_whitespace().all(|word| a.contains(&word.replace('~', " ").to_lowercase()))
+            w.split_whitespace()
+                .all(|word| a.contains(&word.replace('~', " ").to_lowercase()))
         });
     let quiet = reading.questions.is_empty() && reading.refusal.is_none();
     (!(same && quiet)).then_some(line)
@@ -35,7 +36,10 @@ fn wrong(request: &str, expected: &str) -> Option<String> {
 fn plain_requests_are_read_as_their_writers_mean_them() {
     let mut failures = Vec::new();
     let mut count = 0;
-    for row in include_str!("plain.tsv").lines().filter(|l| !l.is_empty() && !l.starts_with("# ")) {
+    for row in include_str!("plain.tsv")
+        .lines()
+        .filter(|l| !l.is_empty() && !l.starts_with("# "))
+    {
         let (request, expected) = row.split_once('\t').expect("a request and what it means");
         count += 1;
         if let Some(line) = wrong(&request.replace("\\n", "\n"), expected) {
@@ -43,5 +47,10 @@ fn plain_requests_are_read_as_their_writers_mean_them() {
         }
     }
     println!("{} of {count} as meant", count - failures.len());
-    assert!(failures.is_empty(), "{} of {count} read otherwise:\n{}", failures.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {count} read otherwise:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
 }

@@ -28,15 +28,22 @@ fn word(value: &impl serde::Serialize) -> String {
     let json = serde_json::to_value(value).unwrap();
     match json {
         serde_json::Value::String(s) => s,
-        serde_json::Value::Object(o) => o.values().next().map_or_else(String::new, |v| v.as_str().unwrap_or_default().to_owned()),
+        serde_json::Value::Object(o) => o
+            .values()
+            .next()
+            .map_or_else(String::new, |v| v.as_str().unwrap_or_default().to_owned()),
         other => other.to_string(),
     }
 }
 
 fn val(v: &Val) -> String {
     match v {
-        Val::Lit { value } => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
-        Val::Field { name, of } => of.as_ref().map_or_else(|| format!("${name}"), |o| format!("${o}.{name}")),
+        Val::Lit { value } => value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned),
+        Val::Field { name, of } => of
+            .as_ref()
+            .map_or_else(|| format!("${name}"), |o| format!("${o}.{name}")),
         Val::Template { parts } => parts.iter().map(val).collect(),
         Val::Now { offset_seconds, .. } => format!("now{offset_seconds:+}"),
         Val::Expr { code } => format!("={code}"),
@@ -44,7 +51,9 @@ fn val(v: &Val) -> String {
 }
 
 fn args(list: &[Arg]) -> String {
-    list.iter().map(|a| format!(" {}={}", word(&a.role), val(&a.value))).collect()
+    list.iter()
+        .map(|a| format!(" {}={}", word(&a.role), val(&a.value)))
+        .collect()
 }
 
 fn rule(r: &ScheduleRule) -> String {
@@ -53,8 +62,18 @@ fn rule(r: &ScheduleRule) -> String {
         ScheduleRule::Minutes { n } => format!("every {n} minutes"),
         ScheduleRule::Hours { n, .. } => format!("every {n} hours"),
         ScheduleRule::Days { n, hour, minute } => format!("every {n} days {hour}:{minute:02}"),
-        ScheduleRule::Weeks { weekdays, hour, minute, .. } => format!("weekly {weekdays:?} {hour}:{minute:02}").replace(", ", ","),
-        ScheduleRule::Months { n, day, hour, minute } => format!("every {n} months day={day} {hour}:{minute:02}"),
+        ScheduleRule::Weeks {
+            weekdays,
+            hour,
+            minute,
+            ..
+        } => format!("weekly {weekdays:?} {hour}:{minute:02}").replace(", ", ","),
+        ScheduleRule::Months {
+            n,
+            day,
+            hour,
+            minute,
+        } => format!("every {n} months day={day} {hour}:{minute:02}"),
         ScheduleRule::Cron { expression } => format!("cron {expression}"),
     }
 }
@@ -63,11 +82,40 @@ fn trigger(t: &Trigger) -> String {
     match t {
         Trigger::Manual => "manual".into(),
         Trigger::SubWorkflow { inputs } => format!("sub {}", inputs.join(",")),
-        Trigger::Schedule { rules } => format!("schedule {}", rules.iter().map(rule).collect::<Vec<_>>().join(" & ")),
-        Trigger::Webhook { method, path, fields, .. } => format!("webhook {method} {} {}", path.clone().unwrap_or_default(), fields.join(",")),
-        Trigger::Form { title, fields } => format!("form \"{title}\" {}", fields.iter().map(|f| f.label.clone()).collect::<Vec<_>>().join(",")),
+        Trigger::Schedule { rules } => format!(
+            "schedule {}",
+            rules.iter().map(rule).collect::<Vec<_>>().join(" & ")
+        ),
+        Trigger::Webhook {
+            method,
+            path,
+            fields,
+            ..
+        } => format!(
+            "webhook {method} {} {}",
+            path.clone().unwrap_or_default(),
+            fields.join(",")
+        ),
+        Trigger::Form { title, fields } => format!(
+            "form \"{title}\" {}",
+            fields
+                .iter()
+                .map(|f| f.label.clone())
+                .collect::<Vec<_>>()
+                .join(",")
+        ),
         Trigger::Chat { .. } => "chat".into(),
-        Trigger::Service { service, event, object, args: a } => format!("on {} object={} event=({event}){}", short(service), object.clone().unwrap_or_default(), args(a)),
+        Trigger::Service {
+            service,
+            event,
+            object,
+            args: a,
+        } => format!(
+            "on {} object={} event=({event}){}",
+            short(service),
+            object.clone().unwrap_or_default(),
+            args(a)
+        ),
         Trigger::Poll { every, step } => {
             let mut out = Vec::new();
             steps(std::slice::from_ref(step), &mut out);
@@ -84,7 +132,15 @@ pub fn cond(c: &Cond) -> String {
         Cond::Any { of } => of.iter().map(cond).collect::<Vec<_>>().join(" or "),
         Cond::Not { of } => format!("not({})", cond(of)),
         Cond::Compare { left, op, right } => format!("{} {} {}", val(left), word(op), val(right)),
-        Cond::Age { field, older, seconds } => format!("{} {} {seconds}s", val(field), if *older { "older" } else { "newer" }),
+        Cond::Age {
+            field,
+            older,
+            seconds,
+        } => format!(
+            "{} {} {seconds}s",
+            val(field),
+            if *older { "older" } else { "newer" }
+        ),
     }
 }
 
@@ -96,9 +152,31 @@ fn steps(list: &[Step], out: &mut Vec<String>) {
 
 fn step(does: &Does, out: &mut Vec<String>) {
     match does {
-        Does::Service { service, verb, object, args: a, .. } => out.push(format!("{} {} {}{}", short(service), word(verb), object.clone().unwrap_or_default(), args(a))),
-        Does::Http { method, url, query, body, .. } => out.push(format!("http {method} {url}{}{}", args(query), args(body))),
-        Does::If { condition, then, otherwise } => {
+        Does::Service {
+            service,
+            verb,
+            object,
+            args: a,
+            ..
+        } => out.push(format!(
+            "{} {} {}{}",
+            short(service),
+            word(verb),
+            object.clone().unwrap_or_default(),
+            args(a)
+        )),
+        Does::Http {
+            method,
+            url,
+            query,
+            body,
+            ..
+        } => out.push(format!("http {method} {url}{}{}", args(query), args(body))),
+        Does::If {
+            condition,
+            then,
+            otherwise,
+        } => {
             out.push(format!("if {}", cond(condition)));
             steps(then, out);
             if !otherwise.is_empty() {
@@ -106,7 +184,11 @@ fn step(does: &Does, out: &mut Vec<String>) {
                 steps(otherwise, out);
             }
         }
-        Does::Switch { on, cases, fallback } => {
+        Does::Switch {
+            on,
+            cases,
+            fallback,
+        } => {
             out.push(format!("switch {}", val(on)));
             for c in cases {
                 out.push(format!("case {}", c.label));
@@ -118,13 +200,22 @@ fn step(does: &Does, out: &mut Vec<String>) {
             }
         }
         Does::Filter { condition } => out.push(format!("if {}", cond(condition))),
-        Does::Loop { batch_size, body, after } => {
+        Does::Loop {
+            batch_size,
+            body,
+            after,
+        } => {
             out.push(format!("loop {batch_size}"));
             steps(body, out);
             steps(after, out);
         }
         Does::Wait { seconds } => out.push(format!("wait {seconds}s")),
-        Does::Approval { service, args: a, approved, rejected } => {
+        Does::Approval {
+            service,
+            args: a,
+            approved,
+            rejected,
+        } => {
             out.push(format!("approval {}{}", short(service), args(a)));
             steps(approved, out);
             if !rejected.is_empty() {
@@ -132,12 +223,22 @@ fn step(does: &Does, out: &mut Vec<String>) {
                 steps(rejected, out);
             }
         }
-        Does::Llm { task, provider, .. } => out.push(format!("llm {} {}", task_word(task), provider.clone().unwrap_or_default())),
-        Does::Agent { provider, .. } => out.push(format!("agent {}", provider.clone().unwrap_or_default())),
+        Does::Llm { task, provider, .. } => out.push(format!(
+            "llm {} {}",
+            task_word(task),
+            provider.clone().unwrap_or_default()
+        )),
+        Does::Agent { provider, .. } => {
+            out.push(format!("agent {}", provider.clone().unwrap_or_default()))
+        }
         Does::Aggregate { format, .. } => out.push(format!("aggregate {format}")),
         Does::Split { field } => out.push(format!("split {}", val(field))),
         Does::SetFields { fields } => out.push(format!("set{}", args(fields))),
-        Does::Sort { by, descending } => out.push(format!("sort {} {}", val(by), if *descending { "desc" } else { "asc" })),
+        Does::Sort { by, descending } => out.push(format!(
+            "sort {} {}",
+            val(by),
+            if *descending { "desc" } else { "asc" }
+        )),
         Does::LimitTo { n } => out.push(format!("limit {n}")),
         Does::Dedupe { key, .. } => out.push(format!("dedupe {}", val(key))),
         Does::NotIn { key, lookup } => {
@@ -145,17 +246,32 @@ fn step(does: &Does, out: &mut Vec<String>) {
             steps(std::slice::from_ref(lookup), &mut inner);
             out.push(format!("not_in {} {}", val(key), inner.join(" ")));
         }
-        Does::Join { left, right, on, keep } => {
+        Does::Join {
+            left,
+            right,
+            on,
+            keep,
+        } => {
             steps(left, out);
             steps(right, out);
             out.push(format!("join {on} {keep}"));
         }
-        Does::Gather { branches } | Does::Each { branches } => branches.iter().for_each(|b| steps(b, out)),
+        Does::Gather { branches } | Does::Each { branches } => {
+            branches.iter().for_each(|b| steps(b, out))
+        }
         Does::ToFile { format, .. } => out.push(format!("to_file {format}")),
         Does::FromFile { format, .. } => out.push(format!("from_file {format}")),
         Does::ReadDisk { path } => out.push(format!("read_disk {path}")),
         Does::WriteDisk { path } => out.push(format!("write_disk {path}")),
-        Does::Respond { status, body, as_text } => out.push(format!("respond {status}{} {}", args(body), as_text.as_ref().map(val).unwrap_or_default())),
+        Does::Respond {
+            status,
+            body,
+            as_text,
+        } => out.push(format!(
+            "respond {status}{} {}",
+            args(body),
+            as_text.as_ref().map(val).unwrap_or_default()
+        )),
         Does::CallWorkflow { reference, .. } => out.push(format!("call_workflow {reference}")),
         Does::Transcribe { .. } => out.push("transcribe".into()),
         Does::GenerateImage { .. } => out.push("image".into()),

@@ -117,6 +117,13 @@ pub fn verb_in(text: &str) -> Option<(&'static VerbEntry, usize)> {
             return Some((v, i));
         }
     }
+    // "lade … hoch": the verb's other half stands at the end.
+    if words.last().is_some_and(|w| w == "hoch")
+        && let Some(i) = words.iter().position(|w| has("^(?:lade|lad|lädt|laden)$", w))
+        && let Some(v) = lexicon::verb("upload")
+    {
+        return Some((v, i));
+    }
     for (i, w) in words.iter().enumerate() {
         let Some(v) = lexicon::verb(w) else { continue };
         let before = i
@@ -172,7 +179,17 @@ pub fn source_and_target<'m>(
     m: &'m Masked,
     text: &str,
 ) -> (Option<&'m Entity>, Option<&'m Entity>) {
-    let found = services_in(m, text);
+    let mut found = services_in(m, text);
+    // "send an SMS via Twilio" names one service twice.
+    let mut keys: Vec<&str> = Vec::new();
+    found.reverse();
+    found.retain(|e| {
+        let key = e.service.map_or("", |s| s.key.as_str());
+        let fresh = !keys.contains(&key);
+        keys.push(key);
+        fresh
+    });
+    found.reverse();
     let mark_of = |e: &Entity| {
         m.entities
             .iter()
@@ -213,6 +230,22 @@ pub fn source_and_target<'m>(
         )
     {
         return (Some(*from), Some(*to));
+    }
+    // "post the open Jira bugs to Slack", "guarda los pedidos de Shopify en …": what is moved stands before where it goes.
+    if let [a, b] = found.as_slice()
+        && verb_in(text).is_some_and(|(v, _)| {
+            matches!(
+                v.verb.as_str(),
+                "send" | "mail" | "post" | "save" | "add" | "append" | "insert" | "import" | "upload" | "tweet"
+            )
+        })
+        && has(&format!(r"{INTO}{}", mark_of(b)), text)
+        && !has(&format!(r"\b(?:to|into|in|on|via|using|with|by|nach|ins|an|über|per|sur|dans)\s+(?:\w+ ){{0,3}}?{}", mark_of(a)), text)
+        && (has(&format!(r"\b(?:de|del|aus|von|from|of)\s+(?:\w+ ){{0,2}}?{}", mark_of(a)), text)
+            || has(&format!(r"{}(?:\s|-)+§?[\p{{L}}]{{3,}}", mark_of(a)), text)
+            || has(&format!(r"\b[\p{{L}}]{{3,}}s {}", mark_of(a)), text))
+    {
+        return (Some(*a), Some(*b));
     }
     let mut source = None;
     let mut target = None;
@@ -292,7 +325,7 @@ pub fn object_in(text: &str, service: Option<&ServiceEntry>, mark: &str) -> Opti
         for i in at + 1..at + 3 {
             if words
                 .get(i)
-                .is_some_and(|w| has(r"^(?:to|in|into|for|with|from|and|who|#|§)", w))
+                .is_some_and(|w| has(r"^(?:to|in|into|for|with|from|and|who|by|per|via|on|#|§)", w))
             {
                 break;
             }
@@ -512,6 +545,29 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         source = None;
     }
     let mut steps = Vec::new();
+    // "send me the weather from https://…": the page is fetched first.
+    if source.is_none()
+        && verb.role == "action"
+        && let Some(url) = m.after(
+            r"\b(?:from|of|at|von|aus|de|depuis|desde)\s+(?:the (?:api|url|page|site)\s+)?(§u\d+§)",
+            text,
+        )
+        && host_of(&url.value).is_none()
+    {
+        steps.push(mem.step(
+            text,
+            Does::Http {
+                method: "GET".into(),
+                url: url.value.clone(),
+                query: Vec::new(),
+                body: Vec::new(),
+                auth: None,
+                save_as_file: verb.verb == "upload",
+                never_fail: false,
+                rate_per_second: None,
+            },
+        ));
+    }
     if let Some(src) = source
         && let Some(entry) = src.service
         && !is_trigger(mem, entry)
@@ -521,7 +577,10 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         steps.push(read_step(mem, text, src));
         if target.is_some()
             && verb.role == "action"
-            && let Some(filter) = crate::model::offline::read::special::read_filter(mem, text)
+            && let Some(filter) = crate::model::offline::read::special::read_filter(
+                mem,
+                &rx(r"\s+(?:to|into|in|on|via|an|nach|a|en|sur|dans)\s+(?:the |our |my )?(?:channel )?(?:§[sc]\d+§\s*)(?:(?:to|into|in|on|via|an|nach|a|en|sur|dans)?\s*(?:channel )?§[sc]\d+§)*\s*$").replace(text, ""),
+            )
         {
             steps.push(filter);
         }
@@ -721,7 +780,10 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
             },
         ));
     }
-    let mut v = service_verb(entry, &verb.verb, &opened);
+    // "export all contacts from HubSpot to the sheet": read there, written here.
+    let moved = verb.role == "read" && source.is_some() && target.is_some();
+    let said_verb = if moved { "add" } else { verb.verb.as_str() };
+    let mut v = service_verb(entry, said_verb, &opened);
     // "archive all cards in list Done": they are found first.
     let archives = has(r"\barchiv\w*\b", text)
         && (entry.is("task") || entry.is("issue") || entry.is("ticket") || entry.is("crm"));
@@ -752,6 +814,8 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         usual_object(entry).map(str::to_owned)
     } else {
         object_in(text, Some(entry), &mark)
+            .filter(|o| suits(entry, o))
+            .or_else(|| object_in(text, Some(entry), ""))
             .filter(|o| suits(entry, o) || verb.verb == "create" && matches!(o.as_str(), "list" | "folder" | "channel" | "board") && has(r"^(?:create|make|open|erstelle|crea|crée)\w*\s+(?:a|an|eine?\w*|un|una|une)\s", strip_lead(text)))
             .or_else(|| {
                 verb.object
@@ -1267,7 +1331,16 @@ pub fn read_step(mem: &mut Memory<'_>, text: &str, source: &Entity) -> Step {
     if verb == Verb::Download && m.one(text, "fh").is_none() {
         verb = Verb::GetMany;
     }
-    let object = object_in(text, Some(entry), &mark)
+    let near = first(
+        &format!(r"\b([\p{{L}}-]+)\s+(?:(?:from|of|in|aus|von|de|del|dans|en)\s+(?:the |our |my |der |dem |unser\w* |el |la |le )?)?{mark}"),
+        text,
+    )
+    .and_then(|w| lexicon::noun(&w.to_lowercase()))
+    .map(|n| n.canonical.clone());
+    let behind = object_in(text, Some(entry), &mark);
+    let object = near
+        .filter(|o| suits(entry, o) && !matches!(o.as_str(), "email" | "message") || entry.is("mail"))
+        .or(behind)
         .filter(|o| suits(entry, o))
         .or_else(|| usual_object(entry).map(str::to_owned));
     let mut arguments = args::for_reading(mem, text, entry);

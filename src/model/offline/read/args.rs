@@ -267,6 +267,11 @@ pub fn recipients(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec
             out.push(arg(Role::Recipient, lit(e.value.clone())));
         }
         if out.is_empty()
+            && let Some(id) = first(r"\bchat(?:\s*-?id)?\s+(-?\d{3,})\b", text)
+        {
+            out.push(arg(Role::Recipient, lit(id)));
+        }
+        if out.is_empty()
             && let Some(name) = m.after(r"\b(?:channel|kanal|canal|chat|group|gruppe|grupo|room|space)\s+(?:named |called |id )?(§[qdn]\d+§)", text).map(|e| e.value.clone()).or_else(|| first(r"\b(?:channel|kanal|canal)\s+(?:named |called )?([a-z0-9_-]{2,})\b", text).filter(|w| !has(r"^(?:and|on|in|of|for|to|with|when|if|about|a|the|named)$", w)).map(str::to_owned))
         {
             out.push(arg(Role::Channel, lit(name)));

@@ -232,7 +232,7 @@ pub fn clauses(sentence: &str, index: usize) -> Vec<Clause> {
             }
             _ => {
                 keeps_mark
-                    || starts_predicate(near, kind)
+                    || starts_predicate(near, kind) && !lists_on(left, near)
                     || opens_condition(left) && kind == Join::Comma && !has_imperative(left)
                     || kind == Join::Comma && !left.contains(' ') && has(r"^(?:then|dann)$", left)
             }
@@ -288,6 +288,16 @@ fn push_with_label(out: &mut Vec<Clause>, left: &str, join: Join, next: Join, se
         join,
         sentence,
     });
+}
+
+/// "with name, email and message": a word of a list, though it could be a verb.
+fn lists_on(left: &str, near: &str) -> bool {
+    near.split_whitespace().count() == 1
+        && lexicon::noun(&bare(near)).is_some()
+        && has(
+            r"\b(?:with|including|fields?|columns?|mit|con|avec|felder|campos|champs)\b[^§:→]*$",
+            left,
+        )
 }
 
 /// "For each order append a row": the consequence is there already.

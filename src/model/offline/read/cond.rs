@@ -15,6 +15,9 @@ const FIGURE: &str = r"((?:[$€£]\s?)?\d[\d.,']*(?:\s?k\b)?)";
 /// The condition in a piece of text, if there is one that we can read.
 pub fn condition(m: &Masked, text: &str) -> Option<Cond> {
     let t = opened(text);
+    if let Some(c) = between(m, &t) {
+        return Some(c);
+    }
     for (pattern, all) in [
         (r"\s+(?:or|oder|ou|o)\s+(?:if\s+)?", false),
         (r"\s*,?\s+(?:and|und|y|et|but)\s+(?:if\s+)?", true),
@@ -41,6 +44,29 @@ pub fn condition_or_flag(m: &Masked, text: &str) -> Cond {
         left: field(&m.plain(&opened(text))),
         op: Cmp::IsTrue,
         right: lit(true),
+    })
+}
+
+/// "the amount is between 100 and 500"
+fn between(m: &Masked, t: &str) -> Option<Cond> {
+    let caps = rx(&format!(
+        r"^(.*?)\s*\b(?:between|zwischen|entre)\s+{FIGURE}\s*(?:[€$£]|eur\w*|usd)?\s+(?:and|und|y|et)\s+{FIGURE}"
+    ))
+    .captures(t)?;
+    let subject = subject_of(&m.plain(caps.get(1)?.as_str()));
+    let name = if subject.is_empty() { "value".to_owned() } else { subject };
+    let bound = |op, text: &str| {
+        Some(Cond::Compare {
+            left: field(&name),
+            op,
+            right: number_value(amount(text)?),
+        })
+    };
+    Some(Cond::All {
+        of: vec![
+            bound(Cmp::Ge, caps.get(2)?.as_str())?,
+            bound(Cmp::Le, caps.get(3)?.as_str())?,
+        ],
     })
 }
 
@@ -144,6 +170,19 @@ fn age(t: &str) -> Option<Cond> {
         field: field(name),
         older,
         seconds,
+    })
+}
+
+/// A page that does not answer as it should.
+fn reached(t: &str) -> Option<Cond> {
+    has(
+        r"^(?:(?:it|the (?:site|page|website|server|url|service|api)|they|die seite|sie|er|el sitio|la página|le site)\s+)?(?:is|are|ist|está|est)\s+(?:down|offline|unreachable|not (?:reachable|available|up|ok)|unavailable|nicht erreichbar|caíd[oa]|en panne|hors ligne)$|^(?:it )?(?:does not|doesn't) (?:respond|answer)$",
+        t,
+    )
+    .then(|| Cond::Compare {
+        left: field("status code"),
+        op: Cmp::Ne,
+        right: lit(200),
     })
 }
 

@@ -442,7 +442,7 @@ impl Flow<'_, '_> {
         let m = self.mem.m;
         // "if yes", "if so", "if it is": the check before it.
         if has(
-            r"^(?:{if})\s+(?:yes|so|it is|it does|they are|ja|sí|oui|that's the case|true)\b",
+            r"^(?:{if})\s+(?:yes|so|(?:it is|it does|they are)(?:$|,)|ja|sí|oui|that's the case|true)(?:\b|$)",
             text,
         ) {
             let rest = rx(r"^(?:{if})\s+(?:yes|so|it is|it does|they are|ja|sí|oui|that's the case|true)\b[,:]?\s*").replace(text, "").into_owned();
@@ -898,7 +898,9 @@ impl Flow<'_, '_> {
             self.skip_logged(&text);
         }
         let reads = reads && self.tree.here().iter().any(|s| matches!(&s.does, Does::Service { verb: Verb::GetMany | Verb::Get | Verb::Search, service, .. } if !service.node_types.iter().any(|t| t.contains("googleAnalytics") || t.contains("googleAds") || t.contains("Calendar"))));
-        if reads && let Some(filter) = special::read_filter(self.mem, &text) {
+        if reads
+            && !self.tree.here().last().is_some_and(|s| matches!(s.does, Does::Service { verb: Verb::Query | Verb::Delete, .. }))
+            && let Some(filter) = special::read_filter(self.mem, &text) {
             self.tree.push(filter);
         }
         let _ = m;

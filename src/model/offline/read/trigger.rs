@@ -76,7 +76,7 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
         }
         clauses.retain(|c| {
             c.text.chars().any(char::is_alphanumeric)
-                && !has(r"^(?:called|triggered) (?:by|from)|^{if} (?:another|other|any|a parent|the parent|a main|the main) workflows? calls?\b", &c.text)
+                && !has(r"^(?:{if}\s+(?:it(?:'s| is)?\s+|this (?:is\s+)?)?)?(?:called|triggered|invoked|started) (?:by|from)|^{if} (?:another|other|any|a parent|the parent|a main|the main) workflows? calls?\b", &c.text)
         });
         return found;
     }
@@ -89,7 +89,7 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
         webhook(mem, clauses, &whole, &mut found);
         return found;
     }
-    if let Some(done) = form(mem, clauses, &whole) {
+    if let Some(done) = form(mem, clauses, &whole, &mut found.first_steps) {
         found.triggers.push(done);
         return found;
     }
@@ -216,12 +216,21 @@ fn webhook(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: 
         fields,
         auth: auth_of(whole),
     });
+    let (event, done) = split_event(&clause.text);
     // What stands behind "that …" is an action.
-    let rest = first(
-        r"(?:,\s*|\s)(?:that|which|der|die|das|que|qui)\s+(.+)$",
-        &clause.text,
-    )
-    .map(str::to_owned);
+    let rest = done.clone().or_else(|| {
+        first(
+            r"(?:,\s*|\s)(?:that|which|der|die|das|que|qui)\s+(.+)$",
+            &clause.text,
+        )
+        .map(str::to_owned)
+    });
+    let opens = has(r"^(?:(?:and|hey|hi|please),?\s+)?{if}\b", &clause.text);
+    mem.topic = mem.topic.take().or_else(|| object_of(&m.plain(&event)));
+    if opens && let Some(condition) = event_condition(m, &m.open(&event)) {
+        let step = mem.step(&event, Does::Filter { condition });
+        found.first_steps.push(step);
+    }
     if let Some(c) = clauses.get_mut(at) {
         match rest {
             Some(r)
@@ -248,7 +257,7 @@ fn webhook(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: 
         }
     }
     if let Some(next) = clauses.get_mut(at + 1)
-        && (has(WEBHOOK, &m.open(&next.text)) || has(r"^(?:POST|GET|PUT)\b", &next.text))
+        && (has(WEBHOOK, &m.open(&next.text)) || has(r"^(?-i:POST|GET|PUT)\b", &next.text))
     {
         if let Some(Trigger::Webhook {
             method,
@@ -316,7 +325,7 @@ const FORM_KINDS: [(&str, &str); 9] = [
 ];
 
 /// A form of our own: the fields decide the kinds of input.
-fn form(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str) -> Option<Trigger> {
+fn form(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, first_steps: &mut Vec<Step>) -> Option<Trigger> {
     let m = mem.m;
     let at = clauses.iter().position(|c| {
         let t = m.open(&c.text);
@@ -367,6 +376,10 @@ fn form(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str) -> Option<
         })
         .collect();
     mem.fields = names.clone();
+    if has(r"^{if}\b", &t) && let Some(condition) = embedded(m, &t) {
+        let step = mem.step(&t, Does::Filter { condition });
+        first_steps.push(step);
+    }
     mem.topic = object_of(&m.plain(&t));
     let mut fields: Vec<FormField> = fields;
     if fields.is_empty()
@@ -441,6 +454,16 @@ fn title_of(m: &Masked, text: &str) -> String {
 /// Chat assistants and bots.
 fn chat(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: &mut Found) -> bool {
     let m = mem.m;
+    if let Some(at) = clauses.iter().position(|c| has(r"^{if}\b.*\bchat (?:message|nachricht)|^{if}\b.*\b(?:mensaje de(?:l)? chat|message de chat|chat-nachricht)", &c.text) && services_in(m, &c.text).is_empty()) {
+        let text = clauses.get(at).map(|c| c.text.clone()).unwrap_or_default();
+        let (_, rest) = split_event(&text);
+        if let Some(c) = clauses.get_mut(at) {
+            c.text = rest.unwrap_or_default();
+        }
+        clauses.retain(|c| c.text.chars().any(char::is_alphanumeric));
+        found.triggers.push(Trigger::Chat { public: false });
+        return true;
+    }
     let bot = clauses.iter().position(|c| has(r"\b(?:chat ?bot|bot|chat assistant|chat agent|chat widget|chat with (?:our|your|my)|assistant|asistente|assistent|chatbot|chat trigger|chat interface|live chat|website chat)\b", &m.open(&c.text)));
     let Some(at) = bot else { return false };
     let Some(text) = clauses.get(at).map(|c| m.open(&c.text)) else {
@@ -535,6 +558,7 @@ fn filters(m: &Masked, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
         &plain,
     )
     .or(first(r"\b([\w-]+/[\w.-]+)\s+(?:repo|repository)\b", &plain))
+    .or(first(r"\b(?:github|gitlab)\s+([\w-]+/[\w.-]+)", &plain))
     .or(first(r"\b(?:in|on|to|of|for)\s+([\w-]+/[\w-]+)\b", &plain).filter(|_| entry.is("issue")))
     {
         out.push(arg(Role::Container, lit(repo.trim_end_matches('.'))));
@@ -693,7 +717,7 @@ fn service_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Fo
         }
         // "add every new Mailchimp subscriber to the sheet": the event is the object of the action.
         let inside = rx(
-            r"\b(?:{each}\s+)?{new}\s+((?:[\w-]+\s+){0,2}?§s\d+§(?:\s+[\w-]+)?|(?:[\w-]+\s+){1,3}?(?:in|from|on|of|aus|von|en|de|dans)\s+(?:the |our |my |unser\w* |mein\w* )?(?:\w+ )?§s\d+§)|\b(?:{each}|incoming)\s+(§s\d+§\s+[\w-]+)",
+            r"\b(?:{each}\s+)?{new}\s+((?:[\w-]+\s+){0,2}?§s\d+§(?:\s+(?:§q\d+§|[\w-]+))?|(?:[\w-]+\s+){1,3}?(?:in|from|on|of|aus|von|en|de|dans)\s+(?:the |our |my |unser\w* |mein\w* )?(?:\w+ )?§s\d+§(?:\s+§q\d+§)?)|\b(?:{each}|incoming)\s+(§s\d+§\s+[\w-]+)",
         );
         if let Some(caps) = inside.captures(&text)
             && let Some(whole) = caps.get(0)
@@ -774,7 +798,7 @@ fn split_event(text: &str) -> (String, Option<String>) {
         .collect();
     let mut seen_service = false;
     for (i, (start, word)) in words.iter().enumerate() {
-        seen_service |= word.contains("§s");
+        seen_service |= word.contains("§s") || word.contains("§h") || has(r"^(?:web-?hook|form|formular|endpoint)$", word);
         let lower = word
             .trim_matches(|c: char| !c.is_alphanumeric() && c != '-')
             .to_lowercase();
@@ -797,6 +821,8 @@ fn split_event(text: &str) -> (String, Option<String>) {
                 prev,
             )
             && !prev.ends_with(':')
+            // "a deal changes to won": told of the event, not asked for.
+            && !(lower.ends_with('s') && has(r"^{if}\b", text))
         {
             return (
                 text.get(..*start).unwrap_or_default().trim().to_owned(),
@@ -858,9 +884,80 @@ fn push_event(
 }
 
 /// What the event's words ask beyond the event: a branch, a state, a sender, a figure.
+const FIGURED: &str = r"(?:over|above|more than|at least|below|under|less than|greater than|higher than|lower than|exceed\w*|über|mehr als|unter|mindestens|más de|mayor (?:de|que|a)|menos de|superior a|inferior a|plus de|moins de|supérieure? à|inférieure? à|>=?|<=?)";
+
+/// A condition that the event's clause carries with it: "… with a rating below 3", "… and the budget is over 100",
+/// "… an order over 100 EUR", "… whose country is Germany", "… with severity critical or high".
+fn embedded(m: &Masked, event: &str) -> Option<Cond> {
+    let figured = rx(&format!(
+        r"\b(?:with|having|has|have|and|whose|where|mit|con|avec|und|dont|cuyo|cuya)\s+(?:an?\s+|the\s+|its\s+|their\s+|ein\w*\s+|der\s+|die\s+|das\s+|un\w?\s+|el\s+|la\s+|le\s+)?(?:column\s+|field\s+)?([\p{{L}}][\p{{L}}\d_ -]{{1,28}}?)\s+(?:is\s+|are\s+|of\s+|von\s+|ist\s+|es\s+|est\s+|de\s+)?({FIGURED}\s*[$€£]?\s?\d[\d.,]*)"
+    ));
+    if let Some(c) = figured.captures(event)
+        && let (Some(name), Some(tail)) = (c.get(1), c.get(2))
+        && let Some(Cond::Compare { op, right, .. }) = cond::condition(m, tail.as_str())
+    {
+        return Some(Cond::Compare {
+            left: field(name.as_str()),
+            op,
+            right,
+        });
+    }
+    if let Some(tail) = first(&format!(r"({FIGURED}\s+[$€£]?\s?\d[\d.,]*\s?(?:k\b)?)"), event)
+        && let Some(Cond::Compare { op, right, .. }) = cond::condition(m, tail)
+        && has(
+            &format!(r"\b(?:order|payment|invoice|deal|charge|donation|purchase|sale|refund|bestellung|zahlung|rechnung|spende|pedido|pago|factura|commande|paiement|facture|expense|transaction|subscription|opportunity)\w*\s+(?:(?:is|are|of|worth|von|de|ist|es|est|in)\s+)?{FIGURED}"),
+            &m.plain(&rx(r"§s\d+§").replace_all(event, "")),
+        )
+    {
+        return Some(Cond::Compare {
+            left: field("amount"),
+            op,
+            right,
+        });
+    }
+    const STATES: &str = "status|state|severity|priority|type|category|country|language|plan|source|label|severität|priorität|land|typ|estado|prioridad|país|tipo|statut|priorité|pays";
+    if let Some(c) = rx(&format!(r"\b(?:with|mit|con|avec)\s+(?:an?\s+|the\s+)?({STATES})\s+(?:of\s+)?(§q\d+§|[\w-]+)(?:\s+(?:or|oder|o|ou)\s+(§q\d+§|[\w-]+))?")).captures(event)
+        && let (Some(name), Some(one)) = (c.get(1), c.get(2))
+        && !has(r"^(?:and|in|is|und)$", one.as_str())
+    {
+        let value = |w: &str| m.entity(w).map_or_else(|| w.to_owned(), |e| e.value.clone());
+        let is = |w: &str| Cond::Compare {
+            left: field(name.as_str()),
+            op: Cmp::Eq,
+            right: lit(value(w)),
+        };
+        return Some(match c.get(3) {
+            Some(two) => Cond::Any {
+                of: vec![is(one.as_str()), is(two.as_str())],
+            },
+            None => is(one.as_str()),
+        });
+    }
+    // "… and the email is empty", "… whose country is Germany"
+    let tail = first(
+        r"\b(?:whose|where|cuyo|cuya|dont|deren|dessen)\s+((?:the\s+|el\s+|la\s+|le\s+)?.+)$|\band\s+((?:the|its|their)\s+[\w -]{2,30}?\s+(?:is|are|has|contains|equals|starts|ends)\s.+)$|\b((?:contains?|containing|enthält|contiene|contient)\s+§q\d+§)",
+        event,
+    )?;
+    let found = cond::condition(m, tail)?;
+    match &found {
+        Cond::Compare {
+            op: Cmp::IsTrue, ..
+        } => None,
+        // "whose country is Germany": the word before "is" is the field, whatever it is called.
+        Cond::Compare { left: crate::model::offline::plan::Val::Field { name, .. }, op: op @ (Cmp::Eq | Cmp::Ne), right } if name == "status" => {
+            let said = first(r"^(?:the\s+|its\s+|their\s+)?([\w -]{2,30}?)\s+(?:is|are|equals)\b", tail).unwrap_or("status");
+            Some(Cond::Compare { left: field(said), op: *op, right: right.clone() })
+        }
+        _ => Some(found),
+    }
+}
+
 fn event_condition(m: &Masked, event: &str) -> Option<Cond> {
     let mut all = Vec::new();
     let plain = m.plain(event);
+    if let Some(c) = embedded(m, event) {
+        return Some(c);
+    }
     let cmp = |name: &str, op: Cmp, v: &str| Cond::Compare {
         left: field(name),
         op,
@@ -874,6 +971,7 @@ fn event_condition(m: &Masked, event: &str) -> Option<Cond> {
         .or(first(r"\b(?:ends up|ended up|ends|ended|finishes|finished)\s+(?:as\s+|with\s+|in\s+|with status\s+)?(\w+)", &plain))
         .or(first(r"\bwith (?:the )?(?:status|state|stage)\s+[\x22']?(\w+)", &plain))
         .or(first(r"\b(?:pipeline|build|job|deployment|deploy|workflow run|payment|charge|run|check)s?\s+(fail(?:s|ed)?|succeed(?:s|ed)?)\b", &plain).map(|w| if has("^fail", w) { "failed" } else { "success" }))
+        .or(first(r"\bdeals?\s+(?:is|are|was|gets?)\s+(?:marked\s+(?:as\s+)?)?(won|lost)\b", &plain))
         .or(first(r"\b(failed|successful|cancelled|canceled|urgent|high[- ]priority)\s+(?:\w+\s+)?(?:pipeline|build|job|deployment|ticket|order|run)s?\b", &plain))
     {
         let name = if has(r"\bstage\b|\bdeal\b", &plain) { "stage" } else if has(r"urgent|priority", state) { "priority" } else { "status" };
@@ -887,7 +985,7 @@ fn event_condition(m: &Masked, event: &str) -> Option<Cond> {
         all.push(c);
     }
     if all.is_empty()
-        && has(r"\d", event)
+        && has(r"\d", &rx(r"§[a-z]\d+§").replace_all(event, ""))
         && has(
             r"\b(?:is|are|es|est|ist|drops?|falls?|goes|exceeds?|below|above|over|under|more than|less than|menor|mayor|más de|menos de|unter|über|at least|more than|occurs?)\b",
             event,
