@@ -741,8 +741,25 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         .map(|i| format!("§s{i}§"))
         .unwrap_or_default();
     let many = !mem.read.is_empty() || mem.trigger.is_none();
-    let once = has(ONE_FOR_ALL, &opened) && many;
     let takes_text = entry.is("mail") || entry.is("chat") || entry.is("sms");
+    // "post the open bugs to #dev", "… and mail them to a@b.io": one message with all of them.
+    let read_here = steps.iter().any(|s| {
+        matches!(&s.does, Does::Service { verb: Verb::GetMany, args, .. }
+            if !args.iter().any(|a| a.role == Role::Limit && a.value == lit(1)))
+    });
+    let them = mem.trigger.is_none()
+        && !mem.read.is_empty()
+        && m.one(text, "mc").is_some()
+        && has(
+            r"^\S+\s+(?:them|these|those|the list|the results?|sie|diese|die liste|les|la liste|los|las)\b|^(?:envíal[oa]s|mándal[oa]s|publícal[oa]s|envoie-les)\b",
+            strip_lead(text),
+        );
+    let apart = has(
+        r"\b(?:each|every|individually|separate\w*|one by one|per|jede\w*|einzeln\w*|cada|chaque|pro)\b",
+        text,
+    );
+    let listed = takes_text && (read_here || them) && !apart;
+    let once = has(ONE_FOR_ALL, &opened) && many || listed;
     if once && takes_text && file.is_none() && !steps_are_one(mem, text) {
         let format = if has(
             r"\bhtml[- ]?(?:table|tabelle)|\btable\b|\btabelle\b|\btabla\b|\btableau\b",

@@ -233,7 +233,10 @@ pub fn clauses(sentence: &str, index: usize) -> Vec<Clause> {
             _ => {
                 keeps_mark
                     || starts_predicate(near, kind) && !lists_on(left, near)
-                    || opens_condition(left) && kind == Join::Comma && !has_imperative(left)
+                    || opens_condition(left)
+                        && kind == Join::Comma
+                        && !has_imperative(left)
+                        && !lists_on(left, near)
                     || kind == Join::Comma && !left.contains(' ') && has(r"^(?:then|dann)$", left)
             }
         };
@@ -292,8 +295,12 @@ fn push_with_label(out: &mut Vec<Clause>, left: &str, join: Join, next: Join, se
 
 /// "with name, email and message": a word of a list, though it could be a verb.
 fn lists_on(left: &str, near: &str) -> bool {
-    near.split_whitespace().count() == 1
-        && lexicon::noun(&bare(near)).is_some()
+    let words: Vec<String> = near.split_whitespace().map(bare).collect();
+    let one_noun = words.len() == 1 && words.iter().all(|w| lexicon::noun(w).is_some());
+    let plain = words.len() <= 3
+        && !words.iter().any(|w| w.starts_with('§'))
+        && words.first().is_some_and(|w| lexicon::verb(w).is_none() && !has(r"^{if}$|^{else}$|^(?:then|dann|but|only)$", w));
+    (one_noun || plain)
         && has(
             r"\b(?:with|including|fields?|columns?|mit|con|avec|felder|campos|champs)\b[^§:→]*$",
             left,

@@ -84,7 +84,7 @@ fn rx_split<'t>(pattern: &str, text: &'t str) -> Vec<&'t str> {
 
 /// Without the word that opens it.
 fn opened(text: &str) -> String {
-    rx(r"^(?:(?:and|und|y|et|but|then)\s+)?(?:only\s+|nur\s+|solo\s+|seulement\s+)?(?:{if}|with|for|in case of|bei|mit|con|avec|unless|except|whose|where|those|that|which)\s+")
+    rx(r"^(?:(?:and|und|y|et|but|then)\s+)?(?:(?:check|checks|see|prüfe|comprueba|vérifie)\s+)?(?:only\s+|nur\s+|solo\s+|seulement\s+)?(?:{if}|with|for|in case of|bei|mit|con|avec|unless|except|whose|where|those|that|which)\s+")
         .replace(text.trim(), "")
         .trim_matches([' ', ',', ':', '.'])
         .to_owned()
@@ -97,6 +97,7 @@ fn compare(left: Val, op: Cmp, right: Val) -> Option<Cond> {
 fn single(m: &Masked, text: &str) -> Option<Cond> {
     let t = text.trim();
     sums(m, t)
+        .or_else(|| reached(t))
         .or_else(|| age(t))
         .or_else(|| figures(m, t))
         .or_else(|| sender(m, t))

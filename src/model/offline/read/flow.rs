@@ -12,7 +12,7 @@ use crate::model::offline::read::value::{field, lit};
 use crate::model::offline::read::when;
 
 /// A name for the workflow: its own label ("Backup job:") or the first words.
-pub fn name(m: &Masked, clauses: &mut Vec<Clause>) -> String {
+pub fn name(m: &Masked, clauses: &mut Vec<Clause>) -> (String, bool) {
     let label = clauses.first().zip(clauses.get(1)).and_then(|(a, b)| {
         let plain = m.plain(&a.text);
         let short = plain.split_whitespace().count() <= 4 && !plain.is_empty();
@@ -28,7 +28,7 @@ pub fn name(m: &Masked, clauses: &mut Vec<Clause>) -> String {
         if !has(r"\bwebhook|endpoint|\bform|bot\b", &label) {
             clauses.remove(0);
         }
-        return capital(&label);
+        return (capital(&label), true);
     }
     let whole = clauses
         .iter()
@@ -36,7 +36,10 @@ pub fn name(m: &Masked, clauses: &mut Vec<Clause>) -> String {
         .collect::<Vec<_>>()
         .join(" – ");
     let words: Vec<&str> = whole.split_whitespace().take(8).collect();
-    capital(words.join(" ").trim_matches([',', '.', ':', ';', '–', ' ']))
+    (
+        capital(words.join(" ").trim_matches([',', '.', ':', ';', '–', ' '])),
+        false,
+    )
 }
 
 fn capital(text: &str) -> String {

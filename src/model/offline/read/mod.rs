@@ -11,6 +11,7 @@ pub mod flow;
 pub mod refuse;
 pub mod special;
 pub mod text;
+pub mod title;
 pub mod tree;
 pub mod trigger;
 pub mod value;
@@ -57,7 +58,8 @@ pub fn read(request: &str, cx: &ReadContext) -> Reading {
         timezone: when::zone(&m.plain(&m.text)),
         ..Plan::default()
     };
-    plan.name = flow::name(&m, &mut clauses);
+    let (name, labelled) = flow::name(&m, &mut clauses);
+    plan.name = name;
     constraints(&m, &mut clauses, &mut plan);
     let found = trigger::find(&mut mem, &mut clauses);
     plan.triggers = found.triggers;
@@ -69,6 +71,9 @@ pub fn read(request: &str, cx: &ReadContext) -> Reading {
     };
     plan.steps = steps;
     plan.on_error = on_error;
+    if !labelled && let Some(name) = title::title(&plan, &answered) {
+        plan.name = name;
+    }
     if let Some(r) = &refusal {
         if refuse::is_about_secret(r) {
             refuse::with_credentials(&mut plan, said);

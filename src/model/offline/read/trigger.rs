@@ -99,9 +99,38 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
     if service_event(mem, clauses, &mut found) {
         return found;
     }
+    if standing_order(mem, clauses, &mut found) {
+        return found;
+    }
     found.guessed = true;
     found.triggers.push(Trigger::Manual);
     found
+}
+
+/// "Save Gmail attachments to Drive", "forward my Outlook mails to …": meant for every mail that comes.
+fn standing_order(mem: &mut Memory<'_>, clauses: &mut [Clause], found: &mut Found) -> bool {
+    let m = mem.m;
+    let Some(text) = clauses.first().map(|c| c.text.clone()) else {
+        return false;
+    };
+    let order = rx(r"^(?:automatically\s+|automatisch\s+)?(?:save|store|upload|forward|archive|back ?up|copy|speicher\w*|guarda|enregistre|sauvegarde)\s+((?:all\s+|my\s+|the\s+|our\s+|incoming\s+)*(?:(§s\d+§)\s+)?(?:e?-?mail\s+)?(?:attachments?|mails?|e-?mails|messages|anhänge|adjuntos|pièces jointes)(?:\s+(?:from|in|of|aus|de)\s+(?:my\s+|our\s+)?(§s\d+§))?)");
+    let Some(caps) = order.captures(clause_lead(&text)) else {
+        return false;
+    };
+    let (Some(event), Some(mark)) = (caps.get(1), caps.get(2).or(caps.get(3))) else {
+        return false;
+    };
+    let Some(e) = m.entity(mark.as_str()) else {
+        return false;
+    };
+    let Some(entry) = e.service.filter(|s| s.is("mail") && !s.triggers.is_empty()) else {
+        return false;
+    };
+    push_event(mem, found, entry, Some(e), event.as_str(), &text);
+    if let Some(c) = clauses.first_mut() {
+        c.text = tidy(&text.replacen(mark.as_str(), "", 1));
+    }
+    true
 }
 
 fn drop_clause(clauses: &mut Vec<Clause>, pattern: &str) {
@@ -341,7 +370,8 @@ fn form(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, first_step
     if has(r"\b(?:fill|fills|filled)\b.{0,20}\bpdf\b", &t) {
         return None;
     }
-    let names = fields_in(m, &t);
+    let listed = rx(r"\s+(?:is|are|gets?|wird|ist|es|est)\s+(?:submitted|filled|sent|received|completed|abgeschickt|ausgefüllt|gesendet|enviado|rellenado|soumis|envoyé|rempli)\b.*$").replace(&t, "").into_owned();
+    let names = fields_in(m, &listed);
     let names = if names.is_empty() {
         clauses
             .get(at + 1)
@@ -351,7 +381,7 @@ fn form(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, first_step
     } else {
         names
     };
-    let from_next = fields_in(m, &t).is_empty() && !names.is_empty();
+    let from_next = fields_in(m, &listed).is_empty() && !names.is_empty();
     let fields = names
         .iter()
         .map(|label| {
@@ -935,7 +965,7 @@ fn embedded(m: &Masked, event: &str) -> Option<Cond> {
     }
     // "… and the email is empty", "… whose country is Germany"
     let tail = first(
-        r"\b(?:whose|where|cuyo|cuya|dont|deren|dessen)\s+((?:the\s+|el\s+|la\s+|le\s+)?.+)$|\band\s+((?:the|its|their)\s+[\w -]{2,30}?\s+(?:is|are|has|contains|equals|starts|ends)\s.+)$|\b((?:contains?|containing|enthält|contiene|contient)\s+§q\d+§)",
+        r"\b(?:whose|where|cuyo|cuya|dont|deren|dessen)\s+((?:the\s+|el\s+|la\s+|le\s+)?.+)$|\band\s+((?:the|its|their)\s+[\w -]{2,30}?\s+(?:is|are|has|contains|equals|starts|ends)\s.+)$|\b((?:(?:the\s+)?(?:subject|title|body|text|name|betreff|asunto|objet)\s+(?:line\s+)?)?(?:contains?|containing|enthält|contiene|contient)\s+§q\d+§)",
         event,
     )?;
     let found = cond::condition(m, tail)?;
