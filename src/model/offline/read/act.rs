@@ -183,7 +183,7 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
             .find(|e| e.key == "ssh" || e.key == "ftp")
             .copied()
     {
-        // "fetch the resulting /tmp/x": from where the command ran.
+        // "fetch the resulting /var/x.gz": from where the command ran.
         let arguments = args::for_reading(mem, text, entry);
         let step = mem.step(
             text,

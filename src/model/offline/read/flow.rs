@@ -501,7 +501,11 @@ fn error_answers(mem: &mut Memory<'_>, steps: &mut Vec<Step>, errors: &[(String,
             {
                 args.push(crate::model::offline::read::value::arg(
                     crate::model::offline::plan::Role::MatchOn,
-                    lit(what.trim().to_owned()),
+                    lit(if what.trim().is_empty() {
+                        "id"
+                    } else {
+                        what.trim()
+                    }),
                 ));
             }
             let what = if what.trim().is_empty() {

@@ -95,7 +95,7 @@ pub(super) fn webhook(
             }
         }
     }
-    // "Build a webhook", "Incident helper:" before it say nothing more.
+    // "Build a webhook" before it say nothing more.
     for c in clauses.iter_mut().take(at) {
         if services_in(m, &c.text).is_empty() && !has(r"\bwait\b", &c.text) {
             c.text.clear();
