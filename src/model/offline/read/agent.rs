@@ -261,7 +261,7 @@ fn tools_in(mem: &mut Memory<'_>, text: &str) -> Vec<Tool> {
                     .position(|x| std::ptr::eq(x, e))
                     .map(|i| format!("§s{i}§"))
                     .unwrap_or_default();
-                let mut object = object_in(&part, Some(entry), &mark);
+                let mut object = object_in(&part, &mark);
                 if has(r"\bdrafts?\b", &part) && entry.is("mail") {
                     object = Some("draft".into());
                 } else if entry.is("mail") && verb == Verb::Create {

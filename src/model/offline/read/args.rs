@@ -279,6 +279,12 @@ pub fn recipients(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec
             out.push(arg(Role::Recipient, lit(e.value.clone())));
         }
         if out.is_empty()
+            && let Some(id) = first(r"\bchat(?:[- ]?id)?\s*:?\s*(-?\d{4,})\b", text)
+                .or(first(r"§s\d+§\s+(?:chat\s+)?(-?\d{5,})\b", text))
+        {
+            out.push(arg(Role::Recipient, lit(id)));
+        }
+        if out.is_empty()
             && let Some(id) = first(r"\bchat(?:\s*-?id)?\s+(-?\d{3,})\b", text)
         {
             out.push(arg(Role::Recipient, lit(id)));

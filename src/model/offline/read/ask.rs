@@ -233,7 +233,7 @@ impl Gaps<'_> {
             self.ask("timing", "");
         }
         let tells = has(
-            r"\b(?:send|mail|tell|notify|alert|inform|message|remind|ping|report|schick\w*|sende\w*|benachrichtig\w*|informier\w*|melde\w*|erinner\w*|avisa\w*|envía\w*|manda\w*|notifica\w*|informa\w*|recuérd\w*|envoie\w*|préviens|avertis\w*|notifie\w*|informe\w*|rappelle\w*|let me know|sag mir|gib mir bescheid)\b",
+            r"\b(?:send|mail|tell|notify|alert|inform|message|remind|ping|report|schick\w*|sende\w*|benachrichtig\w*|informier\w*|melde\w*|erinner\w*|avisa\w*|envía\w*|manda\w*|notifica\w*|informa\w*|recuérd\w*|envoie\w*|préviens|avertis\w*|notifie\w*|informe\w*|rappelle\w*|let me know|sag mir|gib mir|bescheid)\b",
             text,
         );
         let addressed = named.iter().any(|e| {

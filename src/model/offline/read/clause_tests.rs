@@ -17,7 +17,7 @@ fn lists_stay_whole_and_predicates_are_cut() {
         ),
         [
             "Fetch id, name and phone from Pipedrive",
-            "mail them to a@b.io",
+            "then mail them to a@b.io",
             "post the count to #x in Slack"
         ]
     );

@@ -221,6 +221,32 @@ fn figures(m: &Masked, t: &str) -> Option<Cond> {
     ) {
         return compare(field("status code"), Cmp::Ne, lit(n.parse::<i64>().ok()?));
     }
+    if let Some(c) = rx(&format!(
+        r"^(.*?)\b(?:between|zwischen|entre)\s+{FIGURE}\s*(?:and|und|y|et|-|–)\s*{FIGURE}"
+    ))
+    .captures(t)
+    {
+        let subject = subject_of(c.get(1)?.as_str());
+        let name = if subject.is_empty() {
+            "value".to_owned()
+        } else {
+            subject
+        };
+        return Some(Cond::All {
+            of: vec![
+                compare(
+                    field(&name),
+                    Cmp::Ge,
+                    number_value(amount(c.get(2)?.as_str())?),
+                )?,
+                compare(
+                    field(&name),
+                    Cmp::Le,
+                    number_value(amount(c.get(3)?.as_str())?),
+                )?,
+            ],
+        });
+    }
     let forms: [(String, Cmp); 8] = [
         (
             format!(

@@ -101,7 +101,7 @@ pub fn language(text: &str) -> &'static str {
     const SMALL: [(&str, &str); 4] = [
         (
             "de",
-            r"\b(?:der|die|das|und|ein|eine|einen|einer|nicht|mit|für|ist|wenn|aus|den|dem|soll|sollen|bitte|jeden|jede|jeder|im|auf|von|bei|mir|alle|wird|werden|schick|als)\b",
+            r"\b(?:der|die|das|und|ein|eine|einen|einer|nicht|mit|für|ist|wenn|aus|den|dem|soll|sollen|bitte|jeden|jede|jeder|im|auf|von|bei|mir|alle|wird|werden|schick|als|wir|ich|sie|wenn|neue[rnms]?|zu|zum|zur|nach|an|am|vom|oder|dann|uns)\b",
         ),
         (
             "es",

@@ -39,6 +39,7 @@ fn label(service: &Service) -> String {
     match entry {
         Some(e) if e.is("mail") && e.key == "email" => "e-mail".to_owned(),
         // "Jira" says as much as "Jira Software".
+        Some(e) if e.label == format!("{said}s") => e.label.clone(),
         Some(e) if !(named && e.label.len() > said.len() && e.label.starts_with(said)) || said.is_empty() => e.label.clone(),
         _ => said.to_owned(),
     }
@@ -97,7 +98,7 @@ fn subject(plan: &Plan, request: &str) -> Option<String> {
             let head = request.split([',', '.', '\n']).next().unwrap_or_default();
             let limit = r"(?:\s+(?:over|above|below|under|more than|less than|at least|über|unter|ab|de más de|de menos de|de plus de|de moins de)\s+[$€£]?\d[\d.,]*(?:\s?(?:eur|euros?|usd|dollars?|gbp|chf|€|\$))?)?";
             let found = first(
-                &format!(r"\b(?:receives?|gets?|empfängt|erhält|bekommt|reciba|recibe|reçoit|with|of|for)\s+(?:an?\s+|the\s+|new\s+|eine?\w*\s+|una?\s+|une?\s+)*((?:[\p{{L}}-]+\s)?[\p{{L}}-]+{limit})(?:$|\s)"),
+                &format!(r"\b(?:receives?|gets?|empfängt|erhält|bekommt|reciba|recibe|reçoit|with|of|for)\s+(?:an?\s+|the\s+|new\s+|eine?\w*\s+|una?\s+|une?\s+)*([\p{{L}}-]+{limit})(?:$|\s)"),
                 head,
             )?;
             let word = found.split_whitespace().next().unwrap_or_default().to_lowercase();

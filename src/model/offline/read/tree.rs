@@ -22,6 +22,8 @@ pub struct Tree {
     base: usize,
     /// The settled path while its other side is open.
     kept: Vec<(usize, Branch)>,
+    /// What a path that no longer exists leads to; never read.
+    spare: Vec<Step>,
 }
 
 pub fn branch_mut(step: &mut Step, branch: Branch) -> Option<&mut Vec<Step>> {
@@ -43,7 +45,10 @@ pub fn branch_mut(step: &mut Step, branch: Branch) -> Option<&mut Vec<Step>> {
 impl Tree {
     fn at(&mut self, depth: usize) -> &mut Vec<Step> {
         let path: Vec<(usize, Branch)> = self.path.iter().take(depth).copied().collect();
-        descend(&mut self.root, &path)
+        match descend(&mut self.root, &path) {
+            Some(steps) => steps,
+            None => &mut self.spare,
+        }
     }
 
     pub fn here(&mut self) -> &mut Vec<Step> {
@@ -142,7 +147,9 @@ impl Tree {
             return false;
         }
         let base: Vec<(usize, Branch)> = self.path.iter().take(self.base).copied().collect();
-        let steps = descend(&mut self.root, &base);
+        let Some(steps) = descend(&mut self.root, &base) else {
+            return false;
+        };
         if let Some(mut found) = find_approval(steps) {
             found.push((usize::MAX, wanted));
             let last = found.len() - 1;
@@ -305,26 +312,11 @@ pub fn is_source(step: &Step) -> bool {
     }
 }
 
-fn descend<'t>(root: &'t mut Vec<Step>, path: &[(usize, Branch)]) -> &'t mut Vec<Step> {
+fn descend<'t>(root: &'t mut Vec<Step>, path: &[(usize, Branch)]) -> Option<&'t mut Vec<Step>> {
     let Some(((index, branch), rest)) = path.split_first() else {
-        return root;
+        return Some(root);
     };
-    let open = root
-        .get_mut(*index)
-        .is_some_and(|s| branch_mut(s, *branch).is_some());
-    if !open {
-        return root;
-    }
-    // Looked up again: a borrow from the check cannot be returned from only one arm.
-    match root.get_mut(*index).map(|s| branch_mut(s, *branch)) {
-        Some(Some(steps)) => descend(steps, rest),
-        _ => unreachable_branch(),
-    }
-}
-
-/// Never reached (the branch was there a line above); an empty list keeps it total.
-fn unreachable_branch<'t>() -> &'t mut Vec<Step> {
-    Box::leak(Box::default())
+    descend(branch_mut(root.get_mut(*index)?, *branch)?, rest)
 }
 
 /// Where the last approval hangs: the places on the way down, its own place last.
