@@ -143,7 +143,7 @@ impl Draft<'_> {
                     closed: true,
                     ..Origin::default()
                 }
-                .field("timestamp|run date", "timestamp");
+                .field("run timestamp|run time", "timestamp");
                 self.opened(&start, &node, origin)
             }
             Trigger::Poll { every, .. } => self.trigger(&Trigger::Schedule {
@@ -566,6 +566,9 @@ impl Draft<'_> {
                     "event".into(),
                     json!(if updated { "rowUpdate" } else { "rowAdded" }),
                 );
+                if lit(&Role::Part).is_none() {
+                    params.insert("sheetName".into(), json!({"__rl": true, "mode": "list", "value": "gid=0", "cachedResultName": "Sheet1"}));
+                }
             }
             "rssFeedReadTrigger" => {
                 if let Some(url) = lit(&Role::Url).or(container) {
