@@ -420,6 +420,11 @@ impl Draft<'_> {
                     take(args, &Role::Container).or_else(|| take(args, &Role::Part))
                 {
                     params.insert("bucketName".into(), self.value(at, &bucket.value));
+                } else if let Some(used) = self.workflow.nodes.iter().rev().find_map(|n| {
+                    let same = short_of(n.node_type()) == call.short;
+                    n.parameters()?.get("bucketName").filter(|_| same).cloned()
+                }) {
+                    params.insert("bucketName".into(), used);
                 }
                 let name = take(args, &Role::FileName)
                     .or_else(|| take(args, &Role::Path))

@@ -250,7 +250,7 @@ impl Draft<'_> {
     fn fill_pairs(&self, facts: &Facts, params: &mut Map<String, Value>, wishes: &mut [Wish<'_>]) {
         if wishes
             .iter()
-            .all(|w| w.done || !roles::is_content(&w.arg.role))
+            .all(|w| w.done || !matches!(w.arg.role, Role::Field(_)))
         {
             return;
         }
@@ -281,7 +281,7 @@ impl Draft<'_> {
         let mut list = Vec::new();
         for wish in wishes
             .iter_mut()
-            .filter(|w| !w.done && roles::is_content(&w.arg.role))
+            .filter(|w| !w.done && matches!(w.arg.role, Role::Field(_)))
         {
             let name = roles::as_field(&wish.arg.role);
             list.push(json!({key.as_str(): name, value_name.as_str(): wish.value}));
