@@ -733,7 +733,9 @@ pub fn read_step(mem: &mut Memory<'_>, text: &str, source: &Entity) -> Step {
     .map(|n| n.canonical.clone());
     let behind = object_in(text, &mark);
     let object = near
-        .filter(|o| suits(entry, o) && !matches!(o.as_str(), "email" | "message") || entry.is("mail"))
+        .filter(|o| {
+            suits(entry, o) && !matches!(o.as_str(), "email" | "message") || entry.is("mail")
+        })
         .or(behind)
         .filter(|o| suits(entry, o))
         .or_else(|| usual_object(entry).map(str::to_owned));

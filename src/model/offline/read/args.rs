@@ -133,7 +133,10 @@ pub fn for_reading(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Ve
     }
     if entry.is("issue")
         && !out.iter().any(|a| a.role == Role::Container)
-        && let Some(repo) = first(r"(?:^|\s)([\w-]+/[\w.-]+)\b", &rx(r"§[a-z]\d+§").replace_all(text, "§"))
+        && let Some(repo) = first(
+            r"(?:^|\s)([\w-]+/[\w.-]+)\b",
+            &rx(r"§[a-z]\d+§").replace_all(text, "§"),
+        )
     {
         out.push(arg(Role::Container, lit(repo)));
     }
@@ -517,7 +520,7 @@ fn containers(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg
         out.push(arg(Role::Container, lit(part(word))));
     }
     if let Some(word) = first(
-        r"\b(?:tab|worksheet|table|tabelle|tabellenblatt|tabla|pestaña|onglet|reiter|sheet tab|blatt)\s+(?:named |called |namens )?(§[qdf]\d+§|[A-Za-z_][\w]*)",
+        r"\b(?:tab|worksheet|table|tabelle|tabellenblatt|tabla|pestaña|onglet|reiter|sheet tab|blatt)\s+(?:named |called |namens )?(§[qdf]\d+§|[A-Za-z_][\w]*(?:-\w+)*|\d{2,})",
         text,
     ) && !has(
         r"^(?:and|in|of|to|for|with|is|on|the|a|that|by|crm|row|from|if|as|so|per|named|called)$",

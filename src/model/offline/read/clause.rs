@@ -299,7 +299,9 @@ fn lists_on(left: &str, near: &str) -> bool {
     let one_noun = words.len() == 1 && words.iter().all(|w| lexicon::noun(w).is_some());
     let plain = words.len() <= 3
         && !words.iter().any(|w| w.starts_with('§'))
-        && words.first().is_some_and(|w| lexicon::verb(w).is_none() && !has(r"^{if}$|^{else}$|^(?:then|dann|but|only)$", w));
+        && words.first().is_some_and(|w| {
+            lexicon::verb(w).is_none() && !has(r"^{if}$|^{else}$|^(?:then|dann|but|only)$", w)
+        });
     (one_noun || plain)
         && has(
             r"\b(?:with|including|fields?|columns?|mit|con|avec|felder|campos|champs)\b[^§:→]*$",

@@ -24,7 +24,7 @@ pub fn condition(m: &Masked, text: &str) -> Option<Cond> {
     ] {
         let parts: Vec<&str> = rx_split(pattern, &t);
         if parts.len() > 1 {
-            let read: Vec<Option<Cond>> = parts.iter().map(|p| single(m, p)).collect();
+            let read = inherited(m, &parts);
             if read.iter().all(Option::is_some) {
                 let of: Vec<Cond> = read.into_iter().flatten().collect();
                 return Some(if all {
@@ -47,6 +47,39 @@ pub fn condition_or_flag(m: &Masked, text: &str) -> Cond {
     })
 }
 
+/// The parts of an "or" or "and": "country is DE or AT", "temp is over 80 or under 5" name their subject once.
+fn inherited(m: &Masked, parts: &[&str]) -> Vec<Option<Cond>> {
+    let mut before: Option<(Val, Cmp)> = None;
+    parts
+        .iter()
+        .map(|p| {
+            let mut read = single(m, p);
+            if let Some((left, op)) = &before {
+                match &mut read {
+                    Some(Cond::Compare {
+                        left: own,
+                        op: Cmp::Gt | Cmp::Ge | Cmp::Lt | Cmp::Le,
+                        ..
+                    }) if *own == field("value") => {
+                        own.clone_from(left);
+                    }
+                    None if *op == Cmp::Eq && p.split_whitespace().count() <= 2 => {
+                        let value = m
+                            .one(p, "qd")
+                            .map_or_else(|| m.plain(p), |e| e.value.clone());
+                        read = compare(left.clone(), Cmp::Eq, lit(value.trim()));
+                    }
+                    _ => {}
+                }
+            }
+            if let Some(Cond::Compare { left, op, .. }) = &read {
+                before = Some((left.clone(), *op));
+            }
+            read
+        })
+        .collect()
+}
+
 /// "the amount is between 100 and 500"
 fn between(m: &Masked, t: &str) -> Option<Cond> {
     let caps = rx(&format!(
@@ -54,7 +87,11 @@ fn between(m: &Masked, t: &str) -> Option<Cond> {
     ))
     .captures(t)?;
     let subject = subject_of(&m.plain(caps.get(1)?.as_str()));
-    let name = if subject.is_empty() { "value".to_owned() } else { subject };
+    let name = if subject.is_empty() {
+        "value".to_owned()
+    } else {
+        subject
+    };
     let bound = |op, text: &str| {
         Some(Cond::Compare {
             left: field(&name),

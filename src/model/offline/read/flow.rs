@@ -276,8 +276,17 @@ impl Flow<'_, '_> {
         }
         let reads = reads && self.tree.here().iter().any(|s| matches!(&s.does, Does::Service { verb: Verb::GetMany | Verb::Get | Verb::Search, service, .. } if !service.node_types.iter().any(|t| t.contains("googleAnalytics") || t.contains("googleAds") || t.contains("Calendar"))));
         if reads
-            && !self.tree.here().last().is_some_and(|s| matches!(s.does, Does::Service { verb: Verb::Query | Verb::Delete, .. }))
-            && let Some(filter) = special::read_filter(self.mem, &text) {
+            && !self.tree.here().last().is_some_and(|s| {
+                matches!(
+                    s.does,
+                    Does::Service {
+                        verb: Verb::Query | Verb::Delete,
+                        ..
+                    }
+                )
+            })
+            && let Some(filter) = special::read_filter(self.mem, &text)
+        {
             self.tree.push(filter);
         }
         let _ = m;
@@ -625,7 +634,9 @@ pub fn split_at_action(text: &str) -> (String, Option<String>) {
             && !has(
                 r"^(?:the|a|an|to|is|are|was|were|we|i|they|who|that|which|of|and|or|be|been|not|has|have|gets|someone|customer|user|every|each|new|in|for|if|when|they)$",
                 prev,
-            );
+            )
+            // "When a webhook receives an order": told, not asked for.
+            && !(word.ends_with('s') && has(r"^{if}\b", text));
         if goes || imperative {
             return (
                 text.get(..*start).unwrap_or_default().trim().to_owned(),

@@ -174,7 +174,11 @@ fn silent_conditions(clauses: &mut [clause::Clause]) {
         let silent = clauses.get(i).is_some_and(|c| {
             has(r"^(?:(?:then|dann|just|simply)\s+)?(?:{nothing}|soll nichts|nichts soll|send nothing|post nothing|don't send|do not send|don't post|do not post|no message|stay (?:quiet|silent)|skip it|no (?:se )?\w+ nada|ne rien \w+|es soll nichts|keine \w+ (?:senden|schicken))", &c.text)
         });
-        if !silent {
+        // "…, do nothing, otherwise …": the condition decides about what follows.
+        let decides = clauses
+            .get(i + 1)
+            .is_some_and(|n| has(r"^{else}\b", clause::strip_lead(&n.text)));
+        if !silent || decides {
             continue;
         }
         let Some(before) = i.checked_sub(1) else {

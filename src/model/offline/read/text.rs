@@ -426,6 +426,27 @@ fn normalise(request: &str) -> String {
         .replace("=>", " → ")
         .replace('→', " → ")
         .replace('’', "'");
+    // Other words for the same rhythm.
+    for (said, meant) in [
+        (r"\bevery quarter of an hour\b", "every 15 minutes"),
+        (r"\bevery half(?: an)? hour\b", "every 30 minutes"),
+        (r"\b(?:alle|jede) (?:viertelstunde)\b", "alle 15 Minuten"),
+        (r"\b(?:alle|jede) (?:halbe) stunden?\b", "alle 30 Minuten"),
+        (r"\bcada (?:un )?cuarto de hora\b", "cada 15 minutos"),
+        (r"\bcada media hora\b", "cada 30 minutos"),
+        (
+            r"\b(?:twice|three times|two times) a day,? at\b",
+            "every day at",
+        ),
+        (
+            r"\b(?:zweimal|dreimal) (?:am tag|täglich),? um\b",
+            "jeden Tag um",
+        ),
+        (r"\b(?:dos|tres) veces al día,? a las\b", "cada día a las"),
+        (r"\b(?:deux|trois) fois par jour,? à\b", "chaque jour à"),
+    ] {
+        text = rx(said).replace_all(&text, meant).into_owned();
+    }
     // `X/Twitter` is one name.
     text = rx(r"\bX\s*/\s*Twitter\b")
         .replace_all(&text, "Twitter")

@@ -40,7 +40,12 @@ fn label(service: &Service) -> String {
         Some(e) if e.is("mail") && e.key == "email" => "e-mail".to_owned(),
         // "Jira" says as much as "Jira Software".
         Some(e) if e.label == format!("{said}s") => e.label.clone(),
-        Some(e) if !(named && e.label.len() > said.len() && e.label.starts_with(said)) || said.is_empty() => e.label.clone(),
+        Some(e)
+            if !(named && e.label.len() > said.len() && e.label.starts_with(said))
+                || said.is_empty() =>
+        {
+            e.label.clone()
+        }
         _ => said.to_owned(),
     }
 }
@@ -98,10 +103,16 @@ fn subject(plan: &Plan, request: &str) -> Option<String> {
             let head = request.split([',', '.', '\n']).next().unwrap_or_default();
             let limit = r"(?:\s+(?:over|above|below|under|more than|less than|at least|über|unter|ab|de más de|de menos de|de plus de|de moins de)\s+[$€£]?\d[\d.,]*(?:\s?(?:eur|euros?|usd|dollars?|gbp|chf|€|\$))?)?";
             let found = first(
-                &format!(r"\b(?:receives?|gets?|empfängt|erhält|bekommt|reciba|recibe|reçoit|with|of|for)\s+(?:an?\s+|the\s+|new\s+|eine?\w*\s+|una?\s+|une?\s+)*([\p{{L}}-]+{limit})(?:$|\s)"),
+                &format!(
+                    r"\b(?:receives?|gets?|empfängt|erhält|bekommt|reciba|recibe|reçoit|with|of|for)\s+(?:an?\s+|the\s+|new\s+|eine?\w*\s+|una?\s+|une?\s+)*([\p{{L}}-]+{limit})(?:$|\s)"
+                ),
                 head,
             )?;
-            let word = found.split_whitespace().next().unwrap_or_default().to_lowercase();
+            let word = found
+                .split_whitespace()
+                .next()
+                .unwrap_or_default()
+                .to_lowercase();
             lexicon::noun(&word)?;
             let rest = found.get(word.len()..).unwrap_or_default();
             let rest = first(&format!(r"^({limit})"), rest).unwrap_or_default();
@@ -146,9 +157,7 @@ fn of_read(step: &Step, plan: &Plan) -> Option<String> {
                 None => label(service),
             })
         }
-        Does::Http { url, .. } => {
-            first(r"^https?://(?:www\.)?([^/?#:]+)", url).map(str::to_owned)
-        }
+        Does::Http { url, .. } => first(r"^https?://(?:www\.)?([^/?#:]+)", url).map(str::to_owned),
         _ => None,
     }
 }
@@ -163,8 +172,20 @@ fn said_noun(text: &str, object: &str, language: &str) -> Option<String> {
         .map(|w| w.trim_matches(|c: char| !c.is_alphanumeric() && c != '-'))
         .find(|w| lexicon::noun(&w.to_lowercase()).is_some_and(|n| n.canonical == object));
     let word = word.map_or_else(
-        || if language == "en" { object.to_owned() } else { String::new() },
-        |w| if language == "de" { w.to_owned() } else { w.to_lowercase() },
+        || {
+            if language == "en" {
+                object.to_owned()
+            } else {
+                String::new()
+            }
+        },
+        |w| {
+            if language == "de" {
+                w.to_owned()
+            } else {
+                w.to_lowercase()
+            }
+        },
     );
     (!word.is_empty()).then(|| plural(&word, language))
 }

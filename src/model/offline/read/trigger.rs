@@ -31,7 +31,7 @@ pub struct Found {
 pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
     let m = mem.m;
     let mut found = Found::default();
-    take_schedules(clauses, &mut found);
+    take_schedules(m, clauses, &mut found);
     let whole = m.open(
         &clauses
             .iter()
@@ -51,7 +51,7 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
         return found;
     }
     if has(
-        r"\b(?:any|another|a|the|this|my|our|other|some|one of (?:my|our)) (?:n8n )?workflows? (?:fails?|errors?|crash\w*|breaks?)\b|\bworkflow (?:error|failure)s?\b|\bwenn ein (?:anderer )?workflow (?:fehlschlägt|scheitert)|\b(?:un|otro) (?:workflow|flujo) fall\w+|\bun workflow échoue",
+        r"\b(?:any|another|a|the|this|my|our|other|some|one of (?:my|our)) (?:n8n )?workflows? (?:fails?|errors?|crash\w*|breaks?)\b|\bworkflow (?:error|failure)s?\b|\bwenn (?:ein(?:er)?|irgendein) (?:\w+ ){0,2}workflows? (?:fehlschlägt|scheitert|abstürzt|abbricht|crasht)|\b(?:un|otro|alguno|uno|algún|cualquier) (?:de (?:mis|nuestros|los) )?(?:workflows?|flujos?) (?:fall|falle)\w*|\b(?:un|l'un) (?:de (?:mes|nos) |des )?workflows? (?:échoue|plante)|\b(?:un|otro) (?:workflow|flujo) fall\w+|\bun workflow échoue",
         &whole,
     ) {
         found.triggers.push(Trigger::Error);
@@ -117,7 +117,9 @@ fn standing_order(mem: &mut Memory<'_>, clauses: &mut [Clause], found: &mut Foun
     let Some(text) = clauses.first().map(|c| c.text.clone()) else {
         return false;
     };
-    let order = rx(r"^(?:automatically\s+|automatisch\s+)?(?:save|store|upload|forward|archive|back ?up|copy|speicher\w*|guarda|enregistre|sauvegarde)\s+((?:all\s+|my\s+|the\s+|our\s+|incoming\s+)*(?:(§s\d+§)\s+)?(?:e?-?mail\s+)?(?:attachments?|mails?|e-?mails|messages|anhänge|adjuntos|pièces jointes)(?:\s+(?:from|in|of|aus|de)\s+(?:my\s+|our\s+)?(§s\d+§))?)");
+    let order = rx(
+        r"^(?:automatically\s+|automatisch\s+)?(?:save|store|upload|forward|archive|back ?up|copy|speicher\w*|guarda|enregistre|sauvegarde)\s+((?:all\s+|my\s+|the\s+|our\s+|incoming\s+)*(?:(§s\d+§)\s+)?(?:e?-?mail\s+)?(?:attachments?|mails?|e-?mails|messages|anhänge|adjuntos|pièces jointes)(?:\s+(?:from|in|of|aus|de)\s+(?:my\s+|our\s+)?(§s\d+§))?)",
+    );
     let Some(caps) = order.captures(clause_lead(&text)) else {
         return false;
     };
@@ -144,7 +146,7 @@ fn drop_clause(clauses: &mut Vec<Clause>, pattern: &str) {
 }
 
 /// Takes every schedule phrase out of the clauses.
-fn take_schedules(clauses: &mut Vec<Clause>, found: &mut Found) {
+fn take_schedules(m: &Masked, clauses: &mut Vec<Clause>, found: &mut Found) {
     let mut rules: Vec<ScheduleRule> = Vec::new();
     let mut loose: Vec<ScheduleRule> = Vec::new();
     for c in clauses.iter_mut() {
@@ -152,6 +154,23 @@ fn take_schedules(clauses: &mut Vec<Clause>, found: &mut Found) {
             r"\b(?:at most|no more than|max(?:imum)?|per second|rate limit)\b",
             &c.text,
         ) {
+            continue;
+        }
+        // "cron `20 3 * * 6`": as it is.
+        if let Some(caps) =
+            rx(r"(?:\bcron(?:[- ]?(?:job|expression|schedule))?\b:?\s*)?(§[kq](\d+)§)")
+                .captures(&c.text)
+            && let (Some(whole), Some(mark)) = (caps.get(0), caps.get(1))
+            && let Some(e) = m
+                .entity(mark.as_str())
+                .filter(|e| has(r"^\s*(?:[\d*/,-]+\s+){4,5}[\w*/,#-]+\s*$", &e.value))
+        {
+            rules.push(ScheduleRule::Cron {
+                expression: e.value.trim().to_owned(),
+            });
+            let mut text = c.text.clone();
+            text.replace_range(whole.start()..whole.end(), " ");
+            c.text = tidy(&text);
             continue;
         }
         let times = when::schedules(&c.text);

@@ -22,7 +22,9 @@ pub fn verb_in(text: &str) -> Option<(&'static VerbEntry, usize)> {
     }
     // "lade … hoch": the verb's other half stands at the end.
     if words.last().is_some_and(|w| w == "hoch")
-        && let Some(i) = words.iter().position(|w| has("^(?:lade|lad|lädt|laden)$", w))
+        && let Some(i) = words
+            .iter()
+            .position(|w| has("^(?:lade|lad|lädt|laden)$", w))
         && let Some(v) = lexicon::verb("upload")
     {
         return Some((v, i));
@@ -152,13 +154,33 @@ pub fn source_and_target<'m>(
         && verb_in(text).is_some_and(|(v, _)| {
             matches!(
                 v.verb.as_str(),
-                "send" | "mail" | "post" | "save" | "add" | "append" | "insert" | "import" | "upload" | "tweet"
+                "send"
+                    | "mail"
+                    | "post"
+                    | "save"
+                    | "add"
+                    | "append"
+                    | "insert"
+                    | "import"
+                    | "upload"
+                    | "tweet"
             )
         })
         && has(&format!(r"{INTO}{}", mark_of(b)), text)
-        && !has(&format!(r"\b(?:to|into|in|on|via|using|with|by|nach|ins|an|über|per|sur|dans)\s+(?:\w+ ){{0,3}}?{}", mark_of(a)), text)
-        && (has(&format!(r"\b(?:de|del|aus|von|from|of)\s+(?:\w+ ){{0,2}}?{}", mark_of(a)), text)
-            || has(&format!(r"{}(?:\s|-)+§?[\p{{L}}]{{3,}}", mark_of(a)), text)
+        && !has(
+            &format!(
+                r"\b(?:to|into|in|on|via|using|with|by|nach|ins|an|über|per|sur|dans)\s+(?:\w+ ){{0,3}}?{}",
+                mark_of(a)
+            ),
+            text,
+        )
+        && (has(
+            &format!(
+                r"\b(?:de|del|aus|von|from|of)\s+(?:\w+ ){{0,2}}?{}",
+                mark_of(a)
+            ),
+            text,
+        ) || has(&format!(r"{}(?:\s|-)+§?[\p{{L}}]{{3,}}", mark_of(a)), text)
             || has(&format!(r"\b[\p{{L}}]{{3,}}s {}", mark_of(a)), text))
     {
         return (Some(*a), Some(*b));
@@ -239,10 +261,12 @@ pub fn object_in(text: &str, mark: &str) -> Option<String> {
         && let Some(at) = words.iter().position(|w| w.starts_with(mark))
     {
         for i in at + 1..at + 3 {
-            if words
-                .get(i)
-                .is_some_and(|w| has(r"^(?:to|in|into|for|with|from|and|who|by|per|via|on|#|§)", w))
-            {
+            if words.get(i).is_some_and(|w| {
+                has(
+                    r"^(?:to|in|into|for|with|from|and|who|by|per|via|on|#|§)",
+                    w,
+                )
+            }) {
                 break;
             }
             if let Some(n) = noun_at(i).filter(|n| {

@@ -53,7 +53,14 @@ pub(super) fn webhook(
             )
             .map(str::to_owned)
         })
-        .or_else(|| m.one(&text, "h").map(|e| e.value.clone()));
+        .or_else(|| m.one(&text, "h").map(|e| e.value.clone()))
+        .or_else(|| {
+            first(
+                r"\bwebhook\s+(?:named |called |path )?([a-z0-9]+(?:-[a-z0-9]+)+)\b",
+                &text,
+            )
+            .map(str::to_owned)
+        });
     let fields = body_fields(m, &clause.text);
     let fields = if fields.is_empty() {
         body_fields(m, &text)
@@ -75,15 +82,17 @@ pub(super) fn webhook(
         found.first_steps.push(step);
     }
     // What stands behind "that …" is an action.
-    let rest = done.as_deref().or(first(
-        r"(?:,\s*|\s)(?:that|which|der|die|das|que|qui)\s+(.+)$",
-        &clause.text,
-    ))
-    .or(first(
-        r"§h\d+§\s+((?:returns?|answers?|responds?|gives?|delivers?)\s.+)$",
-        &clause.text,
-    ))
-    .map(str::to_owned);
+    let rest = done
+        .as_deref()
+        .or(first(
+            r"(?:,\s*|\s)(?:that|which|der|die|das|que|qui)\s+(.+)$",
+            &clause.text,
+        ))
+        .or(first(
+            r"§h\d+§\s+((?:returns?|answers?|responds?|gives?|delivers?)\s.+)$",
+            &clause.text,
+        ))
+        .map(str::to_owned);
     if let Some(c) = clauses.get_mut(at) {
         match rest {
             Some(r)
@@ -250,7 +259,9 @@ pub(super) fn form(
         })
         .collect();
     mem.fields = names.clone();
-    if has(r"^{if}\b", &t) && let Some(condition) = embedded(m, &t) {
+    if has(r"^{if}\b", &t)
+        && let Some(condition) = embedded(m, &t)
+    {
         let step = mem.step(&t, Does::Filter { condition });
         first_steps.push(step);
     }
@@ -294,8 +305,13 @@ pub(super) fn form(
         let without = leads.then(|| tidy(&rx(r"(?:,?\s*(?:that (?:are|is) |which (?:are|is) )?(?:uploaded|submitted|sent|received|coming in|entered|filled in)?\s*(?:via|through|by|with|in|from|over|über|mit|por|con|par|via)\s+(?:a|an|the|our|ein\w*|das|un|el|le)\s+(?:n8n[- ])?(?:web )?{form})").replace(&t, "")));
         c.text = without
             .or(rest.filter(|r| {
-                lexicon::verb(r.split_whitespace().next().unwrap_or_default())
-                    .is_some_and(|v| v.role == "action")
+                let listed = r
+                    .split_whitespace()
+                    .next()
+                    .is_some_and(|w| names.iter().any(|n| n.eq_ignore_ascii_case(w)));
+                !listed
+                    && lexicon::verb(r.split_whitespace().next().unwrap_or_default())
+                        .is_some_and(|v| v.role == "action")
             }))
             .unwrap_or_default();
     }

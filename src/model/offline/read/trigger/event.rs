@@ -312,7 +312,9 @@ pub(super) fn split_event(text: &str) -> (String, Option<String>) {
         .collect();
     let mut seen_service = false;
     for (i, (start, word)) in words.iter().enumerate() {
-        seen_service |= word.contains("§s") || word.contains("§h") || has(r"^(?:web-?hook|form|formular|endpoint)$", word);
+        seen_service |= word.contains("§s")
+            || word.contains("§h")
+            || has(r"^(?:web-?hook|form|formular|endpoint)$", word);
         let lower = word
             .trim_matches(|c: char| !c.is_alphanumeric() && c != '-')
             .to_lowercase();
@@ -422,10 +424,14 @@ pub(super) fn embedded(m: &Masked, event: &str) -> Option<Cond> {
             right,
         });
     }
-    if let Some(tail) = first(&format!(r"({FIGURED}\s+[$€£]?\s?\d[\d.,]*\s?(?:k\b)?)"), event)
-        && let Some(Cond::Compare { op, right, .. }) = cond::condition(m, tail)
+    if let Some(tail) = first(
+        &format!(r"({FIGURED}\s+[$€£]?\s?\d[\d.,]*\s?(?:k\b)?)"),
+        event,
+    ) && let Some(Cond::Compare { op, right, .. }) = cond::condition(m, tail)
         && has(
-            &format!(r"\b(?:order|payment|invoice|deal|charge|donation|purchase|sale|refund|bestellung|zahlung|rechnung|spende|pedido|pago|factura|commande|paiement|facture|expense|transaction|subscription|opportunity)\w*\s+(?:(?:is|are|of|worth|von|de|ist|es|est|in)\s+)?{FIGURED}"),
+            &format!(
+                r"\b(?:order|payment|invoice|deal|charge|donation|purchase|sale|refund|bestellung|zahlung|rechnung|spende|pedido|pago|factura|commande|paiement|facture|expense|transaction|subscription|opportunity)\w*\s+(?:(?:is|are|of|worth|von|de|ist|es|est|in)\s+)?{FIGURED}"
+            ),
             &m.plain(&rx(r"§s\d+§").replace_all(event, "")),
         )
     {
@@ -464,9 +470,21 @@ pub(super) fn embedded(m: &Masked, event: &str) -> Option<Cond> {
             op: Cmp::IsTrue, ..
         } => None,
         // "whose country is Germany": the word before "is" is the field, whatever it is called.
-        Cond::Compare { left: crate::model::offline::plan::Val::Field { name, .. }, op: op @ (Cmp::Eq | Cmp::Ne), right } if name == "status" => {
-            let said = first(r"^(?:the\s+|its\s+|their\s+)?([\w -]{2,30}?)\s+(?:is|are|equals)\b", tail).unwrap_or("status");
-            Some(Cond::Compare { left: field(said), op: *op, right: right.clone() })
+        Cond::Compare {
+            left: crate::model::offline::plan::Val::Field { name, .. },
+            op: op @ (Cmp::Eq | Cmp::Ne),
+            right,
+        } if name == "status" => {
+            let said = first(
+                r"^(?:the\s+|its\s+|their\s+)?([\w -]{2,30}?)\s+(?:is|are|equals)\b",
+                tail,
+            )
+            .unwrap_or("status");
+            Some(Cond::Compare {
+                left: field(said),
+                op: *op,
+                right: right.clone(),
+            })
         }
         _ => Some(found),
     }
