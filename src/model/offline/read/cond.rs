@@ -15,13 +15,16 @@ const FIGURE: &str = r"((?:[$€£]\s?)?\d[\d.,']*(?:\s?k\b)?)";
 /// The condition in a piece of text, if there is one that we can read.
 pub fn condition(m: &Masked, text: &str) -> Option<Cond> {
     let t = opened(text);
+    if let Some(c) = between(m, &t) {
+        return Some(c);
+    }
     for (pattern, all) in [
         (r"\s+(?:or|oder|ou|o)\s+(?:if\s+)?", false),
         (r"\s*,?\s+(?:and|und|y|et|but)\s+(?:if\s+)?", true),
     ] {
         let parts: Vec<&str> = rx_split(pattern, &t);
         if parts.len() > 1 {
-            let read: Vec<Option<Cond>> = parts.iter().map(|p| single(m, p)).collect();
+            let read = inherited(m, &parts);
             if read.iter().all(Option::is_some) {
                 let of: Vec<Cond> = read.into_iter().flatten().collect();
                 return Some(if all {
@@ -44,6 +47,66 @@ pub fn condition_or_flag(m: &Masked, text: &str) -> Cond {
     })
 }
 
+/// The parts of an "or" or "and": "country is DE or AT", "temp is over 80 or under 5" name their subject once.
+fn inherited(m: &Masked, parts: &[&str]) -> Vec<Option<Cond>> {
+    let mut before: Option<(Val, Cmp)> = None;
+    parts
+        .iter()
+        .map(|p| {
+            let mut read = single(m, p);
+            if let Some((left, op)) = &before {
+                match &mut read {
+                    Some(Cond::Compare {
+                        left: own,
+                        op: Cmp::Gt | Cmp::Ge | Cmp::Lt | Cmp::Le,
+                        ..
+                    }) if *own == field("value") => {
+                        own.clone_from(left);
+                    }
+                    None if *op == Cmp::Eq && p.split_whitespace().count() <= 2 => {
+                        let value = m
+                            .one(p, "qd")
+                            .map_or_else(|| m.plain(p), |e| e.value.clone());
+                        read = compare(left.clone(), Cmp::Eq, lit(value.trim()));
+                    }
+                    _ => {}
+                }
+            }
+            if let Some(Cond::Compare { left, op, .. }) = &read {
+                before = Some((left.clone(), *op));
+            }
+            read
+        })
+        .collect()
+}
+
+/// "the amount is between 100 and 500"
+fn between(m: &Masked, t: &str) -> Option<Cond> {
+    let caps = rx(&format!(
+        r"^(.*?)\s*\b(?:between|zwischen|entre)\s+{FIGURE}\s*(?:[€$£]|eur\w*|usd)?\s+(?:and|und|y|et)\s+{FIGURE}"
+    ))
+    .captures(t)?;
+    let subject = subject_of(&m.plain(caps.get(1)?.as_str()));
+    let name = if subject.is_empty() {
+        "value".to_owned()
+    } else {
+        subject
+    };
+    let bound = |op, text: &str| {
+        Some(Cond::Compare {
+            left: field(&name),
+            op,
+            right: number_value(amount(text)?),
+        })
+    };
+    Some(Cond::All {
+        of: vec![
+            bound(Cmp::Ge, caps.get(2)?.as_str())?,
+            bound(Cmp::Le, caps.get(3)?.as_str())?,
+        ],
+    })
+}
+
 fn rx_split<'t>(pattern: &str, text: &'t str) -> Vec<&'t str> {
     let re = rx(pattern);
     let mut parts = Vec::new();
@@ -58,7 +121,7 @@ fn rx_split<'t>(pattern: &str, text: &'t str) -> Vec<&'t str> {
 
 /// Without the word that opens it.
 fn opened(text: &str) -> String {
-    rx(r"^(?:(?:and|und|y|et|but|then)\s+)?(?:only\s+|nur\s+|solo\s+|seulement\s+)?(?:{if}|with|for|in case of|bei|mit|con|avec|unless|except|whose|where|those|that|which)\s+")
+    rx(r"^(?:(?:and|und|y|et|but|then)\s+)?(?:(?:check|checks|see|prüfe|comprueba|vérifie)\s+)?(?:only\s+|nur\s+|solo\s+|seulement\s+)?(?:{if}|with|for|in case of|bei|mit|con|avec|unless|except|whose|where|those|that|which)\s+")
         .replace(text.trim(), "")
         .trim_matches([' ', ',', ':', '.'])
         .to_owned()
@@ -71,6 +134,7 @@ fn compare(left: Val, op: Cmp, right: Val) -> Option<Cond> {
 fn single(m: &Masked, text: &str) -> Option<Cond> {
     let t = text.trim();
     sums(m, t)
+        .or_else(|| reached(t))
         .or_else(|| age(t))
         .or_else(|| figures(m, t))
         .or_else(|| sender(m, t))
@@ -144,6 +208,19 @@ fn age(t: &str) -> Option<Cond> {
         field: field(name),
         older,
         seconds,
+    })
+}
+
+/// A page that does not answer as it should.
+fn reached(t: &str) -> Option<Cond> {
+    has(
+        r"^(?:(?:it|the (?:site|page|website|server|url|service|api)|they|die seite|sie|er|el sitio|la página|le site)\s+)?(?:is|are|ist|está|est)\s+(?:down|offline|unreachable|not (?:reachable|available|up|ok)|unavailable|nicht erreichbar|caíd[oa]|en panne|hors ligne)$|^(?:it )?(?:does not|doesn't) (?:respond|answer)$",
+        t,
+    )
+    .then(|| Cond::Compare {
+        left: field("status code"),
+        op: Cmp::Ne,
+        right: lit(200),
     })
 }
 
