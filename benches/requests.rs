@@ -9,6 +9,8 @@
 //! After it: how each ended, and whether `agentctl qa` finds an error in what was built.
 
 use serde_json::{Value, json};
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, clippy::expect_used, reason = "a measurement fails loudly")]
+
 use std::error::Error;
 use std::path::Path;
 use std::process::Command;

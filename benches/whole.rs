@@ -2,6 +2,14 @@
 //!
 //! `cargo bench --bench whole` (N = 10), or `cargo bench --bench whole -- 30`.
 
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a measurement fails loudly"
+)]
+
 use std::error::Error;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

@@ -613,10 +613,11 @@ impl Draft<'_> {
                             {
                                 params.insert(property.name.clone(), value);
                             }
-                        } else if property.required && property.default.as_str() == Some("") {
-                            if let Some(first) = property.options.first() {
-                                params.insert(property.name.clone(), first.value.clone());
-                            }
+                        } else if property.required
+                            && property.default.as_str() == Some("")
+                            && let Some(first) = property.options.first()
+                        {
+                            params.insert(property.name.clone(), first.value.clone());
                         }
                     }
                     PropertyKind::MultiOptions => {

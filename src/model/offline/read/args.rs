@@ -240,15 +240,15 @@ pub fn for_action(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry, verb: 
                 out.push(arg(Role::FileName, name));
             }
         }
-        if entry.key == "ssh" {
-            if let Some(path) = m.all(text, "hk").first() {
-                let role = if verb == "run" {
-                    Role::Command
-                } else {
-                    Role::Path
-                };
-                out.push(arg(role, lit(path.value.clone())));
-            }
+        if entry.key == "ssh"
+            && let Some(path) = m.all(text, "hk").first()
+        {
+            let role = if verb == "run" {
+                Role::Command
+            } else {
+                Role::Path
+            };
+            out.push(arg(role, lit(path.value.clone())));
         }
     }
     if let Some(name) = m
@@ -529,10 +529,9 @@ fn containers(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg
         out.push(arg(Role::Part, lit(part(word))));
     } else if entry.is("db")
         && let Some(e) = m.one(&rx(r"§[rb]\d+§").replace_all(text, ""), "d")
+        && !out.iter().any(|a| a.value == lit(e.value.clone()))
     {
-        if !out.iter().any(|a| a.value == lit(e.value.clone())) {
-            out.push(arg(Role::Part, lit(e.value.clone())));
-        }
+        out.push(arg(Role::Part, lit(e.value.clone())));
     }
     if out.is_empty()
         && has(r"\b(?:same|that|gleiche\w*|selbe\w*|mism[oa]|même)\b", text)
@@ -563,10 +562,9 @@ fn properties(m: &Masked, text: &str) -> Vec<Arg> {
     if let Some(tail) = first(
         r"\b(?:due(?: date| on| in)?|deadline|fällig(?:keit)?(?: am| in)?|fecha (?:límite|de vencimiento)|échéance)\b\s*(.+)$",
         text,
-    ) {
-        if let Some(when) = relative_date(tail).or_else(|| relative_date(text)) {
-            out.push(arg(Role::Due, when));
-        }
+    ) && let Some(when) = relative_date(tail).or_else(|| relative_date(text))
+    {
+        out.push(arg(Role::Due, when));
     }
     let value_of = |word: &str| {
         m.entity(word)

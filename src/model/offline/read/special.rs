@@ -437,7 +437,7 @@ fn http(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
     // "for each URL in column 'url' of a Google Sheet call …": the list is read first.
     for e in services_in(m, t) {
         if let Some(entry) = e.service
-            && !mem.trigger.is_some_and(|x| x.key == entry.key)
+            && mem.trigger.is_none_or(|x| x.key != entry.key)
             && !mem.read.iter().any(|(x, _)| x.key == entry.key)
             && (entry.is("sheet") || entry.is("db") || entry.is("base") || entry.is("crm"))
         {

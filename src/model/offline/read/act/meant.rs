@@ -194,12 +194,11 @@ pub(super) fn implied(
             .chain(mem.trigger)
             .chain(mem.used.iter().rev().copied())
             .find(|e| fits(e) && !e.actions.is_empty());
-        if matches!(verb.verb.as_str(), "update" | "delete")
-            || matches!(noun.as_str(), "comment" | "note" | "notiz")
+        if (matches!(verb.verb.as_str(), "update" | "delete")
+            || matches!(noun.as_str(), "comment" | "note" | "notiz"))
+            && seen.is_some()
         {
-            if seen.is_some() {
-                return seen;
-            }
+            return seen;
         }
     }
     if matches!(
