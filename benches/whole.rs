@@ -1,13 +1,13 @@
 //! Whole processes: wall time (median of N) and the largest resident memory of the commands that people type.
 //!
 //! `cargo bench --bench whole` (N = 10), or `cargo bench --bench whole -- 30`.
-
 #![allow(
     clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
     clippy::expect_used,
-    reason = "a measurement fails loudly"
+    clippy::type_complexity,
+    reason = "tests and measurements fail loudly"
 )]
 
 use std::error::Error;

@@ -1,4 +1,12 @@
 //! The reader against requests of its own: what starts the workflow, what it does, and that a plan always compiles.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::type_complexity,
+    reason = "tests and measurements fail loudly"
+)]
 
 mod plain;
 mod summary;
