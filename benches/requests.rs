@@ -7,8 +7,17 @@
 //! OUTDIR/<id>.json: a workflow (`{"workflow", "questions", "notes"}`), `{"kind": "clarify", "questions"}` or
 //! `{"kind": "refuse", "reason", "alternatives"}`. Requests are built with `--yes`, those of kind clarify without.
 //! After it: how each ended, and whether `agentctl qa` finds an error in what was built.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::type_complexity,
+    reason = "tests and measurements fail loudly"
+)]
 
 use serde_json::{Value, json};
+
 use std::error::Error;
 use std::path::Path;
 use std::process::Command;

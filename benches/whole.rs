@@ -1,6 +1,14 @@
 //! Whole processes: wall time (median of N) and the largest resident memory of the commands that people type.
 //!
 //! `cargo bench --bench whole` (N = 10), or `cargo bench --bench whole -- 30`.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::type_complexity,
+    reason = "tests and measurements fail loudly"
+)]
 
 use std::error::Error;
 use std::process::{Command, Stdio};

@@ -111,7 +111,7 @@ fn a_cut_at_any_byte_is_healed_and_loses_no_whole_record() {
         assert_eq!(loaded.torn.is_none(), clean, "cut at {cut}");
         if let Some(torn) = &loaded.torn {
             let kept = fs::read(torn.kept_as.as_ref().unwrap()).unwrap();
-            assert_eq!(bytes[..cut].ends_with(&kept), true);
+            assert!(bytes[..cut].ends_with(&kept));
             assert_eq!(kept.len(), torn.bytes);
         }
         journal.append(at(7), started(), false).unwrap();

@@ -48,7 +48,7 @@ fn the_first_command_builds_a_workflow_that_passes_the_check() {
     let state = project.read_json("memory/run_state.json");
     assert_eq!(state["stage"], "complete");
     assert_eq!(
-        state["workflow"]["graph_hash"],
+        state["state"]["workflow"]["graph_hash"],
         report["workflow"]["graph_hash"]
     );
 }

@@ -1,10 +1,11 @@
 //! The built binary, as its users run it.
 #![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
     clippy::unwrap_used,
     clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
+    clippy::type_complexity,
+    reason = "tests and measurements fail loudly"
 )]
 
 mod build;

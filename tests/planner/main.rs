@@ -1,4 +1,15 @@
 //! The reader against requests of its own: what starts the workflow, what it does, and that a plan always compiles.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::type_complexity,
+    reason = "tests and measurements fail loudly"
+)]
+
+mod plain;
+mod summary;
 
 use agentctl::model::offline::compile::compile;
 use agentctl::model::offline::plan::{Does, ScheduleRule, Step, Trigger};
@@ -58,7 +69,7 @@ fn plain_requests_in_four_languages() {
         ),
         (
             "Every Monday 8am: get the top 10 posts from Hacker News and email them to me at joe@x.io",
-            "hackerNews.GetMany, emailSend.Send",
+            "hackerNews.GetMany, aggregate, emailSend.Send",
         ),
         (
             "Jeden Freitag um 15 Uhr alle offenen Jira-Vorgänge im Projekt WEB sammeln, von Claude zusammenfassen lassen und als E-Mail an team@firma.de senden",

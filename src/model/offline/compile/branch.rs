@@ -382,13 +382,10 @@ impl Draft<'_> {
             .collect();
         // what follows belongs to the last sibling that goes on: one chain, so that it runs once
         let last = places.into_iter().rev().find(|p| !p.is_dead());
-        last.map_or_else(
-            || At {
-                ends: Vec::new(),
-                ..at.clone()
-            },
-            |p| p,
-        )
+        last.unwrap_or_else(|| At {
+            ends: Vec::new(),
+            ..at.clone()
+        })
     }
 
     /// Sources side by side, appended.

@@ -288,7 +288,12 @@ impl Draft<'_> {
                             })
                         })
                 })
-                .or_else(|| self.subject(at))?;
+                .or_else(|| {
+                    // an answer is better than a trigger that carries nothing
+                    at.json
+                        .filter(|i| self.origins.get(*i).is_some_and(|o| !o.closed))
+                        .or_else(|| self.subject(at))
+                })?;
         let origin = self.origins.get(index)?;
         Some((index, origin.spell(name), false))
     }

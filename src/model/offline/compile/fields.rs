@@ -275,7 +275,8 @@ fn trigger_shape(short: &str) -> Option<Shape> {
             "row sheet spreadsheet line column",
             &[("row number", "row_number")],
         ),
-        "airtableTrigger" | "airtable" => Shape("fields", AsSaid, "record row airtable", &[]),
+        "airtableTrigger" => Shape("fields", AsSaid, "record row airtable", &[]),
+        "airtable" => Shape("", AsSaid, "record row airtable", &[("id|record id", "id")]),
         "notionTrigger" | "notion" => Shape(
             "",
             Snake,

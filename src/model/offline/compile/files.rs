@@ -7,7 +7,7 @@ use super::data::{Origin, Spelling};
 use super::draft::{At, Draft};
 use super::message::take;
 use super::place::object;
-use super::service::Call;
+use super::service::{Call, short_of};
 use super::words::{self, fold};
 
 const TO_FILE: &str = "n8n-nodes-base.convertToFile";
@@ -109,6 +109,42 @@ impl Draft<'_> {
         };
         let name = name.filter(|_| text.contains('.'));
         self.to_file_step(&file, format, name.as_ref(), at)
+    }
+
+    /// A file that is only named (a trigger or a list says that it is there) is downloaded before it is read.
+    fn fetched(&mut self, step: &Step, at: At) -> At {
+        if at.file || at.tool.is_some() || at.binary == "attachment_0" {
+            return at;
+        }
+        let short = at
+            .json
+            .and_then(|i| self.origins.get(i))
+            .and_then(|o| self.workflow.node_by_name(&o.node))
+            .map(|n| {
+                short_of(n.node_type())
+                    .trim_end_matches("Trigger")
+                    .to_owned()
+            })
+            .filter(|s| STORES.contains(&s.as_str()));
+        let Some(short) = short else {
+            return at;
+        };
+        let get = Step {
+            id: format!("{} file", step.id),
+            said: "download the file".to_owned(),
+            does: super::super::plan::Does::Service {
+                service: super::super::plan::Service {
+                    said: short.clone(),
+                    node_types: vec![format!("n8n-nodes-base.{short}")],
+                },
+                verb: Verb::Download,
+                object: Some("file".to_owned()),
+                args: Vec::new(),
+                once: false,
+            },
+            name: None,
+        };
+        self.step(&get, at)
     }
 
     /// "Fetch the zip files from the folder": list them, take those meant, download each.
@@ -384,6 +420,11 @@ impl Draft<'_> {
                     take(args, &Role::Container).or_else(|| take(args, &Role::Part))
                 {
                     params.insert("bucketName".into(), self.value(at, &bucket.value));
+                } else if let Some(used) = self.workflow.nodes.iter().rev().find_map(|n| {
+                    let same = short_of(n.node_type()) == call.short;
+                    n.parameters()?.get("bucketName").filter(|_| same).cloned()
+                }) {
+                    params.insert("bucketName".into(), used);
                 }
                 let name = take(args, &Role::FileName)
                     .or_else(|| take(args, &Role::Path))
@@ -647,6 +688,7 @@ impl Draft<'_> {
         at: At,
     ) -> At {
         let format = fold(format);
+        let at = self.fetched(step, at);
         let at = if at.binary == "attachment_0" && !archive(&format) {
             self.one_file_each(at)
         } else {

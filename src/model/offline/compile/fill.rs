@@ -250,7 +250,7 @@ impl Draft<'_> {
     fn fill_pairs(&self, facts: &Facts, params: &mut Map<String, Value>, wishes: &mut [Wish<'_>]) {
         if wishes
             .iter()
-            .all(|w| w.done || !roles::is_content(&w.arg.role))
+            .all(|w| w.done || !matches!(w.arg.role, Role::Field(_)))
         {
             return;
         }
@@ -281,7 +281,7 @@ impl Draft<'_> {
         let mut list = Vec::new();
         for wish in wishes
             .iter_mut()
-            .filter(|w| !w.done && roles::is_content(&w.arg.role))
+            .filter(|w| !w.done && matches!(w.arg.role, Role::Field(_)))
         {
             let name = roles::as_field(&wish.arg.role);
             list.push(json!({key.as_str(): name, value_name.as_str(): wish.value}));
@@ -371,7 +371,7 @@ impl Draft<'_> {
                     return shape(property, &super::expr::expression(&js));
                 }
                 let id = words(&property.name).last().is_some_and(|w| w == "id")
-                    || words::fold(&label).contains("id");
+                    || words(&label).iter().any(|w| w == "id");
                 if id && let Some(subject) = self.subject(at) {
                     let js = self.at_origin(at, subject, "id");
                     return shape(property, &super::expr::expression(&js));
@@ -389,8 +389,15 @@ impl Draft<'_> {
                     "summary",
                 ]
                 .iter()
-                .any(|w| words::fold(&property.name).contains(w));
-                if textual && let Some(subject) = self.subject(at) {
+                .any(|w| {
+                    // `cityName` is no place for a title
+                    let parts = words::plain(&property.name);
+                    parts.iter().any(|p| p == w) && (*w != "name" || parts.len() == 1)
+                });
+                let subject = self
+                    .subject(at)
+                    .filter(|i| self.origins.get(*i).is_some_and(|o| !o.closed));
+                if textual && let Some(subject) = subject {
                     let js = self.gist(at, subject);
                     return shape(property, &super::expr::expression(&js));
                 }

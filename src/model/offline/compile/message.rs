@@ -124,7 +124,7 @@ impl Draft<'_> {
                     if args.iter().all(|a| a.role != Role::Id) {
                         let id = self
                             .has_field(at, "message id")
-                            .map_or_else(|| "$json.id".to_owned(), |js| js);
+                            .unwrap_or_else(|| "$json.id".to_owned());
                         params.insert("messageId".into(), super::expr::expression(&id));
                     }
                     // a reply goes to who wrote

@@ -28,8 +28,23 @@ pub(super) fn short_of(node_type: &str) -> &str {
 fn reads(verb: Verb, choice: &Choice) -> bool {
     let operation = choice.operation.as_deref().unwrap_or("");
     let by_operation = [
-        "get", "read", "search", "select", "list", "find", "download", "lookup", "history",
-        "query", "load", "keys", "llen",
+        "get",
+        "read",
+        "search",
+        "select",
+        "list",
+        "find",
+        "download",
+        "lookup",
+        "history",
+        "query",
+        "load",
+        "keys",
+        "llen",
+        "current",
+        "forecast",
+        "5DayForecast",
+        "report",
     ]
     .iter()
     .any(|p| operation.starts_with(p));

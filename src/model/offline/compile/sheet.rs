@@ -273,9 +273,7 @@ impl Draft<'_> {
                     Role::Field(name) => {
                         origin = origin.field(
                             name,
-                            &super::words::js_path("", name)
-                                .trim_start_matches('.')
-                                .to_owned(),
+                            super::words::js_path("", name).trim_start_matches('.'),
                         )
                     }
                     Role::Container | Role::Part => {

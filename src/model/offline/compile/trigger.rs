@@ -143,7 +143,7 @@ impl Draft<'_> {
                     closed: true,
                     ..Origin::default()
                 }
-                .field("timestamp|run date", "timestamp");
+                .field("run timestamp|run time", "timestamp");
                 self.opened(&start, &node, origin)
             }
             Trigger::Poll { every, .. } => self.trigger(&Trigger::Schedule {
@@ -451,6 +451,9 @@ impl Draft<'_> {
                 params.insert("options".into(), json!({"downloadAttachments": true}));
             }
             "githubTrigger" | "gitlabTrigger" => {
+                if let Some(kind) = host_event(event, node_type.ends_with("githubTrigger")) {
+                    params.insert("events".into(), json!([kind]));
+                }
                 let locator = node_type.ends_with("githubTrigger");
                 let (owner, repository) =
                     match container.as_deref().and_then(|c| c.rsplit_once('/')) {
@@ -568,6 +571,9 @@ impl Draft<'_> {
                     "event".into(),
                     json!(if updated { "rowUpdate" } else { "rowAdded" }),
                 );
+                if lit(&Role::Part).is_none() {
+                    params.insert("sheetName".into(), json!({"__rl": true, "mode": "list", "value": "gid=0", "cachedResultName": "Sheet1"}));
+                }
             }
             "rssFeedReadTrigger" => {
                 if let Some(url) = lit(&Role::Url).or(container) {
@@ -638,10 +644,11 @@ impl Draft<'_> {
                             {
                                 params.insert(property.name.clone(), value);
                             }
-                        } else if property.required && property.default.as_str() == Some("") {
-                            if let Some(first) = property.options.first() {
-                                params.insert(property.name.clone(), first.value.clone());
-                            }
+                        } else if property.required
+                            && property.default.as_str() == Some("")
+                            && let Some(first) = property.options.first()
+                        {
+                            params.insert(property.name.clone(), first.value.clone());
                         }
                     }
                     PropertyKind::MultiOptions => {
@@ -727,4 +734,27 @@ fn params_hold(params: &Map<String, Value>, val: &Val) -> bool {
     let last = text.rsplit('/').next().unwrap_or(&text).to_owned();
     let blob = Value::Object(params.clone()).to_string();
     !text.is_empty() && (blob.contains(&text) || (text.contains('/') && blob.contains(&last)))
+}
+
+/// The event of a code host by what it is about; "opened" alone says nothing there.
+fn host_event(event: &str, github: bool) -> Option<&'static str> {
+    let said = fold(event);
+    let has = |list: &[&str]| list.iter().any(|w| said.contains(w));
+    Some(match github {
+        true if has(&["pull request", "pull-request", " pr "]) => "pull_request",
+        true if has(&["comment"]) => "issue_comment",
+        true if has(&["issue"]) => "issues",
+        true if has(&["release"]) => "release",
+        true if has(&["star"]) => "watch",
+        true if has(&["fork"]) => "fork",
+        true if has(&["push", "commit"]) => "push",
+        false if has(&["merge request", "merge-request"]) => "merge_requests",
+        false if has(&["pipeline"]) => "pipeline",
+        false if has(&["comment", "note"]) => "note",
+        false if has(&["issue"]) => "issues",
+        false if has(&["release"]) => "releases",
+        false if has(&["tag"]) => "tag_push",
+        false if has(&["push", "commit"]) => "push",
+        _ => return None,
+    })
 }

@@ -239,8 +239,13 @@ pub fn verb(word: &str) -> Option<&'static VerbEntry> {
         })
 }
 
+/// A noun, also in the German dative plural (`Kontakten`).
 pub fn noun(word: &str) -> Option<&'static NounEntry> {
-    NOUNS.get(word)
+    NOUNS.get(word).or_else(|| {
+        word.strip_suffix('n')
+            .filter(|stem| stem.chars().count() >= 6 && stem.ends_with('e'))
+            .and_then(|stem| NOUNS.get(stem))
+    })
 }
 
 pub fn typo(word: &str) -> Option<&'static str> {

@@ -74,8 +74,8 @@ fn swap(clause: &str) -> Option<Swap> {
 
 /// "rename X to Y".
 pub(super) fn rename(workflow: &Workflow, clause: &str, ops: &mut Vec<EditOp>) -> bool {
-    let pattern = format!(
-        r"(?i)\b(?:rename|call|benenne|nenne|renombra|renomme)\s+(.+?)\s+(?:to|as|into|in|zu|um in|a|como|en)\s+(.+?)(?:\s+um)?$"
+    let pattern = String::from(
+        r"(?i)\b(?:rename|call|benenne|nenne|renombra|renomme)\s+(.+?)\s+(?:to|as|into|in|zu|um in|a|como|en)\s+(.+?)(?:\s+um)?$",
     );
     let Some(c) = rx(&pattern).captures(clause) else {
         return false;

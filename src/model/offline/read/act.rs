@@ -8,6 +8,14 @@ use crate::model::offline::read::clause::strip_lead;
 use crate::model::offline::read::text::{Entity, Masked};
 use crate::model::offline::read::value::lit;
 
+mod meant;
+mod words;
+
+pub use meant::host_of;
+use meant::*;
+use words::*;
+pub use words::{object_in, source_and_target, verb_in};
+
 /// What the reader knows while it goes through the request.
 pub struct Memory<'a> {
     pub m: &'a Masked,
@@ -105,60 +113,6 @@ pub fn named(key: &str) -> Service {
     lexicon::service(key).map_or_else(Service::default, |e| service_of(e, &e.label))
 }
 
-/// The verb that leads the clause: the first one; for German the one at the end.
-pub fn verb_in(text: &str) -> Option<(&'static VerbEntry, usize)> {
-    let t = strip_lead(text);
-    let words: Vec<String> = t
-        .split_whitespace()
-        .map(|w| {
-            w.trim_matches(|c: char| !c.is_alphanumeric() && c != '-' && c != '§')
-                .to_lowercase()
-        })
-        .collect();
-    let mut fallback = None;
-    // German: the verb stands at the end ("… an X gemailt werden").
-    if lexicon::verb(words.first().map_or("", String::as_str)).is_none() && words.iter().any(|w| has(r"^(?:der|die|das|den|dem|und|ein|eine[nrms]?|im|am|an|auf|aus|mit|von|nach|zum|zur|ins|als|bei)$", w)) {
-        let at = words.iter().enumerate().rev().take(3).find(|(_, w)| lexicon::verb(w).is_some_and(|v| v.role != "neutral") && has(r"(?:en|t)$", w));
-        if let Some((i, w)) = at && let Some(v) = lexicon::verb(w) {
-            return Some((v, i));
-        }
-    }
-    for (i, w) in words.iter().enumerate() {
-        let Some(v) = lexicon::verb(w) else { continue };
-        let before = i
-            .checked_sub(1)
-            .and_then(|j| words.get(j))
-            .map(String::as_str)
-            .unwrap_or_default();
-        // "the post", "a mail", "every order": a noun.
-        let as_noun = lexicon::noun(w).is_some()
-            && i > 0
-            && (has(
-                r"^(?:a|an|the|each|every|one|single|new|this|that|their|our|my|your|his|her|per|by|via|eine?\w*|der|die|das|den|jede\w*|un|una|el|la|los|las|le|les|cada|chaque|html|csv|urgent|same|summary|thank-you|welcome|open|of|in|as)$",
-                before,
-            ) || before.starts_with('§'));
-        if as_noun {
-            continue;
-        }
-        let next = words.get(i + 1).map(String::as_str).unwrap_or_default();
-        // "gets added", "have it sent": the next verb is the real one.
-        if matches!(w.as_str(), "get" | "gets")
-            && has(r"^\w+(?:ed|en|t)$", next)
-            && lexicon::verb(next).is_some()
-        {
-            continue;
-        }
-        if v.role == "neutral" {
-            fallback = fallback.or(Some((v, i)));
-            continue;
-        }
-        if i == 0 || !has(r"^(?:as|per|via|by|of)$", before) {
-            return Some((v, i));
-        }
-    }
-    fallback
-}
-
 /// Services of the clause that are acted on or read from (no models, no agent tools).
 pub fn services_in<'m>(m: &'m Masked, text: &str) -> Vec<&'m Entity> {
     m.all(text, "s")
@@ -168,342 +122,6 @@ pub fn services_in<'m>(m: &'m Masked, text: &str) -> Vec<&'m Entity> {
                 .is_some_and(|s| !s.is("llm") && !s.is("tool") && !s.is("vector"))
         })
         .collect()
-}
-
-const INTO: &str = r"\b(?:to|into|in|on|onto|via|through|using|over|with|by|at|an|nach|ins|im|in den|in die|in das|zu|zum|über|per|auf|a|al|en|por|à|au|dans|sur|par|against|for)\s+(?:the |our |my |a |an |same |der |die |das |den |dem |unser\w* |mein\w* |la |el |los |las |mi |nuestr\w+ |notre |mon |ma |le )?(?:\w+ ){0,2}?";
-
-/// How a service stands in the clause: read from, or written to.
-pub fn source_and_target<'m>(
-    m: &'m Masked,
-    text: &str,
-) -> (Option<&'m Entity>, Option<&'m Entity>) {
-    let found = services_in(m, text);
-    let mark_of = |e: &Entity| {
-        m.entities
-            .iter()
-            .position(|x| std::ptr::eq(x, e))
-            .map(|i| format!("§s{i}§"))
-            .unwrap_or_default()
-    };
-    let talks = |e: &&Entity| {
-        e.service
-            .is_some_and(|s| s.is("mail") || s.is("chat") || s.is("sms"))
-    };
-    let keeps = |e: &&Entity| {
-        e.service.is_some_and(|s| {
-            !s.actions.is_empty() && !s.is("mail") && !s.is("chat") && !s.is("sms")
-        })
-    };
-    if let (Some(to), Some(from)) = (
-        found.iter().find(|e| talks(e)),
-        found.iter().find(|e| keeps(e)),
-    ) && found.len() == 2
-        && has(
-            r"^(?:send|mail|email|post|text|call|message|schick\w*|sende|envía|manda|envoie|poste|publie|publica|share|teile)\b",
-            strip_lead(text),
-        )
-        && (has(
-            &format!(
-                r"\b(?:in|from|of|aus|von|en|de|dans)\s+(?:\w+ ){{0,3}}?{}",
-                mark_of(from)
-            ),
-            text,
-        ) || has(&format!(r"{}\s+[a-zäöü]{{3,}}", mark_of(from)), text)
-            || first(&format!(r"([\w-]+)\s+{}", mark_of(from)), text)
-                .is_some_and(|w| lexicon::noun(&w.to_lowercase()).is_some()))
-        && !has(
-            &format!(
-                r"\b(?:to|into|an|nach|a|à)\s+(?:\w+ ){{0,2}}?{}",
-                mark_of(from)
-            ),
-            text,
-        )
-    {
-        return (Some(*from), Some(*to));
-    }
-    // "back up the Postgres table t to SFTP /x": what goes, and where to.
-    if let [one, two] = found.as_slice()
-        && has(
-            r"^(?:back(?: it)?[ -]?up|backup|sync\w*|copy|export|import|move|transfer|push|mirror|replicate|load|save|archive|upload|write|migrate|send|exportiere?n?|kopiere?n?|sichere?n?|übertrage?n?|copia|exporta|sincroniza|copie|exporte|synchronise)\b",
-            strip_lead(text),
-        )
-        && has(
-            &format!(
-                r"\b(?:to|into|nach|zu|a|en|vers|dans|in|auf)\s+(?:the |our |my |den |die |das |el |la )?(?:\w+ ){{0,2}}?{}",
-                mark_of(two)
-            ),
-            text,
-        )
-        && !has(
-            &format!(
-                r"\b(?:to|into|nach|in|via|with|per|mit|using)\s+(?:the |our |my )?(?:\w+ ){{0,2}}?{}",
-                mark_of(one)
-            ),
-            text,
-        )
-    {
-        return (Some(*one), Some(*two));
-    }
-    let mut source = None;
-    let mut target = None;
-    for e in &found {
-        let mark = mark_of(e);
-        let into = has(&format!("{INTO}{mark}"), text);
-        let each = has(
-            &format!(
-                r"\b(?:for|für|para|pour)\s+(?:each|every|all|jede\w*|alle|cada|chaque|tous)\s+(?:\w+\s+){{1,3}}(?:in|from|of|aus|de|en|dans)\s+(?:the |our |my )?(?:\w+ )?{mark}"
-            ),
-            text,
-        );
-        let from = each
-            || has(
-                &format!(
-                    r"\b(?:from|out of|aus|von|laut|desde|depuis|of)\s+(?:\w+ ){{0,3}}?{mark}"
-                ),
-                text,
-            )
-            || has(
-                &format!(
-                    "^(?:get |fetch |take |pull |collect |copy |sync |export |send |move )?(?:new|all|every|each|the|my|our|open|recent|latest|neue\\w*|alle)\\s+(?:\\w+ ){{0,2}}{mark}"
-                ),
-                strip_lead(text),
-            ) && found.len() > 1;
-        if from && source.is_none() {
-            source = Some(*e);
-        } else if into || target.is_none() {
-            target = Some(*e);
-        }
-    }
-    if found.len() == 1 && target.is_none() && source.is_some() {
-        return (source, None);
-    }
-    (source, target)
-}
-
-/// The object of the clause: the noun next to the service or behind the verb.
-pub fn object_in(text: &str, mark: &str) -> Option<String> {
-    let words: Vec<String> = strip_lead(text)
-        .split_whitespace()
-        .map(|w| {
-            w.trim_matches(|c: char| !c.is_alphanumeric() && c != '-' && c != '§' && c != '\'')
-                .to_lowercase()
-        })
-        .collect();
-    let noun_at = |i: usize| {
-        let w = words.get(i)?;
-        let two = words.get(i + 1).map(|n| format!("{w}-{n}"));
-        two.and_then(|t| lexicon::noun(&t).map(|n| n.canonical.clone()))
-            .or_else(|| lexicon::noun(w).map(|n| n.canonical.clone()))
-    };
-    if let Some(as_what) = first(
-        r"\bas (?:an? )?(?:internal |private |public )?(note|comment|task)\b",
-        text,
-    ) {
-        return Some(as_what.to_lowercase());
-    }
-    let verb_at = verb_in(text).map_or(0, |(_, i)| i);
-    let stop = |w: &str| {
-        has(
-            r"^(?:to|in|into|from|on|with|for|via|aus|in|im|mit|en|de|desde|dans|avec|whose|who|that|which|as|of)$",
-            w,
-        )
-    };
-    for i in verb_at + 1..words.len() {
-        if words.get(i).is_some_and(|w| stop(w)) {
-            break;
-        }
-        if let Some(n) = noun_at(i) {
-            return Some(n);
-        }
-    }
-    if !mark.is_empty()
-        && let Some(at) = words.iter().position(|w| w.starts_with(mark))
-    {
-        for i in at + 1..at + 3 {
-            if words
-                .get(i)
-                .is_some_and(|w| has(r"^(?:to|in|into|for|with|from|and|who|#|§)", w))
-            {
-                break;
-            }
-            if let Some(n) = noun_at(i).filter(|n| {
-                !matches!(
-                    n.as_str(),
-                    "project" | "list" | "channel" | "folder" | "repository"
-                )
-            }) {
-                return Some(n);
-            }
-        }
-    }
-    None
-}
-
-/// The object that a service's plain verb means when none is said.
-fn usual_object(entry: &ServiceEntry) -> Option<&'static str> {
-    const USUAL: [(&str, &str); 15] = [
-        ("chat", "message"),
-        ("mail", "message"),
-        ("sms", "sms"),
-        ("sheet", "row"),
-        ("db", "row"),
-        ("base", "record"),
-        ("files", "file"),
-        ("task", "task"),
-        ("issue", "issue"),
-        ("ticket", "ticket"),
-        ("crm", "contact"),
-        ("newsletter", "member"),
-        ("calendar", "event"),
-        ("cms", "post"),
-        ("social", "post"),
-    ];
-    USUAL.iter().find(|(tag, _)| entry.is(tag)).map(|(_, o)| *o)
-}
-
-/// "delete rows older than 90 days from table t": the node's own deletion cannot compare dates.
-fn delete_sql(entry: &ServiceEntry, arguments: &[Arg], text: &str) -> Option<String> {
-    if !matches!(
-        entry.key.as_str(),
-        "postgres" | "mySql" | "timescaleDb" | "crateDb" | "snowflake" | "questDb"
-    ) || !has(
-        r"\b(?:older than|älter als|más antigu\w+ (?:de|que)|plus (?:vieux|ancien\w*) (?:de|que))\b",
-        text,
-    ) {
-        return None;
-    }
-    let days = crate::model::offline::read::when::duration(text)? / 86_400;
-    let table = arguments
-        .iter()
-        .find(|a| a.role == Role::Part)
-        .and_then(|a| match &a.value {
-            Val::Lit { value } => value.as_str(),
-            _ => None,
-        })?;
-    Some(if entry.key == "mySql" {
-        format!("DELETE FROM {table} WHERE created_at < NOW() - INTERVAL {days} DAY")
-    } else {
-        format!("DELETE FROM {table} WHERE created_at < NOW() - INTERVAL '{days} days'")
-    })
-}
-
-/// A noun of the request that can be an object of this kind of service: a tweet is no object of a database.
-fn suits(entry: &ServiceEntry, object: &str) -> bool {
-    if entry.is("sheet") || entry.is("db") {
-        object == "row"
-    } else if entry.is("base") {
-        matches!(object, "record" | "page" | "comment" | "user")
-    } else if entry.is("files") {
-        matches!(object, "file")
-    } else if entry.is("cms") {
-        matches!(object, "post" | "page" | "comment" | "user" | "product")
-    } else if entry.is("crm") {
-        !matches!(
-            object,
-            "email"
-                | "message"
-                | "customer"
-                | "user"
-                | "subscriber"
-                | "member"
-                | "list"
-                | "folder"
-                | "channel"
-                | "board"
-                | "order"
-                | "row"
-        )
-    } else if entry.is("calendar") {
-        matches!(object, "event" | "calendar")
-    } else {
-        // "add it to the list": a container, unless it is what gets made.
-        !matches!(object, "list" | "folder" | "channel" | "board")
-    }
-}
-
-/// The verb of a service's own terms.
-fn service_verb(entry: &ServiceEntry, verb: &str, text: &str) -> Verb {
-    let upsert = has(
-        r"\b(?:create or update|update or create|add or update|upsert|crea o actualiza\w*|crear o actualizar|anlegen oder aktualisieren|erstelle(?:n)? oder aktualisiere?n?|crée ou met\w* à jour|créer ou mettre à jour)\b",
-        text,
-    );
-    if upsert {
-        return Verb::Upsert;
-    }
-    let verb = if matches!(verb, "process" | "run" | "reply" | "call")
-        && !entry.is("db")
-        && !entry.is("sms")
-        && entry.key != "ssh"
-        && !(verb == "reply" && (entry.is("mail") || entry.is("ticket")))
-    {
-        "add"
-    } else {
-        verb
-    };
-    let writes = matches!(
-        verb,
-        "create"
-            | "add"
-            | "append"
-            | "save"
-            | "insert"
-            | "post"
-            | "send"
-            | "import"
-            | "upsert"
-            | "mail"
-            | "publish"
-            | "upload"
-    );
-    match verb {
-        "draft" => Verb::Create,
-        "get" | "download" if entry.is("files") => {
-            if has(r"\b(?:list|all|every|alle|todos|tous)\b", text) {
-                Verb::GetMany
-            } else {
-                Verb::Download
-            }
-        }
-        "get" | "download" => {
-            if has(
-                r"\b(?:search|searches|suche|suchen|busca|buscar|cherche|find|finde)\b",
-                text,
-            ) && !entry.is("db")
-            {
-                Verb::Search
-            } else if has(
-                r"^(?:\W*)(?:get|fetch|look up|lookup|read|find)\s+(?:the|a|an|that|one)\s+(?:\w+\s+){0,2}(?:by|with id|for this|for that)\b",
-                text,
-            ) {
-                Verb::Get
-            } else {
-                Verb::GetMany
-            }
-        }
-        "update" | "move" if entry.is("files") && verb == "move" => Verb::Move,
-        "update" | "move" => Verb::Update,
-        "delete" => Verb::Delete,
-        "call" if entry.is("sms") => Verb::Call,
-        "reply" if entry.is("mail") || entry.is("ticket") => Verb::Reply,
-        "run" if entry.is("db") => Verb::Query,
-        "run" => Verb::Run,
-        "tweet" => Verb::Create,
-        _ if entry.is("mail") || entry.is("sms") => Verb::Send,
-        _ if entry.is("chat") => {
-            if writes || verb == "reply" {
-                Verb::Send
-            } else {
-                Verb::Post
-            }
-        }
-        _ if entry.is("sheet") && writes => Verb::Append,
-        _ if entry.is("db") && writes => Verb::Insert,
-        _ if entry.is("files") && writes => Verb::Upload,
-        "publish" if entry.is("cms") => Verb::Publish,
-        _ if entry.is("queue") => Verb::Send,
-        _ if writes => Verb::Create,
-        _ => Verb::Create,
-    }
 }
 
 const ONE_FOR_ALL: &str = r"\b(?:one (?:single )?(?:mail|e-mail|email|message|list|report|digest|summary|file|post)|(?:a )?single (?:mail|e-mail|email|message|list|report|digest|summary|post)|as (?:a|one) (?:\w+ )?(?:list|table|digest|summary|report)|in (?:one|a single)|als eine \w+|in einer (?:einzigen )?(?:mail|nachricht|liste)|(?:eine einzige|als (?:liste|tabelle|übersicht))|un (?:solo|único) (?:correo|mensaje|informe)|(?:en|como) una (?:sola )?(?:lista|tabla)|un seul (?:e-?mail|message|mail)|(?:sous forme de|en une seule) (?:liste|tableau)|html[- ]table|not one (?:mail|message|e-mail)|(?:nicht|keine?) eine? \w+ pro|summary|digest|overview|übersicht|zusammenfassung|resumen|récapitulatif|the totals?|list of|csv|excel|xlsx|report)\b";
@@ -543,6 +161,29 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         source = None;
     }
     let mut steps = Vec::new();
+    // "send me the weather from https://…": the page is fetched first.
+    if source.is_none()
+        && verb.role == "action"
+        && let Some(url) = m.after(
+            r"\b(?:from|of|at|von|aus|de|depuis|desde)\s+(?:the (?:api|url|page|site)\s+)?(§u\d+§)",
+            text,
+        )
+        && host_of(&url.value).is_none()
+    {
+        steps.push(mem.step(
+            text,
+            Does::Http {
+                method: "GET".into(),
+                url: url.value.clone(),
+                query: Vec::new(),
+                body: Vec::new(),
+                auth: None,
+                save_as_file: verb.verb == "upload",
+                never_fail: false,
+                rate_per_second: None,
+            },
+        ));
+    }
     if let Some(src) = source
         && let Some(entry) = src.service
         && !is_trigger(mem, entry)
@@ -552,7 +193,10 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         steps.push(read_step(mem, text, src));
         if target.is_some()
             && verb.role == "action"
-            && let Some(filter) = crate::model::offline::read::special::read_filter(mem, text)
+            && let Some(filter) = crate::model::offline::read::special::read_filter(
+                mem,
+                &rx(r"\s+(?:to|into|in|on|via|an|nach|a|en|sur|dans)\s+(?:the |our |my )?(?:channel )?(?:§[sc]\d+§\s*)(?:(?:to|into|in|on|via|an|nach|a|en|sur|dans)?\s*(?:channel )?§[sc]\d+§)*\s*$").replace(text, ""),
+            )
         {
             steps.push(filter);
         }
@@ -568,7 +212,7 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
             .find(|e| e.key == "ssh" || e.key == "ftp")
             .copied()
     {
-        // "fetch the resulting /tmp/x": from where the command ran.
+        // "fetch the resulting /var/x.gz": from where the command ran.
         let arguments = args::for_reading(mem, text, entry);
         let step = mem.step(
             text,
@@ -692,8 +336,25 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         .map(|i| format!("§s{i}§"))
         .unwrap_or_default();
     let many = !mem.read.is_empty() || mem.trigger.is_none();
-    let once = has(ONE_FOR_ALL, &opened) && many;
     let takes_text = entry.is("mail") || entry.is("chat") || entry.is("sms");
+    // "post the open bugs to #dev", "… and mail them to a@b.io": one message with all of them.
+    let read_here = steps.iter().any(|s| {
+        matches!(&s.does, Does::Service { verb: Verb::GetMany, args, .. }
+            if !args.iter().any(|a| a.role == Role::Limit && a.value == lit(1)))
+    });
+    let them = mem.trigger.is_none()
+        && !mem.read.is_empty()
+        && m.one(text, "mc").is_some()
+        && has(
+            r"^\S+\s+(?:them|these|those|the list|the results?|sie|diese|die liste|les|la liste|los|las)\b|^(?:envíal[oa]s|mándal[oa]s|publícal[oa]s|envoie-les)\b",
+            strip_lead(text),
+        );
+    let apart = has(
+        r"\b(?:each|every|individually|separate\w*|one by one|per|jede\w*|einzeln\w*|cada|chaque|pro)\b",
+        text,
+    );
+    let listed = takes_text && (read_here || them) && !apart;
+    let once = has(ONE_FOR_ALL, &opened) && many || listed;
     if once && takes_text && file.is_none() && !steps_are_one(mem, text) {
         let format = if has(
             r"\bhtml[- ]?(?:table|tabelle)|\btable\b|\btabelle\b|\btabla\b|\btableau\b",
@@ -731,7 +392,10 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
             },
         ));
     }
-    let mut v = service_verb(entry, &verb.verb, &opened);
+    // "export all contacts from HubSpot to the sheet": read there, written here.
+    let moved = verb.role == "read" && source.is_some() && target.is_some();
+    let said_verb = if moved { "add" } else { verb.verb.as_str() };
+    let mut v = service_verb(entry, said_verb, &opened);
     // "archive all cards in list Done": they are found first.
     let archives = has(r"\barchiv\w*\b", text)
         && (entry.is("task") || entry.is("issue") || entry.is("ticket") || entry.is("crm"));
@@ -762,6 +426,8 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
         usual_object(entry).map(str::to_owned)
     } else {
         object_in(text, &mark)
+            .filter(|o| suits(entry, o))
+            .or_else(|| object_in(text, ""))
             .filter(|o| suits(entry, o) || verb.verb == "create" && matches!(o.as_str(), "list" | "folder" | "channel" | "board") && has(r"^(?:create|make|open|erstelle|crea|crée)\w*\s+(?:a|an|eine?\w*|un|una|une)\s", strip_lead(text)))
             .or_else(|| {
                 verb.object
@@ -915,275 +581,6 @@ fn is_trigger(mem: &Memory<'_>, entry: &ServiceEntry) -> bool {
     mem.trigger.is_some_and(|t| t.key == entry.key)
 }
 
-/// A name that no node stands for: "post it to Mastodon". Not in German, where every noun is capitalised.
-fn unknown_service(mem: &Memory<'_>, text: &str) -> Option<String> {
-    if mem.language == "de" {
-        return None;
-    }
-    let plain = mem.m.plain(&rx(r"§[a-z]\d+§").replace_all(text, " "));
-    let said = first(
-        r"\b(?:to|into|on|in|from|via|using|with|en|a|sur|dans|vers|desde)\s+(?:our |the |my |nuestro |notre )?((?-i:[A-Z])[\w.-]{2,}(?:\s(?-i:[A-Z])\w+)?)",
-        &plain,
-    )?;
-    (!has(r"^(?:csv|pdf|json|api|sql|llm|html|excel|utc|eur|usd|english|german|spanish|french|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|inbox|done|i)\b", said)).then(|| said.to_owned())
-}
-
-/// Tweets live on X, pull requests on GitHub.
-fn noun_service(text: &str) -> Option<&'static ServiceEntry> {
-    let words: Vec<String> = text
-        .split_whitespace()
-        .map(|w| {
-            w.trim_matches(|c: char| !c.is_alphanumeric() && c != '-')
-                .to_lowercase()
-        })
-        .collect();
-    words.iter().enumerate().find_map(|(i, w)| {
-        let two = words.get(i + 1).map(|n| format!("{w}-{n}"));
-        two.and_then(|t| lexicon::noun(&t))
-            .or_else(|| lexicon::noun(w))
-            .and_then(|n| n.service.as_deref())
-            .and_then(lexicon::service)
-    })
-}
-
-/// "write the result into column 'score' of that row": back into the table that was read.
-fn write_back(mem: &mut Memory<'_>, text: &str, verb: &VerbEntry) -> Option<Step> {
-    let m = mem.m;
-    if verb.role != "action"
-        || !has(
-            r"\b(?:column|columns|spalte|columna|colonne|field|feld|campo)\b",
-            text,
-        )
-        || !has(
-            r"\b(?:that|the same|this|its|same|each|dieser|derselben|jeweiligen|esa|misma|cette|même|back)\b",
-            text,
-        )
-    {
-        return None;
-    }
-    let (entry, _) = mem
-        .read
-        .iter()
-        .rev()
-        .find(|(e, _)| e.is("sheet") || e.is("base") || e.is("db"))?
-        .clone();
-    let column = m
-        .after(
-            r"\b(?:column|spalte|columna|colonne|field|feld|campo)\s+(§[qd]\d+§)",
-            text,
-        )
-        .map(|e| e.value.clone())
-        .or_else(|| {
-            first(r"\b(?:column|spalte|columna|colonne)\s+([\w-]+)", text).map(str::to_owned)
-        })?;
-    let mut arguments = vec![Arg {
-        role: Role::Field(column.clone()),
-        value: crate::model::offline::read::value::field(&column),
-    }];
-    if let Some(key) = &mem.key {
-        arguments.push(Arg {
-            role: Role::MatchOn,
-            value: lit(key.clone()),
-        });
-    }
-    mem.used.push(entry);
-    Some(mem.step(
-        text,
-        Does::Service {
-            service: service_of(entry, &entry.label),
-            verb: Verb::Update,
-            object: Some("row".into()),
-            args: arguments,
-            once: false,
-        },
-    ))
-}
-
-/// A mail is meant although no mail service is named.
-fn mail_like(m: &Masked, text: &str, verb: &VerbEntry) -> bool {
-    (verb.service.as_deref() == Some("email")
-        || matches!(
-            verb.verb.as_str(),
-            "send" | "post" | "mail" | "call" | "reply" | "add" | "draft"
-        ))
-        && (m.one(text, "m").is_some()
-            || verb.service.as_deref() == Some("email")
-            || has(
-                r"\b(?:by|via|per|por|par|an?|thank-you|reminder|confirmation|one|einen?|eine|un|eine kurze)\s+(?:\w+\s+)?(?:e-?mails?|mails?|correo|courriel)\b|\be-?mail\b.*\bto\b|\bto\b.*\binbox\b",
-                text,
-            ))
-}
-
-/// The service that a verb or an address implies.
-fn implied(mem: &Memory<'_>, text: &str, verb: &VerbEntry) -> Option<&'static ServiceEntry> {
-    let m = mem.m;
-    if mail_like(m, text, verb) {
-        return lexicon::service("email");
-    }
-    if verb.verb == "call" || has(r"\b(?:sms|text message)\b", text) {
-        return (m.one(text, "p").is_some() || has(r"\b(?:phone|handy|number)\b", text))
-            .then(|| lexicon::service("twilio"))
-            .flatten();
-    }
-    let channel = m.one(text, "ca").is_some();
-    if channel {
-        return mem
-            .used
-            .iter()
-            .rev()
-            .find(|e| e.is("chat"))
-            .copied()
-            .or_else(|| lexicon::service("slack"));
-    }
-    if has(
-        r"\b(?:same|that|the|dieselbe|gleiche[ns]?|misma?|même)\s+(?:sheet|spreadsheet|table|base|database|list|channel|folder|tabelle|liste|hoja|feuille|chat|project|board)\b",
-        text,
-    ) {
-        return mem.used.iter().rev().find(|e| !e.is("mail")).copied();
-    }
-    if verb.verb == "move" {
-        return mem
-            .read
-            .iter()
-            .rev()
-            .map(|(e, _)| *e)
-            .find(|e| e.is("files"))
-            .or_else(|| mem.used.iter().rev().copied().find(|e| e.is("files")));
-    }
-    if let Some(key) = m.one(text, "u").and_then(|e| host_of(&e.value)) {
-        return lexicon::service(key);
-    }
-    // "otherwise create it": in the service that was looked into.
-    if matches!(verb.verb.as_str(), "create" | "add")
-        && has(
-            r"^\w+\s+(?:it|them|one|him|her|ihn|sie|es|einen|lo|la|le|un nouveau)\b",
-            strip_lead(text),
-        )
-        && text.split_whitespace().count() <= 4
-        && let Some(last) = mem
-            .used
-            .iter()
-            .rev()
-            .copied()
-            .chain(mem.read.iter().rev().map(|(e, _)| *e))
-            .find(|e| {
-                e.is("crm")
-                    || e.is("ticket")
-                    || e.is("task")
-                    || e.is("issue")
-                    || e.is("newsletter")
-                    || e.is("base")
-            })
-    {
-        return Some(last);
-    }
-    // "update the page", "add an internal comment": where such a thing was last seen.
-    if matches!(
-        verb.verb.as_str(),
-        "update" | "add" | "delete" | "create" | "post" | "save"
-    ) && let Some(noun) = first(
-        r"\b(row|rows|page|record|entry|ticket|issue|contact|deal|lead|order|card|task|event|comment|note|zeile|eintrag|karte|fila|ligne|notiz)\b",
-        text,
-    ) {
-        let noun = noun.to_lowercase();
-        let fits = |e: &ServiceEntry| match noun.as_str() {
-            "row" | "rows" | "zeile" | "fila" | "ligne" => e.is("sheet") || e.is("db"),
-            "page" | "record" | "entry" | "eintrag" => e.is("base") || e.is("sheet"),
-            "ticket" => e.is("ticket") || e.is("issue"),
-            "issue" => e.is("issue"),
-            "contact" | "deal" | "lead" => e.is("crm"),
-            "order" => e.is("shop"),
-            "comment" | "note" | "notiz" => {
-                e.is("ticket") || e.is("issue") || e.is("crm") || e.is("task")
-            }
-            "card" | "task" | "karte" => e.is("task"),
-            "event" => e.is("calendar"),
-            _ => false,
-        };
-        let seen = mem
-            .read
-            .iter()
-            .rev()
-            .map(|(e, _)| *e)
-            .chain(mem.trigger)
-            .chain(mem.used.iter().rev().copied())
-            .find(|e| fits(e) && !e.actions.is_empty());
-        if matches!(verb.verb.as_str(), "update" | "delete")
-            || matches!(noun.as_str(), "comment" | "note" | "notiz")
-        {
-            if seen.is_some() {
-                return seen;
-            }
-        }
-    }
-    if matches!(
-        verb.verb.as_str(),
-        "publish" | "update" | "delete" | "move" | "reply" | "create" | "add" | "append"
-    ) {
-        return mem
-            .used
-            .iter()
-            .rev()
-            .copied()
-            .chain(mem.read.iter().rev().map(|(e, _)| *e))
-            .find(|e| match verb.verb.as_str() {
-                "publish" => e.is("cms") || e.is("social"),
-                "append" => e.is("sheet"),
-                "create" | "add" => false,
-                _ => !e.is("mail") && !e.is("chat"),
-            })
-            .filter(|_| {
-                !(matches!(verb.verb.as_str(), "delete" | "move")
-                    && mem.trigger.is_some_and(|t| !t.actions.is_empty()))
-            })
-            .or_else(|| {
-                mem.trigger.filter(|t| {
-                    matches!(verb.verb.as_str(), "delete" | "move" | "update")
-                        && !t.actions.is_empty()
-                })
-            })
-            .or_else(|| (verb.verb == "reply").then_some(mem.trigger).flatten());
-    }
-    if let Some(key) = m.one(text, "u").and_then(|e| host_of(&e.value)) {
-        return lexicon::service(key);
-    }
-    if verb.verb == "append" {
-        return lexicon::service("sheet");
-    }
-    if mem
-        .trigger
-        .is_some_and(|t| t.is("chat") && !t.actions.is_empty())
-        && matches!(verb.verb.as_str(), "send" | "post" | "reply")
-        && !has(r"\be-?mail\b|\bmail\b", text)
-    {
-        return mem.trigger;
-    }
-    if matches!(verb.verb.as_str(), "send" | "post" | "mail")
-        && has(r"\b(?:mail|e-mail|email|correo|courriel)\b", text)
-    {
-        return lexicon::service("email");
-    }
-    None
-}
-
-/// The service that a link belongs to.
-pub fn host_of(url: &str) -> Option<&'static str> {
-    const HOSTS: [(&str, &str); 8] = [
-        ("docs.google.com/spreadsheets", "googleSheets"),
-        ("docs.google.com/document", "googleDocs"),
-        ("drive.google.com", "googleDrive"),
-        ("notion.so", "notion"),
-        ("airtable.com", "airtable"),
-        ("trello.com", "trello"),
-        ("sharepoint.com", "microsoftSharePoint"),
-        ("github.com", "github"),
-    ];
-    HOSTS
-        .iter()
-        .find(|(host, _)| url.contains(host))
-        .map(|(_, key)| *key)
-}
-
 /// "Negative ones also into Slack #x": the target says what to do.
 fn sentence_without_verb(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
     let m = mem.m;
@@ -1331,7 +728,18 @@ pub fn read_step(mem: &mut Memory<'_>, text: &str, source: &Entity) -> Step {
     if verb == Verb::Download && m.one(text, "fh").is_none() {
         verb = Verb::GetMany;
     }
-    let object = object_in(text, &mark)
+    let near = first(
+        &format!(r"\b([\p{{L}}-]+)\s+(?:(?:from|of|in|aus|von|de|del|dans|en)\s+(?:the |our |my |der |dem |unser\w* |el |la |le )?)?{mark}"),
+        text,
+    )
+    .and_then(|w| lexicon::noun(&w.to_lowercase()))
+    .map(|n| n.canonical.clone());
+    let behind = object_in(text, &mark);
+    let object = near
+        .filter(|o| {
+            suits(entry, o) && !matches!(o.as_str(), "email" | "message") || entry.is("mail")
+        })
+        .or(behind)
         .filter(|o| suits(entry, o))
         .or_else(|| usual_object(entry).map(str::to_owned));
     let mut arguments = args::for_reading(mem, text, entry);

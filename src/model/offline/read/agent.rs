@@ -623,7 +623,11 @@ pub fn whole(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, plan: &mut Plan) -
             r"\b(?:agent|assistant|bot|chatbot|asistente|assistent|answers?|gpt|llm)\b",
             &m.plain(&text),
         );
-    if !chats && !bot {
+    let fixed = has(
+        r"\b(?:answer|reply|respond|antworte|responde|réponds)\w*\s+(?:(?:to\s+)?(?:it|them|him)\s+)?(?:with|mit|con|avec)\s+(?:the (?:text|message)\s+)?§q\d+§",
+        &text,
+    );
+    if !chats && (!bot || fixed) {
         return false;
     }
     let opened = m.open(&text);

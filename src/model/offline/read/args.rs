@@ -132,6 +132,21 @@ pub fn for_reading(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Ve
     ) {
         out.push(arg(Role::Field("city".into()), lit(city)));
     }
+    if entry.is("issue")
+        && !out.iter().any(|a| a.role == Role::Container)
+        && let Some(repo) = first(
+            r"(?:^|\s)([\w-]+/[\w.-]+)\b",
+            &rx(r"§[a-z]\d+§").replace_all(text, "§"),
+        )
+    {
+        out.push(arg(Role::Container, lit(repo)));
+    }
+    if entry.key == "reddit"
+        && let Some(name) = first(r"\br/(\w+)", text).or(first(r"§s\d+§\s+([a-z]\w{2,})", text))
+        && !has(r"^(?:posts?|and|to|for|in|of|with|from|every)$", name)
+    {
+        out.push(arg(Role::Field("subreddit".into()), lit(name)));
+    }
     if let Some(file) = m.all(text, "h").first() {
         out.push(arg(Role::Path, lit(file.value.clone())));
     }
@@ -251,15 +266,15 @@ pub fn for_action(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry, verb: 
                 out.push(arg(Role::FileName, name));
             }
         }
-        if entry.key == "ssh" {
-            if let Some(path) = m.all(text, "hk").first() {
-                let role = if verb == "run" {
-                    Role::Command
-                } else {
-                    Role::Path
-                };
-                out.push(arg(role, lit(path.value.clone())));
-            }
+        if entry.key == "ssh"
+            && let Some(path) = m.all(text, "hk").first()
+        {
+            let role = if verb == "run" {
+                Role::Command
+            } else {
+                Role::Path
+            };
+            out.push(arg(role, lit(path.value.clone())));
         }
     }
     if let Some(name) = m
@@ -297,6 +312,11 @@ pub fn recipients(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec
         if out.is_empty()
             && let Some(id) = first(r"\bchat(?:[- ]?id)?\s*:?\s*(-?\d{4,})\b", text)
                 .or(first(r"§s\d+§\s+(?:chat\s+)?(-?\d{5,})\b", text))
+        {
+            out.push(arg(Role::Recipient, lit(id)));
+        }
+        if out.is_empty()
+            && let Some(id) = first(r"\bchat(?:\s*-?id)?\s+(-?\d{3,})\b", text)
         {
             out.push(arg(Role::Recipient, lit(id)));
         }
@@ -449,7 +469,7 @@ fn message(mem: &Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
 /// What a message is to tell: "who pushed and what the commit message was" → who pushed, commit message.
 fn content(m: &Masked, text: &str) -> Option<Vec<String>> {
     let masked = rx(r"§r\d+§").replace_all(text, "").into_owned();
-    let masked = rx(r"\s+(?:to|in|into|on|via|an|ins|im|nach|en|a|à|through|over|by|per|auf|with|mit|con|avec)\s+(?:the |our |my |dem |den |die |la |el |le )?(?:\w+ )?§.*$").replace(&masked, "").into_owned();
+    let masked = rx(r"\s+(?:to|from|out of|aus|de|del|in|into|on|via|an|ins|im|nach|en|a|à|through|over|by|per|auf|with|mit|con|avec)\s+(?:the |our |my |dem |den |die |la |el |le )?(?:\w+ )?§.*$").replace(&masked, "").into_owned();
     let unmarked = m.plain(&rx(r"§r\d+§").replace_all(text, ""));
     let t = m.plain(&masked);
     if has(r"\btemplate\b|\bvorlage\b|\bplantilla\b|\bmodèle\b", &t) {
@@ -495,7 +515,15 @@ fn content(m: &Masked, text: &str) -> Option<Vec<String>> {
         .map(|p| clean_field(p))
         .filter(|p| !p.is_empty() && p.split_whitespace().count() <= 5)
         .collect();
-    (!parts.is_empty()).then_some(parts)
+    // "with the contacts from the CRM": what is sent, not a field of it.
+    let things = parts.len() == 1
+        && parts.iter().all(|p| {
+            p.split_whitespace()
+                .last()
+                .is_some_and(|w| crate::model::offline::lexicon::noun(&w.to_lowercase()).is_some())
+        })
+        && m.all(text, "s").len() > usize::from(m.one(text, "m").is_none());
+    (!parts.is_empty() && !things).then_some(parts)
 }
 
 /// "push the order id onto the list", "write name and amount into the table": the fields that are handed over.
@@ -557,7 +585,7 @@ fn containers(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg
         out.push(arg(Role::Container, lit(part(word))));
     }
     if let Some(word) = first(
-        r"\b(?:tab|worksheet|table|tabelle|tabellenblatt|tabla|pestaña|onglet|reiter|sheet tab|blatt)\s+(?:named |called |namens )?(§[qdf]\d+§|[A-Za-z_][\w]*)",
+        r"\b(?:tab|worksheet|table|tabelle|tabellenblatt|tabla|pestaña|onglet|reiter|sheet tab|blatt)\s+(?:named |called |namens )?(§[qdf]\d+§|[A-Za-z_][\w]*(?:-\w+)*|\d{2,})",
         text,
     ) && !has(
         r"^(?:and|in|of|to|for|with|is|on|the|a|that|by|crm|row|from|if|as|so|per|named|called)$",
@@ -566,10 +594,9 @@ fn containers(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg
         out.push(arg(Role::Part, lit(part(word))));
     } else if entry.is("db")
         && let Some(e) = m.one(&rx(r"§[rb]\d+§").replace_all(text, ""), "d")
+        && !out.iter().any(|a| a.value == lit(e.value.clone()))
     {
-        if !out.iter().any(|a| a.value == lit(e.value.clone())) {
-            out.push(arg(Role::Part, lit(e.value.clone())));
-        }
+        out.push(arg(Role::Part, lit(e.value.clone())));
     }
     if out.is_empty()
         && has(r"\b(?:same|that|gleiche\w*|selbe\w*|mism[oa]|même)\b", text)
@@ -600,10 +627,9 @@ fn properties(m: &Masked, text: &str) -> Vec<Arg> {
     if let Some(tail) = first(
         r"\b(?:due(?: date| on| in)?|deadline|fällig(?:keit)?(?: am| in)?|fecha (?:límite|de vencimiento)|échéance)\b\s*(.+)$",
         text,
-    ) {
-        if let Some(when) = relative_date(tail).or_else(|| relative_date(text)) {
-            out.push(arg(Role::Due, when));
-        }
+    ) && let Some(when) = relative_date(tail).or_else(|| relative_date(text))
+    {
+        out.push(arg(Role::Due, when));
     }
     let value_of = |word: &str| {
         m.entity(word)

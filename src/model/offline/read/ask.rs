@@ -60,6 +60,10 @@ pub fn questions(
             .triggers
             .iter()
             .any(|t| matches!(t, Trigger::McpServer { tools, .. } if !tools.is_empty()));
+    let concrete = concrete
+        || !guessed
+            && bare_agent(&plan.steps)
+            && matches!(plan.triggers.first(), Some(Trigger::Chat { .. }));
     let refers = has(CONTEXT, &text);
     let agent_without_hands = bare_agent(&plan.steps) && has(BROAD, &text);
     let broad = agent_without_hands || !concrete && has(BROAD, &text);
@@ -212,7 +216,7 @@ impl Gaps<'_> {
             return;
         }
         self.out.push(Question {
-            id: format!("q{}", self.out.len() + 1),
+            id: topic.to_owned(),
             topic: topic.to_owned(),
             text,
             options,

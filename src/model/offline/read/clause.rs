@@ -116,7 +116,7 @@ pub fn starts_predicate(text: &str, join: Join) -> bool {
         return true;
     }
     if has(
-        r"^(?:for|für|bei|para|pour)\b.{0,40}\b{nothing}\b|^(?:after|at) the (?:last|end)|^(?:am ende|al final|à la fin|zum schluss)|^have (?:an?|the) |^(?:for (?:each|every) |für jede|para cada |pour chaque )|^(?:up to|above|below|over|under|bis zu|über|unter|hasta|más de|menos de|jusqu'à|plus de|moins de) [$€£]?\d|^with (?:an? |the )?[^,]{0,40}\b(?:by|from|using) (?:an? )?(?:ai|llm|gpt|agent)\b|^(?:nobody|no one|niemand) ",
+        r"^(?:for|für|bei|para|pour)\b.{0,40}\b{nothing}\b|^(?:after|at) the (?:last|end)|^(?:am ende|al final|à la fin|zum schluss)|^have (?:an?|the) |^[45]\d\d (?:if|when|for|on)\b|^protected (?:with|by)\b|^(?:for (?:each|every) |für jede|para cada |pour chaque )|^(?:up to|above|below|over|under|bis zu|über|unter|hasta|más de|menos de|jusqu'à|plus de|moins de) [$€£]?\d|^with (?:an? |the )?[^,]{0,40}\b(?:by|from|using) (?:an? )?(?:ai|llm|gpt|agent)\b|^(?:nobody|no one|niemand) ",
         text,
     ) {
         return true;
@@ -245,8 +245,11 @@ pub fn clauses(sentence: &str, index: usize) -> Vec<Clause> {
             }
             _ => {
                 keeps_mark
-                    || starts_predicate(near, kind)
-                    || opens_condition(left) && kind == Join::Comma && !has_imperative(left)
+                    || starts_predicate(near, kind) && !lists_on(left, near)
+                    || opens_condition(left)
+                        && kind == Join::Comma
+                        && !has_imperative(left)
+                        && !lists_on(left, near)
                     || kind == Join::Comma && !left.contains(' ') && has(r"^(?:then|dann)$", left)
             }
         };
@@ -301,6 +304,22 @@ fn push_with_label(out: &mut Vec<Clause>, left: &str, join: Join, next: Join, se
         join,
         sentence,
     });
+}
+
+/// "with name, email and message": a word of a list, though it could be a verb.
+fn lists_on(left: &str, near: &str) -> bool {
+    let words: Vec<String> = near.split_whitespace().map(bare).collect();
+    let one_noun = words.len() == 1 && words.iter().all(|w| lexicon::noun(w).is_some());
+    let plain = words.len() <= 3
+        && !words.iter().any(|w| w.starts_with('§'))
+        && words.first().is_some_and(|w| {
+            lexicon::verb(w).is_none() && !has(r"^{if}$|^{else}$|^(?:then|dann|but|only)$", w)
+        });
+    (one_noun || plain)
+        && has(
+            r"\b(?:with|including|fields?|columns?|mit|con|avec|felder|campos|champs)\b[^§:→]*$",
+            left,
+        )
 }
 
 /// "For each order append a row": the consequence is there already.

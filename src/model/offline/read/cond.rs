@@ -81,7 +81,7 @@ fn rx_split<'t>(pattern: &str, text: &'t str) -> Vec<&'t str> {
 
 /// Without the word that opens it.
 fn opened(text: &str) -> String {
-    rx(r"^(?:(?:and|und|y|et|but|then)\s+)?(?:only\s+|nur\s+|solo\s+|seulement\s+)?(?:{if}|with|for|in case of|bei|mit|con|avec|unless|except|whose|where|those|that|which)\s+")
+    rx(r"^(?:(?:and|und|y|et|but|then)\s+)?(?:(?:check|checks|see|prüfe|comprueba|vérifie)\s+)?(?:only\s+|nur\s+|solo\s+|seulement\s+)?(?:{if}|with|for|in case of|bei|mit|con|avec|unless|except|whose|where|those|that|which)\s+")
         .replace(text.trim(), "")
         .trim_matches([' ', ',', ':', '.'])
         .to_owned()
@@ -94,6 +94,7 @@ fn compare(left: Val, op: Cmp, right: Val) -> Option<Cond> {
 fn single(m: &Masked, text: &str) -> Option<Cond> {
     let t = text.trim();
     sums(m, t)
+        .or_else(|| reached(t))
         .or_else(|| age(t))
         .or_else(|| figures(m, t))
         .or_else(|| sender(m, t))
@@ -167,6 +168,19 @@ fn age(t: &str) -> Option<Cond> {
         field: field(name),
         older,
         seconds,
+    })
+}
+
+/// A page that does not answer as it should.
+fn reached(t: &str) -> Option<Cond> {
+    has(
+        r"^(?:(?:it|the (?:site|page|website|server|url|service|api)|they|die seite|sie|er|el sitio|la página|le site)\s+)?(?:is|are|ist|está|est)\s+(?:down|offline|unreachable|not (?:reachable|available|up|ok)|unavailable|nicht erreichbar|caíd[oa]|en panne|hors ligne)$|^(?:it )?(?:does not|doesn't) (?:respond|answer)$",
+        t,
+    )
+    .then(|| Cond::Compare {
+        left: field("status code"),
+        op: Cmp::Ne,
+        right: lit(200),
     })
 }
 

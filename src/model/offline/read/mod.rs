@@ -12,11 +12,12 @@ pub mod flow;
 pub mod models;
 pub mod named;
 pub mod refuse;
-pub mod signal;
 pub mod shape;
+pub mod signal;
 pub mod special;
 pub mod text;
 pub mod times;
+pub mod title;
 pub mod tree;
 pub mod trigger;
 pub mod value;
@@ -65,7 +66,8 @@ pub fn read(request: &str, cx: &ReadContext) -> Reading {
         timezone: when::zone(&m.plain(&m.text)),
         ..Plan::default()
     };
-    plan.name = flow::name(&m, &mut clauses);
+    let (name, labelled) = flow::name(&m, &mut clauses);
+    plan.name = name;
     constraints(&m, &mut clauses, &mut plan);
     agent::without_unwanted(&mut clauses);
     let mut found = trigger::find(&mut mem, &mut clauses);
@@ -85,6 +87,9 @@ pub fn read(request: &str, cx: &ReadContext) -> Reading {
     plan.steps = steps;
     plan.on_error = on_error;
     plan.lenient = std::mem::take(&mut mem.lenient);
+    if !labelled && let Some(name) = title::title(&plan, &answered) {
+        plan.name = name;
+    }
     if let Some(r) = &refusal {
         if refuse::is_about_secret(r) {
             refuse::with_credentials(&mut plan, said);
@@ -128,7 +133,7 @@ pub fn language(text: &str) -> &'static str {
     const SMALL: [(&str, &str); 4] = [
         (
             "de",
-            r"\b(?:der|die|das|und|ein|eine|einen|einer|nicht|mit|für|ist|wenn|aus|den|dem|soll|sollen|bitte|jeden|jede|jeder|im|auf|von|bei|mir|alle|wird|werden|schick|als)\b",
+            r"\b(?:der|die|das|und|ein|eine|einen|einer|nicht|mit|für|ist|wenn|aus|den|dem|soll|sollen|bitte|jeden|jede|jeder|im|auf|von|bei|mir|alle|wird|werden|schick|als|wir|ich|sie|wenn|neue[rnms]?|zu|zum|zur|nach|an|am|vom|oder|dann|uns)\b",
         ),
         (
             "es",
@@ -201,7 +206,11 @@ fn silent_conditions(clauses: &mut [clause::Clause]) {
         let silent = clauses.get(i).is_some_and(|c| {
             has(r"^(?:(?:then|dann|just|simply)\s+)?(?:{nothing}|soll nichts|nichts soll|send nothing|post nothing|don't send|do not send|don't post|do not post|no message|stay (?:quiet|silent)|skip it|no (?:se )?\w+ nada|ne rien \w+|es soll nichts|keine \w+ (?:senden|schicken))", &c.text)
         });
-        if !silent {
+        // "…, do nothing, otherwise …": the condition decides about what follows.
+        let decides = clauses
+            .get(i + 1)
+            .is_some_and(|n| has(r"^{else}\b", clause::strip_lead(&n.text)));
+        if !silent || decides {
             continue;
         }
         let Some(before) = i.checked_sub(1) else {

@@ -271,7 +271,9 @@ fn limit(t: &str) -> Option<Does> {
         clippy::cast_sign_loss,
         reason = "a small positive figure"
     )]
-    (n >= 1.0 && n <= 10_000.0).then_some(Does::LimitTo { n: n as u32 })
+    (1.0..=10_000.0)
+        .contains(&n)
+        .then_some(Does::LimitTo { n: n as u32 })
 }
 
 /// The field of a sum, for those who sort by it afterwards.

@@ -212,6 +212,45 @@ impl Masked {
             }
         }
         out.push_str(text.get(rest..).unwrap_or_default());
+        self.mask_names(&out)
+    }
+
+    /// A capitalised name right behind its container ("the Google Sheet Orders", "board Roadmap") is set aside like a quoted one.
+    fn mask_names(&mut self, text: &str) -> String {
+        let named = rx(
+            r"(?P<head>(?P<mark>§s\d+§)|\b(?:sheet|spreadsheet|workbook|base|database|datenbank|board|list|liste|lista|audience|collection|folder|ordner|carpeta|dossier|tab|table|tabelle|tabla|worksheet|calendar|kalender|calendario|hoja|feuille|segment))\s+(?P<name>(?-i:[A-ZÄÖÜÉ][\wäöüßéèáíóúñ-]*(?:\s[A-ZÄÖÜ0-9][\wäöüßéèáíóúñ-]*)*))(?:$|[\s,.;:!?)])",
+        );
+        let mut out = String::new();
+        let mut from = 0;
+        while let Some(caps) = named.captures_at(text, from) {
+            let (Some(head), Some(name)) = (caps.name("head"), caps.name("name")) else {
+                break;
+            };
+            let holds = caps.name("mark").is_none_or(|mark| {
+                self.entity(mark.as_str())
+                    .and_then(|e| e.service)
+                    .is_some_and(|s| s.is("sheet") || s.is("base"))
+            });
+            let fine = holds
+                && !rx(r"^(?:CSV|ID|IDs|API|URL|JSON|PDF|XLSX|SQL|HTML|I|Every|Each|When|If|Then|And|A|The|It|Bot|Trigger|(?:mon|tues|wednes|thurs|fri|satur|sun)day|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|zeilen?|spalten?|tabelle|einträge?|eintrag)\b")
+                    .is_match(name.as_str());
+            if !fine {
+                out.push_str(text.get(from..head.end()).unwrap_or_default());
+                from = head.end();
+                continue;
+            }
+            out.push_str(text.get(from..name.start()).unwrap_or_default());
+            let mark = self.mark(Entity {
+                kind: Kind::Quoted,
+                value: name.as_str().to_owned(),
+                full: name.as_str().to_owned(),
+                inner: None,
+                service: None,
+            });
+            out.push_str(&mark);
+            from = name.end();
+        }
+        out.push_str(text.get(from..).unwrap_or_default());
         out
     }
 
@@ -387,6 +426,27 @@ fn normalise(request: &str) -> String {
         .replace("=>", " → ")
         .replace('→', " → ")
         .replace('’', "'");
+    // Other words for the same rhythm.
+    for (said, meant) in [
+        (r"\bevery quarter of an hour\b", "every 15 minutes"),
+        (r"\bevery half(?: an)? hour\b", "every 30 minutes"),
+        (r"\b(?:alle|jede) (?:viertelstunde)\b", "alle 15 Minuten"),
+        (r"\b(?:alle|jede) (?:halbe) stunden?\b", "alle 30 Minuten"),
+        (r"\bcada (?:un )?cuarto de hora\b", "cada 15 minutos"),
+        (r"\bcada media hora\b", "cada 30 minutos"),
+        (
+            r"\b(?:twice|three times|two times) a day,? at\b",
+            "every day at",
+        ),
+        (
+            r"\b(?:zweimal|dreimal) (?:am tag|täglich),? um\b",
+            "jeden Tag um",
+        ),
+        (r"\b(?:dos|tres) veces al día,? a las\b", "cada día a las"),
+        (r"\b(?:deux|trois) fois par jour,? à\b", "chaque jour à"),
+    ] {
+        text = rx(said).replace_all(&text, meant).into_owned();
+    }
     // `X/Twitter` is one name.
     text = rx(r"\bX\s*/\s*Twitter\b")
         .replace_all(&text, "Twitter")

@@ -268,7 +268,7 @@ fn phrases() -> Vec<(String, Reader)> {
         ),
         // every 5 minutes, alle 5 Minuten
         (
-            format!(r"\b(?:{{each}})\s+({{num}})\s*(?:-?\s*)({{second}}|{{minute}}|{{hour}}|{{day}}|{{week}}|{{month}})(?:\b|\s|$)"),
+            r"\b(?:{each})\s+({num})\s*(?:-?\s*)({second}|{minute}|{hour}|{day}|{week}|{month})(?:\b|\s|$)".to_string(),
             |c| {
                 let n = number(group(c, 1))?;
                 let seconds = unit_seconds(group(c, 2))?;

@@ -1,0 +1,254 @@
+//! What drops, keeps, sorts or answers: filters, duplicates, replies to a caller.
+
+use super::*;
+
+/// "ignore an alert if the same alertname was handled in the last 30 minutes (Redis key with TTL 1800)".
+pub(super) fn recently_handled(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
+    let m = mem.m;
+    let opened = m.open(t);
+    let c = rx(r"\b(?:same|dieselbe\w*|gleiche\w*|mism[oa]|même)\s+([\w-]+).{0,40}\b(?:in|within|innerhalb|en|dans)\s+(?:the |der |les |los |las )?(?:last|past|letzten|últim[oa]s|derni\w+)\s+(.+)").captures(&opened)?;
+    let key = clean_field(c.get(1)?.as_str());
+    let window = first(r"\bTTL\s*(?:of\s*|=\s*)?(\d+)", &opened)
+        .and_then(|n| n.parse().ok())
+        .or_else(|| when::duration(c.get(2)?.as_str()))?;
+    let store = m
+        .all(t, "s")
+        .iter()
+        .find_map(|e| e.service.filter(|s| s.is("kv")));
+    let Some(store) = store else {
+        return Some(vec![mem.step(
+            t,
+            Does::Dedupe {
+                key: field(&key),
+                window_seconds: Some(window),
+            },
+        )]);
+    };
+    let named_key = || arg(Role::Field("key".into()), field(&key));
+    let lookup = mem.step(
+        t,
+        Does::Service {
+            service: service_of(store, &store.label),
+            verb: crate::model::offline::plan::Verb::Get,
+            object: Some("key".into()),
+            args: vec![named_key()],
+            once: false,
+        },
+    );
+    let not_in = mem.step(
+        t,
+        Does::NotIn {
+            lookup: Box::new(lookup),
+            key: field(&key),
+        },
+    );
+    let set = mem.step(
+        t,
+        Does::Service {
+            service: service_of(store, &store.label),
+            verb: crate::model::offline::plan::Verb::Set,
+            object: Some("key".into()),
+            args: vec![
+                named_key(),
+                arg(Role::Field("value".into()), field(&key)),
+                arg(Role::Field("ttl".into()), lit(window)),
+            ],
+            once: false,
+        },
+    );
+    Some(vec![not_in, set])
+}
+
+pub(super) fn sifting(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
+    let m = mem.m;
+    if let Some(done) =
+        recently_handled(mem, t).or_else(|| crate::model::offline::read::shape::steps(mem, t))
+    {
+        return Some(done);
+    }
+    // Never twice.
+    if has(
+        r"\b(?:never|not|no|nie|nicht|nunca|jamais|don't|do not|without|keine?|sin|sans)\b.{0,40}\b(?:twice|doppelt|zweimal|dos veces|deux fois|duplicates?|duplikate|duplicad\w+|doublons?|repeat(?:ed)?|again)\b|\b(?:de-?dup\w*|only once|nur einmal|una sola vez|une seule fois|only (?:the )?new ones|skip (?:the )?(?:ones|those|items) (?:we|that|already))\b",
+        t,
+    ) && services_in(m, t).is_empty()
+    {
+        let by = first(
+            r"\b(?:de-?dup\w*|duplicates?|duplikate|duplicad\w+|doublons?)\b.{0,20}?\b(?:by|on|nach|anhand|über|por|par)\s+(?:the\s+|der\s+|die\s+)?([\w-]+)",
+            t,
+        );
+        if let Some(by) = by {
+            return Some(vec![mem.step(
+                t,
+                Does::Dedupe {
+                    key: field(by),
+                    window_seconds: None,
+                },
+            )]);
+        }
+        let what = first(
+            r"\b(?:same|dieselbe\w*|denselben|gleiche\w*|mism[oa]|même)\s+([\w-]+)",
+            t,
+        )
+        .unwrap_or("item");
+        let key = field(&format!("{what} id"));
+        return Some(vec![mem.step(
+            t,
+            Does::Dedupe {
+                key,
+                window_seconds: None,
+            },
+        )]);
+    }
+    // Already in a store.
+    if has(
+        r"^(?:{filterout}|keep only|only keep|behalte nur|nur)\b.*\b(?:already|schon|bereits|ya|déjà|exist\w*|in (?:the )?)\b",
+        t,
+    ) && let Some(e) = services_in(m, t).first().copied()
+        && has(
+            r"\b(?:that|which|who|everyone|everybody|anyone|if|die|que|qui|all|alle)\b",
+            t,
+        )
+        && !has(r"^(?:keep only|only keep)", t)
+    {
+        let key = first(r"^(?:{filterout})\s+(?:all\s+|any\s+|the\s+|everyone|everybody|anyone)?\s*([\w -]*?)\s*(?:that|which|who|if|die|que|qui)\b", t).map(clean_field).unwrap_or_default();
+        let key = if key.is_empty() || has(r"^(?:contacts?|people|leads?|customers?|users?)$", &key)
+        {
+            "email".to_owned()
+        } else {
+            key.trim_end_matches('s').to_owned()
+        };
+        let lookup = read_step(mem, t, e);
+        return Some(vec![mem.step(
+            t,
+            Does::NotIn {
+                lookup: Box::new(lookup),
+                key: field(&key),
+            },
+        )]);
+    }
+    if let Some(tail) = first(r"^(?:{filterout})\s+(.+)$", t)
+        && services_in(m, t).is_empty()
+        && let Some(c) = cond::condition(m, &relative(tail))
+    {
+        return Some(vec![mem.step(
+            t,
+            Does::Filter {
+                condition: Cond::Not { of: Box::new(c) },
+            },
+        )]);
+    }
+    if let Some(tail) = first(
+        r"^(?:keep only|only keep|only take|filter (?:for|by|on|to)|filter|behalte nur|nur|filtere(?: nach)?|quédate solo con|filtra|garde uniquement|ne garde que|only)\s+(.+)$",
+        t,
+    ) && services_in(m, t).is_empty()
+        && let Some(c) = cond::condition(m, &relative(tail))
+    {
+        return Some(vec![mem.step(t, Does::Filter { condition: c })]);
+    }
+    if has(r"^(?:sort|order|sortier\w*|ordena|trie)\b", t) {
+        let by = first(r"\b(?:by|nach|por|par)\s+(?:the\s+)?([\w -]+?)(?:\s+(?:descending|ascending|desc|asc|absteigend|aufsteigend|highest first|newest first|.*first))?$", t).unwrap_or("date");
+        return Some(vec![mem.step(t, Does::Sort { by: field(by), descending: has(r"\b(?:desc\w*|absteigend|highest|newest|latest|largest|descendente|décroissant)\b", t) })]);
+    }
+    if let Some(n) = first(
+        r"^(?:take|keep|only|limit (?:it |them )?to|nimm|toma|garde|pick)\s+(?:only\s+|just\s+)?(?:the\s+)?(?:top|first|newest|latest|best|ersten|primer\w*|premi\w*)\s+(\d+)",
+        t,
+    ) {
+        return Some(vec![mem.step(
+            t,
+            Does::LimitTo {
+                n: n.parse().unwrap_or(10),
+            },
+        )]);
+    }
+    if has(
+        r"^(?:calculate|compute|add up|sum up|berechne\w*|calcula\w*|calcule\w*|count|work out)\b",
+        t,
+    ) {
+        let fields = fields_in(m, t);
+        if !fields.is_empty() {
+            return Some(vec![
+                mem.step(
+                    t,
+                    Does::SetFields {
+                        fields: fields
+                            .iter()
+                            .map(|n| arg(Role::Field(n.clone()), field(n)))
+                            .collect(),
+                    },
+                ),
+            ]);
+        }
+    }
+    None
+}
+
+/// "those that are paid" → "are paid".
+pub(super) fn relative(text: &str) -> String {
+    rx(r"^(?:the|those|ones|all|any|items?|rows?|entries|orders?|tickets?|leads?|contacts?|\w+s)?\s*(?:that|which|who|whose|where|if|with|die|deren|que|cuyo|qui|dont)\s+(?:are|is|have|has|a|an)?\s*").replace(text, "").into_owned()
+}
+
+/// A reply to the webhook's caller.
+pub fn respond(mem: &mut Memory<'_>, text: &str) -> Option<Vec<Step>> {
+    let m = mem.m;
+    let t = strip_lead(text).to_owned();
+    if !has(
+        r"^(?:answers?|responds?|reply|replies|returns?|antworte\w*|gib\b|responde|devuelve|réponds|renvoie|send back|the (?:response|answer)|die antwort)\b",
+        &t,
+    ) || !services_in(m, &t).is_empty()
+        || m.one(&t, "m").is_some()
+    {
+        return None;
+    }
+    let status = first(r"\b([1-5]\d\d)\b", &t)
+        .and_then(|s| s.parse().ok())
+        .unwrap_or(200);
+    let body: Vec<Arg> = fields_in(m, &t)
+        .iter()
+        .map(|n| arg(Role::Field(n.clone()), field(n)))
+        .collect();
+    let as_text: Option<Val> = m
+        .one(&t, "q")
+        .map(|e| template(&e.value))
+        .filter(|_| body.is_empty());
+    Some(vec![mem.step(
+        &t,
+        Does::Respond {
+            status,
+            body,
+            as_text,
+        },
+    )])
+}
+
+/// A condition after a read: "all users whose status is SUSPENDED", "who has birthday today", "without activity for 30 days".
+pub fn read_filter(mem: &mut Memory<'_>, text: &str) -> Option<Step> {
+    let m = mem.m;
+    let tail = first(r"\b((?:whose|where|wer|quién|qui a|deren|cuyo|cuya|dont)\s.+)$", text)
+        .or(first(r"\b((?:older|newer|more|less|overdue|älter|jünger)\s+than\s.+)$", text))
+                .or(first(r"\b((?:from|of|in|within)\s+the (?:last|past)\s+.+)$", text))
+        .or(first(
+            r"\b((?:without|with no|sans|sin|ohne)\s.+)$", text))
+        .or(first(r"\b((?:that|which|who) (?:are|is|have|has|was|were|cost|costs|report|reports)\s.+)$", text))
+        .or(first(r"\b(with (?:a |an )?[\w ]+ (?:of |is )?(?:over|above|below|under|more than|less than|at least|at most|greater than)\s.+)$", text))
+        .or(first(r"\b((?:over|above|below|under|more than|less than|at least)\s+[$€£]?\s?\d.*)$", text))?;
+    let condition = cond::condition(m, tail)?;
+    if let Cond::Compare {
+        left: Val::Field { name, .. },
+        op: Cmp::IsTrue,
+        ..
+    } = &condition
+        && name.split_whitespace().count() > 4
+    {
+        return None;
+    }
+    Some(mem.step(text, Does::Filter { condition }))
+}
+
+/// An answer to the caller, where there is one.
+pub fn respond_if_webhook(mem: &mut Memory<'_>, text: &str) -> Option<Vec<Step>> {
+    if mem.answers_caller {
+        respond(mem, text)
+    } else {
+        None
+    }
+}
