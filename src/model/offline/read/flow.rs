@@ -343,7 +343,17 @@ impl Flow<'_, '_> {
             self.tree.push(filter);
         }
         if reads {
-            for s in special_shape(self.mem, &text) {
+            let mut shaped = special_shape(self.mem, &text);
+            let sorted = shaped.iter().any(|s| matches!(s.does, Does::Sort { .. }));
+            let limited = self.tree.here().last().is_some_and(|s| {
+                matches!(&s.does, Does::Service { args, .. }
+                    if args.iter().any(|a| a.role == crate::model::offline::plan::Role::Limit))
+            });
+            if limited && !sorted {
+                // The source itself takes no more.
+                shaped.retain(|s| !matches!(s.does, Does::LimitTo { .. }));
+            }
+            for s in shaped {
                 self.tree.push(s);
             }
         }

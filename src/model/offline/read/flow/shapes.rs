@@ -427,7 +427,9 @@ impl Flow<'_, '_> {
 
     /// "post the top 3 to …": sorted and cut before they are sent.
     pub(super) fn best_of(&mut self, text: &str) {
-        if verb_in(text).is_none_or(|(v, _)| v.role != "action")
+        // Without a source before it, the clause reads by itself and its source is limited.
+        if self.tree.here().is_empty()
+            || verb_in(text).is_none_or(|(v, _)| v.role != "action")
             || !has(
                 r"\b(?:the|only|die|los|las|les)\s+(?:top|first|newest|latest|{num}\s+(?:newest|latest|most recent|oldest|biggest|largest|highest|cheapest|smallest|lowest|best|worst|neuesten|größten|teuersten|günstigsten|besten|más|mejores|mayores|plus|meilleur\w*))\s",
                 text,
