@@ -17,6 +17,7 @@ pub mod model;
 pub mod n8n;
 pub mod pack;
 pub mod policy;
+pub mod qa;
 pub mod run;
 mod secrets;
 pub mod store;
