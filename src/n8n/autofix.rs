@@ -62,7 +62,8 @@ pub fn fix(workflow: &Workflow, rules: &Rules<'_>, ids: &mut dyn FnMut() -> Stri
     at
 }
 
-fn is_sure(finding: &Finding) -> bool {
+/// Has it a fix that needs nobody's judgement?
+pub fn is_sure(finding: &Finding) -> bool {
     finding
         .fix
         .as_ref()

@@ -38,7 +38,9 @@ pub enum BaselineError {
         column: usize,
         message: String,
     },
-    #[error("is of version {0}, this agentctl reads version {VERSION}; update agentctl or write it again with --write-baseline")]
+    #[error(
+        "is of version {0}, this agentctl reads version {VERSION}; update agentctl or write it again with --write-baseline"
+    )]
     Version(u32),
 }
 
@@ -52,7 +54,12 @@ impl Baseline {
         let malformed = |e: serde_json::Error| BaselineError::Malformed {
             line: e.line(),
             column: e.column(),
-            message: e.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+            message: e
+                .to_string()
+                .split(" at line ")
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
         };
         let head: Head = serde_json::from_str(text).map_err(malformed)?;
         if head.version != VERSION {
@@ -79,7 +86,11 @@ impl Baseline {
                     .values()
                     .map(|known| format!("      {}", serde_json::json!(known)))
                     .collect();
-                format!("    {}: [\n{}\n    ]", serde_json::json!(path), lines.join(",\n"))
+                format!(
+                    "    {}: [\n{}\n    ]",
+                    serde_json::json!(path),
+                    lines.join(",\n")
+                )
             })
             .collect();
         if files.is_empty() {
@@ -92,7 +103,9 @@ impl Baseline {
     }
 
     pub fn knows(&self, path: &str, id: &str) -> bool {
-        self.files.get(path).is_some_and(|list| list.contains_key(id))
+        self.files
+            .get(path)
+            .is_some_and(|list| list.contains_key(id))
     }
 
     pub fn insert(&mut self, path: &str, known: Known) {
@@ -108,7 +121,12 @@ impl Baseline {
     }
 
     /// How many known findings of this file, of the codes that were looked for, are not among `seen`.
-    pub fn gone(&self, path: &str, looked_for: &dyn Fn(&str) -> bool, seen: &BTreeSet<&str>) -> usize {
+    pub fn gone(
+        &self,
+        path: &str,
+        looked_for: &dyn Fn(&str) -> bool,
+        seen: &BTreeSet<&str>,
+    ) -> usize {
         let list = self.files.get(path);
         list.into_iter()
             .flat_map(BTreeMap::values)

@@ -1,12 +1,19 @@
 use super::*;
 
 fn known(id: &str, code: &str, node: Option<&str>) -> Known {
-    Known { id: id.into(), code: code.into(), node: node.map(str::to_owned) }
+    Known {
+        id: id.into(),
+        code: code.into(),
+        node: node.map(str::to_owned),
+    }
 }
 
 fn some() -> Baseline {
     let mut baseline = Baseline::default();
-    baseline.insert("w/b.json", known("2", "n8n/parameter", Some("A \"quoted\"")));
+    baseline.insert(
+        "w/b.json",
+        known("2", "n8n/parameter", Some("A \"quoted\"")),
+    );
     baseline.insert("w/b.json", known("1", "agentctl/unreachable-node", None));
     baseline.insert("a.json", known("1", "n8n/no-trigger", None));
     baseline
@@ -29,7 +36,10 @@ fn the_file_is_sorted_one_line_a_finding() {
     }
     "#);
     assert_eq!(Baseline::read(&some().to_text()), Ok(some()));
-    assert_eq!(Baseline::read(&Baseline::default().to_text()), Ok(Baseline::default()));
+    assert_eq!(
+        Baseline::read(&Baseline::default().to_text()),
+        Ok(Baseline::default())
+    );
 }
 
 #[test]
@@ -45,7 +55,10 @@ fn only_what_was_looked_for_is_forgotten_or_gone() {
     let mut baseline = some();
     let n8n = |code: &str| code.starts_with("n8n/");
     assert_eq!(baseline.gone("w/b.json", &n8n, &BTreeSet::new()), 1);
-    assert_eq!(baseline.gone("w/b.json", &|_| true, &BTreeSet::from(["1", "9"])), 1);
+    assert_eq!(
+        baseline.gone("w/b.json", &|_| true, &BTreeSet::from(["1", "9"])),
+        1
+    );
     baseline.forget("w/b.json", &n8n);
     assert_eq!((baseline.len(), baseline.knows("w/b.json", "1")), (2, true));
 }

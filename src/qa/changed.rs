@@ -45,7 +45,10 @@ pub fn since(rev: &str, sources: Vec<Source>) -> Result<Vec<Source>, GitError> {
             changed.insert(root.clone(), changed_in(&root, rev)?);
         }
         let file = folder.join(whole.file_name().unwrap_or_default());
-        if changed.get(&root).is_some_and(|files| files.contains(&file)) {
+        if changed
+            .get(&root)
+            .is_some_and(|files| files.contains(&file))
+        {
             kept.push(source);
         }
     }
@@ -64,15 +67,32 @@ fn changed_in(root: &Path, rev: &str) -> Result<BTreeSet<PathBuf>, GitError> {
     // From here on only the commit's own name is used: a revision that starts with a dash is no option.
     let commit = git(
         root,
-        &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{rev}^{{commit}}")],
+        &[
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            &format!("{rev}^{{commit}}"),
+        ],
     )?
     .map(line)
     .ok_or_else(|| GitError::NoRevision(rev.to_owned()))?;
     // Where the branch began; without a common ancestor (a shallow clone) the revision itself.
     let base = git(root, &["merge-base", &commit, "HEAD"])?.map_or(commit, line);
     let failed = |what: &str| GitError::Failed(format!("{what} in {}", root.display()));
-    let tracked = git(root, &["diff", "--name-only", "--no-renames", "--diff-filter=d", "-z", &base, "--"])?
-        .ok_or_else(|| failed("diff"))?;
+    let tracked = git(
+        root,
+        &[
+            "diff",
+            "--name-only",
+            "--no-renames",
+            "--diff-filter=d",
+            "-z",
+            &base,
+            "--",
+        ],
+    )?
+    .ok_or_else(|| failed("diff"))?;
     let new = git(root, &["ls-files", "--others", "--exclude-standard", "-z"])?
         .ok_or_else(|| failed("ls-files"))?;
     Ok(tracked

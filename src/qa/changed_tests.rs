@@ -10,7 +10,15 @@ impl Repository {
     }
     fn git(&self, args: &[&str]) {
         let status = Command::new("git")
-            .args(["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false", "-C"])
+            .args([
+                "-c",
+                "user.name=t",
+                "-c",
+                "user.email=t@example.com",
+                "-c",
+                "commit.gpgsign=false",
+                "-C",
+            ])
             .arg(self.0.path())
             .args(args)
             .status()
@@ -29,14 +37,24 @@ impl Repository {
     fn since(&self, rev: &str) -> Result<Vec<String>, GitError> {
         let sources = crate::qa::source::collect(&[self.0.path().to_owned()]).unwrap();
         let kept = since(rev, sources)?;
-        Ok(kept.iter().map(|s| crate::qa::source::relative(&s.path, self.0.path())).collect())
+        Ok(kept
+            .iter()
+            .map(|s| crate::qa::source::relative(&s.path, self.0.path()))
+            .collect())
     }
 }
 
 #[test]
 fn what_the_branch_touched_is_kept() {
     let r = Repository::new();
-    for name in ["same.json", "edited.json", "w/staged.json", "w/ü b.json", "gone.json", "on-main.json"] {
+    for name in [
+        "same.json",
+        "edited.json",
+        "w/staged.json",
+        "w/ü b.json",
+        "gone.json",
+        "on-main.json",
+    ] {
         r.write(name, "{}");
     }
     r.write(".gitignore", "ignored.json\n");
@@ -56,8 +74,20 @@ fn what_the_branch_touched_is_kept() {
     r.write("w/ü b.json", "[]");
     r.write("new.json", "{}");
     r.write("ignored.json", "{}");
-    assert_eq!(r.since("main").unwrap(), ["committed.json", "edited.json", "new.json", "w/staged.json", "w/ü b.json"]);
-    assert_eq!(r.since("HEAD").unwrap(), ["new.json", "w/staged.json", "w/ü b.json"]);
+    assert_eq!(
+        r.since("main").unwrap(),
+        [
+            "committed.json",
+            "edited.json",
+            "new.json",
+            "w/staged.json",
+            "w/ü b.json"
+        ]
+    );
+    assert_eq!(
+        r.since("HEAD").unwrap(),
+        ["new.json", "w/staged.json", "w/ü b.json"]
+    );
 }
 
 #[test]
@@ -65,10 +95,19 @@ fn what_git_cannot_tell_is_an_error() {
     let r = Repository::new();
     r.write("a.json", "{}");
     r.commit();
-    assert_eq!(r.since("no-such"), Err(GitError::NoRevision("no-such".into())));
-    assert_eq!(r.since("--output=x"), Err(GitError::NoRevision("--output=x".into())));
+    assert_eq!(
+        r.since("no-such"),
+        Err(GitError::NoRevision("no-such".into()))
+    );
+    assert_eq!(
+        r.since("--output=x"),
+        Err(GitError::NoRevision("--output=x".into()))
+    );
     let outside = tempfile::tempdir().unwrap();
     std::fs::write(outside.path().join("a.json"), "{}").unwrap();
     let sources = crate::qa::source::collect(&[outside.path().to_owned()]).unwrap();
-    assert!(matches!(since("HEAD", sources), Err(GitError::NoRepository(_))));
+    assert!(matches!(
+        since("HEAD", sources),
+        Err(GitError::NoRepository(_))
+    ));
 }

@@ -22,6 +22,9 @@ const CHUNK: usize = 256;
 /// Files from this size on are checked one at a time.
 const LARGE: u64 = 4 * 1024 * 1024;
 
+/// Rules walk down values; as deep as a file may be nested, with room.
+const STACK: usize = 16 * 1024 * 1024;
+
 /// What is done with sure fixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FixMode {
@@ -102,16 +105,20 @@ impl Check<'_> {
         take: &mut dyn FnMut(&Source, Outcome) -> Result<(), E>,
     ) -> Result<(), E> {
         let one_large = Mutex::new(());
+        let one = |source: &Source| {
+            let size = source.path.metadata().map_or(0, |m| m.len());
+            let _alone = (size >= LARGE || source.is_stdin())
+                .then(|| one_large.lock().unwrap_or_else(PoisonError::into_inner));
+            self.one(source)
+        };
+        // Where no threads can be had, rayon's own pool (or this thread) does it.
+        let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).build();
         for chunk in sources.chunks(CHUNK) {
-            let outcomes: Vec<Outcome> = chunk
-                .par_iter()
-                .map(|source| {
-                    let size = source.path.metadata().map_or(0, |m| m.len());
-                    let _alone = (size >= LARGE || source.is_stdin())
-                        .then(|| one_large.lock().unwrap_or_else(PoisonError::into_inner));
-                    self.one(source)
-                })
-                .collect();
+            let check = || chunk.par_iter().map(one).collect();
+            let outcomes: Vec<Outcome> = match &pool {
+                Ok(pool) => pool.install(check),
+                Err(_) => check(),
+            };
             for (source, outcome) in chunk.iter().zip(outcomes) {
                 take(source, outcome)?;
             }
@@ -179,7 +186,10 @@ impl Check<'_> {
         Checked {
             path: source.shown(),
             workflow: text_at("name"),
-            nodes: workflow.get("nodes").and_then(Value::as_array).map_or(0, Vec::len),
+            nodes: workflow
+                .get("nodes")
+                .and_then(Value::as_array)
+                .map_or(0, Vec::len),
             findings: self.judged(source, findings.into_iter().zip(places)),
             mended: None,
         }
@@ -215,7 +225,10 @@ impl Check<'_> {
         }
         match self.baseline {
             Some(baseline)
-                if baseline.knows(&source::relative(&source.path, &self.baseline_root), &finding.id) =>
+                if baseline.knows(
+                    &source::relative(&source.path, &self.baseline_root),
+                    &finding.id,
+                ) =>
             {
                 State::Known
             }
@@ -235,7 +248,9 @@ impl Check<'_> {
             message: fault.message,
             fix: None,
         };
-        let found = self.looks_for(&finding.code).then_some((finding, fault.place));
+        let found = self
+            .looks_for(&finding.code)
+            .then_some((finding, fault.place));
         Outcome::Checked(vec![Checked {
             path: source.shown(),
             workflow: None,
@@ -264,7 +279,10 @@ fn holds_workflows(document: &Value) -> bool {
 /// Enough of a hash to tell apart what stands in one file.
 fn short_hash(text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
-    hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    hash.iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 #[cfg(test)]

@@ -79,13 +79,7 @@ impl Wanted {
 }
 
 /// `from` is where the member starts (its key, if it has one), `at` where its value does. As deep as the pointers are.
-fn visit(
-    scanner: &Scanner,
-    from: usize,
-    at: usize,
-    wanted: &Wanted,
-    found: &mut [Range<usize>],
-) {
+fn visit(scanner: &Scanner, from: usize, at: usize, wanted: &Wanted, found: &mut [Range<usize>]) {
     let kind = scanner.kind(at);
     let end = match kind {
         Kind::Scalar => scanner.value_end(at),

@@ -34,7 +34,18 @@ fn of_repeated_keys_the_last_counts() {
 
 #[test]
 fn text_that_is_no_json_has_places_too() {
-    for text in ["", "{", "{\"a\"", "{\"a\":", "[", "[1,", "\"", "{a:1}", "{\"a\" 1}", "]"] {
+    for text in [
+        "",
+        "{",
+        "{\"a\"",
+        "{\"a\":",
+        "[",
+        "[1,",
+        "\"",
+        "{a:1}",
+        "{\"a\" 1}",
+        "]",
+    ] {
         for pointer in ["", "/a", "/0", "/a/b"] {
             let _ = at(text, pointer);
         }

@@ -43,8 +43,15 @@ pub fn rewrite(text: &str, old: &Value, new: &Value) -> String {
 fn unit_of(text: &str) -> Option<String> {
     let after = text.split_once('\n')?.1;
     let line = after.lines().find(|line| !line.trim().is_empty())?;
-    let blank: String = line.chars().take_while(|c| matches!(c, ' ' | '\t')).collect();
-    Some(if blank.is_empty() { "  ".to_owned() } else { blank })
+    let blank: String = line
+        .chars()
+        .take_while(|c| matches!(c, ' ' | '\t'))
+        .collect();
+    Some(if blank.is_empty() {
+        "  ".to_owned()
+    } else {
+        blank
+    })
 }
 
 struct Rewriter<'a> {
@@ -75,7 +82,13 @@ impl Rewriter<'_> {
         }
     }
 
-    fn object(&mut self, at: &Range<usize>, old: &Map<String, Value>, new: &Map<String, Value>, depth: usize) {
+    fn object(
+        &mut self,
+        at: &Range<usize>,
+        old: &Map<String, Value>,
+        new: &Map<String, Value>,
+        depth: usize,
+    ) {
         let entries: Vec<Entry> = self.scanner.entries(at.start).collect();
         let key = |entry: &Entry| {
             let key = entry.key.clone().unwrap_or(0..0);
@@ -83,7 +96,8 @@ impl Rewriter<'_> {
         };
         let keys: Vec<String> = entries.iter().map(key).collect();
         let stays: Vec<bool> = keys.iter().map(|k| new.contains_key(k)).collect();
-        let added: Vec<(&String, &Value)> = new.iter().filter(|(k, _)| !old.contains_key(*k)).collect();
+        let added: Vec<(&String, &Value)> =
+            new.iter().filter(|(k, _)| !old.contains_key(*k)).collect();
         if !stays.contains(&true) {
             let written = self.written(&Value::Object(new.clone()), depth);
             return self.replace(at.clone(), written);
@@ -92,7 +106,11 @@ impl Rewriter<'_> {
             .iter()
             .map(|(k, v)| {
                 let space = if self.unit.is_some() { " " } else { "" };
-                format!("{}:{space}{}", Value::from(k.as_str()), self.written(v, depth + 1))
+                format!(
+                    "{}:{space}{}",
+                    Value::from(k.as_str()),
+                    self.written(v, depth + 1)
+                )
             })
             .collect();
         self.list(at, &entries, &stays, more, |rewriter, index, entry| {
@@ -109,17 +127,25 @@ impl Rewriter<'_> {
         let entries: Vec<Entry> = self.scanner.entries(at.start).collect();
         let front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
         let shorter = old.len().min(new.len());
-        let back = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
+        let back = old
+            .iter()
+            .rev()
+            .zip(new.iter().rev())
+            .take_while(|(a, b)| a == b)
+            .count();
         let back = back.min(shorter - front);
         let (olds, news) = (old.len() - back, new.len() - back);
         // Where entries went away or came, those beside them are matched in order.
         let kept = (olds - front).min(news - front);
         let more = new.get(front + kept..news).unwrap_or_default();
-        if kept + front == 0 && !more.is_empty() || (!more.is_empty() && back > 0) || new.is_empty() {
+        if kept + front == 0 && !more.is_empty() || (!more.is_empty() && back > 0) || new.is_empty()
+        {
             let written = self.written(&Value::Array(new.to_vec()), depth);
             return self.replace(at.clone(), written);
         }
-        let stays: Vec<bool> = (0..old.len()).map(|i| i < front + kept || i >= olds).collect();
+        let stays: Vec<bool> = (0..old.len())
+            .map(|i| i < front + kept || i >= olds)
+            .collect();
         let more = more.iter().map(|v| self.written(v, depth + 1)).collect();
         self.list(at, &entries, &stays, more, |rewriter, index, entry| {
             if index < front + kept
@@ -142,7 +168,11 @@ impl Rewriter<'_> {
         let starts = |e: &Entry| e.key.as_ref().map_or(e.value.start, |k| k.start);
         let first = entries.first().map_or(at.end, starts);
         // What stands between two entries besides the comma.
-        let gap = self.text.get(at.start + 1..first).unwrap_or_default().to_owned();
+        let gap = self
+            .text
+            .get(at.start + 1..first)
+            .unwrap_or_default()
+            .to_owned();
         let last_kept = stays.iter().rposition(|stays| *stays);
         let mut kept_before: Option<usize> = None;
         for (index, entry) in entries.iter().enumerate() {
@@ -156,7 +186,11 @@ impl Rewriter<'_> {
                 }
                 continue;
             }
-            let range = match (kept_before, index.checked_sub(1).and_then(|i| entries.get(i)), entries.get(index + 1)) {
+            let range = match (
+                kept_before,
+                index.checked_sub(1).and_then(|i| entries.get(i)),
+                entries.get(index + 1),
+            ) {
                 // Behind one that stays: with the comma before it.
                 (Some(_), Some(before), _) => before.value.end..entry.value.end,
                 // In front of all that stay: with the comma behind it.
@@ -179,7 +213,11 @@ impl Rewriter<'_> {
             return value.to_string();
         }
         let text = String::from_utf8_lossy(&bytes);
-        let line_end = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
+        let line_end = if self.text.contains("\r\n") {
+            "\r\n"
+        } else {
+            "\n"
+        };
         text.replace('\n', &format!("{line_end}{}", unit.repeat(depth)))
     }
 }

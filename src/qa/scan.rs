@@ -94,9 +94,8 @@ impl<'a> Scanner<'a> {
             }
             _ => {
                 let rest = self.text.as_bytes().get(at..).unwrap_or_default();
-                let ends = |b: &u8| {
-                    matches!(b, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t' | b':')
-                };
+                let ends =
+                    |b: &u8| matches!(b, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t' | b':');
                 at + rest.iter().position(ends).unwrap_or(rest.len())
             }
         }

@@ -145,8 +145,13 @@ impl Fault {
 
 /// A file's text. Standard input is read to its end, once.
 pub fn read(source: &Source) -> Result<String, Fault> {
-    let unreadable =
-        |why: &str| Fault::new("agentctl/file-unreadable", format!("cannot be read: {why}"), Place::START);
+    let unreadable = |why: &str| {
+        Fault::new(
+            "agentctl/file-unreadable",
+            format!("cannot be read: {why}"),
+            Place::START,
+        )
+    };
     if let Some(why) = &source.fault {
         return Err(unreadable(why));
     }
@@ -205,7 +210,10 @@ fn decoded(bytes: Vec<u8>) -> Result<String, Fault> {
     String::from_utf8(bytes).or_else(|error| {
         let good = error.utf8_error().valid_up_to();
         let before = String::from_utf8_lossy(error.as_bytes().get(..good).unwrap_or_default());
-        encoding("is not UTF-8 from here on; save it as UTF-8", end_of(&before))
+        encoding(
+            "is not UTF-8 from here on; save it as UTF-8",
+            end_of(&before),
+        )
     })
 }
 
@@ -219,7 +227,11 @@ fn end_of(text: &str) -> Place {
 /// The document, or where and why it is none.
 pub fn parse(text: &str) -> Result<serde_json::Value, Fault> {
     if text.trim().is_empty() {
-        return Err(Fault::new("n8n/structure", "the file is empty", Place::START));
+        return Err(Fault::new(
+            "n8n/structure",
+            "the file is empty",
+            Place::START,
+        ));
     }
     serde_json::from_str(text).map_err(|error| {
         let place = in_characters(text, error.line(), error.column());
@@ -228,11 +240,17 @@ pub fn parse(text: &str) -> Result<serde_json::Value, Fault> {
         if why.starts_with("recursion limit") {
             return Fault::new(
                 "agentctl/file-too-deep",
-                format!("nested deeper than 127 levels at line {}, column {}; not checked", place.line, place.column),
+                format!(
+                    "nested deeper than 127 levels at line {}, column {}; not checked",
+                    place.line, place.column
+                ),
                 place,
             );
         }
-        let message = format!("not valid JSON at line {}, column {}: {why}", place.line, place.column);
+        let message = format!(
+            "not valid JSON at line {}, column {}: {why}",
+            place.line, place.column
+        );
         Fault::new("n8n/structure", message, place)
     })
 }
@@ -240,8 +258,14 @@ pub fn parse(text: &str) -> Result<serde_json::Value, Fault> {
 /// The parser counts a column in bytes, and 0 for the line break before the line.
 fn in_characters(text: &str, line: usize, column: usize) -> Place {
     let content = text.split('\n').nth(line.saturating_sub(1)).unwrap_or("");
-    let bytes = content.as_bytes().get(..column.saturating_sub(1)).unwrap_or(content.as_bytes());
-    Place::point(line.max(1), String::from_utf8_lossy(bytes).chars().count() + 1)
+    let bytes = content
+        .as_bytes()
+        .get(..column.saturating_sub(1))
+        .unwrap_or(content.as_bytes());
+    Place::point(
+        line.max(1),
+        String::from_utf8_lossy(bytes).chars().count() + 1,
+    )
 }
 
 #[cfg(test)]

@@ -141,7 +141,10 @@ impl Waiver {
         self.code.as_ref().is_none_or(code)
             && self.id.as_ref().is_none_or(|id| *id == finding.id)
             && self.node.as_ref().is_none_or(node)
-            && self.path.as_ref().is_none_or(|path_is| path_is.is_match(path))
+            && self
+                .path
+                .as_ref()
+                .is_none_or(|path_is| path_is.is_match(path))
     }
 
     pub fn holds_on(&self, day: Date) -> bool {

@@ -33,14 +33,34 @@ fn a_waiver_means_what_it_names() {
         ("code = \"agentctl/\"\nnode = \"Old\"", "w/a.json", true),
         ("code = \"agentctl/\"\nnode = \"id-1\"", "w/a.json", true),
         ("code = \"agentctl/\"\nnode = \"New\"", "w/a.json", false),
-        ("code = \"agentctl/\"\npath = \"w/*.json\"", "w/a.json", true),
-        ("code = \"agentctl/\"\npath = \"w/*.json\"", "w/b/a.json", false),
-        ("code = \"agentctl/\"\npath = \"**/a.json\"", "w/b/a.json", true),
+        (
+            "code = \"agentctl/\"\npath = \"w/*.json\"",
+            "w/a.json",
+            true,
+        ),
+        (
+            "code = \"agentctl/\"\npath = \"w/*.json\"",
+            "w/b/a.json",
+            false,
+        ),
+        (
+            "code = \"agentctl/\"\npath = \"**/a.json\"",
+            "w/b/a.json",
+            true,
+        ),
         ("code = \"agentctl/\"\npath = \"**/a.json\"", "a.json", true),
         ("code = \"agentctl/\"\npath = \"./w/\"", "w/b/a.json", true),
         ("code = \"agentctl/\"\npath = \"w\"", "ww/a.json", false),
-        ("code = \"agentctl/\"\npath = \"w/?.json\"", "w/a.json", true),
-        ("code = \"agentctl/\"\npath = \"w/a+json\"", "w/aajson", false),
+        (
+            "code = \"agentctl/\"\npath = \"w/?.json\"",
+            "w/a.json",
+            true,
+        ),
+        (
+            "code = \"agentctl/\"\npath = \"w/a+json\"",
+            "w/aajson",
+            false,
+        ),
     ] {
         let waiver = waiver(&format!("{body}\n{REST}")).unwrap();
         assert_eq!(waiver.means(&finding(), path), means, "{body} on {path}");

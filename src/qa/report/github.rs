@@ -18,7 +18,11 @@ pub fn annotations(files: &[Checked], root: &Path) -> String {
                 Severity::Warning => "warning",
                 Severity::Info => "notice",
             };
-            let node = finding.node.as_deref().map(|n| format!("{n}: ")).unwrap_or_default();
+            let node = finding
+                .node
+                .as_deref()
+                .map(|n| format!("{n}: "))
+                .unwrap_or_default();
             let place = &judged.place;
             // Writing to a String cannot fail.
             let _ = writeln!(
@@ -37,7 +41,9 @@ pub fn annotations(files: &[Checked], root: &Path) -> String {
 }
 
 fn message(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
 }
 
 fn property(text: &str) -> String {

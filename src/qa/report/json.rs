@@ -82,3 +82,7 @@ impl<'a> ShownFix<'a> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "json_tests.rs"]
+mod json_tests;

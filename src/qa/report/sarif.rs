@@ -15,19 +15,36 @@ const FINGERPRINT: &str = "agentctlFindingId/v1";
 pub fn sarif(files: &[Checked], root: &Path) -> Value {
     let mut rules: BTreeMap<&str, Severity> = BTreeMap::new();
     for judged in files.iter().flat_map(|file| &file.findings) {
-        let severity = rules.entry(judged.finding.code.as_str()).or_insert(judged.finding.severity);
+        let severity = rules
+            .entry(judged.finding.code.as_str())
+            .or_insert(judged.finding.severity);
         *severity = (*severity).max(judged.finding.severity);
     }
-    let index: BTreeMap<&str, usize> = rules.keys().enumerate().map(|(i, code)| (*code, i)).collect();
+    let index: BTreeMap<&str, usize> = rules
+        .keys()
+        .enumerate()
+        .map(|(i, code)| (*code, i))
+        .collect();
     let results: Vec<Value> = files
         .iter()
         .flat_map(|file| {
             let uri = uri(&relative(Path::new(&file.path), root));
-            file.findings.iter().map(move |judged| (uri.clone(), judged))
+            file.findings
+                .iter()
+                .map(move |judged| (uri.clone(), judged))
         })
-        .map(|(uri, judged)| result(uri, judged, index.get(judged.finding.code.as_str()).copied()))
+        .map(|(uri, judged)| {
+            result(
+                uri,
+                judged,
+                index.get(judged.finding.code.as_str()).copied(),
+            )
+        })
         .collect();
-    let rules: Vec<Value> = rules.iter().map(|(code, severity)| rule(code, *severity)).collect();
+    let rules: Vec<Value> = rules
+        .iter()
+        .map(|(code, severity)| rule(code, *severity))
+        .collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -40,14 +57,33 @@ pub fn sarif(files: &[Checked], root: &Path) -> Value {
 }
 
 fn rule(code: &str, severity: Severity) -> Value {
-    // n8n/unknown-type → "n8n: unknown type"
-    let words = code.replace('/', ": ").replace('-', " ");
+    let (family, rest) = code.split_once('/').unwrap_or(("", code));
+    let what = rest.replace('-', " ");
+    // n8n/unknown-type → N8nUnknownType
+    let name: String = code.split(['/', '-']).map(capitalised).collect();
+    let meaning = match family {
+        "n8n" => format!("{what}: n8n refuses to save or publish the workflow like this."),
+        _ => format!(
+            "{what}: n8n takes the workflow, but a run of it would fail or do the wrong thing."
+        ),
+    };
+    let help = format!(
+        "{meaning} The message says what was seen and what is allowed; docs/qa.md of agentctl says how to fix, waive or record findings."
+    );
     json!({
         "id": code,
-        "name": code,
-        "shortDescription": {"text": words},
+        "name": name,
+        "shortDescription": {"text": capitalised(&what)},
+        "fullDescription": {"text": capitalised(&meaning)},
+        "help": {"text": capitalised(&help)},
         "defaultConfiguration": {"level": level(severity)},
     })
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(chars).collect()
 }
 
 fn level(severity: Severity) -> &'static str {
@@ -75,7 +111,8 @@ fn result(uri: String, judged: &Judged, rule: Option<usize>) -> Value {
         },
     });
     if let Some(node) = &finding.node {
-        let logical = json!([{"name": node, "fullyQualifiedName": finding.pointer, "kind": "element"}]);
+        let logical =
+            json!([{"name": node, "fullyQualifiedName": finding.pointer, "kind": "element"}]);
         insert(&mut location, "logicalLocations", logical);
     }
     let mut result = json!({
