@@ -11,8 +11,8 @@ use std::process::Command;
 pub enum GitError {
     #[error("git cannot be run: {0}")]
     NoGit(String),
-    #[error("{} is in no git repository", .0.display())]
-    NoRepository(PathBuf),
+    #[error("git finds no repository at {}: {why}", .folder.display())]
+    NoRepository { folder: PathBuf, why: String },
     #[error("git knows no revision {0:?}")]
     NoRevision(String),
     #[error("git failed: {0}")]
@@ -56,51 +56,53 @@ pub fn since(rev: &str, sources: Vec<Source>) -> Result<Vec<Source>, GitError> {
 }
 
 fn root_of(folder: &Path) -> Result<PathBuf, GitError> {
-    let shown = git(folder, &["rev-parse", "--show-toplevel"])?
-        .ok_or_else(|| GitError::NoRepository(folder.to_owned()))?;
-    let root = PathBuf::from(String::from_utf8_lossy(&shown).trim_end_matches(['\n', '\r']));
+    let shown =
+        git(folder, &["rev-parse", "--show-toplevel"])?.map_err(|why| GitError::NoRepository {
+            folder: folder.to_owned(),
+            why,
+        })?;
+    let root = path_of(shown.trim_ascii_end());
     Ok(root.canonicalize().unwrap_or(root))
 }
 
 fn changed_in(root: &Path, rev: &str) -> Result<BTreeSet<PathBuf>, GitError> {
     let line = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim().to_owned();
+    let commit = |rev: &str| {
+        let rev = format!("{rev}^{{commit}}");
+        git(
+            root,
+            &["rev-parse", "--verify", "--quiet", "--end-of-options", &rev],
+        )
+    };
+    let failed = |why: String| GitError::Failed(format!("in {}: {why}", root.display()));
+    let new: &[&str] = &["ls-files", "--others", "--exclude-standard", "-z"];
     // From here on only the commit's own name is used: a revision that starts with a dash is no option.
-    let commit = git(
-        root,
-        &[
-            "rev-parse",
-            "--verify",
-            "--quiet",
-            "--end-of-options",
-            &format!("{rev}^{{commit}}"),
-        ],
-    )?
-    .map(line)
-    .ok_or_else(|| GitError::NoRevision(rev.to_owned()))?;
-    // Where the branch began; without a common ancestor (a shallow clone) the revision itself.
-    let base = git(root, &["merge-base", &commit, "HEAD"])?.map_or(commit, line);
-    let failed = |what: &str| GitError::Failed(format!("{what} in {}", root.display()));
-    let tracked = git(
-        root,
-        &[
-            "diff",
-            "--name-only",
-            "--no-renames",
-            "--diff-filter=d",
-            "-z",
-            &base,
-            "--",
-        ],
-    )?
-    .ok_or_else(|| failed("diff"))?;
-    let new = git(root, &["ls-files", "--others", "--exclude-standard", "-z"])?
-        .ok_or_else(|| failed("ls-files"))?;
-    Ok(tracked
-        .split(|b| *b == 0)
-        .chain(new.split(|b| *b == 0))
-        .filter(|name| !name.is_empty())
-        .map(|name| root.join(path_of(name)))
-        .collect())
+    let names = match commit(rev)? {
+        Ok(commit) => {
+            let commit = line(commit);
+            // Where the branch began; without a common ancestor (a shallow clone) the revision itself.
+            let base = git(root, &["merge-base", &commit, "HEAD"])?.map_or(commit, line);
+            let differs = [
+                "diff",
+                "--name-only",
+                "--no-renames",
+                "--diff-filter=d",
+                "-z",
+                &base,
+                "--",
+            ];
+            let mut names = git(root, &differs)?.map_err(failed)?;
+            names.extend(git(root, new)?.map_err(failed)?);
+            names
+        }
+        // Before the first commit everything is new.
+        Err(_) if rev == "HEAD" && commit("HEAD")?.is_err() => {
+            git(root, &[new, &["--cached"]].concat())?.map_err(failed)?
+        }
+        Err(_) => return Err(GitError::NoRevision(rev.to_owned())),
+    };
+    let files = names.split(|b| *b == 0).filter(|name| !name.is_empty());
+    Ok(files.map(|name| root.join(path_of(name))).collect())
 }
 
 #[cfg(unix)]
@@ -113,9 +115,14 @@ fn path_of(name: &[u8]) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(name).into_owned())
 }
 
-/// What git prints; None when it ends with a failure.
-fn git(folder: &Path, args: &[&str]) -> Result<Option<Vec<u8>>, GitError> {
-    let output = Command::new("git")
+/// What git prints; an inner Err is what it complains of.
+fn git(folder: &Path, args: &[&str]) -> Result<Result<Vec<u8>, String>, GitError> {
+    let mut command = Command::new("git");
+    // Inside a hook git sets these for itself; the repository is the one around the files.
+    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
+        command.env_remove(variable);
+    }
+    let output = command
         .arg("-C")
         .arg(folder)
         .args(args)
@@ -123,7 +130,15 @@ fn git(folder: &Path, args: &[&str]) -> Result<Option<Vec<u8>>, GitError> {
         .stdin(std::process::Stdio::null())
         .output()
         .map_err(|e| GitError::NoGit(e.to_string()))?;
-    Ok(output.status.success().then_some(output.stdout))
+    if output.status.success() {
+        return Ok(Ok(output.stdout));
+    }
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    Ok(Err(complaint
+        .lines()
+        .next()
+        .unwrap_or("no reason given")
+        .to_owned()))
 }
 
 #[cfg(test)]

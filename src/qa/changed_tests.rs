@@ -91,6 +91,15 @@ fn what_the_branch_touched_is_kept() {
 }
 
 #[test]
+fn before_the_first_commit_everything_is_new() {
+    let r = Repository::new();
+    r.write("a.json", "{}");
+    r.write("b.json", "{}");
+    r.git(&["add", "a.json"]);
+    assert_eq!(r.since("HEAD").unwrap(), ["a.json", "b.json"]);
+}
+
+#[test]
 fn what_git_cannot_tell_is_an_error() {
     let r = Repository::new();
     r.write("a.json", "{}");
@@ -108,6 +117,6 @@ fn what_git_cannot_tell_is_an_error() {
     let sources = crate::qa::source::collect(&[outside.path().to_owned()]).unwrap();
     assert!(matches!(
         since("HEAD", sources),
-        Err(GitError::NoRepository(_))
+        Err(GitError::NoRepository { .. })
     ));
 }

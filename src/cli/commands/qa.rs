@@ -256,7 +256,7 @@ fn text(files: &[Checked], summary: &Summary, args: &QaArgs) -> String {
         if open.peek().is_none() && file.mended.is_none() {
             continue;
         }
-        out.push_str(&format!("{}\n", style(&file.path).bold()));
+        out.push_str(&format!("{}\n", style(plain_long(&file.path)).bold()));
         if let Some(mended) = &file.mended {
             let verb = if mended.written { "fixed" } else { "would fix" };
             for finding in &mended.fixed {

@@ -243,7 +243,10 @@ fn a_run_has_rules_results_places_and_suppressions() {
 }
 
 fn version_hidden(text: String) -> String {
-    text.replace(concat!("\"", env!("CARGO_PKG_VERSION"), "\""), "\"VERSION\"")
+    text.replace(
+        concat!("\"", env!("CARGO_PKG_VERSION"), "\""),
+        "\"VERSION\"",
+    )
 }
 
 #[test]
