@@ -4,6 +4,7 @@
 use super::baseline::Baseline;
 use super::mend::{self, Mended};
 use super::place::{Place, locate};
+use super::rules;
 use super::source::{self, Fault, Source};
 use super::waiver::{Waiver, matches_code};
 use crate::n8n::catalog::Catalog;
@@ -130,7 +131,7 @@ impl Check<'_> {
     pub fn one(&self, source: &Source) -> Outcome {
         catch_unwind(AssertUnwindSafe(|| self.file(source))).unwrap_or_else(|_| {
             let message = "checking this file failed; please report it with the file: it is a bug in agentctl";
-            let fault = Fault::new("agentctl/internal-error", message, Place::START);
+            let fault = Fault::new(rules::INTERNAL, message, Place::START);
             self.fault(source, fault)
         })
     }

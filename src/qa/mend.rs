@@ -3,6 +3,7 @@
 use super::check::{FixMode, workflows};
 use super::place::Place;
 use super::rewrite::rewrite;
+use super::rules;
 use super::source::{Fault, Source};
 use crate::n8n::autofix::{self, Rules};
 use crate::n8n::catalog::Catalog;
@@ -65,7 +66,7 @@ pub(super) fn mend(
     if mode == FixMode::Write {
         write_atomic(&source.path, written.as_bytes()).map_err(|error| {
             let message = format!("could not be fixed: {error}");
-            Fault::new("agentctl/file-unwritable", message, Place::START)
+            Fault::new(rules::UNWRITABLE, message, Place::START)
         })?;
     }
     let mended = Mended {

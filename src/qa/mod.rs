@@ -11,6 +11,7 @@ mod mend;
 pub mod place;
 pub mod report;
 mod rewrite;
+pub mod rules;
 mod scan;
 pub mod source;
 pub mod summary;

@@ -2,6 +2,7 @@
 //! file is a `Fault`, which becomes a finding; the other files are still checked.
 
 use super::place::Place;
+use super::rules;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
@@ -147,7 +148,7 @@ impl Fault {
 pub fn read(source: &Source) -> Result<String, Fault> {
     let unreadable = |why: &str| {
         Fault::new(
-            "agentctl/file-unreadable",
+            rules::UNREADABLE,
             format!("cannot be read: {why}"),
             Place::START,
         )
@@ -171,7 +172,7 @@ pub fn read(source: &Source) -> Result<String, Fault> {
                 "{size}files over {} MB are not checked (n8n takes at most 16 MB unless N8N_PAYLOAD_SIZE_MAX says otherwise); pinned data is the usual reason: remove it",
                 MAX_BYTES / (1024 * 1024)
             );
-            Err(Fault::new("agentctl/file-too-large", message, Place::START))
+            Err(Fault::new(rules::TOO_LARGE, message, Place::START))
         }
         Ok(Bytes::All(bytes)) => decoded(bytes),
     }
@@ -197,7 +198,7 @@ fn bounded(from: impl Read, size: u64) -> std::io::Result<Bytes> {
 }
 
 fn decoded(bytes: Vec<u8>) -> Result<String, Fault> {
-    let encoding = |message: &str, place| Err(Fault::new("agentctl/file-encoding", message, place));
+    let encoding = |message: &str, place| Err(Fault::new(rules::ENCODING, message, place));
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return encoding("is UTF-16; save it as UTF-8", Place::START);
     }
@@ -239,7 +240,7 @@ pub fn parse(text: &str) -> Result<serde_json::Value, Fault> {
         let why = whole.split(" at line ").next().unwrap_or(&whole);
         if why.starts_with("recursion limit") {
             return Fault::new(
-                "agentctl/file-too-deep",
+                rules::TOO_DEEP,
                 format!(
                     "nested deeper than 127 levels at line {}, column {}; not checked",
                     place.line, place.column

@@ -1,41 +1,55 @@
-//! Connections against the ports that the nodes have under their parameters; what hangs loose or is never reached.
+//! Connections against the ports that the nodes have under their parameters; sub-nodes that are missing or hang loose.
 
 use super::{
     path::joined,
     report::{Draft, Report},
+    rules,
     subject::{Edge, NodeView, Subject},
 };
 use crate::n8n::{
     catalog::{Port, Ports},
     edit::{CONNECTION_KINDS, EditOp},
-    finding::{Confidence, Severity},
+    finding::Confidence,
 };
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Parameters that open an AI input when they are true.
-const INPUT_SWITCHES: [&str; 3] = ["hasOutputParser", "needsFallback", "useReranker"];
+const INPUT_SWITCHES: [&str; 4] = ["hasOutputParser", "needsFallback", "useReranker", "autoFix"];
+/// Parameters whose value decides on the inputs.
+const INPUT_CHOICES: [&str; 8] = [
+    "mode",
+    "operation",
+    "resource",
+    "agent",
+    "operationMode",
+    "textSplittingMode",
+    "chunkingMode",
+    "memory",
+];
 
-pub(super) fn check(subject: &Subject, report: &mut Report) {
-    let ports: Vec<NodePorts> = subject.nodes.iter().map(NodePorts::of).collect();
+pub(super) fn check(subject: &Subject, ports: &[NodePorts], report: &mut Report) {
     for edge in &subject.edges {
-        ends(subject, edge, &ports, report);
+        ends(subject, edge, ports, report);
     }
-    for (i, node) in subject.nodes.iter().enumerate() {
+    for (node, ports) in subject.nodes.iter().zip(ports) {
         if node.disabled || node.is_sticky() {
             continue;
         }
-        if let Some(ports) = ports.get(i) {
-            missing_inputs(subject, i, node, ports, report);
-        }
-        loose_sub_node(subject, i, node, report);
+        missing_inputs(subject, node, ports, report);
+        loose_sub_node(subject, node, report);
     }
-    unreached(subject, report);
+}
+
+/// The ports of every node, in the order of the nodes.
+pub(super) fn ports(subject: &Subject) -> Vec<NodePorts> {
+    subject.nodes.iter().map(NodePorts::of).collect()
 }
 
 /// None where they are not known.
-struct NodePorts {
-    inputs: Option<Vec<Port>>,
-    outputs: Option<Vec<Port>>,
+pub(super) struct NodePorts {
+    pub inputs: Option<Vec<Port>>,
+    pub outputs: Option<Vec<Port>>,
 }
 
 impl NodePorts {
@@ -55,7 +69,7 @@ impl NodePorts {
     }
 }
 
-fn count(ports: &[Port], kind: &str) -> usize {
+pub(super) fn count(ports: &[Port], kind: &str) -> usize {
     ports.iter().filter(|p| p.kind == kind).count()
 }
 
@@ -76,14 +90,7 @@ fn ends(subject: &Subject, edge: &Edge, ports: &[NodePorts], report: &mut Report
     };
     let kind_at = joined(&joined("/connections", edge.from_name), edge.kind);
     let place = format!("{kind_at}/{}/{}", edge.output, edge.place);
-    let wrong_type = |message: String| {
-        Draft::new(
-            "agentctl/invalid-connection-type",
-            Severity::Error,
-            place.as_str(),
-            message,
-        )
-    };
+    let wrong_type = |message: String| rules::INVALID_CONNECTION_TYPE.at(place.as_str(), message);
     if !CONNECTION_KINDS.contains(&edge.kind) {
         let message = format!(
             "{:?} is no connection type of n8n; failed items leave by the last main output when the node's onError is \"continueErrorOutput\"",
@@ -125,30 +132,10 @@ fn ends(subject: &Subject, edge: &Edge, ports: &[NodePorts], report: &mut Report
     let inputs = ports.get(to).and_then(|p| p.inputs.as_deref());
     if let Some(inputs) = inputs {
         let has = count(inputs, edge.kind);
-        if let Some(switch) = (has == 0).then(|| switched_on(target, edge.kind)).flatten() {
-            let message = format!(
-                "{:?} takes no {} while its parameter {switch:?} is off, so the connection does nothing",
-                edge.to_name, edge.kind
-            );
-            let operation = EditOp::SetParameter {
-                node: target.address(),
-                pointer: format!("/{switch}"),
-                value: true.into(),
-            };
-            let draft = Draft::new(
-                "agentctl/input-switched-off",
-                Severity::Warning,
-                place.as_str(),
-                message,
-            );
-            return report.node(
-                target,
-                draft.fix(
-                    Confidence::Likely,
-                    format!("turn {switch} on"),
-                    vec![operation],
-                ),
-            );
+        if has == 0
+            && let Some(draft) = switched_off(target, edge, &place)
+        {
+            return report.node(target, draft);
         }
         if has == 0 {
             let message = format!(
@@ -166,14 +153,47 @@ fn ends(subject: &Subject, edge: &Edge, ports: &[NodePorts], report: &mut Report
     }
 }
 
-/// The parameter that would open an input of this kind.
-fn switched_on(target: &NodeView, kind: &str) -> Option<&'static str> {
+/// What to say when another value of a parameter would open an input of this kind.
+fn switched_off(target: &NodeView, edge: &Edge, place: &str) -> Option<Draft> {
     let description = target.description()?;
-    INPUT_SWITCHES.into_iter().find(|switch| {
+    let opens = |name: &str, value: &Value| {
         let mut parameters = target.filled.clone();
-        parameters.insert((*switch).to_owned(), true.into());
-        count(&description.inputs_for(&parameters), kind) > 0
-    })
+        parameters.insert(name.to_owned(), value.clone());
+        count(&description.inputs_for(&parameters), edge.kind) > 0
+    };
+    let said = |what: String| {
+        let message = format!(
+            "{:?} takes no {} while its parameter {what}, so the connection does nothing",
+            edge.to_name, edge.kind
+        );
+        rules::INPUT_SWITCHED_OFF.at(place, message)
+    };
+    for switch in INPUT_SWITCHES {
+        if opens(switch, &Value::Bool(true)) {
+            let operation = EditOp::SetParameter {
+                node: target.address(),
+                pointer: format!("/{switch}"),
+                value: true.into(),
+            };
+            let draft = said(format!("{switch:?} is off"));
+            return Some(draft.fix(
+                Confidence::Likely,
+                format!("turn {switch} on"),
+                vec![operation],
+            ));
+        }
+    }
+    if !matches!(description.inputs, Ports::Rule(_)) {
+        return None;
+    }
+    let choices = description.properties.iter();
+    choices
+        .filter(|p| INPUT_CHOICES.contains(&p.name.as_str()))
+        .find(|p| p.options.iter().any(|o| opens(&p.name, &o.value)))
+        .map(|p| {
+            let value = target.filled.get(&p.name).unwrap_or(&Value::Null);
+            said(format!("{:?} is {value}", p.name))
+        })
 }
 
 fn turned(edge: &Edge, ports: &[NodePorts]) -> &'static str {
@@ -194,98 +214,60 @@ fn out_of_range(place: &str, what: &str, index: u64, has: usize) -> Draft {
         _ => format!("indexes are 0 to {}", has.saturating_sub(1)),
     };
     let message = format!("there is no {what} {index}; {range}");
-    Draft::new(
-        "agentctl/connection-index-out-of-range",
-        Severity::Error,
-        place,
-        message,
-    )
-    .key(what)
+    rules::CONNECTION_INDEX.at(place, message).key(what)
 }
 
-fn missing_inputs(
-    subject: &Subject,
-    at: usize,
-    node: &NodeView,
-    ports: &NodePorts,
-    report: &mut Report,
-) {
-    let required = ports
-        .inputs
-        .iter()
-        .flatten()
-        .filter(|p| p.required && p.kind != "main");
+fn missing_inputs(subject: &Subject, node: &NodeView, ports: &NodePorts, report: &mut Report) {
+    let required = || {
+        let inputs = ports.inputs.iter().flatten();
+        inputs.filter(|p| p.required && p.kind != "main")
+    };
     let mut seen = BTreeSet::new();
-    for port in required.filter(|p| seen.insert(p.kind.clone())) {
-        let fed = subject
-            .edges
-            .iter()
-            .any(|edge| edge.to == Some(at) && edge.input_kind == port.kind && edge.from.is_some());
-        if !fed {
-            let label = port.label.as_deref().unwrap_or(&port.kind);
-            let message = format!(
+    for port in required().filter(|p| seen.insert(p.kind.as_str())) {
+        let needed = required().filter(|p| p.kind == port.kind).count();
+        // n8n looks at enabled sub-nodes only.
+        let enabled = |edge: &&Edge| {
+            let source = edge.from.and_then(|at| subject.nodes.get(at));
+            source.is_some_and(|n| !n.disabled)
+        };
+        let connected = || {
+            subject
+                .entering(node.index)
+                .filter(|e| e.input_kind == port.kind)
+        };
+        let fed = connected().filter(enabled).count();
+        if fed >= needed {
+            continue;
+        }
+        let missing = required().filter(|p| p.kind == port.kind).nth(fed);
+        let label = missing
+            .and_then(|p| p.label.as_deref())
+            .unwrap_or(&port.kind);
+        let message = if connected().count() > fed {
+            format!(
+                "needs an enabled node on its input {label:?} ({}); the one that is connected is disabled",
+                port.kind
+            )
+        } else {
+            format!(
                 "needs a node connected to its input {label:?} ({})",
                 port.kind
-            );
-            report.node(
-                node,
-                Draft::new("agentctl/missing-ai-input", Severity::Error, "", message)
-                    .key(port.kind.as_str()),
-            );
-        }
-    }
-}
-
-fn loose_sub_node(subject: &Subject, at: usize, node: &NodeView, report: &mut Report) {
-    let outgoing = || {
-        subject
-            .edges
-            .iter()
-            .filter(|e| e.from == Some(at) && e.to.is_some())
-    };
-    let incoming_main = subject
-        .edges
-        .iter()
-        .any(|e| e.to == Some(at) && e.kind == "main");
-    if node.is_sub_node() && outgoing().next().is_none() && !incoming_main {
-        let message = "serves other nodes but is connected to none; connect it to the node that uses it, or remove it";
+            )
+        };
         report.node(
             node,
-            Draft::new(
-                "agentctl/subnode-not-connected",
-                Severity::Warning,
-                "",
-                message,
-            ),
+            rules::MISSING_AI_INPUT
+                .at("", message)
+                .key(port.kind.as_str()),
         );
     }
 }
 
-fn unreached(subject: &Subject, report: &mut Report) {
-    let nodes = || subject.nodes.iter().enumerate();
-    let starts: Vec<usize> = nodes()
-        .filter(|(_, n)| n.trigger_like() && !n.disabled)
-        .map(|(i, _)| i)
-        .collect();
-    if starts.is_empty() {
-        return; // nothing starts at all, which is said once
-    }
-    let mut reached = subject.main_after.reached(starts.iter().copied());
-    reached.extend(starts);
-    for (i, node) in nodes() {
-        let judged = !node.disabled && !node.is_sticky() && node.description().is_some();
-        // What serves another node is reached with it.
-        let serves = node.is_sub_node()
-            || subject
-                .edges
-                .iter()
-                .any(|e| e.from == Some(i) && e.kind != "main");
-        if judged && !serves && !reached.contains(&i) {
-            let message = "no trigger leads to this node, so it never runs";
-            report.node(
-                node,
-                Draft::new("agentctl/unreachable-node", Severity::Warning, "", message),
-            );
-        }
+fn loose_sub_node(subject: &Subject, node: &NodeView, report: &mut Report) {
+    let used = subject.leaving(node.index).next().is_some()
+        || subject.entering(node.index).any(|e| e.kind == "main");
+    if node.is_sub_node() && !used {
+        let message = "serves other nodes but is connected to none; connect it to the node that uses it, or remove it";
+        report.node(node, rules::SUBNODE_NOT_CONNECTED.at("", message));
     }
 }

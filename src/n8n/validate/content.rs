@@ -2,8 +2,10 @@
 
 use super::{
     leaves::{Leaf, leaves},
-    report::{Draft, Report},
+    report::Report,
+    rules,
     subject::NodeView,
+    template::{self, Part},
 };
 use crate::n8n::{catalog::PropertyKind, finding::Severity};
 use regex::Regex;
@@ -11,11 +13,28 @@ use serde_json::Value;
 use std::sync::LazyLock;
 
 /// Parameters that n8n parses as strict JSON, so that a mistake stops the run: (node type, parameter).
-const STRICT_JSON: [(&str, &str); 3] = [
+const STRICT_JSON: [(&str, &str); 9] = [
     ("n8n-nodes-base.httpRequest", "jsonBody"),
+    ("n8n-nodes-base.httpRequest", "jsonQuery"),
+    ("n8n-nodes-base.httpRequest", "jsonHeaders"),
     ("n8n-nodes-base.httpRequestTool", "jsonBody"),
     ("n8n-nodes-base.set", "jsonOutput"),
+    ("n8n-nodes-base.respondToWebhook", "responseBody"),
+    (
+        "@n8n/n8n-nodes-langchain.outputParserStructured",
+        "jsonSchemaExample",
+    ),
+    (
+        "@n8n/n8n-nodes-langchain.outputParserStructured",
+        "inputSchema",
+    ),
+    (
+        "@n8n/n8n-nodes-langchain.informationExtractor",
+        "jsonSchemaExample",
+    ),
 ];
+/// What an expression may stand for in JSON: a value, nothing, a text, a field, a separator.
+const STAND_INS: [&str; 5] = ["0", "", "\"a\"", "\"a\":0", ","];
 
 /// Shapes of keys that services issue; a match is a secret, not a placeholder.
 static ISSUED_KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -53,83 +72,95 @@ fn json(node: &NodeView, leaf: &Leaf, report: &mut Report) {
     if !is_json || leaf.text.trim().is_empty() {
         return;
     }
-    let text = match leaf.text.strip_prefix('=') {
-        None => leaf.text.to_owned(),
-        Some(template) => match filled_in(template) {
-            Some(text) => text,
-            None => return, // an unclosed expression has a finding of its own
-        },
-    };
-    if text.trim().is_empty() {
-        return;
-    }
-    let Err(error) = serde_json::from_str::<Value>(&text) else {
-        return;
-    };
     let strict = STRICT_JSON.contains(&(node.node_type, leaf.key));
-    // What an expression yields is unknown: it may bring the missing quotes along.
-    let severity = if strict && !leaf.is_expression() {
+    let problem = match leaf.text.strip_prefix('=') {
+        None if leaf.text.contains("{{") => return, // the forgotten "=" is said elsewhere
+        None => parse(leaf.text).map(|error| (error, strict)),
+        Some(template) => {
+            let parts = template::parts(template);
+            let is_code = |p: &Part| matches!(p, Part::Code { .. });
+            if parts.iter().all(is_code) {
+                return; // one expression gives the whole value
+            }
+            let Some(first) = parse(&filled_in(&parts, "0")) else {
+                return;
+            };
+            // What an expression yields is unknown: it may bring what is missing along.
+            let never = STAND_INS
+                .iter()
+                .all(|stand_in| parse(&filled_in(&parts, stand_in)).is_some());
+            Some((first, strict && never))
+        }
+    };
+    let Some((error, sure)) = problem else { return };
+    let severity = if sure {
         Severity::Error
     } else {
         Severity::Warning
     };
-    let message = format!("is no valid JSON: {error}");
-    report.node(
-        node,
-        Draft::new(
-            "agentctl/json-body-invalid",
-            severity,
-            leaf.pointer.as_str(),
-            message,
-        ),
-    );
+    let draft =
+        rules::JSON_BODY_INVALID.at(leaf.pointer.as_str(), format!("is no valid JSON: {error}"));
+    report.node(node, draft.at_most(severity));
 }
 
-/// The template with every `{{ … }}` replaced by a value that JSON takes in its place.
-fn filled_in(template: &str) -> Option<String> {
-    let mut text = String::new();
-    let mut rest = template;
-    while let Some((before, inside)) = rest.split_once("{{") {
-        let (_, after) = inside.split_once("}}")?;
-        text.push_str(before);
-        text.push('0'); // a number stands on its own and inside quotes
-        rest = after;
+/// Why the text is no JSON; nothing written is no mistake.
+fn parse(text: &str) -> Option<serde_json::Error> {
+    if text.trim().is_empty() {
+        return None;
     }
-    text.push_str(rest);
-    Some(text)
+    serde_json::from_str::<serde::de::IgnoredAny>(text).err()
+}
+
+/// The template with every `{{ … }}` replaced.
+fn filled_in(parts: &[Part], stand_in: &str) -> String {
+    let text = |part: &Part| match part {
+        Part::Text(text) => (*text).to_owned(),
+        Part::Code { .. } => stand_in.to_owned(),
+    };
+    parts.iter().map(text).collect()
 }
 
 fn secret(node: &NodeView, leaf: &Leaf, report: &mut Report) {
-    if is_match(&ISSUED_KEYS, leaf.text) && !is_match(&STAND_IN, leaf.text) {
-        let message =
-            "holds what looks like a real key; keep it in a credential of n8n and revoke this one";
-        return report.node(
-            node,
-            Draft::new(
-                "agentctl/hardcoded-secret",
-                Severity::Error,
-                leaf.pointer.as_str(),
-                message,
-            ),
-        );
-    }
-    if leaf.is_expression() || leaf.is_code() || leaf.text.trim().len() < SHORTEST_SECRET {
+    let message = if is_match(&ISSUED_KEYS, leaf.text) && !is_match(&STAND_IN, leaf.text) {
+        "holds what looks like a real key; keep it in a credential of n8n and revoke this one"
+    } else if in_address(leaf.text) {
+        "holds an address with a secret in it; keep the secret in a credential of n8n"
+    } else if named_so(node, leaf) {
+        "holds a fixed value where a secret belongs; keep it in a credential of n8n"
+    } else {
         return;
+    };
+    report.node(
+        node,
+        rules::HARDCODED_SECRET.at(leaf.pointer.as_str(), message),
+    );
+}
+
+/// `https://user:password@…` or `?api_key=…`.
+fn in_address(text: &str) -> bool {
+    let Some(pattern) = IN_ADDRESS.as_ref() else {
+        return false;
+    };
+    text.contains("://")
+        && pattern.captures_iter(text).any(|found| {
+            let secret = found.get(1).or(found.get(2));
+            secret.is_some_and(|s| !is_match(&PLACEHOLDER, s.as_str()))
+        })
+}
+static IN_ADDRESS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)[?&](?:api[-_]?key|appid|access[-_]?token|auth[-_]?token|client[-_]?secret|token|secret|password)=([A-Za-z0-9_.-]{16,})|://[^\s/:@{}]{1,64}:([^\s/:@{}]{8,})@[a-z0-9]",
+    )
+    .ok()
+});
+
+fn named_so(node: &NodeView, leaf: &Leaf) -> bool {
+    if leaf.is_expression() || leaf.is_code() || leaf.text.trim().len() < SHORTEST_SECRET {
+        return false;
     }
     let named =
         is_match(&SECRET_NAME, leaf.key) || (leaf.key == "value" && named_secret(node, leaf));
-    if named && !is_match(&PLACEHOLDER, leaf.text) {
-        let message = "holds a fixed value where a secret belongs; keep it in a credential of n8n";
-        report.node(
-            node,
-            Draft::new(
-                "agentctl/hardcoded-secret",
-                Severity::Warning,
-                leaf.pointer.as_str(),
-                message,
-            ),
-        );
-    }
+    named && !is_match(&PLACEHOLDER, leaf.text)
 }
 
 /// Runs of one character or the usual words inside something key-shaped.

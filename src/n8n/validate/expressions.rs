@@ -1,21 +1,21 @@
-//! Expressions: references to nodes that are not there or run later, a forgotten `=`, braces that do not close, `$fromAI`
-//! where no agent fills it.
+//! Texts with `{{ }}`: code that does not parse, a forgotten `=`, `$fromAI` where no agent fills it in, and the nodes that
+//! expressions and code name.
 
 use super::{
+    javascript::{JavaScript, NodeReference, Problem, Script},
     leaves::{Leaf, leaves},
-    path,
-    report::{Draft, Report},
+    path, python,
+    references::{Named, References},
+    report::Report,
+    rules,
     subject::{NodeView, Subject},
+    template::{self, Part},
 };
 use crate::n8n::{
-    edit::{
-        EditOp,
-        references::{self, is_python},
-    },
+    edit::{EditOp, references::is_python},
     finding::{Confidence, Severity},
 };
 use serde_json::Value;
-use std::collections::BTreeSet;
 
 /// Variables that only n8n's expressions know: with one of them inside, `{{ … }}` was meant as an expression.
 const VARIABLES: [&str; 14] = [
@@ -34,202 +34,275 @@ const VARIABLES: [&str; 14] = [
     "$fromAI(",
     "$binary",
 ];
+/// Parameters that hold a program: (node type, parameter, language).
+const PROGRAMS: [(&str, &str, Language); 8] = [
+    ("n8n-nodes-base.code", "jsCode", Language::JavaScript),
+    ("n8n-nodes-base.code", "pythonCode", Language::Python),
+    ("n8n-nodes-base.aiTransform", "jsCode", Language::JavaScript),
+    (
+        "n8n-nodes-base.function",
+        "functionCode",
+        Language::JavaScript,
+    ),
+    (
+        "n8n-nodes-base.functionItem",
+        "functionCode",
+        Language::JavaScript,
+    ),
+    (
+        "@n8n/n8n-nodes-langchain.toolCode",
+        "jsCode",
+        Language::JavaScript,
+    ),
+    (
+        "@n8n/n8n-nodes-langchain.toolCode",
+        "pythonCode",
+        Language::Python,
+    ),
+    (
+        "@n8n/n8n-nodes-langchain.code",
+        "code",
+        Language::JavaScript,
+    ),
+];
 
-pub(super) fn check(subject: &Subject, node: &NodeView, report: &mut Report) {
-    let mut upstream = None;
-    for leaf in leaves(node) {
-        if leaf.is_expression() || leaf.is_code() {
-            for name in referenced(&leaf) {
-                reference(subject, node, &leaf, &name, &mut upstream, report);
-            }
-        }
-        if leaf.is_expression() {
-            braces(node, &leaf, report);
-            from_ai(subject, node, &leaf, report);
-        } else {
-            prefix(node, &leaf, report);
-        }
-    }
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Language {
+    JavaScript,
+    Python,
 }
 
-/// Names that the text refers to, once each: in the whole of a code text, in the `{{ }}` parts of an expression.
-fn referenced(leaf: &Leaf) -> BTreeSet<String> {
-    let parts: Vec<&str> = if leaf.is_code() && !leaf.is_expression() {
-        // Whole comment lines often show references as examples.
-        let comment = |line: &&str| line.trim_start().starts_with(['/', '*', '#']);
-        leaf.text.lines().filter(|line| !comment(line)).collect()
-    } else {
-        expression_parts(leaf.text).parts
-    };
-    let python = is_python(leaf.key);
-    let found = parts
-        .iter()
-        .flat_map(|part| references::references(part, python));
-    found.map(|reference| reference.node).collect()
-}
-
-struct Parts<'a> {
-    parts: Vec<&'a str>,
-    /// A `{{` has no `}}`.
-    open: bool,
-}
-
-fn expression_parts(text: &str) -> Parts<'_> {
-    let mut parts = Vec::new();
-    let mut rest = text;
-    while let Some((_, inside)) = rest.split_once("{{") {
-        let Some((part, after)) = inside.split_once("}}") else {
-            return Parts { parts, open: true };
-        };
-        parts.push(part);
-        rest = after;
-    }
-    Parts { parts, open: false }
-}
-
-fn reference(
+pub(super) fn check<'a>(
     subject: &Subject,
-    node: &NodeView,
-    leaf: &Leaf,
-    name: &str,
-    upstream: &mut Option<BTreeSet<usize>>,
+    node: &'a NodeView,
+    javascript: &mut JavaScript,
+    references: &mut References<'a>,
     report: &mut Report,
 ) {
-    let Some(target) = subject.named(name) else {
-        // Code may name a node in a comment or in a branch that never runs.
-        let severity = if leaf.is_code() {
-            Severity::Warning
+    for leaf in leaves(node) {
+        if leaf.is_code() {
+            program(node, &leaf, javascript, references, report);
+        } else if leaf.is_expression() {
+            expression(subject, node, &leaf, javascript, references, report);
         } else {
-            Severity::Error
-        };
-        let closest = closest(name, subject.names());
-        let hint = closest.map_or(String::new(), |c| format!("; did you mean {c:?}?"));
-        let message = format!("refers to the node {name:?}, which does not exist{hint}");
-        let mut draft = Draft::new(
-            "agentctl/unknown-reference",
-            severity,
-            leaf.pointer.as_str(),
-            message,
-        )
-        .key(name);
-        let renamed =
-            closest.and_then(|c| references::rename(leaf.text, is_python(leaf.key), name, c));
-        if let (Some(text), Some(closest)) = (renamed, closest) {
-            draft = draft.fix(
-                Confidence::Likely,
-                format!("refer to {closest:?}"),
-                vec![set(node, leaf, text)],
-            );
+            prefix(node, &leaf, javascript, report);
         }
-        return report.node(node, draft);
+    }
+}
+
+fn program<'a>(
+    node: &'a NodeView,
+    leaf: &Leaf<'a>,
+    javascript: &mut JavaScript,
+    references: &mut References<'a>,
+    report: &mut Report,
+) {
+    let known = PROGRAMS
+        .iter()
+        .find(|(of, parameter, _)| *of == node.node_type && *parameter == leaf.key);
+    let language = match known {
+        Some((_, _, language)) => *language,
+        None if is_python(leaf.key) => Language::Python,
+        None => Language::JavaScript,
     };
-    let upstream = upstream.get_or_insert_with(|| before(subject, node));
-    if !upstream.contains(&target) {
-        let message = format!(
-            "refers to {name:?}, which does not run before this node; its data may be missing"
+    // n8n evaluates code that starts with "=" like any other value; what comes out is not known here.
+    let code = match leaf.text.strip_prefix('=') {
+        Some(rest) if rest.contains("{{") => return,
+        Some(rest) => rest,
+        None => leaf.text,
+    };
+    let problem = match language {
+        Language::JavaScript => {
+            let script = javascript.body(code);
+            named(node, leaf, &script.references, references);
+            script.problem
+        }
+        Language::Python => {
+            references.add_text(node, leaf, code);
+            python::problem(code)
+        }
+    };
+    if let (Some(problem), true) = (problem, known.is_some()) {
+        let message = explained("the code does not parse", code, &problem);
+        report.node(node, rules::CODE_SYNTAX.at(leaf.pointer.as_str(), message));
+    }
+}
+
+fn named<'a>(
+    node: &'a NodeView,
+    leaf: &Leaf<'a>,
+    found: &[NodeReference],
+    references: &mut References<'a>,
+) {
+    for reference in found {
+        // Whether a node ran may be asked of any node; so a text that asks is prepared for the answer.
+        let asked = found
+            .iter()
+            .any(|r| r.node == reference.node && r.property.as_deref() == Some("isExecuted"));
+        let unneeded = matches!(
+            reference.property.as_deref(),
+            Some("isExecuted" | "params" | "parameter" | "context" | "runIndex")
         );
-        report.node(
+        references.add(Named {
             node,
-            Draft::new(
-                "agentctl/reference-not-upstream",
-                Severity::Warning,
+            pointer: leaf.pointer.clone(),
+            text: leaf.text,
+            key: leaf.key,
+            name: reference.node.clone(),
+            caught: reference.caught,
+            needs_data: !asked && !unneeded,
+        });
+    }
+}
+
+fn expression<'a>(
+    subject: &Subject,
+    node: &'a NodeView,
+    leaf: &Leaf<'a>,
+    javascript: &mut JavaScript,
+    references: &mut References<'a>,
+    report: &mut Report,
+) {
+    let template = leaf.text.get(1..).unwrap_or_default();
+    let mut problem_is_said = false;
+    let mut from_ai = false;
+    let mut found = Vec::new();
+    for part in template::parts(template) {
+        let Part::Code { code, at, closed } = part else {
+            continue;
+        };
+        let Script {
+            problem,
+            references,
+            calls_from_ai,
+        } = javascript.expression(code);
+        from_ai |= calls_from_ai;
+        found.extend(references);
+        if problem_is_said {
+            continue;
+        }
+        problem_is_said = syntax(node, leaf, (template, code, at, closed), problem, report);
+    }
+    named(node, leaf, &found, references);
+    if from_ai {
+        outside_tool(subject, node, leaf, report);
+    }
+}
+
+/// Reports what is wrong with one `{{ }}`; says whether anything was.
+fn syntax(
+    node: &NodeView,
+    leaf: &Leaf,
+    (template, code, at, closed): (&str, &str, usize, bool),
+    problem: Option<Problem>,
+    report: &mut Report,
+) -> bool {
+    let draft = match problem {
+        None if closed => return false,
+        None => rules::UNBALANCED_EXPRESSION
+            .at(
                 leaf.pointer.as_str(),
-                message,
+                "an expression starts with {{ and has no closing }}; n8n takes the rest of the text as code",
             )
-            .key(name),
-        );
+            .at_most(Severity::Warning),
+        Some(problem) if !closed => {
+            let message = explained(
+                "an expression starts with {{ and has no closing }}, so the rest of the text is code, which does not parse",
+                code,
+                &problem,
+            );
+            rules::UNBALANCED_EXPRESSION.at(leaf.pointer.as_str(), message)
+        }
+        Some(problem) => {
+            let mut message = explained("the expression does not parse", code, &problem);
+            let rest = template.get(at + code.len()..).unwrap_or_default();
+            let cut = rest.starts_with("}}") && code.matches('{').count() > code.matches('}').count();
+            if cut {
+                message.push_str("; it ends at the first }}, so write \"} }\" for two braces inside");
+            }
+            rules::EXPRESSION_SYNTAX.at(leaf.pointer.as_str(), message)
+        }
+    };
+    report.node(node, draft);
+    true
+}
+
+/// `what: message at line 2, column 5, near "const b = ;"`
+fn explained(what: &str, code: &str, problem: &Problem) -> String {
+    const SHOWN: usize = 40;
+    let at = (0..=problem.at.min(code.len()))
+        .rev()
+        .find(|at| code.is_char_boundary(*at))
+        .unwrap_or(0);
+    let (before, after) = code.split_at(at);
+    let line = before.matches('\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |n| n + 1);
+    let column = code.get(start..at).map_or(0, |t| t.chars().count()) + 1;
+    let lead: String = code.get(start..at).unwrap_or_default().chars().collect();
+    let lead: String = lead
+        .chars()
+        .skip(lead.chars().count().saturating_sub(SHOWN / 2))
+        .collect();
+    let near: String = after
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .take(SHOWN / 2)
+        .collect();
+    let near = format!("{lead}{near}");
+    let message = problem.message.trim_end_matches('.');
+    if near.trim().is_empty() {
+        return format!("{what}: {message} (line {line}, column {column})");
     }
+    format!(
+        "{what}: {message} (line {line}, column {column}, near {:?})",
+        near.trim()
+    )
 }
 
-fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted = name.to_lowercase();
-    let scored = names.map(|n| (strsim::jaro_winkler(&wanted, &n.to_lowercase()), n));
-    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (best.0 > 0.85).then_some(best.1)
-}
-
-fn set(node: &NodeView, leaf: &Leaf, text: String) -> EditOp {
-    EditOp::SetParameter {
-        node: node.address(),
-        pointer: path::below_parameters(&leaf.pointer),
-        value: Value::String(text),
-    }
-}
-
-/// Every node that can have run before this one. A sub-node runs when the node it serves does, with that node's items.
-fn before(subject: &Subject, node: &NodeView) -> BTreeSet<usize> {
-    let roots = subject
-        .served
-        .reached([node.index])
-        .into_iter()
-        .chain([node.index]);
-    subject.main_before.reached(roots)
-}
-
-fn braces(node: &NodeView, leaf: &Leaf, report: &mut Report) {
-    if expression_parts(leaf.text).open {
-        let message =
-            "an expression starts with {{ and has no closing }}; it would be taken as text";
-        report.node(
-            node,
-            Draft::new(
-                "agentctl/unbalanced-expression",
-                Severity::Error,
-                leaf.pointer.as_str(),
-                message,
-            ),
-        );
-    }
-}
-
-fn prefix(node: &NodeView, leaf: &Leaf, report: &mut Report) {
+fn prefix(node: &NodeView, leaf: &Leaf, javascript: &mut JavaScript, report: &mut Report) {
     // Editors of code, SQL and HTML read `{{ }}` themselves or not at all; where no expression is allowed there is nothing to add.
-    let own_syntax = leaf.is_code()
-        || leaf.editor().is_some()
+    let own_syntax = leaf.editor().is_some()
         || leaf
             .property
             .is_none_or(|p| p.no_expression || p.data_path.is_some());
-    if own_syntax || leaf.text.starts_with('=') {
+    if own_syntax || !leaf.text.contains("{{") {
         return;
     }
-    let parts = expression_parts(leaf.text).parts;
-    let meant = |part: &&str| VARIABLES.iter().any(|variable| part.contains(variable));
-    if parts.iter().any(meant) {
-        let message = "holds {{ … }} but does not start with \"=\", so n8n takes it as plain text";
-        let fix = set(node, leaf, format!("={}", leaf.text));
-        report.node(
-            node,
-            Draft::new(
-                "agentctl/missing-expression-prefix",
-                Severity::Error,
-                leaf.pointer.as_str(),
-                message,
-            )
-            .fix(Confidence::Sure, "put \"=\" in front", vec![fix]),
-        );
+    let meant = |code: &&str| VARIABLES.iter().any(|variable| code.contains(variable));
+    let Some(code) = template::code(leaf.text).find(meant) else {
+        return;
+    };
+    // A text about expressions is no expression: one that n8n could not evaluate was not meant as one.
+    let all_parse =
+        template::code(leaf.text).all(|code| javascript.expression(code).problem.is_none());
+    let message = format!(
+        "holds {{{{{code}}}}} but does not start with \"=\", so n8n takes it as plain text"
+    );
+    let draft = rules::MISSING_EXPRESSION_PREFIX.at(leaf.pointer.as_str(), message);
+    if !all_parse {
+        return report.node(node, draft.at_most(Severity::Warning));
     }
+    let fix = EditOp::SetParameter {
+        node: node.address(),
+        pointer: path::below_parameters(&leaf.pointer),
+        value: Value::String(format!("={}", leaf.text)),
+    };
+    report.node(
+        node,
+        draft.fix(Confidence::Sure, "put \"=\" in front", vec![fix]),
+    );
 }
 
-fn from_ai(subject: &Subject, node: &NodeView, leaf: &Leaf, report: &mut Report) {
-    let calls = |part: &&str| part.contains("$fromAI(") || part.contains("$fromai(");
-    if !expression_parts(leaf.text).parts.iter().any(calls) || node.node_type.ends_with("Tool") {
+fn outside_tool(subject: &Subject, node: &NodeView, leaf: &Leaf, report: &mut Report) {
+    let serves_agent = subject.leaving(node.index).any(|e| e.kind == "ai_tool");
+    if node.node_type.ends_with("Tool") || serves_agent || node.is_sub_node() {
         return;
     }
-    let own = Some(node.index);
-    let serves_agent = subject
-        .edges
-        .iter()
-        .any(|e| e.from == own && e.kind == "ai_tool");
-    if !serves_agent && !node.is_sub_node() {
-        let message = "$fromAI is filled in by an agent that calls the node as a tool; this node is none, so it fails";
-        report.node(
-            node,
-            Draft::new(
-                "agentctl/fromai-outside-tool",
-                Severity::Error,
-                leaf.pointer.as_str(),
-                message,
-            ),
-        );
-    }
+    let message = "$fromAI is filled in by an agent that calls the node as a tool; no agent calls this node, so the value stays empty";
+    report.node(
+        node,
+        rules::FROMAI_OUTSIDE_TOOL.at(leaf.pointer.as_str(), message),
+    );
 }

@@ -5,24 +5,36 @@
 //! Severity: error means it will fail. A credential that is not set is a warning ("still to connect"): n8n refuses to publish
 //! without it, but only the user can connect an account, so a finished draft always has some.
 
+mod conditions;
 mod connections;
 mod content;
 mod credentials;
 mod expressions;
 mod field_type;
+mod flow;
+mod javascript;
+
 mod leaves;
 mod options;
 mod parameters;
 mod path;
+mod python;
+mod reach;
+mod references;
 mod report;
+mod rules;
 mod structure;
 mod subject;
+mod template;
 mod trigger;
 mod types;
 mod webhook;
 
 use super::{catalog::Catalog, finding::Finding, workflow::Workflow};
+use javascript::JavaScript;
+use references::References;
 use report::Report;
+pub use rules::{RULES, Rule, rule};
 use serde_json::Value;
 use subject::Subject;
 
@@ -40,15 +52,27 @@ pub fn validate_value(document: &Value, catalog: &Catalog) -> Vec<Finding> {
         trigger::check(&subject, &mut report);
     }
     types::check(&subject, &mut report);
+    let mut javascript = JavaScript::default();
+    let mut references = References::default();
     for node in subject.judged() {
         parameters::check(node, &mut report);
         credentials::check(node, &mut report);
         options::check(node, &mut report);
         content::check(node, &mut report);
-        expressions::check(&subject, node, &mut report);
-        webhook::check(&subject, node, &mut report);
+        conditions::check(node, &mut report);
+        expressions::check(
+            &subject,
+            node,
+            &mut javascript,
+            &mut references,
+            &mut report,
+        );
     }
-    connections::check(&subject, &mut report);
+    references.judge(&subject, &mut report);
+    webhook::check(&subject, &mut report);
+    let ports = connections::ports(&subject);
+    connections::check(&subject, &ports, &mut report);
+    flow::check(&subject, &ports, &mut report);
     report.finish()
 }
 

@@ -3,7 +3,8 @@
 
 use super::{
     path::{below_parameters, joined},
-    report::{Draft, Report},
+    report::Report,
+    rules,
     subject::NodeView,
 };
 use crate::n8n::{
@@ -143,8 +144,10 @@ impl Walk<'_> {
                 property.name,
                 shown.join(", ")
             );
-            let mut draft =
-                Draft::new("agentctl/option-value", severity, place, message).key(one.to_string());
+            let mut draft = rules::OPTION_VALUE
+                .at(place, message)
+                .at_most(severity)
+                .key(one.to_string());
             if let Some(nearest) = self.nearest(one, property) {
                 let operation = EditOp::SetParameter {
                     node: self.node.address(),
@@ -229,15 +232,7 @@ impl Walk<'_> {
                     "{name:?} is no part of this parameter; its parts are {}",
                     groups.join(", ")
                 );
-                report.node(
-                    self.node,
-                    Draft::new(
-                        "agentctl/unknown-parameter-key",
-                        Severity::Warning,
-                        place,
-                        message,
-                    ),
-                );
+                report.node(self.node, rules::UNKNOWN_PARAMETER_KEY.at(place, message));
                 continue;
             }
             match part {
@@ -280,13 +275,9 @@ impl Walk<'_> {
             ];
             report.node(
                 self.node,
-                Draft::new(
-                    "agentctl/node-setting-inside-parameters",
-                    Severity::Warning,
-                    pointer,
-                    message,
-                )
-                .fix(Confidence::Sure, "move it beside the parameters", ops),
+                rules::NODE_SETTING_INSIDE_PARAMETERS
+                    .at(pointer, message)
+                    .fix(Confidence::Sure, "move it beside the parameters", ops),
             );
             return;
         }
@@ -301,14 +292,6 @@ impl Walk<'_> {
             format!("; did you mean {name:?}?")
         });
         let message = format!("no parameter is named {key:?}; n8n ignores it{hint}");
-        report.node(
-            self.node,
-            Draft::new(
-                "agentctl/unknown-parameter-key",
-                Severity::Warning,
-                pointer,
-                message,
-            ),
-        );
+        report.node(self.node, rules::UNKNOWN_PARAMETER_KEY.at(pointer, message));
     }
 }

@@ -1,5 +1,6 @@
 //! Collecting findings: stable ids, one order.
 
+use super::rules::Rule;
 use super::subject::NodeView;
 use crate::n8n::edit::EditOp;
 use crate::n8n::finding::{Confidence, Finding, Fix, Severity};
@@ -35,6 +36,13 @@ pub(super) struct Draft {
     pub fix: Option<Fix>,
 }
 
+impl Rule {
+    /// A finding of this rule, with the rule's own severity.
+    pub(super) fn at(&self, pointer: impl Into<String>, message: impl Into<String>) -> Draft {
+        Draft::new(self.code, self.severity, pointer, message)
+    }
+}
+
 impl Draft {
     pub(super) fn new(
         code: &'static str,
@@ -50,6 +58,11 @@ impl Draft {
             message: message.into(),
             fix: None,
         }
+    }
+    /// For a case of the rule that is less sure: at most this severity.
+    pub(super) fn at_most(mut self, severity: Severity) -> Self {
+        self.severity = self.severity.min(severity);
+        self
     }
     /// Tells apart findings of one code at one place.
     pub(super) fn key(mut self, key: impl Into<String>) -> Self {
@@ -72,8 +85,11 @@ impl Draft {
 }
 
 impl Report {
-    /// A finding about one node.
-    pub(super) fn node(&mut self, node: &NodeView, draft: Draft) {
+    /// A finding about one node. What never runs does not fail either: n8n's own checks aside, that is a warning.
+    pub(super) fn node(&mut self, node: &NodeView, mut draft: Draft) {
+        if node.idle && draft.code.starts_with("agentctl/") {
+            draft = draft.at_most(Severity::Warning);
+        }
         let pointer = if draft.pointer.starts_with("/connections/") {
             draft.pointer.clone()
         } else {

@@ -1,11 +1,14 @@
 //! The document under judgement, read as far as it can be read: malformed parts are skipped here and named by `structure`.
 
+use super::reach::Reach;
 use crate::n8n::catalog::{Catalog, FillError, Lookup, NodeDescription, NodeKind};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Where every workflow started before there was a manual trigger.
+const OLD_START: &str = "n8n-nodes-base.start";
 pub(super) const STICKY: &str = "n8n-nodes-base.stickyNote";
 
 pub(super) struct Subject<'a> {
@@ -18,6 +21,10 @@ pub(super) struct Subject<'a> {
     pub main_before: Neighbours,
     /// The nodes that a sub-node serves.
     pub served: Neighbours,
+    /// By node, indexes in `edges`.
+    leaving: Neighbours,
+    entering: Neighbours,
+    pub reach: Reach,
 }
 
 /// By index in `nodes`, the nodes one step further.
@@ -25,7 +32,10 @@ pub(super) struct Subject<'a> {
 pub(super) struct Neighbours(Vec<Vec<usize>>);
 
 impl Neighbours {
-    fn of(count: usize, steps: impl Iterator<Item = (Option<usize>, Option<usize>)>) -> Self {
+    pub(super) fn of(
+        count: usize,
+        steps: impl Iterator<Item = (Option<usize>, Option<usize>)>,
+    ) -> Self {
         let mut lists = vec![Vec::new(); count];
         for (from, to) in steps {
             if let (Some(from), Some(to)) = (from, to)
@@ -37,15 +47,20 @@ impl Neighbours {
         Neighbours(lists)
     }
 
-    /// Everything reached from `starts`, without the starts unless in a circle.
-    pub(super) fn reached(&self, starts: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
-        let mut reached = BTreeSet::new();
+    pub(super) fn of_node(&self, node: usize) -> &[usize] {
+        self.0.get(node).map_or(&[], Vec::as_slice)
+    }
+
+    /// By node, whether it is reached from `starts` in any number of steps, the starts themselves included.
+    pub(super) fn reached(&self, starts: impl IntoIterator<Item = usize>) -> Vec<bool> {
+        let mut reached = vec![false; self.0.len()];
         let mut open: Vec<usize> = starts.into_iter().collect();
         while let Some(at) = open.pop() {
-            for &next in self.0.get(at).into_iter().flatten() {
-                if reached.insert(next) {
-                    open.push(next);
-                }
+            if let Some(seen) = reached.get_mut(at)
+                && !*seen
+            {
+                *seen = true;
+                open.extend(self.of_node(at));
             }
         }
         reached
@@ -62,6 +77,8 @@ pub(super) struct NodeView<'a> {
     pub id: Option<&'a str>,
     pub node_type: &'a str,
     pub disabled: bool,
+    /// No trigger leads to it though the workflow has some, so it never runs.
+    pub idle: bool,
     pub known: Known,
     /// As written; empty when there are none.
     pub parameters: Cow<'a, Map<String, Value>>,
@@ -107,6 +124,13 @@ impl NodeView<'_> {
     pub(super) fn trigger_like(&self) -> bool {
         self.description().is_some_and(|d| d.trigger_like)
     }
+    /// A trigger; also a node of an unknown type with nothing before it, which may be one.
+    fn starts_runs(&self, before: &Neighbours) -> bool {
+        match self.description() {
+            Some(d) => matches!(d.kind, NodeKind::Trigger(_)) || self.node_type == OLD_START,
+            None => !self.is_sticky() && before.of_node(self.index).is_empty(),
+        }
+    }
     pub(super) fn is_sub_node(&self) -> bool {
         let kind = self.description().map(|d| d.kind);
         matches!(kind, Some(NodeKind::SubNode | NodeKind::Tool))
@@ -116,7 +140,7 @@ impl NodeView<'_> {
 impl<'a> Subject<'a> {
     pub(super) fn of(document: &'a Value, catalog: &'a Catalog) -> Self {
         let list = document.get("nodes").and_then(Value::as_array);
-        let nodes: Vec<NodeView> = list
+        let mut nodes: Vec<NodeView> = list
             .into_iter()
             .flatten()
             .enumerate()
@@ -128,16 +152,54 @@ impl<'a> Subject<'a> {
         let by_name: HashMap<&str, usize> = named.filter_map(|(i, n)| Some((n.name?, i))).collect();
         let edges = edges(document, &by_name);
         let main = || edges.iter().filter(|e| e.kind == "main");
-        let serving = edges.iter().filter(|e| e.kind != "main");
+        let serving = || edges.iter().filter(|e| e.kind != "main");
+        let count = nodes.len();
+        let main_after = Neighbours::of(count, main().map(|e| (e.from, e.to)));
+        let main_before = Neighbours::of(count, main().map(|e| (e.to, e.from)));
+        let starts: Vec<usize> = nodes
+            .iter()
+            .filter(|n| !n.disabled && n.starts_runs(&main_before))
+            .map(|n| n.index)
+            .collect();
+        if !starts.is_empty() {
+            // What serves a node that runs is run by it.
+            let run = main_after.reached(starts.iter().copied());
+            let run = run.into_iter().enumerate().filter(|(_, yes)| *yes);
+            let servants = Neighbours::of(count, serving().map(|e| (e.to, e.from)));
+            let run = servants.reached(run.map(|(n, _)| n));
+            for (node, run) in nodes.iter_mut().zip(run) {
+                node.idle = !run && !node.is_sticky();
+            }
+        }
+        let numbered = || edges.iter().enumerate();
         Subject {
-            main_after: Neighbours::of(nodes.len(), main().map(|e| (e.from, e.to))),
-            main_before: Neighbours::of(nodes.len(), main().map(|e| (e.to, e.from))),
-            served: Neighbours::of(nodes.len(), serving.map(|e| (e.from, e.to))),
+            served: Neighbours::of(count, serving().map(|e| (e.from, e.to))),
+            leaving: Neighbours::of(count, numbered().map(|(i, e)| (e.from, Some(i)))),
+            entering: Neighbours::of(count, numbered().map(|(i, e)| (e.to, Some(i)))),
+            reach: Reach::of(&main_after, count, &starts),
+            main_after,
+            main_before,
             catalog,
             nodes,
             edges,
             by_name,
         }
+    }
+
+    /// The connections that leave the node, between nodes that exist.
+    pub(super) fn leaving(&self, node: usize) -> impl Iterator<Item = &Edge<'a>> {
+        let edges = self.leaving.of_node(node).iter();
+        edges
+            .filter_map(|i| self.edges.get(*i))
+            .filter(|e| e.to.is_some())
+    }
+
+    /// The connections that enter the node, from nodes that exist.
+    pub(super) fn entering(&self, node: usize) -> impl Iterator<Item = &Edge<'a>> {
+        let edges = self.entering.of_node(node).iter();
+        edges
+            .filter_map(|i| self.edges.get(*i))
+            .filter(|e| e.from.is_some())
     }
 
     /// The nodes whose parameters and credentials count: known, enabled, no sticky notes.
@@ -148,13 +210,6 @@ impl<'a> Subject<'a> {
 
     pub(super) fn named(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
-    }
-
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.nodes
-            .iter()
-            .filter(|n| !n.is_sticky())
-            .filter_map(|n| n.name)
     }
 }
 
@@ -200,6 +255,7 @@ fn view<'a>(
         id: text("id"),
         node_type,
         disabled: raw.get("disabled") == Some(&Value::Bool(true)),
+        idle: false,
         known,
         parameters,
         filled,

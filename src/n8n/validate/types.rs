@@ -2,6 +2,7 @@
 
 use super::{
     report::{Draft, Report},
+    rules,
     subject::{Known, NodeView, Subject},
 };
 use crate::n8n::{
@@ -29,15 +30,7 @@ pub(super) fn check(subject: &Subject, report: &mut Report) {
                 "a default n8n 2.x does not load {}; the server has to allow it (NODES_EXCLUDE)",
                 node.node_type
             );
-            report.node(
-                node,
-                Draft::new(
-                    "agentctl/excluded-by-default",
-                    Severity::Warning,
-                    "/type",
-                    message,
-                ),
-            );
+            report.node(node, rules::EXCLUDED_BY_DEFAULT.at("/type", message));
         }
     }
 }

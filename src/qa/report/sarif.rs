@@ -3,6 +3,7 @@
 use super::json::ShownFix;
 use crate::n8n::finding::Severity;
 use crate::qa::check::{Checked, Judged, State};
+use crate::qa::rules;
 use crate::qa::source::relative;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -57,26 +58,22 @@ pub fn sarif(files: &[Checked], root: &Path) -> Value {
 }
 
 fn rule(code: &str, severity: Severity) -> Value {
-    let (family, rest) = code.split_once('/').unwrap_or(("", code));
-    let what = rest.replace('-', " ");
+    let what = code
+        .split_once('/')
+        .map_or(code, |(_, rest)| rest)
+        .replace('-', " ");
+    let known = rules::rule(code);
+    let reason = known.map_or(what.as_str(), |rule| rule.reason);
+    let page = known.map_or(what.as_str(), |rule| rule.page);
     // n8n/unknown-type → N8nUnknownType
     let name: String = code.split(['/', '-']).map(capitalised).collect();
-    let meaning = match family {
-        "n8n" => format!("{what}: n8n refuses to save or publish the workflow like this."),
-        _ => format!(
-            "{what}: n8n takes the workflow, but a run of it would fail or do the wrong thing."
-        ),
-    };
-    let help = format!(
-        "{meaning} The message says what was seen and what is allowed; docs/qa.md of agentctl says how to fix, waive or record findings."
-    );
     json!({
         "id": code,
         "name": name,
         "shortDescription": {"text": capitalised(&what)},
-        "fullDescription": {"text": capitalised(&meaning)},
-        "help": {"text": capitalised(&help)},
-        "defaultConfiguration": {"level": level(severity)},
+        "fullDescription": {"text": format!("{}.", capitalised(reason))},
+        "help": {"text": format!("{}.", capitalised(reason)), "markdown": page},
+        "defaultConfiguration": {"level": level(known.map_or(severity, |rule| rule.severity))},
     })
 }
 
