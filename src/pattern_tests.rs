@@ -28,6 +28,14 @@ fn it_matches_in_any_case_and_beyond_ascii() {
     assert!(!pattern.is_match("unter 100"));
     assert!(Pattern::new(r"^[\w-]+$").is_match("größe-ñandú"));
     assert!(!Pattern::new(r"[^\w\s]").is_match("größe ñandú"));
+    assert_eq!(
+        Pattern::new(r"\p{L}+|[\p{L}\d]{2}")
+            .find("1ß")
+            .unwrap()
+            .as_str(),
+        "1ß"
+    );
+    assert_eq!(Pattern::new(r"d(ü)").captures_iter("die Tür").count(), 0);
 }
 
 proptest! {

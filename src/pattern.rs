@@ -1,12 +1,13 @@
-//! A pattern over a request's text: case-insensitive, word lists put in, compiled only for a text that could match. A request meets
-//! nearly all patterns of the reader, few of its words; so each pattern knows the words of which one must be there. It reads no lexicon.
+//! A case-insensitive pattern over what a person wrote, compiled only for a text that could match. A request meets nearly all
+//! patterns of the reader and holds few of their words; so each pattern knows the words of which one must be there.
 
-use regex::{CaptureMatches, Captures, Match, Matches, Regex, Replacer, Split};
+use regex::{Captures, Match, Regex, Replacer, Split};
 use regex_syntax::ast::{self, Ast};
 use std::{borrow::Cow, sync::OnceLock};
 
 /// The letters of the four languages that we read. The whole of Unicode would make each pattern many times as large.
 const WORD: &str = r"0-9A-Za-z_À-ÖØ-öø-ɏ";
+const LETTER: &str = r"A-Za-zÀ-ÖØ-öø-ɏ";
 const DIGIT: &str = "0-9";
 const SPACE: &str = r" \t\r\n\u{a0}";
 /// A longer list is no quick check any more.
@@ -46,8 +47,18 @@ impl Pattern {
             .flatten()
     }
 
-    pub fn find_iter<'r, 't>(&'r self, text: &'t str) -> Matches<'r, 't> {
-        self.regex().find_iter(text)
+    /// The next match from a byte of the text on; what stands before it still counts for `\b` and `^`.
+    pub fn find_at<'t>(&self, text: &'t str, from: usize) -> Option<Match<'t>> {
+        self.possible(text)
+            .then(|| self.regex().find_at(text, from))
+            .flatten()
+    }
+
+    pub fn find_iter<'t>(&self, text: &'t str) -> impl Iterator<Item = Match<'t>> {
+        self.possible(text)
+            .then(|| self.regex().find_iter(text))
+            .into_iter()
+            .flatten()
     }
 
     pub fn captures<'t>(&self, text: &'t str) -> Option<Captures<'t>> {
@@ -63,8 +74,11 @@ impl Pattern {
             .flatten()
     }
 
-    pub fn captures_iter<'r, 't>(&'r self, text: &'t str) -> CaptureMatches<'r, 't> {
-        self.regex().captures_iter(text)
+    pub fn captures_iter<'t>(&self, text: &'t str) -> impl Iterator<Item = Captures<'t>> {
+        self.possible(text)
+            .then(|| self.regex().captures_iter(text))
+            .into_iter()
+            .flatten()
     }
 
     pub fn split<'r, 't>(&'r self, text: &'t str) -> Split<'r, 't> {
@@ -115,8 +129,9 @@ fn never() -> Regex {
     Regex::new(r"[^\s\S]").expect("the empty class compiles")
 }
 
-/// `\w`, `\d` and `\s` for the languages that we read.
+/// `\w`, `\d`, `\s` and `\p{L}` for the languages that we read.
 fn narrow(source: &str) -> String {
+    let source = source.replace(r"\p{L}", r"\pL");
     let mut out = String::with_capacity(source.len() * 2);
     let mut depth = 0_usize;
     let mut chars = source.chars();
@@ -128,6 +143,10 @@ fn narrow(source: &str) -> String {
                     'w' => WORD,
                     'd' => DIGIT,
                     's' => SPACE,
+                    'p' if chars.as_str().starts_with('L') => {
+                        chars.next();
+                        LETTER
+                    }
                     _ => {
                         out.push('\\');
                         out.push(next);
