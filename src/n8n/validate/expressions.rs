@@ -267,7 +267,14 @@ fn prefix(node: &NodeView, leaf: &Leaf, javascript: &mut JavaScript, report: &mu
         || leaf
             .property
             .is_none_or(|p| p.no_expression || p.data_path.is_some());
-    if own_syntax || !leaf.text.contains("{{") {
+    // A workflow or a schema written as JSON holds the expressions of somebody else.
+    const OF_OTHERS: [&str; 4] = [
+        "workflowJson",
+        "jsonSchemaExample",
+        "inputSchema",
+        "jsonSchema",
+    ];
+    if own_syntax || OF_OTHERS.contains(&leaf.key) || !leaf.text.contains("{{") {
         return;
     }
     let meant = |code: &&str| VARIABLES.iter().any(|variable| code.contains(variable));
