@@ -16,6 +16,7 @@ pub mod mcp;
 pub mod model;
 pub mod n8n;
 pub mod pack;
+mod pattern;
 pub mod policy;
 pub mod run;
 mod secrets;

@@ -1,7 +1,7 @@
 //! Secrets that a person writes into a sentence ("log in with the password …"), spotted by the words around them and by
 //! their well-known look. Pure; the request is cleaned with it before anything else reads or records it.
 
-use regex::Regex;
+use crate::pattern::Pattern;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -11,15 +11,11 @@ pub const MARK: &str = "[redacted:";
 /// Words that say: what follows is secret. A regex alternation without capture groups.
 pub const SECRET_WORD: &str = r"(?:pass(?:word|wort|phrase|code)|pwd|contraseña|clave secreta|mot de passe|kennwort|api[- ]?key|api[- ]?schlüssel|api[- ]?token|access[- ]?token|auth[- ]?token|bearer(?: token)?|token|secret(?: key)?|client secret|private key|schlüssel|clave de api|clé api|pin)";
 
-static SECRET: LazyLock<Regex> = LazyLock::new(|| {
+static SECRET: LazyLock<Pattern> = LazyLock::new(|| {
     let pattern = format!(
-        r"(?i)(?P<lead>\b(?:with\s+|using\s+|mit\s+|con\s+|avec\s+|and\s+|und\s+|y\s+|et\s+)?(?:the\s+|our\s+|my\s+|dem\s+|das\s+|la\s+|el\s+|le\s+)?{SECRET_WORD}\s*(?:is\s+|ist\s+|es\s+|est\s+|:\s*|=\s*)?)(?P<value>[\x22'`„“]?[^\s\x22'`“”,;()]{{6,}}[\x22'`“”]?)|(?P<known>\b(?:sk-[\w-]{{8,}}|gh[pousr]_\w{{10,}}|xox[abpr]-[\w-]{{8,}}|AKIA[0-9A-Z]{{12,}}|AIza[\w-]{{20,}}|eyJ[\w-]{{10,}}\.[\w.-]+|glpat-[\w-]{{10,}}|pk_live_\w+|sk_live_\w+|rk_live_\w+)|(?:[a-z]+://)[^\s:@/]+:(?P<inurl>[^\s@/]{{3,}})@)"
+        r"(?P<lead>\b(?:with\s+|using\s+|mit\s+|con\s+|avec\s+|and\s+|und\s+|y\s+|et\s+)?(?:the\s+|our\s+|my\s+|dem\s+|das\s+|la\s+|el\s+|le\s+)?{SECRET_WORD}\s*(?:is\s+|ist\s+|es\s+|est\s+|:\s*|=\s*)?)(?P<value>[\x22'`„“]?[^\s\x22'`“”,;()]{{6,}}[\x22'`“”]?)|(?P<known>\b(?:sk-[\w-]{{8,}}|gh[pousr]_\w{{10,}}|xox[abpr]-[\w-]{{8,}}|AKIA[0-9A-Z]{{12,}}|AIza[\w-]{{20,}}|eyJ[\w-]{{10,}}\.[\w.-]+|glpat-[\w-]{{10,}}|pk_live_\w+|sk_live_\w+|rk_live_\w+)|(?:[a-z]+://)[^\s:@/]+:(?P<inurl>[^\s@/]{{3,}})@)"
     );
-    #[expect(
-        clippy::expect_used,
-        reason = "a constant pattern; the tests compile it"
-    )]
-    Regex::new(&pattern).expect("the secret pattern compiles")
+    Pattern::new(&pattern)
 });
 
 /// A secret in a text.

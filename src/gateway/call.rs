@@ -9,7 +9,7 @@ use super::redact::{clean, clean_text, holds_mark};
 use super::tools::{self, Request, Tool};
 use super::{CallContext, Gateway, GatewayError, Settled, strict_json, untrusted};
 use crate::backend::{BackendError, BackendErrorKind};
-use crate::model::{ToolCall, ToolResult, ToolStatus};
+use crate::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus};
 use crate::policy::Decision;
 use crate::store::event::{Change, Event, MutationExpectation, Question};
 use serde_json::{Map, Value, json};
@@ -278,6 +278,22 @@ impl Gateway {
                 rule,
                 reason: clean(reason),
             },
+        }
+    }
+
+    /// A model's answer as the journal may keep it: a secret in it is hidden, everything else stays as it came.
+    pub fn journaled_answer(&self, answer: &ModelAnswer) -> ModelAnswer {
+        ModelAnswer {
+            text: self.redactor.arguments(&answer.text),
+            tool_calls: answer
+                .tool_calls
+                .iter()
+                .map(|call| ToolCall {
+                    arguments: self.redactor.arguments(&call.arguments),
+                    ..call.clone()
+                })
+                .collect(),
+            usage: answer.usage,
         }
     }
 

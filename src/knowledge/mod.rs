@@ -72,7 +72,7 @@ impl Knowledge {
 
     /// One file of a skill, by its path inside the skill's folder.
     pub fn skill_file(&self, skill: &str, path: &str) -> Result<String, KnowledgeError> {
-        self.skill(skill)?.file(path)
+        self.skill(skill)?.place.read(path)
     }
 
     /// The index lines that fit the query, best first; all of them for an empty query.

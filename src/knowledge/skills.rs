@@ -11,7 +11,7 @@ const MAX_BYTES: u64 = 512 * 1024;
 const MAX_FILES: usize = 200;
 
 /// Where a skill's files are.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum SkillPlace {
     /// (path inside the skill's folder, content)
     Embedded(Vec<(String, Cow<'static, [u8]>)>),
@@ -36,24 +36,32 @@ pub struct SkillText {
 
 impl Skill {
     pub(super) fn load(&self) -> Result<SkillText, KnowledgeError> {
-        let text = self.file(MAIN)?;
-        let mut files = match &self.place {
+        let text = self.place.read(MAIN)?;
+        Ok(SkillText {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            body: body(&text).to_owned(),
+            files: self.place.files(),
+        })
+    }
+}
+
+impl SkillPlace {
+    /// Paths of the files beside SKILL.md, sorted, at most 200.
+    pub fn files(&self) -> Vec<String> {
+        let mut files = match self {
             SkillPlace::Embedded(files) => files.iter().map(|(path, _)| path.clone()).collect(),
             SkillPlace::Folder(folder) => on_disk(folder),
         };
         files.retain(|path| path != MAIN);
         files.sort();
-        Ok(SkillText {
-            name: self.name.clone(),
-            description: self.description.clone(),
-            body: body(&text).to_owned(),
-            files,
-        })
+        files
     }
 
-    pub(super) fn file(&self, path: &str) -> Result<String, KnowledgeError> {
+    /// One file as text. Neither `..`, an absolute path, a link nor a race can lead out of the folder.
+    pub fn read(&self, path: &str) -> Result<String, KnowledgeError> {
         let inside = inside(path)?;
-        let bytes = match &self.place {
+        let bytes = match self {
             SkillPlace::Embedded(files) => files
                 .iter()
                 .find(|(name, _)| Path::new(name) == inside)

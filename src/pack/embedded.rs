@@ -1,5 +1,6 @@
 //! The built-in pack, compiled into the binary: the repository's own `agents/` and `skills/`.
 
+use crate::knowledge::SkillPlace;
 use rust_embed::RustEmbed;
 
 #[derive(RustEmbed)]
@@ -35,20 +36,17 @@ pub fn skill_names() -> Vec<String> {
     names
 }
 
-/// A file below a built-in skill's folder.
-pub fn skill_file(skill: &str, path: &str) -> Option<String> {
-    Skills::get(&format!("{skill}/{path}")).map(|file| text(Some(file)))
-}
-
-/// Paths of the files below a built-in skill's folder, without SKILL.md, sorted.
-pub fn skill_files(skill: &str) -> Vec<String> {
-    let prefix = format!("{skill}/");
-    let mut files: Vec<String> = Skills::iter()
-        .filter_map(|path| path.strip_prefix(&prefix).map(str::to_owned))
-        .filter(|path| path != "SKILL.md")
-        .collect();
-    files.sort();
-    files
+/// The files below a built-in skill's folder, SKILL.md among them.
+pub fn skill(name: &str) -> SkillPlace {
+    let prefix = format!("{name}/");
+    SkillPlace::Embedded(
+        Skills::iter()
+            .filter_map(|path| {
+                let inside = path.strip_prefix(&prefix)?.to_owned();
+                Some((inside, Skills::get(&path)?.data))
+            })
+            .collect(),
+    )
 }
 
 fn text(file: Option<rust_embed::EmbeddedFile>) -> String {

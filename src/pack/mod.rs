@@ -10,7 +10,7 @@ mod skills;
 mod pack_tests;
 
 pub use agents::{Agent, Tier};
-pub use skills::{SkillError, SkillHead, SkillSource};
+pub use skills::{SkillHead, SkillSource};
 
 use crate::flow::{self, Flow, Known};
 use crate::policy::{NATIVE_TOOLS, Policy, split_foreign};

@@ -1,4 +1,5 @@
 use super::*;
+use crate::knowledge::KnowledgeError;
 
 fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
@@ -150,11 +151,11 @@ fn skills_of_the_project_come_first_and_stay_inside_their_folder() {
         (ours.body.as_str(), &ours.source),
         ("Our text", &SkillSource::Project(".claude/skills".into()))
     );
-    assert_eq!(ours.files(), ["references/a.md"]);
-    assert_eq!(ours.read_file("references/a.md").unwrap(), "A");
+    assert_eq!(ours.place.files(), ["references/a.md"]);
+    assert_eq!(ours.place.read("references/a.md").unwrap(), "A");
     for path in ["../../../secret.txt", "/etc/hosts", "a/../../b", ""] {
         assert!(
-            matches!(ours.read_file(path), Err(SkillError::BadPath(_))),
+            matches!(ours.place.read(path), Err(KnowledgeError::Outside { .. })),
             "{path}"
         );
     }
@@ -162,20 +163,22 @@ fn skills_of_the_project_come_first_and_stay_inside_their_folder() {
     {
         std::os::unix::fs::symlink(
             dir.path().join("secret.txt"),
-            ours.dir.as_ref().unwrap().join("link.md"),
+            dir.path()
+                .join(".claude/skills/n8n-code-python")
+                .join("link.md"),
         )
         .unwrap();
-        assert!(ours.read_file("link.md").is_err());
+        assert!(ours.place.read("link.md").is_err());
     }
     let built_in = pack.skill("n8n-expression-syntax").unwrap();
     assert!(built_in.body.starts_with("# "));
-    let first = built_in.files().first().cloned();
+    let first = built_in.place.files().first().cloned();
     if let Some(file) = first {
-        assert!(!built_in.read_file(&file).unwrap().is_empty());
+        assert!(!built_in.place.read(&file).unwrap().is_empty());
     }
     assert!(matches!(
-        built_in.read_file("none.md"),
-        Err(SkillError::NoFile { .. })
+        built_in.place.read("none.md"),
+        Err(KnowledgeError::NotFound { .. })
     ));
 }
 

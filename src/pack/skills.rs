@@ -2,11 +2,9 @@
 
 use super::frontmatter;
 use super::{embedded, unreadable};
+use crate::knowledge::SkillPlace;
 use crate::yaml::{Node, Place, Problem};
-use cap_std::ambient_authority;
-use cap_std::fs::Dir;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SkillSource {
@@ -21,99 +19,14 @@ pub struct SkillHead {
     /// What it is and when to use it.
     pub description: String,
     pub source: SkillSource,
-    /// None for a built-in one.
-    pub dir: Option<PathBuf>,
+    /// SKILL.md and the files beside it.
+    pub place: SkillPlace,
     /// SKILL.md below its head.
     pub body: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SkillError {
-    #[error("the skill {skill:?} has no file {path:?}; it has {files}")]
-    NoFile {
-        skill: String,
-        path: String,
-        files: String,
-    },
-    #[error("the path {0:?} must stay inside the skill's folder: no leading `/`, no `..`")]
-    BadPath(String),
-    #[error("the file {path:?} of the skill {skill:?} cannot be read: {reason}")]
-    Unreadable {
-        skill: String,
-        path: String,
-        reason: String,
-    },
-}
-
 /// First match wins.
 const FOLDERS: &[&str] = &["skills", ".agents/skills", ".claude/skills"];
-/// A skill's file is text for a model: more than this is no such thing.
-const MAX_FILE: u64 = 512 * 1024;
-
-impl SkillHead {
-    /// Paths of the files beside SKILL.md, sorted, at most 200.
-    pub fn files(&self) -> Vec<String> {
-        let Some(dir) = &self.dir else {
-            return embedded::skill_files(&self.name);
-        };
-        let mut files: Vec<String> = walkdir::WalkDir::new(dir)
-            .max_depth(4)
-            .into_iter()
-            .filter_map(Result::ok)
-            .filter(|e| e.file_type().is_file())
-            .filter_map(|e| {
-                Some(
-                    e.path()
-                        .strip_prefix(dir)
-                        .ok()?
-                        .to_str()?
-                        .replace('\\', "/"),
-                )
-            })
-            .filter(|path| path != "SKILL.md")
-            .take(200)
-            .collect();
-        files.sort();
-        files
-    }
-
-    /// One file beside SKILL.md. A link that leads out of the folder is not followed.
-    pub fn read_file(&self, path: &str) -> Result<String, SkillError> {
-        let outside = path.is_empty()
-            || path.starts_with('/')
-            || path.contains('\\')
-            || path.split('/').any(|part| part == ".." || part.is_empty());
-        if outside {
-            return Err(SkillError::BadPath(path.to_owned()));
-        }
-        let missing = || SkillError::NoFile {
-            skill: self.name.clone(),
-            path: path.to_owned(),
-            files: match self.files() {
-                files if files.is_empty() => "none".to_owned(),
-                files => files.join(", "),
-            },
-        };
-        let Some(dir) = &self.dir else {
-            return embedded::skill_file(&self.name, path).ok_or_else(missing);
-        };
-        let failed = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::NotFound => missing(),
-            _ => SkillError::Unreadable {
-                skill: self.name.clone(),
-                path: path.to_owned(),
-                reason: error.to_string(),
-            },
-        };
-        let dir = Dir::open_ambient_dir(dir, ambient_authority()).map_err(failed)?;
-        let file = dir.open(path).map_err(failed)?;
-        let mut text = String::new();
-        file.take(MAX_FILE)
-            .read_to_string(&mut text)
-            .map_err(failed)?;
-        Ok(text)
-    }
-}
 
 /// All skills, sorted by name. A broken one of the project is a problem; one that hides another is a warning.
 pub(super) fn load(
@@ -135,16 +48,24 @@ pub(super) fn load(
                 }
             };
             let source = SkillSource::Project((*folder).to_owned());
-            if let Some(skill) = head(&text, &file, &name, source, Some(dir), problems) {
+            if let Some(skill) = head(
+                &text,
+                &file,
+                &name,
+                source,
+                SkillPlace::Folder(dir),
+                problems,
+            ) {
                 add(&mut skills, skill, &file, warnings);
             }
         }
     }
     for name in embedded::skill_names() {
         let file = format!("built-in skills/{name}/SKILL.md");
-        let text = embedded::skill_file(&name, "SKILL.md").unwrap_or_default();
+        let place = embedded::skill(&name);
+        let text = place.read("SKILL.md").unwrap_or_default();
         if !skills.iter().any(|s| s.name == name)
-            && let Some(skill) = head(&text, &file, &name, SkillSource::BuiltIn, None, problems)
+            && let Some(skill) = head(&text, &file, &name, SkillSource::BuiltIn, place, problems)
         {
             skills.push(skill);
         }
@@ -195,7 +116,7 @@ fn head(
     file: &str,
     folder: &str,
     source: SkillSource,
-    dir: Option<PathBuf>,
+    place: SkillPlace,
     problems: &mut Vec<Problem>,
 ) -> Option<SkillHead> {
     let front = match frontmatter::split(text, file) {
@@ -206,7 +127,7 @@ fn head(
         }
     };
     let mut faults: Vec<(Place, String)> = Vec::new();
-    let place = |key: &str| {
+    let at = |key: &str| {
         front
             .head
             .get(key)
@@ -231,19 +152,19 @@ fn head(
         && !name.contains("--");
     if !good {
         faults.push((
-            place("name"),
+            at("name"),
             format!("a skill needs a name of at most 64 of a-z, 0-9 and single -, not {name:?}"),
         ));
     } else if name != folder {
         faults.push((
-            place("name"),
+            at("name"),
             format!("the skill is named {name:?}, its folder {folder:?}; they must be the same"),
         ));
     }
     let description = text_of("description");
     if description.is_empty() || description.chars().count() > 1024 {
         faults.push((
-            place("description"),
+            at("description"),
             "a skill needs a description of 1 to 1024 characters".to_owned(),
         ));
     }
@@ -251,19 +172,19 @@ fn head(
         && !(1..=500).contains(&text_of("compatibility").chars().count())
     {
         faults.push((
-            place("compatibility"),
+            at("compatibility"),
             "compatibility must be text of 1 to 500 characters".to_owned(),
         ));
     }
     if front.head.get("license").is_some() && text_of("license").is_empty() {
-        faults.push((place("license"), "license must be text".to_owned()));
+        faults.push((at("license"), "license must be text".to_owned()));
     }
     if front
         .head
         .get("metadata")
         .is_some_and(|n| n.as_map().is_none())
     {
-        faults.push((place("metadata"), "metadata must be a map".to_owned()));
+        faults.push((at("metadata"), "metadata must be a map".to_owned()));
     }
     let sound = faults.is_empty();
     problems.extend(faults.into_iter().map(|(place, message)| Problem {
@@ -275,7 +196,7 @@ fn head(
         name: name.to_owned(),
         description: description.to_owned(),
         source,
-        dir,
+        place,
         body: front.body,
     })
 }

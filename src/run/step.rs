@@ -136,7 +136,7 @@ impl Driver<'_> {
             Event::ModelAnswered {
                 step: step.to_owned(),
                 turn,
-                answer: answer.clone(),
+                answer: self.gateway.journaled_answer(&answer),
             },
             chosen.model.is_paid(),
         )?;

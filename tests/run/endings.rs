@@ -386,3 +386,32 @@ fn nothing_is_written_through_a_link() {
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 1);
     }
 }
+
+#[test]
+fn a_secret_in_a_models_answer_is_in_no_file() {
+    let secret = format!("xox{}-{}", "b", "123456789012-abcdefghijklmnopqrstuvwx");
+    let said = secret.clone();
+    let mut shop = Shop::new(move |seen| match (seen.task(), seen.results().len()) {
+        ("think", 0) => {
+            let mut answer = calls(&[("load_skill", json!({"name": said}))]);
+            answer.text = format!("I will use {said}.");
+            answer
+        }
+        _ => good(seen),
+    });
+    let report = shop.start(request("orders")).unwrap();
+    assert_eq!(report.outcome, Outcome::Complete);
+    let answered = shop
+        .journal()
+        .iter()
+        .filter(|e| matches!(e, Event::ModelAnswered { answer, .. } if !answer.text.is_empty()))
+        .count();
+    assert!(answered >= 1);
+    for file in walkdir::WalkDir::new(shop.dir.path()) {
+        let file = file.unwrap();
+        if file.file_type().is_file() {
+            let text = std::fs::read_to_string(file.path()).unwrap_or_default();
+            assert!(!text.contains(&secret), "{}", file.path().display());
+        }
+    }
+}

@@ -100,7 +100,8 @@ pub fn skills(root: &Path, command: &SkillsCommand, out: &Output) -> Result<Exit
             match file {
                 Some(file) => {
                     let text = skill
-                        .read_file(file)
+                        .place
+                        .read(file)
                         .map_err(|e| CliError::usage(e.to_string()))?;
                     out.answer(
                         Exit::Complete,
@@ -109,7 +110,7 @@ pub fn skills(root: &Path, command: &SkillsCommand, out: &Output) -> Result<Exit
                     )
                 }
                 None => {
-                    let files = skill.files();
+                    let files = skill.place.files();
                     out.answer(
                         Exit::Complete,
                         || {

@@ -1,7 +1,7 @@
 //! The words of a request: services, verbs, nouns, keywords in English, German, Spanish and French. Tables are data
 //! (`*.tsv`); this module loads them once and compiles the patterns that use them. It knows no request and no plan.
 
-use regex::Regex;
+use crate::pattern::Pattern;
 use std::{
     collections::HashMap,
     sync::{Arc, LazyLock, Mutex},
@@ -287,9 +287,9 @@ pub fn expand(pattern: &str) -> String {
     out
 }
 
-/// A compiled pattern (case-insensitive, word lists put in), kept for the next use. A broken pattern matches nothing; the tests name it.
-pub fn rx(pattern: &str) -> Arc<Regex> {
-    static CACHE: LazyLock<Mutex<HashMap<String, Arc<Regex>>>> =
+/// A pattern with its word lists put in, kept for the next use.
+pub fn rx(pattern: &str) -> Arc<Pattern> {
+    static CACHE: LazyLock<Mutex<HashMap<String, Arc<Pattern>>>> =
         LazyLock::new(|| Mutex::new(HashMap::new()));
     let mut cache = match CACHE.lock() {
         Ok(guard) => guard,
@@ -298,16 +298,9 @@ pub fn rx(pattern: &str) -> Arc<Regex> {
     if let Some(found) = cache.get(pattern) {
         return found.clone();
     }
-    let compiled = Regex::new(&format!("(?i){}", expand(pattern)));
-    debug_assert!(compiled.is_ok(), "broken pattern {pattern}: {compiled:?}");
-    let compiled = Arc::new(compiled.unwrap_or_else(|_| never()));
-    cache.insert(pattern.to_owned(), compiled.clone());
-    compiled
-}
-
-fn never() -> Regex {
-    #[expect(clippy::expect_used, reason = "a constant pattern that compiles")]
-    Regex::new(r"[^\s\S]").expect("the empty class compiles")
+    let made = Arc::new(Pattern::new(&expand(pattern)));
+    cache.insert(pattern.to_owned(), made.clone());
+    made
 }
 
 /// The IANA zone of a zone that is named in words after a clock time or as such (`UTC`, `Berlin time`).

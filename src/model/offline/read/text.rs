@@ -2,7 +2,7 @@
 //! that splitting and matching cannot cut through them. Marks can always be put back. Knows nothing of meaning.
 
 use crate::model::offline::lexicon::{self, ServiceEntry, rx};
-use regex::Regex;
+use crate::pattern::Pattern;
 use std::sync::LazyLock;
 
 /// What a mark stands for; the letter is its name inside the mark.
@@ -66,7 +66,7 @@ pub struct Masked {
     pub entities: Vec<Entity>,
 }
 
-static ENTITY: LazyLock<Regex> = LazyLock::new(|| {
+static ENTITY: LazyLock<Pattern> = LazyLock::new(|| {
     let pattern = [
         r"(?P<k>`[^`]+`)",
         r"(?P<u>https?://(?:[^\s<>\x22“”„`'()\[\]{},;]|<[\w .-]+>|\{\{?[\w .$-]+\}?\}|[,;]\w)+)",
@@ -84,8 +84,7 @@ static ENTITY: LazyLock<Regex> = LazyLock::new(|| {
         r"(?P<n>-?\d{7,}\b)",
     ]
     .join("|");
-    #[expect(clippy::expect_used, reason = "a constant pattern that compiles")]
-    Regex::new(&pattern).expect("the entity pattern compiles")
+    Pattern::new(&pattern)
 });
 
 const KINDS: [(&str, Kind); 14] = [
@@ -363,7 +362,7 @@ fn stands_alone(kind: Kind, full: &str, before: Option<char>, after: Option<char
     }
 }
 
-static ALIASES: LazyLock<Regex> = LazyLock::new(|| {
+static ALIASES: LazyLock<Pattern> = LazyLock::new(|| {
     let mut all: Vec<&str> = lexicon::services()
         .iter()
         .flat_map(|s| s.aliases.iter().map(|a| a.text.as_str()))
@@ -374,8 +373,7 @@ static ALIASES: LazyLock<Regex> = LazyLock::new(|| {
         .map(|a| regex::escape(a).replace(' ', r"[\s-]+"))
         .collect::<Vec<_>>()
         .join("|");
-    #[expect(clippy::expect_used, reason = "escaped literals compile")]
-    Regex::new(&format!("(?i){pattern}")).expect("the alias pattern compiles")
+    Pattern::new(&pattern)
 });
 
 fn alias_entry(said: &str, at_start: bool) -> Option<&'static ServiceEntry> {
@@ -466,10 +464,8 @@ fn normalise(request: &str) -> String {
 
 /// Known misspellings, then near misses of long words that are no words we know.
 fn respell(text: &str) -> String {
-    static WORD: LazyLock<Regex> = LazyLock::new(|| {
-        #[expect(clippy::expect_used, reason = "a constant pattern that compiles")]
-        Regex::new(r"§[a-z]\d+§|\bw/|[A-Za-zÀ-ÿ]+").expect("the word pattern compiles")
-    });
+    static WORD: LazyLock<Pattern> =
+        LazyLock::new(|| Pattern::new(r"§[a-z]\d+§|\bw/|[A-Za-zÀ-ÿ]+"));
     WORD.replace_all(text, |c: &regex::Captures<'_>| {
         let word = c.get(0).map_or("", |m| m.as_str());
         if word.starts_with('§') {

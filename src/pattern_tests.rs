@@ -1,0 +1,57 @@
+use super::*;
+use proptest::prelude::*;
+
+fn needed(source: &str) -> Option<Vec<String>> {
+    Pattern::new(source).needs
+}
+
+#[test]
+fn the_rarest_words_are_needed() {
+    for (source, words) in [
+        (r"\b(?:send|mail)\w* to\b", Some(vec!["mail", "send"])),
+        (r"^(?:post|PUT)?\s*orders?$", Some(vec!["order"])),
+        (r"(?:über)+ \d+", Some(vec!["über"])),
+        (r"(?:a|b*)c?", None),
+        (r"\w+@\w+", Some(vec!["@"])),
+        (r"[a-z]+", None),
+    ] {
+        let words = words.map(|w| w.into_iter().map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(needed(source), words, "{source}");
+    }
+}
+
+#[test]
+fn it_matches_in_any_case_and_beyond_ascii() {
+    let pattern = Pattern::new(r"\b(?:über|más de)\s+(\d+)\b");
+    assert_eq!(&pattern.captures("Betrag ÜBER 100 EUR").unwrap()[1], "100");
+    assert_eq!(pattern.replace_all("Más de 5", "x"), "x");
+    assert!(!pattern.is_match("unter 100"));
+    assert!(Pattern::new(r"^[\w-]+$").is_match("größe-ñandú"));
+    assert!(!Pattern::new(r"[^\w\s]").is_match("größe ñandú"));
+    assert_eq!(
+        Pattern::new(r"\p{L}+|[\p{L}\d]{2}")
+            .find("1ß")
+            .unwrap()
+            .as_str(),
+        "1ß"
+    );
+    assert_eq!(Pattern::new(r"d(ü)").captures_iter("die Tür").count(), 0);
+}
+
+proptest! {
+    /// The quick check never hides a match.
+    #[test]
+    fn what_the_plain_pattern_finds_is_found(
+        text in "(?:[a-dA-DäÄ1 ]|send|Mail|ORDERS|to){0,12}",
+        which in 0_usize..6,
+    ) {
+        let source = [
+            r"\b(?:send|mail)\w*\s+to\b", r"orders?|\d\s?a", r"(?:ä|b)+c?", r"^(?:to|send)?\s*m", r"(?:da){2,}|1$", r"[ab]\s(?:c|d)",
+        ][which];
+        let plain = Regex::new(&format!("(?i){source}")).unwrap();
+        let ours = Pattern::new(source);
+        prop_assert_eq!(ours.find(&text).map(|m| m.range()), plain.find(&text).map(|m| m.range()));
+        prop_assert_eq!(ours.is_match(&text), plain.is_match(&text));
+        prop_assert_eq!(ours.replace_all(&text, "-"), plain.replace_all(&text, "-"));
+    }
+}
