@@ -18,6 +18,7 @@ pub mod n8n;
 pub mod pack;
 mod pattern;
 pub mod policy;
+pub mod qa;
 pub mod run;
 mod secrets;
 pub mod store;

@@ -1,12 +1,21 @@
 //! Secrets that a person writes into a sentence ("log in with the password …"), spotted by the words around them and by
 //! their well-known look. Pure; the request is cleaned with it before anything else reads or records it.
 
+pub(crate) mod shapes;
+
+pub use shapes::mask;
+
 use crate::pattern::Pattern;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 /// What stands where a secret was starts like this.
 pub const MARK: &str = "[redacted:";
+
+/// What stands where a secret of this kind was.
+pub fn mark(kind: &str) -> String {
+    format!("{MARK}{kind}]")
+}
 
 /// Words that say: what follows is secret. A regex alternation without capture groups.
 pub const SECRET_WORD: &str = r"(?:pass(?:word|wort|phrase|code)|pwd|contraseña|clave secreta|mot de passe|kennwort|api[- ]?key|api[- ]?schlüssel|api[- ]?token|access[- ]?token|auth[- ]?token|bearer(?: token)?|token|secret(?: key)?|client secret|private key|schlüssel|clave de api|clé api|pin)";

@@ -48,7 +48,8 @@ pub enum OutputFormat {
     Text,
     /// One JSON object (or array) at the end
     Json,
-    /// One JSON object a line as things happen; the first is `init`, the last `result`
+    /// One JSON object a line as things happen; the first is `init`, the last `result` (also: jsonl)
+    #[value(alias = "jsonl")]
     StreamJson,
 }
 
@@ -113,7 +114,7 @@ pub enum Command {
     Catalog(CatalogCommand),
     /// Check workflow files
     #[command(
-        after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
+        after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n  agentctl qa --fix workflows/\n  agentctl qa --baseline qa-baseline.json --write-baseline workflows/\n  agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .\n\nWaivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
     )]
     Qa(QaArgs),
     /// Check this machine and this project: what works, what does not, what to do
@@ -364,4 +365,39 @@ pub struct QaArgs {
     /// Not these codes, or families of codes
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     pub ignore: Vec<String>,
+    /// Write a report for CI: `sarif=FILE`, `junit=FILE`, or `github` for annotations
+    #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = report)]
+    pub reports: Vec<Report>,
+    /// Known findings, which do not fail the check
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Make what is found now the baseline
+    #[arg(long, requires = "baseline", conflicts_with = "fix")]
+    pub write_baseline: bool,
+    /// Apply the fixes that are sure, and show the diff
+    #[arg(long)]
+    pub fix: bool,
+    /// With --fix: show the diff and change nothing
+    #[arg(long, requires = "fix")]
+    pub dry_run: bool,
+    /// Only files that differ from where the branch left this git revision
+    #[arg(long, value_name = "REV")]
+    pub changed_since: Option<String>,
+}
+
+/// A form in which CI reads the findings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Report {
+    Sarif(PathBuf),
+    Junit(PathBuf),
+    Github,
+}
+
+fn report(text: &str) -> Result<Report, String> {
+    match text.split_once('=') {
+        Some(("sarif", file)) if !file.is_empty() => Ok(Report::Sarif(file.into())),
+        Some(("junit", file)) if !file.is_empty() => Ok(Report::Junit(file.into())),
+        None if text == "github" => Ok(Report::Github),
+        _ => Err("write sarif=FILE, junit=FILE or github".to_owned()),
+    }
 }

@@ -46,7 +46,7 @@ fn dispatch(cli: &Cli, out: &Output) -> Result<Exit, CliError> {
     match &cli.command {
         Command::Init(args) => commands::init::init(project, args, out),
         Command::Catalog(command) => commands::catalog::catalog(command, out),
-        Command::Qa(args) => commands::qa::qa(args, out),
+        Command::Qa(args) => commands::qa::qa(project, args, out),
         Command::Completions { shell } => commands::meta::completions(*shell),
         Command::Man { dir } => commands::meta::man(dir.as_deref()),
         Command::Build(args) => commands::build::build(project, args, out),

@@ -79,6 +79,33 @@ impl Output {
         Ok(exit)
     }
 
+    /// The command's answer as something that can be large: text, or JSON written as it is; for `stream-json` the last line.
+    pub fn large_answer(
+        &self,
+        exit: Exit,
+        text: impl FnOnce() -> String,
+        json: &impl serde::Serialize,
+        last: impl FnOnce() -> Value,
+    ) -> Result<Exit, CliError> {
+        if self.format != OutputFormat::Json {
+            return self.answer(exit, text, last);
+        }
+        let mut line = serde_json::to_string_pretty(json)
+            .map_err(|e| CliError::new(Exit::Internal, format!("cannot write the answer: {e}")))?;
+        line.push('\n');
+        write_bytes(line.as_bytes())?;
+        Ok(exit)
+    }
+
+    /// Lines that a CI runner reads: with the text on stdout, beside JSON on stderr.
+    pub fn commands(&self, lines: &str) -> Result<(), CliError> {
+        if self.is_text() {
+            return write_bytes(lines.as_bytes());
+        }
+        eprint!("{lines}");
+        Ok(())
+    }
+
     /// One line of `stream-json`; nothing in the other formats.
     pub fn stream(&self, event: &Value) -> Result<(), CliError> {
         if self.format == OutputFormat::StreamJson {

@@ -1267,6 +1267,33 @@ async fn certain_fixes_are_applied_and_nothing_else() {
     assert_eq!(b.guards.snapshots(&WorkflowId("w".into())).len(), 1);
 }
 
+#[tokio::test]
+async fn certain_fixes_outside_the_scope_are_left_and_named() {
+    let mut b = Bench::new();
+    let mut args = two_nodes("W");
+    let set = |name: &str| {
+        json!({
+            "id": name, "name": name, "type": "n8n-nodes-base.set", "typeVersion": 3.4,
+            "parameters": {"assignments": {"assignments": [{"id": "a", "name": "x", "type": "string", "value": "{{ $json.total }}"}]}},
+        })
+    };
+    args["nodes"][1] = set("End");
+    args["nodes"].as_array_mut().unwrap().push(set("Other"));
+    b.ok("writer", "create_workflow", args).await;
+    b.scope(&["End"]);
+    let fixed = b
+        .ok("writer", "autofix_workflow", json!({"workflow_id": "w"}))
+        .await;
+    assert_eq!(fixed["fixed"].as_array().unwrap().len(), 1);
+    assert_eq!(fixed["not_applied"].as_array().unwrap().len(), 1);
+    let value = |b: &Bench, name: &str| {
+        let node = b.file("w").unwrap().node_by_name(name).unwrap().clone();
+        node.parameters().unwrap()["assignments"]["assignments"][0]["value"].clone()
+    };
+    assert_eq!(value(&b, "End"), "={{ $json.total }}");
+    assert_eq!(value(&b, "Other"), "{{ $json.total }}");
+}
+
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
 

@@ -9,10 +9,10 @@ use super::tools::{CreateWorkflow, Request, UpdateWorkflow};
 use super::{CallContext, Gateway, GatewayError, untrusted};
 use crate::backend::{BackendError, BackendErrorKind, Stored};
 use crate::knowledge::NewLearning;
+use crate::n8n::autofix::{self, Fixed};
 use crate::n8n::diff::text_diff;
-use crate::n8n::finding::Confidence;
 use crate::n8n::hash::graph_hash;
-use crate::n8n::{Workflow, WorkflowId, edit};
+use crate::n8n::{Finding, Workflow, WorkflowId, edit};
 use crate::policy::Decision;
 use crate::store::SnapshotRef;
 use crate::store::event::{Event, MutationExpectation};
@@ -67,13 +67,24 @@ impl Gateway {
                     Ok(stored) => stored,
                     Err(outcome) => return Ok(Err(outcome)),
                 };
-                let (after, fixed) = self.fixed(cx, &before.workflow, fix.finding_ids.as_deref());
-                let (errors, warnings, _) = counts(&self.findings(&after));
+                let only = fix.finding_ids.as_deref();
+                let result = self.fixed(cx, &before, only)?;
+                let (errors, warnings, _) = counts(&result.left);
                 let left = json!({"error_count": errors, "warning_count": warnings});
-                let notes = Map::from_iter([
-                    ("fixed".to_owned(), json!(fixed)),
-                    ("left".to_owned(), left),
-                ]);
+                let ids = |list: &[&Finding]| json!(list.iter().map(|f| &f.id).collect::<Vec<_>>());
+                let fixed: Vec<&Finding> = result.fixed.iter().collect();
+                let mut notes =
+                    Map::from_iter([("fixed".to_owned(), ids(&fixed)), ("left".to_owned(), left)]);
+                // Certain, and yet not done: outside the edit scope, or it would have made something worse.
+                let not_applied: Vec<&Finding> = result
+                    .left
+                    .iter()
+                    .filter(|f| autofix::is_sure(f) && only.is_none_or(|ids| ids.contains(&f.id)))
+                    .collect();
+                if !not_applied.is_empty() {
+                    notes.insert("not_applied".to_owned(), ids(&not_applied));
+                }
+                let after = result.workflow;
                 self.plan_replace(cx, before, after, fix.expect_hash.as_deref(), exact, notes)
             }
             Request::RollbackWorkflow(back) => {
@@ -255,11 +266,7 @@ impl Gateway {
             return Ok(Err(Outcome::Ok(Value::Object(content))));
         }
         if let Some(entries) = cx.guards.edit_scope().map(<[String]>::to_vec) {
-            let base = cx.guards.scope_base(&before.id).cloned();
-            let base = match base {
-                Some(mark) => self.snapshot_of(cx, &mark.file)?,
-                None => None,
-            };
+            let base = self.scope_base(cx, &before)?;
             reserved.push(reserve(
                 guards::edit_scope(
                     &entries,
@@ -414,30 +421,42 @@ impl Gateway {
         })
     }
 
-    /// The workflow with every certain fix applied, and the ids of the findings that had one.
+    /// The workflow with every certain fix applied that stays in the edit scope.
     fn fixed(
         &self,
         cx: &mut CallContext<'_>,
-        workflow: &Workflow,
+        before: &Stored,
         only: Option<&[String]>,
-    ) -> (Workflow, Vec<String>) {
-        let mut after = workflow.clone();
-        let mut fixed = Vec::new();
-        for finding in self.findings(workflow) {
-            let wanted = only.is_none_or(|ids| ids.contains(&finding.id));
-            let Some(fix) = finding
-                .fix
-                .filter(|f| wanted && f.confidence == Confidence::Sure)
-            else {
-                continue;
-            };
-            // A fix that no longer fits, because one before it changed the place, is left for the next round.
-            if let Ok(next) = edit::apply(&after, &fix.ops, &mut || cx.recorder.new_id()) {
-                after = next;
-                fixed.push(finding.id);
-            }
+    ) -> Result<Fixed, GatewayError> {
+        let scope = cx.guards.edit_scope().map(<[String]>::to_vec);
+        let base = self.scope_base(cx, before)?;
+        let allowed = |after: &Workflow| {
+            scope.as_ref().is_none_or(|entries| {
+                let given_on = base.as_ref().unwrap_or(&before.workflow);
+                let decision = guards::edit_scope(entries, given_on, &before.workflow, after);
+                !matches!(decision, Decision::Deny { .. })
+            })
+        };
+        let rules = autofix::Rules {
+            check: &|workflow| self.findings(workflow),
+            wanted: &|finding| only.is_none_or(|ids| ids.contains(&finding.id)),
+            allowed: &allowed,
+        };
+        Ok(autofix::fix(&before.workflow, &rules, &mut || {
+            cx.recorder.new_id()
+        }))
+    }
+
+    /// The workflow as it was when the scope of this fix cycle was given, if it has been changed since.
+    fn scope_base(
+        &self,
+        cx: &mut CallContext<'_>,
+        before: &Stored,
+    ) -> Result<Option<Workflow>, GatewayError> {
+        match cx.guards.scope_base(&before.id).cloned() {
+            Some(mark) => self.snapshot_of(cx, &mark.file),
+            None => Ok(None),
         }
-        (after, fixed)
     }
 
     /// A snapshot of this run as a workflow; None when its text is none.

@@ -154,6 +154,7 @@ fn arguments_keep_their_text_when_there_is_nothing_to_hide() {
 
 #[test]
 fn every_pattern_is_a_regex_and_has_its_sign() {
+    use crate::secrets::shapes::PATTERNS;
     for pattern in &PATTERNS {
         assert!(pattern.regex().is_some(), "{}", pattern.source);
         assert!(!pattern.signs.is_empty());

@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 pub(crate) mod arbitrary;
+pub mod autofix;
 pub mod catalog;
 pub mod diff;
 pub mod edit;

@@ -9,7 +9,9 @@
 )]
 
 mod build;
+mod ci;
 mod commands;
 mod help;
 mod killed;
+mod qa;
 mod support;

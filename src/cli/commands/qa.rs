@@ -1,232 +1,367 @@
 //! `agentctl qa PATH…`: checks workflow files; every file is checked, whatever is wrong with the others.
 
-use crate::cli::args::{FailOn, QaArgs};
+use crate::cli::args::{FailOn, QaArgs, Report};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
+use crate::cli::progress::{plain, plain_long};
 use crate::n8n::catalog::Catalog;
 use crate::n8n::finding::{Finding, Severity};
-use crate::n8n::validate;
+use crate::qa::baseline::{Baseline, Known};
+use crate::qa::check::{Check, Checked, FixMode, Judged, Outcome, State};
+use crate::qa::report::{github, json::Answer, junit, sarif};
+use crate::qa::source::{self, Source};
+use crate::qa::summary::{Summary, Threshold};
+use crate::qa::{changed, waiver};
+use crate::store::write_atomic;
 use console::style;
-use serde_json::{Value, json};
-use std::io::Read;
+use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What was found in one file.
-struct Checked {
-    path: String,
-    workflow: Option<String>,
-    nodes: usize,
-    findings: Vec<Finding>,
+pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError> {
+    let sources = sources(args)?;
+    let waivers = waivers(project)?;
+    let known = args
+        .baseline
+        .as_deref()
+        .map(|file| read_baseline(file, args.write_baseline));
+    let known = known.transpose()?;
+    let today = jiff::Zoned::now().date();
+    let check = Check {
+        catalog: Catalog::embedded(),
+        only: &args.only,
+        ignore: &args.ignore,
+        baseline: known.as_ref(),
+        baseline_root: args.baseline.as_deref().map(folder_of).unwrap_or_default(),
+        waivers: &waivers,
+        waiver_root: project.to_owned(),
+        today,
+        fix: match (args.fix, args.dry_run) {
+            (false, _) => FixMode::Off,
+            (true, true) => FixMode::Show,
+            (true, false) => FixMode::Write,
+        },
+    };
+    let threshold = match args.fail_on {
+        FailOn::Never => Threshold::Never,
+        FailOn::Error => Threshold::Error,
+        FailOn::Warning => Threshold::Warning,
+    };
+    out.stream(&json!({"type": "init", "command": "qa", "files": sources.len()}))?;
+    let (files, mut summary, drawn) = run(&check, &sources, threshold, args, out)?;
+    summary.expired_waivers = waivers
+        .iter()
+        .filter(|w| !w.holds_on(today))
+        .map(|w| format!("{} (until {}: {})", w.subject(), w.expires, w.reason))
+        .collect();
+    reports(&files, threshold, args, out)?;
+    if let Some(file) = args.baseline.as_deref().filter(|_| args.write_baseline) {
+        write_atomic(file, drawn.to_text().as_bytes())
+            .map_err(|e| CliError::failed(e.to_string()))?;
+        summary.failed = false; // what is found now is known from now on
+        out.note(&format!(
+            "{} findings are the baseline now: {}",
+            drawn.len(),
+            file.display()
+        ));
+    }
+    let exit = if summary.failed {
+        Exit::Failed
+    } else {
+        Exit::Complete
+    };
+    let answer = Answer {
+        files: &files,
+        summary: &summary,
+    };
+    out.large_answer(
+        exit,
+        || text(&files, &summary, args),
+        &answer,
+        || json!({"summary": summary}),
+    )
 }
 
-pub fn qa(args: &QaArgs, out: &Output) -> Result<Exit, CliError> {
+/// Checks the files; with what was found, the totals, and the baseline as it would be drawn now.
+fn run(
+    check: &Check,
+    sources: &[Source],
+    threshold: Threshold,
+    args: &QaArgs,
+    out: &Output,
+) -> Result<(Vec<Checked>, Summary, Baseline), CliError> {
     let mut files = Vec::new();
-    let mut skipped = Vec::new();
-    for path in &args.paths {
-        collect(path, &mut files)?;
+    let mut summary = Summary {
+        baseline_gone: check.baseline.map(|_| 0),
+        ..Summary::default()
+    };
+    let mut drawn = check.baseline.cloned().unwrap_or_default();
+    // Line by line nothing is kept, unless a report wants the whole.
+    let keep =
+        !(out.format == crate::cli::args::OutputFormat::StreamJson && args.reports.is_empty());
+    check.all(sources, &mut |source, outcome| {
+        let checked = match outcome {
+            Outcome::Skipped(path) => {
+                summary.skipped.push(path);
+                return Ok(());
+            }
+            Outcome::Checked(checked) => checked,
+        };
+        if let Some(baseline) = check.baseline {
+            let path = source::relative(&source.path, &check.baseline_root);
+            let looks_for = |code: &str| check.looks_for(code);
+            let found = || checked.iter().flat_map(|c| &c.findings);
+            let ids: BTreeSet<&str> = found().map(|j| j.finding.id.as_str()).collect();
+            let gone = baseline.gone(&path, &looks_for, &ids);
+            summary.baseline_gone = summary.baseline_gone.map(|n| n + gone);
+            drawn.forget(&path, &looks_for);
+            for judged in found().filter(|j| !matches!(j.state, State::Waived { .. })) {
+                drawn.insert(&path, known(&judged.finding));
+            }
+        }
+        for one in checked {
+            summary.add(&one, threshold);
+            out.stream(&line(&one))?;
+            if keep {
+                files.push(one);
+            }
+        }
+        Ok::<(), CliError>(())
+    })?;
+    Ok((files, summary, drawn))
+}
+
+fn line(checked: &Checked) -> serde_json::Value {
+    let mut line = json!({"type": "file"});
+    if let (Some(line), Ok(serde_json::Value::Object(mut file))) =
+        (line.as_object_mut(), serde_json::to_value(checked))
+    {
+        line.append(&mut file);
     }
-    if files.is_empty() {
+    line
+}
+
+fn known(finding: &Finding) -> Known {
+    Known {
+        id: finding.id.clone(),
+        code: finding.code.clone(),
+        node: finding.node.clone(),
+    }
+}
+
+fn sources(args: &QaArgs) -> Result<Vec<Source>, CliError> {
+    if args.fix && args.paths.iter().any(|p| p == Path::new("-")) {
+        return Err(CliError::usage("stdin cannot be fixed in place").hint("name a file"));
+    }
+    let sources = source::collect(&args.paths).map_err(|error| {
+        CliError::usage(error.to_string()).hint("name a workflow file or a folder")
+    })?;
+    if sources.is_empty() {
         return Err(
             CliError::usage(format!("no workflow files in {}", list(&args.paths)))
                 .hint("name a .json file, a folder that has some, or `-` for stdin"),
         );
     }
-    let catalog = Catalog::embedded();
-    let mut checked = Vec::with_capacity(files.len());
-    for file in &files {
-        match check(file, catalog)? {
-            Some(result) => checked.push(keep(result, args)),
-            None => skipped.push(file.path.display().to_string()),
+    let Some(rev) = &args.changed_since else {
+        return Ok(sources);
+    };
+    changed::since(rev, sources).map_err(|error| {
+        let hint = match error {
+            changed::GitError::NoRevision(_) => "in CI, fetch it first: a shallow clone knows only its own commit (actions/checkout: fetch-depth: 0)",
+            _ => "--changed-since needs git and a repository",
+        };
+        CliError::usage(error.to_string()).hint(hint)
+    })
+}
+
+fn waivers(project: &Path) -> Result<Vec<waiver::Waiver>, CliError> {
+    let path = project.join("agentctl.toml");
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(CliError::io("read", &path, &e)),
+    };
+    waiver::read(&text).map_err(|error| {
+        CliError::usage(format!(
+            "{}:{}: {}",
+            path.display(),
+            error.line,
+            error.message
+        ))
+        .hint("a waiver is [[qa.waiver]] with `code` or `id`, `reason` and `expires`")
+    })
+}
+
+fn read_baseline(file: &Path, will_be_written: bool) -> Result<Baseline, CliError> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => Baseline::read(&text)
+            .map_err(|error| CliError::usage(format!("the baseline {}: {error}", file.display()))),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound && will_be_written => {
+            Ok(Baseline::default())
         }
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Err(CliError::usage(format!(
+            "the baseline {} is not there",
+            file.display()
+        ))
+        .hint("--write-baseline makes it from what is found now")),
+        Err(e) => Err(CliError::io("read", file, &e)),
     }
-    let count = |s: Severity| {
-        checked
-            .iter()
-            .flat_map(|c| &c.findings)
-            .filter(|f| f.severity == s)
-            .count()
-    };
-    let (errors, warnings, infos) = (
-        count(Severity::Error),
-        count(Severity::Warning),
-        count(Severity::Info),
-    );
-    let failed = match args.fail_on {
-        FailOn::Never => false,
-        FailOn::Error => errors > 0,
-        FailOn::Warning => errors + warnings > 0,
-    };
-    let exit = if failed { Exit::Failed } else { Exit::Complete };
-    out.answer(
-        exit,
-        || text(&checked, &skipped, errors, warnings),
-        || {
-            json!({
-                "files": checked.iter().map(|c| json!({"path": c.path, "workflow": c.workflow, "nodes": c.nodes, "findings": c.findings})).collect::<Vec<_>>(),
-                "summary": {"files": checked.len(), "skipped": skipped, "errors": errors, "warnings": warnings, "infos": infos, "failed": failed}
-            })
-        },
-    )
 }
 
-struct Source {
-    path: PathBuf,
-    /// Named by the user (and not found by walking a folder): it must be a workflow.
-    named: bool,
+fn folder_of(file: &Path) -> PathBuf {
+    source::absolute(file)
+        .parent()
+        .map(Path::to_owned)
+        .unwrap_or_default()
 }
 
-fn collect(path: &Path, files: &mut Vec<Source>) -> Result<(), CliError> {
-    if path == Path::new("-") || path.is_file() {
-        files.push(Source {
-            path: path.to_owned(),
-            named: true,
-        });
+/// CI systems see paths from the repository's root.
+fn repository_root() -> PathBuf {
+    let here = source::absolute(Path::new("."));
+    let root = here.ancestors().find(|folder| folder.join(".git").exists());
+    root.unwrap_or(&here).to_owned()
+}
+
+fn reports(
+    files: &[Checked],
+    threshold: Threshold,
+    args: &QaArgs,
+    out: &Output,
+) -> Result<(), CliError> {
+    if args.reports.is_empty() {
         return Ok(());
     }
-    if !path.is_dir() {
-        return Err(CliError::usage(format!("{} is not there", path.display()))
-            .hint("name a workflow file or a folder"));
-    }
-    for entry in walkdir::WalkDir::new(path).sort_by_file_name() {
-        let entry =
-            entry.map_err(|e| CliError::failed(format!("cannot walk {}: {e}", path.display())))?;
-        if entry.file_type().is_file() && entry.path().extension().is_some_and(|e| e == "json") {
-            files.push(Source {
-                path: entry.into_path(),
-                named: false,
-            });
+    let root = repository_root();
+    let write = |file: &Path, text: String| {
+        write_atomic(file, text.as_bytes()).map_err(|e| CliError::failed(e.to_string()))
+    };
+    for report in &args.reports {
+        match report {
+            Report::Sarif(file) => write(file, format!("{:#}\n", sarif::sarif(files, &root)))?,
+            Report::Junit(file) => write(file, junit::junit(files, threshold, &root))?,
+            Report::Github => out.commands(&github::annotations(files, &root))?,
         }
     }
     Ok(())
 }
 
-/// None: a JSON file met in a folder that is no workflow at all (no `nodes`).
-fn check(source: &Source, catalog: &Catalog) -> Result<Option<Checked>, CliError> {
-    let path = source.path.display().to_string();
-    let bytes = if path == "-" {
-        let mut bytes = Vec::new();
-        std::io::stdin()
-            .lock()
-            .read_to_end(&mut bytes)
-            .map_err(|e| CliError::failed(format!("cannot read stdin: {e}")))?;
-        bytes
-    } else {
-        std::fs::read(&source.path).map_err(|e| CliError::io("read", &source.path, &e))?
-    };
-    let document: Value = match serde_json::from_slice(&bytes) {
-        Ok(document) => document,
-        Err(e) => {
-            let finding = broken(&e);
-            return Ok(Some(Checked {
-                path,
-                workflow: None,
-                nodes: 0,
-                findings: vec![finding],
-            }));
-        }
-    };
-    if !source.named && document.get("nodes").is_none() {
-        return Ok(None);
-    }
-    let workflow = document
-        .get("name")
-        .and_then(Value::as_str)
-        .map(str::to_owned);
-    let nodes = document
-        .get("nodes")
-        .and_then(Value::as_array)
-        .map_or(0, Vec::len);
-    let findings = validate::validate_value(&document, catalog);
-    Ok(Some(Checked {
-        path,
-        workflow,
-        nodes,
-        findings,
-    }))
-}
-
-/// A file that is not JSON: n8n cannot import it.
-fn broken(error: &serde_json::Error) -> Finding {
-    Finding {
-        id: "invalid-json".into(),
-        code: "n8n/structure".into(),
-        severity: Severity::Error,
-        node: None,
-        node_id: None,
-        pointer: String::new(),
-        message: format!(
-            "not valid JSON at line {}, column {}: {error}",
-            error.line(),
-            error.column()
-        ),
-        fix: None,
-    }
-}
-
-fn keep(mut checked: Checked, args: &QaArgs) -> Checked {
-    let matches = |code: &str, wanted: &str| {
-        code == wanted || (wanted.ends_with('/') && code.starts_with(wanted))
-    };
-    checked.findings.retain(|f| {
-        (args.only.is_empty() || args.only.iter().any(|w| matches(&f.code, w)))
-            && !args.ignore.iter().any(|w| matches(&f.code, w))
-    });
-    checked
-}
-
-fn text(checked: &[Checked], skipped: &[String], errors: usize, warnings: usize) -> String {
+fn text(files: &[Checked], summary: &Summary, args: &QaArgs) -> String {
     let mut out = String::new();
-    for file in checked.iter().filter(|c| !c.findings.is_empty()) {
-        out.push_str(&format!("{}\n", style(&file.path).bold()));
-        for finding in &file.findings {
-            out.push_str(&finding_line(finding));
+    for file in files {
+        let mut open = file
+            .findings
+            .iter()
+            .filter(|j| j.state == State::Open)
+            .peekable();
+        if open.peek().is_none() && file.mended.is_none() {
+            continue;
+        }
+        out.push_str(&format!("{}\n", style(plain_long(&file.path)).bold()));
+        if let Some(mended) = &file.mended {
+            let verb = if mended.written { "fixed" } else { "would fix" };
+            for finding in &mended.fixed {
+                let title = finding.fix.as_ref().map_or("", |f| f.title.as_str());
+                out.push_str(&format!(
+                    "  {} {}{} {title}\n",
+                    style(verb).green(),
+                    style(&finding.code).cyan(),
+                    node_of(finding)
+                ));
+            }
+            out.push_str(&coloured(&mended.diff));
+        }
+        for judged in open {
+            out.push_str(&judged_line(judged));
         }
         out.push('\n');
     }
-    if !skipped.is_empty() {
+    if !summary.skipped.is_empty() {
+        let files = count(summary.skipped.len(), "JSON file");
+        out.push_str(&format!("{files} without nodes skipped (no workflows)\n"));
+    }
+    for waiver in &summary.expired_waivers {
+        out.push_str(&format!("{} {waiver}\n", style("waiver expired:").yellow()));
+    }
+    let mut totals = vec![
+        count(summary.files, "workflow"),
+        format!("{} clean", summary.clean),
+    ];
+    totals.push(count(summary.errors, "error"));
+    totals.push(count(summary.warnings, "warning"));
+    for (number, what) in [
+        (summary.infos, "for information"),
+        (summary.known, "in the baseline"),
+        (summary.waived, "waived"),
+        (summary.fixed, "fixed"),
+    ] {
+        if number > 0 {
+            totals.push(format!("{number} {what}"));
+        }
+    }
+    out.push_str(&totals.join(", "));
+    out.push('\n');
+    if let Some(gone) = summary
+        .baseline_gone
+        .filter(|n| *n > 0 && !args.write_baseline)
+    {
         out.push_str(&format!(
-            "{} JSON files without nodes were skipped (no workflows)\n",
-            skipped.len()
+            "{} of the baseline {} gone; --write-baseline takes them out\n",
+            count(gone, "finding"),
+            if gone == 1 { "is" } else { "are" }
         ));
     }
-    let files = checked.len();
-    let clean = checked.iter().filter(|c| c.findings.is_empty()).count();
-    out.push_str(&format!(
-        "{files} files, {clean} clean, {errors} errors, {warnings} warnings\n"
-    ));
+    if args.changed_since.is_some() && summary.files == 0 {
+        out.push_str("no workflow was changed\n");
+    }
     out
 }
 
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn coloured(diff: &str) -> String {
+    let line = |line: &str| match line.chars().next() {
+        Some('+') => format!("  {}\n", style(line).green()),
+        Some('-') => format!("  {}\n", style(line).red()),
+        _ => format!("  {line}\n"),
+    };
+    diff.lines().map(|l| line(&plain_long(l))).collect()
+}
+
+fn node_of(finding: &Finding) -> String {
+    let node = finding.node.as_deref();
+    node.map(|n| format!(" [{}]", plain(n))).unwrap_or_default()
+}
+
 /// One finding, with its node and where it is.
-pub fn finding_line(finding: &Finding) -> String {
+fn judged_line(judged: &Judged) -> String {
+    let (finding, place) = (&judged.finding, &judged.place);
     let severity = match finding.severity {
         Severity::Error => style("error  ").red().bold(),
         Severity::Warning => style("warning").yellow(),
         Severity::Info => style("info   ").dim(),
     };
-    let node = finding
-        .node
-        .as_deref()
-        .map(|n| format!(" [{}]", super::super::progress::plain(n)))
-        .unwrap_or_default();
     let mut line = format!(
-        "  {severity} {}{node} {}\n",
+        "  {severity} {}{} {}\n",
         style(&finding.code).cyan(),
-        super::super::progress::plain_long(&finding.message)
+        node_of(finding),
+        plain_long(&finding.message)
     );
-    if !finding.pointer.is_empty() {
-        line.push_str(&format!("          {}\n", style(&finding.pointer).dim()));
-    }
+    let at = format!(
+        "{}:{} {}",
+        place.line,
+        place.column,
+        plain_long(&finding.pointer)
+    );
+    line.push_str(&format!("          {}\n", style(at.trim_end()).dim()));
     if let Some(fix) = &finding.fix {
-        line.push_str(&format!("          fix: {}\n", fix.title));
+        line.push_str(&format!("          fix: {}\n", plain_long(&fix.title)));
     }
     line
 }
 
 fn list(paths: &[PathBuf]) -> String {
-    paths
-        .iter()
-        .map(|p| p.display().to_string())
-        .collect::<Vec<_>>()
-        .join(", ")
+    let shown: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
+    shown.join(", ")
 }

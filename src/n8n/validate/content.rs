@@ -108,7 +108,8 @@ fn parse(text: &str) -> Option<serde_json::Error> {
     if text.trim().is_empty() {
         return None;
     }
-    serde_json::from_str::<serde::de::IgnoredAny>(text).err()
+    serde_json::from_str::<serde::de::IgnoredAny>(text).err()?;
+    serde_json::from_str::<Value>(text).err() // says more
 }
 
 /// The template with every `{{ … }}` replaced.

@@ -4,6 +4,7 @@ use super::rules::Rule;
 use super::subject::NodeView;
 use crate::n8n::edit::EditOp;
 use crate::n8n::finding::{Confidence, Finding, Fix, Severity};
+use crate::secrets;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -110,8 +111,17 @@ impl Report {
     }
 
     /// A structure finding at a place of the document that belongs to a node, if it can be told which.
-    pub(super) fn place(&mut self, node: (Option<String>, Option<String>), draft: Draft) {
+    pub(super) fn place(&mut self, node: (Option<String>, Option<String>), mut draft: Draft) {
         let pointer = draft.pointer.clone();
+        // The id must outlive a node that is added before this one, so it does not know the node's place.
+        if node.0.is_some() || node.1.is_some() {
+            let below = pointer
+                .strip_prefix("/nodes/")
+                .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+            if let Some(below) = below {
+                draft.pointer = below.to_owned();
+            }
+        }
         self.add(None, node.0, node.1, pointer, draft);
     }
 
@@ -147,7 +157,8 @@ impl Report {
                 node,
                 node_id,
                 pointer,
-                message: draft.message,
+                // What a message quotes may be a key that somebody wrote into the workflow.
+                message: secrets::mask(&draft.message).into_owned(),
                 fix: draft.fix,
             },
         });
@@ -179,3 +190,7 @@ impl Report {
             .collect()
     }
 }
+
+#[cfg(test)]
+#[path = "report_tests.rs"]
+mod report_tests;

@@ -1,0 +1,88 @@
+//! Our own JSON form: `{"files": [{path, workflow, nodes, findings: […]}], "summary": {…}}`.
+
+use crate::n8n::EditOp;
+use crate::n8n::finding::{Confidence, Fix};
+use crate::qa::check::{Checked, Judged, State};
+use crate::qa::summary::Summary;
+use crate::secrets;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+
+/// The whole answer.
+#[derive(Serialize)]
+pub struct Answer<'a> {
+    pub files: &'a [Checked],
+    pub summary: &'a Summary,
+}
+
+impl Serialize for Checked {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("path", &self.path)?;
+        map.serialize_entry("workflow", &self.workflow)?;
+        map.serialize_entry("nodes", &self.nodes)?;
+        map.serialize_entry("findings", &self.findings)?;
+        if let Some(mended) = &self.mended {
+            let ids: Vec<&str> = mended.fixed.iter().map(|f| f.id.as_str()).collect();
+            map.serialize_entry(if mended.written { "fixed" } else { "fixable" }, &ids)?;
+            map.serialize_entry("diff", &mended.diff)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Judged {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let finding = &self.finding;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &finding.id)?;
+        map.serialize_entry("code", &finding.code)?;
+        map.serialize_entry("severity", &finding.severity)?;
+        map.serialize_entry("node", &finding.node)?;
+        map.serialize_entry("node_id", &finding.node_id)?;
+        map.serialize_entry("pointer", &finding.pointer)?;
+        map.serialize_entry("line", &self.place.line)?;
+        map.serialize_entry("column", &self.place.column)?;
+        map.serialize_entry("message", &finding.message)?;
+        map.serialize_entry("fix", &finding.fix.as_ref().map(ShownFix::of))?;
+        match &self.state {
+            State::Open => {}
+            State::Known => map.serialize_entry("known", &true)?,
+            State::Waived { reason, expires } => {
+                let waiver = serde_json::json!({"reason": reason, "expires": expires.to_string()});
+                map.serialize_entry("waived", &waiver)?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// A fix as it is shown: values that look like secrets are hidden, so that such a fix is for the program alone.
+#[derive(Serialize)]
+pub struct ShownFix<'a> {
+    confidence: Confidence,
+    title: Cow<'a, str>,
+    ops: Cow<'a, [EditOp]>,
+}
+
+impl<'a> ShownFix<'a> {
+    pub fn of(fix: &'a Fix) -> Self {
+        let hidden = serde_json::to_string(&fix.ops).ok().and_then(|text| {
+            match secrets::mask(&text) {
+                Cow::Borrowed(_) => None,
+                // A mark in place of a value stays JSON; if it did not, the operations would be left out.
+                Cow::Owned(masked) => Some(serde_json::from_str(&masked).unwrap_or_default()),
+            }
+        });
+        ShownFix {
+            confidence: fix.confidence,
+            title: secrets::mask(&fix.title),
+            ops: hidden.map_or(Cow::Borrowed(fix.ops.as_slice()), Cow::Owned),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "json_tests.rs"]
+mod json_tests;

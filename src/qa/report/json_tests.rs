@@ -1,0 +1,111 @@
+use super::super::fixture::files;
+use super::*;
+use crate::qa::summary::Threshold;
+
+#[test]
+fn the_form_is_fixed_and_shows_no_secret() {
+    let files = files();
+    let mut summary = Summary::default();
+    for file in &files {
+        summary.add(file, Threshold::Error);
+    }
+    let answer = Answer {
+        files: &files,
+        summary: &summary,
+    };
+    insta::assert_snapshot!(serde_json::to_string_pretty(&answer).unwrap(), @r#"
+    {
+      "files": [
+        {
+          "path": "/repo/w/ü 1.json",
+          "workflow": "One",
+          "nodes": 2,
+          "findings": [
+            {
+              "id": "a1",
+              "code": "agentctl/missing-expression-prefix",
+              "severity": "error",
+              "node": "A <b> & \"c\"",
+              "node_id": "id-A <b> & \"c\"",
+              "pointer": "/nodes/0/parameters/url",
+              "line": 3,
+              "column": 5,
+              "message": "50% of it,\nsee: this",
+              "fix": {
+                "confidence": "sure",
+                "title": "begin with =",
+                "ops": [
+                  {
+                    "op": "set_parameter",
+                    "node": "id-A",
+                    "pointer": "/url",
+                    "value": "=Bearer [redacted:openai]"
+                  }
+                ]
+              }
+            },
+            {
+              "id": "a2",
+              "code": "n8n/credential",
+              "severity": "warning",
+              "node": "B",
+              "node_id": "id-B",
+              "pointer": "/nodes/0/parameters/url",
+              "line": 3,
+              "column": 5,
+              "message": "still to connect: Slack API",
+              "fix": null
+            },
+            {
+              "id": "a3",
+              "code": "n8n/no-trigger",
+              "severity": "error",
+              "node": null,
+              "node_id": null,
+              "pointer": "/nodes",
+              "line": 3,
+              "column": 5,
+              "message": "no trigger",
+              "fix": null,
+              "known": true
+            },
+            {
+              "id": "a4",
+              "code": "n8n/credential",
+              "severity": "error",
+              "node": "C",
+              "node_id": "id-C",
+              "pointer": "/nodes/0/parameters/url",
+              "line": 3,
+              "column": 5,
+              "message": "\u0001odd",
+              "fix": null,
+              "waived": {
+                "reason": "on purpose",
+                "expires": "2027-01-31"
+              }
+            }
+          ]
+        },
+        {
+          "path": "/repo/w/clean.json",
+          "workflow": "Two",
+          "nodes": 1,
+          "findings": []
+        }
+      ],
+      "summary": {
+        "files": 2,
+        "clean": 1,
+        "skipped": [],
+        "errors": 1,
+        "warnings": 1,
+        "infos": 0,
+        "known": 1,
+        "waived": 1,
+        "fixed": 0,
+        "failed": true
+      }
+    }
+    "#);
+}
