@@ -49,7 +49,7 @@ static SECRET_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 /// Stand-ins that people write where a secret belongs.
 static PLACEHOLDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)your|xxx|<[^>]*>|placeholder|example|\*\*\*|\.\.\.|insert|replace|change|enter|\{\{|\$|^\s*$|dummy|redacted|api[-_ ]?key$|token$").ok()
+    Regex::new(r"(?i)your|xxx|<[^>]*>|placeholder|example|\*\*\*|\.\.\.|insert|replace|change|enter|\{\{|\$|^\s*$|dummy|redacted|censored|here$|\{[a-z_ ]+\}|secret|api[-_ ]?key$|token$").ok()
 });
 /// A literal shorter than this is a word, not a key.
 const SHORTEST_SECRET: usize = 16;
@@ -108,7 +108,8 @@ fn parse(text: &str) -> Option<serde_json::Error> {
     if text.trim().is_empty() {
         return None;
     }
-    serde_json::from_str::<serde::de::IgnoredAny>(text).err()
+    serde_json::from_str::<serde::de::IgnoredAny>(text).err()?;
+    serde_json::from_str::<Value>(text).err() // says more
 }
 
 /// The template with every `{{ … }}` replaced.

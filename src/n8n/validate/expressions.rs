@@ -66,6 +66,9 @@ const PROGRAMS: [(&str, &str, Language); 8] = [
     ),
 ];
 
+/// Characters of code that a message shows.
+const SHOWN: usize = 40;
+
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Language {
     JavaScript,
@@ -229,7 +232,6 @@ fn syntax(
 
 /// `what: message at line 2, column 5, near "const b = ;"`
 fn explained(what: &str, code: &str, problem: &Problem) -> String {
-    const SHOWN: usize = 40;
     let at = (0..=problem.at.min(code.len()))
         .rev()
         .find(|at| code.is_char_boundary(*at))
@@ -267,7 +269,14 @@ fn prefix(node: &NodeView, leaf: &Leaf, javascript: &mut JavaScript, report: &mu
         || leaf
             .property
             .is_none_or(|p| p.no_expression || p.data_path.is_some());
-    if own_syntax || !leaf.text.contains("{{") {
+    // A workflow or a schema written as JSON holds the expressions of somebody else.
+    const OF_OTHERS: [&str; 4] = [
+        "workflowJson",
+        "jsonSchemaExample",
+        "inputSchema",
+        "jsonSchema",
+    ];
+    if own_syntax || OF_OTHERS.contains(&leaf.key) || !leaf.text.contains("{{") {
         return;
     }
     let meant = |code: &&str| VARIABLES.iter().any(|variable| code.contains(variable));
@@ -277,8 +286,9 @@ fn prefix(node: &NodeView, leaf: &Leaf, javascript: &mut JavaScript, report: &mu
     // A text about expressions is no expression: one that n8n could not evaluate was not meant as one.
     let all_parse =
         template::code(leaf.text).all(|code| javascript.expression(code).problem.is_none());
+    let shown: String = code.trim().chars().take(SHOWN).collect();
     let message = format!(
-        "holds {{{{{code}}}}} but does not start with \"=\", so n8n takes it as plain text"
+        "holds {{{{ {shown} }}}} but does not start with \"=\", so n8n takes it as plain text"
     );
     let draft = rules::MISSING_EXPRESSION_PREFIX.at(leaf.pointer.as_str(), message);
     if !all_parse {

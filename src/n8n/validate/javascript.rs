@@ -55,10 +55,23 @@ pub(super) struct JavaScript {
 impl JavaScript {
     /// The code between `{{` and `}}`: n8n reads it as a strict program whose first statement must be an expression.
     pub(super) fn expression(&mut self, code: &str) -> Script {
-        if code.trim_start().starts_with('{') {
-            return self.parsed(&format!("({code})"), 1, SourceType::mjs(), true);
+        let (mut source, prefix) = if code.trim_start().starts_with('{') {
+            (format!("({code})"), 1)
+        } else {
+            (code.to_owned(), 0)
+        };
+        let script = self.parsed(&source, prefix, SourceType::mjs(), true);
+        let misplaced = script.problem.as_ref();
+        let Some(word) = misplaced.and_then(|p| word_for_comma(&source, p, prefix)) else {
+            return script;
+        };
+        // n8n's parser takes a word between two arguments for the comma that is missing there.
+        source.replace_range(word, ",");
+        let repaired = self.parsed(&source, prefix, SourceType::mjs(), true);
+        if repaired.problem.is_none() {
+            return repaired;
         }
-        self.parsed(code, 0, SourceType::mjs(), true)
+        script
     }
 
     /// The code of a Code node: n8n puts it into an async function of a script, so `await` and `return` are fine.
@@ -138,10 +151,23 @@ fn script(parsed: &ParserReturn, source: &str, is_expression: bool) -> Script {
     }
 }
 
+/// The word that stands where a comma between two arguments is missing, if that is the problem.
+fn word_for_comma(
+    source: &str,
+    problem: &Problem,
+    prefix: usize,
+) -> Option<std::ops::Range<usize>> {
+    let from = problem.at + prefix;
+    let missing = problem.message.contains("Expected `,` or `)`");
+    let rest = source.get(from..).filter(|_| missing)?;
+    let part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    let length = rest.find(|c| !part(c)).unwrap_or(rest.len());
+    (length > 0).then_some(from..from + length)
+}
+
 /// What n8n's own parser of expressions lets pass: it reads on after these.
 fn tolerated(message: &str) -> bool {
-    const TOLERATED: [&str; 3] = ["Octal", "octal", "Expected `,` or `)`"];
-    TOLERATED.iter().any(|part| message.contains(part))
+    message.contains("octal") || message.contains("Octal")
 }
 
 fn not_an_expression(program: &Program) -> Option<Problem> {

@@ -77,4 +77,6 @@ pub fn validate_value(document: &Value, catalog: &Catalog) -> Vec<Finding> {
 }
 
 #[cfg(test)]
+mod pages_tests;
+#[cfg(test)]
 mod validate_tests;
