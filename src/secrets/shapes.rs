@@ -3,7 +3,7 @@
 use super::{MARK, mark};
 use regex::{Captures, Regex};
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// One shape. Its regex is compiled when a text first holds one of its marks, which most runs never meet.
 pub(crate) struct Pattern {
@@ -146,9 +146,22 @@ pub(crate) static PATTERNS: [Pattern; 29] = [
     ),
 ];
 
+/// Any sign of any shape: most texts have none, and are done with at the first look.
+static SIGNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let signs: Vec<String> = PATTERNS
+        .iter()
+        .flat_map(|pattern| pattern.signs)
+        .map(|sign| regex::escape(sign))
+        .collect();
+    Regex::new(&format!("(?i-u:{})", signs.join("|"))).ok()
+});
+
 /// The text with every secret that its shape gives away replaced by a mark; borrowed when there is none.
 pub fn mask(text: &str) -> Cow<'_, str> {
     let mut out = Cow::Borrowed(text);
+    if SIGNS.as_ref().is_some_and(|signs| !signs.is_match(text)) {
+        return out;
+    }
     for pattern in PATTERNS.iter() {
         if !pattern.may_be_in(&out) {
             continue;

@@ -71,10 +71,20 @@ fn rule(code: &str, severity: Severity) -> Value {
         "id": code,
         "name": name,
         "shortDescription": {"text": capitalised(&what)},
-        "fullDescription": {"text": format!("{}.", capitalised(reason))},
-        "help": {"text": format!("{}.", capitalised(reason)), "markdown": page},
+        "fullDescription": {"text": sentence(reason)},
+        "help": {"text": sentence(reason), "markdown": page},
         "defaultConfiguration": {"level": level(known.map_or(severity, |rule| rule.severity))},
     })
+}
+
+/// n8n writes its own name small, at the start of a sentence too.
+fn sentence(text: &str) -> String {
+    let text = if text.starts_with("n8n") {
+        text.to_owned()
+    } else {
+        capitalised(text)
+    };
+    format!("{text}.")
 }
 
 fn capitalised(text: &str) -> String {
