@@ -114,7 +114,7 @@ pub enum Command {
     Catalog(CatalogCommand),
     /// Check workflow files
     #[command(
-        after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n  agentctl qa --fix workflows/\n  agentctl qa --baseline qa-baseline.json --write-baseline workflows/\n  agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .\n\nWaivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
+        after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n  agentctl qa --fix workflows/\n  agentctl qa --baseline qa-baseline.json --write-baseline workflows/\n  agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .\n  agentctl qa --explain agentctl/unknown-reference\n\nWaivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
     )]
     Qa(QaArgs),
     /// Check this machine and this project: what works, what does not, what to do
@@ -354,8 +354,11 @@ pub enum FailOn {
 #[derive(Debug, Args)]
 pub struct QaArgs {
     /// Workflow files or folders (`-`: stdin)
-    #[arg(value_name = "PATH", required = true)]
+    #[arg(value_name = "PATH", required_unless_present = "explain")]
     pub paths: Vec<PathBuf>,
+    /// Print what a code means, with examples and the fix, and check nothing
+    #[arg(long, value_name = "CODE", exclusive = true)]
+    pub explain: Option<String>,
     /// The lowest severity that fails the check
     #[arg(long, value_name = "SEVERITY", default_value = "error")]
     pub fail_on: FailOn,

@@ -6,9 +6,11 @@ use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
 use crate::n8n::catalog::Catalog;
 use crate::n8n::finding::{Finding, Severity};
+use crate::n8n::validate::{RULES, Rule};
 use crate::qa::baseline::{Baseline, Known};
 use crate::qa::check::{Check, Checked, FixMode, Judged, Outcome, State};
 use crate::qa::report::{github, json::Answer, junit, sarif};
+use crate::qa::rules::FILE_RULES;
 use crate::qa::source::{self, Source};
 use crate::qa::summary::{Summary, Threshold};
 use crate::qa::{changed, waiver};
@@ -19,6 +21,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError> {
+    if let Some(code) = &args.explain {
+        return explain(code, out);
+    }
     let sources = sources(args)?;
     let waivers = waivers(project)?;
     let known = args
@@ -147,6 +152,24 @@ fn known(finding: &Finding) -> Known {
         code: finding.code.clone(),
         node: finding.node.clone(),
     }
+}
+
+/// Prints the page of a rule. A code may be given without its family when only one rule has the name.
+fn explain(code: &str, out: &Output) -> Result<Exit, CliError> {
+    let all = || RULES.iter().chain(FILE_RULES);
+    let named = |rule: &&Rule| rule.code == code || rule.code.rsplit('/').next() == Some(code);
+    let found: Vec<&Rule> = all().filter(named).collect();
+    let [rule] = found.as_slice() else {
+        let likeness = |rule: &Rule| strsim::jaro_winkler(code, rule.code);
+        let closest = all().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+        let hint = closest.map_or(String::new(), |c| format!("did you mean {}?", c.code));
+        return Err(CliError::usage(format!("no finding has the code {code:?}")).hint(hint));
+    };
+    out.answer(
+        Exit::Complete,
+        || rule.page.to_owned(),
+        || json!({"code": rule.code, "severity": rule.severity, "reason": rule.reason, "page": rule.page}),
+    )
 }
 
 fn sources(args: &QaArgs) -> Result<Vec<Source>, CliError> {

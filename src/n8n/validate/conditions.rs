@@ -42,10 +42,8 @@ fn outcome(filter: &Map<String, Value>) -> Option<bool> {
     let exact =
         filter.get("options").and_then(|o| o.get("caseSensitive")) != Some(&Value::Bool(false));
     let known: Vec<Option<bool>> = list.iter().map(|c| holds(c, exact)).collect();
-    let decides = match filter.get("combinator").and_then(Value::as_str) {
-        Some("or") => true,
-        _ => false,
-    };
+    // One true condition decides an "or", one false condition anything else.
+    let decides = filter.get("combinator").and_then(Value::as_str) == Some("or");
     if known.contains(&Some(decides)) {
         return Some(decides);
     }

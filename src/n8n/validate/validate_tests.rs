@@ -236,11 +236,11 @@ fn expressions_are_read_with_their_references() {
     ]);
     insta::assert_snapshot!(lines(document), @r#"
     E agentctl/unknown-reference Unknown /nodes/2/parameters/assignments/assignments/0/value | refers to the node "Hok", which does not exist; did you mean "Hook"? [refer to "Hook"]
-    W agentctl/reference-not-upstream Later /nodes/3/parameters/assignments/assignments/0/value | refers to "Last", which does not run before this node; its data may be missing
-    E agentctl/missing-expression-prefix Plain /nodes/4/parameters/assignments/assignments/0/value | holds {{ … }} but does not start with "=", so n8n takes it as plain text [put "=" in front]
-    E agentctl/unbalanced-expression Open /nodes/5/parameters/assignments/assignments/0/value | an expression starts with {{ and has no closing }}; it would be taken as text
-    E agentctl/fromai-outside-tool Ai /nodes/6/parameters/assignments/assignments/0/value | $fromAI is filled in by an agent that calls the node as a tool; this node is none, so it fails
-    W agentctl/unknown-reference Code /nodes/7/parameters/jsCode | refers to the node "Gone", which does not exist
+    E agentctl/reference-not-upstream Later /nodes/3/parameters/assignments/assignments/0/value | refers to "Last", which runs only after this node
+    E agentctl/missing-expression-prefix Plain /nodes/4/parameters/assignments/assignments/0/value | holds {{ $json.name }} but does not start with "=", so n8n takes it as plain text [put "=" in front]
+    E agentctl/unbalanced-expression Open /nodes/5/parameters/assignments/assignments/0/value | an expression starts with {{ and has no closing }}, so the rest of the text is code, which does not parse: Unexpected token (line 1, column 10, near "$json.a }")
+    E agentctl/fromai-outside-tool Ai /nodes/6/parameters/assignments/assignments/0/value | $fromAI is filled in by an agent that calls the node as a tool; no agent calls this node, so the value stays empty
+    E agentctl/unknown-reference Code /nodes/7/parameters/jsCode | refers to the node "Gone", which does not exist
     "#);
 }
 
@@ -331,10 +331,10 @@ fn values_keys_and_contents_are_looked_at() {
     insta::assert_snapshot!(text, @r#"
     W agentctl/node-setting-inside-parameters Hook /nodes/0/parameters/onError | "onError" is a setting of the node, not a parameter; here n8n ignores it [move it beside the parameters]
     W agentctl/unknown-parameter-key Hook /nodes/0/parameters/pth | no parameter is named "pth"; n8n ignores it; did you mean "path"?
-    E agentctl/respond-node-missing Hook /nodes/0/parameters/responseMode | answers by a "Respond to Webhook" node, but none is behind it; add one or set responseMode to "onReceived" or "lastNode"
+    E agentctl/respond-node-missing Hook /nodes/0/parameters/responseMode | answers by a "Respond to Webhook" node, but none is behind it; add one or set responseMode to "onReceived" or "lastNode" [answer with the last node's data]
     W n8n/credential Post /nodes/1/credentials/slackApi | still to connect: Slack API
     E agentctl/option-value Post /nodes/1/parameters/resource | "mesage" is no choice for "resource"; choices are "channel", "file", "message", "reaction", "star", "user", "userGroup" [use "message"]
-    E agentctl/hardcoded-secret Call /nodes/2/parameters/headerParameters/parameters/0/value | holds what looks like a real key; keep it in a credential of n8n and revoke this one
+    W agentctl/hardcoded-secret Call /nodes/2/parameters/headerParameters/parameters/0/value | holds what looks like a real key; keep it in a credential of n8n and revoke this one
     W agentctl/hardcoded-secret Call /nodes/2/parameters/headerParameters/parameters/1/value | holds a fixed value where a secret belongs; keep it in a credential of n8n
     E agentctl/json-body-invalid Call /nodes/2/parameters/jsonBody | is no valid JSON: trailing comma at line 1 column 9
     "#);
