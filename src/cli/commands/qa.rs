@@ -154,6 +154,7 @@ fn broken(error: &serde_json::Error) -> Finding {
         node: None,
         node_id: None,
         pointer: String::new(),
+        place: None,
         message: format!(
             "not valid JSON at line {}, column {}: {error}",
             error.line(),

@@ -10,6 +10,8 @@ mod content;
 mod credentials;
 mod expressions;
 mod field_type;
+mod js;
+mod js_date;
 mod leaves;
 mod options;
 mod parameters;

@@ -4,8 +4,9 @@
 //! here means that n8n refuses to publish the workflow.
 
 use super::{
-    credentials::is_truthy,
-    field_type, path,
+    field_type, js,
+    js::is_truthy,
+    path,
     report::{Draft, Report},
     subject::NodeView,
 };
@@ -50,12 +51,10 @@ pub(super) fn check(node: &NodeView, report: &mut Report) {
             );
         }
         Ok(()) => {
-            for (pointer, message) in issues.found {
-                report.node(
-                    node,
-                    Draft::new(CODE, Severity::Error, pointer, message.as_str())
-                        .key(message.as_str()),
-                );
+            for issue in issues.found {
+                let message = issue.message.as_str();
+                let draft = Draft::new(CODE, Severity::Error, issue.place, message);
+                report.node(node, draft.named(issue.pointer).key(message));
             }
         }
     }
@@ -67,17 +66,26 @@ struct Unreadable(String);
 struct Issues<'a> {
     description: &'a NodeDescription,
     root: &'a Map<String, Value>,
-    found: Vec<(String, String)>,
+    found: Vec<Issue>,
+}
+
+/// n8n names an issue by the parameter alone, however deep it stands: `/parameters/NAME`, `/parameters/NAME.FIELD` for a
+/// mapped field. The place is where the value is.
+struct Issue {
+    pointer: String,
+    place: String,
+    message: String,
 }
 
 impl<'a> Issues<'a> {
-    fn add(&mut self, pointer: String, message: String) {
-        if !self
-            .found
-            .iter()
-            .any(|(p, m)| *p == pointer && *m == message)
-        {
-            self.found.push((pointer, message));
+    fn add(&mut self, name: &str, place: &str, message: String) {
+        let known = |issue: &Issue| issue.place == place && issue.message == message;
+        if !self.found.iter().any(known) {
+            self.found.push(Issue {
+                pointer: path::joined("/parameters", name),
+                place: place.to_owned(),
+                message,
+            });
         }
     }
 
@@ -113,7 +121,10 @@ impl<'a> Issues<'a> {
             self.required(property, value, &pointer)?;
         }
         match property.kind {
-            _ if !shown && is_composite(&property.kind) => {}
+            // Hidden ones are checked only for their type, as everything else.
+            _ if !shown && is_composite(&property.kind) => {
+                self.checked_type(property, value, &pointer);
+            }
             PropertyKind::ResourceLocator
             | PropertyKind::WorkflowSelector
             | PropertyKind::AgentSelector => self.locator(property, value, &pointer),
@@ -141,10 +152,8 @@ impl<'a> Issues<'a> {
         };
         if empty {
             let name = label(property);
-            self.add(
-                pointer.to_owned(),
-                format!("{name} is required and empty; set it"),
-            );
+            let message = format!("{name} is required and empty; set it");
+            self.add(&property.name, pointer, message);
         }
         Ok(())
     }
@@ -160,16 +169,13 @@ impl<'a> Issues<'a> {
             return;
         };
         let text = match given {
-            Value::String(text) => text.clone(),
             Value::Null => String::new(),
-            other => other.to_string(),
+            given => js::text(given),
         };
         if !text.starts_with('=') && !fits(mode, &text) {
             let (name, mode) = (label(property), &mode.label);
-            self.add(
-                pointer.to_owned(),
-                format!("{name}: {text:?} is no valid value by {mode:?}"),
-            );
+            let message = format!("{name}: {text:?} is no valid value by {mode:?}");
+            self.add(&property.name, pointer, message);
         }
     }
 
@@ -200,37 +206,50 @@ impl<'a> Issues<'a> {
             if field.is_null() {
                 return Err(Unreadable(path::joined(pointer, "schema")));
             }
-            if let Some(id) = field.get("id").and_then(Value::as_str) {
-                self.mapped_field(field, id, values, checks_required, pointer);
-            }
+            self.mapped_field(property, field, values, checks_required, pointer)?;
         }
         Ok(())
     }
 
     fn mapped_field(
         &mut self,
+        property: &Property,
         field: &Value,
-        id: &str,
         values: &Value,
         checks_required: bool,
         pointer: &str,
-    ) {
+    ) -> Result<(), Unreadable> {
+        let id = field.get("id").map_or("undefined".to_owned(), js::text);
         let given = match is_truthy(values) {
-            true => values.get(id),
-            false => Some(&Value::Null),
+            true => member(values, &id),
+            false => Some(Value::Null),
         };
-        let place = path::joined(&path::joined(pointer, "value"), id);
+        let name = format!("{}.{id}", property.name);
+        let place = path::joined(&path::joined(pointer, "value"), &id);
         let required = checks_required && field.get("required").is_some_and(is_truthy);
         if required && (values.is_null() || given.is_none()) {
             let message = format!("the field {id:?} is required; map a value to it");
-            self.add(place.clone(), message);
+            self.add(&name, &place, message);
         }
-        if let (Some(given), Some(kind)) = (given, field.get("type").and_then(Value::as_str)) {
-            let choices = field.get("options").and_then(Value::as_array);
-            if let Some(problem) = field_type::problem(given, kind, choices.map(Vec::as_slice)) {
-                self.add(place, format!("the field {id:?} {problem}"));
-            }
+        let kind = field.get("type").filter(|kind| is_truthy(kind));
+        let (Some(given), Some(kind)) = (given, kind) else {
+            return Ok(());
+        };
+        if given.is_null() || js::starts_an_expression(&given) {
+            return Ok(());
         }
+        let unreadable = || Unreadable(path::joined(pointer, "schema"));
+        let kind = kind.as_str().ok_or_else(unreadable)?;
+        let choices = match field.get("options") {
+            None | Some(Value::Null) => &[],
+            Some(Value::Array(choices)) => choices.as_slice(),
+            Some(_) if kind.eq_ignore_ascii_case("options") => return Err(unreadable()),
+            Some(_) => &[],
+        };
+        if let Some(problem) = field_type::problem(&given, kind, choices) {
+            self.add(&name, &place, format!("the field {id:?} {problem}"));
+        }
+        Ok(())
     }
 
     fn checked_type(&mut self, property: &Property, value: Option<&Value>, pointer: &str) {
@@ -242,8 +261,9 @@ impl<'a> Issues<'a> {
             .iter()
             .map(|option| serde_json::json!({"value": option.value}))
             .collect();
-        if let Some(problem) = field_type::problem(value, kind, Some(&choices)) {
-            self.add(pointer.to_owned(), format!("{} {problem}", label(property)));
+        if let Some(problem) = field_type::problem(value, kind, &choices) {
+            let message = format!("{} {problem}", label(property));
+            self.add(&property.name, pointer, message);
         }
     }
 
@@ -294,21 +314,15 @@ impl<'a> Issues<'a> {
         let options = &property.type_options;
         let fields = |n: u32| format!("{n} field{}", if n == 1 { "" } else { "s" });
         if let Some(least) = options.min_required_fields.filter(|n| count < *n as usize) {
-            let name = label(property);
-            self.add(
-                pointer.to_owned(),
-                format!("{name} needs at least {}", fields(least)),
-            );
+            let message = format!("{} needs at least {}", label(property), fields(least));
+            self.add(&property.name, pointer, message);
         }
         if let Some(most) = options
             .max_allowed_fields
             .filter(|n| *n > 0 && count > *n as usize)
         {
-            let name = label(property);
-            self.add(
-                pointer.to_owned(),
-                format!("{name} takes at most {}", fields(most)),
-            );
+            let message = format!("{} takes at most {}", label(property), fields(most));
+            self.add(&property.name, pointer, message);
         }
         let Some(value) = value else { return Ok(()) };
         let at = format!("{base}.{}", group.name);
@@ -339,6 +353,19 @@ fn filter(value: Option<&Value>, pointer: &str) -> Result<(), Unreadable> {
             }
         }
         _ => Ok(()),
+    }
+}
+
+/// `values[id]`; texts and lists have numbered members.
+fn member(values: &Value, id: &str) -> Option<Value> {
+    match values {
+        Value::Object(map) => map.get(id).cloned(),
+        Value::Array(list) => list.get(id.parse::<usize>().ok()?).cloned(),
+        Value::String(text) => {
+            let letter = text.chars().nth(id.parse().ok()?)?;
+            Some(Value::String(letter.to_string()))
+        }
+        _ => None,
     }
 }
 

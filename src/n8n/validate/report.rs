@@ -29,6 +29,8 @@ pub(super) struct Draft {
     pub severity: Severity,
     /// Below the node for a finding of a node (`/parameters/url`), else from the document's root.
     pub pointer: String,
+    /// What the finding shows as its pointer where n8n names the place otherwise.
+    pub named: Option<String>,
     pub key: String,
     pub message: String,
     pub fix: Option<Fix>,
@@ -45,10 +47,16 @@ impl Draft {
             code,
             severity,
             pointer: pointer.into(),
+            named: None,
             key: String::new(),
             message: message.into(),
             fix: None,
         }
+    }
+    /// n8n's name for the place, if it is another one.
+    pub(super) fn named(mut self, pointer: String) -> Self {
+        self.named = (pointer != self.pointer).then_some(pointer);
+        self
     }
     /// Tells apart findings of one code at one place.
     pub(super) fn key(mut self, key: impl Into<String>) -> Self {
@@ -121,6 +129,10 @@ impl Report {
             let _ = write!(id, "{byte:02x}"); // writing to a String cannot fail
         }
         id.truncate(ID_DIGITS);
+        let (pointer, place) = match (draft.named, rank) {
+            (Some(named), Some(at)) => (format!("/nodes/{at}{named}"), Some(pointer)),
+            _ => (pointer, None),
+        };
         self.entries.push(Entry {
             rank,
             key: draft.key,
@@ -131,6 +143,7 @@ impl Report {
                 node,
                 node_id,
                 pointer,
+                place,
                 message: draft.message,
                 fix: draft.fix,
             },
@@ -142,7 +155,11 @@ impl Report {
         let order = |e: &Entry| {
             (
                 e.rank,
-                e.finding.pointer.clone(),
+                e.finding
+                    .place
+                    .as_ref()
+                    .unwrap_or(&e.finding.pointer)
+                    .clone(),
                 e.finding.code.clone(),
                 e.key.clone(),
                 e.finding.message.clone(),
