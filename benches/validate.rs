@@ -40,7 +40,11 @@ fn workflow(nodes: usize) -> Value {
     ];
     let node = |i: usize, name: String, (kind, version, parameters): (&str, f64, Value)| json!({"id": format!("id-{i}"), "name": name, "type": kind, "typeVersion": version, "position": [i * 200, 0], "parameters": parameters});
     let hook = json!({"path": "start", "httpMethod": "POST", "options": {}});
-    let mut list = vec![node(0, "Start".into(), ("n8n-nodes-base.webhook", 2.0, hook))];
+    let mut list = vec![node(
+        0,
+        "Start".into(),
+        ("n8n-nodes-base.webhook", 2.0, hook),
+    )];
     let mut connections = Map::new();
     let mut before = "Start".to_owned();
     for (i, kind) in (1..nodes).zip(kinds.iter().cycle()) {
@@ -62,9 +66,13 @@ fn per_node(c: &mut Criterion) {
     for nodes in [10, 100, 1_000, 10_000] {
         let document = workflow(nodes);
         group.throughput(Throughput::Elements(nodes as u64));
-        group.bench_with_input(BenchmarkId::from_parameter(nodes), &document, |b, document| {
-            b.iter(|| validate::validate_value(document, catalog));
-        });
+        group.bench_with_input(
+            BenchmarkId::from_parameter(nodes),
+            &document,
+            |b, document| {
+                b.iter(|| validate::validate_value(document, catalog));
+            },
+        );
     }
     group.finish();
 }

@@ -86,9 +86,11 @@ pub fn changes(old: &Catalog, new: &Catalog, used: &[(String, Option<f64>)]) -> 
     found.dedup();
     found.sort_by(|a, b| {
         let key = |c: &Change| (c.node_type.clone(), c.what, c.place.clone());
-        key(a)
-            .cmp(&key(b))
-            .then_with(|| a.version.unwrap_or(0.0).total_cmp(&b.version.unwrap_or(0.0)))
+        key(a).cmp(&key(b)).then_with(|| {
+            a.version
+                .unwrap_or(0.0)
+                .total_cmp(&b.version.unwrap_or(0.0))
+        })
     });
     found
 }
@@ -286,7 +288,12 @@ fn of_parameters(
             );
         }
         if !come.is_empty() {
-            add(ChangeKind::ChoicesAdded, place, String::new(), joined(&come));
+            add(
+                ChangeKind::ChoicesAdded,
+                place,
+                String::new(),
+                joined(&come),
+            );
         }
         if before.defaults != after.defaults {
             add(

@@ -375,3 +375,7 @@ impl fmt::Display for RecipeParameter {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "recipe_tests.rs"]
+mod recipe_tests;

@@ -66,11 +66,14 @@ fn used_in(paths: &[PathBuf]) -> Result<(Used, usize), CliError> {
     let (mut used, mut files) = (Used::new(), 0);
     for path in paths {
         for entry in walkdir::WalkDir::new(path).sort_by_file_name() {
-            let entry = entry.map_err(|e| CliError::usage(format!("cannot read {}: {e}", path.display())))?;
-            if !entry.file_type().is_file() || entry.path().extension().is_none_or(|e| e != "json") {
+            let entry = entry
+                .map_err(|e| CliError::usage(format!("cannot read {}: {e}", path.display())))?;
+            if !entry.file_type().is_file() || entry.path().extension().is_none_or(|e| e != "json")
+            {
                 continue;
             }
-            let bytes = std::fs::read(entry.path()).map_err(|e| CliError::io("read", entry.path(), &e))?;
+            let bytes =
+                std::fs::read(entry.path()).map_err(|e| CliError::io("read", entry.path(), &e))?;
             // A file that is no workflow says nothing here; `qa` names it.
             let Ok(document) = serde_json::from_slice::<Value>(&bytes) else {
                 continue;
@@ -81,14 +84,20 @@ fn used_in(paths: &[PathBuf]) -> Result<(Used, usize), CliError> {
                 let Some(node_type) = node.get("type").and_then(Value::as_str) else {
                     continue;
                 };
-                let one = (node_type.to_owned(), node.get("typeVersion").and_then(Value::as_f64));
+                let one = (
+                    node_type.to_owned(),
+                    node.get("typeVersion").and_then(Value::as_f64),
+                );
                 if !used.contains(&one) {
                     used.push(one);
                 }
             }
         }
     }
-    used.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.unwrap_or(0.0).total_cmp(&b.1.unwrap_or(0.0))));
+    used.sort_by(|a, b| {
+        a.0.cmp(&b.0)
+            .then_with(|| a.1.unwrap_or(0.0).total_cmp(&b.1.unwrap_or(0.0)))
+    });
     Ok((used, files))
 }
 
@@ -100,7 +109,11 @@ fn text(found: &[Change], files: usize, used: usize) -> String {
             last = &change.node_type;
             out.push_str(&format!("{}\n", style(last).bold()));
         }
-        let mark = if change.what.breaks() { style("!").red() } else { style("+").green() };
+        let mark = if change.what.breaks() {
+            style("!").red()
+        } else {
+            style("+").green()
+        };
         let version = change.version.map_or(String::new(), |v| format!(" v{v}"));
         let values = match (change.before.as_str(), change.after.as_str()) {
             ("", "") => String::new(),
@@ -108,7 +121,11 @@ fn text(found: &[Change], files: usize, used: usize) -> String {
             (before, "") => format!(": {before}"),
             (before, after) => format!(": {before} → {after}"),
         };
-        out.push_str(&format!("  {mark}{version} {} {}{values}\n", change.what.words(), change.place));
+        out.push_str(&format!(
+            "  {mark}{version} {} {}{values}\n",
+            change.what.words(),
+            change.place
+        ));
     }
     let breaking = found.iter().filter(|c| c.what.breaks()).count();
     out.push_str(&format!(

@@ -82,10 +82,7 @@ fn headers(variable: Option<&str>) -> Result<HeaderMap, CliError> {
     let parsed = line.split_once(':').and_then(|(name, value)| {
         let mut value = HeaderValue::from_str(value.trim()).ok()?;
         value.set_sensitive(true);
-        Some((
-            HeaderName::from_bytes(name.trim().as_bytes()).ok()?,
-            value,
-        ))
+        Some((HeaderName::from_bytes(name.trim().as_bytes()).ok()?, value))
     });
     let (name, value) = parsed.ok_or_else(|| {
         CliError::usage(format!("{variable} holds no header"))
