@@ -352,3 +352,7 @@ fn collect(list: &[Property], base: &str, all: &mut BTreeMap<String, Twins>) {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "compare_tests.rs"]
+mod compare_tests;

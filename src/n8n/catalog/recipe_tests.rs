@@ -1,4 +1,5 @@
-use super::*;
+use super::super::Catalog;
+use super::{MOST_TOKENS, tokens};
 
 const COMMON: [&str; 56] = [
     "n8n-nodes-base.httpRequest",
@@ -58,30 +59,9 @@ const COMMON: [&str; 56] = [
     "@n8n/n8n-nodes-langchain.openAi",
     "@n8n/n8n-nodes-langchain.chatTrigger",
 ];
-/// A recipe must fit beside others in an agent's context.
-const MOST_TOKENS: usize = 400;
-
-/// As tokenizers cut such text, on the safe side: a word is a token per six letters, every other character is one.
-fn tokens(text: &str) -> usize {
-    let mut count = 0;
-    let mut letters = 0;
-    for c in text.chars() {
-        if c.is_alphanumeric() {
-            if letters % 6 == 0 {
-                count += 1;
-            }
-            letters += 1;
-        } else {
-            letters = 0;
-            count += usize::from(c != ' ');
-        }
-    }
-    count
-}
-
 #[test]
 fn recipes_of_common_nodes_are_short() {
-    let catalog = super::super::Catalog::embedded();
+    let catalog = Catalog::embedded();
     let mut long = Vec::new();
     for node_type in COMMON {
         let node = catalog.lookup(node_type, None).known().unwrap();
