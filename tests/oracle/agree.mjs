@@ -103,6 +103,8 @@ const flush = () => {
   compare(chunk, folder);
   if (fs.readdirSync(folder).length === 0) fs.rmdirSync(folder);
   chunk = [];
+  const done = [...kinds.values()].reduce((n, row) => n + row.subjects, 0);
+  process.stderr.write(`${done} judged, ${shown.length} differences\n`);
 };
 for (const subject of subjects()) { chunk.push(subject); if (chunk.length === CHUNK) flush(); }
 flush();

@@ -11,5 +11,6 @@ export class Random {
   }
   below(n) { return Math.floor(this.next() * n); }
   chance(p) { return this.next() < p; }
-  of(list) { return list[this.below(list.length)]; }
+  /** Undefined of an empty list, or of none. */
+  of(list) { return list?.[this.below(list.length)]; }
 }

@@ -350,10 +350,8 @@ impl<'a> Reader<'a> {
                     self.zone_hour = Some(hours.abs());
                     self.zone_minute = Some(0);
                 }
-                Token::Word(_) => {
-                    if has_number || matches!(self.next, Token::Number(..)) {
-                        return Err(NoDate);
-                    }
+                Token::Word(_) if has_number || matches!(self.next, Token::Number(..)) => {
+                    return Err(NoDate);
                 }
                 Token::Symbol('+' | '-') if self.is_utc() || !self.time.is_empty() => {
                     has_number = true;
