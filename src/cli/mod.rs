@@ -2,6 +2,7 @@
 
 pub mod args;
 mod ask;
+mod catalog_file;
 mod commands;
 mod error;
 mod output;
@@ -45,7 +46,7 @@ fn dispatch(cli: &Cli, out: &Output) -> Result<Exit, CliError> {
     let project = cli.global.project.as_path();
     match &cli.command {
         Command::Init(args) => commands::init::init(project, args, out),
-        Command::Catalog(command) => commands::catalog::catalog(command, out),
+        Command::Catalog(command) => commands::catalog::catalog(project, command, out),
         Command::Qa(args) => commands::qa::qa(project, args, out),
         Command::Completions { shell } => commands::meta::completions(*shell),
         Command::Man { dir } => commands::meta::man(dir.as_deref()),

@@ -39,6 +39,9 @@ pub struct Finding {
     pub node_id: Option<String>,
     /// JSON pointer into the workflow document, e.g. `/nodes/3/parameters/channelId`.
     pub pointer: String,
+    /// Where the value itself stands, when the pointer names it as n8n does: by the parameter alone, however deep it is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub place: Option<String>,
     /// What was seen, what is allowed.
     pub message: String,
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -176,13 +176,18 @@ impl Check<'_> {
         findings.retain(|f| self.looks_for(&f.code));
         for finding in &mut findings {
             finding.pointer.insert_str(0, &prefix);
+            if let Some(place) = &mut finding.place {
+                place.insert_str(0, &prefix);
+            }
             if !prefix.is_empty() {
                 // Two workflows of one file may have the same finding.
                 let whose = workflow.get("id").map_or(prefix.clone(), Value::to_string);
                 finding.id = format!("{}@{}", finding.id, short_hash(&whose));
             }
         }
-        let places = locate(text, findings.iter().map(|f| f.pointer.as_str()));
+        let exact = |f: &Finding| f.place.as_deref().unwrap_or(&f.pointer).to_owned();
+        let exact: Vec<String> = findings.iter().map(exact).collect();
+        let places = locate(text, exact.iter().map(String::as_str));
         let text_at = |key: &str| workflow.get(key).and_then(Value::as_str).map(str::to_owned);
         Checked {
             path: source.shown(),
@@ -246,6 +251,7 @@ impl Check<'_> {
             node: None,
             node_id: None,
             pointer: String::new(),
+            place: None,
             message: fault.message,
             fix: None,
         };

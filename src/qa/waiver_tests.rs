@@ -9,6 +9,7 @@ fn finding() -> Finding {
         node: Some("Old".into()),
         node_id: Some("id-1".into()),
         pointer: "/nodes/0".into(),
+        place: None,
         message: "never runs".into(),
         fix: None,
     }

@@ -1,6 +1,10 @@
-//! `agentctl catalog search|show|build`: n8n's node types, without an n8n.
+//! `agentctl catalog`: n8n's node types, without an n8n.
+
+mod diff;
+mod sync;
 
 use crate::cli::args::CatalogCommand;
+use crate::cli::catalog_file;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::n8n::catalog::{self, Catalog, Lookup, NodeDescription};
@@ -9,21 +13,25 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub fn catalog(command: &CatalogCommand, out: &Output) -> Result<Exit, CliError> {
+pub fn catalog(project: &Path, command: &CatalogCommand, out: &Output) -> Result<Exit, CliError> {
     match command {
-        CatalogCommand::Search { words, limit } => search(&words.join(" "), *limit, out),
+        CatalogCommand::Search { words, limit } => {
+            search(catalog_file::of(project)?, &words.join(" "), *limit, out)
+        }
         CatalogCommand::Show {
             node_type,
             version,
             resource,
             operation,
         } => {
-            let node = find(node_type, *version)?;
+            let node = find(catalog_file::of(project)?, node_type, *version)?;
             match (resource, operation) {
                 (None, None) => show(&node, out),
                 _ => recipe(&node, resource.as_deref(), operation.as_deref(), out),
             }
         }
+        CatalogCommand::Sync(args) => sync::sync(project, args, out),
+        CatalogCommand::Diff(args) => diff::diff(project, args, out),
         CatalogCommand::Build {
             files,
             output,
@@ -32,8 +40,8 @@ pub fn catalog(command: &CatalogCommand, out: &Output) -> Result<Exit, CliError>
     }
 }
 
-fn search(query: &str, limit: usize, out: &Output) -> Result<Exit, CliError> {
-    let hits = Catalog::embedded().search(query, limit);
+fn search(catalog: &Catalog, query: &str, limit: usize, out: &Output) -> Result<Exit, CliError> {
+    let hits = catalog.search(query, limit);
     out.answer(
         Exit::Complete,
         || {
@@ -52,8 +60,11 @@ fn search(query: &str, limit: usize, out: &Output) -> Result<Exit, CliError> {
 }
 
 /// The type as typed: its full name, its name without the package, or its label.
-fn find(typed: &str, version: Option<f64>) -> Result<Arc<NodeDescription>, CliError> {
-    let catalog = Catalog::embedded();
+fn find(
+    catalog: &Catalog,
+    typed: &str,
+    version: Option<f64>,
+) -> Result<Arc<NodeDescription>, CliError> {
     let candidates = [
         typed.to_owned(),
         format!("n8n-nodes-base.{typed}"),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::fill::Plan;
+use super::fill::{Plan, Verdicts};
 use super::js_pattern;
 use super::ports::{Port, PortRule};
 
@@ -91,6 +91,14 @@ impl PropertyList {
     }
     pub(super) fn plan(&self) -> &Plan {
         &self.plan
+    }
+    /// The parameters at which n8n's check of values can find something, with their places.
+    pub fn checked(&self) -> impl Iterator<Item = (usize, &Property)> {
+        self.plan.checked(&self.list)
+    }
+    /// Remembers verdicts of their display rules on one set of values.
+    pub fn verdicts(&self) -> Verdicts<'_> {
+        self.plan.verdicts()
     }
 }
 
@@ -307,6 +315,13 @@ pub struct PropertyGroup {
     pub(super) plan: Plan,
 }
 
+impl PropertyGroup {
+    /// As `PropertyList::checked`.
+    pub fn checked(&self) -> impl Iterator<Item = (usize, &Property)> {
+        self.plan.checked(&self.values)
+    }
+}
+
 /// One way to give a resource locator's value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LocatorMode {
@@ -366,14 +381,14 @@ pub struct CredentialSlot {
 }
 
 /// When a parameter, option or credential is shown: every `show` rule matches and no `hide` rule does.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct DisplayOptions {
     pub show: Vec<(String, Vec<Condition>)>,
     pub hide: Vec<(String, Vec<Condition>)>,
 }
 
 /// One allowed value of a display rule.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
     Is(Value),

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde_json::{Map, Value};
 
-use super::description::{Property, PropertyKind};
+use super::description::{DisplayOptions, Property, PropertyKind};
 use super::display::Scope;
 
 /// n8n itself throws on such parameters (the editor shows nothing, publishing fails).
@@ -79,6 +79,12 @@ pub struct Plan {
     order: Option<Vec<usize>>,
     /// Per parameter: another one has the same name.
     repeated: Vec<bool>,
+    /// Per parameter: which of the list's distinct display rules it has.
+    rules: Vec<Option<usize>>,
+    /// How many distinct display rules there are.
+    distinct_rules: usize,
+    /// The parameters at which a check of values can find something, here or below.
+    checked: Vec<usize>,
 }
 
 impl Plan {
@@ -88,18 +94,95 @@ impl Plan {
             *count.entry(&property.name).or_default() += 1;
         }
         let repeated = |p: &Property| count.get(p.name.as_str()).is_some_and(|n| *n > 1);
+        let (rules, distinct_rules) = numbered_rules(properties);
+        let checked = properties.iter().enumerate();
         Plan {
             order: resolve_order(properties),
             repeated: properties.iter().map(repeated).collect(),
+            rules,
+            distinct_rules,
+            checked: checked
+                .filter(|(_, p)| is_checked(p))
+                .map(|(at, _)| at)
+                .collect(),
         }
     }
+
+    /// The parameters at which n8n's check of values can find something, here or below.
+    pub fn checked<'p>(
+        &self,
+        properties: &'p [Property],
+    ) -> impl Iterator<Item = (usize, &'p Property)> {
+        self.checked
+            .iter()
+            .filter_map(|at| Some((*at, properties.get(*at)?)))
+    }
+    /// Remembers verdicts of display rules on one set of values.
+    pub fn verdicts(&self) -> Verdicts<'_> {
+        Verdicts {
+            rules: &self.rules,
+            known: vec![None; self.distinct_rules],
+        }
+    }
+}
+
+/// Many parameters of a level share their display rules: each is judged once for values that stay the same.
+pub struct Verdicts<'p> {
+    rules: &'p [Option<usize>],
+    known: Vec<Option<bool>>,
+}
+
+impl Verdicts<'_> {
+    /// The verdict on the rules of the parameter at that place.
+    pub fn of(&mut self, at: usize, judge: impl FnOnce() -> bool) -> bool {
+        let Some(Some(rule)) = self.rules.get(at) else {
+            return judge();
+        };
+        let Some(known) = self.known.get_mut(*rule) else {
+            return judge();
+        };
+        *known.get_or_insert_with(judge)
+    }
+}
+
+fn numbered_rules(properties: &[Property]) -> (Vec<Option<usize>>, usize) {
+    let mut distinct: HashMap<&DisplayOptions, usize> = HashMap::new();
+    let rules = properties
+        .iter()
+        .map(|property| {
+            let display = property.display.as_ref()?;
+            let next = distinct.len();
+            Some(*distinct.entry(display).or_insert(next))
+        })
+        .collect();
+    (rules, distinct.len())
+}
+
+fn is_checked(property: &Property) -> bool {
+    let options = &property.type_options;
+    property.required
+        || property.validate_type.is_some()
+        || match property.kind {
+            PropertyKind::ResourceLocator
+            | PropertyKind::WorkflowSelector
+            | PropertyKind::AgentSelector
+            | PropertyKind::ResourceMapper
+            | PropertyKind::Filter => true,
+            PropertyKind::FixedCollection
+                if options.min_required_fields.is_some()
+                    || options.max_allowed_fields.is_some() =>
+            {
+                true
+            }
+            _ => property.groups.iter().any(|g| !g.plan.checked.is_empty()),
+        }
 }
 
 /// A list of parameters with its plan.
 struct Level<'p> {
     properties: &'p [Property],
     order: &'p [usize],
-    repeated: &'p [bool],
+    plan: &'p Plan,
 }
 
 impl<'p> Level<'p> {
@@ -107,16 +190,19 @@ impl<'p> Level<'p> {
         Ok(Level {
             properties,
             order: plan.order.as_deref().ok_or(FillError::Circular)?,
-            repeated: &plan.repeated,
+            plan,
         })
     }
 
-    /// The parameters in the order of resolution, and whether the name is shared.
-    fn ordered(&self) -> impl Iterator<Item = (&'p Property, bool)> {
-        self.order.iter().filter_map(|at| {
-            let property = self.properties.get(*at)?;
-            Some((property, self.repeated.get(*at).copied().unwrap_or(false)))
-        })
+    /// The parameters and their places in the order of resolution.
+    fn ordered(&self) -> impl Iterator<Item = (usize, &'p Property)> {
+        self.order
+            .iter()
+            .filter_map(|at| Some((*at, self.properties.get(*at)?)))
+    }
+    /// Another parameter has the same name.
+    fn is_repeated(&self, at: usize) -> bool {
+        self.plan.repeated.get(at).copied().unwrap_or(false)
     }
 
     /// Simple parameters only, hidden or not: what display rules are checked against.
@@ -128,11 +214,11 @@ impl<'p> Level<'p> {
         context: Context,
     ) -> Map<String, Value> {
         let mut out = Map::new();
-        for (property, repeated) in self.ordered() {
+        for (at, property) in self.ordered() {
             if !is_simple(property) || skipped(property, given, parent) {
                 continue;
             }
-            if repeated && !shown(property, &out, root.unwrap_or(&out), context) {
+            if self.is_repeated(at) && !shown(property, &out, root.unwrap_or(&out), context) {
                 continue;
             }
             set_simple(&mut out, property, given.get(&property.name));
@@ -150,8 +236,11 @@ impl<'p> Level<'p> {
         let check = self.simple(given, root, parent, context);
         let root = root.unwrap_or(&check);
         let mut out = Map::new();
-        for (property, _) in self.ordered() {
-            if skipped(property, given, parent) || !shown(property, &check, root, context) {
+        let mut verdicts = self.plan.verdicts();
+        for (at, property) in self.ordered() {
+            if skipped(property, given, parent)
+                || !verdicts.of(at, || shown(property, &check, root, context))
+            {
                 continue;
             }
             let value = given.get(&property.name);

@@ -2,11 +2,13 @@
 //! Owns lookup, search and what follows from the facts (visible parameters, defaults, ports, recipes). Pure; judges no workflow.
 
 pub mod build;
+mod compare;
 mod decode;
 mod description;
 mod display;
 mod fill;
 pub mod js_pattern;
+mod overlay;
 mod path;
 mod port_rules;
 mod ports;
@@ -34,6 +36,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+pub use compare::{Change, ChangeKind, changes};
 pub use description::{
     Condition, CredentialSlot, DisplayOptions, LocatorMode, NodeDescription, NodeKind,
     OMITTED_EXPRESSION, OMITTED_TEXT, Ports, Property, PropertyGroup, PropertyKind, PropertyList,
@@ -117,6 +120,8 @@ pub struct Catalog {
     index: OnceLock<search::Index>,
     facts: Mutex<HashMap<FactsKey, Arc<Facts>>>,
     seen: Mutex<HashMap<(String, u64), Arc<NodeDescription>>>,
+    /// What is asked where this one knows nothing.
+    base: Option<overlay::Base>,
 }
 
 impl std::fmt::Debug for Catalog {
@@ -163,6 +168,7 @@ impl Catalog {
             index: OnceLock::new(),
             facts: Mutex::new(HashMap::new()),
             seen: Mutex::new(HashMap::new()),
+            base: None,
         }
     }
 
@@ -172,13 +178,19 @@ impl Catalog {
 
     /// Full names, sorted, with the tool variants that n8n makes.
     pub fn types(&self) -> impl Iterator<Item = &str> {
-        self.loaded.names.iter().map(|name| name.full.as_str())
+        let own = self.loaded.names.iter().map(|name| name.full.as_str());
+        let mut all: Vec<&str> = own
+            .chain(self.base.iter().flat_map(|base| base.types()))
+            .collect();
+        all.sort_unstable();
+        all.into_iter()
     }
 
     /// The description of a type in a version (its default version if None).
     pub fn lookup(&self, node_type: &str, version: Option<f64>) -> Lookup {
         let Some(found) = self.loaded.find(node_type) else {
-            return Lookup::UnknownType;
+            let base = self.base.as_ref();
+            return base.map_or(Lookup::UnknownType, |b| b.lookup(node_type, version));
         };
         let default = found.default_version();
         let version = version.unwrap_or(default);
@@ -228,12 +240,20 @@ impl Catalog {
             .credentials
             .get(credential)
             .map(String::as_str)
+            .or_else(|| self.base.as_ref()?.credential_label(credential))
     }
 
     /// Node types for a service, an operation or a word about either, best first. Tool variants are not listed.
     pub fn search(&self, query: &str, limit: usize) -> Vec<SearchHit> {
-        self.index
-            .get_or_init(|| search::Index::new(&self.loaded.head.types))
-            .search(query, limit)
+        let index = self
+            .index
+            .get_or_init(|| search::Index::new(&self.loaded.head.types));
+        let mut hits = index.search(query, limit);
+        if let Some(base) = &self.base {
+            base.add_hits(&mut hits, query, limit);
+            overlay::rank(&mut hits);
+            hits.truncate(limit);
+        }
+        hits
     }
 }

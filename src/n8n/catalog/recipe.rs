@@ -307,24 +307,111 @@ fn short(value: &Value) -> String {
     }
 }
 
+/// How much of a recipe is written out, from everything to the least.
+const DETAILS: [Detail; 4] = [
+    Detail::new(MAX_CHOICES, MAX_PARTS, true),
+    Detail::new(6, 6, true),
+    Detail::new(5, 3, true),
+    Detail::new(4, 2, false),
+];
+/// A recipe must fit beside others in an agent's context.
+const MOST_TOKENS: usize = 400;
+
+#[derive(Clone, Copy)]
+struct Detail {
+    choices: usize,
+    parts: usize,
+    /// Parameters that only a further choice shows have lines of their own; else they are named together.
+    further: bool,
+}
+
+impl Detail {
+    const fn new(choices: usize, parts: usize, further: bool) -> Self {
+        Detail {
+            choices,
+            parts,
+            further,
+        }
+    }
+}
+
+/// As tokenizers cut such text, on the safe side: a word is a token per six letters, every other character is one.
+fn tokens(text: &str) -> usize {
+    let mut count = 0;
+    let mut letters = 0;
+    for c in text.chars() {
+        if c.is_alphanumeric() {
+            count += usize::from(letters % 6 == 0);
+            letters += 1;
+        } else {
+            letters = 0;
+            count += usize::from(c != ' ');
+        }
+    }
+    count
+}
+
+/// The most that fits into the budget.
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} v{} ({})", self.node_type, self.version, self.label)?;
-        for (name, value) in [("resource", &self.resource), ("operation", &self.operation)] {
-            if let Some(value) = value {
-                write!(f, " {name}={value}")?;
+        let texts = DETAILS.iter().map(|detail| self.text(*detail));
+        let mut shortest = String::new();
+        for text in texts {
+            shortest = text;
+            if tokens(&shortest) <= MOST_TOKENS {
+                break;
             }
         }
-        writeln!(f)?;
-        if !self.credentials.is_empty() {
-            let list: Vec<String> = self.credentials.iter().map(ToString::to_string).collect();
-            writeln!(f, "credentials: {}", list.join(", "))?;
-        }
-        for p in &self.parameters {
-            writeln!(f, "- {p}")?;
-        }
-        Ok(())
+        f.write_str(&shortest)
     }
+}
+
+impl Recipe {
+    fn text(&self, detail: Detail) -> String {
+        let mut out = format!("{} v{} ({})", self.node_type, self.version, self.label);
+        for (name, value) in [("resource", &self.resource), ("operation", &self.operation)] {
+            if let Some(value) = value {
+                out.push_str(&format!(" {name}={value}"));
+            }
+        }
+        out.push('\n');
+        if !self.credentials.is_empty() {
+            let shown = |c: &&RecipeCredential| detail.further || c.when.is_none();
+            let list: Vec<String> = self
+                .credentials
+                .iter()
+                .filter(shown)
+                .map(ToString::to_string)
+                .collect();
+            out.push_str(&format!("credentials: {}\n", list.join(", ")));
+        }
+        let (lines, named): (Vec<_>, Vec<_>) = self
+            .parameters
+            .iter()
+            .partition(|p| detail.further || p.when.is_none() || p.required);
+        for p in lines {
+            out.push_str(&format!("- {}\n", p.text(detail)));
+        }
+        if !named.is_empty() {
+            let names: Vec<&str> = named.iter().map(|p| p.name.as_str()).collect();
+            out.push_str(&format!("other choices show: {}\n", names.join(", ")));
+        }
+        out
+    }
+}
+
+/// The first few, and how many more.
+fn first(list: Vec<String>, most: usize, more: usize, between: &str) -> String {
+    let more = more + list.len().saturating_sub(most);
+    let mut text = list
+        .into_iter()
+        .take(most)
+        .collect::<Vec<_>>()
+        .join(between);
+    if more > 0 {
+        text.push_str(&format!("{between}+{more}"));
+    }
+    text
 }
 
 impl fmt::Display for RecipeCredential {
@@ -338,40 +425,39 @@ impl fmt::Display for RecipeCredential {
     }
 }
 
-impl fmt::Display for RecipeParameter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl RecipeParameter {
+    fn text(&self, detail: Detail) -> String {
         let mark = if self.required { "*" } else { "" };
-        write!(f, "{}{mark} {}", self.name, self.kind)?;
+        let mut out = format!("{}{mark} {}", self.name, self.kind);
         if !self.options.is_empty() {
-            let list: Vec<String> = self.options.iter().map(short).collect();
-            write!(f, " {}", list.join("|"))?;
-            if self.more_options > 0 {
-                write!(f, "|+{}", self.more_options)?;
-            }
+            let list = self.options.iter().map(short).collect();
+            let list = first(list, detail.choices, self.more_options, "|");
+            out.push_str(&format!(" {list}"));
         }
         if !self.modes.is_empty() {
-            write!(f, " mode {}", self.modes.join("|"))?;
+            out.push_str(&format!(" mode {}", self.modes.join("|")));
         }
         if !self.parts.is_empty() {
-            write!(f, " {{{}", self.parts.join(", "))?;
-            if self.more_parts > 0 {
-                write!(f, ", +{}", self.more_parts)?;
-            }
-            f.write_str("}")?;
+            let list = first(self.parts.clone(), detail.parts, self.more_parts, ", ");
+            out.push_str(&format!(" {{{list}}}"));
         }
         match &self.default {
             Value::Null => {}
             Value::Object(_) | Value::Array(_) => {
                 let text = self.default.to_string();
                 if text.len() <= 60 {
-                    write!(f, " = {text}")?;
+                    out.push_str(&format!(" = {text}"));
                 }
             }
-            other => write!(f, " = {}", short(other))?,
+            other => out.push_str(&format!(" = {}", short(other))),
         }
         if let Some(when) = &self.when {
-            write!(f, " [if {when}]")?;
+            out.push_str(&format!(" [if {when}]"));
         }
-        Ok(())
+        out
     }
 }
+
+#[cfg(test)]
+#[path = "recipe_tests.rs"]
+mod recipe_tests;

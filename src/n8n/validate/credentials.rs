@@ -2,12 +2,12 @@
 //! A warning, though n8n refuses to publish: see the module above.
 
 use super::{
+    js::is_truthy,
     path::joined,
     report::{Draft, Report},
     subject::NodeView,
 };
 use crate::n8n::finding::Severity;
-use serde_json::Value;
 
 pub(super) fn check(node: &NodeView, report: &mut Report) {
     let Some(description) = node.description() else {
@@ -42,15 +42,5 @@ pub(super) fn check(node: &NodeView, report: &mut Report) {
                 message,
             ),
         );
-    }
-}
-
-/// JavaScript's truth.
-pub(super) fn is_truthy(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => false,
-        Value::Number(n) => n.as_f64() != Some(0.0),
-        Value::String(text) => !text.is_empty(),
-        _ => true,
     }
 }

@@ -1,27 +1,30 @@
 //! Whether a value can be read as one of n8n's checked types. Expressions are never judged: their value comes with the run.
 
+use super::{js, js_date};
+use regex::Regex;
 use serde_json::Value;
+use std::sync::LazyLock;
 
 /// What is wrong with the value, as the end of a sentence about the field; None when it can be read.
-pub(super) fn problem(value: &Value, kind: &str, choices: Option<&[Value]>) -> Option<String> {
-    if value.is_null() || value.as_str().is_some_and(|text| text.starts_with('=')) {
+pub(super) fn problem(value: &Value, kind: &str, choices: &[Value]) -> Option<String> {
+    if value.is_null() || js::starts_an_expression(value) {
         return None;
     }
-    let text = as_text(value);
     let expected = match kind.to_lowercase().as_str() {
-        "string-alphanumeric" if !is_alphanumeric(&text) => {
+        "string-alphanumeric" if !is_alphanumeric(value) => {
             "letters, digits and underscores, not starting with a digit"
         }
-        "number" if number(value).is_none() => "a number",
+        "number" if js::number(value).is_none() => "a number",
         "boolean" if !is_boolean(value) => "true or false",
-        "datetime" if !text.chars().any(|c| c.is_ascii_digit()) => "a date",
-        "time" if !is_time(&text) => "a time like 13:30",
+        "datetime" if !js_date::is_date(&js::text(value)) => "a date",
+        "time" if !fits(&TIME, value) => "a time like 13:30",
+        "binary" if !is_binary(value) => "binary data with a mimeType",
         "object" if !is_object(value) => "an object",
         "array" if !is_array(value) => "an array",
-        "url" if !is_url(&text) => "a URL",
-        "jwt" if !is_jwt(&text) => "a JSON web token",
+        "url" if !is_url(value) => "a URL",
+        "jwt" if !fits(&JWT, value) => "a JSON web token",
         "options" if !is_choice(value, choices) => "one of the choices",
-        "form-fields" if !is_array(value) => "a JSON array of form fields",
+        "form-fields" if !are_form_fields(value) => "a JSON array of form fields",
         _ => return None,
     };
     Some(format!("expects {expected}, not {}", shown(value)))
@@ -35,114 +38,163 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn as_text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-/// JavaScript's `Number(…)`; None for NaN.
-fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Null => Some(0.0),
-        Value::Bool(b) => Some(f64::from(u8::from(*b))),
-        Value::Number(n) => n.as_f64(),
-        Value::String(text) => text_number(text),
-        Value::Array(items) => match items.as_slice() {
-            [] => Some(0.0),
-            [one] => number(one),
-            _ => None,
-        },
-        Value::Object(_) => None,
-    }
-}
-
-fn text_number(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let radix = |digits: &str, radix| u64::from_str_radix(digits, radix).ok().map(|n| n as f64);
-    match text.get(..2).map(str::to_lowercase).as_deref() {
-        Some("0x") => radix(text.get(2..)?, 16),
-        Some("0o") => radix(text.get(2..)?, 8),
-        Some("0b") => radix(text.get(2..)?, 2),
-        _ if text.is_empty() => Some(0.0),
-        _ if text.trim_start_matches(['+', '-']) == "Infinity" => Some(f64::INFINITY),
-        // Rust reads more words than JavaScript: `inf`, `nan`.
-        _ if text.contains(|c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E')) => None,
-        _ => text.parse().ok(),
-    }
-}
-
 fn is_boolean(value: &Value) -> bool {
     match value {
         Value::Bool(_) => true,
-        Value::String(text) if text.trim().is_empty() => false,
+        Value::String(text) if js::trim(text).is_empty() => false,
         Value::String(text) if ["true", "false"].contains(&text.to_lowercase().as_str()) => true,
-        other => number(other).is_some_and(|n| n == 0.0 || n == 1.0),
+        other => js::number(other).is_some_and(|n| n == 0.0 || n == 1.0),
     }
 }
 
-fn is_alphanumeric(text: &str) -> bool {
+fn is_alphanumeric(value: &Value) -> bool {
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let text = match value {
+        Value::Array(_) | Value::Object(_) => return false,
+        value => js::text(value),
+    };
     text.chars().all(part) && text.chars().next().is_some_and(|c| !c.is_ascii_digit())
 }
 
-fn is_time(text: &str) -> bool {
-    let pattern = r"^\d{2}:\d{2}(:\d{2})?([-+]\d{4})?([-+]\d{1,2}(:\d{2})?)?$";
-    regex::Regex::new(pattern).map_or(true, |regex| regex.is_match(text))
+static TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^[0-9]{2}:[0-9]{2}(:[0-9]{2})?([-+][0-9]{4})?([-+][0-9]{1,2}(:[0-9]{2})?)?$").ok()
+});
+static JWT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^[A-Za-z0-9\-_]+\.[A-Za-z0-9\-_]+\.[A-Za-z0-9\-_.+/=]*$").ok());
+
+fn fits(pattern: &LazyLock<Option<Regex>>, value: &Value) -> bool {
+    let text = js::text(value);
+    pattern.as_ref().is_none_or(|regex| regex.is_match(&text))
 }
 
 fn is_object(value: &Value) -> bool {
-    match value {
-        Value::Object(_) => true,
-        // n8n also reads JavaScript's object literals, which this does not parse: braces are enough.
-        Value::String(text) => {
-            let text = text.trim();
-            text == "null" || (text.starts_with('{') && text.ends_with('}'))
-        }
-        _ => false,
+    if value.is_object() {
+        return true;
     }
+    let text = js::text(value);
+    match serde_json::from_str::<Value>(&text) {
+        Ok(read) => read.is_object() || read.is_null(),
+        Err(_) => looks_like_a_literal(&text),
+    }
+}
+
+/// n8n also reads JavaScript's object literals, which this does not parse: braces are enough, save for what no literal
+/// starts with (a template's `{{`).
+fn looks_like_a_literal(text: &str) -> bool {
+    let mut text = js::trim(text);
+    while let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
+        text = js::trim(inner);
+    }
+    let inside = text.strip_prefix('{').and_then(|t| t.strip_suffix('}'));
+    inside.is_some_and(|inside| !js::trim(inside).starts_with('{'))
 }
 
 fn is_array(value: &Value) -> bool {
-    match value {
-        Value::Array(_) => true,
-        Value::String(text) => {
-            let parses = |text: &str| serde_json::from_str::<Vec<Value>>(text).is_ok();
-            parses(text) || parses(&text.replace('\'', "\""))
+    let read = |text: &str| serde_json::from_str::<Value>(text);
+    let text = js::text(value);
+    value.is_array()
+        || read(&text)
+            .or_else(|_| read(&text.replace('\'', "\"")))
+            .is_ok_and(|read| read.is_array())
+}
+
+fn is_url(value: &Value) -> bool {
+    let mut whole = js::text(value);
+    if value.is_string() && !whole.contains("://") {
+        whole = format!("https://{whole}");
+    }
+    let allowed = ["http", "https", "ftp", "file"];
+    url::Url::parse(&whole).is_ok_and(|url| allowed.contains(&url.scheme()))
+}
+
+fn is_binary(value: &Value) -> bool {
+    let has = |key: &str| value.get(key).is_some();
+    value.is_object() && has("mimeType") && (has("data") || has("id"))
+}
+
+// ---- form fields written as JSON --------------------------------------------------------------------------------------
+
+const FORM_FIELD_KEYS: [&str; 18] = [
+    "acceptFileTypes",
+    "defaultValue",
+    "elementName",
+    "fieldLabel",
+    "fieldName",
+    "fieldOptions",
+    "fieldType",
+    "fieldValue",
+    "formatDate",
+    "html",
+    "limitSelection",
+    "maxSelections",
+    "minSelections",
+    "multipleFiles",
+    "multiselect",
+    "numberOfSelections",
+    "placeholder",
+    "requiredField",
+];
+const FORM_FIELD_TYPES: [&str; 12] = [
+    "checkbox",
+    "date",
+    "dropdown",
+    "email",
+    "file",
+    "hiddenField",
+    "html",
+    "number",
+    "password",
+    "radio",
+    "text",
+    "textarea",
+];
+
+fn are_form_fields(value: &Value) -> bool {
+    serde_json::from_str::<Vec<Value>>(&js::text(value)).is_ok_and(|fields| {
+        let is_field = |field: &Value| {
+            field.as_object().is_some_and(|field| {
+                field
+                    .iter()
+                    .all(|(key, value)| is_form_field_part(key, value))
+            })
+        };
+        fields.iter().all(is_field)
+    })
+}
+
+fn is_form_field_part(key: &str, value: &Value) -> bool {
+    match key {
+        "fieldType" => match value {
+            // n8n takes anything but numbers and truth values for its text.
+            Value::Number(_) | Value::Bool(_) => false,
+            value => FORM_FIELD_TYPES.contains(&js::text(value).as_str()),
+        },
+        "fieldOptions" => {
+            let list = match value {
+                Value::Array(list) => Some(list),
+                value => value.get("values").and_then(Value::as_array),
+            };
+            let is_option = |option: &Value| {
+                option.as_object().is_some_and(|option| {
+                    option.len() == 1 && option.get("option").is_some_and(Value::is_string)
+                })
+            };
+            list.is_some_and(|list| list.iter().all(is_option))
         }
-        _ => false,
+        key => FORM_FIELD_KEYS.contains(&key),
     }
 }
 
-fn is_url(text: &str) -> bool {
-    let whole = if text.contains("://") {
-        text.trim().to_owned()
-    } else {
-        format!("https://{text}")
+fn is_choice(value: &Value, choices: &[Value]) -> bool {
+    let choices = choices.iter().filter_map(|choice| choice.get("value"));
+    let same = |allowed: &Value| match (allowed, value) {
+        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
+        (Value::Array(_) | Value::Object(_), _) => false,
+        (allowed, value) => allowed == value,
     };
-    let Some((scheme, rest)) = whole.split_once(':') else {
-        return false;
-    };
-    let scheme = scheme.to_lowercase();
-    if !["http", "https", "ftp", "file"].contains(&scheme.as_str()) {
-        return false;
-    }
-    let rest = rest.trim_start_matches(['/', '\\']);
-    let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or("");
-    let host = authority.rsplit('@').next().unwrap_or("");
-    let bad = |c: char| c.is_whitespace() || c.is_control() || "<>^|%".contains(c);
-    scheme == "file" || (!host.is_empty() && !host.starts_with(':') && !host.contains(bad))
+    choices.into_iter().any(same)
 }
 
-fn is_jwt(text: &str) -> bool {
-    let pattern = r"^[A-Za-z0-9\-_]+\.[A-Za-z0-9\-_]+\.[A-Za-z0-9\-_.+/=]*$";
-    regex::Regex::new(pattern).map_or(true, |regex| regex.is_match(text))
-}
-
-fn is_choice(value: &Value, choices: Option<&[Value]>) -> bool {
-    let choices = choices.into_iter().flatten();
-    choices
-        .filter_map(|choice| choice.get("value"))
-        .any(|allowed| crate::n8n::catalog::deep_equal(allowed, value))
-}
+#[cfg(test)]
+#[path = "field_type_tests.rs"]
+mod field_type_tests;

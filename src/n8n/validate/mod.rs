@@ -13,7 +13,8 @@ mod expressions;
 mod field_type;
 mod flow;
 mod javascript;
-
+mod js;
+mod js_date;
 mod leaves;
 mod options;
 mod parameters;

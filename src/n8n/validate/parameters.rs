@@ -4,8 +4,9 @@
 //! here means that n8n refuses to publish the workflow.
 
 use super::{
-    credentials::is_truthy,
-    field_type, path,
+    field_type, js,
+    js::is_truthy,
+    path,
     report::{Draft, Report},
     subject::NodeView,
 };
@@ -34,10 +35,14 @@ pub(super) fn check(node: &NodeView, report: &mut Report) {
         root: &node.filled,
         found: Vec::new(),
     };
+    let mut verdicts = description.properties.verdicts();
     let read = description
         .properties
-        .iter()
-        .try_for_each(|property| issues.property(property, ""));
+        .checked()
+        .try_for_each(|(place, property)| {
+            let shown = verdicts.of(place, || issues.shown(property, ""));
+            issues.property(property, "", shown)
+        });
     match read {
         // n8n's own check fails on the values and says nothing else about the node.
         Err(Unreadable(pointer)) => {
@@ -50,12 +55,10 @@ pub(super) fn check(node: &NodeView, report: &mut Report) {
             );
         }
         Ok(()) => {
-            for (pointer, message) in issues.found {
-                report.node(
-                    node,
-                    Draft::new(CODE, Severity::Error, pointer, message.as_str())
-                        .key(message.as_str()),
-                );
+            for issue in issues.found {
+                let message = issue.message.as_str();
+                let draft = Draft::new(CODE, Severity::Error, issue.place, message);
+                report.node(node, draft.named(issue.pointer).key(message));
             }
         }
     }
@@ -64,20 +67,49 @@ pub(super) fn check(node: &NodeView, report: &mut Report) {
 /// The place of a value on which n8n's check throws.
 struct Unreadable(String);
 
+/// Where a parameter's value stands: the path of its level, by n8n's way of writing, and its name.
+#[derive(Clone, Copy)]
+struct Spot<'s> {
+    at: &'s str,
+    name: &'s str,
+}
+
+impl Spot<'_> {
+    fn pointer(self) -> String {
+        path::pointer(self.at, self.name)
+    }
+    fn below(self, key: &str) -> String {
+        path::joined(&self.pointer(), key)
+    }
+}
+
 struct Issues<'a> {
     description: &'a NodeDescription,
     root: &'a Map<String, Value>,
-    found: Vec<(String, String)>,
+    found: Vec<Issue>,
+}
+
+/// n8n names an issue by the parameter alone, however deep it stands: `/parameters/NAME`, `/parameters/NAME.FIELD` for a
+/// mapped field. The place is where the value is.
+struct Issue {
+    pointer: String,
+    place: String,
+    message: String,
 }
 
 impl<'a> Issues<'a> {
-    fn add(&mut self, pointer: String, message: String) {
-        if !self
-            .found
-            .iter()
-            .any(|(p, m)| *p == pointer && *m == message)
-        {
-            self.found.push((pointer, message));
+    fn add(&mut self, spot: Spot<'_>, message: String) {
+        self.add_at(spot.name, spot.pointer(), message);
+    }
+
+    fn add_at(&mut self, name: &str, place: String, message: String) {
+        let known = |issue: &Issue| issue.place == place && issue.message == message;
+        if !self.found.iter().any(known) {
+            self.found.push(Issue {
+                pointer: path::joined("/parameters", name),
+                place,
+                message,
+            });
         }
     }
 
@@ -105,51 +137,65 @@ impl<'a> Issues<'a> {
             .displayed(property.display.as_ref(), level, root)
     }
 
-    fn property(&mut self, property: &Property, at: &str) -> Result<(), Unreadable> {
-        let shown = self.shown(property, at);
+    fn property(&mut self, property: &Property, at: &str, shown: bool) -> Result<(), Unreadable> {
         let value = self.value(&property.name, at);
-        let pointer = path::pointer(at, &property.name);
+        let spot = Spot {
+            at,
+            name: &property.name,
+        };
         if property.required && shown {
-            self.required(property, value, &pointer)?;
+            self.required(property, value, spot)?;
         }
         match property.kind {
-            _ if !shown && is_composite(&property.kind) => {}
+            // Hidden ones are checked only for their type, as everything else.
+            _ if !shown && is_composite(&property.kind) => {
+                self.checked_type(property, value, spot);
+            }
             PropertyKind::ResourceLocator
             | PropertyKind::WorkflowSelector
-            | PropertyKind::AgentSelector => self.locator(property, value, &pointer),
-            PropertyKind::ResourceMapper => self.mapper(property, value, &pointer)?,
-            PropertyKind::Filter => filter(value, &pointer)?,
-            _ => self.checked_type(property, value, &pointer),
+            | PropertyKind::AgentSelector => self.locator(property, value, spot),
+            PropertyKind::ResourceMapper => self.mapper(property, value, spot)?,
+            PropertyKind::Filter => filter(value, spot)?,
+            _ => self.checked_type(property, value, spot),
         }
-        self.children(property, at, shown, &pointer)
+        self.children(property, at, shown)
+    }
+
+    fn inside(
+        &mut self,
+        group: &crate::n8n::catalog::PropertyGroup,
+        at: &str,
+    ) -> Result<(), Unreadable> {
+        group.checked().try_for_each(|(_, child)| {
+            let shown = self.shown(child, at);
+            self.property(child, at, shown)
+        })
     }
 
     fn required(
         &mut self,
         property: &Property,
         value: Option<&Value>,
-        pointer: &str,
+        spot: Spot<'_>,
     ) -> Result<(), Unreadable> {
         let empty = if property.type_options.multiple_values.is_some() {
             let mut empty = false;
             for single in value.and_then(Value::as_array).into_iter().flatten() {
-                empty |= is_missing(property, Some(single), pointer)?;
+                empty |= is_missing(property, Some(single), spot)?;
             }
             empty
         } else {
-            is_missing(property, value, pointer)?
+            is_missing(property, value, spot)?
         };
         if empty {
             let name = label(property);
-            self.add(
-                pointer.to_owned(),
-                format!("{name} is required and empty; set it"),
-            );
+            let message = format!("{name} is required and empty; set it");
+            self.add(spot, message);
         }
         Ok(())
     }
 
-    fn locator(&mut self, property: &Property, value: Option<&Value>, pointer: &str) {
+    fn locator(&mut self, property: &Property, value: Option<&Value>, spot: Spot<'_>) {
         let Some(Value::Object(locator)) = value else {
             return;
         };
@@ -160,16 +206,13 @@ impl<'a> Issues<'a> {
             return;
         };
         let text = match given {
-            Value::String(text) => text.clone(),
             Value::Null => String::new(),
-            other => other.to_string(),
+            given => js::text(given),
         };
         if !text.starts_with('=') && !fits(mode, &text) {
             let (name, mode) = (label(property), &mode.label);
-            self.add(
-                pointer.to_owned(),
-                format!("{name}: {text:?} is no valid value by {mode:?}"),
-            );
+            let message = format!("{name}: {text:?} is no valid value by {mode:?}");
+            self.add(spot, message);
         }
     }
 
@@ -177,7 +220,7 @@ impl<'a> Issues<'a> {
         &mut self,
         property: &Property,
         value: Option<&Value>,
-        pointer: &str,
+        spot: Spot<'_>,
     ) -> Result<(), Unreadable> {
         let Some(Value::Object(mapper)) = value else {
             return Ok(());
@@ -193,16 +236,14 @@ impl<'a> Issues<'a> {
             return Ok(());
         }
         let Some(schema) = schema.as_array() else {
-            return Err(Unreadable(path::joined(pointer, "schema")));
+            return Err(Unreadable(spot.below("schema")));
         };
         let checks_required = property.type_options.mapper_mode.as_deref() == Some("add");
         for field in schema {
             if field.is_null() {
-                return Err(Unreadable(path::joined(pointer, "schema")));
+                return Err(Unreadable(spot.below("schema")));
             }
-            if let Some(id) = field.get("id").and_then(Value::as_str) {
-                self.mapped_field(field, id, values, checks_required, pointer);
-            }
+            self.mapped_field(field, values, checks_required, spot)?;
         }
         Ok(())
     }
@@ -210,30 +251,44 @@ impl<'a> Issues<'a> {
     fn mapped_field(
         &mut self,
         field: &Value,
-        id: &str,
         values: &Value,
         checks_required: bool,
-        pointer: &str,
-    ) {
+        spot: Spot<'_>,
+    ) -> Result<(), Unreadable> {
+        let id = field.get("id").map_or("undefined".to_owned(), js::text);
         let given = match is_truthy(values) {
-            true => values.get(id),
-            false => Some(&Value::Null),
+            true => member(values, &id),
+            false => Some(Value::Null),
         };
-        let place = path::joined(&path::joined(pointer, "value"), id);
+        let name = format!("{}.{id}", spot.name);
+        let place = || path::joined(&spot.below("value"), &id);
         let required = checks_required && field.get("required").is_some_and(is_truthy);
         if required && (values.is_null() || given.is_none()) {
             let message = format!("the field {id:?} is required; map a value to it");
-            self.add(place.clone(), message);
+            self.add_at(&name, place(), message);
         }
-        if let (Some(given), Some(kind)) = (given, field.get("type").and_then(Value::as_str)) {
-            let choices = field.get("options").and_then(Value::as_array);
-            if let Some(problem) = field_type::problem(given, kind, choices.map(Vec::as_slice)) {
-                self.add(place, format!("the field {id:?} {problem}"));
-            }
+        let kind = field.get("type").filter(|kind| is_truthy(kind));
+        let (Some(given), Some(kind)) = (given, kind) else {
+            return Ok(());
+        };
+        if given.is_null() || js::starts_an_expression(&given) {
+            return Ok(());
         }
+        let unreadable = || Unreadable(spot.below("schema"));
+        let kind = kind.as_str().ok_or_else(unreadable)?;
+        let choices = match field.get("options") {
+            None | Some(Value::Null) => &[],
+            Some(Value::Array(choices)) => choices.as_slice(),
+            Some(_) if kind.eq_ignore_ascii_case("options") => return Err(unreadable()),
+            Some(_) => &[],
+        };
+        if let Some(problem) = field_type::problem(&given, kind, choices) {
+            self.add_at(&name, place(), format!("the field {id:?} {problem}"));
+        }
+        Ok(())
     }
 
-    fn checked_type(&mut self, property: &Property, value: Option<&Value>, pointer: &str) {
+    fn checked_type(&mut self, property: &Property, value: Option<&Value>, spot: Spot<'_>) {
         let (Some(kind), Some(value)) = (property.validate_type.as_deref(), value) else {
             return;
         };
@@ -242,18 +297,13 @@ impl<'a> Issues<'a> {
             .iter()
             .map(|option| serde_json::json!({"value": option.value}))
             .collect();
-        if let Some(problem) = field_type::problem(value, kind, Some(&choices)) {
-            self.add(pointer.to_owned(), format!("{} {problem}", label(property)));
+        if let Some(problem) = field_type::problem(value, kind, &choices) {
+            let message = format!("{} {problem}", label(property));
+            self.add(spot, message);
         }
     }
 
-    fn children(
-        &mut self,
-        property: &Property,
-        at: &str,
-        shown: bool,
-        pointer: &str,
-    ) -> Result<(), Unreadable> {
+    fn children(&mut self, property: &Property, at: &str, shown: bool) -> Result<(), Unreadable> {
         // n8n does not add the collection's own name: what is required inside is looked for beside it.
         let base = if at.is_empty() {
             String::new()
@@ -261,12 +311,10 @@ impl<'a> Issues<'a> {
             format!("{at}.")
         };
         match property.kind {
-            PropertyKind::Collection => {
-                let children = property.children();
-                children
-                    .iter()
-                    .try_for_each(|child| self.property(child, &base))
-            }
+            PropertyKind::Collection => property
+                .groups
+                .first()
+                .map_or(Ok(()), |group| self.inside(group, &base)),
             PropertyKind::FixedCollection if shown => {
                 let base = if base.is_empty() {
                     property.name.clone()
@@ -274,7 +322,7 @@ impl<'a> Issues<'a> {
                     base
                 };
                 for group in &property.groups {
-                    self.group(property, group, &base, pointer)?;
+                    self.group(property, group, &base, at)?;
                 }
                 Ok(())
             }
@@ -287,58 +335,62 @@ impl<'a> Issues<'a> {
         property: &Property,
         group: &crate::n8n::catalog::PropertyGroup,
         base: &str,
-        pointer: &str,
+        at: &str,
     ) -> Result<(), Unreadable> {
+        let spot = Spot {
+            at,
+            name: &property.name,
+        };
         let value = self.value(&group.name, base);
         let count = value.and_then(Value::as_array).map_or(0, Vec::len);
         let options = &property.type_options;
         let fields = |n: u32| format!("{n} field{}", if n == 1 { "" } else { "s" });
         if let Some(least) = options.min_required_fields.filter(|n| count < *n as usize) {
-            let name = label(property);
-            self.add(
-                pointer.to_owned(),
-                format!("{name} needs at least {}", fields(least)),
-            );
+            let message = format!("{} needs at least {}", label(property), fields(least));
+            self.add(spot, message);
         }
         if let Some(most) = options
             .max_allowed_fields
             .filter(|n| *n > 0 && count > *n as usize)
         {
-            let name = label(property);
-            self.add(
-                pointer.to_owned(),
-                format!("{name} takes at most {}", fields(most)),
-            );
+            let message = format!("{} takes at most {}", label(property), fields(most));
+            self.add(spot, message);
         }
         let Some(value) = value else { return Ok(()) };
         let at = format!("{base}.{}", group.name);
         if options.multiple_values.is_some() {
             for i in 0..value.as_array().map_or(0, Vec::len) {
-                let at = format!("{at}[{i}]");
-                group
-                    .values
-                    .iter()
-                    .try_for_each(|child| self.property(child, &at))?;
+                self.inside(group, &format!("{at}[{i}]"))?;
             }
             return Ok(());
         }
-        group
-            .values
-            .iter()
-            .try_for_each(|child| self.property(child, &at))
+        self.inside(group, &at)
     }
 }
 
 /// n8n types a filter's conditions but never reports what it finds; it only trips over a list that is none.
-fn filter(value: Option<&Value>, pointer: &str) -> Result<(), Unreadable> {
+fn filter(value: Option<&Value>, spot: Spot<'_>) -> Result<(), Unreadable> {
     match value {
         Some(Value::Object(filter)) if filter.contains_key("combinator") => {
             match filter.get("conditions") {
                 None | Some(Value::Array(_)) => Ok(()),
-                Some(_) => Err(Unreadable(path::joined(pointer, "conditions"))),
+                Some(_) => Err(Unreadable(spot.below("conditions"))),
             }
         }
         _ => Ok(()),
+    }
+}
+
+/// `values[id]`; texts and lists have numbered members.
+fn member(values: &Value, id: &str) -> Option<Value> {
+    match values {
+        Value::Object(map) => map.get(id).cloned(),
+        Value::Array(list) => list.get(id.parse::<usize>().ok()?).cloned(),
+        Value::String(text) => {
+            let letter = text.chars().nth(id.parse().ok()?)?;
+            Some(Value::String(letter.to_string()))
+        }
+        _ => None,
     }
 }
 
@@ -365,7 +417,7 @@ fn is_composite(kind: &PropertyKind) -> bool {
 fn is_missing(
     property: &Property,
     value: Option<&Value>,
-    pointer: &str,
+    spot: Spot<'_>,
 ) -> Result<bool, Unreadable> {
     let is_empty_text = value.is_none_or(|v| v.as_str() == Some(""));
     Ok(match property.kind {
@@ -375,7 +427,7 @@ fn is_missing(
         | PropertyKind::WorkflowSelector
         | PropertyKind::AgentSelector => match value {
             None => true,
-            Some(Value::Null) => return Err(Unreadable(pointer.to_owned())),
+            Some(Value::Null) => return Err(Unreadable(spot.pointer())),
             Some(Value::Object(locator)) => {
                 let value = locator.get("value");
                 !value.is_some_and(|v| v.is_number() || is_truthy(v))

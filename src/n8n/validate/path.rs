@@ -7,11 +7,14 @@ pub(super) fn get<'a>(root: &'a Map<String, Value>, path: &str) -> Option<&'a Va
     if let Some(value) = root.get(path) {
         return Some(value);
     }
-    let mut tokens = tokens(path).into_iter();
-    let mut value = root.get(tokens.next()?.as_str())?;
+    if !path.contains(['.', '[']) {
+        return None;
+    }
+    let mut tokens = tokens(path);
+    let mut value = root.get(tokens.next()?)?;
     for token in tokens {
         value = match value {
-            Value::Object(map) => map.get(&token)?,
+            Value::Object(map) => map.get(token)?,
             Value::Array(items) => items.get(token.parse::<usize>().ok()?)?,
             _ => return None,
         };
@@ -19,14 +22,12 @@ pub(super) fn get<'a>(root: &'a Map<String, Value>, path: &str) -> Option<&'a Va
     Some(value)
 }
 
-fn tokens(path: &str) -> Vec<String> {
-    let mut tokens = Vec::new();
-    for part in path.split('.') {
+fn tokens(path: &str) -> impl Iterator<Item = &str> {
+    path.split('.').flat_map(|part| {
         let mut pieces = part.split('[');
-        tokens.push(pieces.next().unwrap_or("").to_owned());
-        tokens.extend(pieces.map(|piece| piece.trim_end_matches(']').to_owned()));
-    }
-    tokens
+        let first = pieces.next().unwrap_or("");
+        std::iter::once(first).chain(pieces.map(|piece| piece.trim_end_matches(']')))
+    })
 }
 
 /// The pointer below the node for a path below its parameters.
@@ -34,7 +35,7 @@ pub(super) fn pointer(path: &str, name: &str) -> String {
     let mut pointer = "/parameters".to_owned();
     if !path.is_empty() {
         for token in tokens(path) {
-            push(&mut pointer, &token);
+            push(&mut pointer, token);
         }
     }
     push(&mut pointer, name);
@@ -44,7 +45,11 @@ pub(super) fn pointer(path: &str, name: &str) -> String {
 /// Appends one escaped token.
 pub(super) fn push(pointer: &mut String, token: &str) {
     pointer.push('/');
-    pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
+    if token.contains(['~', '/']) {
+        pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
+    } else {
+        pointer.push_str(token);
+    }
 }
 
 pub(super) fn joined(pointer: &str, token: &str) -> String {

@@ -31,6 +31,8 @@ pub(super) struct Draft {
     pub severity: Severity,
     /// Below the node for a finding of a node (`/parameters/url`), else from the document's root.
     pub pointer: String,
+    /// What the finding shows as its pointer where n8n names the place otherwise.
+    pub named: Option<String>,
     pub key: String,
     pub message: String,
     pub fix: Option<Fix>,
@@ -54,6 +56,7 @@ impl Draft {
             code,
             severity,
             pointer: pointer.into(),
+            named: None,
             key: String::new(),
             message: message.into(),
             fix: None,
@@ -62,6 +65,11 @@ impl Draft {
     /// For a case of the rule that is less sure: at most this severity.
     pub(super) fn at_most(mut self, severity: Severity) -> Self {
         self.severity = self.severity.min(severity);
+        self
+    }
+    /// n8n's name for the place, if it is another one.
+    pub(super) fn named(mut self, pointer: String) -> Self {
+        self.named = (pointer != self.pointer).then_some(pointer);
         self
     }
     /// Tells apart findings of one code at one place.
@@ -147,6 +155,10 @@ impl Report {
             let _ = write!(id, "{byte:02x}"); // writing to a String cannot fail
         }
         id.truncate(ID_DIGITS);
+        let (pointer, place) = match (draft.named, rank) {
+            (Some(named), Some(at)) => (format!("/nodes/{at}{named}"), Some(pointer)),
+            _ => (pointer, None),
+        };
         self.entries.push(Entry {
             rank,
             key: draft.key,
@@ -159,6 +171,7 @@ impl Report {
                 pointer,
                 // What a message quotes may be a key that somebody wrote into the workflow.
                 message: secrets::mask(&draft.message).into_owned(),
+                place,
                 fix: draft.fix,
             },
         });
@@ -169,7 +182,11 @@ impl Report {
         let order = |e: &Entry| {
             (
                 e.rank,
-                e.finding.pointer.clone(),
+                e.finding
+                    .place
+                    .as_ref()
+                    .unwrap_or(&e.finding.pointer)
+                    .clone(),
                 e.finding.code.clone(),
                 e.key.clone(),
                 e.finding.message.clone(),

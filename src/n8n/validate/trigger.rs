@@ -1,10 +1,13 @@
 //! `n8n/no-trigger`: nothing can start the workflow by itself, so n8n refuses to publish it.
 
 use super::{
+    js,
     report::{Draft, Report},
     subject::{NodeView, Subject},
 };
 use crate::n8n::finding::Severity;
+use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// Start nodes that n8n does not count for publishing: somebody has to click.
 const MANUAL: [&str; 2] = [
@@ -13,15 +16,15 @@ const MANUAL: [&str; 2] = [
 ];
 
 pub(super) fn check(subject: &Subject, report: &mut Report) {
-    // Only the last of several nodes with one name exists for n8n.
-    let exists =
-        |(i, n): (usize, &NodeView)| n.name.is_none_or(|name| subject.named(name) == Some(i));
-    let enabled = || {
-        let nodes = subject.nodes.iter().enumerate();
-        nodes
-            .filter(move |(i, n)| exists((*i, n)) && !n.disabled)
-            .map(|(_, n)| n)
-    };
+    // n8n looks at an object keyed by names: of namesakes only the last exists, and `__proto__` is no key of its own.
+    let mut taken = HashSet::from([Cow::Borrowed("__proto__")]);
+    let existing: Vec<&NodeView> = subject
+        .nodes
+        .iter()
+        .rev()
+        .filter(|node| taken.insert(key(node)))
+        .collect();
+    let enabled = || existing.iter().filter(|n| !n.disabled);
     if enabled().any(|n| n.trigger_like() && !MANUAL.contains(&n.node_type)) {
         return;
     }
@@ -38,4 +41,16 @@ pub(super) fn check(subject: &Subject, report: &mut Report) {
         )
     };
     report.document(Draft::new("n8n/no-trigger", severity, "/nodes", message));
+}
+
+/// What JavaScript makes of the name as a key.
+fn key<'a>(node: &NodeView<'a>) -> Cow<'a, str> {
+    match node.name {
+        Some(name) => Cow::Borrowed(name),
+        None => Cow::Owned(
+            node.raw
+                .get("name")
+                .map_or("undefined".to_owned(), js::text),
+        ),
+    }
 }

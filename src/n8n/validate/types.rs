@@ -10,6 +10,7 @@ use crate::n8n::{
     edit::EditOp,
     finding::{Confidence, Severity},
 };
+use std::collections::HashMap;
 
 /// n8n 2.x leaves these out unless NODES_EXCLUDE says otherwise.
 const EXCLUDED: [&str; 2] = [
@@ -19,10 +20,16 @@ const EXCLUDED: [&str; 2] = [
 const SUGGESTIONS: usize = 3;
 
 pub(super) fn check(subject: &Subject, report: &mut Report) {
+    let mut suggested: HashMap<&str, Vec<String>> = HashMap::new();
     for node in subject.nodes.iter().filter(|n| !n.is_sticky()) {
         match &node.known {
             Known::Yes(_) => {}
-            Known::UnknownType => unknown_type(node, subject.catalog, report),
+            Known::UnknownType => {
+                let similar = suggested
+                    .entry(node.node_type)
+                    .or_insert_with(|| similar(node.node_type, subject.catalog));
+                unknown_type(node, similar, report);
+            }
             Known::UnknownVersion => unknown_version(node, subject.catalog, report),
         }
         if EXCLUDED.contains(&node.node_type) && !node.disabled {
@@ -35,13 +42,13 @@ pub(super) fn check(subject: &Subject, report: &mut Report) {
     }
 }
 
-fn unknown_type(node: &NodeView, catalog: &Catalog, report: &mut Report) {
-    let short = node.node_type.rsplit('.').next().unwrap_or("");
-    let similar: Vec<String> = catalog
-        .search(&words(short), SUGGESTIONS)
-        .into_iter()
-        .map(|hit| hit.node_type)
-        .collect();
+fn similar(node_type: &str, catalog: &Catalog) -> Vec<String> {
+    let short = node_type.rsplit('.').next().unwrap_or("");
+    let hits = catalog.search(&words(short), SUGGESTIONS);
+    hits.into_iter().map(|hit| hit.node_type).collect()
+}
+
+fn unknown_type(node: &NodeView, similar: &[String], report: &mut Report) {
     let hint = if similar.is_empty() {
         "look it up with `agentctl catalog search`".to_owned()
     } else {

@@ -22,8 +22,11 @@ fn lines(document: Value) -> String {
         let fix = f
             .fix
             .map_or(String::new(), |fix| format!(" [{}]", fix.title));
+        let place = f
+            .place
+            .map_or(String::new(), |place| format!(" at {place}"));
         format!(
-            "{severity} {} {} {} | {}{fix}",
+            "{severity} {} {} {}{place} | {}{fix}",
             f.code,
             f.node.unwrap_or_default(),
             f.pointer,
@@ -196,8 +199,8 @@ fn what_n8n_itself_trips_over_is_one_finding_of_the_node() {
         .filter(|l| l.contains(" n8n/parameter "))
         .collect();
     insta::assert_snapshot!(parameters.join("\n"), @r#"
-    E n8n/parameter Form /nodes/0/parameters/formFields/values/1/fieldLabel | "Field Name" (fieldLabel) is required and empty; set it
-    E n8n/parameter Sheet /nodes/1/parameters/columns/value/b | the field "b" expects a number, not "five"
+    E n8n/parameter Form /nodes/0/parameters/fieldLabel at /nodes/0/parameters/formFields/values/1/fieldLabel | "Field Name" (fieldLabel) is required and empty; set it
+    E n8n/parameter Sheet /nodes/1/parameters/columns.b at /nodes/1/parameters/columns/value/b | the field "b" expects a number, not "five"
     E n8n/parameter Sheet /nodes/1/parameters/documentId | "Document" (documentId): "1" is no valid value by "By ID"
     E n8n/parameter If /nodes/2/parameters/ | n8n's own check fails on the value at /parameters/conditions/conditions; set a value there or remove it
     E n8n/parameter Model /nodes/3/parameters/ | n8n's own check fails on the value at /parameters/model; set a value there or remove it

@@ -25,6 +25,7 @@ fn judged(
             } else {
                 "/nodes".into()
             },
+            place: None,
             message: message.into(),
             fix: None,
         },

@@ -42,6 +42,9 @@ impl Serialize for Judged {
         map.serialize_entry("node", &finding.node)?;
         map.serialize_entry("node_id", &finding.node_id)?;
         map.serialize_entry("pointer", &finding.pointer)?;
+        if let Some(place) = &finding.place {
+            map.serialize_entry("place", place)?;
+        }
         map.serialize_entry("line", &self.place.line)?;
         map.serialize_entry("column", &self.place.column)?;
         map.serialize_entry("message", &finding.message)?;

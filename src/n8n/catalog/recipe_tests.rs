@@ -1,0 +1,85 @@
+use super::super::Catalog;
+use super::{MOST_TOKENS, tokens};
+
+const COMMON: [&str; 56] = [
+    "n8n-nodes-base.httpRequest",
+    "n8n-nodes-base.webhook",
+    "n8n-nodes-base.respondToWebhook",
+    "n8n-nodes-base.set",
+    "n8n-nodes-base.if",
+    "n8n-nodes-base.switch",
+    "n8n-nodes-base.filter",
+    "n8n-nodes-base.merge",
+    "n8n-nodes-base.code",
+    "n8n-nodes-base.splitOut",
+    "n8n-nodes-base.splitInBatches",
+    "n8n-nodes-base.aggregate",
+    "n8n-nodes-base.sort",
+    "n8n-nodes-base.limit",
+    "n8n-nodes-base.summarize",
+    "n8n-nodes-base.removeDuplicates",
+    "n8n-nodes-base.wait",
+    "n8n-nodes-base.scheduleTrigger",
+    "n8n-nodes-base.formTrigger",
+    "n8n-nodes-base.form",
+    "n8n-nodes-base.executeWorkflow",
+    "n8n-nodes-base.executeWorkflowTrigger",
+    "n8n-nodes-base.emailSend",
+    "n8n-nodes-base.emailReadImap",
+    "n8n-nodes-base.extractFromFile",
+    "n8n-nodes-base.convertToFile",
+    "n8n-nodes-base.html",
+    "n8n-nodes-base.xml",
+    "n8n-nodes-base.markdown",
+    "n8n-nodes-base.dateTime",
+    "n8n-nodes-base.rssFeedRead",
+    "n8n-nodes-base.dataTable",
+    "n8n-nodes-base.googleSheets",
+    "n8n-nodes-base.googleSheetsTrigger",
+    "n8n-nodes-base.googleDrive",
+    "n8n-nodes-base.googleCalendar",
+    "n8n-nodes-base.googleDocs",
+    "n8n-nodes-base.gmail",
+    "n8n-nodes-base.gmailTrigger",
+    "n8n-nodes-base.slack",
+    "n8n-nodes-base.telegram",
+    "n8n-nodes-base.telegramTrigger",
+    "n8n-nodes-base.discord",
+    "n8n-nodes-base.notion",
+    "n8n-nodes-base.airtable",
+    "n8n-nodes-base.hubspot",
+    "n8n-nodes-base.github",
+    "n8n-nodes-base.jira",
+    "n8n-nodes-base.postgres",
+    "n8n-nodes-base.mySql",
+    "n8n-nodes-base.supabase",
+    "@n8n/n8n-nodes-langchain.agent",
+    "@n8n/n8n-nodes-langchain.chainLlm",
+    "@n8n/n8n-nodes-langchain.lmChatOpenAi",
+    "@n8n/n8n-nodes-langchain.openAi",
+    "@n8n/n8n-nodes-langchain.chatTrigger",
+];
+#[test]
+fn recipes_of_common_nodes_are_short() {
+    let catalog = Catalog::embedded();
+    let mut long = Vec::new();
+    for node_type in COMMON {
+        let node = catalog.lookup(node_type, None).known().unwrap();
+        let mut asked = vec![(None, None)];
+        for (resource, operations) in node.operations() {
+            asked.extend(
+                operations
+                    .into_iter()
+                    .map(|(operation, _)| (resource.clone(), Some(operation))),
+            );
+        }
+        for (resource, operation) in asked {
+            let recipe = node.recipe(resource.as_deref(), operation.as_deref());
+            let length = tokens(&recipe.to_string());
+            if length > MOST_TOKENS {
+                long.push(format!("{length} {node_type} {resource:?} {operation:?}"));
+            }
+        }
+    }
+    assert_eq!(long, Vec::<String>::new());
+}
