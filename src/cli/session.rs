@@ -9,7 +9,6 @@ use crate::backend::EmbeddedBackend;
 use crate::gateway::{Gateway, Redactor};
 use crate::knowledge::Knowledge;
 use crate::model::offline::OfflineModel;
-use crate::n8n::catalog::Catalog;
 use crate::pack::{self, Pack};
 use crate::run::{
     Answering, Asked, Asker, Cancel, Cause, ChosenModel, Observer, RunContext, RunError, RunReport,
@@ -47,7 +46,7 @@ impl Session {
             &pack,
             Arc::new(backend),
             Knowledge::new(root, skills),
-            Catalog::embedded(),
+            crate::cli::catalog_file::of(root)?,
         )
         .with_redactor(Redactor::from_variables(std::env::vars()));
         Ok(Session {

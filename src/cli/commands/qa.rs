@@ -1,10 +1,10 @@
 //! `agentctl qa PATH…`: checks workflow files; every file is checked, whatever is wrong with the others.
 
 use crate::cli::args::{FailOn, QaArgs, Report};
+use crate::cli::catalog_file;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
-use crate::n8n::catalog::Catalog;
 use crate::n8n::finding::{Finding, Severity};
 use crate::n8n::validate::{RULES, Rule};
 use crate::qa::baseline::{Baseline, Known};
@@ -33,7 +33,7 @@ pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError>
     let known = known.transpose()?;
     let today = jiff::Zoned::now().date();
     let check = Check {
-        catalog: Catalog::embedded(),
+        catalog: catalog_file::of(project)?,
         only: &args.only,
         ignore: &args.ignore,
         baseline: known.as_ref(),
