@@ -101,8 +101,7 @@ fn passing(m: &Masked, mark: &str) -> bool {
     ) || has(
         r"\b(?:call(?:ed)? (?:it|the workflow)|name (?:it|the workflow)|workflow (?:called|named|name)|title[d]? (?:it|the workflow)|nenn\w* (?:ihn|es|den workflow)|llám\w+|nomme\w*(?:-le)?)\s*:?\s*$",
         &before,
-    ) || after.starts_with("'s API")
-        && has(r"\b(?:like|such as|wie|como|comme)\s*$", &before)
+    ) || after.starts_with("'s API") && has(r"\b(?:like|such as|wie|como|comme)\s*$", &before)
         || has(
             r"\b(?:like|similar to|such as|instead of|wie|ähnlich wie|como|comme)\s+$",
             &before,
@@ -152,7 +151,9 @@ pub fn question(unused: &[Unused], language: &str) -> Option<Question> {
     let what = said(&parts);
     let text = match language {
         "de" => {
-            format!("Kein Schritt verwendet {what}. Was soll damit geschehen, und an welcher Stelle?")
+            format!(
+                "Kein Schritt verwendet {what}. Was soll damit geschehen, und an welcher Stelle?"
+            )
         }
         "es" => format!("Ningún paso usa {what}. ¿Qué debe hacerse con ello y en qué momento?"),
         "fr" => {

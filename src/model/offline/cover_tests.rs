@@ -44,11 +44,23 @@ fn what_no_node_holds_is_named() {
 #[test]
 fn other_forms_count_as_used() {
     let nodes = json!([
-        node("scheduleTrigger", json!({"rule": {"interval": [{"field": "cronExpression", "expression": "0 8 * * 1"}]}})),
-        node("if", json!({"conditions": [{"leftValue": "={{ $json.total }}", "rightValue": 1500}]})),
+        node(
+            "scheduleTrigger",
+            json!({"rule": {"interval": [{"field": "cronExpression", "expression": "0 8 * * 1"}]}})
+        ),
+        node(
+            "if",
+            json!({"conditions": [{"leftValue": "={{ $json.total }}", "rightValue": 1500}]})
+        ),
         node("wait", json!({"amount": 2, "unit": "days"})),
-        node("httpRequest", json!({"url": "=https://api.acme.io/v1/orders/{{ $json.id }}"})),
-        node("gmail", json!({"sendTo": "a@b.io", "options": {"timeout": 172_800}})),
+        node(
+            "httpRequest",
+            json!({"url": "=https://api.acme.io/v1/orders/{{ $json.id }}"})
+        ),
+        node(
+            "gmail",
+            json!({"sendTo": "a@b.io", "options": {"timeout": 172_800}})
+        ),
     ]);
     assert_eq!(
         lost(

@@ -88,7 +88,8 @@ impl Traces {
     /// Every literal piece of a text with holes stands somewhere; of a long text, most of its words.
     fn pieces(&self, said: &str) -> bool {
         let said = said.to_lowercase();
-        let fixed = rx(r"\{\{.*?\}\}|\{[^{}]*\}|<[^<>]*>|\*|\byyyy\S*|\$\w+").replace_all(&said, "\u{0}");
+        let fixed =
+            rx(r"\{\{.*?\}\}|\{[^{}]*\}|<[^<>]*>|\*|\byyyy\S*|\$\w+").replace_all(&said, "\u{0}");
         let parts: Vec<&str> = fixed.split('\u{0}').collect();
         if parts
             .iter()
@@ -101,7 +102,10 @@ impl Traces {
             .filter(|w| w.chars().count() > 2)
             .map(stem)
             .collect();
-        let there = words.iter().filter(|w| self.plain.contains(w.as_str())).count();
+        let there = words
+            .iter()
+            .filter(|w| self.plain.contains(w.as_str()))
+            .count();
         words.len() > 2 && there * 10 >= words.len() * 7 || words.len() == 1 && there == 1
     }
 
@@ -118,10 +122,7 @@ impl Traces {
             });
         let key = bare(&service.key.to_lowercase());
         typed
-            || self
-                .types
-                .iter()
-                .any(|t| key.len() > 3 && t.contains(&key))
+            || self.types.iter().any(|t| key.len() > 3 && t.contains(&key))
             || self.bare.contains(&bare(&said.to_lowercase()))
             || self.bare.contains(&bare(&service.label.to_lowercase()))
     }
@@ -137,9 +138,15 @@ impl Traces {
 
 /// Node types that do what other services' nodes would.
 fn stands_in(kind: &str) -> bool {
-    ["httprequest", ".code", "toolhttp", "toolworkflow", "executeworkflow"]
-        .iter()
-        .any(|k| kind.contains(k))
+    [
+        "httprequest",
+        ".code",
+        "toolhttp",
+        "toolworkflow",
+        "executeworkflow",
+    ]
+    .iter()
+    .any(|k| kind.contains(k))
 }
 
 fn root(kind: &str) -> String {

@@ -12,6 +12,7 @@ pub mod flow;
 pub mod models;
 pub mod named;
 pub mod refuse;
+pub mod rules;
 pub mod shape;
 pub mod signal;
 pub mod special;
@@ -58,6 +59,7 @@ pub fn read(request: &str, cx: &ReadContext) -> Reading {
     let answered = ask::with_answers(&request, &cx.answers);
     let mut m = Masked::of(&answered);
     let only = plain_times(&mut m);
+    m.text = rules::plain(&m, &m.text);
     let m = m;
     let mut mem = Memory::new(&m, language);
     let mut clauses = clause::all(&m.text);
