@@ -23,6 +23,7 @@ mod fill;
 mod finish;
 mod hosts;
 mod http;
+mod ingest;
 mod message;
 mod named;
 mod notion;
@@ -72,6 +73,12 @@ pub fn compile(plan: &Plan, catalog: &Catalog) -> Compiled {
     let start = draft.triggers();
     let end = draft.steps(&plan.steps, start);
     draft.finish(end);
+    for more in &plan.also {
+        draft.plan = more;
+        let start = draft.triggers();
+        let end = draft.steps(&more.steps, start);
+        draft.finish(end);
+    }
     if let Some(zone) = &plan.timezone
         && let Some(settings) = draft
             .workflow

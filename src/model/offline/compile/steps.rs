@@ -107,6 +107,7 @@ impl Draft<'_> {
                 inputs,
                 wait,
             } => self.call_step(step, reference, inputs, *wait, at),
+            Does::Ingest { .. } => self.ingest_step(step, at),
             Does::Transcribe { provider } => self.transcribe_step(step, provider.as_deref(), at),
             Does::GenerateImage { provider, prompt } => {
                 self.image_step(step, provider.as_deref(), prompt, at)

@@ -13,6 +13,8 @@ use crate::model::offline::read::when;
 
 mod checks;
 mod decisions;
+mod documents;
+mod gathering;
 mod shapes;
 
 /// A name for the workflow: its own label ("Backup job:") or the first words.
@@ -115,6 +117,7 @@ pub fn steps(
     error_answers(flow.mem, &mut root, &errors);
     end_at_errors(&mut root);
     prune(&mut root);
+    gathering::side_by_side(flow.mem, &mut root);
     (root, on_error)
 }
 
@@ -211,7 +214,8 @@ impl Flow<'_, '_> {
         {
             self.tree.unsettle();
         }
-        if self.equips(c, &text)
+        if self.documents(&text)
+            || self.equips(c, &text)
             || self.continues(c, &text)
             || self.http_error(c, &text)
             || self.validation(&text)
@@ -293,7 +297,7 @@ impl Flow<'_, '_> {
             let whole = c.get(0).map_or("", |x| x.as_str());
             if whole.contains('§') { whole.to_owned() } else { String::new() }
         }).trim_start_matches([' ', ',']).to_owned();
-        if self.fetched_first(&text) {
+        if self.several_addresses(&text) || self.put_together(&text) || self.fetched_first(&text) {
             return;
         }
         if let Some(steps) =
