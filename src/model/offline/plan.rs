@@ -323,6 +323,11 @@ pub enum Does {
     Wait {
         seconds: u64,
     },
+    /// Until a date of the data, or so many seconds before (negative) or after it.
+    WaitUntil {
+        at: Val,
+        offset_seconds: i64,
+    },
     /// Waits for a person's yes or no (send-and-wait of a service).
     Approval {
         service: Service,

@@ -60,6 +60,10 @@ impl Draft<'_> {
                 body,
                 after,
             } => self.loop_step(step, *batch_size, body, after, at),
+            Does::WaitUntil {
+                at: date,
+                offset_seconds,
+            } => self.wait_until_step(step, date, *offset_seconds, at),
             Does::Wait { seconds } => self.wait_step(step, *seconds, at),
             Does::Approval {
                 service,

@@ -156,6 +156,11 @@ pub fn for_reading(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Ve
             out.push(arg(Role::Field(name.clone()), field(&name)));
         }
     }
+    if entry.is("chat")
+        && let Some(channel) = m.one(&named::near(m, text, entry), "c")
+    {
+        out.push(arg(Role::Channel, lit(channel.value.clone())));
+    }
     named::complete(m, text, entry, &mut out, false);
     out
 }

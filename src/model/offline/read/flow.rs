@@ -12,9 +12,11 @@ use crate::model::offline::read::value::{field, lit};
 use crate::model::offline::read::when;
 
 mod checks;
+pub mod dates;
 mod decisions;
 mod documents;
 mod gathering;
+mod paging;
 mod shapes;
 
 /// A name for the workflow: its own label ("Backup job:") or the first words.
@@ -30,8 +32,30 @@ pub fn name(m: &Masked, clauses: &mut Vec<Clause>) -> (String, bool) {
             && verb_in(&a.text).is_none_or(|(v, i)| i > 0 || v.role == "neutral"))
         .then_some(plain)
     });
+    let built = clauses.first().zip(clauses.get(1)).and_then(|(a, b)| {
+        let what = first(
+            r"^(?:please\s+|bitte\s+)?(?:build|create|make|set up|i (?:want|need)|we (?:want|need)|baue?|erstelle?|ich (?:will|brauche)|crea|construye|quiero|crée|construis|je veux)\s+(?:me\s+|us\s+|mir\s+|uns\s+)?(?:an?|ein\w*|un\w?)\s+([\w -]{2,40})$",
+            a.text.trim(),
+        )?;
+        (b.join == Join::Colon && !has(r"\bwebhook|endpoint|\bform|bot\b|\bchat|\bagent|\bapi\b|assistant|workflow\b.*\b(?:that|which)", what)).then(|| what.to_owned())
+    });
+    if clauses.len() > 1
+        && let Some(c) = clauses.first()
+        && has(
+            r"^(?:reusable |a )?(?:sub-?\s?workflow|unter-?workflow|sub-?flujo|sous-?workflow)$",
+            c.text.trim(),
+        )
+    {
+        // "Sub-workflow: takes customer_id and …"
+        let opener = clauses.remove(0).text;
+        if let Some(next) = clauses.first_mut() {
+            next.text = format!("{opener} {}", next.text);
+            next.join = Join::Start;
+        }
+    }
+    let label = label.or(built);
     if let Some(label) = label {
-        if !has(r"\bwebhook|endpoint|\bform|bot\b", &label) {
+        if !has(r"\bwebhook|endpoint|\bform|bot\b|workflow$", &label) {
             clauses.remove(0);
         }
         return (capital(&label), true);
@@ -215,6 +239,7 @@ impl Flow<'_, '_> {
             self.tree.unsettle();
         }
         if self.documents(&text)
+            || self.pages_of_last(&text)
             || self.equips(c, &text)
             || self.continues(c, &text)
             || self.http_error(c, &text)
@@ -274,6 +299,9 @@ impl Flow<'_, '_> {
             return;
         }
         self.best_of(&text);
+        if self.dated(&text) {
+            return;
+        }
         if has(r"^{if}\b", &text) {
             let clause = Clause {
                 text: text.clone(),
@@ -307,6 +335,7 @@ impl Flow<'_, '_> {
             for s in steps {
                 self.place(s, &text);
             }
+            self.page(&text);
             return;
         }
         if self.several_sources(&text) || self.more_instructions(&text) {

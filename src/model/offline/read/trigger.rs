@@ -13,6 +13,7 @@ use crate::model::offline::read::text::{Entity, Masked};
 use crate::model::offline::read::value::{arg, field, fields_in, lit};
 use crate::model::offline::read::when;
 
+mod dated;
 mod entry;
 mod event;
 mod several;
@@ -38,7 +39,10 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
         .collect();
     let mut found = match several::find(mem, clauses) {
         Some(found) => found,
-        None => find_one(mem, clauses),
+        None => match dated::find(mem, clauses) {
+            Some(found) => found,
+            None => find_one(mem, clauses),
+        },
     };
     several::rhythm(&whole.join(" "), &mut found);
     found

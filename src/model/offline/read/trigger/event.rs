@@ -571,6 +571,22 @@ pub(super) fn event_condition(
     {
         all.push(c);
     }
+    if let Some(c) = rx(r"\b(?:with|containing|mit|con|avec)\s+(?:the (?:word|text) |dem wort |la palabra |le mot )?(§q\d+§)\s+(?:in|im|en|dans)\s+(?:the |its |their |der |dem |el |la |su |l'|le |leur )?(subject|title|body|text|name|betreff|titel|asunto|título|cuerpo|objet|titre|corps)\b").captures(event)
+        && let (Some(mark), Some(name)) = (c.get(1), c.get(2))
+        && let Some(e) = m.entity(mark.as_str())
+    {
+        let name = match name.as_str().to_lowercase().as_str() {
+            "betreff" | "asunto" | "objet" => "subject",
+            "titel" | "título" | "titre" => "title",
+            "cuerpo" | "corps" => "body",
+            _ => name.as_str(),
+        };
+        all.push(Cond::Compare {
+            left: field(name),
+            op: Cmp::Contains,
+            right: lit(e.value.clone()),
+        });
+    }
     if let Some(e) = m.after(r"\b(?:from|von|de)\s+(§m\d+§)", event) {
         all.push(Cond::Compare {
             left: field("from"),
