@@ -323,7 +323,15 @@ impl Draft<'_> {
         ]);
         let node = self.lone("Form", &node_type, params);
         self.set_webhook_id(&node);
-        self.opened(&At::start(), &node, origin)
+        let at = self.opened(&At::start(), &node, origin);
+        match fields.iter().find(|f| f.kind == "file") {
+            Some(file) => At {
+                file: true,
+                binary: file.label.replace(' ', "_"),
+                ..at
+            },
+            None => at,
+        }
     }
 
     fn service_trigger(

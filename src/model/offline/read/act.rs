@@ -46,6 +46,8 @@ pub struct Memory<'a> {
     pub topic: Option<String>,
     /// A choice in the form: its label and options.
     pub choices: Option<(String, Vec<String>)>,
+    /// The kind of file that starts the flow: csv, xlsx.
+    pub incoming_file: Option<String>,
     /// Tables and sheets named so far.
     places: Vec<(&'static ServiceEntry, Vec<Arg>)>,
 }
@@ -68,6 +70,7 @@ impl<'a> Memory<'a> {
             key: None,
             topic: None,
             choices: None,
+            incoming_file: None,
             places: Vec::new(),
         }
     }

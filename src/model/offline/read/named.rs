@@ -17,7 +17,7 @@ const KINDS: [(&str, &str, bool); 44] = [
     ("project", "project|projekt|proyecto|projet", true),
     (
         "database",
-        "database|datenbank|base de datos|base de données",
+        "database|db|datenbank|base de datos|base de données",
         true,
     ),
     ("base", "base", false),

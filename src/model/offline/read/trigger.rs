@@ -45,6 +45,18 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
         },
     };
     several::rhythm(&whole.join(" "), &mut found);
+    if matches!(
+        found.triggers.as_slice(),
+        [Trigger::Webhook { .. } | Trigger::Form { .. } | Trigger::Service { .. }]
+    ) {
+        let plain = mem.m.plain(&whole.join(" "));
+        mem.incoming_file = first(
+            r"\b(csv|xlsx|xls|excel|json|xml|pdf|ics|ods)[\s-]*(?:files?|datei(?:en)?|attachments?|anh[aä]ng\w*|uploads?|export|documents?|dokument\w*)\b|\b(?:archivos?|fichiers?|adjuntos?)\s+(csv|xlsx|excel|json|xml|pdf)\b|\*?\.(csv|xlsx|xml|pdf)\b",
+            &plain,
+        )
+        .map(str::to_lowercase)
+        .map(|f| if matches!(f.as_str(), "excel" | "xls") { "xlsx".to_owned() } else { f });
+    }
     found
 }
 
