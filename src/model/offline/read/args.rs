@@ -156,6 +156,11 @@ pub fn for_reading(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Ve
             out.push(arg(Role::Field(name.clone()), field(&name)));
         }
     }
+    if entry.is("chat")
+        && let Some(channel) = m.one(&named::near(m, text, entry), "c")
+    {
+        out.push(arg(Role::Channel, lit(channel.value.clone())));
+    }
     named::complete(m, text, entry, &mut out, false);
     out
 }
@@ -552,7 +557,7 @@ fn told(t: &str) -> Option<Vec<String>> {
         t,
     )?;
     let parts: Vec<String> = list(what).iter().map(|p| clean_field(p)).collect();
-    let generic = r"\b(?:message|messages|notification|summary|digest|list|lists|result|results|report|file|it|them|everything|all|one|reminder|alert|mail|email|e-mail|update|text message|note|info\w*|details|data|answer|draft|copy|overview|table|nachricht|zusammenfassung|übersicht|liste|bericht|ergebnis\w*|mensaje|resumen|lista|informe|aviso|correo|résumé|liste|rapport|message|récapitulatif|body|new|daily|weekly|html|csv|pdf|excel|attachment|invoice|welcome|thank\w*|line|if|when|that|who|which|is|are|to|on|of)\b";
+    let generic = r"\b(?:team|teams|everyone|everybody|people|channel|kollegen|equipo|équipe|colleagues|message|messages|notification|summary|digest|list|lists|result|results|report|file|it|them|everything|all|one|reminder|alert|mail|email|e-mail|update|text message|note|info\w*|details|data|answer|draft|copy|overview|table|nachricht|zusammenfassung|übersicht|liste|bericht|ergebnis\w*|mensaje|resumen|lista|informe|aviso|correo|résumé|liste|rapport|message|récapitulatif|body|new|daily|weekly|html|csv|pdf|excel|attachment|invoice|welcome|thank\w*|line|if|when|that|who|which|is|are|to|on|of)\b";
     (!parts.is_empty()
         && parts
             .iter()
@@ -560,11 +565,22 @@ fn told(t: &str) -> Option<Vec<String>> {
     .then_some(parts)
 }
 
-/// Sheets, bases, projects, buckets, tables.
+/// Sheets, bases, projects, buckets, tables: those said next to the service, else any of the clause.
 fn containers(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
+    let near = named::near(mem.m, text, entry);
+    if near != text {
+        let found = containers_in(mem, &near, entry);
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    containers_in(mem, text, entry)
+}
+
+fn containers_in(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
     let m = mem.m;
     let mut out = Vec::new();
-    const NAMES: &str = r"sheet|spreadsheet|workbook|base|database|datenbank|board|project|projekt|proyecto|projet|list|liste|lista|audience|collection|bucket|folder|ordner|carpeta|dossier|calendar|kalender|calendario|calendrier|space|workspace|team|site|repo|repository|mailbox|queue|topic|index|stream|group|drive|library|vault|property|account|dataset|key|data table|tabelle|hoja|feuille|document|doc|notebook|page";
+    const NAMES: &str = r"sheet|spreadsheet|db|workbook|base|database|datenbank|board|project|projekt|proyecto|projet|list|liste|lista|audience|collection|bucket|folder|ordner|carpeta|dossier|calendar|kalender|calendario|calendrier|space|workspace|team|site|repo|repository|mailbox|queue|topic|index|stream|group|drive|library|vault|property|account|dataset|key|data table|tabelle|hoja|feuille|document|doc|notebook|page";
     let part = |word: &str| {
         m.entity(word)
             .map_or_else(|| word.to_owned(), |e| e.value.clone())
