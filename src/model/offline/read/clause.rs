@@ -267,7 +267,16 @@ pub fn clauses(sentence: &str, index: usize) -> Vec<Clause> {
             } else {
                 left.trim().to_owned()
             };
-            push_with_label(&mut out, &left, join, kind, index);
+            // "invoice: forward it, complaint: a ticket": labels with colons, as with arrows
+            let labels =
+                kind == Join::Arrow || kind == Join::Colon && sentence.matches(": ").count() > 1;
+            push_with_label(
+                &mut out,
+                &left,
+                join,
+                if labels { Join::Arrow } else { kind },
+                index,
+            );
             from = if keeps_mark { *start } else { *end };
             join = kind;
             then = has(r"\b(?:then|dann|luego|puis|ensuite)\b", mark);
