@@ -109,7 +109,18 @@ fn called(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Found) ->
                     .into_owned(),
             )
         }
-        _ => (text.clone(), String::new()),
+        // "takes sku and quantity, checks stock in …": what it does follows its inputs
+        _ => rx(r",\s+(?:and\s+)?(\w+s)\s+\S+")
+            .captures_iter(&text)
+            .find_map(|c| {
+                let verb = c.get(1)?;
+                lexicon::verb(&verb.as_str().to_lowercase()).filter(|v| v.role != "neutral")?;
+                Some((
+                    text.get(..c.get(0)?.start())?.to_owned(),
+                    text.get(verb.start()..)?.to_owned(),
+                ))
+            })
+            .unwrap_or_else(|| (text.clone(), String::new())),
     };
     let mut inputs = fields_in(m, &head);
     if inputs.is_empty() {
