@@ -231,7 +231,13 @@ pub fn for_action(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry, verb: 
     } else {
         out.extend(containers(mem, text, entry));
         if !entry.is("sheet") && !entry.is("db") {
-            out.extend(titles(m, text));
+            let places: Vec<Val> = out.iter().map(|a| a.value.clone()).collect();
+            out.extend(
+                titles(m, text)
+                    .into_iter()
+                    // "into the folder 'CVs'" names the place, not the file
+                    .filter(|a| !(entry.is("files") && places.contains(&a.value))),
+            );
         }
         out.extend(properties(m, text));
         if let Some(said) = m.after(
@@ -570,9 +576,35 @@ fn containers(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg
     let near = named::near(mem.m, text, entry);
     if near != text {
         let found = containers_in(mem, &near, entry);
-        if !found.is_empty() {
+        if !found.is_empty() || mem.m.one(&near, "hu").is_some() {
             return found;
         }
+        // What stands next to another service is that one's.
+        let others: Vec<String> = mem
+            .m
+            .all(text, "s")
+            .iter()
+            .filter_map(|e| e.service)
+            .filter(|s| s.key != entry.key)
+            .map(|s| mem.m.plain(&named::near(mem.m, text, s)))
+            .collect();
+        let last = mem.last_container.clone();
+        let mut found = containers_in(mem, text, entry);
+        let before = found.len();
+        let keeps = entry.is("db");
+        found.retain(|a| match &a.value {
+            Val::Lit { value } => {
+                keeps
+                    || !value
+                        .as_str()
+                        .is_some_and(|v| others.iter().any(|o| o.contains(v)))
+            }
+            _ => true,
+        });
+        if found.len() < before {
+            mem.last_container = last;
+        }
+        return found;
     }
     containers_in(mem, text, entry)
 }

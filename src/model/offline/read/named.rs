@@ -24,7 +24,7 @@ const KINDS: [(&str, &str, bool); 44] = [
     ("collection", "collection|sammlung|colección", true),
     ("bucket", "bucket", true),
     ("queue", "queue|warteschlange|cola|file d'attente", true),
-    ("topic", "topic|thema|tema|sujet", true),
+    ("topic", "topic|thema|tema|tópico|sujet", true),
     ("exchange", "exchange", true),
     ("index", "index|índice", true),
     ("stream", "stream|room", true),
