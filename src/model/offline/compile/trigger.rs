@@ -154,7 +154,14 @@ impl Draft<'_> {
                 path,
                 fields,
                 auth,
-            } => self.webhook(method, path.as_deref(), fields, *auth),
+                file,
+            } => {
+                let at = self.webhook(method, path.as_deref(), fields, *auth);
+                At {
+                    file: *file || at.file,
+                    ..at
+                }
+            }
             Trigger::Form { title, fields } => self.form(title, fields),
             Trigger::Chat { public } => {
                 let mut params = object(&[("options", json!({}))]);

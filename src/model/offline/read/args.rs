@@ -147,7 +147,7 @@ pub fn for_reading(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Ve
     {
         out.push(arg(Role::Field("subreddit".into()), lit(name)));
     }
-    if let Some(file) = m.all(text, "h").first() {
+    if let Some(file) = m.all(&named::near(m, text, entry), "h").first() {
         out.push(arg(Role::Path, lit(file.value.clone())));
     }
     let columns = fields_in(m, text);
@@ -231,7 +231,13 @@ pub fn for_action(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry, verb: 
     } else {
         out.extend(containers(mem, text, entry));
         if !entry.is("sheet") && !entry.is("db") {
-            out.extend(titles(m, text));
+            let places: Vec<Val> = out.iter().map(|a| a.value.clone()).collect();
+            out.extend(
+                titles(m, text)
+                    .into_iter()
+                    // "into the folder 'CVs'" names the place, not the file
+                    .filter(|a| !(entry.is("files") && places.contains(&a.value))),
+            );
         }
         out.extend(properties(m, text));
         if let Some(said) = m.after(
@@ -570,9 +576,28 @@ fn containers(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg
     let near = named::near(mem.m, text, entry);
     if near != text {
         let found = containers_in(mem, &near, entry);
-        if !found.is_empty() {
+        if !found.is_empty() || mem.m.one(&near, "hu").is_some() {
             return found;
         }
+        // What stands next to another service is that one's.
+        let others = named::segments_of_others(mem.m, text, entry);
+        let last = mem.last_container.clone();
+        let mut found = containers_in(mem, text, entry);
+        let before = found.len();
+        let keeps = entry.is("db");
+        found.retain(|a| match &a.value {
+            Val::Lit { value } => {
+                keeps
+                    || !value
+                        .as_str()
+                        .is_some_and(|v| others.iter().any(|o| o.contains(v)))
+            }
+            _ => true,
+        });
+        if found.len() < before {
+            mem.last_container = last;
+        }
+        return found;
     }
     containers_in(mem, text, entry)
 }
@@ -596,7 +621,7 @@ fn containers_in(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<
     } else if let Some(word) = first(r"\b(?:project|projekt|proyecto|projet|bucket|collection|queue|topic|index|dataset|audience|board|repo|repository|key|team|space|base|group)\s+(?:named |called |key )?([A-Za-z0-9][\w./-]*)", text)
         .or(first(r"\b(?:folder|ordner|carpeta|dossier|calendar|kalender|label|list|liste|lista|sheet)\s+(?:named |called )?((?-i:[A-ZÄÖÜ])[\w-]+)", text))
         .or(first(r"§s\d+§(?:[ -]?bucket)?\s+([a-z0-9]+(?:-[a-z0-9]+)+)\b", text))
-        && !has(r"^(?:and|in|of|to|for|with|is|on|the|a|that|named|called|manager|from|if|when|as|id|ids)$", word)
+        && !has(named::NO_NAME, word)
     {
         out.push(arg(Role::Container, lit(part(word))));
     }

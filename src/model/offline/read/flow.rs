@@ -19,6 +19,7 @@ mod documents;
 mod gathering;
 mod paging;
 mod shapes;
+mod twins;
 
 /// A name for the workflow: its own label ("Backup job:") or the first words.
 pub fn name(m: &Masked, clauses: &mut Vec<Clause>) -> (String, bool) {
@@ -390,7 +391,7 @@ impl Flow<'_, '_> {
         if self.several_sources(&text) || self.more_instructions(&text) {
             return;
         }
-        if self.elliptical(&text) || self.two_targets(&text) {
+        if self.twins(&text) || self.elliptical(&text) || self.two_targets(&text) {
             return;
         }
         self.sentiment_of(&text);
