@@ -367,6 +367,18 @@ fn vague_condition(steps: &[Step]) -> bool {
         match c {
             Cond::All { of } | Cond::Any { of } => of.iter().any(unclear),
             Cond::Not { of } => unclear(of),
+            // "priority is high" names a level that the field itself has
+            Cond::Compare {
+                left: crate::model::offline::plan::Val::Field { name, .. },
+                op: Cmp::Eq | Cmp::Ne | Cmp::OneOf,
+                ..
+            } if has(
+                r"priorit|dringlich|urgency|severity|schwere|prioridad|urgencia|gravedad|urgence|gravité",
+                name,
+            ) =>
+            {
+                false
+            }
             Cond::Compare { op, right, .. } => {
                 *op == Cmp::IsTrue
                     || matches!(right, crate::model::offline::plan::Val::Lit { value } if value.as_str().is_some_and(|v| has(&format!("^{VAGUE_ONLY}$"), v)))
