@@ -13,7 +13,9 @@ mod cond;
 mod crm;
 mod data;
 mod database;
+mod devices;
 mod draft;
+mod excel;
 pub(in crate::model::offline) mod existing;
 mod expr;
 mod facts;
@@ -23,9 +25,11 @@ mod fill;
 mod finish;
 mod hosts;
 mod http;
+mod ingest;
 mod message;
 mod named;
 mod notion;
+mod paging;
 pub(in crate::model::offline) mod place;
 mod records;
 mod report;
@@ -35,6 +39,7 @@ mod service;
 mod sheet;
 mod signal;
 mod steps;
+mod stores;
 mod tools;
 mod trigger;
 mod verbs;
@@ -72,6 +77,12 @@ pub fn compile(plan: &Plan, catalog: &Catalog) -> Compiled {
     let start = draft.triggers();
     let end = draft.steps(&plan.steps, start);
     draft.finish(end);
+    for more in &plan.also {
+        draft.plan = more;
+        let start = draft.triggers();
+        let end = draft.steps(&more.steps, start);
+        draft.finish(end);
+    }
     if let Some(zone) = &plan.timezone
         && let Some(settings) = draft
             .workflow

@@ -9,10 +9,12 @@ use crate::model::offline::read::text::{Entity, Masked};
 use crate::model::offline::read::value::lit;
 
 mod meant;
+mod owner;
 mod words;
 
 pub use meant::host_of;
 use meant::*;
+use owner::owner_of;
 use words::*;
 pub use words::{object_in, source_and_target, verb_in};
 
@@ -44,6 +46,8 @@ pub struct Memory<'a> {
     pub topic: Option<String>,
     /// A choice in the form: its label and options.
     pub choices: Option<(String, Vec<String>)>,
+    /// The kind of file that starts the flow: csv, xlsx.
+    pub incoming_file: Option<String>,
     /// Tables and sheets named so far.
     places: Vec<(&'static ServiceEntry, Vec<Arg>)>,
 }
@@ -66,6 +70,7 @@ impl<'a> Memory<'a> {
             key: None,
             topic: None,
             choices: None,
+            incoming_file: None,
             places: Vec::new(),
         }
     }
@@ -302,7 +307,8 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
                 .and_then(lexicon::service)
                 .filter(|s| s.key != "email")
         })
-        .or_else(|| implied(mem, text, verb));
+        .or_else(|| implied(mem, text, verb))
+        .or_else(|| owner_of(mem, text, verb));
     let Some(entry) = entry else {
         if let Some(said) = unknown_service(mem, text) {
             let plain = lexicon::service("http")

@@ -22,7 +22,9 @@ pub fn with_answers(request: &str, answers: &IndexMap<String, String>) -> String
         out.push(' ');
         // A bare answer needs the word it answers to.
         match topic.as_str() {
-            "timing" | "recipient" | "action" | "rules" | "context" => out.push_str(answer),
+            "timing" | "recipient" | "action" | "rules" | "context" | "unused" => {
+                out.push_str(answer)
+            }
             _ if answer.split_whitespace().count() <= 3 => {
                 out.push_str("Use ");
                 out.push_str(answer);
@@ -365,6 +367,18 @@ fn vague_condition(steps: &[Step]) -> bool {
         match c {
             Cond::All { of } | Cond::Any { of } => of.iter().any(unclear),
             Cond::Not { of } => unclear(of),
+            // "priority is high" names a level that the field itself has
+            Cond::Compare {
+                left: crate::model::offline::plan::Val::Field { name, .. },
+                op: Cmp::Eq | Cmp::Ne | Cmp::OneOf,
+                ..
+            } if has(
+                r"priorit|dringlich|urgency|severity|schwere|prioridad|urgencia|gravedad|urgence|gravité",
+                name,
+            ) =>
+            {
+                false
+            }
             Cond::Compare { op, right, .. } => {
                 *op == Cmp::IsTrue
                     || matches!(right, crate::model::offline::plan::Val::Lit { value } if value.as_str().is_some_and(|v| has(&format!("^{VAGUE_ONLY}$"), v)))

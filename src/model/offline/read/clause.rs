@@ -116,7 +116,7 @@ pub fn starts_predicate(text: &str, join: Join) -> bool {
         return true;
     }
     if has(
-        r"^(?:for|für|bei|para|pour)\b.{0,40}\b{nothing}\b|^(?:after|at) the (?:last|end)|^(?:am ende|al final|à la fin|zum schluss)|^have (?:an?|the) |^[45]\d\d (?:if|when|for|on)\b|^protected (?:with|by)\b|^(?:for (?:each|every) |für jede|para cada |pour chaque )|^(?:up to|above|below|over|under|bis zu|über|unter|hasta|más de|menos de|jusqu'à|plus de|moins de) [$€£]?\d|^with (?:an? |the )?[^,]{0,40}\b(?:by|from|using) (?:an? )?(?:ai|llm|gpt|agent)\b|^(?:nobody|no one|niemand) ",
+        r"^(?:for|für|bei|para|pour)\b.{0,40}\b{nothing}\b|^(?:after|at) the (?:last|end)|^(?:am ende|al final|à la fin|zum schluss)|^have (?:an?|the) |^[45]\d\d (?:if|when|for|on)\b|^protected (?:with|by)\b|^(?:for (?:each|every|those|all those|the ones) |für (?:diejenigen|alle,) |para (?:los|las) que |pour (?:ceux|celles) |für jede|para cada |pour chaque )|^(?:up to|above|below|over|under|bis zu|über|unter|hasta|más de|menos de|jusqu'à|plus de|moins de) [$€£]?\d|^with (?:an? |the )?[^,]{0,40}\b(?:by|from|using) (?:an? )?(?:ai|llm|gpt|agent)\b|^(?:nobody|no one|niemand) ",
         text,
     ) {
         return true;
@@ -193,6 +193,14 @@ pub fn strip_lead(text: &str) -> &str {
 
 /// "one of A, B or C" is one value list: its commas cut nothing.
 fn listed(sentence: &str) -> String {
+    let sentence = &rx(r"\b(one of|any of|in|einer? (?:von|der)|uno de|l'un de|parmi)\s+([\w§-]+(?:,\s+[\w§-]+)+)(,|\s+(?:answer|return|respond|reply|reject|then|antworte|responde|réponds|dann)\b)")
+        .replace_all(sentence, |c: &regex::Captures<'_>| {
+            let part = |i: usize| c.get(i).map_or("", |x| x.as_str());
+            let values: Vec<&str> = part(2).split(',').map(str::trim).collect();
+            let tail = if part(3) == "," { ",".to_owned() } else { format!(",{}", part(3)) };
+            format!("{} {}{tail}", part(1), values.join(" or "))
+        })
+        .into_owned();
     rx(r"\b(one of|any of|is|are|in|einer? (?:von|der)|ist|uno de|l'un de|parmi)\s+([\w§-]+(?:,\s+[\w§-]+)+),?\s+(or|oder|o|ou)\s+([\w§-]+)")
         .replace_all(sentence, |c: &regex::Captures<'_>| {
             let part = |i: usize| c.get(i).map_or("", |x| x.as_str());
@@ -259,7 +267,16 @@ pub fn clauses(sentence: &str, index: usize) -> Vec<Clause> {
             } else {
                 left.trim().to_owned()
             };
-            push_with_label(&mut out, &left, join, kind, index);
+            // "invoice: forward it, complaint: a ticket": labels with colons, as with arrows
+            let labels =
+                kind == Join::Arrow || kind == Join::Colon && sentence.matches(": ").count() > 1;
+            push_with_label(
+                &mut out,
+                &left,
+                join,
+                if labels { Join::Arrow } else { kind },
+                index,
+            );
             from = if keeps_mark { *start } else { *end };
             join = kind;
             then = has(r"\b(?:then|dann|luego|puis|ensuite)\b", mark);
@@ -285,7 +302,7 @@ fn push_with_label(out: &mut Vec<Clause>, left: &str, join: Join, next: Join, se
     if next == Join::Arrow
         && let Some((head, label)) = left.rsplit_once(", ")
         && label.split_whitespace().count() <= 4
-        && (starts_predicate(head, Join::Comma) || has(r"^\d+$|^\S+$", head))
+        && (starts_predicate(head, Join::Comma) || has(r"^\d+$|^\S+$|^§s\d+§", head))
     {
         out.push(Clause {
             text: head.trim().to_owned(),
@@ -332,7 +349,7 @@ fn has_imperative(text: &str) -> bool {
 /// A clause that opens with a condition and waits for its consequence.
 fn opens_condition(left: &str) -> bool {
     has(
-        r"^(?:(?:and|und|y|et|but|aber|then|dann|{also})\s+)?(?:{if}|unless|for (?:each|every|all|any)|on (?:every|each|new)|after|before|bei|nach|hat|ist|sind|para cada|pour chaque|für jede\w*|with|every|each)\b",
+        r"^(?:(?:and|und|y|et|but|aber|then|dann|{also}|{else})\s+)?(?:{if}|unless|for (?:each|every|all|any)|on (?:every|each|new)|after|before|bei|nach|hat|ist|sind|para cada|pour chaque|für jede\w*|with|every|each)\b",
         left.trim(),
     )
 }

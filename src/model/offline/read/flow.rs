@@ -11,9 +11,15 @@ use crate::model::offline::read::tree::{Branch, Tree, branch_mut, is_source, not
 use crate::model::offline::read::value::{field, lit};
 use crate::model::offline::read::when;
 
+mod amends;
 mod checks;
+pub mod dates;
 mod decisions;
+mod documents;
+mod gathering;
+mod paging;
 mod shapes;
+mod twins;
 
 /// A name for the workflow: its own label ("Backup job:") or the first words.
 pub fn name(m: &Masked, clauses: &mut Vec<Clause>) -> (String, bool) {
@@ -28,8 +34,30 @@ pub fn name(m: &Masked, clauses: &mut Vec<Clause>) -> (String, bool) {
             && verb_in(&a.text).is_none_or(|(v, i)| i > 0 || v.role == "neutral"))
         .then_some(plain)
     });
+    let built = clauses.first().zip(clauses.get(1)).and_then(|(a, b)| {
+        let what = first(
+            r"^(?:please\s+|bitte\s+)?(?:build|create|make|set up|i (?:want|need)|we (?:want|need)|baue?|erstelle?|ich (?:will|brauche)|crea|construye|quiero|crée|construis|je veux)\s+(?:me\s+|us\s+|mir\s+|uns\s+)?(?:an?|ein\w*|un\w?)\s+([\w -]{2,40})$",
+            a.text.trim(),
+        )?;
+        (b.join == Join::Colon && !has(r"\bwebhook|endpoint|\bform|bot\b|\bchat|\bagent|\bapi\b|assistant|workflow\b.*\b(?:that|which)", what)).then(|| what.to_owned())
+    });
+    if clauses.len() > 1
+        && let Some(c) = clauses.first()
+        && has(
+            r"^(?:reusable |a )?(?:sub-?\s?workflow|unter-?workflow|sub-?flujo|sous-?workflow)$",
+            c.text.trim(),
+        )
+    {
+        // "Sub-workflow: takes customer_id and …"
+        let opener = clauses.remove(0).text;
+        if let Some(next) = clauses.first_mut() {
+            next.text = format!("{opener} {}", next.text);
+            next.join = Join::Start;
+        }
+    }
+    let label = label.or(built);
     if let Some(label) = label {
-        if !has(r"\bwebhook|endpoint|\bform|bot\b", &label) {
+        if !has(r"\bwebhook|endpoint|\bform|bot\b|workflow$", &label) {
             clauses.remove(0);
         }
         return (capital(&label), true);
@@ -75,6 +103,8 @@ struct Flow<'a, 'b> {
     last_sentence: usize,
     /// The number that was compared last.
     subject: Option<String>,
+    /// The field whose word was compared last.
+    word: Option<String>,
 }
 
 /// All steps of the request, and those of "if it fails".
@@ -97,6 +127,7 @@ pub fn steps(
         last_check: Vec::new(),
         last_sentence: 0,
         subject: None,
+        word: None,
     };
     if let Some((label, options)) = flow.mem.choices.clone() {
         flow.labels = options;
@@ -115,6 +146,7 @@ pub fn steps(
     error_answers(flow.mem, &mut root, &errors);
     end_at_errors(&mut root);
     prune(&mut root);
+    gathering::side_by_side(flow.mem, &mut root);
     (root, on_error)
 }
 
@@ -122,13 +154,14 @@ impl Flow<'_, '_> {
     /// A condition for sure; what was taken for a yes/no field is said in a note.
     fn sure(&mut self, text: &str) -> Cond {
         let m = self.mem.m;
-        let found = cond::condition(m, text);
+        let found = cond::condition(m, text).or_else(|| self.same_field(text));
         if found.is_none() && text.split_whitespace().count() > 4 {
             let note = unread_note(self.mem.language, &m.plain(text), &cond::flag_name(m, text));
             self.mem.notes.push(note);
         }
         let mut condition = found.unwrap_or_else(|| cond::condition_or_flag(m, text));
         self.same_subject(&mut condition);
+        self.same_word(text, &mut condition);
         condition
     }
 
@@ -144,6 +177,48 @@ impl Flow<'_, '_> {
             } else {
                 self.subject = Some(name.clone());
             }
+        }
+    }
+
+    /// "si es España" after "si el país es México": the field is the one compared before.
+    fn same_field(&self, text: &str) -> Option<Cond> {
+        let m = self.mem.m;
+        let value = first(
+            r"^(?:{if})\s+(?:it\s+|sie\s+|er\s+|es\s+)?(?:is|es|ist|est|c'est|son)\s+(§q\d+§|[^\s,]+(?:\s+[^\s,]+)?)$",
+            text.trim(),
+        )?;
+        let name = self.word.clone()?;
+        let value = m
+            .one(value, "q")
+            .map_or_else(|| m.plain(value), |e| e.value.clone());
+        Some(Cond::Compare {
+            left: field(&name),
+            op: Cmp::Eq,
+            right: lit(value),
+        })
+    }
+
+    /// "If it is low" after "if the priority is high": the pronoun is the word compared before.
+    fn same_word(&mut self, text: &str, condition: &mut Cond) {
+        let Cond::Compare {
+            left: Val::Field { name, .. },
+            op: Cmp::Eq | Cmp::Ne,
+            right: Val::Lit { value },
+        } = condition
+        else {
+            return;
+        };
+        if !value.is_string() {
+            return;
+        }
+        let pronoun = has(
+            r"^(?:{if}\s+)?(?:it|they|sie|es|er|elle|il)(?:'s|'re|\s+(?:is|are|ist|sind|est))\s+(?:not\s+)?[\w§-]+(?:\s|$)",
+            text.trim(),
+        );
+        match (&self.word, pronoun) {
+            (Some(before), true) => name.clone_from(before),
+            (_, false) => self.word = Some(name.clone()),
+            (None, true) => {}
         }
     }
 
@@ -211,7 +286,11 @@ impl Flow<'_, '_> {
         {
             self.tree.unsettle();
         }
-        if self.equips(c, &text)
+        if self.due_ones(&text)
+            || self.amends(&text)
+            || self.documents(&text)
+            || self.pages_of_last(&text)
+            || self.equips(c, &text)
             || self.continues(c, &text)
             || self.http_error(c, &text)
             || self.validation(&text)
@@ -270,6 +349,9 @@ impl Flow<'_, '_> {
             return;
         }
         self.best_of(&text);
+        if self.dated(&text) {
+            return;
+        }
         if has(r"^{if}\b", &text) {
             let clause = Clause {
                 text: text.clone(),
@@ -293,7 +375,7 @@ impl Flow<'_, '_> {
             let whole = c.get(0).map_or("", |x| x.as_str());
             if whole.contains('§') { whole.to_owned() } else { String::new() }
         }).trim_start_matches([' ', ',']).to_owned();
-        if self.fetched_first(&text) {
+        if self.several_addresses(&text) || self.put_together(&text) || self.fetched_first(&text) {
             return;
         }
         if let Some(steps) =
@@ -303,12 +385,13 @@ impl Flow<'_, '_> {
             for s in steps {
                 self.place(s, &text);
             }
+            self.page(&text);
             return;
         }
         if self.several_sources(&text) || self.more_instructions(&text) {
             return;
         }
-        if self.elliptical(&text) || self.two_targets(&text) {
+        if self.twins(&text) || self.elliptical(&text) || self.two_targets(&text) {
             return;
         }
         self.sentiment_of(&text);
@@ -846,6 +929,20 @@ pub fn split_at_action(text: &str) -> (String, Option<String>) {
         }
         let prev = words.get(i - 1).map_or("", |w| w.1.as_str());
         let next = words.get(i + 1).map_or("", |w| w.1.as_str());
+        // "over 10 also email x": what comes besides
+        if has(
+            r"^(?:also|auch|additionally|zusätzlich|también|aussi)$",
+            word,
+        ) && crate::model::offline::lexicon::verb(next).is_some_and(|v| v.role != "neutral")
+        {
+            return (
+                text.get(..*start).unwrap_or_default().trim().to_owned(),
+                words
+                    .get(i + 1)
+                    .and_then(|w| text.get(w.0..))
+                    .map(str::to_owned),
+            );
+        }
         let goes = has(
             r"^(?:go|goes|gets?|needs?|become|becomes|should|must|geht|gehen|muss|müssen|soll|sollen|bekommt|van|va|debe|deben|doit|doivent)$",
             word,
@@ -853,7 +950,7 @@ pub fn split_at_action(text: &str) -> (String, Option<String>) {
         let imperative = crate::model::offline::lexicon::verb(word)
             .is_some_and(|v| v.role != "neutral")
             && (has(
-                r"^(?:a|an|the|it|them|me|us|him|her|to|in|eine?\w*|den|die|das|un|una|el|la|le|les|all|my|our|every|new|one)$",
+                r"^(?:a|an|the|it|them|me|us|him|her|to|in|on|off|eine?\w*|den|die|das|un|una|el|la|le|les|all|my|our|every|new|one)$",
                 next,
             ) || next.starts_with('§'))
             && !has(
@@ -863,6 +960,13 @@ pub fn split_at_action(text: &str) -> (String, Option<String>) {
             // "When a webhook receives an order": told, not asked for.
             && !(word.ends_with('s') && has(r"^{if}\b", text));
         if goes || imperative {
+            // "is low just add a comment"
+            let just = has(r"^(?:just|simply|einfach|simplement|simplemente)$", prev) && i > 2;
+            let start = if just {
+                words.get(i - 1).map_or(start, |w| &w.0)
+            } else {
+                start
+            };
             return (
                 text.get(..*start).unwrap_or_default().trim().to_owned(),
                 text.get(*start..).map(str::to_owned),

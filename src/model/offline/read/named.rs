@@ -17,14 +17,14 @@ const KINDS: [(&str, &str, bool); 44] = [
     ("project", "project|projekt|proyecto|projet", true),
     (
         "database",
-        "database|datenbank|base de datos|base de données",
+        "database|db|datenbank|base de datos|base de données",
         true,
     ),
     ("base", "base", false),
     ("collection", "collection|sammlung|colección", true),
     ("bucket", "bucket", true),
     ("queue", "queue|warteschlange|cola|file d'attente", true),
-    ("topic", "topic|thema|tema|sujet", true),
+    ("topic", "topic|thema|tema|tópico|sujet", true),
     ("exchange", "exchange", true),
     ("index", "index|índice", true),
     ("stream", "stream|room", true),
@@ -73,14 +73,29 @@ const KINDS: [(&str, &str, bool); 44] = [
     ("key", "key|schlüssel|clave", false),
 ];
 
-const NO_NAME: &str = r"^(?:and|und|y|et|e|or|in|im|of|to|for|für|with|mit|con|avec|is|on|auf|the|a|an|that|which|named|called|namens|manager|from|aus|von|if|when|as|id|ids|where|whose|wo|deren|by|per|at|it|then|dann|into|onto|via|using|so|en|de|del|la|el|le|les|des|du|dans|pour|para|por|que|are|has|have|der|die|das|den|dem|ein|eine|einen|un|una|une|all|alle|each|every|new|same|post|send|add|name|names|title|only|but|not|now|saying|due|since|list|lists|api|node|row|rows|entry|entries|url|data|over|after|before|about|whenever|bei|wenn|if|gets|will|should|be|titled|says|items?|files?|keep|called:?|y|con)$";
+pub const NO_NAME: &str = r"^(?:and|und|y|et|e|or|in|im|of|to|for|für|with|mit|con|avec|is|on|auf|the|a|an|that|which|named|called|namens|manager|from|aus|von|if|when|as|id|ids|where|whose|wo|deren|by|per|at|it|then|dann|into|onto|via|using|so|en|de|del|la|el|le|les|des|du|dans|pour|para|por|que|are|has|have|der|die|das|den|dem|ein|eine|einen|un|una|une|all|alle|each|every|new|same|post|send|add|name|names|title|only|but|not|now|saying|due|since|list|lists|api|node|row|rows|entry|entries|url|data|over|after|before|about|whenever|bei|wenn|if|gets|will|should|be|titled|says|items?|files?|keep|called:?|y|con)$";
 
 /// The text with all values put back, services left as marks.
 fn open(m: &Masked, text: &str) -> String {
     let mut out = text.to_owned();
     for _ in 0..3 {
-        let next = rx(r"§[a-rt-z]\d+§")
+        // "S3-Bucket docs": the service's name ends in a kind of its own
+        let next = rx(r"§s\d+§")
             .replace_all(&out, |c: &regex::Captures<'_>| {
+                let mark = c.get(0).map_or("", |x| x.as_str());
+                let kind = m
+                    .entity(mark)
+                    .and_then(|e| first(r"[\s-](bucket|queue|topic)$", &e.full).map(str::to_owned));
+                match kind {
+                    Some(kind) if !out.contains(&format!("{mark} {kind}")) => {
+                        format!("{mark} {kind}")
+                    }
+                    _ => mark.to_owned(),
+                }
+            })
+            .into_owned();
+        let next = rx(r"§[a-rt-z]\d+§")
+            .replace_all(&next, |c: &regex::Captures<'_>| {
                 m.entity(c.get(0).map_or("", |x| x.as_str()))
                     .map(|e| e.full.clone())
                     .unwrap_or_default()
@@ -101,13 +116,70 @@ fn identifier(word: &str) -> bool {
         || word.chars().count() > 3 && word.chars().all(|c| c.is_ascii_uppercase())
 }
 
+/// The stretch of a clause that speaks of one of its services: "… of the Postgres table a | to the Snowflake table b".
+pub fn near(m: &Masked, text: &str, entry: &ServiceEntry) -> String {
+    let marks: Vec<(usize, usize, &str)> = rx(r"§s\d+§")
+        .find_iter(text)
+        .filter_map(|f| {
+            let key = m.entity(f.as_str())?.service?.key.as_str();
+            Some((f.start(), f.end(), key))
+        })
+        .collect();
+    let Some(at) = marks.iter().position(|(_, _, key)| *key == entry.key) else {
+        return text.to_owned();
+    };
+    let others = |range: std::ops::Range<usize>| {
+        marks
+            .get(range)
+            .is_some_and(|l| l.iter().any(|(_, _, k)| *k != entry.key))
+    };
+    let between = |from: usize, to: usize| -> Option<usize> {
+        let gap = text.get(from..to)?;
+        let cut = rx(
+            r"\s(?:to|into|onto|nach|in (?:die|den|das)|ins|vers|hacia|al?|à|au|→|and|und|y|et|then|dann)\s|[,;]\s",
+        )
+        .find(gap)
+        .or_else(|| rx(r"\s(?:in|on|with|mit|con|avec|en|dans|sur|from|aus|von|de)\s").find_iter(gap).last())?;
+        Some(from + cut.start())
+    };
+    let start = if others(0..at) {
+        at.checked_sub(1)
+            .and_then(|i| marks.get(i))
+            .zip(marks.get(at))
+            .and_then(|(before, own)| between(before.1, own.0))
+    } else {
+        None
+    };
+    let end = marks
+        .iter()
+        .skip(at + 1)
+        .position(|(_, _, k)| *k != entry.key)
+        .and_then(|i| marks.get(at + i).zip(marks.get(at + 1 + i)))
+        .and_then(|(own, next)| between(own.1, next.0));
+    text.get(start.unwrap_or(0)..end.unwrap_or(text.len()))
+        .unwrap_or(text)
+        .to_owned()
+}
+
+/// What the clause says next to its other services.
+pub fn segments_of_others(m: &Masked, text: &str, entry: &ServiceEntry) -> Vec<String> {
+    m.all(text, "s")
+        .iter()
+        .filter_map(|e| e.service)
+        .filter(|s| s.key != entry.key)
+        .map(|s| near(m, text, s))
+        .filter(|n| n != text)
+        .map(|n| m.plain(&n))
+        .collect()
+}
+
 /// (kind, name) pairs of the text, in the order of the kinds.
 pub fn names(m: &Masked, text: &str) -> Vec<(&'static str, String)> {
     let t = open(m, text);
     let mut out: Vec<(&'static str, String)> = Vec::new();
     for (kind, forms, loose) in KINDS {
         let behind = rx(&format!(
-            r#"(?:^|[\s(,\[-])(?:{forms})\s+(?:named |called |namens |llamad[oa] |appelée? |with (?:the )?id |mit (?:der )?id |id |nr\.? |no\.? |number |: )?(?P<name>"[^"]+"|“[^”]+”|„[^“”]+[“”]|«[^»]+»|‘[^’]+’|'[^']+'|`[^`]+`|[\p{{L}}\d][\p{{L}}\d_./-]*)(?P<more>(?:\s(?-i:[A-ZÄÖÜ]\w+|\d+))*)"#
+            r#"(?:^|[\s(,\[-])(?:{forms})\s+(?:(?:in |im |de |en |dans )?§s\d+§,?\s+)?(?:named |called |namens |llamad[oa] |appelée? |with (?:the )?id |mit (?:der )?id |id |nr\.? |no\.? |number |: )?(?P<name>"[^"]+"|“[^”]+”|„[^“”]+[“”]|«[^»]+»|‘[^’]+’|'[^']+'|`[^`]+`|[\p{{L}}\d][\p{{L}}\d_./-]*)(?P<more>(?:\s(?-i:[A-ZÄÖÜ]\w+|\d+))*)"#
         ));
         let mut found = None;
         for caps in behind.captures_iter(&t) {
@@ -252,7 +324,17 @@ fn flat(condition: &Cond) -> Vec<Arg> {
 /// Adds what is named and not yet among the arguments. `ends`: the step changes or deletes the records that a condition
 /// picks.
 pub fn complete(m: &Masked, text: &str, entry: &ServiceEntry, out: &mut Vec<Arg>, ends: bool) {
-    let mut found = names(m, text);
+    let near = near(m, text, entry);
+    let mut found = names(m, &near);
+    if found.is_empty() && m.one(&near, "hu").is_none() {
+        let others = if entry.is("db") {
+            Vec::new()
+        } else {
+            segments_of_others(m, text, entry)
+        };
+        found = names(m, text);
+        found.retain(|(_, name)| !others.iter().any(|o| o.contains(name.as_str())));
+    }
     // "the Google Sheet Orders"
     if entry.is("sheet")
         && !found.iter().any(|(k, _)| *k == "sheet")

@@ -43,6 +43,7 @@ pub fn steps(mem: &mut Memory<'_>, text: &str) -> Option<Vec<Step>> {
         &t,
     ) && services_in(mem.m, &t).is_empty()
     {
+        let t = rx(r"\s+(?:back\s+)?(?:to|an|a|al|à|au)\s+(?:the\s+|den\s+|el\s+|la\s+)?(?:caller|calling (?:workflow|flow)|parent(?: workflow)?|main workflow|aufrufer|llamador|appelant)\b.*$").replace(&t, "").into_owned();
         let names: Vec<String> = first(r"^\S+\s+(?:back\s+)?(.+)$", &t)
             .map(|x| {
                 list(&mem.m.plain(x))
@@ -237,6 +238,29 @@ fn files(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
             t,
             Does::FromFile {
                 format: "pdf".into(),
+                options: Vec::new(),
+            },
+        )]);
+    }
+    // The file that started the flow: "parse it", "turn it into JSON".
+    if no_service
+        && path.is_none()
+        && m.one(t, "u").is_none()
+        && let Some(format) = mem.incoming_file.clone()
+        && (has(
+            r"^(?:parse|read|open|extract|import|load|process|lies|lese|parse\w*|öffne|lee|abre|analiza|procesa|lis|ouvre|analyse)\w*\s+(?:it|them|this|that|the (?:file|csv|rows?|content|contents|data|sheet|attachment)|es|sie|ihn|die (?:datei|zeilen|daten)|den inhalt|lo|los|el archivo|las filas|le fichier|le|la|les lignes|its \w+)\b|^(?:parséalo|léelo|ábrelo|lis-le)",
+            &opened,
+        ) || format != "json"
+            && has(
+                r"^(?:convert|turn|transform|wandle?|konvertiere|convierte|conviértelo|convertis)\w*\s+(?:it|them|this|the (?:file|csv|rows?)|es|sie|die datei|lo|le)?\s*(?:to|into|in|a|en)\s+(?:an?\s+)?json\b",
+                &opened,
+            ))
+    {
+        mem.incoming_file = None;
+        return Some(vec![mem.step(
+            t,
+            Does::FromFile {
+                format,
                 options: Vec::new(),
             },
         )]);

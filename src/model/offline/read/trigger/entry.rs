@@ -73,6 +73,7 @@ pub(super) fn webhook(
         path,
         fields,
         auth: auth_of(whole),
+        file: false,
     });
     let (event, done) = split_event(&clause.text);
     let opens = has(r"^(?:(?:and|hey|hi|please),?\s+)?{if}\b", &clause.text);
@@ -90,6 +91,10 @@ pub(super) fn webhook(
         ))
         .or(first(
             r"§h\d+§\s+((?:returns?|answers?|responds?|gives?|delivers?)\s.+)$",
+            &clause.text,
+        ))
+        .or(first(
+            r"§h\d+§(?:\?\S+)?(?:\s+§[rb]\d+§)?\s+((?:looks?|gets?|fetches|reads?|finds?|creates?|adds?|inserts?|saves?|stores?|sends?|posts?|runs?|starts?|calls?|writes?|searches|queries|deletes?|updates?)\s.+)$",
             &clause.text,
         ))
         .map(str::to_owned);
@@ -240,6 +245,19 @@ pub(super) fn form(
                         .collect(),
                 ),
                 _ => (label.as_str(), options),
+            };
+            // "topic dropdown A/B/C", "size select S/M/L"
+            let inline = rx(r"^(.+?)\s+(?:as\s+)?(?:an?\s+)?(?:dropdown|select|choice|auswahl|radio|desplegable|liste déroulante)(?:\s+(?:of|with|from|aus|mit|con|avec))?\s+([^/|]+(?:[/|][^/|]+)+)$").captures(label);
+            let (label, options) = match inline.as_ref().and_then(|c| Some((c.get(1)?.as_str(), c.get(2)?.as_str()))) {
+                Some((name, choices)) if options.is_empty() => (
+                    name,
+                    choices
+                        .split(['/', '|'])
+                        .map(|s| s.trim().to_owned())
+                        .filter(|s| !s.is_empty())
+                        .collect(),
+                ),
+                _ => (label, options),
             };
             let plain = rx(r"\s*\([^()]*\)").replace(label, "").trim().to_owned();
             let kind = if options.is_empty() {
