@@ -14,6 +14,13 @@ pub fn parts(plan: &Plan) -> Vec<String> {
         out.push("on_error".into());
         steps(&plan.on_error, &mut out);
     }
+    for more in &plan.also {
+        let mut inner = parts(more);
+        if let Some(first) = inner.first_mut() {
+            first.insert_str(0, "also ");
+        }
+        out.extend(inner);
+    }
     out
 }
 
@@ -228,9 +235,22 @@ fn step(does: &Does, out: &mut Vec<String>) {
             task_word(task),
             provider.clone().unwrap_or_default()
         )),
-        Does::Agent { provider, .. } => {
-            out.push(format!("agent {}", provider.clone().unwrap_or_default()))
-        }
+        Does::Agent {
+            provider,
+            knowledge,
+            ..
+        } => out.push(format!(
+            "agent {}{}",
+            provider.clone().unwrap_or_default(),
+            knowledge
+                .iter()
+                .map(|k| format!(
+                    " knows={} {}",
+                    short(&k.store),
+                    k.collection.clone().unwrap_or_default()
+                ))
+                .collect::<String>()
+        )),
         Does::Aggregate { format, .. } => out.push(format!("aggregate {format}")),
         Does::Split { field } => out.push(format!("split {}", val(field))),
         Does::SetFields { fields } => out.push(format!("set{}", args(fields))),
@@ -289,6 +309,23 @@ fn step(does: &Does, out: &mut Vec<String>) {
         Does::Transcribe { .. } => out.push("transcribe".into()),
         Does::GenerateImage { .. } => out.push("image".into()),
         Does::Code { purpose, .. } => out.push(format!("code {purpose}")),
+        Does::Ingest {
+            store,
+            collection,
+            embeddings,
+            chunk_size,
+            overlap,
+        } => out.push(format!(
+            "ingest {} {} embeddings={} chunk={} overlap={}",
+            short(store),
+            collection.clone().unwrap_or_default(),
+            embeddings.clone().unwrap_or_default(),
+            chunk_size.unwrap_or(0),
+            overlap.unwrap_or(0)
+        )),
+        Does::WaitUntil { at, offset_seconds } => {
+            out.push(format!("wait_until {} {offset_seconds:+}s", val(at)))
+        }
         Does::Nothing => out.push("nothing".into()),
     }
 }

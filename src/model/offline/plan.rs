@@ -24,6 +24,9 @@ pub struct Plan {
     pub lenient: Vec<String>,
     /// At most this many nodes ("nothing else please").
     pub minimal: bool,
+    /// Flows of their own in the same workflow, each with its own triggers ("part two: a chat that …").
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Plan>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -320,6 +323,11 @@ pub enum Does {
     Wait {
         seconds: u64,
     },
+    /// Until a date of the data, or so many seconds before (negative) or after it.
+    WaitUntil {
+        at: Val,
+        offset_seconds: i64,
+    },
     /// Waits for a person's yes or no (send-and-wait of a service).
     Approval {
         service: Service,
@@ -429,6 +437,14 @@ pub enum Does {
     Transcribe {
         provider: Option<String>,
     },
+    /// Documents into a vector store: cut into chunks, embedded. `embeddings` is a model's host.
+    Ingest {
+        store: Service,
+        collection: Option<String>,
+        embeddings: Option<String>,
+        chunk_size: Option<u32>,
+        overlap: Option<u32>,
+    },
     GenerateImage {
         provider: Option<String>,
         prompt: String,
@@ -502,6 +518,9 @@ pub struct Memory {
 pub struct Knowledge {
     pub store: Service,
     pub collection: Option<String>,
+    /// The host of the embedding model, when it is not the chat model's.
+    #[serde(default)]
+    pub embeddings: Option<String>,
 }
 
 /// A condition tree.

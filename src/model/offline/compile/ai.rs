@@ -38,7 +38,7 @@ pub(in crate::model::offline) fn model_type(provider: Option<&str>) -> &'static 
         .map_or("lmChatOpenAi", |(_, node)| node)
 }
 
-fn embeddings_type(provider: Option<&str>) -> &'static str {
+pub(super) fn embeddings_type(provider: Option<&str>) -> &'static str {
     match model_type(provider) {
         "lmChatAzureOpenAi" => "embeddingsAzureOpenAi",
         "lmChatGoogleGemini" => "embeddingsGoogleGemini",
@@ -631,33 +631,7 @@ impl Draft<'_> {
     }
 
     fn hang_knowledge(&mut self, knowledge: &Knowledge, provider: Option<&str>, parent: &str) {
-        let node_type = knowledge
-            .store
-            .node_types
-            .iter()
-            .find(|t| t.contains("vectorStore") && self.exists(t))
-            .cloned()
-            .unwrap_or_else(|| {
-                let said = fold(&knowledge.store.said);
-                let kind = [
-                    ("qdrant", "Qdrant"),
-                    ("pinecone", "Pinecone"),
-                    ("supabase", "Supabase"),
-                    ("postgres", "PGVector"),
-                    ("pgvector", "PGVector"),
-                    ("weaviate", "Weaviate"),
-                    ("milvus", "Milvus"),
-                    ("mongo", "MongoDBAtlas"),
-                    ("redis", "Redis"),
-                    ("chroma", "ChromaDB"),
-                    ("zep", "Zep"),
-                    ("azure", "AzureAISearch"),
-                ]
-                .iter()
-                .find(|(w, _)| said.contains(w))
-                .map_or("InMemory", |(_, k)| k);
-                format!("{AI}vectorStore{kind}")
-            });
+        let node_type = self.vector_store(&knowledge.store);
         let mut params = object(&[("mode", json!("retrieve-as-tool"))]);
         let collection = knowledge
             .collection
@@ -669,39 +643,11 @@ impl Draft<'_> {
                 "Search {collection} for facts that answer the question"
             )),
         );
-        if let Some(facts) = self.facts(&node_type) {
-            let slot = super::facts::shown(&facts, &params)
-                .into_iter()
-                .find(|p| {
-                    let name = fold(&p.name);
-                    ["collection", "index", "tablename", "memorykey", "table"]
-                        .iter()
-                        .any(|w| name.contains(w))
-                        && !params.contains_key(&p.name)
-                })
-                .cloned();
-            if let Some(slot) = slot {
-                let value = if slot.kind == PropertyKind::ResourceLocator {
-                    let mode = if slot.modes.iter().any(|m| m.name == "id") {
-                        "id"
-                    } else {
-                        "list"
-                    };
-                    json!({"__rl": true, "mode": mode, "value": collection, "cachedResultName": collection})
-                } else {
-                    json!(collection)
-                };
-                params.insert(slot.name.clone(), value);
-            }
-            self.fill_required(&At::start(), &facts, &mut params, "Knowledge");
-        }
+        self.name_collection(&node_type, &mut params, &collection);
         let label = self.label(&node_type);
         let node = self.lone(&label, &node_type, params);
         self.attach(&node, "ai_tool", parent);
-        let embeddings = format!("{AI}{}", embeddings_type(provider));
-        let label = self.label(&embeddings);
-        let sub = self.lone(&label, &embeddings, object(&[("options", json!({}))]));
-        self.attach(&sub, "ai_embedding", &node);
+        self.hang_embeddings(knowledge.embeddings.as_deref().or(provider), &node);
         self.note(format!(
             "{node}: the embedding model must be the one that the collection was filled with"
         ));

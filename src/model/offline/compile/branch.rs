@@ -374,6 +374,31 @@ impl Draft<'_> {
         at.from(&node, 0)
     }
 
+    /// Until a date of the data, moved by some seconds.
+    pub(super) fn wait_until_step(&mut self, step: &Step, date: &Val, offset: i64, at: At) -> At {
+        let js = self.js(&at, date);
+        let moved = match offset {
+            0 => js.clone(),
+            o => {
+                let (way, seconds) = if o < 0 { ("minus", -o) } else { ("plus", o) };
+                let (amount, unit) = match seconds {
+                    s if s % 86_400 == 0 => (s / 86_400, "days"),
+                    s if s % 3_600 == 0 => (s / 3_600, "hours"),
+                    s => (s / 60, "minutes"),
+                };
+                format!("DateTime.fromISO({js}).{way}({{ {unit}: {amount} }}).toISO()")
+            }
+        };
+        let params = object(&[
+            ("resume", json!("specificTime")),
+            ("dateTime", json!(format!("={{{{ {moved} }}}}"))),
+        ]);
+        let wish = self.wish(step, "Wait until the date");
+        let node = self.node(&at, &wish, "n8n-nodes-base.wait", params);
+        self.set_webhook_id(&node);
+        at.from(&node, 0)
+    }
+
     /// Siblings that all get the data at hand.
     pub(super) fn each_step(&mut self, branches: &[Vec<Step>], at: At) -> At {
         let places: Vec<At> = branches

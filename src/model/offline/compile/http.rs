@@ -127,6 +127,27 @@ impl Draft<'_> {
         } else {
             method.to_uppercase()
         };
+        let pages = super::paging::wish(query).cloned();
+        let query: Vec<Arg> = query
+            .iter()
+            .filter(|a| !matches!(&a.role, super::super::plan::Role::Named(k) if k == "pages"))
+            .cloned()
+            .collect();
+        let (query, mut pages, mut url) = (&query, pages, url.clone());
+        if let Some(name) = pages
+            .as_ref()
+            .and_then(|p| p.get("name"))
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+        {
+            let (rest, first) = super::paging::first_page(&url, &name);
+            url = rest;
+            if let (Some(first), Some(map)) = (first, pages.as_mut().and_then(Value::as_object_mut))
+            {
+                map.insert("first".into(), json!(first));
+            }
+        }
+        let url = &url;
         let mut params = object(&[("method", json!(method)), ("url", self.url(at, url))]);
         if let Some(auth) = auth {
             let kind = match words::fold(auth).as_str() {
@@ -166,6 +187,9 @@ impl Draft<'_> {
                 (1.0, (1000.0 / rate).ceil())
             };
             options.insert("batching".into(), json!({"batch": {"batchSize": crate::n8n::workflow::number(size), "batchInterval": crate::n8n::workflow::number(interval)}}));
+        }
+        if let Some(pages) = &pages {
+            super::paging::options(pages, &mut options);
         }
         params.insert("options".into(), Value::Object(options));
         params

@@ -108,6 +108,21 @@ impl Draft<'_> {
         args: &mut Vec<Arg>,
         params: &mut Map<String, Value>,
     ) -> bool {
+        if call.short == "slack"
+            && matches!(call.verb, Verb::GetMany | Verb::Get)
+            && let Some(i) = args.iter().position(|a| a.role == Role::Channel)
+        {
+            // what was said in a channel is its history; messages themselves can only be searched
+            let channel = self.text(at, &args.remove(i).value);
+            let channel = channel.trim_start_matches('#');
+            params.insert("resource".into(), json!("channel"));
+            params.insert("operation".into(), json!("history"));
+            params.insert(
+                "channelId".into(),
+                json!({"__rl": true, "mode": "list", "value": channel, "cachedResultName": channel}),
+            );
+            return true;
+        }
         if !sends(call) {
             return is_message(call.short) && !matches!(call.short, "awsSns");
         }

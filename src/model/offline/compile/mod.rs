@@ -13,6 +13,7 @@ mod cond;
 mod crm;
 mod data;
 mod database;
+mod devices;
 mod draft;
 pub(in crate::model::offline) mod existing;
 mod expr;
@@ -23,9 +24,11 @@ mod fill;
 mod finish;
 mod hosts;
 mod http;
+mod ingest;
 mod message;
 mod named;
 mod notion;
+mod paging;
 pub(in crate::model::offline) mod place;
 mod records;
 mod report;
@@ -72,6 +75,12 @@ pub fn compile(plan: &Plan, catalog: &Catalog) -> Compiled {
     let start = draft.triggers();
     let end = draft.steps(&plan.steps, start);
     draft.finish(end);
+    for more in &plan.also {
+        draft.plan = more;
+        let start = draft.triggers();
+        let end = draft.steps(&more.steps, start);
+        draft.finish(end);
+    }
     if let Some(zone) = &plan.timezone
         && let Some(settings) = draft
             .workflow

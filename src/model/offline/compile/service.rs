@@ -233,6 +233,7 @@ impl Draft<'_> {
         args: &mut Vec<Arg>,
         params: &mut Map<String, Value>,
     ) {
+        self.device_before(call, args, params);
         if self.message_before(at, call, args, params) {
             return;
         }

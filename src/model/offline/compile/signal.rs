@@ -330,6 +330,82 @@ fn score(option: &PropertyOption, acts: &[(&str, &str)], objects: &[String]) -> 
     0.6 * fits + 0.4 * act - 0.04 * surplus + if leads { 0.05 } else { 0.0 }
 }
 
+/// "a file is added to the folder 445566": the place is no part of what happens.
+pub(super) fn without_places(event: &str) -> String {
+    const PLACES: &[&str] = &[
+        "folder",
+        "ordner",
+        "carpeta",
+        "dossier",
+        "list",
+        "liste",
+        "lista",
+        "board",
+        "project",
+        "projekt",
+        "proyecto",
+        "projet",
+        "channel",
+        "kanal",
+        "canal",
+        "database",
+        "datenbank",
+        "base",
+        "table",
+        "tabelle",
+        "tabla",
+        "workspace",
+        "repo",
+        "repository",
+        "team",
+        "space",
+        "calendar",
+        "kalender",
+        "calendario",
+        "calendrier",
+        "sheet",
+    ];
+    const BEFORE: &[&str] = &[
+        "in", "into", "to", "from", "on", "of", "im", "ins", "en", "dans", "de", "del", "du",
+        "auf", "aus", "a", "al",
+    ];
+    let said: Vec<&str> = event.split_whitespace().collect();
+    let mut keep = vec![true; said.len()];
+    for (i, word) in said.iter().enumerate() {
+        let bare = fold(word.trim_matches(|c: char| !c.is_alphanumeric()));
+        if !PLACES.contains(&bare.as_str()) {
+            continue;
+        }
+        let back = (1..=4).find(|b| {
+            i.checked_sub(*b)
+                .and_then(|j| said.get(j))
+                .is_some_and(|w| BEFORE.contains(&fold(w).as_str()))
+        });
+        // only a place with a name: "in folder X", "into the folder 'Y'"
+        let named = said.get(i + 1).is_some_and(|n| {
+            n.starts_with(['\'', '"', '„', '“', '«', '`'])
+                || n.chars()
+                    .next()
+                    .is_some_and(|c| c.is_uppercase() || c.is_ascii_digit())
+                || n.contains(['_', '-', '/'])
+        });
+        if let Some(back) = back
+            && named
+        {
+            for slot in keep.iter_mut().skip(i - back).take(back + 2) {
+                *slot = false;
+            }
+        }
+    }
+    let left: Vec<&str> = said
+        .iter()
+        .zip(&keep)
+        .filter(|(_, k)| **k)
+        .map(|(w, _)| *w)
+        .collect();
+    left.join(" ")
+}
+
 /// The option that the words mean, and how sure.
 pub(super) fn event(property: &Property, said: &str) -> Option<(Value, f64)> {
     let (acts, objects) = parts(said);

@@ -60,6 +60,10 @@ impl Draft<'_> {
                 body,
                 after,
             } => self.loop_step(step, *batch_size, body, after, at),
+            Does::WaitUntil {
+                at: date,
+                offset_seconds,
+            } => self.wait_until_step(step, date, *offset_seconds, at),
             Does::Wait { seconds } => self.wait_step(step, *seconds, at),
             Does::Approval {
                 service,
@@ -107,6 +111,7 @@ impl Draft<'_> {
                 inputs,
                 wait,
             } => self.call_step(step, reference, inputs, *wait, at),
+            Does::Ingest { .. } => self.ingest_step(step, at),
             Does::Transcribe { provider } => self.transcribe_step(step, provider.as_deref(), at),
             Does::GenerateImage { provider, prompt } => {
                 self.image_step(step, provider.as_deref(), prompt, at)

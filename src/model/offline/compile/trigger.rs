@@ -350,7 +350,7 @@ impl Draft<'_> {
             return self.webhook("POST", None, &[], None);
         };
         let mut params = Map::new();
-        let words_of_event = format!("{event} {of}");
+        let words_of_event = format!("{} {of}", signal::without_places(event));
         self.trigger_adapter(&node_type, &words_of_event, args, &mut params);
         self.trigger_events(&facts, &words_of_event, &mut params);
         let name = if event.trim().is_empty() {
@@ -377,7 +377,10 @@ impl Draft<'_> {
             self.set_webhook_id(&node);
         }
         let at = self.opened(&start, &node, origin_of(&node_type, of));
-        let mail = node_type.ends_with("gmailTrigger") || node_type.ends_with("emailReadImap");
+        let mail = node_type.ends_with("gmailTrigger")
+            || node_type.ends_with("emailReadImap")
+            || node_type.ends_with("microsoftOutlookTrigger")
+                && wants_files(self.plan, &words_of_event);
         if mail {
             return At {
                 binary: "attachment_0".to_owned(),

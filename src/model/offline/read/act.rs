@@ -9,10 +9,12 @@ use crate::model::offline::read::text::{Entity, Masked};
 use crate::model::offline::read::value::lit;
 
 mod meant;
+mod owner;
 mod words;
 
 pub use meant::host_of;
 use meant::*;
+use owner::owner_of;
 use words::*;
 pub use words::{object_in, source_and_target, verb_in};
 
@@ -302,7 +304,8 @@ pub fn service_steps(mem: &mut Memory<'_>, text: &str) -> Vec<Step> {
                 .and_then(lexicon::service)
                 .filter(|s| s.key != "email")
         })
-        .or_else(|| implied(mem, text, verb));
+        .or_else(|| implied(mem, text, verb))
+        .or_else(|| owner_of(mem, text, verb));
     let Some(entry) = entry else {
         if let Some(said) = unknown_service(mem, text) {
             let plain = lexicon::service("http")

@@ -210,6 +210,7 @@ fn knowledge(m: &Masked, text: &str) -> Vec<Knowledge> {
                 .after(r"\b(?:collection|index|namespace|sammlung|colección|class|table)\s+(?:named |called )?(§[qd]\d+§)", text)
                 .map(|c| c.value.clone())
                 .or_else(|| first(r"\b(?:collection|index|namespace|class)\s+(?:named |called )?([\w-]+)", text).map(str::to_owned)),
+            embeddings: crate::model::offline::read::models::embeddings(&m.plain(text)),
         })
         .collect()
 }

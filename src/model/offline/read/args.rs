@@ -156,6 +156,11 @@ pub fn for_reading(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Ve
             out.push(arg(Role::Field(name.clone()), field(&name)));
         }
     }
+    if entry.is("chat")
+        && let Some(channel) = m.one(&named::near(m, text, entry), "c")
+    {
+        out.push(arg(Role::Channel, lit(channel.value.clone())));
+    }
     named::complete(m, text, entry, &mut out, false);
     out
 }
@@ -560,8 +565,19 @@ fn told(t: &str) -> Option<Vec<String>> {
     .then_some(parts)
 }
 
-/// Sheets, bases, projects, buckets, tables.
+/// Sheets, bases, projects, buckets, tables: those said next to the service, else any of the clause.
 fn containers(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
+    let near = named::near(mem.m, text, entry);
+    if near != text {
+        let found = containers_in(mem, &near, entry);
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    containers_in(mem, text, entry)
+}
+
+fn containers_in(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
     let m = mem.m;
     let mut out = Vec::new();
     const NAMES: &str = r"sheet|spreadsheet|workbook|base|database|datenbank|board|project|projekt|proyecto|projet|list|liste|lista|audience|collection|bucket|folder|ordner|carpeta|dossier|calendar|kalender|calendario|calendrier|space|workspace|team|site|repo|repository|mailbox|queue|topic|index|stream|group|drive|library|vault|property|account|dataset|key|data table|tabelle|hoja|feuille|document|doc|notebook|page";

@@ -12,7 +12,11 @@ use crate::model::offline::read::value::{field, lit};
 use crate::model::offline::read::when;
 
 mod checks;
+pub mod dates;
 mod decisions;
+mod documents;
+mod gathering;
+mod paging;
 mod shapes;
 
 /// A name for the workflow: its own label ("Backup job:") or the first words.
@@ -28,8 +32,30 @@ pub fn name(m: &Masked, clauses: &mut Vec<Clause>) -> (String, bool) {
             && verb_in(&a.text).is_none_or(|(v, i)| i > 0 || v.role == "neutral"))
         .then_some(plain)
     });
+    let built = clauses.first().zip(clauses.get(1)).and_then(|(a, b)| {
+        let what = first(
+            r"^(?:please\s+|bitte\s+)?(?:build|create|make|set up|i (?:want|need)|we (?:want|need)|baue?|erstelle?|ich (?:will|brauche)|crea|construye|quiero|crée|construis|je veux)\s+(?:me\s+|us\s+|mir\s+|uns\s+)?(?:an?|ein\w*|un\w?)\s+([\w -]{2,40})$",
+            a.text.trim(),
+        )?;
+        (b.join == Join::Colon && !has(r"\bwebhook|endpoint|\bform|bot\b|\bchat|\bagent|\bapi\b|assistant|workflow\b.*\b(?:that|which)", what)).then(|| what.to_owned())
+    });
+    if clauses.len() > 1
+        && let Some(c) = clauses.first()
+        && has(
+            r"^(?:reusable |a )?(?:sub-?\s?workflow|unter-?workflow|sub-?flujo|sous-?workflow)$",
+            c.text.trim(),
+        )
+    {
+        // "Sub-workflow: takes customer_id and …"
+        let opener = clauses.remove(0).text;
+        if let Some(next) = clauses.first_mut() {
+            next.text = format!("{opener} {}", next.text);
+            next.join = Join::Start;
+        }
+    }
+    let label = label.or(built);
     if let Some(label) = label {
-        if !has(r"\bwebhook|endpoint|\bform|bot\b", &label) {
+        if !has(r"\bwebhook|endpoint|\bform|bot\b|workflow$", &label) {
             clauses.remove(0);
         }
         return (capital(&label), true);
@@ -115,6 +141,7 @@ pub fn steps(
     error_answers(flow.mem, &mut root, &errors);
     end_at_errors(&mut root);
     prune(&mut root);
+    gathering::side_by_side(flow.mem, &mut root);
     (root, on_error)
 }
 
@@ -211,7 +238,9 @@ impl Flow<'_, '_> {
         {
             self.tree.unsettle();
         }
-        if self.equips(c, &text)
+        if self.documents(&text)
+            || self.pages_of_last(&text)
+            || self.equips(c, &text)
             || self.continues(c, &text)
             || self.http_error(c, &text)
             || self.validation(&text)
@@ -270,6 +299,9 @@ impl Flow<'_, '_> {
             return;
         }
         self.best_of(&text);
+        if self.dated(&text) {
+            return;
+        }
         if has(r"^{if}\b", &text) {
             let clause = Clause {
                 text: text.clone(),
@@ -293,7 +325,7 @@ impl Flow<'_, '_> {
             let whole = c.get(0).map_or("", |x| x.as_str());
             if whole.contains('§') { whole.to_owned() } else { String::new() }
         }).trim_start_matches([' ', ',']).to_owned();
-        if self.fetched_first(&text) {
+        if self.several_addresses(&text) || self.put_together(&text) || self.fetched_first(&text) {
             return;
         }
         if let Some(steps) =
@@ -303,6 +335,7 @@ impl Flow<'_, '_> {
             for s in steps {
                 self.place(s, &text);
             }
+            self.page(&text);
             return;
         }
         if self.several_sources(&text) || self.more_instructions(&text) {

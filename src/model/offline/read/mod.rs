@@ -9,8 +9,10 @@ pub mod clause;
 pub mod compare;
 pub mod cond;
 pub mod flow;
+pub mod ingest;
 pub mod models;
 pub mod named;
+pub mod parts;
 pub mod refuse;
 pub mod shape;
 pub mod signal;
@@ -49,8 +51,21 @@ pub struct Reading {
     pub notes: Vec<String>,
 }
 
-/// Reads a request.
+/// Reads a request; one of several flows is read part by part.
 pub fn read(request: &str, cx: &ReadContext) -> Reading {
+    let parts = parts::split(request);
+    if parts.len() > 1 {
+        let readings = parts.iter().map(|p| flow_of(p, cx)).collect();
+        if let Some(mut whole) = parts::merge(readings) {
+            language(request).clone_into(&mut whole.plan.language);
+            return whole;
+        }
+    }
+    flow_of(request, cx)
+}
+
+/// Reads a request of one flow.
+fn flow_of(request: &str, cx: &ReadContext) -> Reading {
     let language = language(request);
     let refusal = refuse::refusal(request, language);
     let said = request;
@@ -181,7 +196,7 @@ fn constraints(m: &Masked, clauses: &mut Vec<clause::Clause>, plan: &mut Plan) {
                 max_tries: n,
                 wait_seconds: wait,
             });
-            c.text.clear();
+            c.text = without_retry(&t);
         } else if has(
             r"^(?:that'?s (?:all|it)|nothing else|no extras?|nothing more|mehr nicht|sonst nichts|nada más|c'est tout|rien d'autre)\b|\bnothing else\b",
             &t,
@@ -198,6 +213,25 @@ fn constraints(m: &Masked, clauses: &mut Vec<clause::Clause>, plan: &mut Plan) {
     let _ = m;
     silent_conditions(clauses);
     clauses.retain(|c| c.text.chars().any(char::is_alphanumeric));
+}
+
+/// "get the charges, retry 3 times when it fails": what else the clause says.
+fn without_retry(text: &str) -> String {
+    let Some(f) = rx(r"(?:,\s*)?(?:\b(?:and|und|y|et|with|mit|con|avec)\s+)?(?:(?:up to|at most|bis zu|hasta|jusqu'à|\d+)\s*)*\b(?:retry|retries|retried|try (?:it )?again|wiederhol\w*|reintent\w*|réessa\w*)\b").find(text) else {
+        return String::new();
+    };
+    let before = text.get(..f.start()).unwrap_or_default().trim();
+    let acts = act::verb_in(before).is_some_and(|(v, _)| v.role != "neutral")
+        && !has(
+            r"^(?:{if}|should|soll\w*|please|failing|failed|steps?|every|each|jede\w*|all|alle)\b",
+            before,
+        )
+        && before.split_whitespace().count() > 2;
+    if acts {
+        before.to_owned()
+    } else {
+        String::new()
+    }
 }
 
 /// "If nobody has a birthday, nothing is posted" restates the main path.

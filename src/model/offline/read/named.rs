@@ -79,8 +79,23 @@ const NO_NAME: &str = r"^(?:and|und|y|et|e|or|in|im|of|to|for|für|with|mit|con|
 fn open(m: &Masked, text: &str) -> String {
     let mut out = text.to_owned();
     for _ in 0..3 {
-        let next = rx(r"§[a-rt-z]\d+§")
+        // "S3-Bucket docs": the service's name ends in a kind of its own
+        let next = rx(r"§s\d+§")
             .replace_all(&out, |c: &regex::Captures<'_>| {
+                let mark = c.get(0).map_or("", |x| x.as_str());
+                let kind = m
+                    .entity(mark)
+                    .and_then(|e| first(r"[\s-](bucket|queue|topic)$", &e.full).map(str::to_owned));
+                match kind {
+                    Some(kind) if !out.contains(&format!("{mark} {kind}")) => {
+                        format!("{mark} {kind}")
+                    }
+                    _ => mark.to_owned(),
+                }
+            })
+            .into_owned();
+        let next = rx(r"§[a-rt-z]\d+§")
+            .replace_all(&next, |c: &regex::Captures<'_>| {
                 m.entity(c.get(0).map_or("", |x| x.as_str()))
                     .map(|e| e.full.clone())
                     .unwrap_or_default()
@@ -101,13 +116,58 @@ fn identifier(word: &str) -> bool {
         || word.chars().count() > 3 && word.chars().all(|c| c.is_ascii_uppercase())
 }
 
+/// The stretch of a clause that speaks of one of its services: "… of the Postgres table a | to the Snowflake table b".
+pub fn near(m: &Masked, text: &str, entry: &ServiceEntry) -> String {
+    let marks: Vec<(usize, usize, &str)> = rx(r"§s\d+§")
+        .find_iter(text)
+        .filter_map(|f| {
+            let key = m.entity(f.as_str())?.service?.key.as_str();
+            Some((f.start(), f.end(), key))
+        })
+        .collect();
+    let Some(at) = marks.iter().position(|(_, _, key)| *key == entry.key) else {
+        return text.to_owned();
+    };
+    let others = |range: std::ops::Range<usize>| {
+        marks
+            .get(range)
+            .is_some_and(|l| l.iter().any(|(_, _, k)| *k != entry.key))
+    };
+    let between = |from: usize, to: usize| -> Option<usize> {
+        let gap = text.get(from..to)?;
+        let cut = rx(
+            r"\s(?:to|into|onto|nach|in (?:die|den|das)|ins|vers|hacia|al?|à|au|→|and|und|y|et|then|dann)\s|[,;]\s",
+        )
+        .find(gap)
+        .or_else(|| rx(r"\s(?:in|on|with|mit|con|avec|en|dans|sur|from|aus|von|de)\s").find_iter(gap).last())?;
+        Some(from + cut.start())
+    };
+    let start = if others(0..at) {
+        at.checked_sub(1)
+            .and_then(|i| marks.get(i))
+            .zip(marks.get(at))
+            .and_then(|(before, own)| between(before.1, own.0))
+    } else {
+        None
+    };
+    let end = marks
+        .iter()
+        .skip(at + 1)
+        .position(|(_, _, k)| *k != entry.key)
+        .and_then(|i| marks.get(at + i).zip(marks.get(at + 1 + i)))
+        .and_then(|(own, next)| between(own.1, next.0));
+    text.get(start.unwrap_or(0)..end.unwrap_or(text.len()))
+        .unwrap_or(text)
+        .to_owned()
+}
+
 /// (kind, name) pairs of the text, in the order of the kinds.
 pub fn names(m: &Masked, text: &str) -> Vec<(&'static str, String)> {
     let t = open(m, text);
     let mut out: Vec<(&'static str, String)> = Vec::new();
     for (kind, forms, loose) in KINDS {
         let behind = rx(&format!(
-            r#"(?:^|[\s(,\[-])(?:{forms})\s+(?:named |called |namens |llamad[oa] |appelée? |with (?:the )?id |mit (?:der )?id |id |nr\.? |no\.? |number |: )?(?P<name>"[^"]+"|“[^”]+”|„[^“”]+[“”]|«[^»]+»|‘[^’]+’|'[^']+'|`[^`]+`|[\p{{L}}\d][\p{{L}}\d_./-]*)(?P<more>(?:\s(?-i:[A-ZÄÖÜ]\w+|\d+))*)"#
+            r#"(?:^|[\s(,\[-])(?:{forms})\s+(?:(?:in |im |de |en |dans )?§s\d+§,?\s+)?(?:named |called |namens |llamad[oa] |appelée? |with (?:the )?id |mit (?:der )?id |id |nr\.? |no\.? |number |: )?(?P<name>"[^"]+"|“[^”]+”|„[^“”]+[“”]|«[^»]+»|‘[^’]+’|'[^']+'|`[^`]+`|[\p{{L}}\d][\p{{L}}\d_./-]*)(?P<more>(?:\s(?-i:[A-ZÄÖÜ]\w+|\d+))*)"#
         ));
         let mut found = None;
         for caps in behind.captures_iter(&t) {
@@ -252,7 +312,11 @@ fn flat(condition: &Cond) -> Vec<Arg> {
 /// Adds what is named and not yet among the arguments. `ends`: the step changes or deletes the records that a condition
 /// picks.
 pub fn complete(m: &Masked, text: &str, entry: &ServiceEntry, out: &mut Vec<Arg>, ends: bool) {
-    let mut found = names(m, text);
+    let near = near(m, text, entry);
+    let mut found = names(m, &near);
+    if found.is_empty() {
+        found = names(m, text);
+    }
     // "the Google Sheet Orders"
     if entry.is("sheet")
         && !found.iter().any(|(k, _)| *k == "sheet")

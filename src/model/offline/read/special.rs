@@ -43,6 +43,7 @@ pub fn steps(mem: &mut Memory<'_>, text: &str) -> Option<Vec<Step>> {
         &t,
     ) && services_in(mem.m, &t).is_empty()
     {
+        let t = rx(r"\s+(?:back\s+)?(?:to|an|a|al|à|au)\s+(?:the\s+|den\s+|el\s+|la\s+)?(?:caller|calling (?:workflow|flow)|parent(?: workflow)?|main workflow|aufrufer|llamador|appelant)\b.*$").replace(&t, "").into_owned();
         let names: Vec<String> = first(r"^\S+\s+(?:back\s+)?(.+)$", &t)
             .map(|x| {
                 list(&mem.m.plain(x))

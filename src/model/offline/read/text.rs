@@ -428,6 +428,14 @@ fn normalise(request: &str) -> String {
         .replace('’', "'");
     // Other words for the same rhythm.
     for (said, meant) in [
+        (
+            r"\b(chat|bot|formular|form|formulario|formulaire), (in dem|bei dem|in which|where|wo|en el que|donde|où|dans lequel)\b",
+            "$1 $2",
+        ),
+        (
+            r"\bindex (it|them|each|every|all|these|those)\b",
+            "insert $1",
+        ),
         (r"\bevery quarter of an hour\b", "every 15 minutes"),
         (r"\bevery half(?: an)? hour\b", "every 30 minutes"),
         (r"\b(?:alle|jede) (?:viertelstunde)\b", "alle 15 Minuten"),

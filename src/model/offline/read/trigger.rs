@@ -13,8 +13,10 @@ use crate::model::offline::read::text::{Entity, Masked};
 use crate::model::offline::read::value::{arg, field, fields_in, lit};
 use crate::model::offline::read::when;
 
+mod dated;
 mod entry;
 mod event;
+mod several;
 
 pub use entry::auth_of;
 use entry::*;
@@ -30,6 +32,23 @@ pub struct Found {
 }
 
 pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
+    let whole: Vec<String> = clauses
+        .iter()
+        .take(2)
+        .map(|c| mem.m.open(&c.text))
+        .collect();
+    let mut found = match several::find(mem, clauses) {
+        Some(found) => found,
+        None => match dated::find(mem, clauses) {
+            Some(found) => found,
+            None => find_one(mem, clauses),
+        },
+    };
+    several::rhythm(&whole.join(" "), &mut found);
+    found
+}
+
+fn find_one(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
     let m = mem.m;
     let mut found = Found::default();
     take_schedules(m, clauses, &mut found);
@@ -154,11 +173,15 @@ fn polled(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, whole: &str, found: &
         },
         _ => return,
     };
-    if !has(r"\b(?:poll(?:s|ing|ed)?|polle)\b", whole) {
+    let looks = several::looks_for_news(mem.m, clauses);
+    if !has(r"\b(?:poll(?:s|ing|ed)?|polle)\b", whole) && !looks {
         return;
     }
     let mut trial = clauses.clone();
     for c in &mut trial {
+        if looks {
+            c.text = rx(r"^(?:check|look|scan|prüfe?|kontrolliere?|schau\w*|sieh|revisa|comprueba|mira|vérifie|regarde)\b").replace(clause_lead(&c.text), "watch").into_owned();
+        }
         c.text = tidy(&rx(r"\(?\b(?:by )?poll(?:s|ing|ed)?\b\)?").replace(&c.text, "watch"));
     }
     let mut event = Found::default();

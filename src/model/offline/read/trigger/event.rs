@@ -135,7 +135,11 @@ pub(super) fn service_event(
             && let Some(caps) = rx(r"^(.+?)[,\s]+({if}|once)\s+(.+)$").captures(&text)
             && let (Some(action), Some(event)) = (caps.get(1), caps.get(3))
             && crate::model::offline::read::act::verb_in(action.as_str()).is_some()
-            && has(EVENT_WORDS, event.as_str())
+            && (has(EVENT_WORDS, event.as_str())
+                || has(
+                    r"[,\s](?:whenever|every time|each time|as soon as|sobald|immer wenn|jedes mal,? wenn|cada vez que|en cuanto|chaque fois que?|dès que?)\s",
+                    &text,
+                ))
             && let Some(e) = services_in(m, event.as_str()).first().copied()
             && let Some(entry) = e.service
         {
@@ -231,6 +235,23 @@ pub(super) fn service_event(
             clauses.retain(|c| c.text.chars().any(char::is_alphanumeric));
             return true;
         }
+        // "Create a Zendesk ticket for each failed Stripe payment": the event stands behind the action.
+        if i == 0
+            && let Some(caps) = rx(r"^(.+?§s\d+§.*?|.+?)\s+(?:for|bei|für|para|por|pour|à)\s+(?:{each}|jede\w*)\s+((?:[\w-]+\s+){0,2}?§s\d+§\s+[\w-]+(?:\s+.*)?|(?:[\w-]+\s+){1,3}?(?:in|from|on|aus|von|en|de|dans)\s+(?:the |our |my |unser\w* )?§s\d+§.*)$").captures(&text)
+            && let (Some(action), Some(event)) = (caps.get(1), caps.get(2))
+            && crate::model::offline::read::act::verb_in(action.as_str()).is_some_and(|(v, _)| v.role == "action")
+            && let Some(e) = services_in(m, event.as_str()).first().copied()
+            && let Some(entry) = e.service
+            && !entry.triggers.is_empty()
+            && !services_in(m, action.as_str()).iter().any(|s| s.service.is_some_and(|s| s.key == entry.key))
+        {
+            let (event, action) = (event.as_str().to_owned(), action.as_str().to_owned());
+            push_event(mem, found, entry, Some(e), &event, &text);
+            if let Some(slot) = clauses.get_mut(i) {
+                slot.text = action;
+            }
+            return true;
+        }
         // "add every new Mailchimp subscriber to the sheet": the event is the object of the action.
         let inside = rx(
             r"\b(?:{each}\s+)?{new}\s+((?:[\w-]+\s+){0,2}?§s\d+§(?:\s+(?:§q\d+§|[\w-]+))?|(?:[\w-]+\s+){1,3}?(?:in|from|on|of|aus|von|en|de|dans)\s+(?:the |our |my |unser\w* |mein\w* )?(?:\w+ )?§s\d+§(?:\s+§q\d+§)?)|\b(?:{each}|incoming)\s+(§s\d+§\s+[\w-]+)",
@@ -293,6 +314,8 @@ pub(super) fn split_event(text: &str) -> (String, Option<String>) {
         if let Some(c) = rx(pattern).captures(text)
             && let (Some(a), Some(b)) = (c.get(1), c.get(2))
             && a.as_str().contains('§')
+            // "if an issue gets deleted": told of the event
+            && !(has(r"^{if}\b", text) && has(r"^gets?\b", b.as_str()))
         {
             return (a.as_str().to_owned(), Some(b.as_str().to_owned()));
         }
@@ -547,6 +570,22 @@ pub(super) fn event_condition(
         )
     {
         all.push(c);
+    }
+    if let Some(c) = rx(r"\b(?:with|containing|mit|con|avec)\s+(?:the (?:word|text) |dem wort |la palabra |le mot )?(§q\d+§)\s+(?:in|im|en|dans)\s+(?:the |its |their |der |dem |el |la |su |l'|le |leur )?(subject|title|body|text|name|betreff|titel|asunto|título|cuerpo|objet|titre|corps)\b").captures(event)
+        && let (Some(mark), Some(name)) = (c.get(1), c.get(2))
+        && let Some(e) = m.entity(mark.as_str())
+    {
+        let name = match name.as_str().to_lowercase().as_str() {
+            "betreff" | "asunto" | "objet" => "subject",
+            "titel" | "título" | "titre" => "title",
+            "cuerpo" | "corps" => "body",
+            _ => name.as_str(),
+        };
+        all.push(Cond::Compare {
+            left: field(name),
+            op: Cmp::Contains,
+            right: lit(e.value.clone()),
+        });
     }
     if let Some(e) = m.after(r"\b(?:from|von|de)\s+(§m\d+§)", event) {
         all.push(Cond::Compare {
