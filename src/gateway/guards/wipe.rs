@@ -38,11 +38,15 @@ pub fn loss(base: &Workflow, after: &Workflow) -> Loss {
         lost: Vec::new(),
         total: 0,
     };
+    let mut heirs = successors(base, after, &base_keys, &after_keys);
     for (key, node) in base_keys.iter().zip(&base.nodes) {
         if node.is_sticky() {
             continue;
         }
         loss.total += 1;
+        if !now.contains_key(key) && heirs.remove(key) {
+            continue;
+        }
         let kept = now.get(key).is_some_and(|other| {
             let cut = was_connected.contains(key) && !is_connected.contains(key);
             let disabled = other.disabled() && !node.disabled();
@@ -54,6 +58,48 @@ pub fn loss(base: &Workflow, after: &Workflow) -> Loss {
         }
     }
     loss
+}
+
+/// What hangs on a node by a connection that takes one sub-node only.
+const SINGLE: [&str; 4] = [
+    "ai_languageModel",
+    "ai_memory",
+    "ai_embedding",
+    "ai_outputParser",
+];
+
+/// The sub-nodes of the base whose one place on the same parent a new node has taken over: exchanged, not lost. One new node
+/// stands for one old one, the parent must still be there, and nothing else may hang on the old one.
+fn successors(
+    base: &Workflow,
+    after: &Workflow,
+    base_keys: &[NodeKey],
+    after_keys: &[NodeKey],
+) -> BTreeSet<NodeKey> {
+    let (before, now) = (edges(base, base_keys), edges(after, after_keys));
+    let mut taken: BTreeSet<NodeKey> = BTreeSet::new();
+    let mut found = BTreeSet::new();
+    for edge in before.iter().filter(|e| SINGLE.contains(&e.kind.as_str())) {
+        let lone = before
+            .iter()
+            .filter(|e| e.from == edge.from || e.to == edge.from)
+            .all(|e| e.kind == edge.kind);
+        let gone = !after_keys.contains(&edge.from) && after_keys.contains(&edge.to);
+        if !lone || !gone || found.contains(&edge.from) {
+            continue;
+        }
+        let heir = now.iter().find(|e| {
+            e.kind == edge.kind
+                && e.to == edge.to
+                && !base_keys.contains(&e.from)
+                && !taken.contains(&e.from)
+        });
+        if let Some(heir) = heir {
+            taken.insert(heir.from.clone());
+            found.insert(edge.from.clone());
+        }
+    }
+    found
 }
 
 fn has_parameters(node: &Node) -> bool {

@@ -3,6 +3,7 @@
 //! invents a node type or a parameter (both come from the catalog) and asks about what it cannot read.
 
 pub mod compile;
+pub mod cover;
 mod extend;
 pub mod lexicon;
 pub mod modify;

@@ -2,7 +2,7 @@
 //! as any model does: it sees its task and what its tools answered, and returns tool calls or the step's final JSON.
 
 use super::plan::Plan;
-use super::{compile, extend, modify, read};
+use super::{compile, cover, extend, modify, read};
 use crate::model::{
     Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage,
 };
@@ -151,6 +151,12 @@ fn clarify(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String
     if questions.is_empty() && reading.refusal.is_none() && does_nothing(&reading.plan) {
         questions.push(what_to_do(&reading.plan));
     }
+    if questions.is_empty() && reading.refusal.is_none() {
+        let built = compile::compile(&reading.plan, catalog);
+        let asked = read::ask::with_answers(request, &by_topic(&answers));
+        let unused = cover::unused(&asked, &[&built.workflow]);
+        questions.extend(cover::question(&unused, &reading.plan.language));
+    }
     let mut requirements = requirements(
         request,
         &reading.plan,
@@ -195,6 +201,11 @@ fn by_topic(answers: &Map<String, Value>) -> IndexMap<String, String> {
             )
         })
         .collect()
+}
+
+/// The request with the answers that were given to its questions.
+fn asked(input: &Map<String, Value>) -> String {
+    read::ask::with_answers(text(input, "request"), &by_topic(&answers(input)))
 }
 
 /// A plan without a step (and without tools that would be steps) is a request that was not understood.
@@ -486,11 +497,10 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
     }
     let compiled = compile::compile(&plan(input), catalog);
     if let Some(made) = seen.last("create_workflow") {
-        return built(
-            made,
-            json!(compiled.todo),
-            json!(notes(input, compiled.notes)),
-        );
+        let mut said = notes(input, compiled.notes);
+        let unused = cover::unused(&asked(input), &[&compiled.workflow]);
+        said.extend(cover::note(&unused, &plan(input).language));
+        return built(made, json!(compiled.todo), json!(said));
     }
     Ok(Move::Call(vec![(
         "create_workflow",

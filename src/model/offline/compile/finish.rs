@@ -109,13 +109,31 @@ impl Draft<'_> {
         }
         let mut place = At::start();
         place.ends = ends;
+        // several steps speak of the failure: they find it by the name of one node
+        let failed = match (nodes.as_slice(), self.plan.on_error.len()) {
+            ([one], _) => one.clone(),
+            (_, 1) => String::new(),
+            _ => {
+                let name = self.node(
+                    &place,
+                    "On failure",
+                    "n8n-nodes-base.noOp",
+                    serde_json::Map::new(),
+                );
+                place = place.from(&name, 0);
+                name
+            }
+        };
         // what a failed node gives out is the item with its error
         let origin = super::data::Origin::default()
             .about("error failure")
             .field("error|error message|message|what failed|reason", "error")
             .field("text", "error");
         let index = self.origins.len();
-        self.origins.push(origin);
+        self.origins.push(super::data::Origin {
+            node: failed,
+            ..origin
+        });
         place.json = Some(index);
         place.seen.push(index);
         let steps = self.plan.on_error.clone();

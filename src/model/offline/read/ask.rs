@@ -22,7 +22,9 @@ pub fn with_answers(request: &str, answers: &IndexMap<String, String>) -> String
         out.push(' ');
         // A bare answer needs the word it answers to.
         match topic.as_str() {
-            "timing" | "recipient" | "action" | "rules" | "context" => out.push_str(answer),
+            "timing" | "recipient" | "action" | "rules" | "context" | "unused" => {
+                out.push_str(answer)
+            }
             _ if answer.split_whitespace().count() <= 3 => {
                 out.push_str("Use ");
                 out.push_str(answer);

@@ -193,6 +193,14 @@ pub fn strip_lead(text: &str) -> &str {
 
 /// "one of A, B or C" is one value list: its commas cut nothing.
 fn listed(sentence: &str) -> String {
+    let sentence = &rx(r"\b(one of|any of|in|einer? (?:von|der)|uno de|l'un de|parmi)\s+([\w§-]+(?:,\s+[\w§-]+)+)(,|\s+(?:answer|return|respond|reply|reject|then|antworte|responde|réponds|dann)\b)")
+        .replace_all(sentence, |c: &regex::Captures<'_>| {
+            let part = |i: usize| c.get(i).map_or("", |x| x.as_str());
+            let values: Vec<&str> = part(2).split(',').map(str::trim).collect();
+            let tail = if part(3) == "," { ",".to_owned() } else { format!(",{}", part(3)) };
+            format!("{} {}{tail}", part(1), values.join(" or "))
+        })
+        .into_owned();
     rx(r"\b(one of|any of|is|are|in|einer? (?:von|der)|ist|uno de|l'un de|parmi)\s+([\w§-]+(?:,\s+[\w§-]+)+),?\s+(or|oder|o|ou)\s+([\w§-]+)")
         .replace_all(sentence, |c: &regex::Captures<'_>| {
             let part = |i: usize| c.get(i).map_or("", |x| x.as_str());
@@ -332,7 +340,7 @@ fn has_imperative(text: &str) -> bool {
 /// A clause that opens with a condition and waits for its consequence.
 fn opens_condition(left: &str) -> bool {
     has(
-        r"^(?:(?:and|und|y|et|but|aber|then|dann|{also})\s+)?(?:{if}|unless|for (?:each|every|all|any)|on (?:every|each|new)|after|before|bei|nach|hat|ist|sind|para cada|pour chaque|für jede\w*|with|every|each)\b",
+        r"^(?:(?:and|und|y|et|but|aber|then|dann|{also}|{else})\s+)?(?:{if}|unless|for (?:each|every|all|any)|on (?:every|each|new)|after|before|bei|nach|hat|ist|sind|para cada|pour chaque|für jede\w*|with|every|each)\b",
         left.trim(),
     )
 }

@@ -101,6 +101,8 @@ struct Flow<'a, 'b> {
     last_sentence: usize,
     /// The number that was compared last.
     subject: Option<String>,
+    /// The field whose word was compared last.
+    word: Option<String>,
 }
 
 /// All steps of the request, and those of "if it fails".
@@ -123,6 +125,7 @@ pub fn steps(
         last_check: Vec::new(),
         last_sentence: 0,
         subject: None,
+        word: None,
     };
     if let Some((label, options)) = flow.mem.choices.clone() {
         flow.labels = options;
@@ -156,6 +159,7 @@ impl Flow<'_, '_> {
         }
         let mut condition = found.unwrap_or_else(|| cond::condition_or_flag(m, text));
         self.same_subject(&mut condition);
+        self.same_word(text, &mut condition);
         condition
     }
 
@@ -171,6 +175,30 @@ impl Flow<'_, '_> {
             } else {
                 self.subject = Some(name.clone());
             }
+        }
+    }
+
+    /// "If it is low" after "if the priority is high": the pronoun is the word compared before.
+    fn same_word(&mut self, text: &str, condition: &mut Cond) {
+        let Cond::Compare {
+            left: Val::Field { name, .. },
+            op: Cmp::Eq | Cmp::Ne,
+            right: Val::Lit { value },
+        } = condition
+        else {
+            return;
+        };
+        if !value.is_string() {
+            return;
+        }
+        let pronoun = has(
+            r"^(?:{if}\s+)?(?:it|they|sie|es|er|elle|il)(?:'s|'re|\s+(?:is|are|ist|sind|est))\s+(?:not\s+)?[\w§-]+(?:\s|$)",
+            text.trim(),
+        );
+        match (&self.word, pronoun) {
+            (Some(before), true) => name.clone_from(before),
+            (_, false) => self.word = Some(name.clone()),
+            (None, true) => {}
         }
     }
 
@@ -879,6 +907,20 @@ pub fn split_at_action(text: &str) -> (String, Option<String>) {
         }
         let prev = words.get(i - 1).map_or("", |w| w.1.as_str());
         let next = words.get(i + 1).map_or("", |w| w.1.as_str());
+        // "over 10 also email x": what comes besides
+        if has(
+            r"^(?:also|auch|additionally|zusätzlich|también|aussi)$",
+            word,
+        ) && crate::model::offline::lexicon::verb(next).is_some_and(|v| v.role != "neutral")
+        {
+            return (
+                text.get(..*start).unwrap_or_default().trim().to_owned(),
+                words
+                    .get(i + 1)
+                    .and_then(|w| text.get(w.0..))
+                    .map(str::to_owned),
+            );
+        }
         let goes = has(
             r"^(?:go|goes|gets?|needs?|become|becomes|should|must|geht|gehen|muss|müssen|soll|sollen|bekommt|van|va|debe|deben|doit|doivent)$",
             word,

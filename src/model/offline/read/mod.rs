@@ -14,6 +14,7 @@ pub mod models;
 pub mod named;
 pub mod parts;
 pub mod refuse;
+pub mod rules;
 pub mod shape;
 pub mod signal;
 pub mod special;
@@ -73,6 +74,7 @@ fn flow_of(request: &str, cx: &ReadContext) -> Reading {
     let answered = ask::with_answers(&request, &cx.answers);
     let mut m = Masked::of(&answered);
     let only = plain_times(&mut m);
+    m.text = rules::plain(&m, &m.text);
     let m = m;
     let mut mem = Memory::new(&m, language);
     let mut clauses = clause::all(&m.text);

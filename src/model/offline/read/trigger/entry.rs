@@ -241,6 +241,19 @@ pub(super) fn form(
                 ),
                 _ => (label.as_str(), options),
             };
+            // "topic dropdown A/B/C", "size select S/M/L"
+            let inline = rx(r"^(.+?)\s+(?:as\s+)?(?:an?\s+)?(?:dropdown|select|choice|auswahl|radio|desplegable|liste déroulante)(?:\s+(?:of|with|from|aus|mit|con|avec))?\s+([^/|]+(?:[/|][^/|]+)+)$").captures(label);
+            let (label, options) = match inline.as_ref().and_then(|c| Some((c.get(1)?.as_str(), c.get(2)?.as_str()))) {
+                Some((name, choices)) if options.is_empty() => (
+                    name,
+                    choices
+                        .split(['/', '|'])
+                        .map(|s| s.trim().to_owned())
+                        .filter(|s| !s.is_empty())
+                        .collect(),
+                ),
+                _ => (label, options),
+            };
             let plain = rx(r"\s*\([^()]*\)").replace(label, "").trim().to_owned();
             let kind = if options.is_empty() {
                 FORM_KINDS

@@ -89,9 +89,15 @@ pub(super) fn filters(m: &Masked, text: &str, entry: &ServiceEntry) -> Vec<Arg> 
         out.push(arg(Role::From, lit(e.value.clone())));
     }
     if let Some(s) = m.after(
-        r"\b(?:subject|betreff|asunto|objet)\b.{0,30}?(§q\d+§)",
+        r"\b(?:subject|betreff|asunto|objet|subject line|title|titel)\b.{0,30}?(§q\d+§)",
         text,
-    ) {
+    )
+    .or_else(|| {
+        m.after(
+            r"(§q\d+§)\s+(?:(?:is|appears|ist|steht|aparece|figure|are)\s+)?(?:in|im|en|dans)\s+(?:the |dem |der |el |l')?(?:subject|betreff|asunto|objet|subject line|title|titel)",
+            text,
+        )
+    }) {
         out.push(arg(Role::Subject, lit(s.value.clone())));
     }
     out.extend(signal::things(m, text));
