@@ -32,6 +32,7 @@ mod paging;
 pub(in crate::model::offline) mod place;
 mod records;
 mod report;
+mod required;
 mod roles;
 pub(in crate::model::offline) mod schedule;
 mod service;

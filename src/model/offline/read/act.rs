@@ -46,6 +46,8 @@ pub struct Memory<'a> {
     pub topic: Option<String>,
     /// A choice in the form: its label and options.
     pub choices: Option<(String, Vec<String>)>,
+    /// What a bot's command names behind it, and where it stands in the message.
+    pub ordered: Option<(String, String)>,
     /// Tables and sheets named so far.
     places: Vec<(&'static ServiceEntry, Vec<Arg>)>,
 }
@@ -68,6 +70,7 @@ impl<'a> Memory<'a> {
             key: None,
             topic: None,
             choices: None,
+            ordered: None,
             places: Vec::new(),
         }
     }

@@ -30,9 +30,19 @@ pub fn researcher(mem: &mut Memory<'_>, text: &str) -> Step {
             tools,
             memory,
             knowledge: knowledge(m, &opened),
-            output_fields: Vec::new(),
+            output_fields: returned(m, text),
         },
     )
+}
+
+/// "returns {severity, component}": the fields of a structured answer.
+fn returned(m: &Masked, text: &str) -> Vec<String> {
+    if !m.all(text, "b").is_empty()
+        && has(r"\b(?:return|returns|answer with|output|outputs|liefert|structured|json|schema)\b", text)
+    {
+        return crate::model::offline::read::value::fields_in(m, text);
+    }
+    Vec::new()
 }
 
 fn builtin(name: &str, purpose: &str) -> Tool {

@@ -5,12 +5,14 @@ use crate::model::offline::lexicon::{has, rx};
 use crate::model::offline::plan::{Cond, Val};
 use crate::model::offline::read::act::verb_in;
 use crate::model::offline::read::cond;
+use crate::model::offline::read::heads;
 use crate::model::offline::read::text::Masked;
 
 /// The masked text with its rules as conditional sentences.
 pub fn plain(m: &Masked, text: &str) -> String {
     let text = asides(text);
     let text = questions(&text);
+    let text = heads::plain(m, &text);
     lists(m, &text)
 }
 
@@ -97,6 +99,7 @@ fn head_of(m: &Masked, said: &str) -> (String, Head) {
     if head.contains("§s") || action || head.split_whitespace().count() > 16 {
         return (head, Head::Open);
     }
+    let head = heads::spoken(m, &head).unwrap_or(head);
     let kind = match cond::condition(m, &head) {
         Some(c) => Head::Cond(first_field(&c)),
         None => Head::Open,

@@ -387,7 +387,7 @@ pub(super) fn chat(
         .find(|e| {
             e.service
                 .is_some_and(|s| s.is("chat") && !s.triggers.is_empty())
-                && has(&format!(r"(?:{}[\s-]*(?:chat)?bot|(?:bot|assistant|agent|chatbot|asistente|assistent) (?:for|on|in|inside|via|über|en|auf|sur|dans) (?:our |my )?{}|(?:messages?|questions?|nachrichten|mensajes|preguntas|fragen)\b[^.]{{0,20}} (?:in|on|via|from|über|en|por|sur) {}|{}\s+assistant|{}\s+(?:agent|chat))",
+                && has(&format!(r"(?:{}[\s-]*(?:chat)?bot|(?:bot|assistant|agent|chatbot|asistente|assistent) (?:for|on|in|inside|via|über|en|auf|sur|dans|de) (?:our |my )?{}|(?:messages?|questions?|nachrichten|mensajes|preguntas|fragen)\b[^.]{{0,20}} (?:in|on|via|from|über|en|por|sur) {}|{}\s+assistant|{}\s+(?:agent|chat))",
                         regex_mark(m, e),
                         regex_mark(m, e),
                         regex_mark(m, e),
