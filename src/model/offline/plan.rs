@@ -53,6 +53,9 @@ pub enum Trigger {
         path: Option<String>,
         fields: Vec<String>,
         auth: Option<WebhookAuth>,
+        /// A file comes with the call.
+        #[serde(default)]
+        file: bool,
     },
     Form {
         title: String,

@@ -435,7 +435,15 @@ impl Draft<'_> {
                 }
                 let mut match_on = match_on;
                 if operation != "insert" && match_on.is_empty() {
-                    match_on.extend(columns.first().map(|(n, _)| n.clone()));
+                    // a flag that is set says nothing of the row: its key does
+                    let constant = columns
+                        .iter()
+                        .all(|(_, v)| !v.as_str().is_some_and(|t| t.contains("{{")));
+                    if constant && operation == "update" {
+                        match_on.push("id".to_owned());
+                    } else {
+                        match_on.extend(columns.first().map(|(n, _)| n.clone()));
+                    }
                 }
                 if let Some(mapper) = facts.property(params, "columns").cloned() {
                     if mapper.kind == crate::n8n::catalog::PropertyKind::ResourceMapper {

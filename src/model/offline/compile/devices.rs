@@ -87,10 +87,20 @@ impl Draft<'_> {
             return;
         }
         let said = format!(" {} ", fold(call.said));
-        let service = SERVICES
-            .iter()
-            .find(|(_, words)| words.iter().any(|w| said.contains(w)))
-            .map(|(s, _)| *s);
+        let behind = |word: &str| said.contains(&format!("{} {word} ", fold(&entity)));
+        let service = if behind("on") {
+            Some("turn_on")
+        } else if behind("off") {
+            Some("turn_off")
+        } else {
+            None
+        };
+        let service = service.or_else(|| {
+            SERVICES
+                .iter()
+                .find(|(_, words)| words.iter().any(|w| said.contains(w)))
+                .map(|(s, _)| *s)
+        });
         match service {
             Some(service) => {
                 params.insert("resource".into(), json!("service"));

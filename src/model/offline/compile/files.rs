@@ -343,6 +343,9 @@ impl Draft<'_> {
                 | Verb::Other
                 | Verb::Upsert
         );
+        if self.store_before(at, call, lists, saves, args, params) {
+            return;
+        }
         match call.short {
             "googleDrive" if saves => {
                 params.insert("resource".into(), json!("file"));

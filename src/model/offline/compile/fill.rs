@@ -472,8 +472,22 @@ fn wrapped(property: &Property, value: &Value) -> Option<Value> {
         .iter()
         .filter(|p| !p.kind.is_decoration())
         .collect();
-    let [only] = fields.as_slice() else {
-        return None;
+    // Beside the value only choices with a default: a list of addresses, each with a label.
+    let only = match fields.as_slice() {
+        [only] => only,
+        several => {
+            let mut texts = several.iter().filter(|p| p.kind == PropertyKind::String);
+            let value = texts.clone().find(|p| {
+                matches!(
+                    p.name.as_str(),
+                    "value" | "email" | "phone" | "number" | "address"
+                )
+            })?;
+            if texts.any(|p| p.name != value.name && p.required) {
+                return None;
+            }
+            value
+        }
     };
     let inner = shape(only, value)?;
     let part = json!({only.name.as_str(): inner});

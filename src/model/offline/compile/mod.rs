@@ -39,6 +39,7 @@ mod service;
 mod sheet;
 mod signal;
 mod steps;
+mod stores;
 mod tools;
 mod trigger;
 mod verbs;

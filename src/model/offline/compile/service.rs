@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::plan::{Arg, Role, Service, Step, Verb};
+use super::super::plan::{Arg, Role, Service, Step, Val, Verb};
 use super::choose::{self, Choice};
 use super::draft::{At, Draft};
 use super::facts::{Facts, shown};
@@ -191,6 +191,7 @@ impl Draft<'_> {
             return (Map::new(), Choice::default(), capital(call.short));
         };
         let label = self.label(node_type);
+        let said = args;
         let mut args: Vec<Arg> = args.to_vec();
         let mut params = Map::new();
         self.adapt_before(at, call, &mut args, &mut params);
@@ -223,7 +224,46 @@ impl Draft<'_> {
         self.place_named(at, &facts, &mut params, &mut args, &name);
         self.fill(at, &facts, &mut params, &args, &name);
         self.finish_params(at, call, &facts, &mut params, &choice);
+        if at.tool.is_none() {
+            self.note_unplaced(said, &params, &name);
+        }
         (params, choice, name)
+    }
+
+    /// A name that the request gives and no parameter took is said, not dropped.
+    fn note_unplaced(&mut self, said: &[Arg], params: &Map<String, Value>, node: &str) {
+        let blob = fold(&Value::Object(params.clone()).to_string());
+        for a in said {
+            let what = match &a.role {
+                Role::Named(kind) if kind == "pages" => continue,
+                Role::Named(kind) => kind.as_str(),
+                Role::Container | Role::Part => "name",
+                Role::Label => "label",
+                Role::Stage => "stage",
+                Role::Template => "template",
+                Role::Priority => "priority",
+                _ => continue,
+            };
+            let Val::Lit { value } = &a.value else {
+                continue;
+            };
+            let text = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            let text = text.trim().trim_matches('/').to_owned();
+            let parts: Vec<&str> = text.split('/').collect();
+            let placed = parts.iter().all(|p| blob.contains(&fold(p)));
+            let told = self
+                .notes
+                .iter()
+                .chain(self.todo.iter().map(|t| &t.text))
+                .any(|n| n.contains(&text));
+            if text.chars().count() > 1 && !placed && !told {
+                self.note(format!(
+                    "{node}: the {what} {text:?} fits no parameter of this node; set it by hand where it belongs"
+                ));
+            }
+        }
     }
 
     fn adapt_before(

@@ -154,7 +154,14 @@ impl Draft<'_> {
                 path,
                 fields,
                 auth,
-            } => self.webhook(method, path.as_deref(), fields, *auth),
+                file,
+            } => {
+                let at = self.webhook(method, path.as_deref(), fields, *auth);
+                At {
+                    file: *file || at.file,
+                    ..at
+                }
+            }
             Trigger::Form { title, fields } => self.form(title, fields),
             Trigger::Chat { public } => {
                 let mut params = object(&[("options", json!({}))]);
@@ -323,7 +330,15 @@ impl Draft<'_> {
         ]);
         let node = self.lone("Form", &node_type, params);
         self.set_webhook_id(&node);
-        self.opened(&At::start(), &node, origin)
+        let at = self.opened(&At::start(), &node, origin);
+        match fields.iter().find(|f| f.kind == "file") {
+            Some(file) => At {
+                file: true,
+                binary: file.label.replace(' ', "_"),
+                ..at
+            },
+            None => at,
+        }
     }
 
     fn service_trigger(

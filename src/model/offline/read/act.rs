@@ -48,6 +48,8 @@ pub struct Memory<'a> {
     pub choices: Option<(String, Vec<String>)>,
     /// What a bot's command names behind it, and where it stands in the message.
     pub ordered: Option<(String, String)>,
+    /// The kind of file that starts the flow: csv, xlsx.
+    pub incoming_file: Option<String>,
     /// Tables and sheets named so far.
     places: Vec<(&'static ServiceEntry, Vec<Arg>)>,
 }
@@ -71,6 +73,7 @@ impl<'a> Memory<'a> {
             topic: None,
             choices: None,
             ordered: None,
+            incoming_file: None,
             places: Vec::new(),
         }
     }

@@ -141,7 +141,7 @@ fn memory(m: &Masked, text: &str) -> Option<Store> {
     })
 }
 
-const MEMORY: &str = r"\b(?:remember\w*|memory|memories|gedächtnis\w*|erinner\w*|merkt? sich|sich merk\w*|gemerkt|memoria|recuerd\w*|recordar|mémoire|souvien\w*|retien\w*|mémorise\w*|context of the (?:chat|conversation)|chat history|conversation history|chatverlauf|historial)\b";
+const MEMORY: &str = r"\b(?:remember\w*|memory|memories|gedächtnis\w*|erinner\w*|merkt? sich|sich merk\w*|sich\b.{0,40}?\bmerk\w*|gemerkt|memoria|recuerd\w*|recordar|mémoire|souvien\w*|retien\w*|mémorise\w*|context of the (?:chat|conversation)|chat history|conversation history|chatverlauf|historial)\b";
 const NUMBER: &str = r"(?:\d+|§n\d+§)";
 const MESSAGES: &str =
     r"(?:messages?|nachrichten|mensajes|turns|interactions|exchanges|interacciones|échanges)\b";

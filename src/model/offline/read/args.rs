@@ -231,7 +231,13 @@ pub fn for_action(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry, verb: 
     } else {
         out.extend(containers(mem, text, entry));
         if !entry.is("sheet") && !entry.is("db") {
-            out.extend(titles(m, text));
+            let places: Vec<Val> = out.iter().map(|a| a.value.clone()).collect();
+            out.extend(
+                titles(m, text)
+                    .into_iter()
+                    // "into the folder 'CVs'" names the place, not the file
+                    .filter(|a| !(entry.is("files") && places.contains(&a.value))),
+            );
         }
         out.extend(properties(m, text));
         if let Some(said) = m.after(
@@ -557,7 +563,7 @@ fn told(t: &str) -> Option<Vec<String>> {
         t,
     )?;
     let parts: Vec<String> = list(what).iter().map(|p| clean_field(p)).collect();
-    let generic = r"\b(?:message|messages|notification|summary|digest|list|lists|result|results|report|file|it|them|everything|all|one|reminder|alert|mail|email|e-mail|update|text message|note|info\w*|details|data|answer|draft|copy|overview|table|nachricht|zusammenfassung|übersicht|liste|bericht|ergebnis\w*|mensaje|resumen|lista|informe|aviso|correo|résumé|liste|rapport|message|récapitulatif|body|new|daily|weekly|html|csv|pdf|excel|attachment|invoice|welcome|thank\w*|line|if|when|that|who|which|is|are|to|on|of)\b";
+    let generic = r"\b(?:team|teams|everyone|everybody|people|channel|kollegen|equipo|équipe|colleagues|message|messages|notification|summary|digest|list|lists|result|results|report|file|it|them|everything|all|one|reminder|alert|mail|email|e-mail|update|text message|note|info\w*|details|data|answer|draft|copy|overview|table|nachricht|zusammenfassung|übersicht|liste|bericht|ergebnis\w*|mensaje|resumen|lista|informe|aviso|correo|résumé|liste|rapport|message|récapitulatif|body|new|daily|weekly|html|csv|pdf|excel|attachment|invoice|welcome|thank\w*|line|if|when|that|who|which|is|are|to|on|of)\b";
     (!parts.is_empty()
         && parts
             .iter()
@@ -570,9 +576,35 @@ fn containers(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg
     let near = named::near(mem.m, text, entry);
     if near != text {
         let found = containers_in(mem, &near, entry);
-        if !found.is_empty() {
+        if !found.is_empty() || mem.m.one(&near, "hu").is_some() {
             return found;
         }
+        // What stands next to another service is that one's.
+        let others: Vec<String> = mem
+            .m
+            .all(text, "s")
+            .iter()
+            .filter_map(|e| e.service)
+            .filter(|s| s.key != entry.key)
+            .map(|s| mem.m.plain(&named::near(mem.m, text, s)))
+            .collect();
+        let last = mem.last_container.clone();
+        let mut found = containers_in(mem, text, entry);
+        let before = found.len();
+        let keeps = entry.is("db");
+        found.retain(|a| match &a.value {
+            Val::Lit { value } => {
+                keeps
+                    || !value
+                        .as_str()
+                        .is_some_and(|v| others.iter().any(|o| o.contains(v)))
+            }
+            _ => true,
+        });
+        if found.len() < before {
+            mem.last_container = last;
+        }
+        return found;
     }
     containers_in(mem, text, entry)
 }
@@ -580,7 +612,7 @@ fn containers(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg
 fn containers_in(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg> {
     let m = mem.m;
     let mut out = Vec::new();
-    const NAMES: &str = r"sheet|spreadsheet|workbook|base|database|datenbank|board|project|projekt|proyecto|projet|list|liste|lista|audience|collection|bucket|folder|ordner|carpeta|dossier|calendar|kalender|calendario|calendrier|space|workspace|team|site|repo|repository|mailbox|queue|topic|index|stream|group|drive|library|vault|property|account|dataset|key|data table|tabelle|hoja|feuille|document|doc|notebook|page";
+    const NAMES: &str = r"sheet|spreadsheet|db|workbook|base|database|datenbank|board|project|projekt|proyecto|projet|list|liste|lista|audience|collection|bucket|folder|ordner|carpeta|dossier|calendar|kalender|calendario|calendrier|space|workspace|team|site|repo|repository|mailbox|queue|topic|index|stream|group|drive|library|vault|property|account|dataset|key|data table|tabelle|hoja|feuille|document|doc|notebook|page";
     let part = |word: &str| {
         m.entity(word)
             .map_or_else(|| word.to_owned(), |e| e.value.clone())

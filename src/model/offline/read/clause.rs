@@ -116,7 +116,7 @@ pub fn starts_predicate(text: &str, join: Join) -> bool {
         return true;
     }
     if has(
-        r"^(?:for|für|bei|para|pour)\b.{0,40}\b{nothing}\b|^(?:after|at) the (?:last|end)|^(?:am ende|al final|à la fin|zum schluss)|^have (?:an?|the) |^[45]\d\d (?:if|when|for|on)\b|^protected (?:with|by)\b|^(?:for (?:each|every) |für jede|para cada |pour chaque )|^(?:up to|above|below|over|under|bis zu|über|unter|hasta|más de|menos de|jusqu'à|plus de|moins de) [$€£]?\d|^with (?:an? |the )?[^,]{0,40}\b(?:by|from|using) (?:an? )?(?:ai|llm|gpt|agent)\b|^(?:nobody|no one|niemand) ",
+        r"^(?:for|für|bei|para|pour)\b.{0,40}\b{nothing}\b|^(?:after|at) the (?:last|end)|^(?:am ende|al final|à la fin|zum schluss)|^have (?:an?|the) |^[45]\d\d (?:if|when|for|on)\b|^protected (?:with|by)\b|^(?:for (?:each|every|those|all those|the ones) |für (?:diejenigen|alle,) |para (?:los|las) que |pour (?:ceux|celles) |für jede|para cada |pour chaque )|^(?:up to|above|below|over|under|bis zu|über|unter|hasta|más de|menos de|jusqu'à|plus de|moins de) [$€£]?\d|^with (?:an? |the )?[^,]{0,40}\b(?:by|from|using) (?:an? )?(?:ai|llm|gpt|agent)\b|^(?:nobody|no one|niemand) ",
         text,
     ) {
         return true;

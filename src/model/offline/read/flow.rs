@@ -11,6 +11,7 @@ use crate::model::offline::read::tree::{Branch, Tree, branch_mut, is_source, not
 use crate::model::offline::read::value::{field, lit};
 use crate::model::offline::read::when;
 
+mod amends;
 mod checks;
 pub mod dates;
 mod decisions;
@@ -18,6 +19,7 @@ mod documents;
 mod gathering;
 mod paging;
 mod shapes;
+mod twins;
 
 /// A name for the workflow: its own label ("Backup job:") or the first words.
 pub fn name(m: &Masked, clauses: &mut Vec<Clause>) -> (String, bool) {
@@ -266,7 +268,9 @@ impl Flow<'_, '_> {
         {
             self.tree.unsettle();
         }
-        if self.documents(&text)
+        if self.due_ones(&text)
+            || self.amends(&text)
+            || self.documents(&text)
             || self.pages_of_last(&text)
             || self.equips(c, &text)
             || self.continues(c, &text)
@@ -369,7 +373,7 @@ impl Flow<'_, '_> {
         if self.several_sources(&text) || self.more_instructions(&text) {
             return;
         }
-        if self.elliptical(&text) || self.two_targets(&text) {
+        if self.twins(&text) || self.elliptical(&text) || self.two_targets(&text) {
             return;
         }
         self.sentiment_of(&text);
@@ -928,7 +932,7 @@ pub fn split_at_action(text: &str) -> (String, Option<String>) {
         let imperative = crate::model::offline::lexicon::verb(word)
             .is_some_and(|v| v.role != "neutral")
             && (has(
-                r"^(?:a|an|the|it|them|me|us|him|her|to|in|eine?\w*|den|die|das|un|una|el|la|le|les|all|my|our|every|new|one)$",
+                r"^(?:a|an|the|it|them|me|us|him|her|to|in|on|off|eine?\w*|den|die|das|un|una|el|la|le|les|all|my|our|every|new|one)$",
                 next,
             ) || next.starts_with('§'))
             && !has(

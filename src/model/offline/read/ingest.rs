@@ -6,7 +6,7 @@ use crate::model::offline::plan::Service;
 use crate::model::offline::read::models;
 use crate::model::offline::read::text::Masked;
 
-const INTO: &str = r"(?:\b(?:in(?:to)?|to|onto|on|with|using|at|nach|ins|im|en|a|al|dans|sur|vers)\s+(?:(?:the|our|my|a|an|die|den|das|der|dem|unser\w*|eine?\w*|el|la|los|las|un|una|nuestr\w+|le|les|une|notre|nos)\s+)?(?:[\w-]+\s+){0,2}?)";
+const INTO: &str = r"(?:\b(?:in(?:to)?|to|onto|on|with|using|at|nach|ins|im|en|a|al|dans|sur|vers)\s+(?:(?:the|our|my|a|an|die|den|das|der|dem|unser\w*|eine?\w*|el|la|los|las|un|una|nuestr\w+|le|les|une|notre|nos)\s+)?(?:[\w§-]+\s+){0,3}?(?:(?:de|del|of|in|von|aus|du|dans|en)\s+)?)";
 const VERBS: &str = r"\b(?:load|ingest|embed|index|insert|store|put|save|upsert|push|add|import|write|feed|vectori[sz]e|sync|lade|laden|einlesen|speicher\w*|indexier\w*|einbett\w*|schreib\w*|carg\w+|guard\w+|indexa\w*|inserta\w*|súbe\w*|charge\w*|indexe\w*|enregistre\w*|stocke\w*|insère\w*|ajoute\w*)\b";
 const ANY_STORE: &str = r"\b(?:vector[- ]?(?:store|database|db|index|table)|vektor(?:datenbank|speicher|store)|base (?:de datos )?vectorial|base vectorielle|almacén vectorial)\b";
 

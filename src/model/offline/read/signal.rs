@@ -314,7 +314,7 @@ pub fn things(m: &Masked, text: &str) -> Vec<Arg> {
     let text = &m.open(text);
     for (thing, words) in THINGS {
         let behind = format!(
-            r"\b(?:{words})(?:\s+(?:called|named|namens|llamad[oa]|nommée?|id|nr\.?|number|mit der id|con id))*\s*[:=]?\s*(§[qkdhnfcb]\d+§(?:/[\w.-]+)?|(?-i:[A-Z][\w-]*(?:\s+(?:[A-Z][\w-]*|\d+))+)|[A-Za-z0-9][\w./:-]*)"
+            r"\b(?:{words})(?:\s+(?:(?:in|im|de|en|dans)\s+)?§s\d+§,?)?(?:\s+(?:called|named|namens|llamad[oa]|nommée?|id|nr\.?|number|mit der id|con id))*\s*[:=]?\s*(§[qkdhnfcb]\d+§(?:/[\w.-]+)?|(?-i:[A-Z][\w-]*(?:\s+(?:[A-Z][\w-]*|\d+))+)|[A-Za-z0-9][\w./:-]*)"
         );
         let before = format!(
             r"\b(?:the|der|die|das|dem|den|our|my|unser\w*)\s+(?:§s\d+§[\s-]+)?(§[qkdhfc]\d+§|[A-Za-z0-9][\w./:-]*)[\s-]+(?:§s\d+§[\s-]+)?(?:{words})\b"
@@ -330,7 +330,8 @@ pub fn things(m: &Masked, text: &str) -> Vec<Arg> {
             let known = lexicon::verb(&word).is_some()
                 && !said.starts_with('§')
                 && !matches!(thing, "topic" | "queue");
-            (!value.is_empty() && !has(NO_NAME, &word) && !known).then_some(value)
+            let quoted = said.starts_with('§');
+            (!value.is_empty() && (quoted || !has(NO_NAME, &word)) && !known).then_some(value)
         });
         if let Some(value) = value {
             out.push(arg(Role::Field(thing.to_owned()), lit(value)));

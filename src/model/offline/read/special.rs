@@ -242,6 +242,29 @@ fn files(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
             },
         )]);
     }
+    // The file that started the flow: "parse it", "turn it into JSON".
+    if no_service
+        && path.is_none()
+        && m.one(t, "u").is_none()
+        && let Some(format) = mem.incoming_file.clone()
+        && (has(
+            r"^(?:parse|read|open|extract|import|load|process|lies|lese|parse\w*|öffne|lee|abre|analiza|procesa|lis|ouvre|analyse)\w*\s+(?:it|them|this|that|the (?:file|csv|rows?|content|contents|data|sheet|attachment)|es|sie|ihn|die (?:datei|zeilen|daten)|den inhalt|lo|los|el archivo|las filas|le fichier|le|la|les lignes|its \w+)\b|^(?:parséalo|léelo|ábrelo|lis-le)",
+            &opened,
+        ) || format != "json"
+            && has(
+                r"^(?:convert|turn|transform|wandle?|konvertiere|convierte|conviértelo|convertis)\w*\s+(?:it|them|this|the (?:file|csv|rows?)|es|sie|die datei|lo|le)?\s*(?:to|into|in|a|en)\s+(?:an?\s+)?json\b",
+                &opened,
+            ))
+    {
+        mem.incoming_file = None;
+        return Some(vec![mem.step(
+            t,
+            Does::FromFile {
+                format,
+                options: Vec::new(),
+            },
+        )]);
+    }
     if no_service
         && has(
             r"\b(?:parse|read|convert|extract)\w*\b.{0,25}\b(csv|xlsx|excel|json|xml|html|pdf|ics|ods)s?\b",

@@ -45,6 +45,26 @@ pub fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Found {
         },
     };
     several::rhythm(&whole.join(" "), &mut found);
+    if matches!(
+        found.triggers.as_slice(),
+        [Trigger::Webhook { .. } | Trigger::Form { .. } | Trigger::Service { .. }]
+    ) {
+        let plain = mem.m.plain(&whole.join(" "));
+        mem.incoming_file = first(
+            r"\b(csv|xlsx|xls|excel|json|xml|pdf|ics|ods)[\s-]*(?:files?|datei(?:en)?|attachments?|anh[aä]ng\w*|uploads?|export|documents?|dokument\w*)\b|\b(?:archivos?|fichiers?|adjuntos?)\s+(csv|xlsx|excel|json|xml|pdf)\b|\*?\.(csv|xlsx|xml|pdf)\b",
+            &plain,
+        )
+        .or_else(|| {
+            first(r"\b(?:receives?|accepts?|takes?|gets?|empfängt|recibe|reçoit)\s+(?:an?|ein\w*|un\w?)\s+(pdf|csv|xlsx|xml)\b", &plain)
+        })
+        .map(str::to_lowercase)
+        .map(|f| if matches!(f.as_str(), "excel" | "xls") { "xlsx".to_owned() } else { f });
+        if mem.incoming_file.as_deref().is_some_and(|f| f != "json")
+            && let [Trigger::Webhook { file, .. }] = found.triggers.as_mut_slice()
+        {
+            *file = true;
+        }
+    }
     found
 }
 

@@ -416,6 +416,19 @@ fn bare_weekday_times(text: &str, found: &mut Vec<Timed>) {
 /// "last Monday", "since Monday", "until Friday", "10 times per day", "of the last week" repeat nothing.
 fn not_a_schedule(text: &str, span: &Range<usize>) -> bool {
     let before = text.get(..span.start).unwrap_or_default();
+    // "run this every night", "into the list every Monday"
+    let rhythm = has(
+        r"^\s*(?:every|each|jede[nrms]?|alle|cada|todos los|todas las|chaque|tous les|toutes les)\b",
+        text.get(span.clone()).unwrap_or_default(),
+    );
+    if rhythm
+        && has(
+            r"\b(?:this|it|folder|ordner|carpeta|dossier|board|list|liste|table|channel|sheet|file|project)\s*$",
+            before,
+        )
+    {
+        return false;
+    }
     has(
         r"\b(?:last|past|since|until|by|previous|next|this|letzten?|seit|bis|nächsten?|for|times|per|at most|more than|max(?:imum)?|the|older than|within|folder|ordner|carpeta|dossier|board|list|table|channel|sheet|called|named|namens|file|project)\s*$",
         before,

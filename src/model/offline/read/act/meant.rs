@@ -201,6 +201,23 @@ pub(super) fn implied(
             return seen;
         }
     }
+    // "set sent to true", "mark them as done": the rows that were read, not what was told of them.
+    if verb.verb == "update"
+        && has(
+            r"^(?:set|mark|flag|update|setze?n?|markiere?n?|marca\w*|pon|marque\w*|mets)\b",
+            strip_lead(text),
+        )
+        && mem.used.last().is_some_and(|e| {
+            e.is("queue") || e.is("chat") || e.is("mail") || e.is("sms") || e.is("files")
+        })
+        && let Some((rows, _)) = mem
+            .read
+            .iter()
+            .rev()
+            .find(|(e, _)| e.is("db") || e.is("sheet") || e.is("base"))
+    {
+        return Some(rows);
+    }
     if matches!(
         verb.verb.as_str(),
         "publish" | "update" | "delete" | "move" | "reply" | "create" | "add" | "append"

@@ -433,7 +433,7 @@ pub(super) fn unknown_service(mem: &Memory<'_>, text: &str) -> Option<String> {
         r"\b(?:to|into|on|in|from|via|using|with|en|a|sur|dans|vers|desde)\s+(?:our |the |my |nuestro |notre )?((?-i:[A-Z])[\w.-]{2,}(?:\s(?-i:[A-Z])\w+)?)",
         &plain,
     )?;
-    (!has(r"^(?:csv|pdf|json|api|sql|llm|html|excel|utc|eur|usd|english|german|spanish|french|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|inbox|done|i)\b", said)).then(|| said.to_owned())
+    (!has(r"^(?:csv|pdf|json|api|sql|llm|html|excel|utc|eur|usd|english|german|spanish|french|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|inbox|done|liste|lista|tabelle|tabla|ordner|carpeta|dossier|spalte|kanal|canal|projekt|proyecto|board|table|list|folder|channel|sheet|column|database|queue|topic|i)\b", said)).then(|| said.to_owned())
 }
 
 /// Tweets live on X, pull requests on GitHub.

@@ -5,7 +5,7 @@ use super::*;
 use crate::model::offline::plan::Role;
 
 /// Words for a date that things have, in the languages.
-pub const DATE: &str = r"(?:(?:[\w-]+ ){0,2}?(?:due(?: date)?|deadline|date|start(?: date| time)?|end(?: date)?|expiry|expiration|renewal|birthday|appointment|meeting|event|webinar|call|booking|check-?in|check-?out|arrival|departure|delivery|flight|trip|class|lesson|session|course|interview|fällig\w*|frist|termin|beginn|start|ende|ablauf\w*|geburtstag|abreise|anreise|kurs|vencimiento|fecha(?: de \w+)?|cita|inicio|fin|entrega|échéance|date(?: de \w+| d'\w+)?|rendez-vous|début|fin)\b)";
+pub const DATE: &str = r"(?:(?:[\w§-]+ ){0,2}?(?:due(?: date)?|deadline|date|start(?: date| time)?|end(?: date)?|expiry|expiration|renewal|birthday|appointment|meeting|event|webinar|call|booking|check-?in|check-?out|arrival|departure|delivery|flight|trip|class|lesson|session|course|interview|fällig\w*|frist|termin|beginn|start|ende|ablauf\w*|geburtstag|abreise|anreise|kurs|vencimiento|fecha(?: de \w+)?|cita|inicio|fin|entrega|échéance|date(?: de \w+| d'\w+)?|rendez-vous|début|fin)\b)";
 const BEFORE: &str = r"(?:before|prior to|ahead of|in advance of|vor|antes (?:de|del)|avant)";
 const AFTER: &str = r"(?:after|following|nach|después (?:de|del)|tras|après)";
 const MINE: &str = r"(?:the |a |an |their |his |her |its |each |every |my |our |der |die |das |dem |den |ihrem |ihrer |seinem |jede[mnrs]? |la |el |su |cada |le |leur |sa |son |chaque |l')?";
@@ -42,9 +42,6 @@ fn date_field(words: &str) -> Val {
 impl Flow<'_, '_> {
     /// "…, two days before the appointment, …": what is said happens then.
     pub(super) fn dated(&mut self, text: &str) -> bool {
-        if self.due_ones(text) {
-            return true;
-        }
         let Some((seconds, words, span)) = moved(text) else {
             return false;
         };
@@ -79,7 +76,7 @@ impl Flow<'_, '_> {
     }
 
     /// "for those ending in 30 days send a reminder": only what has its date then.
-    fn due_ones(&mut self, text: &str) -> bool {
+    pub(super) fn due_ones(&mut self, text: &str) -> bool {
         let pattern = r"^(?:(?:for|bei|für|para|pour)\s+)?(?:(?:those|these|all|any|the ones?|each one|each|every(?: one)?|diejenigen|alle|jene\w*|die|los|las|aquell\w+|cada un[oa]|ceux|celles|chaque)\s+)(?:[\w-]+\s+)?(?:(?:that|which|who)\s+(?:are\s+|is\s+)?|die\s+|que\s+|qui\s+)?(?:(end|expire|due|start|renew|run out|auslauf|ablauf|fällig|enden|venc|termin|caduc|empiez|expir|arriv)\w*)\s+(?:(in|exactly in|within|en|dentro de|dans|innerhalb von)\s+)(?:the next\s+|exactly\s+|genau\s+)?({num}\s+(?:{day}|{week}|{month}))[,:]?\s*(.*)$";
         let Some(c) = rx(pattern).captures(text) else {
             return false;

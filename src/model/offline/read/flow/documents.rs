@@ -74,8 +74,18 @@ impl Flow<'_, '_> {
             }
             _ => {}
         }
+        let fetched = self.tree.here().iter().any(|s| {
+            matches!(
+                s.does,
+                Does::Service {
+                    verb: Verb::Download,
+                    ..
+                } | Does::ReadDisk { .. }
+                    | Does::FromFile { .. }
+            )
+        });
         if !read
-            && before == 0
+            && !fetched
             && let Some(host) = self
                 .mem
                 .trigger

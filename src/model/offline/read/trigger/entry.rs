@@ -73,6 +73,7 @@ pub(super) fn webhook(
         path,
         fields,
         auth: auth_of(whole),
+        file: false,
     });
     let (event, done) = split_event(&clause.text);
     let opens = has(r"^(?:(?:and|hey|hi|please),?\s+)?{if}\b", &clause.text);
@@ -90,6 +91,10 @@ pub(super) fn webhook(
         ))
         .or(first(
             r"§h\d+§\s+((?:returns?|answers?|responds?|gives?|delivers?)\s.+)$",
+            &clause.text,
+        ))
+        .or(first(
+            r"§h\d+§(?:\?\S+)?(?:\s+§[rb]\d+§)?\s+((?:looks?|gets?|fetches|reads?|finds?|creates?|adds?|inserts?|saves?|stores?|sends?|posts?|runs?|starts?|calls?|writes?|searches|queries|deletes?|updates?)\s.+)$",
             &clause.text,
         ))
         .map(str::to_owned);

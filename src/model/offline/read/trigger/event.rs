@@ -375,6 +375,10 @@ pub(super) fn split_event(text: &str) -> (String, Option<String>) {
                 prev,
             )
             && !prev.ends_with(':')
+            // "a new Telegram message in chat 7": a noun behind its service
+            && !(prev.starts_with('§')
+                && lexicon::noun(&lower).is_some()
+                && has(r"^(?:in|to|from|on|at|by|en|auf|aus)$", next))
             // "a deal changes to won": told of the event, not asked for.
             && !(lower.ends_with('s') && has(r"^{if}\b", text))
         {

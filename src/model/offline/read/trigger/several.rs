@@ -7,7 +7,7 @@ use super::*;
 const OR: &str =
     r"(?:or else|or|oder|o bien|o|ou bien|ou|as well as|sowie|and also|and additionally|plus)";
 /// How a second trigger begins behind an "or".
-const OPENS: &str = r"(?:{if}|every|each|on (?:each|every|a|an|new)|upon|by hand|by (?:a|an|another)|manually|on demand|called|triggered|via|through|from (?:a|an|another)|POST|GET|an? (?:new )?|{new}|jede\w*|alle|täglich|stündlich|von hand|manuell|bei|cada|a mano|manualmente|chaque|tous|toutes|à la main|manuellement)\b";
+const OPENS: &str = r"(?:{if}|every|each|on (?:each|every|a|an|new)|upon|by hand|by (?:a|an|another)|manually|on demand|called|triggered|via|through|from (?:a|an|another)|POST|GET|an? (?:new )?|{new}|jede\w*|alle|täglich|stündlich|von hand|manuell|bei|cada|a mano|manualmente|chaque|tous|toutes|à la main|manuellement|(?:in|on|bei|en|dans)\s+(?:the |our |my )?§s\d+§\s+(?:an?|the|ein\w*|der|die|das|un|una|une|el|la|le))\b";
 
 /// Says by itself when to start.
 fn starts(m: &Masked, text: &str) -> bool {
@@ -56,8 +56,59 @@ fn second(m: &Masked, clauses: &[Clause]) -> Option<(usize, usize)> {
     None
 }
 
+/// "a contact is created in HubSpot or in Pipedrive": the same event of two services.
+fn same_event(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Option<Found> {
+    let m = mem.m;
+    let text = clauses.first()?.text.clone();
+    let caps = rx(&format!(
+        r"(§s\d+§)\s+{OR}\s+(?:(?:in|from|on|bei|aus|von|en|de|dans|sur)\s+)?(?:our |my |the )?(§s\d+§)"
+    ))
+    .captures(&text)?;
+    let (whole, one, two) = (
+        caps.get(0)?.range(),
+        caps.get(1)?.as_str(),
+        caps.get(2)?.as_str(),
+    );
+    let both = [one, two].iter().all(|mark| {
+        m.entity(mark)
+            .and_then(|e| e.service)
+            .is_some_and(|s| !s.triggers.is_empty())
+    });
+    if !both
+        || !has(r"^(?:{if}|{new}|on|upon|for|bei|each|every|an?)\b", &text)
+        || !when::schedules(&m.open(&text)).is_empty()
+    {
+        return None;
+    }
+    let with = |mark: &str| {
+        let mut said = text.clone();
+        said.replace_range(whole.clone(), mark);
+        said
+    };
+    let mut trial = clauses.clone();
+    if let Some(c) = trial.first_mut() {
+        c.text = with(one);
+    }
+    let mut first = super::find_one(mem, &mut trial);
+    let mut other = vec![Clause {
+        text: event::split_event(&with(two)).0,
+        join: Join::Start,
+        sentence: 0,
+    }];
+    let mut second = super::find_one(mem, &mut other);
+    if first.guessed || second.guessed {
+        return None;
+    }
+    first.triggers.append(&mut second.triggers);
+    *clauses = trial;
+    Some(first)
+}
+
 /// Two triggers, and the clauses that are left; nothing when the request has one.
 pub(super) fn find(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>) -> Option<Found> {
+    if let Some(found) = same_event(mem, clauses) {
+        return Some(found);
+    }
     let m = mem.m;
     let (at, place) = second(m, clauses)?;
     let mut tail = clauses.clone();
@@ -143,14 +194,18 @@ pub(super) fn rhythm(whole: &str, found: &mut Found) {
 pub(super) fn looks_for_news(m: &Masked, clauses: &[Clause]) -> bool {
     clauses.iter().take(2).any(|c| {
         let text = clause_lead(&c.text);
+        let watches = has(
+            r"^(?:watch|monitor|überwache?|beobachte?|vigila|surveille|observe)\b",
+            text,
+        );
         has(
             r"^(?:check|watch|monitor|look|scan|prüfe?|überwache?|kontrolliere?|schau\w*|sieh|revisa|comprueba|vigila|mira|vérifie|surveille|regarde)\b",
             text,
-        ) && has(
+        ) && (watches || has(
             r"\b(?:for|auf|nach|por|si|ob|if|pour|de)\s+(?:(?:there (?:are|is)|hay|any|some|es|a)\s+)*(?:{new}|incoming|unread|neue\w*|eingehende\w*|nuev\w+|nouve\w+)\b",
             text,
-        ) && services_in(m, text).iter().any(|e| {
-            e.service.is_some_and(|s| s.is("mail") && polls(s))
+        )) && services_in(m, text).iter().any(|e| {
+            e.service.is_some_and(|s| s.is("mail") && (polls(s) || s.actions.is_empty()))
         })
     })
 }
