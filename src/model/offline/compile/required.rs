@@ -17,7 +17,7 @@ impl Draft<'_> {
                 .into_iter()
                 .filter(|f| f.code == "n8n/parameter")
                 .filter_map(|f| {
-                    let label = f.message.split_once(EMPTY)?.0.trim_matches('"').to_owned();
+                    let label = f.message.split_once(EMPTY)?.0.split('"').nth(1).unwrap_or_default().to_owned();
                     let (node, place) = f.pointer.strip_prefix("/nodes/")?.split_once("/parameters")?;
                     Some((node.parse().ok()?, place.to_owned(), label))
                 })

@@ -10,7 +10,7 @@ use crate::model::offline::read::value::{arg, lit};
 /// Words that ask for a model.
 const THINKS: &str = r"\b(?:agent\w*|assistant|assistent\w*|asistente|llm|ai|ki|ia|chat ?gpt|gpt[-\w.]*|claude|gemini|system ?prompt|memory|gedächtnis|memoria|mémoire|questions?|fragen|preguntas|tools?)\b";
 const VOICE: &str = r"\b(?:voice|audio)[- ]?(?:messages?|notes?|memos?)?\b|\bsprachnachricht\w*|\b(?:mensaje|nota)s? de (?:voz|audio)\b|\b(?:message|note)s? (?:vocale?s?|vocaux|audio)\b";
-const HEARS: &str = r"\b(?:transcri\w+|transkri\w+|write (?:it|them) down|speech[- ]to[- ]text|verschriftlich\w*|retranscri\w*)\b";
+const HEARS: &str = r"\b(?:transcr[ií]\w+|transkri\w+|write (?:it|them) down|speech[- ]to[- ]text|verschriftlich\w*|retranscri\w*)\b";
 
 /// What the trigger's own text is called on this service.
 fn text_of(key: &str) -> &'static str {
@@ -44,7 +44,8 @@ pub fn obeys(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, first: &mut Vec<St
                 && !has(r"/.*/", &e.value)
         })
         .map(|(i, e)| (format!("§{}{i}§", e.kind.letter()), e.value.trim().to_owned()));
-    let voice = has(VOICE, &plain) && has(HEARS, &plain);
+    let request = m.plain(&m.open(&m.text));
+    let voice = has(VOICE, &request) && has(HEARS, &request);
     if has(THINKS, &plain) && !(voice && !has(r"\b(?:agent\w*|assistant|assistent\w*|asistente|memory|answers? (?:my|the|our|customer) questions?)\b", &plain)) {
         return false;
     }

@@ -59,7 +59,7 @@ fn had_done(m: &Masked, text: &str) -> String {
 fn told(m: &Masked, text: &str) -> String {
     let works = WORKS.iter().map(|(w, _)| *w).collect::<Vec<_>>().join("|");
     let pattern = rx(&format!(
-        r"(?P<before>(?:^|[.;:,\n]|\S)\s*)(?P<join>\b(?:and|und|then|dann|danach|y|et|puis|luego)\s+)?\b(?P<article>{ARTICLE})?(?P<model>{MODEL})(?:\s+(?:model|modell|node))?\s+(?:daraus\s+|then\s+|dann\s+)?(?P<verb>{GIVES}|{works})\b(?P<rest>[^.;\n→]*)"
+        r"(?P<before>^|[.;:,\n]\s*|\S\s+)(?P<join>(?:and|und|then|dann|danach|y|et|puis|luego)\s+)?(?P<article>{ARTICLE})?(?P<model>{MODEL})(?:\s+(?:model|modell|node))?\s+(?:daraus\s+|then\s+|dann\s+)?(?P<verb>{GIVES}|{works})\b(?P<rest>[^.;\n→]*)"
     ));
     let mut out = String::new();
     let mut from = 0;
@@ -85,24 +85,16 @@ fn told(m: &Masked, text: &str) -> String {
                 || if is_list(&rest) { "extract" } else { "write" },
                 |(_, v)| *v,
             );
-        out.push_str(text.get(from..start).unwrap_or_default().trim_end());
-        let cut = out.trim_end();
-        let open = cut.is_empty() || cut.ends_with(['.', ';', ':', ',', '\n', '→']);
-        out.truncate(cut.len());
-        out.push_str(match (cut_empty(&out), open) {
-            (true, _) => "",
-            (_, true) => " ",
-            _ => ", ",
-        });
-        out.push_str(&format!("let {}{} {verb}{rest}", name("article"), name("model")));
+        out.push_str(text.get(from..start).unwrap_or_default().trim_end_matches(' '));
+        if !out.is_empty() && !out.ends_with('\n') {
+            let open = out.ends_with(['.', ';', ':', ',', '→']);
+            out.push_str(if open { " " } else { ", " });
+        }
+        out.push_str(&format!("let {}{} {verb}{rest}", name("article").to_lowercase(), name("model")));
         from = whole.end();
     }
     out.push_str(text.get(from..).unwrap_or_default());
     out
-}
-
-fn cut_empty(text: &str) -> bool {
-    text.is_empty()
 }
 
 /// The values that are handed back, without their form and their ranges.
@@ -150,7 +142,7 @@ fn agents(text: &str) -> String {
                 b => format!("{b}, "),
             };
             let lead = if part(1).ends_with('\n') { part(1).to_owned() } else { lead };
-            format!("{lead}let {} {verb}", part(3))
+            format!("{lead}let {} {verb}", part(3).to_lowercase())
         })
         .into_owned()
 }

@@ -11,7 +11,7 @@ fn models_that_return_something_get_an_order() {
     for (request, want) in [
         (
             "Get the mail. An LLM returns name, email and score (0 to 100) as JSON. Post it.",
-            "Get the mail. let An LLM extract name, email and score. Post it.",
+            "Get the mail. let an LLM extract name, email and score. Post it.",
         ),
         (
             "ein LLM liefert daraus name und score als JSON",

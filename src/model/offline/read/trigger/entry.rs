@@ -90,7 +90,7 @@ pub(super) fn webhook(
             &clause.text,
         ))
         .or(first(
-            r"§h\d+§\s+((?:returns?|answers?|responds?|gives?|delivers?)\s.+)$",
+            r"§h\d+§(?:\?\S*)?\s+(?:(?:must|should|shall|has to|needs to|will|muss|soll|debe|doit)\s+)?((?:returns?|answers?|responds?|gives?|delivers?|reply|replies|antworte\w*|liefer\w*|responde\w*|devolver|devuelv\w*|répond\w*|renvo\w*)\s.+)$",
             &clause.text,
         ))
         .or(first(
@@ -152,7 +152,7 @@ pub(super) fn webhook(
             &next.text,
         )
         .or(first(
-            r"§h\d+§\s+((?:returns?|answers?|responds?|gives?|delivers?)\s.+)$",
+            r"§h\d+§(?:\?\S*)?\s+(?:(?:must|should|shall|has to|needs to|will|muss|soll|debe|doit)\s+)?((?:returns?|answers?|responds?|gives?|delivers?|reply|replies|antworte\w*|liefer\w*|responde\w*|devolver|devuelv\w*|répond\w*|renvo\w*)\s.+)$",
             &next.text,
         ))
         .map(str::to_owned);
