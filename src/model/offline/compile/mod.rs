@@ -37,6 +37,7 @@ mod roles;
 pub(in crate::model::offline) mod schedule;
 mod service;
 mod sheet;
+mod sifted;
 mod signal;
 mod steps;
 mod stores;

@@ -76,7 +76,7 @@ pub fn obeys(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, first: &mut Vec<St
         };
         first.push(mem.step("voice message", Does::Filter { condition }));
         for c in clauses.iter_mut() {
-            c.text = rx(&format!(r"^(?:{{if}})\s.*?(?:{VOICE})[^,]*$")).replace(&c.text, "").into_owned();
+            c.text = rx(&format!(r"^(?:{{if}})\s[^,]*?(?:{VOICE})[^,]*(?:,\s*|$)")).replace(&c.text, "").into_owned();
         }
         reply(clauses);
         clauses.retain(|c| c.text.chars().any(char::is_alphanumeric));
@@ -128,7 +128,13 @@ fn reply(clauses: &mut [Clause]) {
         if let Some(f) = rx(r"^(?:(?:and|und|y|et|then|dann)\s+)?(?:it\s+)?(?:answers?|repl(?:y|ies)|responds?|responde(?:me)?|contésta(?:me|le)?|contesta|antworte?t?|réponds?(?:-moi)?)\b(?:\s+(?:me|mir))?").find(&c.text) {
             let rest = c.text.get(f.end()..).unwrap_or_default().trim().to_owned();
             let there = has(r"\b(?:same|selben|gleichen|mismo|même)\s+chat\b", &rest);
-            c.text = if there { format!("reply {rest}") } else { format!("reply in the same chat {rest}") };
+            let what = if there {
+                rx(r"^.*?\bchat\b\s*").replace(&rest, "").into_owned()
+            } else {
+                rest
+            };
+            let what = rx(r"^(?:con|mit|avec)\s+").replace(&what, "with ").into_owned();
+            c.text = format!("reply in the same chat {what}").trim_end().to_owned();
         }
     }
 }

@@ -23,7 +23,10 @@ const WORKS: &[(&str, &str)] = &[
 pub fn plain(m: &Masked, text: &str) -> String {
     let text = had_done(m, text);
     let text = told(m, &text);
-    agents(&text)
+    let text = agents(&text);
+    rx(r"[,;]?\s+(?:(?:and|und|y|et)\s+)?(?:the|der|el|le)\s+(?:webhook|endpoint|api)\s+(?:then\s+)?(?:returns?|answers?(?: with)?|responds?(?: with)?|antwortet(?: mit)?|liefert|responde(?: con)?|devuelve|renvoie|répond(?: avec)?)\s+(§b\d+§)")
+        .replace_all(&text, ", then respond with $1")
+        .into_owned()
 }
 
 fn is_model(m: &Masked, said: &str) -> bool {

@@ -13,7 +13,7 @@ pub fn provider(m: &Masked, t: &str) -> Option<String> {
 
 pub(super) fn media(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
     let m = mem.m;
-    if has(r"\b(?:transcri\w+|transkribier\w*|transcrib\w+)\b", t) && !has(r"\bagent\b", t) {
+    if has(r"\b(?:transcr[ií]\w+|transkribier\w*)\b", t) && !has(r"\bagent\b", t) {
         let mut out = Vec::new();
         let drive = mem
             .trigger
