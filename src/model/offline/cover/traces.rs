@@ -8,6 +8,8 @@ use serde_json::Value;
 
 /// All texts of the workflow's nodes.
 pub(super) struct Traces {
+    /// Addresses that triggers listen on: they hold paths, not names.
+    paths: String,
     /// Lower case, as it stands.
     plain: String,
     /// Letters and digits only.
@@ -23,6 +25,7 @@ impl Traces {
     pub(super) fn of(workflows: &[&Workflow]) -> Self {
         let mut plain = String::new();
         let mut types = Vec::new();
+        let mut paths = String::new();
         for workflow in workflows {
             for node in workflow.nodes.iter().filter(|n| !n.is_sticky()) {
                 let kind = node.node_type().to_lowercase();
@@ -34,6 +37,15 @@ impl Traces {
                     // A node's name repeats the request; only where the node has no type of its own does it say what it is for.
                     if !stands_in(&kind) {
                         map.remove("name");
+                    }
+                }
+                if kind.ends_with("webhook") || kind.ends_with("trigger") {
+                    if let Some(path) = value
+                        .pointer_mut("/parameters")
+                        .and_then(Value::as_object_mut)
+                        .and_then(|p| p.remove("path"))
+                    {
+                        collect(&path, &mut paths);
                     }
                 }
                 collect(&value, &mut plain);
@@ -50,6 +62,7 @@ impl Traces {
             .collect();
         Traces {
             bare: bare(&plain),
+            paths: bare(&paths.to_lowercase()),
             numbers,
             rhythm: types
                 .iter()
@@ -62,6 +75,7 @@ impl Traces {
     pub(super) fn holds(&self, e: &Entity) -> bool {
         match e.kind {
             Kind::Service => e.service.is_none_or(|s| self.serves(s, &e.value)),
+            Kind::Path | Kind::Url if self.paths.contains(&bare(&e.value.to_lowercase())) => true,
             Kind::Phone | Kind::Number => {
                 let digits: String = e.value.chars().filter(char::is_ascii_digit).collect();
                 self.bare.contains(&digits)

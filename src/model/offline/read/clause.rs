@@ -267,7 +267,16 @@ pub fn clauses(sentence: &str, index: usize) -> Vec<Clause> {
             } else {
                 left.trim().to_owned()
             };
-            push_with_label(&mut out, &left, join, kind, index);
+            // "invoice: forward it, complaint: a ticket": labels with colons, as with arrows
+            let labels =
+                kind == Join::Arrow || kind == Join::Colon && sentence.matches(": ").count() > 1;
+            push_with_label(
+                &mut out,
+                &left,
+                join,
+                if labels { Join::Arrow } else { kind },
+                index,
+            );
             from = if keeps_mark { *start } else { *end };
             join = kind;
             then = has(r"\b(?:then|dann|luego|puis|ensuite)\b", mark);
@@ -293,7 +302,7 @@ fn push_with_label(out: &mut Vec<Clause>, left: &str, join: Join, next: Join, se
     if next == Join::Arrow
         && let Some((head, label)) = left.rsplit_once(", ")
         && label.split_whitespace().count() <= 4
-        && (starts_predicate(head, Join::Comma) || has(r"^\d+$|^\S+$", head))
+        && (starts_predicate(head, Join::Comma) || has(r"^\d+$|^\S+$|^§s\d+§", head))
     {
         out.push(Clause {
             text: head.trim().to_owned(),

@@ -194,6 +194,17 @@ pub fn read(m: &Masked, text: &str) -> Option<Cond> {
 /// "any country except DE": the exception compares the same field.
 fn bare_after(m: &Masked, left: &Cond, text: &str) -> Option<Cond> {
     match left {
+        // "contains AI or LLM but not X": the same comparison with another word
+        Cond::Any { of } | Cond::All { of } => bare_after(m, of.first()?, text),
+        Cond::Compare {
+            left,
+            op: op @ (Cmp::Contains | Cmp::StartsWith | Cmp::EndsWith),
+            ..
+        } => Some(Cond::Compare {
+            left: left.clone(),
+            op: *op,
+            right: word_value(m, text)?,
+        }),
         Cond::Compare { left, .. } => Some(Cond::Compare {
             left: left.clone(),
             op: Cmp::Eq,
@@ -205,6 +216,13 @@ fn bare_after(m: &Masked, left: &Cond, text: &str) -> Option<Cond> {
 
 fn sign(text: &str) -> String {
     let mut t = text.replace('\n', " ");
+    // how long it must hold is no part of the comparison
+    t = rx(r"(\d[\d.,]*\S*)\s+(?:for|during|seit|durante|pendant)\s+(?:at least |more than )?\d+\s*(?:{second}|{minute}|{hour})\s*$")
+        .replace(&t, "$1")
+        .into_owned();
+    t = rx(r"\blabel(?:l?ed)\s+(?:as\s+)?(§q\d+§|[\w-]+)")
+        .replace_all(&t, "label is $1")
+        .into_owned();
     t = rx(r"\b(?:must|has to|have to|needs? to|should|shall|muss|müssen|deben?|doit|doivent)\s+(not |nicht |no |pas )?(?:be|ser|être|sein)\b").replace_all(&t, "is $1").into_owned();
     t = rx(r"\b(?:must|has to|have to|needs? to|should|shall|muss|müssen|deben?|doit|doivent)\s+")
         .replace_all(&t, "")
@@ -433,7 +451,10 @@ fn short(text: &str) -> bool {
 
 /// The field that is compared; empty when only a pronoun stands there, none when a whole sentence does.
 fn subject_name(m: &Masked, text: &str) -> Option<String> {
-    let plain = m.plain(text);
+    let text = rx(r"\s+(?:from|in|of|on|von|aus|de|en|dans)\s+(?:the |our |my )?§s\d+§.*$")
+        .replace(text, "")
+        .into_owned();
+    let plain = m.plain(&text);
     let t = rx(
         r"^(?:.*\b(?:whose|where|with|deren|dessen|wo|cuyo|cuya|cuyos|dont|avec|con|mit|bei)\s+)",
     )

@@ -154,7 +154,7 @@ impl Flow<'_, '_> {
     /// A condition for sure; what was taken for a yes/no field is said in a note.
     fn sure(&mut self, text: &str) -> Cond {
         let m = self.mem.m;
-        let found = cond::condition(m, text);
+        let found = cond::condition(m, text).or_else(|| self.same_field(text));
         if found.is_none() && text.split_whitespace().count() > 4 {
             let note = unread_note(self.mem.language, &m.plain(text), &cond::flag_name(m, text));
             self.mem.notes.push(note);
@@ -178,6 +178,24 @@ impl Flow<'_, '_> {
                 self.subject = Some(name.clone());
             }
         }
+    }
+
+    /// "si es España" after "si el país es México": the field is the one compared before.
+    fn same_field(&self, text: &str) -> Option<Cond> {
+        let m = self.mem.m;
+        let value = first(
+            r"^(?:{if})\s+(?:it\s+|sie\s+|er\s+|es\s+)?(?:is|es|ist|est|c'est|son)\s+(§q\d+§|[^\s,]+(?:\s+[^\s,]+)?)$",
+            text.trim(),
+        )?;
+        let name = self.word.clone()?;
+        let value = m
+            .one(value, "q")
+            .map_or_else(|| m.plain(value), |e| e.value.clone());
+        Some(Cond::Compare {
+            left: field(&name),
+            op: Cmp::Eq,
+            right: lit(value),
+        })
     }
 
     /// "If it is low" after "if the priority is high": the pronoun is the word compared before.
@@ -942,6 +960,13 @@ pub fn split_at_action(text: &str) -> (String, Option<String>) {
             // "When a webhook receives an order": told, not asked for.
             && !(word.ends_with('s') && has(r"^{if}\b", text));
         if goes || imperative {
+            // "is low just add a comment"
+            let just = has(r"^(?:just|simply|einfach|simplement|simplemente)$", prev) && i > 2;
+            let start = if just {
+                words.get(i - 1).map_or(start, |w| &w.0)
+            } else {
+                start
+            };
             return (
                 text.get(..*start).unwrap_or_default().trim().to_owned(),
                 text.get(*start..).map(str::to_owned),

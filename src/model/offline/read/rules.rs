@@ -9,15 +9,81 @@ use crate::model::offline::read::text::Masked;
 
 /// The masked text with its rules as conditional sentences.
 pub fn plain(m: &Masked, text: &str) -> String {
-    let text = asides(text);
-    let text = questions(&text);
+    let text = asides(&notes_on_types(m, text));
+    let text = questions(&opening(&text));
     lists(m, &text)
 }
 
-/// Words that cut badly: "if found update it", "page PagerDuty".
+/// "available (true/false)" names a field, not a choice.
+fn notes_on_types(m: &Masked, text: &str) -> String {
+    rx(r"\s*§r\d+§")
+        .replace_all(text, |c: &regex::Captures<'_>| {
+            let mark = c.get(0).map_or("", |w| w.as_str());
+            let kind = m.entity(mark.trim()).is_some_and(|e| {
+                has(
+                    r"^(?:true/false|true or false|yes/no|boolean|bool|number|string|integer)$",
+                    &e.value,
+                )
+            });
+            if kind { String::new() } else { mark.to_owned() }
+        })
+        .into_owned()
+}
+
+/// "Classify new Gmail mails …" with nothing said about when: it starts with each of them.
+fn opening(text: &str) -> String {
+    let told = has(
+        r"{if}\s|\b(?:webhook|{form}|cron|schedule|daily|hourly|weekly|monthly|nightly|every \w+|each (?:day|hour|morning|night|week|month)|täglich|stündlich|wöchentlich|jeden|jede|cada|diario|chaque|tous les|{manual}|endpoint|chat|agent|bot|sub-?workflow)\b|\bat \d",
+        text.split(['.', '\n']).next().unwrap_or(text),
+    );
+    if told {
+        return text.to_owned();
+    }
+    rx(r"^\s*(classify|categori[sz]e|triage|analy[sz]e|translate|label|tag|klassifiziere|clasifica|classe)\s+(?:the sentiment of\s+)?(?:(?:all|each|every|new|incoming|the|my|our|neue|nuevos|nouveaux)\s+)*(§s\d+§)\s+(e?-?mails?|messages?|tickets?|conversations?|issues?|reviews?|comments?|submissions?|responses?|leads?)\b")
+        .replace(text, |c: &regex::Captures<'_>| {
+            let part = |i: usize| c.get(i).map_or("", |x| x.as_str());
+            format!("When a new {} {} arrives, {} it", part(2), part(3).trim_end_matches('s'), part(1))
+        })
+        .into_owned()
+}
+
+/// Words that cut badly: "if found update it", "page PagerDuty", "gets a Slack message".
 fn asides(text: &str) -> String {
     let mut out = text.to_owned();
     for (said, meant) in [
+        (
+            r"\b(?:just |simply |only )?(?:gets?|receives?) an? (§s\d+§) (message|msg|notification|alert|post|mail|e-?mail|dm)\b",
+            "send a $1 $2",
+        ),
+        (
+            r"\b(?:just |simply |only )?(?:gets?|becomes?|become) an? (§s\d+§) (ticket|task|issue|card|deal|row|record|contact|item|lead)s?\b",
+            "create a $1 $2",
+        ),
+        (
+            r"(^|[.;,:\n]\s*(?:and\s+)?)((?:the\s+)?[^\W\d]\w*(?:\s+\w+)?)\s+(?:(?:just |simply )?(?:goes|go|geht|gehen|va|van)\s+(?:to|an|a|à)\s+(§m\d+§)(?:\s+(?:by|via|per|por|par)\s+(?:e-?mail|mail|correo))?)",
+            "$1$2 → send an email to $3",
+        ),
+        (
+            r"(^|[.;,:\n]\s*(?:and\s+)?)((?:the\s+)?[^\W\d]\w*)\s+(?:(?:becomes?|werden zu|wird zu)\s+(?:an? )?(§s\d+§) (ticket|task|issue|card|deal|row|record|contact|item|lead)s?)\b",
+            "$1$2 → create a $3 $4",
+        ),
+        (
+            r"\b(?:goes|go|geht|gehen|va|van)\s+(?:to|an|a|à)\s+(§m\d+§)(?:\s+(?:by|via|per|por|par)\s+(?:e-?mail|mail|correo))?",
+            "send an email to $1",
+        ),
+        (
+            r"\b(?:let|have|ask)\s+((?:an? |the )?(?:§s\d+§|§d\d+§|gpt[\w.-]*|ai|llm|ki|claude|gemini|mistral))\s+(?:to\s+)?(?:decide|determine|judge|tell)\s+(?:if|whether)\s+(?:(?:it|they|the \w+)(?:'s|\s+is|\s+are)\s+)?(?:an?\s+)?(\w[\w -]*?(?:,\s*[\w -]+?)*,?\s+or\s+)",
+            "classify it with $1 as $2",
+        ),
+        (
+            r"(^|[.;,]\s+)(?:and\s+)?(?:the )?rest\s*(?:→|:|,|\s)\s*(ignore|nothing|skip|drop|nada|ignorieren)\b",
+            "$1otherwise do nothing",
+        ),
+        // a target without a verb: "if total > 1000 slack #vip"
+        (
+            r"\b({if}\s[^,;.\n→]*?(?:\d\S*|[^\W\d]{3,}))\s+(§s\d+§\s+§[ca]\d+§)(\s*(?:[,;.\n]|$))",
+            "$1, post to $2$3",
+        ),
         (
             r"\b(if|when|wenn|falls|si)\s+(found|it exists|they exist|(?:it(?:'s| is) )?there|yes|so|ja|nein|gefunden|existe|existiert|trouvée?)\s+(?:then\s+)?(update|create|add|send|post|notify|set|append|delete|reply|answer|aktualisiere|erstelle|sende|schick\w*|actualiza|crea|envía|mets|crée|envoie)\b",
             "$1 $2, $3",
@@ -90,7 +156,13 @@ fn head_of(m: &Masked, said: &str) -> (String, Head) {
         .replace(said.trim(), "")
         .trim()
         .to_owned();
-    if has(r"^(?:{else})\b", said.trim()) || has(r"^(?:{else})\b", &head) {
+    // "9-10", "NPS 0 to 6"
+    let head = rx(
+        r"^([^\W\d][\w ]*?\s+)?(\d[\d.,]*)\s*(?:-|–|to|bis|a|à)\s*(\d[\d.,]*)(\s*[€$%]|\s+\w+)?$",
+    )
+    .replace(&head, "${1}between $2 and $3$4")
+    .into_owned();
+    if has(r"^(?:{else}|rest)\b", said.trim()) || has(r"^(?:{else})\b", &head) {
         return (head, Head::Else);
     }
     let action = verb_in(&head).is_some_and(|(v, at)| v.role != "neutral" && at == 0);
@@ -215,12 +287,23 @@ fn sentences(rules: &[Rule]) -> Option<Vec<String>> {
             .iter()
             .enumerate()
             .map(|(i, r)| match r.kind {
-                Head::Else => format!("Otherwise, {}.", r.action),
-                _ if chain && i > 0 => format!("Otherwise if {}, {}.", r.head, r.action),
-                _ => format!("If {}, {}.", r.head, r.action),
+                Head::Else => format!("Otherwise, {}.", acted(&r.action)),
+                _ if chain && i > 0 => format!("Otherwise if {}, {}.", r.head, acted(&r.action)),
+                _ => format!("If {}, {}.", r.head, acted(&r.action)),
             })
             .collect(),
     )
+}
+
+fn acted(action: &str) -> &str {
+    if has(
+        r"^(?:nothing|nichts|nada|rien|ignore|skip|drop|ignorieren|ignorar|ignorer|-|–)$",
+        action,
+    ) {
+        "do nothing"
+    } else {
+        action
+    }
 }
 
 /// "…; negative → A, positive → B": a line with several rules, each with its arrow.

@@ -75,18 +75,31 @@ fn called(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Found) ->
     if clauses.iter().any(|c| has(r"\b{manual}\b", &c.text)) {
         return false;
     }
+    // "Sub-workflow: input email and plan"
+    if clauses.get(at).is_some_and(|c| c.text.split_whitespace().count() <= 3)
+        && clauses.get(at + 1).is_some_and(|c| {
+            c.join == crate::model::offline::read::clause::Join::Colon
+                && has(r"^(?:the )?(?:inputs?|takes|accepts|receives|expects|parameters?|eingaben?|entradas?|entrées?)\b", &c.text)
+        })
+    {
+        let inputs = clauses.remove(at + 1);
+        if let Some(c) = clauses.get_mut(at) {
+            c.text = format!("{} with {}", c.text, inputs.text);
+        }
+    }
     let Some(text) = clauses.get(at).map(|c| m.open(&c.text)) else {
         return false;
     };
     let (head, tail) = match rx(r"\s(?:that|which|and then)\s+(\w+)").captures(&text) {
         Some(c)
-            if c.get(1)
-                .is_some_and(|w| lexicon::verb(&w.as_str().to_lowercase()).is_some())
-                && !has(
-                    CALLED,
-                    c.get(0)
-                        .map_or("", |w| text.get(w.start()..).unwrap_or_default()),
-                ) =>
+            if c.get(1).is_some_and(|w| {
+                !has(r"^(?:takes|accepts|receives|expects)$", w.as_str())
+                    && lexicon::verb(&w.as_str().to_lowercase()).is_some()
+            }) && !has(
+                CALLED,
+                c.get(0)
+                    .map_or("", |w| text.get(w.start()..).unwrap_or_default()),
+            ) =>
         {
             let start = c.get(0).map_or(text.len(), |w| w.start());
             (
@@ -96,7 +109,18 @@ fn called(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Found) ->
                     .into_owned(),
             )
         }
-        _ => (text.clone(), String::new()),
+        // "takes sku and quantity, checks stock in …": what it does follows its inputs
+        _ => rx(r",\s+(?:and\s+)?(\w+s)\s+\S+")
+            .captures_iter(&text)
+            .find_map(|c| {
+                let verb = c.get(1)?;
+                lexicon::verb(&verb.as_str().to_lowercase()).filter(|v| v.role != "neutral")?;
+                Some((
+                    text.get(..c.get(0)?.start())?.to_owned(),
+                    text.get(verb.start()..)?.to_owned(),
+                ))
+            })
+            .unwrap_or_else(|| (text.clone(), String::new())),
     };
     let mut inputs = fields_in(m, &head);
     if inputs.is_empty() {

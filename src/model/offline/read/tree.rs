@@ -1,6 +1,6 @@
 //! The tree of steps while it grows: where the next step goes, and how branches open and close. Knows no language.
 
-use crate::model::offline::plan::{Case, Cond, Does, Step};
+use crate::model::offline::plan::{Case, Cmp, Cond, Does, Step, Val};
 
 /// A way into a step's branches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -266,6 +266,28 @@ impl Tree {
                 slot.0 += 1;
             }
         }
+    }
+
+    /// The items here passed a filter on this field alone or among others, by a word, and something was done with them.
+    pub fn filtered_by(&mut self, name: &Val) -> bool {
+        fn compares(c: &Cond, name: &Val) -> bool {
+            match c {
+                Cond::Compare { left, op, .. } => {
+                    left == name && matches!(op, Cmp::Eq | Cmp::OneOf)
+                }
+                Cond::All { of } | Cond::Any { of } => of.iter().any(|c| compares(c, name)),
+                _ => false,
+            }
+        }
+        let steps = self.here();
+        steps
+            .iter()
+            .rposition(|s| matches!(s.does, Does::Filter { .. }))
+            .is_some_and(|i| {
+                i == 0
+                    && i + 1 < steps.len()
+                    && matches!(steps.get(i).map(|s| &s.does), Some(Does::Filter { condition }) if compares(condition, name))
+            })
     }
 
     /// Turns the last filter here into a decision: what follows it becomes its yes side.

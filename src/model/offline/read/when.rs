@@ -115,6 +115,14 @@ fn unit_seconds(word: &str) -> Option<u64> {
 pub fn duration(text: &str) -> Option<u64> {
     let pattern = r"\b({num})[\s-]*({second}|{minute}|{hour}|{day}|{week}|{month}|{year})(?:\b|$)";
     for caps in rx(pattern).captures_iter(text) {
+        // "and" is no "an d"
+        let glued = caps
+            .get(1)
+            .zip(caps.get(2))
+            .is_some_and(|(n, u)| n.end() == u.start() && !n.as_str().ends_with(char::is_numeric));
+        if glued {
+            continue;
+        }
         let n = caps.get(1).and_then(|m| number(m.as_str()));
         let unit = caps.get(2).and_then(|m| unit_seconds(m.as_str()));
         if let (Some(n), Some(unit)) = (n, unit) {

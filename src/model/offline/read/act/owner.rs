@@ -53,6 +53,21 @@ pub(super) fn owner_of(
     {
         return None;
     }
+    // "create a record in table Bookings": where the tables before it were
+    if m.after(
+        r"\b(?:table|tab|worksheet|tabelle|tabla|feuille|hoja|base|database|datenbank)\s+(§[qd]\d+§)",
+        text,
+    )
+    .is_some()
+    {
+        return mem
+            .used
+            .iter()
+            .rev()
+            .copied()
+            .chain(mem.read.iter().rev().map(|(e, _)| *e))
+            .find(|e| e.is("db") || e.is("base") || e.is("sheet"));
+    }
     let object = object_in(text, "")?;
     if matches!(
         object.as_str(),

@@ -431,6 +431,16 @@ impl Flow<'_, '_> {
         {
             self.tree.open_other(Branch::Otherwise);
         }
+        // "When X with priority high, …; if the priority is low, …": what the start let through alone was one case
+        if let Does::If { condition, .. } = &step.does
+            && self.tree.depth() == 0
+            && !has(r"^(?:only|nur|solo|{also}|{always})\b", text)
+            && let Some(name) = checked(condition).cloned()
+            && self.tree.filtered_by(&name)
+            && self.tree.filter_to_if()
+        {
+            self.tree.enter(Branch::Otherwise);
+        }
         // "Amount under 50: …. Amount from 50 to 300: …": the next case of the same question
         if let Does::If { condition, .. } = &step.does
             && let Some(Val::Field { name, .. }) = checked(condition).cloned()
