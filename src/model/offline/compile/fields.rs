@@ -323,7 +323,7 @@ fn trigger_shape(short: &str) -> Option<Shape> {
             &[
                 ("text|message|message text", "text"),
                 ("user|sender|author|user id", "user"),
-                ("channel|channel id", "channel"),
+                ("channel|channel id|chat id|chat", "channel"),
                 ("ts|thread|timestamp", "ts"),
             ],
         ),

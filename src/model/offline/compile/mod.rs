@@ -15,6 +15,7 @@ mod data;
 mod database;
 mod devices;
 mod draft;
+mod excel;
 pub(in crate::model::offline) mod existing;
 mod expr;
 mod facts;

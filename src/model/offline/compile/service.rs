@@ -278,7 +278,7 @@ impl Draft<'_> {
         if self.message_before(at, call, args, params) {
             return;
         }
-        if self.sheet_before(at, call, args, params) {
+        if self.excel_before(at, call, args, params) || self.sheet_before(at, call, args, params) {
             return;
         }
         if self.database_before(at, call, args, params) {

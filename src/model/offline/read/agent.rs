@@ -651,7 +651,9 @@ pub fn whole(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, plan: &mut Plan) -
         r"\b(?:answer|reply|respond|antworte|responde|réponds)\w*\s+(?:(?:to\s+)?(?:it|them|him)\s+)?(?:with|mit|con|avec)\s+(?:the (?:text|message)\s+)?§q\d+§",
         &text,
     );
-    if !chats && (!bot || fixed) {
+    let served = serves(m, plan);
+    let text = if served { m.text.clone() } else { text };
+    if !chats && !served && (!bot || fixed) {
         return false;
     }
     let opened = m.open(&text);
@@ -721,20 +723,49 @@ pub fn whole(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, plan: &mut Plan) -
     });
     let instructions = system_prompt(m, &opened)
         .unwrap_or_else(|| m.plain(&described.replace(" ( ", " (").replace(" ) ", ")")));
+    let answered: Vec<String> = m
+        .after(
+            r"\b(?:responds?|answers?|returns?|repl(?:y|ies)|antwortet?|responde|répond)\b[^.]*?(§b\d+§)",
+            &text,
+        )
+        .filter(|_| served)
+        .map(|e| crate::model::offline::read::value::field_list(m, &e.value))
+        .unwrap_or_default();
     let agent = mem.step(
         &text,
         Does::Agent {
             provider: provider(m, &opened),
             instructions,
-            input: None,
+            input: served.then(|| question_of(plan)),
             tools,
-            memory,
+            memory: memory.filter(|_| !served || !forgets(&opened) && has(r"\b(?:memory|remember\w*|gedächtnis|memoria|mémoire)\b", &opened)),
             knowledge: knowledge(m, &opened),
-            output_fields: Vec::new(),
+            output_fields: answered.clone(),
         },
     );
     let id = agent.id.clone();
     steps.push(agent);
+    if served && has(r"\b(?:respond|responds|answers?|returns?|repl(?:y|ies)|antwortet?|responde|répond)\b", &opened) {
+        let of = |name: &str| Val::Field {
+            name: name.to_owned(),
+            of: Some(id.clone()),
+        };
+        let mut body: Vec<_> = answered
+            .iter()
+            .map(|f| arg(Role::Field(f.clone()), of(f)))
+            .collect();
+        if body.is_empty() {
+            body.push(arg(Role::Field("answer".into()), of("output")));
+        }
+        steps.push(mem.step(
+            "answer the caller",
+            Does::Respond {
+                status: 200,
+                body,
+                as_text: None,
+            },
+        ));
+    }
     if bot && let Some(host) = mem.trigger {
         let answer = Val::Field {
             name: "output".into(),
@@ -790,6 +821,33 @@ pub fn whole(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, plan: &mut Plan) -
     }
     plan.steps = steps;
     true
+}
+
+/// An agent that a webhook serves: the request opens with it and describes nothing else.
+fn serves(m: &Masked, plan: &Plan) -> bool {
+    matches!(plan.triggers.as_slice(), [Trigger::Webhook { .. }])
+        && has(
+            r"^\s*(?:(?:please\s+)?(?:build|create|make|set up|i need|i want|erstelle|crea|crée)\s+(?:me\s+)?)?(?:an?\s+|einen?\s+|une?\s+|un\s+)?(?:\w+\s+)?(?:(?:ai|ki|ia|llm)[ -])?(?:agent|agente|assistant)\b",
+            &m.plain(&m.text),
+        )
+}
+
+/// What the caller asks: the field of the body that says so.
+fn question_of(plan: &Plan) -> Val {
+    let fields = match plan.triggers.first() {
+        Some(Trigger::Webhook { fields, .. }) => fields.as_slice(),
+        _ => &[],
+    };
+    let name = fields
+        .iter()
+        .find(|f| has(r"question|query|message|prompt|text|frage|pregunta", f))
+        .or(fields.first())
+        .cloned()
+        .unwrap_or_else(|| "question".to_owned());
+    Val::Field {
+        name,
+        of: Some("trigger".into()),
+    }
 }
 
 fn dedupe(tools: &mut Vec<Tool>) {

@@ -162,7 +162,7 @@ pub fn for_reading(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Ve
     {
         out.push(arg(Role::Field("subreddit".into()), lit(name)));
     }
-    if let Some(file) = m.all(text, "h").first() {
+    if let Some(file) = m.all(&named::near(m, text, entry), "h").first() {
         out.push(arg(Role::Path, lit(file.value.clone())));
     }
     let columns = fields_in(m, text);
@@ -595,14 +595,7 @@ fn containers(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<Arg
             return found;
         }
         // What stands next to another service is that one's.
-        let others: Vec<String> = mem
-            .m
-            .all(text, "s")
-            .iter()
-            .filter_map(|e| e.service)
-            .filter(|s| s.key != entry.key)
-            .map(|s| mem.m.plain(&named::near(mem.m, text, s)))
-            .collect();
+        let others = named::segments_of_others(mem.m, text, entry);
         let last = mem.last_container.clone();
         let mut found = containers_in(mem, text, entry);
         let before = found.len();
@@ -643,7 +636,7 @@ fn containers_in(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Vec<
     } else if let Some(word) = first(r"\b(?:project|projekt|proyecto|projet|bucket|collection|queue|topic|index|dataset|audience|board|repo|repository|key|team|space|base|group)\s+(?:named |called |key )?([A-Za-z0-9][\w./-]*)", text)
         .or(first(r"\b(?:folder|ordner|carpeta|dossier|calendar|kalender|label|list|liste|lista|sheet)\s+(?:named |called )?((?-i:[A-ZÄÖÜ])[\w-]+)", text))
         .or(first(r"§s\d+§(?:[ -]?bucket)?\s+([a-z0-9]+(?:-[a-z0-9]+)+)\b", text))
-        && !has(r"^(?:and|in|of|to|for|with|is|on|the|a|that|named|called|manager|from|if|when|as|id|ids)$", word)
+        && !has(named::NO_NAME, word)
     {
         out.push(arg(Role::Container, lit(part(word))));
     }

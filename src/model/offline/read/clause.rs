@@ -304,7 +304,7 @@ fn push_with_label(out: &mut Vec<Clause>, left: &str, join: Join, next: Join, se
     if next == Join::Arrow
         && let Some((head, label)) = left.rsplit_once(", ")
         && label.split_whitespace().count() <= 4
-        && (starts_predicate(head, Join::Comma) || has(r"^\d+$|^\S+$", head))
+        && (starts_predicate(head, Join::Comma) || has(r"^\d+$|^\S+$|^§s\d+§", head))
     {
         out.push(Clause {
             text: head.trim().to_owned(),

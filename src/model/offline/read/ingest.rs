@@ -139,7 +139,9 @@ pub fn settings(text: &str) -> bool {
 
 /// The host that embeds: "Mistral embeddings", "embed it with Cohere".
 pub fn embeddings(m: &Masked, text: &str) -> Option<String> {
-    let plain = m.plain(text);
+    let plain = rx(r"-(embeddings?|einbettungen)\b")
+        .replace_all(&m.plain(text), " $1")
+        .into_owned();
     models::embeddings(&plain).or_else(|| {
         m.after(
             r"\b(?:embed\w*|vectori[sz]e\w*|einbett\w*|eingebettet|vektorisier\w*)\b[^§]{0,40}\b(?:with|using|via|by|mit|con|avec|per|durch)\s+(?:\w+\s+)?(§s\d+§)",

@@ -73,7 +73,7 @@ const KINDS: [(&str, &str, bool); 44] = [
     ("key", "key|schlüssel|clave", false),
 ];
 
-const NO_NAME: &str = r"^(?:and|und|y|et|e|or|in|im|of|to|for|für|with|mit|con|avec|is|on|auf|the|a|an|that|which|named|called|namens|manager|from|aus|von|if|when|as|id|ids|where|whose|wo|deren|by|per|at|it|then|dann|into|onto|via|using|so|en|de|del|la|el|le|les|des|du|dans|pour|para|por|que|are|has|have|der|die|das|den|dem|ein|eine|einen|un|una|une|all|alle|each|every|new|same|post|send|add|name|names|title|only|but|not|now|saying|due|since|list|lists|api|node|row|rows|entry|entries|url|data|over|after|before|about|whenever|bei|wenn|if|gets|will|should|be|titled|says|items?|files?|keep|called:?|y|con)$";
+pub const NO_NAME: &str = r"^(?:and|und|y|et|e|or|in|im|of|to|for|für|with|mit|con|avec|is|on|auf|the|a|an|that|which|named|called|namens|manager|from|aus|von|if|when|as|id|ids|where|whose|wo|deren|by|per|at|it|then|dann|into|onto|via|using|so|en|de|del|la|el|le|les|des|du|dans|pour|para|por|que|are|has|have|der|die|das|den|dem|ein|eine|einen|un|una|une|all|alle|each|every|new|same|post|send|add|name|names|title|only|but|not|now|saying|due|since|list|lists|api|node|row|rows|entry|entries|url|data|over|after|before|about|whenever|bei|wenn|if|gets|will|should|be|titled|says|items?|files?|keep|called:?|y|con)$";
 
 /// The text with all values put back, services left as marks.
 fn open(m: &Masked, text: &str) -> String {
@@ -159,6 +159,18 @@ pub fn near(m: &Masked, text: &str, entry: &ServiceEntry) -> String {
     text.get(start.unwrap_or(0)..end.unwrap_or(text.len()))
         .unwrap_or(text)
         .to_owned()
+}
+
+/// What the clause says next to its other services.
+pub fn segments_of_others(m: &Masked, text: &str, entry: &ServiceEntry) -> Vec<String> {
+    m.all(text, "s")
+        .iter()
+        .filter_map(|e| e.service)
+        .filter(|s| s.key != entry.key)
+        .map(|s| near(m, text, s))
+        .filter(|n| n != text)
+        .map(|n| m.plain(&n))
+        .collect()
 }
 
 /// (kind, name) pairs of the text, in the order of the kinds.
@@ -314,8 +326,14 @@ fn flat(condition: &Cond) -> Vec<Arg> {
 pub fn complete(m: &Masked, text: &str, entry: &ServiceEntry, out: &mut Vec<Arg>, ends: bool) {
     let near = near(m, text, entry);
     let mut found = names(m, &near);
-    if found.is_empty() {
+    if found.is_empty() && m.one(&near, "hu").is_none() {
+        let others = if entry.is("db") {
+            Vec::new()
+        } else {
+            segments_of_others(m, text, entry)
+        };
         found = names(m, text);
+        found.retain(|(_, name)| !others.iter().any(|o| o.contains(name.as_str())));
     }
     // "the Google Sheet Orders"
     if entry.is("sheet")

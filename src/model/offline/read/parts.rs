@@ -36,11 +36,11 @@ fn sentences(request: &str) -> Vec<&str> {
     );
     for f in cut.find_iter(request) {
         let before = request.get(from..f.end()).unwrap_or_default();
-        let joined = f
-            .as_str()
-            .starts_with([',', ' '])
-            .then(|| f.start())
-            .unwrap_or(f.end());
+        let joined = if f.as_str().starts_with([',', ' ']) {
+            f.start()
+        } else {
+            f.end()
+        };
         // "approx. 5", "e.g. this"
         if f.as_str().starts_with('.')
             && has(
@@ -111,7 +111,7 @@ pub fn split(request: &str) -> Vec<String> {
     parts
 }
 
-fn walk<'p>(steps: &'p mut [Step], seen: &mut dyn FnMut(&mut Step)) {
+fn walk(steps: &mut [Step], seen: &mut dyn FnMut(&mut Step)) {
     for s in steps {
         seen(s);
         match &mut s.does {

@@ -62,8 +62,12 @@ fn asides(text: &str) -> String {
             "create a $1 $2",
         ),
         (
-            r"\bbecome (§s\d+§) (ticket|task|issue|card|deal|row|record|contact|item|lead)s\b",
-            "create a $1 $2",
+            r"(^|[.;,:\n]\s*(?:and\s+)?)((?:the\s+)?[^\W\d]\w*(?:\s+\w+)?)\s+(?:(?:just |simply )?(?:goes|go|geht|gehen|va|van)\s+(?:to|an|a|à)\s+(§m\d+§)(?:\s+(?:by|via|per|por|par)\s+(?:e-?mail|mail|correo))?)",
+            "$1$2 → send an email to $3",
+        ),
+        (
+            r"(^|[.;,:\n]\s*(?:and\s+)?)((?:the\s+)?[^\W\d]\w*)\s+(?:(?:becomes?|werden zu|wird zu)\s+(?:an? )?(§s\d+§) (ticket|task|issue|card|deal|row|record|contact|item|lead)s?)\b",
+            "$1$2 → create a $3 $4",
         ),
         (
             r"\b(?:goes|go|geht|gehen|va|van)\s+(?:to|an|a|à)\s+(§m\d+§)(?:\s+(?:by|via|per|por|par)\s+(?:e-?mail|mail|correo))?",

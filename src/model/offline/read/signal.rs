@@ -109,7 +109,18 @@ fn called(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, found: &mut Found) ->
                     .into_owned(),
             )
         }
-        _ => (text.clone(), String::new()),
+        // "takes sku and quantity, checks stock in …": what it does follows its inputs
+        _ => rx(r",\s+(?:and\s+)?(\w+s)\s+\S+")
+            .captures_iter(&text)
+            .find_map(|c| {
+                let verb = c.get(1)?;
+                lexicon::verb(&verb.as_str().to_lowercase()).filter(|v| v.role != "neutral")?;
+                Some((
+                    text.get(..c.get(0)?.start())?.to_owned(),
+                    text.get(verb.start()..)?.to_owned(),
+                ))
+            })
+            .unwrap_or_else(|| (text.clone(), String::new())),
     };
     let mut inputs = fields_in(m, &head);
     if inputs.is_empty() {
@@ -327,7 +338,7 @@ pub fn things(m: &Masked, text: &str) -> Vec<Arg> {
     let text = &m.open(text);
     for (thing, words) in THINGS {
         let behind = format!(
-            r"\b(?:{words})(?:\s+(?:(?:in|im|de|en|dans)\s+)?§s\d+§,?)?(?:\s+(?:called|named|namens|llamad[oa]|nommée?|id|nr\.?|number|mit der id|con id))*\s*[:=]?\s*(§[qkdhnfcb]\d+§(?:/[\w.-]+)?|(?-i:[A-Z][\w-]*(?:\s+(?:[A-Z][\w-]*|\d+))+)|[A-Za-z0-9][\w./:-]*)"
+            r"\b(?:{words})\b(?:\s+(?:(?:in|im|de|en|dans)\s+)?§s\d+§,?)?(?:\s+(?:called|named|namens|llamad[oa]|nommée?|id|nr\.?|number|mit der id|con id))*\s*[:=]?\s*(§[qkdhnfcb]\d+§(?:/[\w.-]+)?|(?-i:[A-Z][\w-]*(?:\s+(?:[A-Z][\w-]*|\d+))+)|[A-Za-z0-9][\w./:-]*)"
         );
         let before = format!(
             r"\b(?:the|der|die|das|dem|den|our|my|unser\w*)\s+(?:§s\d+§[\s-]+)?(§[qkdhfc]\d+§|[A-Za-z0-9][\w./:-]*)[\s-]+(?:§s\d+§[\s-]+)?(?:{words})\b"

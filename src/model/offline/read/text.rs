@@ -428,6 +428,11 @@ fn normalise(request: &str) -> String {
         .replace('’', "'");
     // Other words for the same rhythm.
     for (said, meant) in [
+        // The sheet of a workbook is its tab, no spreadsheet of its own.
+        (
+            r"\b((?:workbook|excel(?: file)?|google sheets?|gsheet|spreadsheet|arbeitsmappe|tabelle)\s+(?:named |called )?(?:'[^'\n]+'|\x22[^\x22\n]+\x22|„[^“\n]+“|(?-i:[A-Z])\w+)),?\s+(?:(?:in|on|and|im|auf)\s+)?(?:the\s+)?(?:sheet|worksheet|blatt|hoja|feuille)\s+(?:named |called )?(['\x22„«]|(?-i:[A-Z]))",
+            "$1, tab $2",
+        ),
         (
             r"\b(chat|bot|formular|form|formulario|formulaire), (in dem|bei dem|in which|where|wo|en el que|donde|où|dans lequel)\b",
             "$1 $2",

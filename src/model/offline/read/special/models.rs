@@ -79,7 +79,8 @@ pub(super) fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         &opened,
     ) && !has(r"^classe\b.*\bdans\b", &opened)
     {
-        let labels = first(r"\b(?:as|into|in|als|nach|como|en|comme|between|either|whether (?:it is|it's)|:)\s+(?:either\s+|one of\s+)?((?:[\w§'’ -]+(?:,|/| or | and | oder | und | o | ou | y | et ))+[\w§'’ -]+)", t)
+        let bare = rx(r"\s*§r\d+§").replace_all(t, "").into_owned();
+        let labels = first(r"\b(?:as|into|in|als|nach|como|en|comme|between|either|whether (?:it is|it's)|:)\s+(?:either\s+|one of\s+)?((?:[\w§'’ -]+(?:,|/| or | and | oder | und | o | ou | y | et ))+[\w§'’ -]+)", &bare)
             .map(|x| list(&m.plain(x)).iter().map(|l| clean_field(l).trim_matches(['"', '\'']).to_owned()).filter(|l| !l.is_empty() && l.split_whitespace().count() <= 4).collect::<Vec<_>>())
             .or_else(|| {
                 m.all(&opened, "r").iter().map(|e| field_list(m, &e.value.replace('/', ","))).find(|l| l.len() > 1)
