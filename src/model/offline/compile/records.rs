@@ -295,7 +295,11 @@ impl Draft<'_> {
             _ => parts.push(format!("status = \"{status}\"")),
         }
         if let Some(range) = take(args, &Role::TimeRange) {
-            let field = if status == "resolved" { "resolved" } else { "created" };
+            let field = if status == "resolved" {
+                "resolved"
+            } else {
+                "created"
+            };
             if let Some(start) = jql_start(&self.inline(at, &range.value)) {
                 parts.push(format!("{field} >= {start}"));
             }

@@ -17,8 +17,18 @@ impl Draft<'_> {
                 .into_iter()
                 .filter(|f| f.code == "n8n/parameter")
                 .filter_map(|f| {
-                    let label = f.message.split_once(EMPTY)?.0.split('"').nth(1).unwrap_or_default().to_owned();
-                    let (node, place) = f.pointer.strip_prefix("/nodes/")?.split_once("/parameters")?;
+                    let label = f
+                        .message
+                        .split_once(EMPTY)?
+                        .0
+                        .split('"')
+                        .nth(1)
+                        .unwrap_or_default()
+                        .to_owned();
+                    let (node, place) = f
+                        .pointer
+                        .strip_prefix("/nodes/")?
+                        .split_once("/parameters")?;
                     Some((node.parse().ok()?, place.to_owned(), label))
                 })
                 .collect();
@@ -80,7 +90,10 @@ impl Draft<'_> {
 
 /// The property of this name, wherever it lies; the label decides between two.
 fn named<'p>(property: &'p Property, name: &str, label: &str) -> Option<&'p Property> {
-    if property.name == name && property.required && (property.label == label || property.label.is_empty()) {
+    if property.name == name
+        && property.required
+        && (property.label == label || property.label.is_empty())
+    {
         return Some(property);
     }
     property
@@ -91,7 +104,12 @@ fn named<'p>(property: &'p Property, name: &str, label: &str) -> Option<&'p Prop
 }
 
 fn placeholder(property: &Property, label: &str) -> Option<Value> {
-    let hint = format!("<{}>", label.replace(" Name or ID", "").replace(" Names or IDs", ""));
+    let hint = format!(
+        "<{}>",
+        label
+            .replace(" Name or ID", "")
+            .replace(" Names or IDs", "")
+    );
     Some(match property.kind {
         PropertyKind::String | PropertyKind::DateTime => json!(hint),
         PropertyKind::Json => json!("{}"),
@@ -126,7 +144,11 @@ fn put(at: &mut Value, tokens: &[String], value: Value) -> bool {
             .is_some_and(|slot| put(slot, rest, value)),
         Value::Object(map) => {
             let slot = map.entry(head.clone()).or_insert_with(|| {
-                if rest.is_empty() { Value::Null } else { json!({}) }
+                if rest.is_empty() {
+                    Value::Null
+                } else {
+                    json!({})
+                }
             });
             put(slot, rest, value)
         }

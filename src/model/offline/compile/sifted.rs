@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::super::plan::{Arg, Role, Val};
 use super::draft::Draft;
 use super::facts::{Facts, shown};
-use super::super::plan::{Arg, Role, Val};
 use crate::n8n::catalog::{Property, PropertyKind};
 
 /// Parameters that take the earliest time of what is read, the surest first.
@@ -27,15 +27,20 @@ const SINCE: &[&str] = &[
 
 impl Draft<'_> {
     pub(super) fn sift(&self, facts: &Facts, said: &[Arg], params: &mut Map<String, Value>) {
-        let operation = params.get("operation").and_then(Value::as_str).unwrap_or_default();
+        let operation = params
+            .get("operation")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         if !matches!(operation, "getAll" | "getMany" | "search" | "list") {
             return;
         }
         let text = |role: &Role| {
-            said.iter().find(|a| a.role == *role).and_then(|a| match &a.value {
-                Val::Lit { value } => value.as_str().map(str::to_owned),
-                _ => None,
-            })
+            said.iter()
+                .find(|a| a.role == *role)
+                .and_then(|a| match &a.value {
+                    Val::Lit { value } => value.as_str().map(str::to_owned),
+                    _ => None,
+                })
         };
         if text(&Role::Status).as_deref() == Some("unread") {
             put(facts, params, &["readStatus"], &json!("unread"));
@@ -70,7 +75,8 @@ fn put(facts: &Facts, params: &mut Map<String, Value>, names: &[&str], value: &V
                 .entry(collection.name.clone())
                 .or_insert_with(|| json!({}));
             if let Some(map) = slot.as_object_mut() {
-                map.entry((*name).to_owned()).or_insert_with(|| value.clone());
+                map.entry((*name).to_owned())
+                    .or_insert_with(|| value.clone());
             }
             return;
         }
@@ -81,7 +87,9 @@ fn put(facts: &Facts, params: &mut Map<String, Value>, names: &[&str], value: &V
 pub(super) fn start_of(range: &str) -> Option<String> {
     let r = range.to_lowercase();
     let any = |words: &[&str]| words.iter().any(|w| r.contains(w));
-    if any(&["tomorrow", "next", "coming", "nächste", "kommende", "próxim", "prochain", "morgen"]) {
+    if any(&[
+        "tomorrow", "next", "coming", "nächste", "kommende", "próxim", "prochain", "morgen",
+    ]) {
         return None;
     }
     let count = r

@@ -699,7 +699,9 @@ impl Draft<'_> {
             && let Some((value, _)) = signal::event(kind, event)
         {
             let mut entry = Map::new();
-            if value.as_str().is_some_and(|v| v.ends_with("propertyChange"))
+            if value
+                .as_str()
+                .is_some_and(|v| v.ends_with("propertyChange"))
                 && let Some(property) = changed_property(event)
             {
                 entry.insert("property".into(), json!(property));
@@ -723,11 +725,18 @@ fn changed_property(event: &str) -> Option<&'static str> {
         ("phone", "phone"),
         ("priority", "hs_priority"),
     ];
-    let named = NAMES.iter().find(|(w, _)| said.contains(w)).map(|(_, n)| *n);
-    let staged = ["stage", "moves", "moved", "wechsel", "pasa", "passe", "closed", "won", "lost", "status"]
+    let named = NAMES
         .iter()
-        .any(|w| said.contains(w));
-    if said.contains("lifecycle") || staged && said.contains("contact") && !said.contains("lead status") {
+        .find(|(w, _)| said.contains(w))
+        .map(|(_, n)| *n);
+    let staged = [
+        "stage", "moves", "moved", "wechsel", "pasa", "passe", "closed", "won", "lost", "status",
+    ]
+    .iter()
+    .any(|w| said.contains(w));
+    if said.contains("lifecycle")
+        || staged && said.contains("contact") && !said.contains("lead status")
+    {
         return Some("lifecyclestage");
     }
     named.or((staged && deal).then_some("dealstage"))

@@ -38,7 +38,10 @@ pub fn researcher(mem: &mut Memory<'_>, text: &str) -> Step {
 /// "returns {severity, component}": the fields of a structured answer.
 fn returned(m: &Masked, text: &str) -> Vec<String> {
     if !m.all(text, "b").is_empty()
-        && has(r"\b(?:return|returns|answer with|output|outputs|liefert|structured|json|schema)\b", text)
+        && has(
+            r"\b(?:return|returns|answer with|output|outputs|liefert|structured|json|schema)\b",
+            text,
+        )
     {
         return crate::model::offline::read::value::fields_in(m, text);
     }
@@ -575,7 +578,9 @@ fn segments(text: &str) -> Vec<String> {
         if ended && has(MEMORY, &current) {
             out.push(std::mem::take(&mut current));
         }
-        ended = text.get(start..end).is_some_and(|cut| cut.contains(['.', ';']));
+        ended = text
+            .get(start..end)
+            .is_some_and(|cut| cut.contains(['.', ';']));
         if !current.is_empty() {
             current.push_str(" and ");
         }
@@ -738,14 +743,26 @@ pub fn whole(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, plan: &mut Plan) -
             instructions,
             input: served.then(|| question_of(plan)),
             tools,
-            memory: memory.filter(|_| !served || !forgets(&opened) && has(r"\b(?:memory|remember\w*|gedächtnis|memoria|mémoire)\b", &opened)),
+            memory: memory.filter(|_| {
+                !served
+                    || !forgets(&opened)
+                        && has(
+                            r"\b(?:memory|remember\w*|gedächtnis|memoria|mémoire)\b",
+                            &opened,
+                        )
+            }),
             knowledge: knowledge(m, &opened),
             output_fields: answered.clone(),
         },
     );
     let id = agent.id.clone();
     steps.push(agent);
-    if served && has(r"\b(?:respond|responds|answers?|returns?|repl(?:y|ies)|antwortet?|responde|répond)\b", &opened) {
+    if served
+        && has(
+            r"\b(?:respond|responds|answers?|returns?|repl(?:y|ies)|antwortet?|responde|répond)\b",
+            &opened,
+        )
+    {
         let of = |name: &str| Val::Field {
             name: name.to_owned(),
             of: Some(id.clone()),
@@ -772,41 +789,49 @@ pub fn whole(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, plan: &mut Plan) -
             of: Some(id),
         };
         let to = Val::Field {
-            name: if host.key == "slack" { "channel" } else { "chat id" }.into(),
+            name: if host.key == "slack" {
+                "channel"
+            } else {
+                "chat id"
+            }
+            .into(),
             of: Some("trigger".into()),
         };
-        let thread = (host.key == "slack" && has(r"\b(?:threads?|hilo|fil)\b", &opened)).then(|| {
-            arg(
-                Role::Named("thread".into()),
-                Val::Field {
-                    name: "ts".into(),
-                    of: Some("trigger".into()),
+        let thread =
+            (host.key == "slack" && has(r"\b(?:threads?|hilo|fil)\b", &opened)).then(|| {
+                arg(
+                    Role::Named("thread".into()),
+                    Val::Field {
+                        name: "ts".into(),
+                        of: Some("trigger".into()),
+                    },
+                )
+            });
+        steps.push(
+            mem.step(
+                "answer in the same chat",
+                Does::Service {
+                    service: service_of(host, &host.label),
+                    verb: Verb::Send,
+                    object: Some("message".into()),
+                    args: vec![
+                        arg(
+                            if host.key == "slack" {
+                                Role::Channel
+                            } else {
+                                Role::Recipient
+                            },
+                            to,
+                        ),
+                        arg(Role::Text, answer),
+                    ]
+                    .into_iter()
+                    .chain(thread)
+                    .collect(),
+                    once: false,
                 },
-            )
-        });
-        steps.push(mem.step(
-            "answer in the same chat",
-            Does::Service {
-                service: service_of(host, &host.label),
-                verb: Verb::Send,
-                object: Some("message".into()),
-                args: vec![
-                    arg(
-                        if host.key == "slack" {
-                            Role::Channel
-                        } else {
-                            Role::Recipient
-                        },
-                        to,
-                    ),
-                    arg(Role::Text, answer),
-                ]
-                .into_iter()
-                .chain(thread)
-                .collect(),
-                once: false,
-            },
-        ));
+            ),
+        );
     }
     if !afterwards.is_empty() {
         let rest: Vec<Clause> = afterwards

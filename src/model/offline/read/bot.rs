@@ -40,21 +40,37 @@ pub fn obeys(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, first: &mut Vec<St
         .iter()
         .enumerate()
         .find(|(_, e)| {
-            "qhk".contains(e.kind.letter()) && has(r"^/[a-z_äöü]{2,20}(?:\s|$)", e.value.trim())
+            "qhk".contains(e.kind.letter())
+                && has(r"^/[a-z_äöü]{2,20}(?:\s|$)", e.value.trim())
                 && !has(r"/.*/", &e.value)
         })
-        .map(|(i, e)| (format!("§{}{i}§", e.kind.letter()), e.value.trim().to_owned()));
+        .map(|(i, e)| {
+            (
+                format!("§{}{i}§", e.kind.letter()),
+                e.value.trim().to_owned(),
+            )
+        });
     let request = m.plain(&m.open(&m.text));
     let voice = has(VOICE, &request) && has(HEARS, &request);
-    if has(THINKS, &plain) && !(voice && !has(r"\b(?:agent\w*|assistant|assistent\w*|asistente|memory|answers? (?:my|the|our|customer) questions?)\b", &plain)) {
+    if has(THINKS, &plain)
+        && !(voice
+            && !has(
+                r"\b(?:agent\w*|assistant|assistent\w*|asistente|memory|answers? (?:my|the|our|customer) questions?)\b",
+                &plain,
+            ))
+    {
         return false;
     }
     if let Some((mark, said)) = command {
         let mut words = said.split_whitespace();
         let word = words.next().unwrap_or_default().to_owned();
-        let what = words.next().map(|w| w.trim_matches(['<', '>', '{', '}', '[', ']']).to_owned());
+        let what = words
+            .next()
+            .map(|w| w.trim_matches(['<', '>', '{', '}', '[', ']']).to_owned());
         let condition = Cond::Compare {
-            left: Val::Expr { code: text_of(&host.key).to_owned() },
+            left: Val::Expr {
+                code: text_of(&host.key).to_owned(),
+            },
             op: Cmp::StartsWith,
             right: lit(word.clone()),
         };
@@ -70,13 +86,18 @@ pub fn obeys(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, first: &mut Vec<St
     }
     if voice {
         let condition = Cond::Compare {
-            left: Val::Field { name: "voice".into(), of: Some("trigger".into()) },
+            left: Val::Field {
+                name: "voice".into(),
+                of: Some("trigger".into()),
+            },
             op: Cmp::Exists,
             right: lit(true),
         };
         first.push(mem.step("voice message", Does::Filter { condition }));
         for c in clauses.iter_mut() {
-            c.text = rx(&format!(r"^(?:{{if}})\s[^,]*?(?:{VOICE})[^,]*(?:,\s*|$)")).replace(&c.text, "").into_owned();
+            c.text = rx(&format!(r"^(?:{{if}})\s[^,]*?(?:{VOICE})[^,]*(?:,\s*|$)"))
+                .replace(&c.text, "")
+                .into_owned();
         }
         reply(clauses);
         clauses.retain(|c| c.text.chars().any(char::is_alphanumeric));
@@ -94,22 +115,44 @@ fn ordered(clauses: &mut Vec<Clause>, mark: &str) {
         text = rx(&format!(r"^(?:.*?\bbot\b\s*[,:]?\s*)?(?:(?:{{if}}|on|upon|bei|auf|for|with|mit|al|à|para|con)\s+)?(?:[^§,]{{0,50}}?)?{mark}(?:\s+(?:command|befehl|comando|commande|is sent|comes in|kommt|geschickt wird|schick\w*|schreib\w*|sende\w*|eingeh\w*))*\s*[,:→]?\s*"))
             .replace(&text, "")
             .into_owned();
-        text = rx(r"^(?:(?:it|the bot|er|der bot|es|el bot|le bot|then|dann)\s+)+").replace(&text, "").into_owned();
-        text = rx(r"^(antwortet|antworte|schickt|sendet)\s+(?:er|der bot|es|sie)\s+").replace(&text, "$1 ").into_owned();
-        if !text.chars().any(char::is_alphanumeric) || has(r"^(?:an?\s+)?§?s?\d*§?\s*-?bot$", &text) {
+        text = rx(r"^(?:(?:it|the bot|er|der bot|es|el bot|le bot|then|dann)\s+)+")
+            .replace(&text, "")
+            .into_owned();
+        text = rx(r"^(antwortet|antworte|schickt|sendet)\s+(?:er|der bot|es|sie)\s+")
+            .replace(&text, "$1 ")
+            .into_owned();
+        if !text.chars().any(char::is_alphanumeric) || has(r"^(?:an?\s+)?§?s?\d*§?\s*-?bot$", &text)
+        {
             continue;
         }
-        let with = rx(r"^(?:answers?|repl(?:y|ies)|responds?|responde|contesta|antworte?t?|répond\w*|returns?|sends? back|comes back)\s+(?:(?:in|into|im|in den|en|dans)\s+(?:the |el |le |dem |den )?(?:same |selben |gleichen |mismo |même )?chat\s+|there\s+|me\s+|mir\s+|back\s+)*(?:with|mit|con|avec)\s+(.*§[su]\d+§.*)$");
-        let sends = rx(r"^(?:posts?|sends?|shares?|shows?|returns?|gives?|postet|schickt|sendet|publica|envía|publie|envoie)\s+(?:me\s+)?(.*?§[su]\d+§.*?)(?:\s+(?:to|in|into|an|auf|a|en|dans|sur)\s+((?:the )?(?:channel )?§c\d+§.*))?$");
-        let base = |text: String, join: Join| Clause { text, join, sentence: c.sentence };
+        let with = rx(
+            r"^(?:answers?|repl(?:y|ies)|responds?|responde|contesta|antworte?t?|répond\w*|returns?|sends? back|comes back)\s+(?:(?:in|into|im|in den|en|dans)\s+(?:the |el |le |dem |den )?(?:same |selben |gleichen |mismo |même )?chat\s+|there\s+|me\s+|mir\s+|back\s+)*(?:with|mit|con|avec)\s+(.*§[su]\d+§.*)$",
+        );
+        let sends = rx(
+            r"^(?:posts?|sends?|shares?|shows?|returns?|gives?|postet|schickt|sendet|publica|envía|publie|envoie)\s+(?:me\s+)?(.*?§[su]\d+§.*?)(?:\s+(?:to|in|into|an|auf|a|en|dans|sur)\s+((?:the )?(?:channel )?§c\d+§.*))?$",
+        );
+        let base = |text: String, join: Join| Clause {
+            text,
+            join,
+            sentence: c.sentence,
+        };
         if let Some(found) = with.captures(&text).and_then(|x| x.get(1)) {
             out.push(base(format!("get {}", found.as_str()), Join::Start));
-            out.push(base("reply in the same chat with the result".into(), Join::Comma));
+            out.push(base(
+                "reply in the same chat with the result".into(),
+                Join::Comma,
+            ));
         } else if let Some(x) = sends.captures(&text) {
-            out.push(base(format!("get {}", x.get(1).map_or("", |f| f.as_str())), Join::Start));
+            out.push(base(
+                format!("get {}", x.get(1).map_or("", |f| f.as_str())),
+                Join::Start,
+            ));
             match x.get(2) {
                 Some(to) => out.push(base(format!("post it to {}", to.as_str()), Join::Comma)),
-                None => out.push(base("reply in the same chat with the result".into(), Join::Comma)),
+                None => out.push(base(
+                    "reply in the same chat with the result".into(),
+                    Join::Comma,
+                )),
             }
         } else {
             out.push(Clause { text, ..c });
@@ -144,7 +187,10 @@ pub fn hand_over(steps: &mut [Step], ordered: Option<(String, String)>) {
     let Some((name, code)) = ordered else { return };
     let reads = steps.iter_mut().find_map(|s| match &mut s.does {
         Does::Service { args, verb, .. }
-            if matches!(verb, Verb::Get | Verb::GetMany | Verb::Search | Verb::Query | Verb::Run | Verb::Other) =>
+            if matches!(
+                verb,
+                Verb::Get | Verb::GetMany | Verb::Search | Verb::Query | Verb::Run | Verb::Other
+            ) =>
         {
             Some(args)
         }

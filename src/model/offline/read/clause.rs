@@ -253,8 +253,12 @@ pub fn clauses(sentence: &str, index: usize) -> Vec<Clause> {
             }
             _ => {
                 keeps_mark
-                    || has(r"^(?:then|dann|danach|luego|puis|ensuite)\s+(?:also\s+)?§[sc]", near)
-                    || has(r"\b(?:then|dann|danach|luego|puis|ensuite)\b", mark) && has(r"^§[sc]\d", near)
+                    || has(
+                        r"^(?:then|dann|danach|luego|puis|ensuite)\s+(?:also\s+)?§[sc]",
+                        near,
+                    )
+                    || has(r"\b(?:then|dann|danach|luego|puis|ensuite)\b", mark)
+                        && has(r"^§[sc]\d", near)
                     || starts_predicate(near, kind) && !lists_on(left, near)
                     || opens_condition(left)
                         && kind == Join::Comma

@@ -70,8 +70,13 @@ pub fn spoken(m: &Masked, head: &str) -> Option<String> {
         || head.contains("§u")
         || head.contains("§c")
         || head.split_whitespace().count() > 8
-        || has(r"^(?:{if}|{else}|{always}|{every}|{then}|then|for|on|at|in|with|um|am|im|bei|step|part|teil)\s", head) && !has(&format!(r"^(?:{LEAST}|{MOST})\s+{NUM}"), head)
-        || verb_in(head).is_some_and(|(v, at)| v.role == "action" && at == 0 && !has(&format!(r"^(?:{STATES}|{FIGURES})\b"), head))
+        || has(
+            r"^(?:{if}|{else}|{always}|{every}|{then}|then|for|on|at|in|with|um|am|im|bei|step|part|teil)\s",
+            head,
+        ) && !has(&format!(r"^(?:{LEAST}|{MOST})\s+{NUM}"), head)
+        || verb_in(head).is_some_and(|(v, at)| {
+            v.role == "action" && at == 0 && !has(&format!(r"^(?:{STATES}|{FIGURES})\b"), head)
+        })
     {
         return None;
     }
@@ -109,7 +114,8 @@ fn one(m: &Masked, head: &str) -> Option<String> {
 fn known(m: &Masked) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for e in &m.entities {
-        let listed = matches!(e.kind.letter(), 'b') || e.kind.letter() == 'r' && e.value.contains(',');
+        let listed =
+            matches!(e.kind.letter(), 'b') || e.kind.letter() == 'r' && e.value.contains(',');
         if listed {
             names.extend(
                 list(&e.value)
@@ -121,15 +127,20 @@ fn known(m: &Masked) -> Vec<String> {
             names.push(e.value.clone());
         }
     }
-    names.retain(|n| n.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ')));
+    names.retain(|n| {
+        n.chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' '))
+    });
     names
 }
 
 /// A field that a head can speak of without saying "is".
 fn is_name(name: &str, known: &[String]) -> bool {
     let name = name.trim();
-    has(&format!(r"^(?:[\w-]+\s+){{0,2}}(?:{STATES}|{FIGURES})$"), name)
-        || known.iter().any(|k| k.eq_ignore_ascii_case(name))
+    has(
+        &format!(r"^(?:[\w-]+\s+){{0,2}}(?:{STATES}|{FIGURES})$"),
+        name,
+    ) || known.iter().any(|k| k.eq_ignore_ascii_case(name))
 }
 
 /// "Rating 1 or 2", "score 0 to 6", "70+ points", "from 70 points", "below 40".
@@ -137,7 +148,9 @@ fn counted(m: &Masked, t: &str, known: &[String]) -> Option<String> {
     if !has(r"\d", t) {
         return None;
     }
-    let t = rx(r"^(?:an?|the|der|die|das|ein\w*|el|la|le|les|un|une)\s+").replace(t, "").into_owned();
+    let t = rx(r"^(?:an?|the|der|die|das|ein\w*|el|la|le|les|un|une)\s+")
+        .replace(t, "")
+        .into_owned();
     if let Some(c) = rx(&format!(r"^([\p{{L}}_][\p{{L}}\d_ -]{{1,28}}?)\s+(?:of\s+|von\s+|de\s+)?({NUM})\s*(?:to|bis|-|–|until|through|a|à)\s*({NUM})$")).captures(&t)
         && is_name(c.get(1)?.as_str(), known)
     {
@@ -153,22 +166,38 @@ fn counted(m: &Masked, t: &str, known: &[String]) -> Option<String> {
     {
         return Some(format!("{} is at most {}", c.get(1)?.as_str(), c.get(2)?.as_str()));
     }
-    if let Some(c) = rx(&format!(r"^([\p{{L}}_][\p{{L}}\d_ -]{{1,28}}?)\s+((?:{NUM}{OR})*{NUM})$")).captures(&t)
+    if let Some(c) = rx(&format!(
+        r"^([\p{{L}}_][\p{{L}}\d_ -]{{1,28}}?)\s+((?:{NUM}{OR})*{NUM})$"
+    ))
+    .captures(&t)
         && is_name(c.get(1)?.as_str(), known)
     {
         let values = split_on(OR, c.get(2)?.as_str());
         let name = c.get(1)?.as_str();
         return Some(format!("{name} is {}", values.join(" or ")));
     }
-    for (words, sign) in [(LEAST, "at least"), (MOST, "at most"), (MORE, "more than"), (LESS, "less than")] {
+    for (words, sign) in [
+        (LEAST, "at least"),
+        (MOST, "at most"),
+        (MORE, "more than"),
+        (LESS, "less than"),
+    ] {
         if let Some(c) = rx(&format!(r"^(?:{words})\s+({NUM})\s*([\p{{L}}]+)?(?:\s+(?:up|upwards|on|aufwärts|and (?:up|above|more)))?$")).captures(&t) {
             let name = measured(m, c.get(2).map_or("", |u| u.as_str()))?;
             return Some(format!("{name} is {sign} {}", c.get(1)?.as_str()));
         }
     }
-    if let Some(c) = rx(&format!(r"^({NUM})\s*(?:to|bis|-|–|a|à)\s*({NUM})\s*([\p{{L}}]+)?$")).captures(&t) {
+    if let Some(c) = rx(&format!(
+        r"^({NUM})\s*(?:to|bis|-|–|a|à)\s*({NUM})\s*([\p{{L}}]+)?$"
+    ))
+    .captures(&t)
+    {
         let name = measured(m, c.get(3).map_or("", |u| u.as_str()))?;
-        return Some(format!("{name} is between {} and {}", c.get(1)?.as_str(), c.get(2)?.as_str()));
+        return Some(format!(
+            "{name} is between {} and {}",
+            c.get(1)?.as_str(),
+            c.get(2)?.as_str()
+        ));
     }
     None
 }
@@ -176,7 +205,11 @@ fn counted(m: &Masked, t: &str, known: &[String]) -> Option<String> {
 /// What a bare figure is about: the figure that the request speaks of.
 fn measured(m: &Masked, unit: &str) -> Option<String> {
     let whole = m.plain(&m.text);
-    let points = unit.is_empty() || has(r"^(?:points?|punkte?n?|puntos|pts?|%|percent|prozent)$", unit);
+    let points = unit.is_empty()
+        || has(
+            r"^(?:points?|punkte?n?|puntos|pts?|%|percent|prozent)$",
+            unit,
+        );
     if !points {
         return Some(
             crate::model::offline::read::cond::measured(&unit.to_lowercase())
@@ -192,7 +225,9 @@ fn measured(m: &Masked, unit: &str) -> Option<String> {
 
 /// "Urgency high", "country DE or AT", "duplicate_of filled", "no duplicate".
 fn stated(m: &Masked, head: &str, t: &str, known: &[String]) -> Option<String> {
-    let t = rx(r"^(?:the|der|die|das|el|la|le)\s+").replace(t, "").into_owned();
+    let t = rx(r"^(?:the|der|die|das|el|la|le)\s+")
+        .replace(t, "")
+        .into_owned();
     if let Some(c) = rx(r"^([\p{L}_][\p{L}\d_ -]{1,28}?)\s+(?:is\s+|ist\s+|wurde\s+|está\s+|est\s+)?(not\s+|nicht\s+|no\s+|pas\s+)?(filled(?: in)?|set|given|provided|empty|missing|blank|ausgefüllt|gesetzt|angegeben|leer|fehlt|vacío|vacía|falta|vide|manquante?)$").captures(&t) {
         let name = c.get(1)?.as_str();
         if !is_name(name, known) {
@@ -211,11 +246,21 @@ fn stated(m: &Masked, head: &str, t: &str, known: &[String]) -> Option<String> {
     let c = rx(&format!(r"^(?:the\s+|der\s+|die\s+|das\s+|el\s+|la\s+|le\s+)?(§d\d+§|[\p{{L}}_][\p{{L}}\d_ -]{{1,28}}?)\s*(?:=+\s*|\s(?:is\s+|ist\s+|es\s+|est\s+)?)({value}(?:{OR}{value})*)$"))
         .captures(head)?;
     let name = m.plain(c.get(1)?.as_str());
-    if !is_name(&name, known) || has(r"\b(?:is|ist|es|est|above|below|over|under|at|unter|über)$", &name) {
+    if !is_name(&name, known)
+        || has(
+            r"\b(?:is|ist|es|est|above|below|over|under|at|unter|über)$",
+            &name,
+        )
+    {
         return None;
     }
     let values = split_on(OR, c.get(2)?.as_str());
-    if values.iter().any(|v| has(r"^(?:the|to|and|or|is|not|changes?|rules?|only|check|field|column)$", v)) {
+    if values.iter().any(|v| {
+        has(
+            r"^(?:the|to|and|or|is|not|changes?|rules?|only|check|field|column)$",
+            v,
+        )
+    }) {
         return None;
     }
     Some(format!("{name} is {}", values.join(" or ")))
@@ -232,7 +277,12 @@ fn there(m: &Masked, t: &str) -> Option<String> {
     }
     let subject = r"(?:(?:the |a |an |der |die |das |ein\w* |el |la |le |un |une )?[\p{L}-]+\s+)?(?:(?:is|was|are|ist|wurde|wird|es|está|est)\s+)?(?:(?:already|schon|bereits|ya|déjà)\s+)?";
     let state = r"(?:there|found|known|present|exists?|existing|gefunden|vorhanden|existiert|bekannt|da|encontrad[oa]|existe|trouvée?|(?:a )?match|(?:ein )?treffer|a hit)";
-    if has(&format!(r"^{subject}(?:not|nicht|no|pas|n't|doesn't|does not|isn't)\s+(?:yet\s+)?{state}(?:\s+yet)?$|^(?:no|kein|keine|ningún|aucun)\s+(?:\w+\s+)?(?:match|hit|treffer|result\w*|ergebnis\w*|record|contact|row|entry|coincidencia|résultat)(?:\s+found)?$|^(?:new|neu|nuevo|nouveau|unknown|unbekannt)$"), t) {
+    if has(
+        &format!(
+            r"^{subject}(?:not|nicht|no|pas|n't|doesn't|does not|isn't)\s+(?:yet\s+)?{state}(?:\s+yet)?$|^(?:no|kein|keine|ningún|aucun)\s+(?:\w+\s+)?(?:match|hit|treffer|result\w*|ergebnis\w*|record|contact|row|entry|coincidencia|résultat)(?:\s+found)?$|^(?:new|neu|nuevo|nouveau|unknown|unbekannt)$"
+        ),
+        t,
+    ) {
         return Some(MISSING.to_owned());
     }
     has(&format!(r"^{subject}{state}$"), t).then(|| THERE.to_owned())
@@ -245,11 +295,20 @@ fn paired(m: &Masked, t: &str) -> Option<String> {
         return None;
     }
     let text = m.text.to_lowercase();
-    let head = |w: &str| has(&format!(r"(?:^|[.;,:]\s+|\n\s*(?:[-*•]\s+)?){w}\s*(?:→|:\s)"), &text);
-    let opposite = ["un", "in", "im", "non", "not ", "nicht ", "no "].iter().any(|p| {
-        head(&regex::escape(&format!("{p}{word}")))
-            || word.strip_prefix(p).is_some_and(|rest| rest.len() > 3 && head(&regex::escape(rest)))
-    });
+    let head = |w: &str| {
+        has(
+            &format!(r"(?:^|[.;,:]\s+|\n\s*(?:[-*•]\s+)?){w}\s*(?:→|:\s)"),
+            &text,
+        )
+    };
+    let opposite = ["un", "in", "im", "non", "not ", "nicht ", "no "]
+        .iter()
+        .any(|p| {
+            head(&regex::escape(&format!("{p}{word}")))
+                || word
+                    .strip_prefix(p)
+                    .is_some_and(|rest| rest.len() > 3 && head(&regex::escape(rest)))
+        });
     opposite.then(|| format!("status is {word}"))
 }
 

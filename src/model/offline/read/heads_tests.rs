@@ -8,7 +8,8 @@ fn said(request: &str, head: &str) -> Option<String> {
 
 #[test]
 fn terse_heads_are_comparisons() {
-    let request = "A form with name and rating. An LLM returns {score, urgency}. Search the contact.";
+    let request =
+        "A form with name and rating. An LLM returns {score, urgency}. Search the contact.";
     for (head, want) in [
         ("Rating 1 or 2", "Rating is 1 or 2"),
         ("rating 0 to 6", "rating is between 0 and 6"),
@@ -29,14 +30,22 @@ fn terse_heads_are_comparisons() {
 #[test]
 fn labels_and_steps_are_no_heads() {
     let request = "When a mail arrives, classify it as billing or sales. Billing: Slack. Then do three things.";
-    for head in ["Billing", "Then do three things", "Send a mail", "Every day", "If the total is high", "Two parts"] {
+    for head in [
+        "Billing",
+        "Then do three things",
+        "Send a mail",
+        "Every day",
+        "If the total is high",
+        "Two parts",
+    ] {
         assert_eq!(said(request, head), None, "{head}");
     }
 }
 
 #[test]
 fn running_heads_become_sentences() {
-    let m = Masked::of("Form with rating. Rating 1 or 2: open a ticket. Rating 4 or 5: send a mail.");
+    let m =
+        Masked::of("Form with rating. Rating 1 or 2: open a ticket. Rating 4 or 5: send a mail.");
     assert_eq!(
         plain(&m, &m.text),
         "Form with rating. If Rating is 1 or 2, open a ticket. If Rating is 4 or 5, send a mail."

@@ -11,10 +11,16 @@ const GIVES: &str = "returns?|liefert|gives(?: back| us)?|delivers?|outputs?|pro
 /// Verbs of a model, and the order that stands for them.
 const WORKS: &[(&str, &str)] = &[
     ("extracts|extrahiert|extrae|extrait", "extract"),
-    ("writes|schreibt|verfasst|formuliert|erstellt|escribe|redacta|rédige|écrit|drafts|composes|generates|erzeugt", "write"),
+    (
+        "writes|schreibt|verfasst|formuliert|erstellt|escribe|redacta|rédige|écrit|drafts|composes|generates|erzeugt",
+        "write",
+    ),
     ("summari[sz]es|fasst|resume|résume", "summarize"),
     ("translates|übersetzt|traduce|traduit", "translate"),
-    ("classifies|categori[sz]es|klassifiziert|kategorisiert|clasifica|classe", "classify"),
+    (
+        "classifies|categori[sz]es|klassifiziert|kategorisiert|clasifica|classe",
+        "classify",
+    ),
     ("rates|scores|bewertet|evaluates|evalúa|évalue", "score"),
     ("decides|entscheidet|decide|décide", "decide"),
 ];
@@ -30,17 +36,26 @@ pub fn plain(m: &Masked, text: &str) -> String {
 }
 
 fn is_model(m: &Masked, said: &str) -> bool {
-    !said.starts_with('§') || m.entity(said).and_then(|e| e.service).is_some_and(|s| s.is("llm"))
+    !said.starts_with('§')
+        || m.entity(said)
+            .and_then(|e| e.service)
+            .is_some_and(|s| s.is("llm"))
 }
 
 /// "ChatGPT daraus kurze Release Notes schreiben lassen", "von einer KI zusammenfassen lassen".
 fn had_done(m: &Masked, text: &str) -> String {
     const DONE: &[(&str, &str)] = &[
-        (r"schreiben|verfassen|erstellen|formulieren|generieren|erzeugen|entwerfen|texten", "write"),
+        (
+            r"schreiben|verfassen|erstellen|formulieren|generieren|erzeugen|entwerfen|texten",
+            "write",
+        ),
         (r"zusammenfassen", "summarize"),
         (r"übersetzen", "translate"),
         (r"extrahieren|auslesen|herausziehen", "extract"),
-        (r"klassifizieren|kategorisieren|einordnen|einteilen", "classify"),
+        (
+            r"klassifizieren|kategorisieren|einordnen|einteilen",
+            "classify",
+        ),
         (r"bewerten|einschätzen", "score"),
     ];
     let verbs = DONE.iter().map(|(w, _)| *w).collect::<Vec<_>>().join("|");
@@ -88,12 +103,20 @@ fn told(m: &Masked, text: &str) -> String {
                 || if is_list(&rest) { "extract" } else { "write" },
                 |(_, v)| *v,
             );
-        out.push_str(text.get(from..start).unwrap_or_default().trim_end_matches(' '));
+        out.push_str(
+            text.get(from..start)
+                .unwrap_or_default()
+                .trim_end_matches(' '),
+        );
         if !out.is_empty() && !out.ends_with('\n') {
             let open = out.ends_with(['.', ';', ':', ',', '→']);
             out.push_str(if open { " " } else { ", " });
         }
-        out.push_str(&format!("let {}{} {verb}{rest}", name("article").to_lowercase(), name("model")));
+        out.push_str(&format!(
+            "let {}{} {verb}{rest}",
+            name("article").to_lowercase(),
+            name("model")
+        ));
         from = whole.end();
     }
     out.push_str(text.get(from..).unwrap_or_default());
@@ -108,14 +131,26 @@ fn listed(m: &Masked, rest: &str) -> String {
     rx(r"\s*§r\d+§")
         .replace_all(&t, |c: &regex::Captures<'_>| {
             let mark = c.get(0).map_or("", |x| x.as_str());
-            let range = m.entity(mark.trim()).is_some_and(|e| has(r"^\s*(?:from\s+|von\s+|de\s+)?\d+\s*(?:to|bis|-|–|a|à|\.\.)\s*\d+\s*$", &e.value));
-            if range { String::new() } else { mark.to_owned() }
+            let range = m.entity(mark.trim()).is_some_and(|e| {
+                has(
+                    r"^\s*(?:from\s+|von\s+|de\s+)?\d+\s*(?:to|bis|-|–|a|à|\.\.)\s*\d+\s*$",
+                    &e.value,
+                )
+            });
+            if range {
+                String::new()
+            } else {
+                mark.to_owned()
+            }
         })
         .into_owned()
 }
 
 fn is_list(rest: &str) -> bool {
-    rest.contains("§b") || rest.contains(',') || rest.contains("§r") || has(r"\s(?:and|und|y|et)\s", rest)
+    rest.contains("§b")
+        || rest.contains(',')
+        || rest.contains("§r")
+        || has(r"\s(?:and|und|y|et)\s", rest)
         || rest.split_whitespace().count() <= 2
 }
 

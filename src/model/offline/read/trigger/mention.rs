@@ -3,7 +3,8 @@
 use super::event::event_trigger;
 use super::*;
 
-const CALLED: &str = r"\b(?:mention(?:s|ed)?|@-?mention\w*|tags?|tagged|erwähn\w*|menciona\w*|mentionn\w*)\b";
+const CALLED: &str =
+    r"\b(?:mention(?:s|ed)?|@-?mention\w*|tags?|tagged|erwähn\w*|menciona\w*|mentionn\w*)\b";
 
 /// True: the mention starts the flow; its clause keeps what else it says.
 pub(super) fn mentioned(
