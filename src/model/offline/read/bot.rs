@@ -186,11 +186,12 @@ fn reply(clauses: &mut [Clause]) {
 pub fn hand_over(steps: &mut [Step], ordered: Option<(String, String)>) {
     let Some((name, code)) = ordered else { return };
     let reads = steps.iter_mut().find_map(|s| match &mut s.does {
-        Does::Service { args, verb, .. }
-            if matches!(
-                verb,
-                Verb::Get | Verb::GetMany | Verb::Search | Verb::Query | Verb::Run | Verb::Other
-            ) =>
+        Does::Service {
+            args,
+            verb:
+                Verb::Get | Verb::GetMany | Verb::Search | Verb::Query | Verb::Run | Verb::Other,
+            ..
+        } =>
         {
             Some(args)
         }

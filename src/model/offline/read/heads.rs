@@ -35,7 +35,7 @@ pub fn plain(m: &Masked, text: &str) -> String {
 /// Heads in running text: a sentence's first words, up to a colon or an arrow.
 fn running(m: &Masked, line: &str) -> String {
     let mut found = false;
-    let out = rx(r"(^|[.;!]\s+)([^.;:!→]{2,60}?)(:\s+|\s*→\s*)")
+    rx(r"(^|[.;!]\s+)([^.;:!→]{2,60}?)(:\s+|\s*→\s*)")
         .replace_all(line, |c: &regex::Captures<'_>| {
             let part = |i: usize| c.get(i).map_or("", |x| x.as_str());
             let whole = part(0).to_owned();
@@ -56,8 +56,7 @@ fn running(m: &Masked, line: &str) -> String {
                 None => whole,
             }
         })
-        .into_owned();
-    out
+        .into_owned()
 }
 
 const THERE: &str = "it exists";
@@ -88,6 +87,11 @@ pub fn spoken(m: &Masked, head: &str) -> Option<String> {
         }
         _ => one(m, head),
     }
+}
+
+/// A captured group without the spaces around it.
+fn group<'c>(c: &regex::Captures<'c>, i: usize) -> &'c str {
+    c.get(i).map_or("", |x| x.as_str().trim())
 }
 
 fn split_on<'t>(pattern: &str, text: &'t str) -> Vec<&'t str> {
@@ -152,28 +156,28 @@ fn counted(m: &Masked, t: &str, known: &[String]) -> Option<String> {
         .replace(t, "")
         .into_owned();
     if let Some(c) = rx(&format!(r"^([\p{{L}}_][\p{{L}}\d_ -]{{1,28}}?)\s+(?:of\s+|von\s+|de\s+)?({NUM})\s*(?:to|bis|-|–|until|through|a|à)\s*({NUM})$")).captures(&t)
-        && is_name(c.get(1)?.as_str(), known)
+        && is_name(group(&c, 1), known)
     {
-        return Some(format!("{} is between {} and {}", c.get(1)?.as_str(), c.get(2)?.as_str(), c.get(3)?.as_str()));
+        return Some(format!("{} is between {} and {}", group(&c, 1), group(&c, 2), group(&c, 3)));
     }
     if let Some(c) = rx(&format!(r"^([\p{{L}}_][\p{{L}}\d_ -]{{1,28}}?)\s+(?:of\s+|von\s+|de\s+)?({NUM})(?:\+|\s+(?:or|and|oder|und|o|y|ou|et)\s+(?:more|above|higher|up|mehr|höher|darüber|más|plus))$")).captures(&t)
-        && is_name(c.get(1)?.as_str(), known)
+        && is_name(group(&c, 1), known)
     {
-        return Some(format!("{} is at least {}", c.get(1)?.as_str(), c.get(2)?.as_str()));
+        return Some(format!("{} is at least {}", group(&c, 1), group(&c, 2)));
     }
     if let Some(c) = rx(&format!(r"^([\p{{L}}_][\p{{L}}\d_ -]{{1,28}}?)\s+(?:of\s+|von\s+|de\s+)?({NUM})\s+(?:or|and|oder|und|o|y|ou|et)\s+(?:less|below|lower|fewer|weniger|darunter|menos|moins)$")).captures(&t)
-        && is_name(c.get(1)?.as_str(), known)
+        && is_name(group(&c, 1), known)
     {
-        return Some(format!("{} is at most {}", c.get(1)?.as_str(), c.get(2)?.as_str()));
+        return Some(format!("{} is at most {}", group(&c, 1), group(&c, 2)));
     }
     if let Some(c) = rx(&format!(
         r"^([\p{{L}}_][\p{{L}}\d_ -]{{1,28}}?)\s+((?:{NUM}{OR})*{NUM})$"
     ))
     .captures(&t)
-        && is_name(c.get(1)?.as_str(), known)
+        && is_name(group(&c, 1), known)
     {
-        let values = split_on(OR, c.get(2)?.as_str());
-        let name = c.get(1)?.as_str();
+        let values = split_on(OR, group(&c, 2));
+        let name = group(&c, 1);
         return Some(format!("{name} is {}", values.join(" or ")));
     }
     for (words, sign) in [
@@ -184,7 +188,7 @@ fn counted(m: &Masked, t: &str, known: &[String]) -> Option<String> {
     ] {
         if let Some(c) = rx(&format!(r"^(?:{words})\s+({NUM})\s*([\p{{L}}]+)?(?:\s+(?:up|upwards|on|aufwärts|and (?:up|above|more)))?$")).captures(&t) {
             let name = measured(m, c.get(2).map_or("", |u| u.as_str()))?;
-            return Some(format!("{name} is {sign} {}", c.get(1)?.as_str()));
+            return Some(format!("{name} is {sign} {}", group(&c, 1)));
         }
     }
     if let Some(c) = rx(&format!(
@@ -195,8 +199,8 @@ fn counted(m: &Masked, t: &str, known: &[String]) -> Option<String> {
         let name = measured(m, c.get(3).map_or("", |u| u.as_str()))?;
         return Some(format!(
             "{name} is between {} and {}",
-            c.get(1)?.as_str(),
-            c.get(2)?.as_str()
+            group(&c, 1),
+            group(&c, 2)
         ));
     }
     None

@@ -60,15 +60,15 @@ fn had_done(m: &Masked, text: &str) -> String {
     ];
     let verbs = DONE.iter().map(|(w, _)| *w).collect::<Vec<_>>().join("|");
     rx(&format!(
-        r"\b(?:(?:von|mit|durch|per|über)\s+)?(?:{ARTICLE})?({MODEL})\s+(?:(?:daraus|damit|dazu|davon|hieraus)\s+)?([^.;:,]{{0,90}}?)\s*\b({verbs})\s+(?:lassen|lässt|lasse)\b"
+        r"(^|[\s,:;(])(?:(?:von|mit|durch|per|über)\s+)?(?:{ARTICLE})?({MODEL})\s+(?:(?:daraus|damit|dazu|davon|hieraus)\s+)?([^.;:,]{{0,90}}?)\s*\b({verbs})\s+(?:lassen|lässt|lasse)\b"
     ))
     .replace_all(text, |c: &regex::Captures<'_>| {
         let part = |i: usize| c.get(i).map_or("", |x| x.as_str());
-        if !is_model(m, part(1)) {
+        if !is_model(m, part(2)) {
             return part(0).to_owned();
         }
-        let verb = DONE.iter().find(|(w, _)| has(&format!("^(?:{w})$"), part(3))).map_or("write", |(_, v)| v);
-        format!("let {} {verb} {}", part(1), part(2)).trim_end().to_owned()
+        let verb = DONE.iter().find(|(w, _)| has(&format!("^(?:{w})$"), part(4))).map_or("write", |(_, v)| v);
+        format!("{}let {} {verb} {}", part(1), part(2), part(3)).trim_end().to_owned()
     })
     .into_owned()
 }
