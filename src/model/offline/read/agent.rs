@@ -715,14 +715,26 @@ pub fn whole(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, plan: &mut Plan) -
             instructions,
             input: served.then(|| question_of(plan)),
             tools,
-            memory: memory.filter(|_| !served || !forgets(&opened) && has(r"\b(?:memory|remember\w*|gedächtnis|memoria|mémoire)\b", &opened)),
+            memory: memory.filter(|_| {
+                !served
+                    || !forgets(&opened)
+                        && has(
+                            r"\b(?:memory|remember\w*|gedächtnis|memoria|mémoire)\b",
+                            &opened,
+                        )
+            }),
             knowledge: knowledge(m, &opened),
             output_fields: answered.clone(),
         },
     );
     let id = agent.id.clone();
     steps.push(agent);
-    if served && has(r"\b(?:respond|responds|answers?|returns?|repl(?:y|ies)|antwortet?|responde|répond)\b", &opened) {
+    if served
+        && has(
+            r"\b(?:respond|responds|answers?|returns?|repl(?:y|ies)|antwortet?|responde|répond)\b",
+            &opened,
+        )
+    {
         let of = |name: &str| Val::Field {
             name: name.to_owned(),
             of: Some(id.clone()),
