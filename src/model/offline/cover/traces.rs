@@ -39,14 +39,13 @@ impl Traces {
                         map.remove("name");
                     }
                 }
-                if kind.ends_with("webhook") || kind.ends_with("trigger") {
-                    if let Some(path) = value
+                if (kind.ends_with("webhook") || kind.ends_with("trigger"))
+                    && let Some(path) = value
                         .pointer_mut("/parameters")
                         .and_then(Value::as_object_mut)
                         .and_then(|p| p.remove("path"))
-                    {
-                        collect(&path, &mut paths);
-                    }
+                {
+                    collect(&path, &mut paths);
                 }
                 collect(&value, &mut plain);
                 types.push(kind.rsplit('.').next().unwrap_or_default().to_owned());

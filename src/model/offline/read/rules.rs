@@ -58,7 +58,7 @@ fn asides(text: &str) -> String {
             "send a $1 $2",
         ),
         (
-            r"\b(?:just |simply |only )?(?:gets?|becomes?|become) an? (§s\d+§) (ticket|task|issue|card|deal|row|record|contact|item|lead)s?\b",
+            r"\b(?:just |simply |only )?gets? an? (§s\d+§) (ticket|task|issue|card|deal|row|record|contact|item|lead)s?\b",
             "create a $1 $2",
         ),
         (
