@@ -188,13 +188,9 @@ pub fn hand_over(steps: &mut [Step], ordered: Option<(String, String)>) {
     let reads = steps.iter_mut().find_map(|s| match &mut s.does {
         Does::Service {
             args,
-            verb:
-                Verb::Get | Verb::GetMany | Verb::Search | Verb::Query | Verb::Run | Verb::Other,
+            verb: Verb::Get | Verb::GetMany | Verb::Search | Verb::Query | Verb::Run | Verb::Other,
             ..
-        } =>
-        {
-            Some(args)
-        }
+        } => Some(args),
         Does::Http { query, .. } => Some(query),
         _ => None,
     });

@@ -74,7 +74,12 @@ pub fn spoken(m: &Masked, head: &str) -> Option<String> {
             head,
         ) && !has(&format!(r"^(?:{LEAST}|{MOST})\s+{NUM}"), head)
         || verb_in(head).is_some_and(|(v, at)| {
-            v.role == "action" && at == 0 && !has(&format!(r"^(?:{STATES}|{FIGURES})\b"), head)
+            v.role == "action"
+                && at == 0
+                && !has(
+                    &format!(r"^(?:{STATES}|{FIGURES})\b|^(?:{LEAST}|{MOST})\s+{NUM}"),
+                    head,
+                )
         })
     {
         return None;
