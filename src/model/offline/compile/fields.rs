@@ -293,7 +293,10 @@ fn trigger_shape(short: &str) -> Option<Shape> {
             "contact deal company hubspot",
             &[
                 ("id|contact id|object id|deal id|company id", "objectId"),
-                ("value|property value", "propertyValue"),
+                (
+                    "value|property value|stage|deal stage|lifecycle stage|new value|new stage",
+                    "propertyValue",
+                ),
                 ("property|property name", "propertyName"),
             ],
         ),

@@ -44,6 +44,7 @@ impl Draft<'_> {
         self.retries();
         self.error_branch();
         self.check_parameters();
+        self.fill_what_is_missing();
         self.credentials();
         crate::n8n::layout::layout(&mut self.workflow);
     }

@@ -266,6 +266,13 @@ impl Draft<'_> {
     }
 
     fn slack_target(&mut self, at: &At, args: &mut Vec<Arg>, params: &mut Map<String, Value>) {
+        if let Some(thread) = take(args, &Role::Named("thread".into())) {
+            let ts = self.value(at, &thread.value);
+            params.insert(
+                "otherOptions".into(),
+                json!({"thread_ts": {"replyValues": {"thread_ts": ts}}}),
+            );
+        }
         let channel = take(args, &Role::Channel);
         let person = take(args, &Role::Recipient).or_else(|| take(args, &Role::To));
         match (channel, person) {

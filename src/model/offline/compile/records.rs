@@ -291,7 +291,18 @@ impl Draft<'_> {
             "open" | "offen" | "unresolved" | "abierto" | "ouvert" => {
                 parts.push("statusCategory != Done".to_owned())
             }
+            "resolved" => parts.push("statusCategory = Done".to_owned()),
             _ => parts.push(format!("status = \"{status}\"")),
+        }
+        if let Some(range) = take(args, &Role::TimeRange) {
+            let field = if status == "resolved" {
+                "resolved"
+            } else {
+                "created"
+            };
+            if let Some(start) = jql_start(&self.inline(at, &range.value)) {
+                parts.push(format!("{field} >= {start}"));
+            }
         }
         args.retain(|a| {
             let value = match &a.role {
@@ -397,6 +408,37 @@ impl Draft<'_> {
                 }
             }
             _ => {}
+        }
+    }
+}
+
+/// A range in words as Jira's query language says its beginning.
+fn jql_start(range: &str) -> Option<String> {
+    let iso = super::sifted::start_of(range)?;
+    let inside = |open: &str| {
+        iso.split_once(open)
+            .and_then(|(_, rest)| rest.split_once(['\'', ' ']))
+            .map(|(word, _)| word.to_owned())
+    };
+    if iso.contains("minus") && iso.contains("startOf") {
+        return Some("startOfDay(-1)".to_owned());
+    }
+    match inside("startOf('").as_deref() {
+        Some("day") => Some("startOfDay()".to_owned()),
+        Some("week") => Some("startOfWeek()".to_owned()),
+        Some("month") => Some("startOfMonth()".to_owned()),
+        Some(_) => None,
+        None => {
+            let (unit, rest) = iso.split_once("minus({ ")?.1.split_once(": ")?;
+            let count = rest.split_once(' ')?.0;
+            let letter = match unit {
+                "hours" => "h",
+                "weeks" => "w",
+                "months" => return Some(format!("startOfMonth(-{count})")),
+                "days" => "d",
+                _ => return None,
+            };
+            Some(format!("-{count}{letter}"))
         }
     }
 }

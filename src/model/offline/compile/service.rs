@@ -223,6 +223,7 @@ impl Draft<'_> {
         self.adapt_after(at, call, &facts, &mut args, &mut params, &name);
         self.place_named(at, &facts, &mut params, &mut args, &name);
         self.fill(at, &facts, &mut params, &args, &name);
+        self.sift(&facts, said, &mut params);
         self.finish_params(at, call, &facts, &mut params, &choice);
         if at.tool.is_none() {
             self.note_unplaced(said, &params, &name);

@@ -369,7 +369,20 @@ pub(super) fn without_places(event: &str) -> String {
         "in", "into", "to", "from", "on", "of", "im", "ins", "en", "dans", "de", "del", "du",
         "auf", "aus", "a", "al",
     ];
-    let said: Vec<&str> = event.split_whitespace().collect();
+    // an aside names a place or says what does not count ("(not on changes)")
+    let mut depth = 0_usize;
+    let bare: String = event
+        .chars()
+        .filter(|c| {
+            match c {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => return depth == 0,
+            }
+            false
+        })
+        .collect();
+    let said: Vec<&str> = bare.split_whitespace().collect();
     let mut keep = vec![true; said.len()];
     for (i, word) in said.iter().enumerate() {
         let bare = fold(word.trim_matches(|c: char| !c.is_alphanumeric()));

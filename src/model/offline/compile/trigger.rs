@@ -698,12 +698,48 @@ impl Draft<'_> {
                 .find(|p| p.kind == PropertyKind::Options && !p.options.is_empty())
             && let Some((value, _)) = signal::event(kind, event)
         {
-            params.insert(
-                list.name.clone(),
-                json!({group.name.as_str(): [{kind.name.as_str(): value}]}),
-            );
+            let mut entry = Map::new();
+            if value
+                .as_str()
+                .is_some_and(|v| v.ends_with("propertyChange"))
+                && let Some(property) = changed_property(event)
+            {
+                entry.insert("property".into(), json!(property));
+            }
+            entry.insert(kind.name.clone(), value);
+            params.insert(list.name.clone(), json!({group.name.as_str(): [entry]}));
         }
     }
+}
+
+/// Which property of a CRM record the words say has changed.
+fn changed_property(event: &str) -> Option<&'static str> {
+    let said = fold(event);
+    let deal = said.contains("deal");
+    const NAMES: &[(&str, &str)] = &[
+        ("amount", "amount"),
+        ("owner", "hubspot_owner_id"),
+        ("close date", "closedate"),
+        ("lead status", "hs_lead_status"),
+        ("email", "email"),
+        ("phone", "phone"),
+        ("priority", "hs_priority"),
+    ];
+    let named = NAMES
+        .iter()
+        .find(|(w, _)| said.contains(w))
+        .map(|(_, n)| *n);
+    let staged = [
+        "stage", "moves", "moved", "wechsel", "pasa", "passe", "closed", "won", "lost", "status",
+    ]
+    .iter()
+    .any(|w| said.contains(w));
+    if said.contains("lifecycle")
+        || staged && said.contains("contact") && !said.contains("lead status")
+    {
+        return Some("lifecyclestage");
+    }
+    named.or((staged && deal).then_some("dealstage"))
 }
 
 /// Events of services that n8n lists only when it is connected to them.

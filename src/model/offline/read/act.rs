@@ -46,6 +46,8 @@ pub struct Memory<'a> {
     pub topic: Option<String>,
     /// A choice in the form: its label and options.
     pub choices: Option<(String, Vec<String>)>,
+    /// What a bot's command names behind it, and where it stands in the message.
+    pub ordered: Option<(String, String)>,
     /// The kind of file that starts the flow: csv, xlsx.
     pub incoming_file: Option<String>,
     /// Tables and sheets named so far.
@@ -70,6 +72,7 @@ impl<'a> Memory<'a> {
             key: None,
             topic: None,
             choices: None,
+            ordered: None,
             incoming_file: None,
             places: Vec::new(),
         }

@@ -30,9 +30,22 @@ pub fn researcher(mem: &mut Memory<'_>, text: &str) -> Step {
             tools,
             memory,
             knowledge: knowledge(m, &opened),
-            output_fields: Vec::new(),
+            output_fields: returned(m, text),
         },
     )
+}
+
+/// "returns {severity, component}": the fields of a structured answer.
+fn returned(m: &Masked, text: &str) -> Vec<String> {
+    if !m.all(text, "b").is_empty()
+        && has(
+            r"\b(?:return|returns|answer with|output|outputs|liefert|structured|json|schema)\b",
+            text,
+        )
+    {
+        return crate::model::offline::read::value::fields_in(m, text);
+    }
+    Vec::new()
 }
 
 fn builtin(name: &str, purpose: &str) -> Tool {
@@ -122,6 +135,11 @@ fn memory(m: &Masked, text: &str) -> Option<Store> {
     let near = behind;
     let session = has(r"\b(?:per|for each|for every) (?:chat|user|session|customer|conversation|person|thread)\b|\bpro (?:chat|nutzer|kunde|benutzer)\b|\bpor (?:chat|usuario|cliente)\b|\bpar (?:chat|utilisateur|client)\b", near).then(|| {
         let by = first(r"\b(?:per|for each|for every|pro|por|par)\s+(\w+)", near).unwrap_or("chat");
+        if by == "thread" {
+            return Val::Expr {
+                code: "$json.thread_ts || $json.ts || $json.threadId".into(),
+            };
+        }
         field(&format!("{by} id"))
     });
     Some(Store {
@@ -217,7 +235,7 @@ fn knowledge(m: &Masked, text: &str) -> Vec<Knowledge> {
 
 const VERBS: &[(&str, Verb)] = &[
     (
-        r"\b(?:read|reads|look(?:s)? ?up|look(?:s)?\b.*\bup|get|gets|fetch|check|checks|see|view|find|finds|search|searches|query|queries|list|lists|retrieve|access|nachschlagen|nachsehen|lesen|suchen|abfragen|consultar|leer|buscar|consulter|lire|chercher)\b",
+        r"\b(?:read|reads|look(?:s)? ?up|look(?:s)?\b.*\bup|get|gets|fetch|check|checks|see|view|find|finds|search|searches|query|queries|list|lists|retrieve|access|selects?|sql|nachschlagen|nachsehen|lesen|suchen|abfragen|consultar|leer|buscar|consulter|lire|chercher)\b",
         Verb::GetMany,
     ),
     (
@@ -348,7 +366,9 @@ fn tools_in(mem: &mut Memory<'_>, text: &str) -> Vec<Tool> {
                 verbs.push(Verb::Other);
             }
             if verbs.is_empty() {
-                verbs.push(if has(r"\bdrafts?\b|\btickets?\b", &part) {
+                verbs.push(if has(r"\bdrafts?\b|\btickets?\b", &part)
+                    && !has(r"^(?:and |the |our |all |an? )*(?:(?:open|closed|old|existing) )?(?:list\b|§s\d+§ tickets?$|tickets? (?:in|of|from) (?:the |our )?§s\d+§$)", strip_lead(&part))
+                {
                     Verb::Create
                 } else {
                     Verb::GetMany
@@ -542,6 +562,7 @@ fn segments(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut current = String::new();
     let mut from = 0;
+    let mut ended = false;
     let ends: Vec<(usize, usize)> = cut
         .find_iter(text)
         .map(|f| (f.start(), f.end()))
@@ -553,6 +574,13 @@ fn segments(text: &str) -> Vec<String> {
         if part.is_empty() {
             continue;
         }
+        // "Memory per thread. It may …": a sentence about the memory stands alone
+        if ended && has(MEMORY, &current) {
+            out.push(std::mem::take(&mut current));
+        }
+        ended = text
+            .get(start..end)
+            .is_some_and(|cut| cut.contains(['.', ';']));
         if !current.is_empty() {
             current.push_str(" and ");
         }
@@ -761,29 +789,49 @@ pub fn whole(mem: &mut Memory<'_>, clauses: &mut Vec<Clause>, plan: &mut Plan) -
             of: Some(id),
         };
         let to = Val::Field {
-            name: "chat id".into(),
+            name: if host.key == "slack" {
+                "channel"
+            } else {
+                "chat id"
+            }
+            .into(),
             of: Some("trigger".into()),
         };
-        steps.push(mem.step(
-            "answer in the same chat",
-            Does::Service {
-                service: service_of(host, &host.label),
-                verb: Verb::Send,
-                object: Some("message".into()),
-                args: vec![
-                    arg(
-                        if host.key == "slack" {
-                            Role::Channel
-                        } else {
-                            Role::Recipient
-                        },
-                        to,
-                    ),
-                    arg(Role::Text, answer),
-                ],
-                once: false,
-            },
-        ));
+        let thread =
+            (host.key == "slack" && has(r"\b(?:threads?|hilo|fil)\b", &opened)).then(|| {
+                arg(
+                    Role::Named("thread".into()),
+                    Val::Field {
+                        name: "ts".into(),
+                        of: Some("trigger".into()),
+                    },
+                )
+            });
+        steps.push(
+            mem.step(
+                "answer in the same chat",
+                Does::Service {
+                    service: service_of(host, &host.label),
+                    verb: Verb::Send,
+                    object: Some("message".into()),
+                    args: vec![
+                        arg(
+                            if host.key == "slack" {
+                                Role::Channel
+                            } else {
+                                Role::Recipient
+                            },
+                            to,
+                        ),
+                        arg(Role::Text, answer),
+                    ]
+                    .into_iter()
+                    .chain(thread)
+                    .collect(),
+                    once: false,
+                },
+            ),
+        );
     }
     if !afterwards.is_empty() {
         let rest: Vec<Clause> = afterwards

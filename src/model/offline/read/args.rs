@@ -94,6 +94,21 @@ pub fn for_reading(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry) -> Ve
     }
     if let Some(status) = status_word(m, text) {
         out.push(arg(Role::Status, lit(status)));
+    } else if entry.key == "jira"
+        && has(
+            r"\b(?:resolved|finished|completed|done|closed|erledigt\w*|abgeschlossen\w*|gelöst\w*|resuelt\w+|cerrad\w+|terminad\w+|résolue?s?|terminée?s?|clos\w*)\b",
+            text,
+        )
+    {
+        out.push(arg(Role::Status, lit("resolved")));
+    }
+    if entry.is("mail")
+        && let Some(from) = m.after(
+            r"\b(?:from|by|von|de|par)\s+(?:(?:anyone|anybody|someone|everyone|everybody|people|addresses|senders|jemandem|allen|cualquiera|alguien|quelqu'un)\s+)?(?:(?:at|with|bei|mit|en|chez|de)\s+)?(§[am]\d+§)",
+            text,
+        )
+    {
+        out.push(arg(Role::From, lit(from.full.clone())));
     }
     if let Some(q) = m.after(r"\b(?:search|searches|suche|busca|cherche|for|nach|matching|containing|mentioning|about)\b.{0,60}?(§[qk]\d+§)", text).filter(|_| has(r"\b(?:search|find|such|busca|cherche|mention|contain|match)", text)) {
         out.push(arg(Role::Query, lit(q.value.clone())));

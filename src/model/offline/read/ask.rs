@@ -65,7 +65,10 @@ pub fn questions(
     let concrete = concrete
         || !guessed
             && bare_agent(&plan.steps)
-            && matches!(plan.triggers.first(), Some(Trigger::Chat { .. }));
+            && matches!(
+                plan.triggers.first(),
+                Some(Trigger::Chat { .. } | Trigger::Webhook { .. })
+            );
     let refers = has(CONTEXT, &text);
     let agent_without_hands = bare_agent(&plan.steps) && has(BROAD, &text);
     let broad = agent_without_hands || !concrete && has(BROAD, &text);

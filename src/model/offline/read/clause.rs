@@ -134,7 +134,7 @@ pub fn starts_predicate(text: &str, join: Join) -> bool {
     if lexicon::verb(head).is_some() {
         let noun_too = lexicon::noun(head).is_some()
             || has(
-                r"^(?:phone|mail|e-mail|email|text|record|post|message|list|report|note|alert|set|open|closed|paid|call|order|score|rate|count|group|transfer|trigger|start|monitor|watch|file|label|draft|share|back|archive|call|queries|pause|records|posts|mails|match|review|record|check|checks|marked|created|updated|added|deleted|assigned|resolved|informe|registro|envío|copia|cambio|resume|e)$",
+                r"^(?:phone|mail|e-mail|email|text|record|post|message|list|report|note|alert|set|open|closed|paid|call|order|score|rate|count|group|transfer|trigger|start|monitor|watch|file|label|draft|share|back|archive|call|queries|pause|records|posts|mails|match|review|record|comment|comments|check|checks|marked|created|updated|added|deleted|assigned|resolved|informe|registro|envío|copia|cambio|resume|e)$",
                 head,
             );
         let next = words.get(1).map(String::as_str).unwrap_or_default();
@@ -253,6 +253,12 @@ pub fn clauses(sentence: &str, index: usize) -> Vec<Clause> {
             }
             _ => {
                 keeps_mark
+                    || has(
+                        r"^(?:then|dann|danach|luego|puis|ensuite)\s+(?:also\s+)?§[sc]",
+                        near,
+                    )
+                    || has(r"\b(?:then|dann|danach|luego|puis|ensuite)\b", mark)
+                        && has(r"^§[sc]\d", near)
                     || starts_predicate(near, kind) && !lists_on(left, near)
                     || opens_condition(left)
                         && kind == Join::Comma

@@ -5,14 +5,17 @@ pub mod act;
 pub mod agent;
 pub mod args;
 pub mod ask;
+pub mod bot;
 pub mod clause;
 pub mod compare;
 pub mod cond;
 pub mod flow;
+pub mod heads;
 pub mod ingest;
 pub mod models;
 pub mod named;
 pub mod parts;
+pub mod phrasing;
 pub mod refuse;
 pub mod rules;
 pub mod shape;
@@ -74,6 +77,7 @@ fn flow_of(request: &str, cx: &ReadContext) -> Reading {
     let answered = ask::with_answers(&request, &cx.answers);
     let mut m = Masked::of(&answered);
     let only = plain_times(&mut m);
+    m.text = phrasing::plain(&m, &m.text);
     m.text = rules::plain(&m, &m.text);
     let m = m;
     let mut mem = Memory::new(&m, language);
@@ -95,13 +99,15 @@ fn flow_of(request: &str, cx: &ReadContext) -> Reading {
         found.first_steps.insert(0, step);
     }
     plan.triggers = found.triggers;
-    let agent = agent::whole(&mut mem, &mut clauses, &mut plan);
+    let obeys = bot::obeys(&mut mem, &mut clauses, &mut found.first_steps);
+    let agent = !obeys && agent::whole(&mut mem, &mut clauses, &mut plan);
     let (steps, on_error) = if agent {
         (std::mem::take(&mut plan.steps), Vec::new())
     } else {
         flow::steps(&mut mem, &clauses, found.first_steps)
     };
     plan.steps = steps;
+    bot::hand_over(&mut plan.steps, mem.ordered.take());
     plan.on_error = on_error;
     plan.lenient = std::mem::take(&mut mem.lenient);
     if !labelled && let Some(name) = title::title(&plan, &answered) {

@@ -111,7 +111,7 @@ pub fn split(request: &str) -> Vec<String> {
     parts
 }
 
-fn walk<'p>(steps: &'p mut [Step], seen: &mut dyn FnMut(&mut Step)) {
+fn walk(steps: &mut [Step], seen: &mut dyn FnMut(&mut Step)) {
     for s in steps {
         seen(s);
         match &mut s.does {

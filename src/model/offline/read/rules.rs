@@ -5,12 +5,14 @@ use crate::model::offline::lexicon::{has, rx};
 use crate::model::offline::plan::{Cond, Val};
 use crate::model::offline::read::act::verb_in;
 use crate::model::offline::read::cond;
+use crate::model::offline::read::heads;
 use crate::model::offline::read::text::Masked;
 
 /// The masked text with its rules as conditional sentences.
 pub fn plain(m: &Masked, text: &str) -> String {
     let text = asides(&notes_on_types(m, text));
     let text = questions(&opening(&text));
+    let text = heads::plain(m, &text);
     lists(m, &text)
 }
 
@@ -56,7 +58,7 @@ fn asides(text: &str) -> String {
             "send a $1 $2",
         ),
         (
-            r"\b(?:just |simply |only )?(?:gets?) an? (§s\d+§) (ticket|task|issue|card|deal|row|record|contact|item|lead)s?\b",
+            r"\b(?:just |simply |only )?gets? an? (§s\d+§) (ticket|task|issue|card|deal|row|record|contact|item|lead)s?\b",
             "create a $1 $2",
         ),
         (
@@ -169,6 +171,7 @@ fn head_of(m: &Masked, said: &str) -> (String, Head) {
     if head.contains("§s") || action || head.split_whitespace().count() > 16 {
         return (head, Head::Open);
     }
+    let head = heads::spoken(m, &head).unwrap_or(head);
     let kind = match cond::condition(m, &head) {
         Some(c) => Head::Cond(first_field(&c)),
         None => Head::Open,

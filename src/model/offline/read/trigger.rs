@@ -16,6 +16,7 @@ use crate::model::offline::read::when;
 mod dated;
 mod entry;
 mod event;
+mod mention;
 mod several;
 
 pub use entry::auth_of;

@@ -97,7 +97,7 @@ pub fn fields_in(m: &Masked, text: &str) -> Vec<String> {
         }
     }
     if let Some(tail) = first(
-        r"\b(?:with|mit|con|avec)\s+([^→§]+(?:,| and | und | y | et )[^→]+)$",
+        r"\b(?:with|mit|con|avec)\s+([^→§]+(?:,| and | und | y | et | \+ | & )[^→]+?)(?:\s+(?:please|bitte|por favor|s'il te plaît))?$",
         text,
     ) {
         let names = field_list(m, tail);

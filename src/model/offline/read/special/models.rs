@@ -13,7 +13,7 @@ pub fn provider(m: &Masked, t: &str) -> Option<String> {
 
 pub(super) fn media(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
     let m = mem.m;
-    if has(r"\b(?:transcri\w+|transkribier\w*|transcrib\w+)\b", t) && !has(r"\bagent\b", t) {
+    if has(r"\b(?:transcr[ií]\w+|transkribier\w*)\b", t) && !has(r"\bagent\b", t) {
         let mut out = Vec::new();
         let drive = mem
             .trigger
@@ -215,6 +215,14 @@ pub(super) fn model(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         r"\b(?:write|writes|written|generated|geschrieben\w*|verfasst\w*|escrit[oa]s?|rédigée?s?|draft|compose|rewrite|personali[sz]e\w*|critique|review|suggest|detect|determine|identify|recogni[sz]e|generate|improve|brainstorm|come up with|formulier\w*|schreib\w*|verfass\w*|redacta\w*|escrib\w*|rédige\w*|écri\w*|score|rate|analy[sz]e\w*|analysier\w*|evaluate|bewerte\w*|answer|decide|check)\b",
         &opened,
     );
+    if services_in(m, t).is_empty()
+        && has(
+            r"^(?:let|have|ask|use|lass)\s+(?:(?:an?|the|our|ein\w*|un)\s+)?(?:\w+ )?(?:ai[- ]|llm[- ]|gpt[- ]|ki-?)?agente?n?\b",
+            &opened,
+        )
+    {
+        return Some(vec![crate::model::offline::read::agent::researcher(mem, t)]);
+    }
     // "Let GPT write a LinkedIn post about our latest article (RSS …)": the post itself comes later.
     if by_model
         && writes

@@ -1,6 +1,6 @@
 //! Triggers that the workflow offers itself: webhooks, forms, chats.
 
-use super::event::{embedded, event_condition};
+use super::event::{clause_lead, embedded, event_condition};
 use super::*;
 
 pub(super) const WEBHOOK: &str = r"\b(?:web ?hooks?|api endpoint|rest endpoint|http endpoint|endpoint|posts? to (?:the )?(?:path )?§h|callback url|incoming http|http(?:s)? request comes in|punto de entrada)\b|\b(?:POST|GET|PUT|PATCH|DELETE)s? (?:to |on |request to )?(?:path |the path )?§h";
@@ -61,8 +61,23 @@ pub(super) fn webhook(
             )
             .map(str::to_owned)
         });
+    // "/greet?name=Ana": the path, and what the query holds
+    let (path, asked) = match path.as_deref().and_then(|p| p.split_once('?')) {
+        Some((head, query)) => (
+            Some(head.to_owned()),
+            query
+                .split('&')
+                .filter_map(|pair| pair.split('=').next())
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned)
+                .collect(),
+        ),
+        None => (path, Vec::new()),
+    };
     let fields = body_fields(m, &clause.text);
-    let fields = if fields.is_empty() {
+    let fields = if !asked.is_empty() {
+        asked
+    } else if fields.is_empty() {
         body_fields(m, &text)
     } else {
         fields
@@ -90,14 +105,14 @@ pub(super) fn webhook(
             &clause.text,
         ))
         .or(first(
-            r"§h\d+§\s+((?:returns?|answers?|responds?|gives?|delivers?)\s.+)$",
+            r"§h\d+§(?:\?\S*)?\s+(?:(?:must|should|shall|has to|needs to|will|muss|soll|debe|doit)\s+)?((?:returns?|answers?|responds?|gives?|delivers?|reply|replies|antworte\w*|liefer\w*|responde\w*|devolver|devuelv\w*|répond\w*|renvo\w*)\s.+)$",
             &clause.text,
         ))
         .or(first(
             r"§h\d+§(?:\?\S+)?(?:\s+§[rb]\d+§)?\s+((?:looks?|gets?|fetches|reads?|finds?|creates?|adds?|inserts?|saves?|stores?|sends?|posts?|runs?|starts?|calls?|writes?|searches|queries|deletes?|updates?)\s.+)$",
             &clause.text,
         ))
-        .map(str::to_owned);
+        .map(|r| clause_lead(r).to_owned());
     if let Some(c) = clauses.get_mut(at) {
         match rest {
             Some(r)
@@ -124,6 +139,10 @@ pub(super) fn webhook(
         }
     }
     if let Some(next) = clauses.get_mut(at + 1)
+        && !has(
+            r"^(?:let|lass|have|ask)\b|\b(?:the|der|el|le) (?:webhook|endpoint) (?:returns?|answers?|responds?|antwortet|responde|renvoie)\b",
+            &next.text,
+        )
         && (has(WEBHOOK, &m.open(&next.text)) || has(r"^(?-i:POST|GET|PUT)\b", &next.text))
     {
         if let Some(Trigger::Webhook {
@@ -152,7 +171,7 @@ pub(super) fn webhook(
             &next.text,
         )
         .or(first(
-            r"§h\d+§\s+((?:returns?|answers?|responds?|gives?|delivers?)\s.+)$",
+            r"§h\d+§(?:\?\S*)?\s+(?:(?:must|should|shall|has to|needs to|will|muss|soll|debe|doit)\s+)?((?:returns?|answers?|responds?|gives?|delivers?|reply|replies|antworte\w*|liefer\w*|responde\w*|devolver|devuelv\w*|répond\w*|renvo\w*)\s.+)$",
             &next.text,
         ))
         .map(str::to_owned);
@@ -381,6 +400,9 @@ pub(super) fn chat(
         found.triggers.push(Trigger::Chat { public: false });
         return true;
     }
+    if super::mention::mentioned(mem, clauses, whole, found) {
+        return true;
+    }
     let bot = clauses.iter().position(|c| has(r"\b(?:chat ?bot|bot|chat assistant|chat agent|chat widget|chat with (?:our|your|my)|assistant|asistente|assistent|chatbot|chat trigger|chat interface|live chat|website chat|(?:n8n|internal|plain|simple|hosted|own|interner|internen|chat) chat|chat (?:with|where|in which|mit|bei dem|in dem|wo|con|donde|en el que|avec|où|dans lequel)\b.{0,60}\b(?:agent\w*|llm|ai|ki|ia|claude|gpt|model\w*|modell\w*))\b", &m.open(&c.text)));
     let Some(at) = bot else { return false };
     let Some(text) = clauses.get(at).map(|c| m.open(&c.text)) else {
@@ -392,7 +414,7 @@ pub(super) fn chat(
         .find(|e| {
             e.service
                 .is_some_and(|s| s.is("chat") && !s.triggers.is_empty())
-                && has(&format!(r"(?:{}[\s-]*(?:chat)?bot|(?:bot|assistant|agent|chatbot|asistente|assistent) (?:for|on|in|inside|via|über|en|auf|sur|dans) (?:our |my )?{}|(?:messages?|questions?|nachrichten|mensajes|preguntas|fragen)\b[^.]{{0,20}} (?:in|on|via|from|über|en|por|sur) {}|{}\s+assistant|{}\s+(?:agent|chat))",
+                && has(&format!(r"(?:{}[\s-]*(?:chat)?bot|(?:bot|assistant|agent|chatbot|asistente|assistent) (?:for|on|in|inside|via|über|en|auf|sur|dans|de) (?:our |my )?{}|(?:messages?|questions?|nachrichten|mensajes|preguntas|fragen)\b[^.]{{0,20}} (?:in|on|via|from|über|en|por|sur) {}|{}\s+assistant|{}\s+(?:agent|chat))",
                         regex_mark(m, e),
                         regex_mark(m, e),
                         regex_mark(m, e),

@@ -212,6 +212,17 @@ pub(super) fn service_event(
                 && services
                     .iter()
                     .any(|e| e.service.is_some_and(|s| !s.triggers.is_empty()));
+        // "Typeform survey. …", "Calendly booking: …": such a service can do nothing but start.
+        let somebody = somebody
+            || i == 0
+                && c.join == Join::Start
+                && !has_action(&text)
+                && text.split_whitespace().count() <= 8
+                && services.iter().all(|e| {
+                    e.service
+                        .is_some_and(|s| s.actions.is_empty() && !s.triggers.is_empty())
+                })
+                && !services.is_empty();
         let by_if = somebody
             || has(r"^(?:(?:and|hey|hi|please),?\s+)?{if}\b", &text)
                 && services
