@@ -310,6 +310,64 @@ fn losing_more_than_half_is_asked_however_it_is_done() {
     );
 }
 
+/// An agent with a model and a memory: `Chat` → `Agent`, the sub-nodes on the agent.
+fn agent(subs: &[(&str, &str, bool)]) -> Workflow {
+    let mut workflow = Workflow::empty("Agent");
+    for name in ["Chat", "Agent"]
+        .into_iter()
+        .chain(subs.iter().map(|s| s.0))
+    {
+        let id = NodeId(format!("id-{name}"));
+        workflow
+            .nodes
+            .push(Node::new(id, name, "test.any", 1.0, Map::new()));
+    }
+    workflow.connect("Chat", "main", 0, "Agent", 0);
+    for (name, kind, enabled) in subs {
+        workflow.connect(name, kind, 0, "Agent", 0);
+        if !enabled {
+            workflow = edited(
+                &workflow,
+                json!([{"op": "disable_node", "node": format!("id-{name}")}]),
+            );
+        }
+    }
+    workflow
+}
+
+#[test]
+fn a_sub_node_whose_place_is_taken_is_exchanged_and_not_lost() {
+    const MODEL: &str = "ai_languageModel";
+    const MEMORY: &str = "ai_memory";
+    let base = agent(&[("GPT", MODEL, true), ("Buffer", MEMORY, true)]);
+    let lost = |subs: &[(&str, &str, bool)]| loss(&base, &agent(subs)).lost;
+    assert_eq!(
+        lost(&[("Claude", MODEL, true), ("Redis", MEMORY, true)]),
+        [""; 0]
+    );
+    assert_eq!(
+        lost(&[("Claude", MODEL, true)]),
+        ["Buffer"],
+        "one for one, by kind"
+    );
+    assert_eq!(
+        lost(&[("Claude", MODEL, false), ("Buffer", MEMORY, true)]),
+        ["GPT"],
+        "a disabled heir serves nobody"
+    );
+    assert_eq!(
+        lost(&[("Claude", "ai_tool", true), ("Buffer", MEMORY, true)]),
+        ["GPT"],
+        "another kind of place"
+    );
+    // With its parent gone, a sub-node has no place that somebody could take.
+    let gone = edited(
+        &agent(&[("Claude", MODEL, true), ("Redis", MEMORY, true)]),
+        json!([{"op": "remove_node", "node": "id-Agent"}]),
+    );
+    assert_eq!(loss(&base, &gone).lost, ["Chat", "Agent", "GPT", "Buffer"]);
+}
+
 #[test]
 fn sticky_notes_neither_save_nor_count() {
     let mut base = chain(2);

@@ -69,7 +69,7 @@ const SINGLE: [&str; 4] = [
 ];
 
 /// The sub-nodes of the base whose one place on the same parent a new node has taken over: exchanged, not lost. One new node
-/// stands for one old one, the parent must still be there, and nothing else may hang on the old one.
+/// stands for one old one and must be enabled, the parent must still be there, and nothing else may hang on the old one.
 fn successors(
     base: &Workflow,
     after: &Workflow,
@@ -77,6 +77,12 @@ fn successors(
     after_keys: &[NodeKey],
 ) -> BTreeSet<NodeKey> {
     let (before, now) = (edges(base, base_keys), edges(after, after_keys));
+    let asleep: BTreeSet<&NodeKey> = after_keys
+        .iter()
+        .zip(&after.nodes)
+        .filter(|(_, node)| node.disabled())
+        .map(|(key, _)| key)
+        .collect();
     let mut taken: BTreeSet<NodeKey> = BTreeSet::new();
     let mut found = BTreeSet::new();
     for edge in before.iter().filter(|e| SINGLE.contains(&e.kind.as_str())) {
@@ -93,6 +99,7 @@ fn successors(
                 && e.to == edge.to
                 && !base_keys.contains(&e.from)
                 && !taken.contains(&e.from)
+                && !asleep.contains(&e.from)
         });
         if let Some(heir) = heir {
             taken.insert(heir.from.clone());
