@@ -13,11 +13,13 @@ const SPACE: &str = r" \t\r\n\u{a0}";
 /// A longer list is no quick check any more.
 const MOST_WORDS: usize = 400;
 
+type Words = Vec<String>;
+
 #[derive(Debug)]
 pub struct Pattern {
     source: String,
-    /// Lower-case texts of which one is in everything that matches; None: no such list is known.
-    needs: Option<Vec<String>>,
+    /// Lists of lower-case texts: of each list one is in everything that matches.
+    needs: Vec<Words>,
     compiled: OnceLock<Regex>,
 }
 
@@ -26,10 +28,10 @@ impl Pattern {
     pub fn new(source: &str) -> Pattern {
         let parsed = ast::parse::Parser::new().parse(source);
         debug_assert!(parsed.is_ok(), "broken pattern {source}: {parsed:?}");
-        let needs = parsed
-            .ok()
-            .and_then(|ast| needs(&ast))
-            .filter(|words| words.len() <= MOST_WORDS);
+        let mut needs = parsed.map(|ast| needs(&ast)).unwrap_or_default();
+        needs.retain(|words| words.len() <= MOST_WORDS);
+        // The rarest first: it settles most texts.
+        needs.sort_by_key(|words| std::cmp::Reverse(rank(words)));
         Pattern {
             source: narrow(source),
             needs,
@@ -104,11 +106,13 @@ impl Pattern {
 
     /// False only when the pattern cannot match.
     fn possible(&self, text: &str) -> bool {
-        let Some(needs) = &self.needs else {
+        if self.needs.is_empty() || self.compiled.get().is_some() {
             return true;
-        };
+        }
         let text = text.to_lowercase();
-        needs.iter().any(|word| text.contains(word.as_str()))
+        self.needs
+            .iter()
+            .all(|words| words.iter().any(|word| text.contains(word.as_str())))
     }
 
     fn regex(&self) -> &Regex {
@@ -175,38 +179,43 @@ fn narrow(source: &str) -> String {
     out
 }
 
-/// Texts of which one is in every match.
-fn needs(ast: &Ast) -> Option<Vec<String>> {
+/// Lists of texts; of each list one is in every match.
+fn needs(ast: &Ast) -> Vec<Words> {
     match ast {
-        Ast::Literal(literal) => Some(vec![literal.c.to_lowercase().collect()]),
+        Ast::Literal(literal) => vec![vec![literal.c.to_lowercase().collect()]],
         Ast::Group(group) => needs(&group.ast),
         Ast::Repetition(of) if least(&of.op.kind) > 0 => needs(&of.ast),
         Ast::Alternation(of) => {
-            let each: Option<Vec<Vec<String>>> = of.asts.iter().map(needs).collect();
-            let mut all: Vec<String> = each?.into_iter().flatten().collect();
+            let each: Option<Vec<Words>> = of
+                .asts
+                .iter()
+                .map(|part| needs(part).into_iter().max_by_key(|words| rank(words)))
+                .collect();
+            let Some(each) = each else { return Vec::new() };
+            let mut all: Words = each.into_iter().flatten().collect();
             all.sort();
             all.dedup();
-            Some(all)
+            vec![all]
         }
         Ast::Concat(of) => {
-            let mut best: Option<Vec<String>> = None;
+            let mut found = Vec::new();
             let mut run = String::new();
             for part in &of.asts {
                 if let Ast::Literal(literal) = part {
                     run.extend(literal.c.to_lowercase());
                     continue;
                 }
-                best = better(best, std::mem::take(&mut run));
-                if let Some(words) = needs(part) {
-                    best = Some(match best {
-                        Some(known) if rank(&known) >= rank(&words) => known,
-                        _ => words,
-                    });
+                if !run.is_empty() {
+                    found.push(vec![std::mem::take(&mut run)]);
                 }
+                found.extend(needs(part));
             }
-            better(best, run)
+            if !run.is_empty() {
+                found.push(vec![run]);
+            }
+            found
         }
-        _ => None,
+        _ => Vec::new(),
     }
 }
 
@@ -220,17 +229,6 @@ fn least(kind: &ast::RepetitionKind) -> u32 {
             | ast::RepetitionRange::Bounded(n, _),
         ) => *n,
     }
-}
-
-fn better(best: Option<Vec<String>>, run: String) -> Option<Vec<String>> {
-    if run.is_empty() {
-        return best;
-    }
-    let run = vec![run];
-    Some(match best {
-        Some(known) if rank(&known) >= rank(&run) => known,
-        _ => run,
-    })
 }
 
 /// Rarely there is best: a long shortest word, then few of them.
