@@ -314,6 +314,9 @@ impl Backend for EmbeddedBackend {
             ..BackendAbilities::default()
         }
     }
+    fn tidy(&self) -> BackendResult<()> {
+        self.files.tidy(Path::new(FOLDER))
+    }
     fn list(&self) -> BoxFuture<'_, BackendResult<Listing>> {
         ready(self.listing())
     }

@@ -35,6 +35,33 @@ fn id(text: &str) -> WorkflowId {
 }
 
 #[test]
+fn half_written_files_are_removed_and_nothing_else() {
+    let (dir, backend) = project();
+    backend.tidy().unwrap();
+    let folder = dir.path().join("workflows");
+    std::fs::create_dir(&folder).unwrap();
+    let kept = [
+        "orders.json",
+        ".orders.json",
+        ".orders.tmp",
+        ".notes.v1-2.tmp",
+        "orders.json.12-0.tmp",
+    ];
+    for name in kept.iter().chain(&[".orders.json.4711-0.tmp"]) {
+        std::fs::write(folder.join(name), "{}").unwrap();
+    }
+    backend.tidy().unwrap();
+    let mut left: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    let mut kept = kept.map(str::to_owned).to_vec();
+    kept.sort();
+    assert_eq!(left, kept);
+}
+
+#[test]
 fn slugs_are_ascii_and_keep_the_sense() {
     for (name, want) in [
         ("Orders to Slack", "orders-to-slack"),

@@ -110,6 +110,14 @@ impl Files {
         self.sync_folder(folder)
     }
 
+    /// Removes the temporary files of writes that were cut short.
+    pub fn tidy(&self, folder: &Path) -> BackendResult<()> {
+        for name in self.names(folder)?.iter().filter(|n| is_temporary(n)) {
+            self.remove(&folder.join(name))?;
+        }
+        Ok(())
+    }
+
     pub fn remove(&self, path: &Path) -> BackendResult<()> {
         self.root
             .remove_file(path)
@@ -171,6 +179,18 @@ impl Files {
             .and_then(|dir| dir.sync_all())
             .map_err(|e| failed("sync", at, &e))
     }
+}
+
+/// `.NAME.PROCESS-NUMBER.tmp`, as `temporary` makes them.
+fn is_temporary(name: &str) -> bool {
+    let numbered = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    name.strip_prefix('.')
+        .and_then(|rest| rest.strip_suffix(".tmp"))
+        .and_then(|rest| rest.rsplit_once('.'))
+        .and_then(|(target, tail)| Some((target, tail.split_once('-')?)))
+        .is_some_and(|(target, (process, n))| {
+            !target.is_empty() && numbered(process) && numbered(n)
+        })
 }
 
 /// One file that may not be read says nothing about the rest of the project.

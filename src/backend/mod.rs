@@ -164,6 +164,11 @@ pub trait Backend: Send + Sync {
     fn name(&self) -> &str;
     fn can(&self) -> BackendAbilities;
 
+    /// Removes what a killed process of ours left half written. For who holds the project's lock, so that nobody is writing.
+    fn tidy(&self) -> BackendResult<()> {
+        Ok(())
+    }
+
     fn list(&self) -> BoxFuture<'_, BackendResult<Listing>>;
     /// The id of the workflow that the text means: an id, or (where the backend keeps files) a path inside the project.
     /// The workflow need not exist; a text that can never be one is `Rejected`.

@@ -175,7 +175,15 @@ pub(super) fn take_lock(
         since: cx.effects.now().to_string(),
         host: None,
     };
-    Ok(ProjectLock::take(&cx.project.lock_file(), &holder)?)
+    let lock = ProjectLock::take(&cx.project.lock_file(), &holder)?;
+    cx.gateway
+        .backend()
+        .tidy()
+        .map_err(|error| RunError::Backend {
+            message: error.message,
+            hint: error.hint.unwrap_or_default(),
+        })?;
+    Ok(lock)
 }
 
 pub(super) type Reopened<'a> = (ProjectLock, Driver<'a>, &'a Project);
