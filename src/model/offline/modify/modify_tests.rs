@@ -382,3 +382,26 @@ fn wipes_are_refused_in_four_languages() {
         assert_eq!(made.ops, vec![], "{request}");
     }
 }
+
+#[test]
+fn another_day_keeps_the_time_of_day() {
+    let weekly: Workflow = Workflow::from_value(json!({"name": "Weekly", "nodes": [
+            {"id": "a", "name": "Weekly", "type": "n8n-nodes-base.scheduleTrigger", "typeVersion": 1.2, "position": [0, 0], "parameters": {"rule": {"interval": [{"field": "weeks", "weeksInterval": 1, "triggerAtDay": [1], "triggerAtHour": 8, "triggerAtMinute": 30}]}}},
+            {"id": "b", "name": "Mail", "type": "n8n-nodes-base.gmail", "typeVersion": 2.1, "position": [200, 0], "parameters": {}},
+        ], "connections": {"Weekly": {"main": [[{"node": "Mail", "type": "main", "index": 0}]]}}, "settings": {}}))
+    .unwrap();
+    for (request, day, hour, minute) in [
+        ("send it on Tuesday instead of Monday", 2, 8, 30),
+        ("Friday 17:00 instead of Monday", 5, 17, 0),
+        ("run it every Wednesday", 3, 8, 30),
+    ] {
+        let made = modify(&weekly, request, Catalog::embedded());
+        let after = crate::n8n::edit::apply(&weekly, &made.ops, &mut || "new".into()).unwrap();
+        let rule = &after.nodes[0].parameters().unwrap()["rule"]["interval"][0];
+        assert_eq!(
+            *rule,
+            json!({"field": "weeks", "weeksInterval": 1, "triggerAtDay": [day], "triggerAtHour": hour, "triggerAtMinute": minute}),
+            "{request}"
+        );
+    }
+}

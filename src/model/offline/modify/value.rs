@@ -138,11 +138,16 @@ fn timed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     let about_time = has(
         r"\b(?:schedule|run|runs|start|starts|trigger|fire|cron|time|zeitplan|läuft|laufen|starte\w*|ausführ\w*|uhrzeit|horario|ejecut\w*|programación|hora|exécut\w*|planifi\w*|lance\w*|every|each|daily|weekly|hourly|jed\w+|täglich|cada|chaque|tous les|at \d)\b",
         clause,
+    ) || has(
+        r"\b(?:{weekday})\b.*\b(?:instead|rather|statt|stattdessen|en lugar|en vez|au lieu)\b|\b(?:instead of|rather than|statt|anstatt|en lugar de|en vez de|au lieu de)\s+(?:on\s+)?(?:{weekday})\b",
+        clause,
     );
     if !about_time {
         return false;
     }
-    let plain = times::canonical(clause);
+    // "Friday 17:00 instead of Monday": a bare day is a day on which it runs.
+    let clause = rx(r"^\s*({weekday})\b").replace(clause, "on $1");
+    let plain = times::canonical(&clause);
     let clause = plain.text.as_str();
     let mut found: Vec<_> = when::schedules(clause);
     if found.is_empty()
@@ -182,9 +187,16 @@ fn timed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
             .or_else(|| many.first().cloned())
             .unwrap_or_default(),
     };
-    let rules = each_time(clause, chosen);
+    let mut rules = each_time(clause, chosen);
     if rules.is_empty() {
         return false;
+    }
+    if !chosen.exact
+        && let Some((hour, minute)) = clock_of(patch.workflow(), &name)
+    {
+        rules
+            .iter_mut()
+            .for_each(|rule| set_clock(rule, hour, minute));
     }
     let rule = schedule::rule(&rules);
     let zone = when::zone(clause);
@@ -201,6 +213,32 @@ fn timed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
         settings.insert("timezone".into(), json!(zone));
     }
     true
+}
+
+/// The time of day at which a schedule fires, when all its rules say the same one.
+fn clock_of(workflow: &Workflow, name: &str) -> Option<(u32, u32)> {
+    let node = workflow.nodes.iter().find(|n| n.name() == name)?;
+    let rules = node
+        .parameters()?
+        .get("rule")?
+        .get("interval")?
+        .as_array()?;
+    let number = |rule: &Value, key: &str| u32::try_from(rule.get(key)?.as_u64()?).ok();
+    let mut clocks = rules.iter().map(|rule| {
+        let hour = number(rule, "triggerAtHour")?;
+        Some((hour, number(rule, "triggerAtMinute").unwrap_or_default()))
+    });
+    let first = clocks.next()??;
+    clocks.all(|c| c == Some(first)).then_some(first)
+}
+
+fn set_clock(rule: &mut ScheduleRule, at_hour: u32, at_minute: u32) {
+    if let ScheduleRule::Days { hour, minute, .. }
+    | ScheduleRule::Weeks { hour, minute, .. }
+    | ScheduleRule::Months { hour, minute, .. } = rule
+    {
+        (*hour, *minute) = (at_hour, at_minute);
+    }
 }
 
 /// "Twice a day, at 8:00 and 17:30": one rule for each time of day that is named.
