@@ -22,6 +22,15 @@ pub fn with_answers(request: &str, answers: &IndexMap<String, String>) -> String
         out.push(' ');
         // A bare answer needs the word it answers to.
         match topic.as_str() {
+            // What is read comes before what is done with it.
+            "source" => {
+                let told = has(
+                    r"^(?:read|get|fetch|take|load|when|whenever|from|lies|hole?|lee|toma|lis|prends)\b",
+                    answer,
+                );
+                let verb = if told { "" } else { "Read " };
+                out = format!("{verb}{}. {}", answer.trim_end_matches('.'), out.trim_end());
+            }
             "timing" | "recipient" | "action" | "rules" | "context" | "unused" => {
                 out.push_str(answer)
             }

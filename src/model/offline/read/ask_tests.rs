@@ -1,4 +1,5 @@
 use crate::model::offline::read::{ReadContext, read};
+use indexmap::IndexMap;
 
 fn topics(request: &str) -> Vec<String> {
     read(request, &ReadContext::default())
@@ -34,4 +35,16 @@ fn clear_requests_are_not_asked_about() {
     ] {
         assert_eq!(topics(request), Vec::<String>::new(), "{request}");
     }
+}
+
+#[test]
+fn a_source_that_was_asked_for_is_read_before_the_rest() {
+    let answers = IndexMap::from([
+        ("source".to_owned(), "our RSS feed".to_owned()),
+        ("social".to_owned(), "LinkedIn".to_owned()),
+    ]);
+    assert_eq!(
+        crate::model::offline::read::ask::with_answers("post our news", &answers),
+        "Read our RSS feed. post our news. Use LinkedIn"
+    );
 }
