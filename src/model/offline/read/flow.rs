@@ -151,6 +151,20 @@ pub fn steps(
 }
 
 impl Flow<'_, '_> {
+    /// Decides here; what follows stands on the side where the condition holds. False when that side cannot be entered.
+    fn open_if(&mut self, text: &str, condition: Cond) -> bool {
+        let step = self.mem.step(
+            text,
+            Does::If {
+                condition,
+                then: Vec::new(),
+                otherwise: Vec::new(),
+            },
+        );
+        self.tree.push(step);
+        self.tree.enter(Branch::Then)
+    }
+
     /// A condition for sure; what was taken for a yes/no field is said in a note.
     fn sure(&mut self, text: &str) -> Cond {
         let m = self.mem.m;
@@ -266,9 +280,7 @@ impl Flow<'_, '_> {
                 if let Some(Does::Http { never_fail, .. }) = self.tree.here().last_mut().map(|s| &mut s.does) {
                     *never_fail = true;
                 }
-                let step = self.mem.step(&text, Does::If { condition, then: Vec::new(), otherwise: Vec::new() });
-                self.tree.push(step);
-                self.tree.enter(Branch::Then);
+                self.open_if(&text, condition);
             } else {
                 self.in_error = true;
             }

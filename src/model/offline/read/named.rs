@@ -5,7 +5,7 @@
 use crate::model::offline::lexicon::{ServiceEntry, first, has, rx};
 use crate::model::offline::plan::{Arg, Cmp, Cond, Role, Val};
 use crate::model::offline::read::cond;
-use crate::model::offline::read::text::Masked;
+use crate::model::offline::read::text::{Masked, settled};
 use crate::model::offline::read::value::{arg, lit};
 
 /// Canonical kind, its words in all languages, and whether a plain word may be its name (else only an identifier, a
@@ -77,36 +77,28 @@ pub const NO_NAME: &str = r"^(?:and|und|y|et|e|or|in|im|of|to|for|für|with|mit|
 
 /// The text with all values put back, services left as marks.
 fn open(m: &Masked, text: &str) -> String {
-    let mut out = text.to_owned();
-    for _ in 0..3 {
+    settled(text, |text| {
         // "S3-Bucket docs": the service's name ends in a kind of its own
-        let next = rx(r"§s\d+§")
-            .replace_all(&out, |c: &regex::Captures<'_>| {
-                let mark = c.get(0).map_or("", |x| x.as_str());
-                let kind = m
-                    .entity(mark)
-                    .and_then(|e| first(r"[\s-](bucket|queue|topic)$", &e.full).map(str::to_owned));
-                match kind {
-                    Some(kind) if !out.contains(&format!("{mark} {kind}")) => {
-                        format!("{mark} {kind}")
-                    }
-                    _ => mark.to_owned(),
+        let kinds = rx(r"§s\d+§").replace_all(text, |c: &regex::Captures<'_>| {
+            let mark = c.get(0).map_or("", |x| x.as_str());
+            let kind = m
+                .entity(mark)
+                .and_then(|e| first(r"[\s-](bucket|queue|topic)$", &e.full).map(str::to_owned));
+            match kind {
+                Some(kind) if !text.contains(&format!("{mark} {kind}")) => {
+                    format!("{mark} {kind}")
                 }
-            })
-            .into_owned();
-        let next = rx(r"§[a-rt-z]\d+§")
-            .replace_all(&next, |c: &regex::Captures<'_>| {
+                _ => mark.to_owned(),
+            }
+        });
+        rx(r"§[a-rt-z]\d+§")
+            .replace_all(&kinds, |c: &regex::Captures<'_>| {
                 m.entity(c.get(0).map_or("", |x| x.as_str()))
                     .map(|e| e.full.clone())
                     .unwrap_or_default()
             })
-            .into_owned();
-        if next == out {
-            break;
-        }
-        out = next;
-    }
-    out
+            .into_owned()
+    })
 }
 
 fn identifier(word: &str) -> bool {

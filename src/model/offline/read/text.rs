@@ -59,6 +59,19 @@ pub struct Entity {
     pub service: Option<&'static ServiceEntry>,
 }
 
+/// The text after a replacement was done as often as it changes something: marks stand in marks, three deep at most.
+pub(super) fn settled(text: &str, replaced: impl Fn(&str) -> String) -> String {
+    let mut out = text.to_owned();
+    for _ in 0..3 {
+        let next = replaced(&out);
+        if next == out {
+            break;
+        }
+        out = next;
+    }
+    out
+}
+
 /// A masked request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Masked {
@@ -255,20 +268,15 @@ impl Masked {
 
     /// The text with every mark put back as the user wrote it.
     pub fn plain(&self, text: &str) -> String {
-        let mut out = text.to_owned();
-        for _ in 0..3 {
-            let next = rx(r"§[a-z](\d+)§")
-                .replace_all(&out, |c: &regex::Captures<'_>| {
+        let out = settled(text, |text| {
+            rx(r"§[a-z](\d+)§")
+                .replace_all(text, |c: &regex::Captures<'_>| {
                     self.by_index(c.get(1).map_or("", |m| m.as_str()))
                         .map(|e| e.full.clone())
                         .unwrap_or_default()
                 })
-                .into_owned();
-            if next == out {
-                break;
-            }
-            out = next;
-        }
+                .into_owned()
+        });
         out.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 

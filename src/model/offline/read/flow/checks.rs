@@ -197,16 +197,7 @@ impl Flow<'_, '_> {
             && m.one(text, "u").is_none()
         {
             let condition = self.sure(tail);
-            let step = self.mem.step(
-                text,
-                Does::If {
-                    condition,
-                    then: Vec::new(),
-                    otherwise: Vec::new(),
-                },
-            );
-            self.tree.push(step);
-            if self.tree.enter(Branch::Then) {
+            if self.open_if(text, condition) {
                 self.tree.settle();
                 self.validated = true;
             }

@@ -267,16 +267,7 @@ impl Flow<'_, '_> {
                 op: Cmp::Exists,
                 right: lit(true),
             };
-            let step = self.mem.step(
-                text,
-                Does::If {
-                    condition,
-                    then: Vec::new(),
-                    otherwise: Vec::new(),
-                },
-            );
-            self.tree.push(step);
-            self.tree.enter(Branch::Then);
+            self.open_if(text, condition);
             return true;
         }
         // "if yes", "if so", "if it is": the check before it.
@@ -334,16 +325,7 @@ impl Flow<'_, '_> {
             && let Some(condition) = cond::condition(m, tail)
         {
             self.pending = Some(condition.clone());
-            let step = self.mem.step(
-                text,
-                Does::If {
-                    condition,
-                    then: Vec::new(),
-                    otherwise: Vec::new(),
-                },
-            );
-            self.tree.push(step);
-            self.tree.enter(Branch::Then);
+            self.open_if(text, condition);
             return true;
         }
         // "… but only if they have an address": the step before it.
@@ -488,16 +470,7 @@ impl Flow<'_, '_> {
             return false;
         }
         let condition = self.sure(&tail);
-        let step = self.mem.step(
-            text,
-            Does::If {
-                condition,
-                then: Vec::new(),
-                otherwise: Vec::new(),
-            },
-        );
-        self.tree.push(step);
-        self.tree.enter(Branch::Then);
+        self.open_if(text, condition);
         self.act(&action);
         true
     }

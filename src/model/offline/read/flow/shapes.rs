@@ -173,16 +173,7 @@ impl Flow<'_, '_> {
             op: Cmp::Eq,
             right: lit(mood),
         };
-        let step = self.mem.step(
-            text,
-            Does::If {
-                condition,
-                then: Vec::new(),
-                otherwise: Vec::new(),
-            },
-        );
-        self.tree.push(step);
-        self.tree.enter(Branch::Then);
+        self.open_if(text, condition);
     }
 
     /// Files that are listed are fetched and opened when their rows are wanted; rows become a file when one is asked for.
