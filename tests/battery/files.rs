@@ -1,0 +1,1 @@
+//! Paths that lead elsewhere: cases 61 to 66.

@@ -1,0 +1,21 @@
+//! The attacks that a runner with permissions must survive, by number: a scripted model that has been taken over, a hostile or
+//! failing server, a hostile workflow, a process killed at the worst moment. docs/security.md lists them; `listed` holds the two together.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+mod authority;
+mod crash;
+mod domain;
+mod files;
+mod injection;
+mod listed;
+mod secrets;
+mod server;
+mod state;
+mod wire;

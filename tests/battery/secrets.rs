@@ -1,0 +1,1 @@
+//! Keys and tokens: cases 78 to 82.

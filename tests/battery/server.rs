@@ -1,0 +1,1 @@
+//! Servers that lie, flood, hang and die: cases 67 to 77.
