@@ -117,6 +117,9 @@ pub enum Command {
         after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n  agentctl qa --fix workflows/\n  agentctl qa --baseline qa-baseline.json --write-baseline workflows/\n  agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .\n  agentctl qa --explain agentctl/unknown-reference\n\nWaivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
     )]
     Qa(QaArgs),
+    /// The MCP servers of .mcp.json: what they are, their tools, calls by hand
+    #[command(subcommand, after_help = "Example:\n  agentctl mcp list")]
+    Mcp(McpCommand),
     /// Check this machine and this project: what works, what does not, what to do
     #[command(after_help = "Example:\n  agentctl doctor")]
     Doctor,
@@ -300,6 +303,13 @@ pub enum PolicyCommand {
         #[arg(value_name = "ARGS-JSON")]
         args: Option<String>,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum McpCommand {
+    /// The servers of .mcp.json, started or not; none is started for this
+    #[command(after_help = "Example:\n  agentctl mcp list")]
+    List,
 }
 
 #[derive(Debug, Subcommand)]
