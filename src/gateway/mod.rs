@@ -157,4 +157,6 @@ impl Gateway {
 }
 
 #[cfg(test)]
+pub mod fixture;
+#[cfg(test)]
 mod gateway_tests;

@@ -18,4 +18,9 @@ mod listed;
 mod secrets;
 mod server;
 mod state;
+#[allow(
+    dead_code,
+    reason = "shared with other suites, each of which uses a part"
+)]
+mod support;
 mod wire;
