@@ -1,5 +1,5 @@
-//! One server, connected: it is started when it is first needed and once more when it died. Every wait has a limit, and a call
-//! whose answer did not come is never made again, unless it only reads: it may have happened.
+//! One server, connected: it is started when it is first needed and once more when it died. Every wait has a limit. A call is made
+//! once: when its answer does not come, that is the outcome, for it may have happened.
 
 use super::child::{LastWords, LinePipe, Reading, Writing};
 use super::config::{McpServer, McpTransport};
@@ -49,13 +49,6 @@ pub enum Called {
     Failed(String),
     /// No answer: it may have happened.
     Unknown(String),
-}
-
-/// Whether a call may be repeated when its answer was lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CallEffect {
-    Reads,
-    Changes,
 }
 
 /// The server cannot be used; nothing was called.
@@ -149,11 +142,19 @@ impl McpClient {
             .unwrap_or_default()
     }
 
-    /// True once after the server said that its tools changed, or was started anew.
+    /// True when the tools must be listed before the next call: nothing was listed on this connection, the server says that
+    /// they changed (told once), or the connection is over.
     pub fn take_tools_changed(&mut self) -> bool {
         self.live
             .as_ref()
             .is_none_or(|live| live.eye.take_tools_changed() || live.eye.why_ended().is_some())
+    }
+
+    /// True when the connection is over although nobody closed it.
+    pub fn died(&self) -> bool {
+        self.live
+            .as_ref()
+            .is_some_and(|live| live.eye.why_ended().is_some())
     }
 
     /// Starts or reaches the server, unless it is there.
@@ -219,40 +220,14 @@ impl McpClient {
         Ok(tools)
     }
 
-    /// Makes one call. A call that only reads is made once more when the server died before it answered; no other is.
-    pub async fn call(
-        &mut self,
-        tool: &str,
-        arguments: &Map<String, Value>,
-        effect: CallEffect,
-    ) -> Result<Called, McpError> {
-        let first = self.once(tool, arguments).await?;
-        let died = self
-            .live
-            .as_ref()
-            .is_some_and(|live| live.eye.why_ended().is_some());
-        match (first, effect) {
-            (Called::Unknown(why), CallEffect::Reads) if died && self.starts <= RESTARTS => {
-                match self.once(tool, arguments).await {
-                    Ok(Called::Unknown(why)) => Ok(Called::Failed(why)),
-                    Ok(second) => Ok(second),
-                    Err(_) => Ok(Called::Failed(why)),
-                }
-            }
-            (Called::Unknown(why), CallEffect::Reads) => Ok(Called::Failed(why)),
-            (first, _) => Ok(first),
-        }
-    }
-
-    async fn once(
-        &mut self,
-        tool: &str,
-        arguments: &Map<String, Value>,
-    ) -> Result<Called, McpError> {
-        self.ready().await?;
+    /// Makes one call on the connection that is there, once. Never connects: what is called is what was listed.
+    pub async fn call(&mut self, tool: &str, arguments: &Map<String, Value>) -> Called {
         let Some(live) = &self.live else {
-            return Err(self.error("it is not there".to_owned(), "", Vec::new()));
+            return Called::Failed("the server is not connected".to_owned());
         };
+        if let Some(why) = live.eye.why_ended() {
+            return Called::Failed(self.shown(&why));
+        }
         let mut eye = live.eye.clone();
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments.clone());
         let called = tokio::select! {
@@ -261,11 +236,11 @@ impl McpClient {
             why = eye.ended() => Called::Unknown(why),
             () = tokio::time::sleep(CALL_LIMIT) => Called::Unknown(format!("no answer in {} s", CALL_LIMIT.as_secs())),
         };
-        Ok(match called {
+        match called {
             Called::Failed(why) => Called::Failed(self.shown(&why)),
             Called::Unknown(why) => Called::Unknown(self.shown(&why)),
             answer => answer,
-        })
+        }
     }
 
     /// Ends the connection, and the server with it when it is a child.
