@@ -5,6 +5,7 @@
 mod child;
 mod client;
 mod config;
+mod edit;
 mod frame;
 mod health;
 mod http;
@@ -17,6 +18,7 @@ mod wire;
 
 pub use client::{CALL_LIMIT, Called, Dial, LIST_LIMIT, McpClient, McpError, McpTool};
 pub use config::{FILE, McpConfig, McpConfigError, McpServer, McpTransport, Note, parse, read};
+pub use edit::{EditError, switched, switches};
 pub use frame::{MAX_DEPTH, MAX_MESSAGE};
 pub use health::{N8nHealth, n8n_health, n8n_urls};
 pub use pins::{Pin, PinChange, Pins, PinsError, tool_hash};

@@ -18,6 +18,8 @@ pub const MAX_SKIPPED: usize = 1_000;
 /// So many notifications and pings since our last request, and the connection is cut.
 pub const MAX_UNASKED: usize = 10_000;
 
+const CLOSED: &str = "the connection was closed";
+
 /// The call was sent, or may have been, and its answer will not come.
 pub(super) const LOST: i32 = -32_098;
 /// The call did not reach the server.
@@ -122,7 +124,7 @@ impl WireEye {
     pub async fn ended(&mut self) -> String {
         match self.ended.wait_for(Option::is_some).await {
             Ok(why) => why.clone().unwrap_or_default(),
-            Err(_) => "the connection was closed".to_owned(),
+            Err(_) => CLOSED.to_owned(),
         }
     }
 }
@@ -131,6 +133,16 @@ pub(super) struct Wire<P> {
     pipe: P,
     eye: WireEye,
     ended: watch::Sender<Option<String>>,
+}
+
+impl<P> Drop for Wire<P> {
+    fn drop(&mut self) {
+        self.ended.send_if_modified(|why| {
+            let open = why.is_none();
+            why.get_or_insert_with(|| CLOSED.to_owned());
+            open
+        });
+    }
 }
 
 enum Taken {
@@ -310,11 +322,6 @@ impl<P: Pipe> Transport<RoleClient> for Wire<P> {
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.ended.send_if_modified(|why| {
-            let open = why.is_none();
-            why.get_or_insert_with(|| "the connection was closed".to_owned());
-            open
-        });
         self.pipe.close().await;
         Ok(())
     }
