@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::process::ChildStderr;
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 /// What is kept of a server's stderr.
@@ -65,6 +66,8 @@ pub(super) type Writing = Box<dyn AsyncWrite + Send + Unpin>;
 pub(super) struct LinePipe {
     lines: Lines<Reading>,
     writer: Arc<tokio::sync::Mutex<Option<Writing>>>,
+    /// Told when the server no longer reads. That is how it ended, not how a message failed: what it was sent may have arrived.
+    unread: Arc<Notify>,
     child: Option<Child>,
 }
 
@@ -73,6 +76,7 @@ impl LinePipe {
         LinePipe {
             lines: Lines::new(reader),
             writer: Arc::new(tokio::sync::Mutex::new(Some(writer))),
+            unread: Arc::default(),
             child: None,
         }
     }
@@ -121,25 +125,39 @@ impl Pipe for LinePipe {
         &mut self,
         message: Outgoing,
     ) -> impl Future<Output = std::io::Result<()>> + Send + 'static {
-        let writer = self.writer.clone();
+        let (writer, unread) = (self.writer.clone(), self.unread.clone());
         async move {
             let mut line = message.message.to_string();
             line.push('\n');
-            match writer.lock().await.as_mut() {
-                Some(writer) => {
-                    writer.write_all(line.as_bytes()).await?;
-                    writer.flush().await
-                }
+            let mut writer = writer.lock().await;
+            let written = match writer.as_mut() {
+                Some(writer) => match writer.write_all(line.as_bytes()).await {
+                    Ok(()) => writer.flush().await,
+                    Err(e) => Err(e),
+                },
                 None => Err(std::io::ErrorKind::BrokenPipe.into()),
+            };
+            if written.is_err() {
+                unread.notify_one();
             }
+            Ok(())
         }
     }
 
     async fn next(&mut self) -> Result<Inbound, Cut> {
-        Ok(match self.lines.next().await? {
+        let line = tokio::select! {
+            biased;
+            line = self.lines.next() => line?,
+            () = self.unread.notified() => {
+                // Still true at the next call, should this one be cancelled.
+                self.unread.notify_one();
+                None
+            }
+        };
+        Ok(match line {
             Some(line) => Inbound::Bytes(line),
             None => match self.child.as_mut() {
-                // A server that closes its stdout is about to end: its exit code says more.
+                // A server that closes its pipes is about to end: its exit code says more.
                 Some(child) => return Err(Cut(child.last_status().await)),
                 None => Inbound::Ended,
             },
@@ -175,7 +193,7 @@ impl Child {
                     None => "the server was killed".to_owned(),
                 }
             }
-            _ => "the server closed its stdout".to_owned(),
+            _ => "the server closed its stdin or stdout".to_owned(),
         }
     }
 

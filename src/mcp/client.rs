@@ -5,7 +5,7 @@ use super::child::{LastWords, LinePipe, Reading, Writing};
 use super::config::{McpServer, McpTransport};
 use super::http::HttpPipe;
 use super::secret::scrub;
-use super::wire::{LOST, NOT_SENT, Oddities, Pipe, Wire, WireEye};
+use super::wire::{CLOSED, LOST, NOT_SENT, Oddities, Pipe, Wire, WireEye};
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ClientRequest,
@@ -121,6 +121,12 @@ impl McpClient {
             live: None,
             starts: 0,
         }
+    }
+
+    /// Which tools count: as `enabledTools` and `disabledTools` of the file say.
+    pub fn keep_tools(&mut self, enabled: Option<Vec<String>>, disabled: Vec<String>) {
+        self.enabled_tools = enabled;
+        self.disabled_tools = disabled;
     }
 
     pub fn name(&self) -> &str {
@@ -324,7 +330,8 @@ async fn serve<P: Pipe>(pipe: P, hint: &'static str) -> Result<Live, Failure> {
         .serve_with_lifecycle(wire, lifecycle())
         .await
         .map_err(|e| Failure {
-            reason: match eye.why_ended() {
+            // That we let go of it is no reason; what it did before is.
+            reason: match eye.why_ended().filter(|why| why != CLOSED) {
                 Some(why) => format!("the server did not start a session: {why}"),
                 None => format!("the server did not start a session: {e}"),
             },

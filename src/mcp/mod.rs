@@ -30,7 +30,9 @@ pub use wire::{MAX_SKIPPED, MAX_UNASKED, Oddities};
 #[cfg(test)]
 mod client_tests;
 #[cfg(test)]
-mod fake;
+pub(crate) mod fake;
+#[cfg(test)]
+mod http_tests;
 #[cfg(test)]
 mod mcp_tests;
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub const MAX_SKIPPED: usize = 1_000;
 /// So many notifications and pings since our last request, and the connection is cut.
 pub const MAX_UNASKED: usize = 10_000;
 
-const CLOSED: &str = "the connection was closed";
+pub(super) const CLOSED: &str = "the connection was closed";
 
 /// The call was sent, or may have been, and its answer will not come.
 pub(super) const LOST: i32 = -32_098;

@@ -17,6 +17,7 @@ mod injection;
 mod listed;
 mod secrets;
 mod server;
+mod server_ends;
 mod state;
 #[allow(
     dead_code,
