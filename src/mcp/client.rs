@@ -11,7 +11,9 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ClientRequest,
     Implementation, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerResult,
 };
-use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RunningService, ServiceError};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService, ServiceError,
+};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::time::Duration;
@@ -333,7 +335,7 @@ async fn serve<P: Pipe>(pipe: P, hint: &'static str) -> Result<Live, Failure> {
             // That we let go of it is no reason; what it did before is.
             reason: match eye.why_ended().filter(|why| why != CLOSED) {
                 Some(why) => format!("the server did not start a session: {why}"),
-                None => format!("the server did not start a session: {e}"),
+                None => format!("the server did not start a session: {}", last_word(&e)),
             },
             hint,
         })?;
@@ -353,6 +355,15 @@ async fn serve<P: Pipe>(pipe: P, hint: &'static str) -> Result<Live, Failure> {
         server: server.chars().take(120).collect(),
         protocol: protocol.chars().take(40).collect(),
     })
+}
+
+/// Both ways to begin were tried: the second one's end says more.
+fn last_word(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => last_word(fallback),
+        ClientInitializeError::JsonRpcError(error) => error.message.to_string(),
+        other => other.to_string(),
+    }
 }
 
 async fn list(service: &RunningService<RoleClient, ClientConfig>) -> Result<Vec<McpTool>, String> {
