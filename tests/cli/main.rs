@@ -13,5 +13,6 @@ mod ci;
 mod commands;
 mod help;
 mod killed;
+mod mcp;
 mod qa;
 mod support;
