@@ -15,7 +15,6 @@ mod reads;
 pub mod redact;
 mod settle;
 mod skills;
-mod strict_json;
 pub mod tools;
 pub mod untrusted;
 
@@ -32,6 +31,7 @@ use crate::n8n::{Workflow, WorkflowId};
 use crate::pack::Pack;
 use crate::policy::Policy;
 use crate::store::{Event, Question, SnapshotRef, StoreError};
+use crate::strict_json;
 use std::sync::Arc;
 
 /// What the gateway needs from the run: the journal, the snapshots, time and ids. The run's driver is one.

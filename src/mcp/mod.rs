@@ -6,6 +6,7 @@ mod health;
 mod key_lines;
 mod probe;
 mod secret;
+pub mod serve;
 
 pub use config::{FILE, McpConfig, McpConfigError, McpServer, McpTransport, Note, parse, read};
 pub use health::{N8nHealth, n8n_health, n8n_urls};

@@ -17,13 +17,14 @@ use crate::{
     gateway::{Gateway, GuardState},
     pack::Pack,
     store::{
-        Event, Holder, Journal, Loaded, Outcome, Project, ProjectLock, RunPaths, Snapshots,
+        Event, Holder, Journal, Loaded, Outcome, Project, ProjectLock, Record, RunPaths, Snapshots,
         StateFile,
         event::{AnsweredBy, JOURNAL_VERSION},
         sha256_hex, write_atomic,
     },
 };
 use serde_json::{Map, Value};
+use std::io::BufRead as _;
 
 /// What every activation needs, made by the caller.
 pub struct RunContext<'a> {
@@ -50,7 +51,7 @@ pub struct Resume {
 /// Begins a run.
 pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport, RunError> {
     let run_id = new_run_id(cx.effects);
-    let lock = take_lock(&cx, Some(&run_id))?;
+    let lock = lock_for(&cx, Some(&run_id))?;
     archive_active(cx.project, &run_id, cx.observer)?;
     let paths = cx.project.run(&run_id)?;
     let journal = Journal::create(&paths.journal())?;
@@ -104,6 +105,7 @@ pub async fn advance(
     resume: Resume,
 ) -> Result<RunReport, RunError> {
     let (lock, mut driver, project) = reopen(cx, run, resume)?;
+    refuse_session(&driver)?;
     if let Some(ended) = driver.desk.ledger.ended.clone() {
         // It may have been killed between its end and the projections.
         driver.project(project, &ended.message)?;
@@ -130,6 +132,7 @@ pub async fn answer(
     resume: Resume,
 ) -> Result<RunReport, RunError> {
     let (lock, mut driver, project) = reopen(cx, run, resume)?;
+    refuse_session(&driver)?;
     if driver.desk.ledger.ended.is_some() {
         return Err(RunError::Usage(format!(
             "run {} has ended; it has no open question",
@@ -164,19 +167,26 @@ pub fn cancel(cx: RunContext<'_>, run: Option<&str>) -> Result<RunReport, RunErr
     driver.close(project, Ok(Stop::Ended))
 }
 
+fn lock_for(cx: &RunContext<'_>, run_id: Option<&str>) -> Result<ProjectLock, RunError> {
+    take_lock(cx.project, cx.gateway, cx.effects, run_id)
+}
+
+/// Takes the project's lock at once, or says who has it.
 pub(super) fn take_lock(
-    cx: &RunContext<'_>,
+    project: &Project,
+    gateway: &Gateway,
+    effects: &dyn Effects,
     run_id: Option<&str>,
 ) -> Result<ProjectLock, RunError> {
-    cx.project.refuse_links(None)?;
+    project.refuse_links(None)?;
     let holder = Holder {
-        pid: cx.effects.pid(),
+        pid: effects.pid(),
         run_id: run_id.map(str::to_owned),
-        since: cx.effects.now().to_string(),
+        since: effects.now().to_string(),
         host: None,
     };
-    let lock = ProjectLock::take(&cx.project.lock_file(), &holder)?;
-    cx.gateway
+    let lock = ProjectLock::take(&project.lock_file(), &holder)?;
+    gateway
         .backend()
         .tidy()
         .map_err(|error| RunError::Backend {
@@ -193,12 +203,15 @@ pub(super) fn reopen<'a>(
     run: Option<&str>,
     resume: Resume,
 ) -> Result<Reopened<'a>, RunError> {
-    let lock = take_lock(&cx, run)?;
+    let lock = lock_for(&cx, run)?;
     let run_id = match run {
         Some(given) => cx.project.find_run(given)?,
         None => active_run(cx.project)?,
     };
-    archive_active(cx.project, &run_id, cx.observer)?;
+    // A session is never the active run: the one that is stays so.
+    if !is_session(cx.project, &run_id) {
+        archive_active(cx.project, &run_id, cx.observer)?;
+    }
     let paths = cx.project.run(&run_id)?;
     cx.project.refuse_links(Some(&paths))?;
     let (journal, loaded) = Journal::open(&paths.journal())?;
@@ -270,21 +283,59 @@ fn driver<'a>(
     }
 }
 
+fn refuse_session(driver: &Driver<'_>) -> Result<(), RunError> {
+    let ledger = &driver.desk.ledger;
+    match &ledger.session {
+        None => Ok(()),
+        Some(of) => Err(RunError::Usage(format!(
+            "run {id} is an MCP session (of {:?}), which no flow drives; `agentctl runs show {id}` tells what it did, `agentctl undo {id}` takes it back",
+            of.client,
+            id = ledger.run_id,
+        ))),
+    }
+}
+
+/// What stands as the flow in the first record of a session's journal.
+pub(super) const SESSION_FLOW: &str = "session";
+
+/// Whether the run is a session of another agent's tool calls. A journal that cannot be read is none; who opens it says why.
+fn is_session(project: &Project, run_id: &str) -> bool {
+    let Ok(Ok(file)) = project
+        .run(run_id)
+        .map(|paths| std::fs::File::open(paths.journal()))
+    else {
+        return false;
+    };
+    let mut first = String::new();
+    if std::io::BufReader::new(file).read_line(&mut first).is_err() {
+        return false;
+    }
+    serde_json::from_str::<Record>(&first).is_ok_and(
+        |record| matches!(record.event, Event::RunStarted { flow, .. } if flow == SESSION_FLOW),
+    )
+}
+
 /// The run that is meant when none is named: the one of run_state.json, or (when that file cannot be believed) the newest.
+/// Sessions are named, or not meant.
 pub(super) fn active_run(project: &Project) -> Result<String, RunError> {
     if let StateFile::Good(state) = StateFile::read(&project.state_file())?
         && project.find_run(&state.run_id).is_ok()
     {
         // A run that was killed before it wrote its first summary is newer than what the summary knows.
-        let newest = project.run_ids()?.pop();
+        let newest = newest_run(project)?;
         return Ok(match newest {
             Some(newest) if newest > state.run_id && !has_state(project, &newest) => newest,
             _ => state.run_id,
         });
     }
-    project.run_ids()?.pop().ok_or_else(|| {
+    newest_run(project)?.ok_or_else(|| {
         RunError::Usage("this project has no run yet; `agentctl build` starts one".into())
     })
+}
+
+fn newest_run(project: &Project) -> Result<Option<String>, RunError> {
+    let mut runs = project.run_ids()?.into_iter().rev();
+    Ok(runs.find(|run_id| !is_session(project, run_id)))
 }
 
 /// Whether the run ever wrote a summary of itself (then it was archived when another became the active one).
@@ -385,7 +436,7 @@ fn match_answers(ledger: &Ledger, answers: Map<String, Value>) -> Result<Vec<Eve
 }
 
 /// Sorts by time; the tail keeps two runs of one second apart.
-fn new_run_id(effects: &dyn Effects) -> String {
+pub(super) fn new_run_id(effects: &dyn Effects) -> String {
     let time = effects.now().strftime("%Y%m%d-%H%M%S").to_string();
     let tail = sha256_hex(effects.new_id().as_bytes());
     format!("{time}-{}", tail.get(..6).unwrap_or_default())
