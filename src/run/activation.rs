@@ -329,7 +329,9 @@ pub(super) fn active_run(project: &Project) -> Result<String, RunError> {
         });
     }
     newest_run(project)?.ok_or_else(|| {
-        RunError::Usage("this project has no run yet; `agentctl build` starts one".into())
+        RunError::Usage(
+            "this project has no run yet; `agentctl build` starts one (an MCP session is meant only when it is named, see `agentctl runs list`)".into(),
+        )
     })
 }
 
