@@ -12,5 +12,6 @@ mod approvals;
 mod crash;
 mod endings;
 mod questions;
+mod sessions;
 mod support;
 mod taking_back;
