@@ -143,6 +143,11 @@ impl Gateway {
         self
     }
 
+    /// A text from outside as it may be kept and shown: secrets hidden, harmless to look at.
+    pub fn clean_text(&self, text: &str) -> String {
+        redact::clean_text(&self.redactor, text)
+    }
+
     /// The tools of a role: those it lists, as far as the policy may allow a call of them; sorted by name.
     pub fn tools_for(&self, role: &str, listed: &[String]) -> Vec<ToolSpec> {
         let mut names = self.policy.allowed_tools(role);

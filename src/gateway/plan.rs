@@ -42,21 +42,6 @@ pub(super) enum Plan {
     WriteLearning(NewLearning),
 }
 
-impl Plan {
-    /// The workflow that it changes (None: a new one), and whether it deletes it. None: it changes no workflow.
-    pub(super) fn touches(&self) -> Option<(Option<&str>, bool)> {
-        match self {
-            Plan::Create { .. } => Some((None, false)),
-            Plan::Replace { before, .. } => Some((Some(before.id.0.as_str()), false)),
-            Plan::Delete(before) => Some((Some(before.id.0.as_str()), true)),
-            Plan::SetActive { id, .. } | Plan::Trigger { id, .. } => {
-                Some((Some(id.0.as_str()), false))
-            }
-            Plan::WriteLearning(_) => None,
-        }
-    }
-}
-
 pub(super) struct Planned {
     pub plan: Plan,
     /// The guards' decisions, with what each would ask.

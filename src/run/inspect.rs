@@ -2,7 +2,7 @@
 
 use super::{
     Cause, RunError, RunReport,
-    activation::active_run,
+    active::active_run,
     exit_code,
     fold::{Folded, fold},
     ledger::{Ledger, SessionOf},

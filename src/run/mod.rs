@@ -7,6 +7,8 @@
 //! `ToolSessions` lets another agent call the tools, each call an activation of a run of its own.
 
 mod activation;
+mod active;
+mod at_work;
 mod cancel;
 mod claims;
 mod desk;

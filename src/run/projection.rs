@@ -1,9 +1,7 @@
 //! What is written beside the journal at the end of an activation: run_state.json, the full results, the report. All of it
 //! is made from the folded journal and can be made again.
 
-use super::{
-    QaReport, RunError, RunReport, WorkflowReport, activation::SESSION_FLOW, driver::Driver,
-};
+use super::{QaReport, RunError, RunReport, WorkflowReport, active::SESSION_FLOW, driver::Driver};
 use crate::{
     flow::RunLog,
     store::{

@@ -6,8 +6,9 @@
 
 use super::{
     Effects, Observer, RunError,
-    activation::{SESSION_FLOW, new_run_id, take_lock},
-    desk::Desk,
+    activation::{new_run_id, take_lock},
+    active::SESSION_FLOW,
+    at_work::{AtWork, Live},
     driver::gateway_error,
     fold::fold,
     ledger::Ledger,
@@ -16,7 +17,7 @@ use super::{
 use crate::{
     backend::BoxFuture,
     flow::RunLog,
-    gateway::{CallContext, Gateway, GatewayError, GuardState, Settled, tools, untrusted},
+    gateway::{CallContext, Gateway, GatewayError, GuardState, Settled, tools},
     mcp::serve::{Client, Host, Hosts, Offer},
     model::{ToolCall, ToolResult, ToolStatus},
     pack::Pack,
@@ -73,8 +74,8 @@ impl Hosts for ToolSessions {
         Arc::new(ToolSession {
             serving: Arc::clone(&self.serving),
             client: Client {
-                name: plain(&client.name),
-                version: plain(&client.version),
+                name: plain(&self.serving.gateway, &client.name),
+                version: plain(&self.serving.gateway, &client.version),
                 transport: client.transport,
             },
             offered: offered.map(|tool| tool.spec.name.clone()).collect(),
@@ -84,10 +85,10 @@ impl Hosts for ToolSessions {
 }
 
 /// What a client says of itself is text from outside.
-fn plain(text: &str) -> String {
-    let hidden = crate::secrets::hide(text);
-    let shown: String = untrusted::text(&hidden).chars().take(MAX_CLIENT).collect();
-    shown.replace(['\n', '\t'], " ")
+fn plain(gateway: &Gateway, text: &str) -> String {
+    let shown = gateway.clean_text(text);
+    let shown = shown.replace(['\n', '\t'], " ");
+    shown.chars().take(MAX_CLIENT).collect()
 }
 
 pub struct ToolSession {
@@ -107,16 +108,6 @@ struct State {
     last: Option<(String, String)>,
     /// Why no further call is taken.
     over: Option<String>,
-}
-
-/// A run's journal, and what is folded from it.
-struct Live {
-    journal: Journal,
-    log: RunLog,
-    ledger: Ledger,
-    guards: GuardState,
-    snapshots: Snapshots,
-    at: String,
 }
 
 /// What the observer is told goes through the server's one.
@@ -468,64 +459,5 @@ fn cancelled_result(call_id: String, name: String) -> ToolResult {
             "",
             "",
         )
-    }
-}
-
-/// A run while its journal is written, under the lock.
-struct AtWork<'a> {
-    desk: Desk<'a>,
-    guards: GuardState,
-}
-
-impl<'a> AtWork<'a> {
-    fn new(serving: &'a Serving, live: Live, observer: &'a mut dyn Observer) -> Self {
-        AtWork {
-            desk: Desk {
-                journal: live.journal,
-                flow: &serving.pack.flow,
-                log: live.log,
-                ledger: live.ledger,
-                snapshots: live.snapshots,
-                effects: &*serving.effects,
-                observer,
-                at: live.at,
-                broken: None,
-            },
-            guards: live.guards,
-        }
-    }
-
-    fn record(&mut self, event: Event, durable: bool) -> Result<(), RunError> {
-        self.guards.observe(&event);
-        self.desk.write(event, durable)?;
-        self.desk.sound()
-    }
-
-    fn activate(&mut self, kind: &str) -> Result<(), RunError> {
-        let event = Event::ActivationStarted {
-            activation: self.desk.ledger.activation + 1,
-            kind: kind.to_owned(),
-            pid: self.desk.effects.pid(),
-        };
-        self.record(event, false)
-    }
-
-    fn rest(&mut self, outcome: Outcome, durable: bool) -> Result<(), RunError> {
-        let event = Event::ActivationEnded {
-            activation: self.desk.ledger.activation,
-            outcome,
-        };
-        self.record(event, durable)
-    }
-
-    fn live(self) -> Live {
-        Live {
-            journal: self.desk.journal,
-            log: self.desk.log,
-            ledger: self.desk.ledger,
-            guards: self.guards,
-            snapshots: self.desk.snapshots,
-            at: self.desk.at,
-        }
     }
 }

@@ -19,3 +19,4 @@ mod secrets;
 mod server;
 mod state;
 mod wire;
+mod wire_server;

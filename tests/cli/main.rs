@@ -14,4 +14,5 @@ mod commands;
 mod help;
 mod killed;
 mod qa;
+mod serve;
 mod support;

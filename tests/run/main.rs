@@ -11,6 +11,7 @@
 mod approvals;
 mod crash;
 mod endings;
+mod gated;
 mod questions;
 mod sessions;
 mod support;

@@ -1,9 +1,14 @@
 //! Sessions of another agent's tool calls: journaled, narrowed, undone like runs, and at peace with what else goes on in the project.
 
+use crate::gated::Gated;
 use crate::support::{Shop, block_on, creation, gateway, good, request};
 use agentctl::{
+    backend::EmbeddedBackend,
+    gateway::Gateway,
+    knowledge::{Knowledge, Skill},
     mcp::serve::{Client, Host, Hosts},
     model::{ToolResult, ToolStatus},
+    n8n::catalog::Catalog,
     pack::Pack,
     policy::Policy,
     run::{
@@ -15,11 +20,12 @@ use agentctl::{
 use serde_json::{Value, json};
 use std::{
     fs,
-    future::{pending, ready},
+    future::pending,
     path::Path,
     sync::{Arc, Mutex, atomic::AtomicU64, atomic::Ordering},
     time::Duration,
 };
+use tokio::sync::Notify;
 
 /// A clock that says that every look at it was seconds later.
 struct Slow(Counted, AtomicU64);
@@ -418,22 +424,80 @@ fn two_sessions_and_a_build_in_one_project_do_not_disturb_each_other() {
 }
 
 #[test]
-fn a_cancelled_change_is_carried_through_and_a_waiting_call_is_not_made() {
+fn a_cancelled_read_stops_a_cancelled_change_is_carried_through_a_waiting_call_is_not_made() {
     let shop = Shop::new(good);
-    let host = opened(&sessions(&shop, ANY(), shop.pack.clone()));
-    let made = block_on(host.call(
-        "create_workflow".into(),
-        creation("Orders").to_string(),
-        Box::pin(ready(())),
-    ));
-    assert_eq!(made.status, ToolStatus::Ok);
-    assert_eq!(shop.workflows().len(), 1);
-    let run = list(&shop.project).unwrap().remove(0).run_id;
-    let tail = kinds(&shop.journal_of(&run));
+    let pack = limited(&shop, "max_tool_calls: 100");
+    let mut listing = shop.pack.clone();
+    listing.agents["maker"].tools.push("list_workflows".into());
+    let pack = Pack {
+        agents: listing.agents,
+        ..pack
+    };
+    let gated = Arc::new(Gated {
+        inner: EmbeddedBackend::new(shop.dir.path()).unwrap(),
+        reached: Notify::new(),
+        go: Notify::new(),
+    });
+    let sessions = ToolSessions::new(Serving {
+        project: shop.project.clone(),
+        gateway: Gateway::with_policy(
+            pack.policy.clone(),
+            gated.clone(),
+            Knowledge::new(shop.dir.path(), Vec::<Skill>::new()),
+            Catalog::embedded(),
+        ),
+        pack,
+        effects: Box::new(Slow(Counted::from(1_800_000_000), AtomicU64::new(0))),
+        observer: Mutex::new(Box::new(Unobserved)),
+        terms: ANY(),
+        lock_wait: Duration::ZERO,
+    });
+    let host = opened(&sessions);
+    let call = |name: &str, args: Value, cancel: &Arc<Notify>| {
+        let cancel = Arc::clone(cancel);
+        let cancelled = Box::pin(async move { cancel.notified().await });
+        host.call(name.into(), args.to_string(), cancelled)
+    };
+    let journal = || shop.journal();
+    let (one, two) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+
+    let (read, ()) = block_on(async {
+        tokio::join!(call("list_workflows", json!({}), &one), async {
+            gated.reached.notified().await;
+            one.notify_one();
+        })
+    });
+    assert_eq!(read.status, ToolStatus::Cancelled);
+    let events = journal();
     assert_eq!(
-        tail[3..],
+        kinds(&events)[3..],
         ["tool_intent", "tool_finished", "activation_ended"]
     );
+    assert!(
+        matches!(&events[4], Event::ToolFinished { result, .. } if result.status == ToolStatus::Cancelled)
+    );
+
+    let creation = creation("Orders");
+    let (made, waited, ()) = block_on(async {
+        tokio::join!(
+            call("create_workflow", creation.clone(), &one),
+            call("get_workflow", json!({"workflow_id": "orders"}), &two),
+            async {
+                gated.reached.notified().await;
+                one.notify_one();
+                two.notify_one();
+                tokio::task::yield_now().await;
+                gated.go.notify_one();
+            }
+        )
+    });
+    assert_eq!(
+        (made.status, waited.status),
+        (ToolStatus::Ok, ToolStatus::Cancelled)
+    );
+    assert_eq!(shop.workflows().len(), 1);
+    // One more activation, not two.
+    assert_eq!(journal().len(), events.len() + 4);
 }
 
 /// The journal as a kill left it: the change's intent is there, its result is not.
@@ -469,7 +533,7 @@ fn what_a_client_says_of_itself_is_cleaned() {
     let shop = Shop::new(good);
     let all = sessions(&shop, ANY(), shop.pack.clone());
     let host = all.open(Client {
-        name: format!("\u{1b}[2Jghp_{}\n{}", "a1B2".repeat(9), "x".repeat(500)),
+        name: format!("\u{1b}[2J ghp_{}\n{}", "a1B2".repeat(9), "x".repeat(500)),
         version: "1".into(),
         transport: "http",
     });

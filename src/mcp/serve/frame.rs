@@ -104,6 +104,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Frame, Refusal> {
 }
 
 fn object(message: Map<String, Value>) -> Result<Frame, Refusal> {
+    let answers = message.contains_key("result") || message.contains_key("error");
+    if answers && message.contains_key("id") && !message.contains_key("method") {
+        // Also an error without an id: to answer that with another one could go on for ever.
+        return Ok(Frame::Response);
+    }
     let id = match message.get("id") {
         None => None,
         Some(id) => Some(read_id(id)?),
@@ -116,7 +121,6 @@ fn object(message: Map<String, Value>) -> Result<Frame, Refusal> {
     if message.get("jsonrpc") != Some(&json!("2.0")) {
         return Err(refuse(INVALID_REQUEST, "`jsonrpc` must be \"2.0\""));
     }
-    let answers = message.contains_key("result") || message.contains_key("error");
     let method = match message.get("method") {
         Some(Value::String(method)) if !answers => method.clone(),
         Some(Value::String(_)) => {
@@ -126,7 +130,6 @@ fn object(message: Map<String, Value>) -> Result<Frame, Refusal> {
             ));
         }
         Some(_) => return Err(refuse(INVALID_REQUEST, "`method` must be a text")),
-        None if answers && message.contains_key("id") => return Ok(Frame::Response),
         None => return Err(refuse(INVALID_REQUEST, "`method` is missing")),
     };
     let none = Map::new();

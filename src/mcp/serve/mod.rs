@@ -15,8 +15,6 @@ pub mod stream;
 #[cfg(test)]
 mod frame_tests;
 #[cfg(test)]
-mod http_tests;
-#[cfg(test)]
 mod serve_tests;
 
 pub use door::{Token, WeakToken};
