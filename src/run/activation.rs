@@ -18,10 +18,9 @@ use crate::{
     gateway::{Gateway, GuardState},
     pack::Pack,
     store::{
-        Event, Holder, Journal, Loaded, Outcome, Project, ProjectLock, Record, RunPaths, Snapshots,
-        StateFile,
+        Event, Holder, Journal, Loaded, Outcome, Project, ProjectLock, RunPaths, Snapshots,
         event::{AnsweredBy, JOURNAL_VERSION},
-        sha256_hex, write_atomic,
+        sha256_hex,
     },
 };
 use serde_json::{Map, Value};

@@ -197,7 +197,8 @@ async fn case_096_a_session_cannot_cancel_what_another_asked() {
     let server = Server::start(limits()).await;
     let (one, two) = (server.session().await, server.session().await);
     let asked = call(7, "wait");
-    let asking = server.post(&asked, &[&one]);
+    let of_one = [one.as_str()];
+    let asking = server.post(&asked, &of_one);
     let meddling = async {
         server.reached.begun.notified().await;
         let cancel =
@@ -215,7 +216,7 @@ async fn case_096_a_session_cannot_cancel_what_another_asked() {
     );
 
     // Its own it can; the request then ends without an answer.
-    let asking = server.post(&asked, &[&one]);
+    let asking = server.post(&asked, &of_one);
     let cancelling = async {
         server.reached.begun.notified().await;
         let cancel =
