@@ -1,5 +1,6 @@
 //! What can be typed: the command tree. Only parsing; what it means is in `commands/`.
 
+use super::serve_args::McpServeArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -315,48 +316,62 @@ pub enum McpCommand {
         after_help = "Examples:\n  agentctl mcp serve --role builder\n  agentctl mcp serve --role builder --workflow orders --scope \"Post to Slack\"\n  agentctl mcp serve --role qa --http 127.0.0.1:8137\n  agentctl mcp serve --role builder --print-config claude\n\nOver stdio a client starts it; it ends with its client (exit code 0). Over HTTP it listens on the loopback\ninterface only and wants a bearer token: the one in AGENTCTL_MCP_TOKEN, else a new one that it prints once to stderr.\nEach session is a run of its own: `agentctl runs list`, `agentctl runs show RUN`, `agentctl undo RUN`."
     )]
     Serve(McpServeArgs),
+    /// Start a server and show its tools: approved, new, or changed since they were approved
+    #[command(after_help = "Example:\n  agentctl mcp tools context7")]
+    Tools {
+        #[arg(value_name = "SERVER")]
+        server: String,
+    },
+    /// Call a tool yourself: no agent, no policy, but the same limits; secrets are hidden
+    #[command(
+        after_help = "Examples:\n  agentctl mcp call n8n-mcp search_nodes '{\"query\":\"slack\"}'\n  agentctl mcp call n8n-mcp n8n_health_check"
+    )]
+    Call {
+        #[arg(value_name = "SERVER")]
+        server: String,
+        #[arg(value_name = "TOOL")]
+        tool: String,
+        /// The arguments as a JSON object (`-`: stdin); default: none
+        #[arg(value_name = "JSON")]
+        arguments: Option<String>,
+    },
+    /// Approve a server's tools as they are described now; agents can call no other
+    #[command(
+        after_help = "Examples:\n  agentctl mcp approve context7\n  agentctl mcp approve context7 get-library-docs\n\nWhat is approved is shown. A tool whose description or schema changes later needs approval again."
+    )]
+    Approve {
+        #[arg(value_name = "SERVER")]
+        server: String,
+        /// Only this tool; default: all of them
+        #[arg(value_name = "TOOL")]
+        tool: Option<String>,
+    },
+    /// Switch a server on in .mcp.json
+    #[command(after_help = "Example:\n  agentctl mcp enable github")]
+    Enable {
+        #[arg(value_name = "SERVER")]
+        server: String,
+    },
+    /// Switch a server off in .mcp.json; it stays in the file
+    #[command(after_help = "Example:\n  agentctl mcp disable github")]
+    Disable {
+        #[arg(value_name = "SERVER")]
+        server: String,
+    },
+    /// Switch between the servers of n8n only and all servers
+    #[command(after_help = "Example:\n  agentctl mcp switch minimal")]
+    Switch {
+        #[arg(value_name = "WHICH")]
+        to: McpSet,
+    },
 }
 
-#[derive(Debug, Args)]
-pub struct McpServeArgs {
-    /// The role whose tools are served (`agentctl agents list`)
-    #[arg(long, value_name = "ROLE")]
-    pub role: String,
-    /// Only this workflow may be changed, none created or deleted
-    #[arg(long, value_name = "ID")]
-    pub workflow: Option<String>,
-    /// Only these nodes may be changed, by id or name; of the one workflow that has them all, unless --workflow says which
-    #[arg(long, value_name = "NODE", num_args = 1..)]
-    pub scope: Vec<String>,
-    /// Listen for HTTP on this loopback address instead of stdio; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:0", value_parser = loopback)]
-    pub http: Option<std::net::SocketAddr>,
-    /// Print what to paste into a client's configuration, and serve nothing
-    #[arg(long, value_name = "CLIENT", num_args = 0..=1, default_missing_value = "claude")]
-    pub print_config: Option<ConfigFor>,
-}
-
-/// A client whose configuration is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ConfigFor {
-    /// Claude Code: a command to run
-    Claude,
-    /// Codex: a part of config.toml
-    Codex,
-    /// goose: a part of config.yaml
-    Goose,
-}
-
-fn loopback(text: &str) -> Result<std::net::SocketAddr, String> {
-    let numeric = text.replacen("localhost:", "127.0.0.1:", 1);
-    let address: std::net::SocketAddr = numeric
-        .parse()
-        .map_err(|_| "write ADDRESS:PORT, for example 127.0.0.1:8137".to_owned())?;
-    if address.ip().is_loopback() {
-        Ok(address)
-    } else {
-        Err("only a loopback address is listened on, for example 127.0.0.1".to_owned())
-    }
+pub enum McpSet {
+    /// The servers of n8n; all others are switched off
+    Minimal,
+    /// All servers of the file
+    Full,
 }
 
 #[derive(Debug, Subcommand)]

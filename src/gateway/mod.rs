@@ -7,6 +7,7 @@ mod approval;
 mod call;
 mod content;
 mod created;
+mod foreign;
 mod guard_state;
 pub mod guards;
 mod perform;
@@ -19,6 +20,7 @@ pub mod tools;
 pub mod untrusted;
 
 pub use approval::approval_hash;
+pub use foreign::{ApprovedTool, ForeignTools};
 pub use guard_state::{GuardState, SnapshotMark, Validation};
 pub use redact::Redactor;
 pub use settle::{Settlement, judge};
@@ -103,6 +105,7 @@ pub struct Gateway {
     knowledge: Knowledge,
     redactor: Redactor,
     catalog: &'static Catalog,
+    foreign: Option<Arc<dyn ForeignTools>>,
 }
 
 impl Gateway {
@@ -127,6 +130,7 @@ impl Gateway {
             knowledge,
             redactor: Redactor::default(),
             catalog,
+            foreign: None,
         }
     }
 
@@ -148,6 +152,13 @@ impl Gateway {
         redact::clean_text(&self.redactor, text)
     }
 
+    /// Lets the tools of other servers be called, as far as the policy allows and the user approved.
+    #[must_use]
+    pub fn with_foreign(mut self, foreign: Arc<dyn ForeignTools>) -> Self {
+        self.foreign = Some(foreign);
+        self
+    }
+
     /// The tools of a role: those it lists, as far as the policy may allow a call of them; sorted by name.
     pub fn tools_for(&self, role: &str, listed: &[String]) -> Vec<ToolSpec> {
         let mut names = self.policy.allowed_tools(role);
@@ -155,11 +166,15 @@ impl Gateway {
         names.sort();
         names
             .iter()
-            .filter_map(|name| tools::find(name))
-            .map(tools::Tool::spec)
+            .filter_map(|name| match tools::find(name) {
+                Some(tool) => Some(tool.spec()),
+                None => self.foreign_spec(name),
+            })
             .collect()
     }
 }
 
+#[cfg(test)]
+pub mod fixture;
 #[cfg(test)]
 mod gateway_tests;

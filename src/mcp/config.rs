@@ -68,6 +68,14 @@ pub struct McpConfig {
     pub warnings: Vec<Note>,
 }
 
+impl McpConfig {
+    /// What no output may hold.
+    pub fn secrets(&self) -> Vec<String> {
+        let hidden = self.servers.iter().flat_map(|server| &server.hidden);
+        hidden.cloned().collect()
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum McpConfigError {
     #[error("cannot read {}: {source}", path.display())]

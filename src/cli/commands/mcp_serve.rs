@@ -1,9 +1,10 @@
 //! `agentctl mcp serve`: our tools for somebody else's agent, over stdio or HTTP on the loopback interface.
 
-use crate::cli::args::{ConfigFor, McpServeArgs, ModelOptions};
+use crate::cli::args::ModelOptions;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::{Output, write_bytes};
 use crate::cli::progress::{Progress, plain_long};
+use crate::cli::serve_args::{ConfigFor, McpServeArgs};
 use crate::cli::session::{self, Session};
 use crate::mcp::serve::{self, Token, http, stream};
 use crate::run::{Cause, Observer, Serving, Terms, ToolSessions};

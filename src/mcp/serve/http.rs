@@ -150,7 +150,7 @@ impl Server {
                 "there is /mcp and nothing else",
             ));
         }
-        let session = one(&head.headers, &SESSION)?;
+        let session = one(&head.headers, &SESSION).map_err(shut)?;
         if head.method == Method::DELETE {
             let Some(session) = session else {
                 return Err(plain(StatusCode::BAD_REQUEST, "which session?"));
@@ -169,7 +169,7 @@ impl Server {
             answer.headers_mut().insert(ALLOW, allow);
             return Err(answer);
         }
-        check_head(&head.headers)?;
+        check_head(&head.headers).map_err(shut)?;
         let body = self.body(body).await?;
         match frame::read(&body).map_err(refused)? {
             Frame::Initialize(id, message) => {
@@ -226,31 +226,37 @@ impl Server {
 }
 
 /// The one value of a header; two are refused, since readers differ on which counts.
-fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, Answer> {
+fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, Shut> {
     let mut all = headers.get_all(name).iter();
     match (all.next(), all.next()) {
         (None, _) => Ok(None),
         (Some(value), None) => value
             .to_str()
             .map(Some)
-            .map_err(|_| plain(StatusCode::BAD_REQUEST, "a header is not visible ASCII")),
-        _ => Err(plain(StatusCode::BAD_REQUEST, "a header stands twice")),
+            .map_err(|_| bad("a header is not visible ASCII")),
+        _ => Err(bad("a header stands twice")),
     }
 }
 
-fn check_head(headers: &HeaderMap) -> Result<(), Answer> {
+fn bad(why: &'static str) -> Shut {
+    let status = StatusCode::BAD_REQUEST;
+    Shut { status, why }
+}
+
+fn check_head(headers: &HeaderMap) -> Result<(), Shut> {
+    let shut = |status, why| Err(Shut { status, why });
     let is_json = |value: &str| {
         let kind = value.split(';').next().unwrap_or_default().trim();
         kind.eq_ignore_ascii_case("application/json")
     };
     if !one(headers, &CONTENT_TYPE)?.is_some_and(is_json) {
         let why = "the body must be application/json";
-        return Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
+        return shut(StatusCode::UNSUPPORTED_MEDIA_TYPE, why);
     }
     // Nothing is unpacked, so nothing can be packed to be large.
     if headers.contains_key(CONTENT_ENCODING) {
         let why = "the body must not be compressed";
-        return Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
+        return shut(StatusCode::UNSUPPORTED_MEDIA_TYPE, why);
     }
     let takes_json = headers.get_all(ACCEPT).iter().any(|value| {
         let value = value.to_str().unwrap_or_default().to_ascii_lowercase();
@@ -259,13 +265,11 @@ fn check_head(headers: &HeaderMap) -> Result<(), Answer> {
             .any(|kind| value.contains(kind))
     });
     if headers.contains_key(ACCEPT) && !takes_json {
-        let why = "answers are application/json";
-        return Err(plain(StatusCode::NOT_ACCEPTABLE, why));
+        return shut(StatusCode::NOT_ACCEPTABLE, "answers are application/json");
     }
     let known = |given: &str| versions().iter().any(|version| version.as_str() == given);
     if one(headers, &VERSION)?.is_some_and(|given| !known(given)) {
-        let why = "this protocol version is not spoken here";
-        return Err(plain(StatusCode::BAD_REQUEST, why));
+        return Err(bad("this protocol version is not spoken here"));
     }
     Ok(())
 }
