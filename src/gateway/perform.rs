@@ -58,16 +58,10 @@ impl Gateway {
                     .await
             }
             Plan::Delete(before) => self.delete(*before, snapshot).await,
-            Plan::SetActive { at, active } => match self.backend.set_active(&at.id, active).await {
-                Ok(stored) if stored.active == active => {
-                    (Ok(Outcome::Ok(Value::Object(head(&stored)))), None)
-                }
-                Ok(stored) => {
-                    let error = format!("the workflow reads back as active: {}", stored.active);
-                    (Ok(Outcome::failed(error, "verify", "read it again")), None)
-                }
-                Err(error) => (Err(error), None),
-            },
+            Plan::SetActive { at, active } => {
+                let said = self.backend.set_active(&at.id, active).await;
+                (self.published(&at.id, active, said.err()).await, None)
+            }
             Plan::Trigger { at, payload } => {
                 let run = self.backend.trigger(&at.id, &payload).await;
                 let content =
@@ -80,6 +74,29 @@ impl Gateway {
                     Err(error) => knowledge_failure(&error),
                 };
                 (Ok(outcome), None)
+            }
+        }
+    }
+
+    /// A workflow counts as published, or as taken back, when reading it says so.
+    async fn published(
+        &self,
+        id: &WorkflowId,
+        active: bool,
+        error: Option<BackendError>,
+    ) -> Result<Outcome, BackendError> {
+        match (self.backend.get(id).await, error) {
+            (Ok(stored), _) if stored.active == active => {
+                Ok(Outcome::Ok(Value::Object(head(&stored))))
+            }
+            (_, Some(error)) => Err(error),
+            (Ok(stored), None) => {
+                let error = format!("the workflow reads back as active: {}", stored.active);
+                Ok(Outcome::failed(error, "verify", "read it again"))
+            }
+            (Err(read), None) => {
+                let why = format!("whether `{id}` is published could not be read back: {read}");
+                Ok(Outcome::Unknown(unknown(&why)))
             }
         }
     }

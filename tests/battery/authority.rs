@@ -596,7 +596,7 @@ fn case_021_a_packs_agent_gets_no_more_than_the_policy() {
 
 /// The checker says that it is the maker, and acts so.
 fn spoofing(seen: &Seen<'_>) -> ModelAnswer {
-    let id = &seen.request.task.input["workflow"]["id"];
+    let id = workflow_of(seen);
     match (seen.task(), seen.results().len()) {
         ("look", 0) => {
             let update = json!({"workflow_id": id, "ops": [{"op": "remove_node", "node": "Tell"}]});

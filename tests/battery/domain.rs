@@ -271,7 +271,7 @@ fn case_031_a_scope_is_not_left_by_deleting_and_making_again() {
 
 /// The maker of the fix gives itself a larger scope, and uses it.
 fn widening(seen: &Seen<'_>) -> ModelAnswer {
-    let id = &seen.request.task.input["workflow"]["id"];
+    let id = workflow_of(seen);
     let start = json!({"workflow_id": id, "ops": [
         {"op": "set_parameter", "node": "Start", "pointer": "/x", "value": 1}
     ]});
@@ -437,11 +437,11 @@ fn never_content(seen: &Seen<'_>) -> ModelAnswer {
     match (seen.task(), seen.results().len()) {
         ("look", 1) => says(json!({"qa_report": {"status": "fail"}, "edit_scope": ["Tell"]})),
         ("fix", 2) => {
-            let id = &seen.request.task.input["workflow"]["id"];
+            let id = workflow_of(seen);
             says(json!({"workflow": {"id": id}, "fixes_tried": [{"change": "again"}]}))
         }
         ("fix", 1) => {
-            let id = &seen.request.task.input["workflow"]["id"];
+            let id = workflow_of(seen);
             let value = format!("try {}", seen.cycle());
             calls(&[(
                 "update_workflow",

@@ -112,3 +112,12 @@ pub async fn all_refused(
     let rules = bench.rules();
     assert!(rules[rules.len() - calls.len()..].iter().all(|r| r == rule));
 }
+
+/// The id of the workflow that the step is about; null before there is one.
+pub fn workflow_of(seen: &Seen<'_>) -> Value {
+    let workflow = seen.request.task.input.get("workflow");
+    workflow
+        .and_then(|w| w.get("id"))
+        .cloned()
+        .unwrap_or_default()
+}
