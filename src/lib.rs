@@ -26,4 +26,5 @@ pub mod qa;
 pub mod run;
 mod secrets;
 pub mod store;
+pub mod untrusted;
 pub mod yaml;

@@ -17,8 +17,8 @@ mod settle;
 mod skills;
 mod strict_json;
 pub mod tools;
-pub mod untrusted;
 
+pub use crate::untrusted;
 pub use approval::approval_hash;
 pub use guard_state::{GuardState, SnapshotMark, Validation};
 pub use redact::Redactor;
@@ -141,6 +141,10 @@ impl Gateway {
     pub fn with_redactor(mut self, redactor: Redactor) -> Self {
         self.redactor = redactor;
         self
+    }
+
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
     }
 
     /// The tools of a role: those it lists, as far as the policy may allow a call of them; sorted by name.

@@ -4,11 +4,13 @@
 mod config;
 mod health;
 mod key_lines;
+mod known;
 mod probe;
 mod secret;
 
 pub use config::{FILE, McpConfig, McpConfigError, McpServer, McpTransport, Note, parse, read};
 pub use health::{N8nHealth, n8n_health, n8n_urls};
+pub use known::secrets;
 pub use probe::{ProbeOutcome, ServerStatus, probe, probe_all};
 pub use secret::Secret;
 

@@ -20,7 +20,7 @@ use crate::{
         Event, Holder, Journal, Loaded, Outcome, Project, ProjectLock, RunPaths, Snapshots,
         StateFile,
         event::{AnsweredBy, JOURNAL_VERSION},
-        sha256_hex, write_atomic,
+        sha256_hex,
     },
 };
 use serde_json::{Map, Value};
@@ -49,11 +49,11 @@ pub struct Resume {
 
 /// Begins a run.
 pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport, RunError> {
-    let run_id = new_run_id(cx.effects);
+    let run_id = new_run_id(cx.effects, cx.project)?;
     let lock = take_lock(&cx, Some(&run_id))?;
     archive_active(cx.project, &run_id, cx.observer)?;
     let paths = cx.project.run(&run_id)?;
-    let journal = Journal::create(&paths.journal())?;
+    let journal = Journal::create_on(cx.project.disk().clone(), &paths.journal())?;
     let mut input = options.input;
     // A secret in the request is hidden before anything reads or records it.
     input.insert(
@@ -201,7 +201,7 @@ pub(super) fn reopen<'a>(
     archive_active(cx.project, &run_id, cx.observer)?;
     let paths = cx.project.run(&run_id)?;
     cx.project.refuse_links(Some(&paths))?;
-    let (journal, loaded) = Journal::open(&paths.journal())?;
+    let (journal, loaded) = Journal::open_on(cx.project.disk().clone(), &paths.journal())?;
     tell_what_was_healed(&loaded, cx.observer);
     if loaded.records.is_empty() {
         return Err(RunError::Usage(format!(
@@ -261,7 +261,8 @@ fn driver<'a>(
             flow: &cx.pack.flow,
             log,
             ledger,
-            snapshots: Snapshots::new(paths.snapshots()),
+            snapshots: Snapshots::on(cx.project.disk().clone(), paths.snapshots()),
+            redactor: cx.gateway.redactor(),
             effects: cx.effects,
             observer: cx.observer,
             at: String::new(),
@@ -312,9 +313,7 @@ fn archive_active(
     if !paths.dir().is_dir() {
         return Ok(());
     }
-    let bytes = std::fs::read(project.state_file())
-        .map_err(crate::store::StoreError::io("read", project.state_file()))?;
-    write_atomic(&paths.archived_state(), &bytes)?;
+    StateFile::write_on(project.disk().as_ref(), &paths.archived_state(), &state)?;
     let unfinished = match state.outcome {
         None => Some("was not finished"),
         Some(Outcome::Waiting) => Some("waits for an answer"),
@@ -384,11 +383,23 @@ fn match_answers(ledger: &Ledger, answers: Map<String, Value>) -> Result<Vec<Eve
     Ok(events)
 }
 
-/// Sorts by time; the tail keeps two runs of one second apart.
-fn new_run_id(effects: &dyn Effects) -> String {
-    let time = effects.now().strftime("%Y%m%d-%H%M%S").to_string();
+/// Sorts by time; the tail keeps two runs of one second apart. A new run always sorts behind all others, also when the clock
+/// was set back: then it takes the second after the newest one's.
+fn new_run_id(effects: &dyn Effects, project: &Project) -> Result<String, RunError> {
+    const FORM: &str = "%Y%m%d-%H%M%S";
     let tail = sha256_hex(effects.new_id().as_bytes());
-    format!("{time}-{}", tail.get(..6).unwrap_or_default())
+    let tail = tail.get(..6).unwrap_or_default();
+    let now = effects.now().strftime(FORM).to_string();
+    let newest = project.run_ids()?.pop();
+    let newest = newest.as_deref().and_then(|id| id.get(..now.len()));
+    let time = match newest {
+        Some(newest) if newest >= now.as_str() => jiff::civil::DateTime::strptime(FORM, newest)
+            .ok()
+            .and_then(|at| at.checked_add(jiff::Span::new().seconds(1)).ok())
+            .map_or(now, |at| at.strftime(FORM).to_string()),
+        _ => now,
+    };
+    Ok(format!("{time}-{tail}"))
 }
 
 impl Driver<'_> {
