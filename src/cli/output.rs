@@ -8,6 +8,7 @@ use crate::gateway::redact::secret_values;
 use crate::untrusted;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 /// Where and how a command's answer is written.
 #[derive(Debug, Clone)]
@@ -32,16 +33,10 @@ impl Output {
                 console::set_colors_enabled_stderr(false);
             }
         }
-        let variable = |name: &str| std::env::var(name).ok();
-        // A variable that is no text cannot be printed as one either.
-        let environment = std::env::vars_os().filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        });
-        let known = secret_values(environment);
         Output {
             format: global.output_format,
             quiet: global.quiet,
-            redactor: Redactor::new(known.chain(crate::mcp::secrets(&global.project, &variable))),
+            redactor: known_secrets(&global.project),
         }
     }
 
@@ -183,6 +178,22 @@ impl Output {
             }
         }
     }
+}
+
+/// What is known to be secret here: the environment's by their names, and what stands in the project's `.mcp.json`.
+fn known_secrets(project: &Path) -> Redactor {
+    // A variable that is no text cannot be printed as one either.
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let variable = |name: &str| std::env::var(name).ok();
+    let known = secret_values(environment);
+    Redactor::new(known.chain(crate::mcp::secrets(project, &variable)))
+}
+
+/// Text for stderr before it is known what was typed.
+pub fn plainly(text: &str, project: &Path) -> String {
+    let text = known_secrets(project).text(text);
+    untrusted::terminal(&text, console::colors_enabled_stderr())
 }
 
 /// A reader that has gone (`| head`) is not an error: the program ends as `head` wanted.

@@ -287,6 +287,8 @@ fn short_value(value: &Value) -> Option<String> {
         }
         _ => return None,
     };
+    // Hidden before it is cut: half a key is still half a key, and no longer looks like one.
+    let text = crate::secrets::mask(&text);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.is_empty() {
         return None;

@@ -9,6 +9,7 @@
     reason = "tests"
 )]
 
+mod attack;
 mod authority;
 mod crash;
 mod domain;
