@@ -17,6 +17,8 @@ pub struct Output {
     pub quiet: bool,
     /// What no line may show: the environment's secrets and those of `.mcp.json`, besides what looks like one.
     redactor: Redactor,
+    /// Said with every command like the two above; counts where the pack is loaded.
+    pub allow_loose_policy: bool,
 }
 
 impl Output {
@@ -37,6 +39,7 @@ impl Output {
             format: global.output_format,
             quiet: global.quiet,
             redactor: known_secrets(&global.project),
+            allow_loose_policy: global.allow_loose_policy,
         }
     }
 

@@ -1,10 +1,10 @@
 //! How a run's end is told to a person: what was built, where it is, what was checked and what was not, what is still
 //! theirs to do, and the next command to type.
 
-use crate::cli::progress::{plain, shown};
+use crate::cli::progress::{plain, plain_long, shown};
 use crate::n8n::{self, Workflow};
 use crate::run::RunReport;
-use crate::store::{Outcome, Question};
+use crate::store::{Outcome, Proposal, Question};
 use crate::untrusted::prose;
 use console::style;
 use serde_json::Value;
@@ -32,6 +32,12 @@ pub fn text(report: &RunReport, workflow: Option<&Workflow>) -> String {
     }
     checked(report, &mut out);
     open_points(report, &mut out);
+    for loosened in &report.policy_loosened {
+        out.push_str(&format!(
+            "policy loosened by the project: {}\n",
+            plain_long(loosened)
+        ));
+    }
     ending(report, &mut out);
     out
 }
@@ -195,6 +201,9 @@ pub fn questions(questions: &[Question]) -> String {
             plain(&question.topic),
             prose(&question.text)
         ));
+        if let Some(proposal) = &question.proposal {
+            out.push_str(&self::proposal(proposal));
+        }
         for option in &question.options {
             let fit = option
                 .fit_score
@@ -224,19 +233,35 @@ pub fn questions(questions: &[Question]) -> String {
     out
 }
 
+/// The exact call that waits for approval, and what it would change.
+pub fn proposal(proposal: &Proposal) -> String {
+    let mut out = format!(
+        "      call: {} → {} {}\n      rule: {}; an answer counts until {}\n",
+        plain(&proposal.role),
+        plain(&proposal.tool),
+        plain_long(&proposal.arguments.to_string()),
+        plain(&proposal.rule),
+        plain(&proposal.expires_at),
+    );
+    for line in proposal.diff.iter().flat_map(|diff| diff.lines()) {
+        out.push_str(&format!("      {}\n", plain_long(line)));
+    }
+    out
+}
+
 /// The command that answers, filled in as far as it can be.
 fn answer_command(run: &str, questions: &[Question]) -> String {
     let pairs: Vec<String> = questions
         .iter()
         .filter(|q| q.required)
         .map(|q| {
-            format!(
-                "{}={}",
-                plain(&q.id),
-                q.recommended
-                    .as_ref()
-                    .map_or_else(|| "…".to_owned(), |v| quote(&prose(&shown(v))))
-            )
+            // An approval's command is one that approves; nobody runs it but a person.
+            let value = match (&q.recommended, &q.approves) {
+                (Some(value), _) => quote(&prose(&shown(value))),
+                (None, Some(_)) => "approve".to_owned(),
+                (None, None) => "…".to_owned(),
+            };
+            format!("{}={value}", plain(&q.id))
         })
         .collect();
     format!("agentctl answer {run} {}", pairs.join(" "))

@@ -14,6 +14,7 @@ mod plan;
 mod reads;
 pub mod redact;
 mod settle;
+mod shown;
 mod skills;
 mod strict_json;
 pub mod tools;
