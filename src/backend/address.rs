@@ -106,7 +106,7 @@ pub fn path_of(id: &WorkflowId) -> BackendResult<PathBuf> {
             .strip_prefix(*folder)
             .is_some_and(|rest| rest.starts_with('/'))
     };
-    if RESERVED.iter().any(|folder| within(&folder)) {
+    if RESERVED.iter().any(within) {
         return refuse(
             "that folder holds the runs' own records, or what agents are told and allowed",
         );

@@ -10,7 +10,7 @@ use super::{
     fold::{fold, worked_ms},
     ledger::Ledger,
     limits::Limits,
-    projection, questions,
+    projection, questions, run_id,
 };
 use crate::{
     flow::RunLog,
@@ -20,7 +20,6 @@ use crate::{
         Event, Holder, Journal, Loaded, Outcome, Project, ProjectLock, RunPaths, Snapshots,
         StateFile,
         event::{AnsweredBy, JOURNAL_VERSION},
-        sha256_hex,
     },
 };
 use serde_json::{Map, Value};
@@ -49,7 +48,7 @@ pub struct Resume {
 
 /// Begins a run.
 pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport, RunError> {
-    let run_id = new_run_id(cx.effects, cx.project)?;
+    let run_id = run_id::new(cx.effects, cx.project)?;
     let lock = take_lock(&cx, Some(&run_id))?;
     archive_active(cx.project, &run_id, cx.observer)?;
     let paths = cx.project.run(&run_id)?;
@@ -399,25 +398,6 @@ fn match_answers(
         });
     }
     Ok(events)
-}
-
-/// Sorts by time; the tail keeps two runs of one second apart. A new run always sorts behind all others, also when the clock
-/// was set back: then it takes the second after the newest one's.
-fn new_run_id(effects: &dyn Effects, project: &Project) -> Result<String, RunError> {
-    const FORM: &str = "%Y%m%d-%H%M%S";
-    let tail = sha256_hex(effects.new_id().as_bytes());
-    let tail = tail.get(..6).unwrap_or_default();
-    let now = effects.now().strftime(FORM).to_string();
-    let newest = project.run_ids()?.pop();
-    let newest = newest.as_deref().and_then(|id| id.get(..now.len()));
-    let time = match newest {
-        Some(newest) if newest >= now.as_str() => jiff::civil::DateTime::strptime(FORM, newest)
-            .ok()
-            .and_then(|at| at.checked_add(jiff::Span::new().seconds(1)).ok())
-            .map_or(now, |at| at.strftime(FORM).to_string()),
-        _ => now,
-    };
-    Ok(format!("{time}-{tail}"))
 }
 
 impl Driver<'_> {

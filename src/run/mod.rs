@@ -21,6 +21,7 @@ mod options;
 mod projection;
 mod questions;
 mod report;
+mod run_id;
 mod step;
 mod undo;
 

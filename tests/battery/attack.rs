@@ -1,10 +1,11 @@
 //! What the cases on state, injection, files, secrets and crashes share: a model that lies once, and what the journal says of it.
 
 use crate::support::*;
+use agentctl::knowledge::{Knowledge, Skill, SkillPlace};
 use agentctl::model::ModelAnswer;
 use agentctl::store::Event;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A shop whose model answers `task` with a lie until it is told that the lie was not accepted; all else it does well.
@@ -102,4 +103,53 @@ pub fn ran(mut command: Command) -> (i32, String, String) {
 
 pub fn text_of(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
+}
+
+/// (before, after) of every change that the journal has.
+pub fn changes(events: &[Event]) -> Vec<(Option<String>, Option<String>)> {
+    let change = |event: &Event| match event {
+        Event::ToolFinished {
+            change: Some(change),
+            ..
+        } => Some((change.before.clone(), change.after.clone())),
+        _ => None,
+    };
+    events.iter().filter_map(change).collect()
+}
+
+const SKILL: &str = "---\nname: own\ndescription: d\n---\nbody\n";
+pub const OUTSIDE: &str = "what stands outside";
+
+/// A project with a skill, and beside it a file that nobody may read through it.
+pub struct Place {
+    pub dir: tempfile::TempDir,
+}
+
+impl Place {
+    pub fn new() -> Place {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place { dir };
+        std::fs::create_dir_all(place.skill().join("references")).unwrap();
+        std::fs::write(place.skill().join("SKILL.md"), SKILL).unwrap();
+        std::fs::write(place.skill().join("references/a.md"), "A").unwrap();
+        std::fs::write(place.outside(), OUTSIDE).unwrap();
+        place
+    }
+    pub fn project(&self) -> PathBuf {
+        self.dir.path().join("project")
+    }
+    pub fn skill(&self) -> PathBuf {
+        self.project().join("skills/own")
+    }
+    pub fn outside(&self) -> PathBuf {
+        self.dir.path().join("outside.md")
+    }
+    pub fn knowledge(&self) -> Knowledge {
+        let skill = Skill {
+            name: "own".into(),
+            description: "d".into(),
+            place: SkillPlace::Folder(self.skill()),
+        };
+        Knowledge::new(self.project(), [skill])
+    }
 }

@@ -2,8 +2,8 @@
 
 #![cfg(unix)]
 
+use crate::attack::{OUTSIDE, Place};
 use crate::support::*;
-use agentctl::knowledge::{Knowledge, Skill, SkillPlace};
 use agentctl::model::ToolStatus;
 use agentctl::pack;
 use agentctl::run::{self, RunError};
@@ -11,44 +11,7 @@ use agentctl::store::{Journal, Outcome, Project, StateFile, StoreError};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-
-const SKILL: &str = "---\nname: own\ndescription: d\n---\nbody\n";
-const OUTSIDE: &str = "what stands outside";
-
-/// A project with a skill, and beside it a file that nobody may read through it.
-struct Place {
-    dir: tempfile::TempDir,
-}
-
-impl Place {
-    fn new() -> Place {
-        let dir = tempfile::tempdir().unwrap();
-        let place = Place { dir };
-        std::fs::create_dir_all(place.skill().join("references")).unwrap();
-        std::fs::write(place.skill().join("SKILL.md"), SKILL).unwrap();
-        std::fs::write(place.skill().join("references/a.md"), "A").unwrap();
-        std::fs::write(place.outside(), OUTSIDE).unwrap();
-        place
-    }
-    fn project(&self) -> PathBuf {
-        self.dir.path().join("project")
-    }
-    fn skill(&self) -> PathBuf {
-        self.project().join("skills/own")
-    }
-    fn outside(&self) -> PathBuf {
-        self.dir.path().join("outside.md")
-    }
-    fn knowledge(&self) -> Knowledge {
-        let skill = Skill {
-            name: "own".into(),
-            description: "d".into(),
-            place: SkillPlace::Folder(self.skill()),
-        };
-        Knowledge::new(self.project(), [skill])
-    }
-}
+use std::path::Path;
 
 fn pipe(path: &Path) {
     nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU).unwrap();

@@ -16,6 +16,7 @@ mod domain;
 mod files;
 mod injection;
 mod listed;
+mod orders;
 mod secrets;
 mod server;
 mod state;
@@ -25,4 +26,5 @@ mod state;
     reason = "shared with other suites, each of which uses a part"
 )]
 mod support;
+mod surroundings;
 mod wire;

@@ -340,6 +340,9 @@ fn case_050_only_the_analyst_writes_learnings() {
             "./docs/learning/x.json",
             "docs/learning/LEARNINGS.md",
         ] {
+            bench
+                .call("builder", "get_workflow", json!({"workflow_id": id}))
+                .await;
             let result = bench
                 .call("builder", "update_workflow", set(id, "id-0", json!(1)))
                 .await;
