@@ -168,7 +168,7 @@ fn outside(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn no_sequence_of_edits_changes_anything_out_of_scope(
@@ -217,7 +217,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     /// Through the whole gateway, with its snapshots: an edit that is cut into calls is asked at exactly the call with which the
     /// whole so far would have been asked, however it is cut, and also when the run was killed and folded again in between.
