@@ -273,11 +273,14 @@ fn case_078_a_model_that_repeats_a_secret_everywhere_leaves_it_nowhere() {
     let shown = serde_json::to_string(&report).unwrap()
         + &json!(report.state).to_string()
         + &shop.watched.notes.join("\n");
-    assert_eq!(leaks(&shown, &[secret.clone()]), Vec::<String>::new());
+    assert_eq!(
+        leaks(&shown, std::slice::from_ref(&secret)),
+        Vec::<String>::new()
+    );
     for (name, bytes) in files_below(shop.dir.path()) {
         let text = String::from_utf8(bytes).unwrap();
         assert_eq!(
-            leaks(&text, &[secret.clone()]),
+            leaks(&text, std::slice::from_ref(&secret)),
             Vec::<String>::new(),
             "{name}: {text}"
         );
