@@ -18,8 +18,8 @@ mod settle;
 mod shown;
 mod skills;
 pub mod tools;
-pub mod untrusted;
 
+pub use crate::untrusted;
 pub use approval::approval_hash;
 pub use foreign::{ApprovedTool, ForeignTools};
 pub use guard_state::{GuardState, SnapshotMark, Validation};
@@ -158,6 +158,10 @@ impl Gateway {
     pub fn with_foreign(mut self, foreign: Arc<dyn ForeignTools>) -> Self {
         self.foreign = Some(foreign);
         self
+    }
+
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
     }
 
     /// The tools of a role: those it lists, as far as the policy may allow a call of them; sorted by name.

@@ -11,7 +11,7 @@ use super::{
     fold::{fold, worked_ms},
     ledger::Ledger,
     limits::Limits,
-    projection, questions,
+    projection, questions, run_id,
 };
 use crate::{
     flow::RunLog,
@@ -20,7 +20,6 @@ use crate::{
     store::{
         Event, Holder, Journal, Loaded, Outcome, Project, ProjectLock, RunPaths, Snapshots,
         event::{AnsweredBy, JOURNAL_VERSION},
-        sha256_hex,
     },
 };
 use serde_json::{Map, Value};
@@ -49,11 +48,11 @@ pub struct Resume {
 
 /// Begins a run.
 pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport, RunError> {
-    let run_id = new_run_id(cx.effects);
+    let run_id = run_id::new(cx.effects, cx.project)?;
     let lock = lock_for(&cx, Some(&run_id))?;
     archive_active(cx.project, &run_id, cx.observer)?;
     let paths = cx.project.run(&run_id)?;
-    let journal = Journal::create(&paths.journal())?;
+    let journal = Journal::create_on(cx.project.disk().clone(), &paths.journal())?;
     let mut input = options.input;
     // A secret in the request is hidden before anything reads or records it.
     input.insert(
@@ -218,7 +217,7 @@ pub(super) fn reopen<'a>(
     }
     let paths = cx.project.run(&run_id)?;
     cx.project.refuse_links(Some(&paths))?;
-    let (journal, loaded) = Journal::open(&paths.journal())?;
+    let (journal, loaded) = Journal::open_on(cx.project.disk().clone(), &paths.journal())?;
     tell_what_was_healed(&loaded, cx.observer);
     if loaded.records.is_empty() {
         return Err(RunError::Usage(format!(
@@ -281,7 +280,8 @@ fn driver<'a>(
             flow: &cx.pack.flow,
             log,
             ledger,
-            snapshots: Snapshots::new(paths.snapshots()),
+            snapshots: Snapshots::on(cx.project.disk().clone(), paths.snapshots()),
+            redactor: cx.gateway.redactor(),
             effects: cx.effects,
             observer: cx.observer,
             at: String::new(),
@@ -363,13 +363,6 @@ fn match_answers(
         });
     }
     Ok(events)
-}
-
-/// Sorts by time; the tail keeps two runs of one second apart.
-pub(super) fn new_run_id(effects: &dyn Effects) -> String {
-    let time = effects.now().strftime("%Y%m%d-%H%M%S").to_string();
-    let tail = sha256_hex(effects.new_id().as_bytes());
-    format!("{time}-{}", tail.get(..6).unwrap_or_default())
 }
 
 impl Driver<'_> {

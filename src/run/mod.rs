@@ -24,6 +24,7 @@ mod options;
 mod projection;
 mod questions;
 mod report;
+mod run_id;
 mod step;
 mod terms;
 mod tool_session;

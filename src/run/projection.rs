@@ -6,7 +6,7 @@ use crate::{
     flow::RunLog,
     store::{
         JournalHead, Outcome, Project, Question, RunState, STATE_SCHEMA_VERSION, StateFile,
-        StoreError, write_atomic,
+        StoreError, write_atomic_on,
     },
 };
 use serde_json::{Map, Value, json};
@@ -107,9 +107,10 @@ pub(super) fn write_results(
             what: "an agent's result",
             reason: e.to_string(),
         })?;
-        write_atomic(
+        write_atomic_on(
+            project.disk().as_ref(),
             &project.result_file(&file.kind, &file.id),
-            format!("{text}\n").as_bytes(),
+            format!("{}\n", crate::untrusted::json(&text)).as_bytes(),
         )?;
     }
     Ok(())
@@ -277,7 +278,7 @@ impl Driver<'_> {
             // The active run's summary stays the active run's.
             Some(_) => project.run(&desk.ledger.run_id)?.archived_state(),
         };
-        if let Some(aside) = StateFile::write(&file, &state)? {
+        if let Some(aside) = StateFile::write_on(project.disk().as_ref(), &file, &state)? {
             desk.observer.note(&format!(
                 "run_state.json was changed by hand or damaged; it was made again from the journal, the old one is kept as {}",
                 aside.display()
