@@ -165,6 +165,7 @@ pub fn line(event: &Event) -> Option<String> {
         Event::Undone {
             workflow_id,
             to_snapshot,
+            ..
         } => Some(format!("    {workflow_id} put back to {to_snapshot}")),
         Event::RunEnded { .. }
         | Event::ActivationStarted { .. }

@@ -15,7 +15,7 @@ mod reads;
 pub mod redact;
 mod settle;
 mod skills;
-mod strict_json;
+pub mod strict_json;
 pub mod tools;
 pub mod untrusted;
 
@@ -135,6 +135,10 @@ impl Gateway {
     }
     pub fn knowledge(&self) -> &Knowledge {
         &self.knowledge
+    }
+    /// What hides the secrets that this gateway knows.
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
     }
     /// Hides these values too (for example the environment's), besides the shapes that are known.
     #[must_use]

@@ -162,7 +162,26 @@ impl Ledger {
             Event::StepFinished { step, .. } => {
                 self.open.shift_remove(step);
             }
-            Event::Undone { workflow_id, .. } => self.undone.push(workflow_id.clone()),
+            Event::Undone {
+                workflow_id,
+                to,
+                change,
+                ..
+            } => {
+                self.undone.retain(|id| id != workflow_id);
+                match (to, change) {
+                    // An undo of an undo, or a part of the run's changes, leaves a workflow of this run.
+                    (Some(1..), change) => {
+                        self.changes.extend(change.clone().map(|change| Changed {
+                            step: "undo".into(),
+                            change,
+                            name: None,
+                            file: None,
+                        }))
+                    }
+                    _ => self.undone.push(workflow_id.clone()),
+                }
+            }
             Event::RunEnded {
                 outcome,
                 exit_code,
@@ -185,6 +204,19 @@ impl Ledger {
     /// What already happened in a step; empty when nothing did.
     pub fn trace(&self, step: &str) -> Option<&Trace> {
         self.open.get(step)
+    }
+
+    /// Intents of mutations that have no result: the run was killed in between.
+    pub fn unsettled(&self) -> Vec<Event> {
+        let open = self.open.values().flat_map(|trace| {
+            let begun = trace.begun.iter();
+            begun.filter(|(id, _)| !trace.results.contains_key(*id))
+        });
+        let mutates = |event: &&Event| matches!(event, Event::ToolIntent { mutates: true, .. });
+        open.map(|(_, event)| event)
+            .filter(mutates)
+            .cloned()
+            .collect()
     }
 
     pub fn open_questions(&self) -> impl Iterator<Item = &Asked> {

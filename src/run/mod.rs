@@ -3,16 +3,19 @@
 //!
 //! Entry points (each one activation: take the lock, fold the journal, run until blocked or done, sync, let go):
 //! `start(RunContext, RunOptions)`, `advance(RunContext, run, Resume)`, `answer(RunContext, run, answers, Resume)`,
-//! `cancel(RunContext, run)`, `undo(RunContext, Undo, force)`; reading only: `status`, `list`, `show`, `verify`.
+//! `cancel(RunContext, run)`, `undo(RunContext, Undo, force)`; reading only: `status`, `list`, `show`, `verify`, `changes`,
+//! `compare`.
 
 mod activation;
 mod cancel;
 mod claims;
+mod compare;
 mod desk;
 mod driver;
 mod effects;
 mod error;
 mod fold;
+mod history;
 mod inspect;
 mod ledger;
 mod limits;
@@ -21,6 +24,7 @@ mod options;
 mod projection;
 mod questions;
 mod report;
+mod states;
 mod step;
 mod undo;
 
@@ -31,11 +35,15 @@ mod rules_tests;
 
 pub use activation::{Resume, RunContext, advance, answer, cancel, start};
 pub use cancel::{Cancel, Cause};
+pub use compare::{Compare, Compared, Difference, Side, compare};
 pub use effects::{Counted, Effects, System};
 pub use error::RunError;
-pub use inspect::{RunSummary, Verified, list, show, status, verify};
+pub use history::{By, Made, Numbering};
+pub use inspect::{
+    RunSummary, Verified, changes, list, run_named, show, status, verify, workflow_changes,
+};
 pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, LimitOverrides, Observer, RunOptions, Unobserved};
 pub use questions::fits;
 pub use report::{QaReport, RunReport, RunUsage, WorkflowReport, exit_code};
-pub use undo::{Undo, UndoReport, Undone, UndoneHow, undo};
+pub use undo::{Undo, UndoReport, Undone, UndoneHow, undo, undo_to};

@@ -77,7 +77,7 @@ impl Journal {
     /// Verifies the chain, heals a torn last line and opens for appending.
     pub fn open(path: &Path) -> Result<(Self, Loaded), StoreError> {
         let bytes = std::fs::read(path).map_err(StoreError::io("read", path))?;
-        let mut loaded = parse(path, &bytes)?;
+        let mut loaded = Loaded::of(path, &bytes)?;
         let mut file = OpenOptions::new()
             .append(true)
             .open(path)
@@ -115,7 +115,7 @@ impl Journal {
     /// Reads and verifies without changing anything.
     pub fn read(path: &Path) -> Result<Loaded, StoreError> {
         let bytes = std::fs::read(path).map_err(StoreError::io("read", path))?;
-        parse(path, &bytes)
+        Loaded::of(path, &bytes)
     }
 
     /// Appends one event. `durable` syncs it and everything before it.
@@ -189,61 +189,83 @@ impl Loaded {
     pub fn head(&self) -> (u64, &str) {
         (self.last_seq, &self.last_hash)
     }
-}
 
-fn parse(path: &Path, bytes: &[u8]) -> Result<Loaded, StoreError> {
-    let mut loaded = Loaded {
-        records: Vec::new(),
-        unknown: 0,
-        torn: None,
-        last_seq: 0,
-        last_hash: GENESIS.to_owned(),
-        whole: 0,
-        newline_missing: false,
-    };
-    for (index, line) in bytes.split_inclusive(|b| *b == b'\n').enumerate() {
-        let broken = |reason: String| StoreError::Broken {
-            path: path.to_owned(),
-            line: index as u64 + 1,
-            reason,
-        };
-        let (text, ended) = match line.strip_suffix(b"\n") {
-            Some(text) => (text, true),
-            None => (line, false),
-        };
-        match read_record(text, &loaded) {
-            Ok((at_head, event)) => {
-                if index == 0 {
-                    check_version(path, &event)?;
-                }
-                match serde_json::from_value::<Event>(event.clone()) {
-                    Ok(event) => loaded.records.push(Record {
-                        seq: at_head.seq,
-                        at: at_head.at,
-                        prev: at_head.prev,
-                        hash: at_head.hash.clone(),
-                        event,
-                    }),
-                    Err(e) if is_known(&event) => {
-                        return Err(broken(format!("the event cannot be read: {e}")));
-                    }
-                    Err(_) => loaded.unknown += 1,
-                }
-                loaded.last_seq = at_head.seq;
-                loaded.last_hash = at_head.hash;
-                loaded.whole += line.len();
-                loaded.newline_missing = !ended;
-            }
-            Err(_) if !ended => {
-                loaded.torn = Some(Torn {
-                    bytes: line.len(),
-                    kept_as: None,
-                });
-            }
-            Err(reason) => return Err(broken(reason)),
+    /// A journal's bytes, its chain verified; `path` is only named in errors.
+    pub fn of(path: &Path, bytes: &[u8]) -> Result<Self, StoreError> {
+        let mut loaded = Loaded::empty();
+        loaded.read_on(path, bytes)?;
+        Ok(loaded)
+    }
+
+    pub(super) fn empty() -> Self {
+        Loaded {
+            records: Vec::new(),
+            unknown: 0,
+            torn: None,
+            last_seq: 0,
+            last_hash: GENESIS.to_owned(),
+            whole: 0,
+            newline_missing: false,
         }
     }
-    Ok(loaded)
+
+    /// Takes in the bytes behind the last whole record; after an error what was taken in before it stays.
+    pub(super) fn read_on(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        self.torn = None;
+        let bytes = match bytes.strip_prefix(b"\n") {
+            // The newline of a record that was read before it came.
+            Some(rest) if self.newline_missing => {
+                self.whole += 1;
+                self.newline_missing = false;
+                rest
+            }
+            _ => bytes,
+        };
+        for line in bytes.split_inclusive(|b| *b == b'\n') {
+            let number = self.last_seq + 1;
+            let broken = |reason: String| StoreError::Broken {
+                path: path.to_owned(),
+                line: number,
+                reason,
+            };
+            let (text, ended) = match line.strip_suffix(b"\n") {
+                Some(text) => (text, true),
+                None => (line, false),
+            };
+            match read_record(text, self) {
+                Ok((at_head, event)) => {
+                    if number == 1 {
+                        check_version(path, &event)?;
+                    }
+                    match serde_json::from_value::<Event>(event.clone()) {
+                        Ok(event) => self.records.push(Record {
+                            seq: at_head.seq,
+                            at: at_head.at,
+                            prev: at_head.prev,
+                            hash: at_head.hash.clone(),
+                            event,
+                        }),
+                        Err(e) if is_known(&event) => {
+                            return Err(broken(format!("the event cannot be read: {e}")));
+                        }
+                        Err(_) => self.unknown += 1,
+                    }
+                    self.last_seq = at_head.seq;
+                    self.last_hash = at_head.hash;
+                    self.whole += line.len();
+                    self.newline_missing = !ended;
+                }
+                Err(_) if !ended => {
+                    self.torn = Some(Torn {
+                        bytes: line.len(),
+                        kept_as: None,
+                    });
+                }
+                Err(reason) => return Err(broken(reason)),
+            }
+        }
+        Ok(())
+    }
 }
 
 #[derive(serde::Deserialize)]
