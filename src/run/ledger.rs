@@ -206,16 +206,19 @@ impl Ledger {
         self.open.get(step)
     }
 
-    /// Intents of mutations that have no result: the run was killed in between.
+    /// Changes that were begun and have no result: a killed process may or may not have made them.
     pub fn unsettled(&self) -> Vec<Event> {
-        let open = self.open.values().flat_map(|trace| {
+        let open = |trace: &Trace| -> Vec<Event> {
             let begun = trace.begun.iter();
-            begun.filter(|(id, _)| !trace.results.contains_key(*id))
-        });
-        let mutates = |event: &&Event| matches!(event, Event::ToolIntent { mutates: true, .. });
-        open.map(|(_, event)| event)
-            .filter(mutates)
-            .cloned()
+            begun
+                .filter(|(id, _)| !trace.results.contains_key(*id))
+                .map(|(_, intent)| intent.clone())
+                .collect()
+        };
+        self.open
+            .values()
+            .flat_map(open)
+            .filter(|intent| matches!(intent, Event::ToolIntent { mutates: true, .. }))
             .collect()
     }
 

@@ -102,21 +102,10 @@ pub async fn undo_to(
         ..Resume::default()
     };
     let (_lock, mut driver, project): Reopened<'_> = reopen(cx, run.as_deref(), resume)?;
+    driver.settle_begun().await?;
+    let plans = driver.plan_undo(project, named.as_ref(), to, force).await?;
     let before = driver.desk.ledger.activation_outcome;
-    let began = driver.settle_for_undo().await?;
-    let planned = driver.plan_undo(project, named.as_ref(), to, force).await;
-    let plans = match planned {
-        Ok(plans) => plans,
-        Err(error) => {
-            if began {
-                driver.end_undo(before.unwrap_or(Outcome::Interrupted))?;
-            }
-            return Err(error);
-        }
-    };
-    if !began {
-        driver.activate("undo")?;
-    }
+    driver.activate("undo")?;
     let run_id = driver.desk.ledger.run_id.clone();
     let mut workflows = Vec::with_capacity(plans.len());
     for plan in plans {
@@ -130,7 +119,13 @@ pub async fn undo_to(
         Some(ended) => ended.outcome,
         None => before.unwrap_or(Outcome::Cancelled),
     };
-    driver.end_undo(outcome)?;
+    driver.record(
+        Event::ActivationEnded {
+            activation: driver.desk.ledger.activation,
+            outcome,
+        },
+        true,
+    )?;
     driver.project(project, "its changes were undone")?;
     let redo = redo(&inspect::changes(project, &run_id)?, &workflows);
     Ok(UndoReport {
@@ -155,15 +150,16 @@ fn redo(made: &[Made], workflows: &[Undone]) -> Option<u32> {
 }
 
 impl Driver<'_> {
-    /// A run that was killed within a change: what became of it is read back and journaled first, so that it has its number.
-    async fn settle_for_undo(&mut self) -> Result<bool, RunError> {
-        let intents = self.desk.ledger.unsettled();
-        if intents.is_empty() || self.desk.ledger.ended.is_some() {
-            return Ok(false);
+    /// A change that a killed process had begun is taken back like the others, when it was made.
+    async fn settle_begun(&mut self) -> Result<(), RunError> {
+        let begun = self.desk.ledger.unsettled();
+        if begun.is_empty() {
+            return Ok(());
         }
-        self.activate("undo")?;
-        for intent in intents {
-            let Event::ToolIntent { step, role, .. } = &intent else {
+        let outcome = self.desk.ledger.activation_outcome;
+        self.activate("settle")?;
+        for intent in &begun {
+            let Event::ToolIntent { step, role, .. } = intent else {
                 continue;
             };
             let mut cx = CallContext {
@@ -174,19 +170,14 @@ impl Driver<'_> {
                 guards: &mut self.guards,
                 recorder: &mut self.desk,
             };
-            let settled = self.gateway.settle(&mut cx, &intent).await;
+            let settled = self.gateway.settle(&mut cx, intent).await;
             self.desk.sound()?;
             settled.map_err(gateway_error)?;
         }
-        Ok(true)
-    }
-
-    fn end_undo(&mut self, outcome: Outcome) -> Result<(), RunError> {
-        let activation = self.desk.ledger.activation;
         self.record(
             Event::ActivationEnded {
-                activation,
-                outcome,
+                activation: self.desk.ledger.activation,
+                outcome: outcome.unwrap_or(Outcome::Interrupted),
             },
             true,
         )

@@ -197,6 +197,11 @@ impl Loaded {
         Ok(loaded)
     }
 
+    /// Bytes up to the end of the last whole record.
+    pub(super) fn whole(&self) -> u64 {
+        self.whole as u64
+    }
+
     pub(super) fn empty() -> Self {
         Loaded {
             records: Vec::new(),

@@ -10,6 +10,7 @@ mod lock;
 mod project;
 mod snapshot;
 mod state;
+mod tail;
 
 #[cfg(test)]
 mod journal_tests;
@@ -17,13 +18,16 @@ mod journal_tests;
 mod state_tests;
 #[cfg(test)]
 mod store_tests;
+#[cfg(test)]
+mod tail_tests;
 
 pub use atomic::{sync_dir, write_atomic};
 pub use error::StoreError;
 pub use event::{Event, Outcome, Question, Record};
 pub use hash::{canonical, sha256_hex};
 pub use journal::{Journal, Loaded, Torn};
-pub use lock::{Holder, ProjectLock};
+pub use lock::{Held, Holder, ProjectLock};
 pub use project::{Project, RunPaths, file_part};
 pub use snapshot::{SnapshotRef, Snapshots};
 pub use state::{JournalHead, RunState, STATE_SCHEMA_VERSION, StateFile};
+pub use tail::Tail;

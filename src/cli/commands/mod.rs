@@ -2,11 +2,14 @@
 
 pub mod build;
 pub mod catalog;
+pub mod diff;
 pub mod doctor;
 pub mod flow;
 pub mod init;
+pub mod log;
 pub mod meta;
 pub mod pack;
 pub mod policy;
 pub mod qa;
 pub mod runs;
+pub mod undo;
