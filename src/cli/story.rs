@@ -7,6 +7,7 @@ use crate::run::{By, Made, Numbering};
 use crate::store::Outcome;
 use crate::store::event::{Event, Record};
 use console::style;
+use serde_json::Value;
 
 /// How much is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,9 +123,24 @@ pub fn history_line(made: &Made) -> String {
 fn whole(event: &Event) -> Option<String> {
     let dim = |text: String| style(text).dim().to_string();
     match event {
+        Event::RunStarted { input, .. } => {
+            let asked = |key: &str| input.get(key).and_then(Value::as_str).unwrap_or_default();
+            let mut told = line(event)?;
+            for (what, text) in [
+                ("request", asked("request")),
+                ("workflow", asked("workflow")),
+            ] {
+                if !text.is_empty() {
+                    told.push_str(&format!("\n  {what}: {}", plain_long(text)));
+                }
+            }
+            Some(told)
+        }
         Event::ToolIntent { decision, .. } => {
             let told = line(event)?;
-            Some(format!("{told}\n      {}", ruled(decision)))
+            // The rule stands by the call, before the diff.
+            let (call, diff) = told.split_once('\n').unwrap_or((&told, ""));
+            Some(format!("{call}\n      {}\n{diff}", ruled(decision)))
         }
         Event::ModelAsked { model, turn, .. } => {
             Some(dim(format!("    asks {} (turn {turn})", plain(model))))

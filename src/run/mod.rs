@@ -29,7 +29,11 @@ mod step;
 mod undo;
 
 #[cfg(test)]
+mod compare_tests;
+#[cfg(test)]
 mod fold_tests;
+#[cfg(test)]
+mod history_tests;
 #[cfg(test)]
 mod rules_tests;
 

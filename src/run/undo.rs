@@ -387,10 +387,7 @@ async fn changed_since(project: &Project, run_id: &str, id: &WorkflowId) -> RunE
                 "the workflow {:?} was changed since run {run_id} left it",
                 id.0
             ),
-            format!(
-                "`agentctl diff --workflow {id} --from {}` shows what changed since",
-                made.last().map_or(0, |m| m.number)
-            ),
+            format!("`agentctl diff --workflow {id}` shows how it differs from before the run"),
         ),
     };
     RunError::Refused {

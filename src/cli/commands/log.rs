@@ -174,6 +174,10 @@ fn footer(run_id: &str, gathered: &Gathered, ended: Option<&str>) -> String {
         Some(cost) if cost > 0.0 => format!(", ${cost:.4}"),
         _ => String::new(),
     };
+    let tokens = match usage.input_tokens + usage.output_tokens {
+        0 => String::new(),
+        tokens => format!(", {tokens} tokens"),
+    };
     let state = match (ended, gathered.at_work, gathered.came_to) {
         (Some(why), _, _) => format!("{why}; `agentctl resume {run_id}` goes on with it"),
         (None, Some(_), _) => {
@@ -184,18 +188,17 @@ fn footer(run_id: &str, gathered: &Gathered, ended: Option<&str>) -> String {
     let mut text = format!(
         "{}\n",
         style(format!(
-            "run {}: {state}; {} records, {} model calls, {} tool calls, {} tokens{cost}",
+            "run {}: {state}; {} records, {} model calls, {} tool calls{tokens}{cost}",
             plain(run_id),
             gathered.seen,
             usage.model_calls,
-            usage.tool_calls,
-            usage.input_tokens + usage.output_tokens
+            usage.tool_calls
         ))
         .bold()
     );
     if let Some(last) = gathered.made.last() {
         text.push_str(&format!(
-            "next: agentctl undo {run_id} --to N takes back what came after change N (1 to {}; 0: everything)\n",
+            "next: agentctl undo {run_id} --to N puts things as change N left them (1 to {}; 0: as before the run)\n",
             last.number
         ));
     }

@@ -30,17 +30,17 @@ pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError
         return Err(error);
     }
     let report = done.map_err(|e| session::run_error(&e))?;
-    out.answer(Exit::Complete, || text(&report), || json!(report))
+    out.answer(Exit::Complete, || text(&report, args), || json!(report))
 }
 
-fn text(report: &UndoReport) -> String {
+fn text(report: &UndoReport, args: &UndoArgs) -> String {
     let mut text = String::new();
     for item in &report.workflows {
         text.push_str(&diff_text(&item.difference));
         text.push_str(&format!(
             "{}: {}\n",
             style(plain(&item.workflow_id)).bold(),
-            how(item)
+            how(item, args)
         ));
         if let Some(snapshot) = &item.snapshot {
             text.push_str(&format!(
@@ -64,15 +64,19 @@ fn text(report: &UndoReport) -> String {
     text
 }
 
-fn how(item: &Undone) -> String {
-    let then = match item.to {
-        0 => "before the run".to_owned(),
-        number => format!("after change {number}"),
+fn how(item: &Undone, args: &UndoArgs) -> String {
+    let then = match (item.to, &args.workflow) {
+        (0, None) => "it was before the run".to_owned(),
+        (0, Some(_)) => "it was before its first change".to_owned(),
+        (number, _) => format!("change {number} left it"),
     };
     match item.what {
-        UndoneHow::PutBack => format!("put back as it was {then}"),
-        UndoneHow::Removed => format!("removed: it did not exist {then}"),
-        UndoneHow::Restored => format!("restored as it was {then}"),
+        UndoneHow::PutBack => format!("put back as {then}"),
+        UndoneHow::Removed if item.to == 0 && args.workflow.is_none() => {
+            "removed: the run had created it".to_owned()
+        }
+        UndoneHow::Removed => "removed: it did not exist then".to_owned(),
+        UndoneHow::Restored => format!("restored as {then}"),
         UndoneHow::Unchanged => format!("already as {then}"),
     }
 }
