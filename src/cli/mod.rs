@@ -10,6 +10,8 @@ mod progress;
 mod report;
 mod session;
 mod story;
+#[cfg(test)]
+mod story_tests;
 
 use args::{Cli, Command};
 use clap::Parser;
