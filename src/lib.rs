@@ -26,6 +26,6 @@ pub mod qa;
 pub mod run;
 mod secrets;
 pub mod store;
-mod strict_json;
+pub mod strict_json;
 pub mod untrusted;
 pub mod yaml;

@@ -90,11 +90,21 @@ pub enum Command {
     /// List, show and verify runs
     #[command(subcommand, after_help = "Example:\n  agentctl runs list")]
     Runs(RunsCommand),
-    /// Put back what a run changed
+    /// Take back what a run changed, all of it or down to one of its changes
     #[command(
-        after_help = "Examples:\n  agentctl undo\n  agentctl undo 019a…\n  agentctl undo --workflow orders"
+        after_help = "Examples:\n  agentctl undo\n  agentctl undo 20261121-1009 --to 2\n  agentctl undo --workflow orders\n  agentctl undo --workflow orders --to 0\n\nChanges are numbered from 1; `agentctl log RUN` and `agentctl log --workflow ID` show the numbers. State N is what change N\nleft, 0 is what was there before the first. An undo is a change too: `--to` a later number brings back what was undone."
     )]
     Undo(UndoArgs),
+    /// Show what changed between two states of a workflow, or between two files
+    #[command(
+        after_help = "Examples:\n  agentctl diff\n  agentctl diff 20261121-1009 --from 1 --to 2\n  agentctl diff --workflow orders\n  agentctl diff old.json new.json\n\nNumbers are those of `agentctl log`: state N is what change N left, 0 is what was there before the first."
+    )]
+    Diff(DiffArgs),
+    /// Read a run's journal as a story: who did what, when, by which rule, at what cost
+    #[command(
+        after_help = "Examples:\n  agentctl log\n  agentctl log 20261121-1009 --since 40\n  agentctl log --follow\n  agentctl log --workflow orders\n\nWith --follow it ends when the run ends, waits for an answer, or is found dead."
+    )]
+    Log(LogArgs),
     /// The agents of the pack
     #[command(subcommand, after_help = "Example:\n  agentctl agents list")]
     Agents(AgentsCommand),
@@ -236,15 +246,50 @@ pub enum RunsCommand {
 
 #[derive(Debug, Args)]
 pub struct UndoArgs {
-    /// The run whose changes are put back; default: the active run
+    /// The run whose changes are taken back; default: the active run
     #[arg(value_name = "RUN", conflicts_with = "workflow")]
     pub run: Option<String>,
-    /// Put back this workflow instead of a whole run
-    #[arg(long, value_name = "ID")]
+    /// Take back what the last run did to this workflow, instead of a whole run
+    #[arg(long, value_name = "ID|FILE")]
     pub workflow: Option<String>,
+    /// Put it as change N left it (0: as before the first change); default: as before the run
+    #[arg(long, value_name = "N")]
+    pub to: Option<u32>,
     /// Also when the workflow was changed since by somebody else
     #[arg(long)]
     pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// A run (default: the active one): from what it started from to what it left; or two files
+    #[arg(value_name = "RUN|FILE FILE", num_args = 0..=2)]
+    pub what: Vec<String>,
+    /// A workflow: from before the last run that changed it to how it is now
+    #[arg(long, value_name = "ID|FILE", conflicts_with = "what")]
+    pub workflow: Option<String>,
+    /// From the state that change N left; 0: from before the first
+    #[arg(long, value_name = "N")]
+    pub from: Option<u32>,
+    /// To the state that change N left
+    #[arg(long, value_name = "N")]
+    pub to: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub struct LogArgs {
+    /// The run; default: the active one
+    #[arg(value_name = "RUN", conflicts_with = "workflow")]
+    pub run: Option<String>,
+    /// The numbered changes of this workflow over all runs, instead of a run
+    #[arg(long, value_name = "ID|FILE", conflicts_with_all = ["follow", "since"])]
+    pub workflow: Option<String>,
+    /// Go on with what comes, until the run ends or stops
+    #[arg(long, short)]
+    pub follow: bool,
+    /// Only records from this number on
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub since: u64,
 }
 
 #[derive(Debug, Subcommand)]

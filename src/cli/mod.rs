@@ -10,6 +10,9 @@ mod progress;
 mod report;
 mod serve_args;
 mod session;
+mod story;
+#[cfg(test)]
+mod story_tests;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -67,7 +70,9 @@ fn dispatch(cli: &Cli, out: &Output) -> Result<Exit, CliError> {
         Command::Answer(args) => commands::build::answer(project, args, out),
         Command::Status => commands::runs::status(project, out),
         Command::Runs(command) => commands::runs::runs(project, command, out),
-        Command::Undo(args) => commands::runs::undo(project, args, out),
+        Command::Undo(args) => commands::undo::undo(project, args, out),
+        Command::Diff(args) => commands::diff::diff(project, args, out),
+        Command::Log(args) => commands::log::log(project, args, out),
         Command::Agents(command) => commands::pack::agents(project, command, out),
         Command::Skills(command) => commands::pack::skills(project, command, out),
         Command::Flow(command) => commands::flow::flow(project, command, out),

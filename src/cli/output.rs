@@ -201,10 +201,15 @@ pub fn plainly(text: &str, project: &Path) -> String {
 
 /// A reader that has gone (`| head`) is not an error: the program ends as `head` wanted.
 pub fn write_bytes(bytes: &[u8]) -> Result<(), CliError> {
+    write_to_reader(bytes).map(|_| ())
+}
+
+/// The same; false when there is no reader any more, so that who goes on writing can stop.
+pub fn write_to_reader(bytes: &[u8]) -> Result<bool, CliError> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Ok(()) => Ok(()),
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Ok(()) => Ok(true),
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
         Err(e) => Err(CliError::failed(format!("cannot write to stdout: {e}"))),
     }
 }

@@ -172,6 +172,7 @@ pub fn line(event: &Event) -> Option<String> {
         Event::Undone {
             workflow_id,
             to_snapshot,
+            ..
         } => Some(format!(
             "    {} put back to {}",
             plain(workflow_id),
@@ -187,8 +188,8 @@ pub fn line(event: &Event) -> Option<String> {
     }
 }
 
-/// Colours a unified diff: added green, removed red, places cyan.
-fn colour_diff(diff: &str) -> String {
+/// Colours a unified diff: added green, removed red, places cyan. What would steer a terminal is made harmless.
+pub fn colour_diff(diff: &str) -> String {
     let coloured = diff.lines().map(|line| {
         let line = plain_long(line);
         match line.chars().next() {

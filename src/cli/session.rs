@@ -279,7 +279,7 @@ impl Observer for Watcher<'_> {
 }
 
 /// A journal record as a line of `stream-json`: `type` with dots, `seq`, `at` and the event's own fields.
-fn stream_event(record: &Record) -> Value {
+pub fn stream_event(record: &Record) -> Value {
     let mut event = match serde_json::to_value(&record.event) {
         Ok(Value::Object(map)) => map,
         _ => Map::new(),

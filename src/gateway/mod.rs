@@ -141,6 +141,10 @@ impl Gateway {
     pub fn knowledge(&self) -> &Knowledge {
         &self.knowledge
     }
+    /// What hides the secrets that this gateway knows.
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
     /// Hides these values too (for example the environment's), besides the shapes that are known.
     #[must_use]
     pub fn with_redactor(mut self, redactor: Redactor) -> Self {
@@ -158,10 +162,6 @@ impl Gateway {
     pub fn with_foreign(mut self, foreign: Arc<dyn ForeignTools>) -> Self {
         self.foreign = Some(foreign);
         self
-    }
-
-    pub fn redactor(&self) -> &Redactor {
-        &self.redactor
     }
 
     /// The tools of a role: those it lists, as far as the policy may allow a call of them; sorted by name.

@@ -4,7 +4,7 @@
 use super::child::{LastWords, LinePipe, Reading, Writing};
 use super::config::{McpServer, McpTransport};
 use super::http::HttpPipe;
-use super::secret::scrub;
+use super::secret::{Hidden, scrub};
 use super::wire::{CLOSED, LOST, NOT_SENT, Oddities, Pipe, Wire, WireEye};
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -75,7 +75,7 @@ enum Source {
 pub struct McpClient {
     name: String,
     source: Source,
-    hidden: Vec<String>,
+    hidden: Hidden,
     start_limit: Duration,
     enabled_tools: Option<Vec<String>>,
     disabled_tools: Vec<String>,
@@ -116,7 +116,7 @@ impl McpClient {
         McpClient {
             name: name.to_owned(),
             source: Source::Given(dial),
-            hidden: Vec::new(),
+            hidden: Hidden::default(),
             start_limit: Duration::from_secs(30),
             enabled_tools: None,
             disabled_tools: Vec::new(),

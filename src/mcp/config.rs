@@ -2,7 +2,7 @@
 //! Everything that is wrong is reported in one pass, with its line; a server that is wrong does not hide the others.
 
 use super::key_lines::{KeyLines, key_lines};
-use super::secret::{Secret, hidden, shown};
+use super::secret::{Hidden, Secret, hidden, shown};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -41,7 +41,7 @@ pub struct McpServer {
     pub required: bool,
     pub line: usize,
     /// What no message may hold, longest first.
-    pub(super) hidden: Vec<String>,
+    pub(super) hidden: Hidden,
 }
 
 /// Something to say about a place of the file.
@@ -71,7 +71,7 @@ pub struct McpConfig {
 impl McpConfig {
     /// What no output may hold.
     pub fn secrets(&self) -> Vec<String> {
-        let hidden = self.servers.iter().flat_map(|server| &server.hidden);
+        let hidden = self.servers.iter().flat_map(|server| server.hidden.iter());
         hidden.cloned().collect()
     }
 }

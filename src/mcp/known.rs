@@ -9,7 +9,11 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// The secret values of the project's servers, variables filled in, and what stands in the file under `env` and `headers`.
 pub fn secrets(project: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     let mut all: Vec<String> = match config::read(project, variable) {
-        Ok(Some(read)) => read.servers.into_iter().flat_map(|s| s.hidden).collect(),
+        Ok(Some(read)) => read
+            .servers
+            .iter()
+            .flat_map(|server| server.hidden.iter().cloned())
+            .collect(),
         // No server is started from a file that cannot be read, and every command that needs one says so.
         Ok(None) | Err(_) => Vec::new(),
     };

@@ -16,6 +16,15 @@ fn lines(notes: &[Note]) -> Vec<String> {
 }
 
 #[test]
+fn no_value_of_a_variable_is_in_the_debug_form() {
+    let config = parsed(
+        r#"{"mcpServers": {"a": {"type": "http", "url": "https://u:p@h/${T}", "headers": {"X": "Bearer ${T}"}}}}"#,
+        &[("T", "very-secret-key")],
+    );
+    assert!(!format!("{config:?}").contains("very-secret-key"));
+}
+
+#[test]
 fn both_transports_are_read_with_their_variables() {
     let config = parsed(
         r#"{

@@ -24,9 +24,26 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// Values that no message may hold, longest first.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Hidden(Vec<String>);
+
+impl std::ops::Deref for Hidden {
+    type Target = Vec<String>;
+    fn deref(&self) -> &Vec<String> {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(hidden)")
+    }
+}
+
 /// Values that could be secrets: what variables gave (plain addresses excepted), the environment's by their names, every header,
 /// and what an argument says behind its `=`.
-pub(super) fn hidden(transport: &McpTransport, filled: &[String]) -> Vec<String> {
+pub(super) fn hidden(transport: &McpTransport, filled: &[String]) -> Hidden {
     let plain_address = |value: &str| {
         reqwest::Url::parse(value)
             .is_ok_and(|url| url.has_host() && url.username().is_empty() && url.query().is_none())
@@ -70,7 +87,7 @@ pub(super) fn hidden(transport: &McpTransport, filled: &[String]) -> Vec<String>
     all.retain(|value| value.len() >= 4);
     all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     all.dedup();
-    all
+    Hidden(all)
 }
 
 /// The command or address as the file has it. Arguments and query strings may hold secrets written out, so they are left out.

@@ -5,11 +5,13 @@ use super::{
     active::active_run,
     exit_code,
     fold::{Folded, fold},
+    history::{self, Made},
     ledger::{Ledger, SessionOf},
     projection,
 };
 use crate::{
-    n8n::{Workflow, hash::graph_hash},
+    backend::Backend,
+    n8n::{Workflow, WorkflowId, hash::graph_hash},
     pack::Pack,
     store::{
         Journal, Loaded, Outcome, Project, Record, SnapshotRef, Snapshots, StateFile, StoreError,
@@ -173,6 +175,55 @@ fn cut_off(project: &Project, run_id: &str, loaded: &Loaded) -> Result<Option<u6
         }
     }
     Ok(None)
+}
+
+/// The full id of the run that is meant; None: the active one.
+pub fn run_named(project: &Project, run: Option<&str>) -> Result<String, RunError> {
+    match run {
+        Some(given) => Ok(project.find_run(given)?),
+        None => active_run(project),
+    }
+}
+
+/// The numbered changes of a run.
+pub fn changes(project: &Project, run_id: &str) -> Result<Vec<Made>, RunError> {
+    Ok(history::of_run(run_id, &read(project, run_id)?.records))
+}
+
+/// The numbered changes of a workflow over all runs; `named` is an id, or what the backend takes for one.
+pub async fn workflow_changes(
+    project: &Project,
+    backend: &dyn Backend,
+    named: &str,
+) -> Result<(WorkflowId, Vec<Made>), RunError> {
+    // One that is gone is still known by its id.
+    let id = backend.resolve(named).await;
+    let id = id.unwrap_or_else(|_| WorkflowId(named.to_owned()));
+    let runs = readable(project)?;
+    let records = runs
+        .iter()
+        .map(|(run, records)| (run.as_str(), records.as_slice()));
+    let made = history::of_workflow(&id, records);
+    if made.is_empty() {
+        return Err(RunError::Usage(format!(
+            "no run of this project changed a workflow {:?}",
+            id.0
+        )));
+    }
+    Ok((id, made))
+}
+
+/// The records of all runs whose journals can be read, oldest run first.
+pub(super) fn readable(project: &Project) -> Result<Vec<(String, Vec<Record>)>, RunError> {
+    let mut runs = Vec::new();
+    for run_id in project.run_ids()? {
+        match read(project, &run_id) {
+            Ok(loaded) => runs.push((run_id, loaded.records)),
+            Err(StoreError::Broken { .. } | StoreError::NewerVersion { .. }) => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+    Ok(runs)
 }
 
 fn read(project: &Project, run_id: &str) -> Result<Loaded, StoreError> {

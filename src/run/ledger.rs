@@ -186,7 +186,26 @@ impl Ledger {
             Event::StepFinished { step, .. } => {
                 self.open.shift_remove(step);
             }
-            Event::Undone { workflow_id, .. } => self.undone.push(workflow_id.clone()),
+            Event::Undone {
+                workflow_id,
+                to,
+                change,
+                ..
+            } => {
+                self.undone.retain(|id| id != workflow_id);
+                match (to, change) {
+                    // An undo of an undo, or a part of the run's changes, leaves a workflow of this run.
+                    (Some(1..), change) => {
+                        self.changes.extend(change.clone().map(|change| Changed {
+                            step: "undo".into(),
+                            change,
+                            name: None,
+                            file: None,
+                        }))
+                    }
+                    _ => self.undone.push(workflow_id.clone()),
+                }
+            }
             Event::RunEnded {
                 outcome,
                 exit_code,

@@ -3,7 +3,8 @@
 //!
 //! Entry points (each one activation: take the lock, fold the journal, run until blocked or done, sync, let go):
 //! `start(RunContext, RunOptions)`, `advance(RunContext, run, Resume)`, `answer(RunContext, run, answers, Resume)`,
-//! `cancel(RunContext, run)`, `undo(RunContext, Undo, force)`; reading only: `status`, `list`, `show`, `verify`.
+//! `cancel(RunContext, run)`, `undo(RunContext, Undo, force)`; reading only: `status`, `list`, `show`, `verify`, `changes`,
+//! `compare`.
 //! `ToolSessions` lets another agent call the tools, each call an activation of a run of its own.
 
 mod activation;
@@ -11,11 +12,13 @@ mod active;
 mod at_work;
 mod cancel;
 mod claims;
+mod compare;
 mod desk;
 mod driver;
 mod effects;
 mod error;
 mod fold;
+mod history;
 mod inspect;
 mod ledger;
 mod limits;
@@ -25,21 +28,30 @@ mod projection;
 mod questions;
 mod report;
 mod run_id;
+mod states;
 mod step;
 mod terms;
 mod tool_session;
 mod undo;
 
 #[cfg(test)]
+mod compare_tests;
+#[cfg(test)]
 mod fold_tests;
+#[cfg(test)]
+mod history_tests;
 #[cfg(test)]
 mod rules_tests;
 
 pub use activation::{Resume, RunContext, advance, answer, cancel, start};
 pub use cancel::{Cancel, Cause};
+pub use compare::{Compare, Compared, Difference, Side, compare};
 pub use effects::{Counted, Effects, System};
 pub use error::RunError;
-pub use inspect::{RunSummary, Verified, list, show, status, verify};
+pub use history::{By, Made, Numbering};
+pub use inspect::{
+    RunSummary, Verified, changes, list, run_named, show, status, verify, workflow_changes,
+};
 pub use ledger::SessionOf;
 pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, LimitOverrides, Observer, RunOptions, Unobserved};
@@ -47,4 +59,4 @@ pub use questions::fits;
 pub use report::{QaReport, RunReport, RunUsage, WorkflowReport, exit_code};
 pub use terms::Terms;
 pub use tool_session::{Serving, ToolSession, ToolSessions};
-pub use undo::{Undo, UndoReport, Undone, UndoneHow, undo};
+pub use undo::{Undo, UndoReport, Undone, UndoneHow, undo, undo_to};

@@ -1,17 +1,21 @@
-//! Taking back what a run did to workflows: each is put back as it was before the run, one that the run created is removed.
-//! A user's command, never a model's: it asks no policy, but it is snapshotted and journaled like any other change, and it
-//! refuses to overwrite what somebody did since.
+//! Taking back what was done to workflows: each is put back as it was before the run, or after one of its changes. An undo is
+//! a change like any other: snapshotted, journaled and numbered, so that it can be taken back too.
+//! A user's command, never a model's: it asks no policy, but it refuses to overwrite what somebody did since.
 
 use super::{
     Resume, RunContext, RunError,
     activation::{Reopened, reopen},
+    compare::{Difference, within},
     driver::{Driver, gateway_error},
+    history::{self, By, Made, state_hash},
+    inspect,
+    states::{Found, States},
 };
 use crate::{
-    backend::{Backend, BackendError, BackendErrorKind, Stored},
+    backend::Stored,
     gateway::{CallContext, Recorder},
-    n8n::{Workflow, WorkflowId},
-    store::{Event, Outcome, Project},
+    n8n::{Workflow, WorkflowId, hash::graph_hash},
+    store::{Event, Outcome, Project, SnapshotRef, event::Change},
 };
 use serde::{Deserialize, Serialize};
 
@@ -26,27 +30,35 @@ pub enum Undo {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UndoReport {
+    /// The run whose journal tells of it.
     pub run_id: String,
     pub workflows: Vec<Undone>,
+    /// `undo RUN --to` this takes the undo itself back; None: nothing was changed, or nothing kept would be the same.
+    pub redo: Option<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Undone {
     pub workflow_id: String,
     pub what: UndoneHow,
+    /// The change after which it is again; 0: before the first. A number of the run, or with `Undo::Workflow` of the workflow.
+    pub to: u32,
     /// The workflow as it was right before this undo: a way back.
     pub snapshot: Option<String>,
+    /// What this undo changed.
+    #[serde(flatten)]
+    pub difference: Difference,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UndoneHow {
     PutBack,
-    /// The run had created it.
+    /// It did not exist then.
     Removed,
-    /// The run had deleted it.
+    /// It was there then, and had been deleted.
     Restored,
-    /// It was already as before the run.
+    /// It was as wanted already.
     Unchanged,
 }
 
@@ -54,23 +66,35 @@ pub enum UndoneHow {
 struct Plan {
     id: WorkflowId,
     now: Option<Stored>,
-    /// The snapshot to put back; None: remove.
-    back_to: Option<(String, Workflow)>,
+    /// The document to put back; None: remove.
+    target: Option<Found>,
+    to: u32,
+    /// The same in the run's own numbers, when it has one.
+    to_of_run: Option<u32>,
+    /// Its graph hash as its last change left it.
+    left: Option<String>,
 }
 
-/// Takes back a run's changes. Refused, before anything is changed, when a workflow is no longer what the run left;
-/// `force` overrides that.
+/// Takes back all changes of a run, or of a workflow's last run.
 pub async fn undo(cx: RunContext<'_>, what: Undo, force: bool) -> Result<UndoReport, RunError> {
-    let (run, only) = match what {
+    undo_to(cx, what, None, force).await
+}
+
+/// Takes back the changes after number `to` (a later number brings them again); None: all. Refused, before anything is
+/// changed, when a workflow is no longer what the run left; `force` overrides that.
+pub async fn undo_to(
+    cx: RunContext<'_>,
+    what: Undo,
+    to: Option<u32>,
+    force: bool,
+) -> Result<UndoReport, RunError> {
+    let (run, named) = match what {
         Undo::Run(run) => (run, None),
         Undo::Workflow(named) => {
-            // A file or a title means its workflow; one that is gone is still known by its id.
-            let id = match cx.gateway.backend().resolve(&named).await {
-                Ok(id) => id.0,
-                Err(_) => named,
-            };
-            let run = last_run_that_changed(cx.project, &id)?;
-            (Some(run), Some(id))
+            let (id, made) =
+                inspect::workflow_changes(cx.project, cx.gateway.backend(), &named).await?;
+            let run = made.last().map(|m| m.run_id.clone());
+            (run, Some(id))
         }
     };
     let resume = Resume {
@@ -79,13 +103,13 @@ pub async fn undo(cx: RunContext<'_>, what: Undo, force: bool) -> Result<UndoRep
     };
     let (_lock, mut driver, project): Reopened<'_> = reopen(cx, run.as_deref(), resume)?;
     driver.settle_begun().await?;
-    let plans = driver.plan_undo(only.as_deref(), force).await?;
+    let plans = driver.plan_undo(project, named.as_ref(), to, force).await?;
     let before = driver.desk.ledger.activation_outcome;
     driver.activate("undo")?;
+    let run_id = driver.desk.ledger.run_id.clone();
     let mut workflows = Vec::with_capacity(plans.len());
     for plan in plans {
-        let undone = driver.carry_out(plan).await;
-        workflows.push(undone?);
+        workflows.push(driver.carry_out(project, plan).await?);
     }
     // An unfinished run cannot go on from a workflow that was taken away from under it.
     if driver.desk.ledger.ended.is_none() {
@@ -103,23 +127,26 @@ pub async fn undo(cx: RunContext<'_>, what: Undo, force: bool) -> Result<UndoRep
         true,
     )?;
     driver.project(project, "its changes were undone")?;
+    let redo = redo(&inspect::changes(project, &run_id)?, &workflows);
     Ok(UndoReport {
-        run_id: driver.desk.ledger.run_id.clone(),
+        run_id,
         workflows,
+        redo,
     })
 }
 
-fn last_run_that_changed(project: &Project, workflow_id: &str) -> Result<String, RunError> {
-    let runs = super::inspect::list(project)?;
-    let run = runs
-        .into_iter()
-        .rev()
-        .find(|run| run.workflows.iter().any(|id| id == workflow_id));
-    run.map(|run| run.run_id).ok_or_else(|| {
-        RunError::Usage(format!(
-            "no run of this project changed a workflow {workflow_id:?}"
-        ))
-    })
+/// The state before the undo that ends this history, if it is one state.
+fn redo(made: &[Made], workflows: &[Undone]) -> Option<u32> {
+    let changed = workflows
+        .iter()
+        .filter(|w| w.snapshot.is_some() || w.what == UndoneHow::Restored);
+    let mut undos = made.iter().rev();
+    let mut first = None;
+    for _ in changed {
+        let last = undos.next().filter(|m| m.by == By::Undo)?;
+        first = Some(last.number);
+    }
+    first.map(|number| number.saturating_sub(1))
 }
 
 impl Driver<'_> {
@@ -156,147 +183,217 @@ impl Driver<'_> {
         )
     }
 
-    async fn plan_undo(&self, only: Option<&str>, force: bool) -> Result<Vec<Plan>, RunError> {
-        let ledger = &self.desk.ledger;
-        let ids: Vec<String> = ledger
-            .changed_workflows()
-            .into_iter()
-            .filter(|id| only.is_none_or(|only| only == *id))
-            .map(str::to_owned)
-            .collect();
-        if ids.is_empty() {
-            return Err(RunError::Usage(format!(
-                "run {} changed no workflow",
-                ledger.run_id
-            )));
-        }
-        let backend = self.gateway.backend();
+    async fn plan_undo(
+        &self,
+        project: &Project,
+        named: Option<&WorkflowId>,
+        to: Option<u32>,
+        force: bool,
+    ) -> Result<Vec<Plan>, RunError> {
+        let run_id = &self.desk.ledger.run_id;
+        let of_run = inspect::changes(project, run_id)?;
+        let states = States {
+            project,
+            backend: self.gateway.backend(),
+        };
+        let last = |made: &[Made]| made.last().map_or(0, |m| m.number);
+        let (made, to, ids) = match named {
+            Some(id) => {
+                let (_, made) =
+                    inspect::workflow_changes(project, self.gateway.backend(), &id.0).await?;
+                let what = format!("workflow {:?}", id.0);
+                let to = within(to, history::before_last_run(&made), last(&made), &what)?;
+                (made, to, vec![id.clone()])
+            }
+            None => {
+                if of_run.is_empty() {
+                    return Err(RunError::Usage(format!("run {run_id} changed no workflow")));
+                }
+                let to = within(to, 0, last(&of_run), &format!("run {run_id}"))?;
+                let ids = history::workflows(&of_run);
+                (of_run.clone(), to, ids)
+            }
+        };
         let mut plans = Vec::with_capacity(ids.len());
         // The last change is taken back first.
         for id in ids.into_iter().rev() {
-            let (Some(first), Some(last)) = (
-                ledger.changes.iter().find(|c| c.change.workflow_id == id),
-                ledger.last_change(Some(&id)),
-            ) else {
+            let of_it = history::only(&made, &id);
+            // Nothing was done to it since, so nothing is taken back.
+            if named.is_none() && last(&of_it) <= to {
                 continue;
-            };
-            let now = read(backend, &WorkflowId(id.clone())).await?;
-            let hash = now.as_ref().map(|s| s.graph_hash.as_str());
-            let as_left = hash == last.change.after.as_deref();
-            let as_before = hash == first.change.before.as_deref();
-            if !as_left && !as_before && !force {
-                return Err(RunError::Refused {
-                    message: format!(
-                        "the workflow {id:?} was changed since run {} left it",
-                        ledger.run_id
-                    ),
-                    hint: "look at it first; `agentctl undo --force` puts it back anyway".into(),
-                });
             }
-            let back_to = match (&first.change.before, &first.change.snapshot) {
-                (None, _) => None,
-                (Some(_), Some(file)) => Some((file.clone(), self.snapshot(file)?)),
-                (Some(_), None) => {
-                    return Err(RunError::Refused {
-                        message: format!(
-                            "the run has no snapshot of {id:?} from before its change"
-                        ),
-                        hint: "its versions may still hold it".into(),
-                    });
-                }
-            };
+            let now = states.now(&id).await?;
+            let hash = now.as_ref().map(|s| s.graph_hash.as_str());
+            let left = of_it.last().and_then(|m| m.change.after.as_deref());
+            if hash != left && hash != state_hash(&of_it, to) && !force {
+                return Err(changed_since(project, run_id, &id).await);
+            }
+            let target = states.document(&id, &of_it, to, now.as_ref()).await?;
+            let in_run = history::only(&of_run, &id);
+            let wanted = target.as_ref().map(|t| graph_hash(&t.workflow));
             plans.push(Plan {
-                id: WorkflowId(id),
+                to_of_run: match named {
+                    None => Some(to),
+                    Some(_) => state_number(&in_run, wanted.as_deref()),
+                },
+                left: left.map(str::to_owned),
+                id,
                 now,
-                back_to,
+                target,
+                to,
             });
         }
         Ok(plans)
     }
 
-    fn snapshot(&self, file: &str) -> Result<Workflow, RunError> {
-        let text = self.desk.snapshots.read(file)?;
-        serde_json::from_str(&text).map_err(|e| RunError::Refused {
-            message: format!("the snapshot {file} cannot be read: {e}"),
-            hint: "nothing was changed".into(),
-        })
-    }
-
-    async fn carry_out(&mut self, plan: Plan) -> Result<Undone, RunError> {
+    async fn carry_out(&mut self, project: &Project, plan: Plan) -> Result<Undone, RunError> {
         let backend = self.gateway.backend();
-        let mut kept = None;
-        if let Some(now) = &plan.now {
-            let mark = self
-                .desk
-                .snapshot(&plan.id, &now.workflow, &now.graph_hash)?;
-            kept = Some(mark.file.clone());
-            self.record(
-                Event::SnapshotTaken {
-                    workflow_id: mark.workflow_id,
-                    file: mark.file,
-                    graph_hash: mark.graph_hash,
-                    node_count: mark.node_count,
-                },
-                true,
-            )?;
-        }
-        let name = backend.name().to_owned();
-        let failed = |e: BackendError| backend_error(&name, e);
-        let (what, to) = match (&plan.back_to, &plan.now) {
-            (None, None) => (UndoneHow::Unchanged, String::new()),
-            (None, Some(_)) => {
-                backend.delete(&plan.id).await.map_err(failed)?;
-                (UndoneHow::Removed, String::new())
-            }
-            (Some((file, workflow)), Some(now)) if now.workflow == *workflow => {
-                (UndoneHow::Unchanged, file.clone())
-            }
-            (Some((file, workflow)), Some(_)) => {
-                backend.replace(&plan.id, workflow).await.map_err(failed)?;
-                (UndoneHow::PutBack, file.clone())
-            }
-            (Some((file, workflow)), None) => {
-                backend
-                    .create(Some(&plan.id), workflow)
-                    .await
-                    .map_err(failed)?;
-                (UndoneHow::Restored, file.clone())
-            }
+        let states = States { project, backend };
+        let wanted = plan.target.as_ref().map(|t| &t.workflow);
+        let now = plan.now.as_ref().map(|n| &n.workflow);
+        let what = match (now, wanted) {
+            (now, wanted) if now == wanted => UndoneHow::Unchanged,
+            (Some(_), Some(_)) => UndoneHow::PutBack,
+            (Some(_), None) => UndoneHow::Removed,
+            (None, _) => UndoneHow::Restored,
         };
+        let mut kept = None;
+        if let Some(now) = plan.now.as_ref().filter(|_| what != UndoneHow::Unchanged) {
+            kept = Some(self.keep(&plan.id, &now.workflow, &now.graph_hash)?.file);
+        }
+        let to_snapshot = match &plan.target {
+            None => String::new(),
+            Some(found) => self.in_this_run(&plan.id, found)?,
+        };
+        let written = match (what, wanted) {
+            (UndoneHow::PutBack, Some(workflow)) => {
+                backend.replace(&plan.id, workflow).await.map(|_| ())
+            }
+            (UndoneHow::Restored, Some(workflow)) => {
+                backend.create(Some(&plan.id), workflow).await.map(|_| ())
+            }
+            (UndoneHow::Removed, _) => backend.delete(&plan.id).await,
+            _ => Ok(()),
+        };
+        // What counts is what is there now, whatever the write said.
+        let found = states.now(&plan.id).await?;
+        let after = found.as_ref().map(|s| s.graph_hash.clone());
+        let meant = wanted.map(graph_hash);
+        if after != meant {
+            written.map_err(|e| states.failed(e))?;
+            return Err(RunError::Refused {
+                message: format!(
+                    "the workflow {:?} reads back with another graph than was put back",
+                    plan.id.0
+                ),
+                hint: "look at it; the snapshots of the run hold both states".into(),
+            });
+        }
+        let change = Change {
+            workflow_id: plan.id.0.clone(),
+            // An undo that was killed before it was journaled did it already.
+            before: match what {
+                UndoneHow::Unchanged => plan.left.clone(),
+                _ => plan.now.as_ref().map(|n| n.graph_hash.clone()),
+            },
+            after,
+            node_count: found.map_or(0, |s| s.workflow.nodes.len()),
+            snapshot: kept.clone(),
+        };
+        let nothing_new = what == UndoneHow::Unchanged && change.before == change.after;
         self.record(
             Event::Undone {
                 workflow_id: plan.id.0.clone(),
-                to_snapshot: to,
+                to_snapshot,
+                to: plan.to_of_run,
+                change: Some(change).filter(|_| !nothing_new),
             },
             true,
         )?;
+        let redactor = self.gateway.redactor();
         Ok(Undone {
-            workflow_id: plan.id.0,
             what,
+            to: plan.to,
             snapshot: kept,
+            difference: Difference::of(redactor, now, wanted),
+            workflow_id: plan.id.0,
         })
     }
-}
 
-async fn read(backend: &dyn Backend, id: &WorkflowId) -> Result<Option<Stored>, RunError> {
-    match backend.get(id).await {
-        Ok(stored) => Ok(Some(stored)),
-        Err(e) if e.kind == BackendErrorKind::NotFound => Ok(None),
-        Err(e) => Err(backend_error(backend.name(), e)),
+    /// Keeps a document in this run's folder, and journals it.
+    fn keep(
+        &mut self,
+        id: &WorkflowId,
+        workflow: &Workflow,
+        hash: &str,
+    ) -> Result<SnapshotRef, RunError> {
+        let mark = self.desk.snapshot(id, workflow, hash)?;
+        let taken = mark.clone();
+        self.record(
+            Event::SnapshotTaken {
+                workflow_id: taken.workflow_id,
+                file: taken.file,
+                graph_hash: taken.graph_hash,
+                node_count: taken.node_count,
+            },
+            true,
+        )?;
+        Ok(mark)
+    }
+
+    /// The snapshot of this run that holds the document; one from elsewhere is copied here.
+    fn in_this_run(&mut self, id: &WorkflowId, found: &Found) -> Result<String, RunError> {
+        match &found.snapshot {
+            Some((run_id, file)) if *run_id == self.desk.ledger.run_id => Ok(file.clone()),
+            _ => {
+                let hash = graph_hash(&found.workflow);
+                Ok(self.keep(id, &found.workflow, &hash)?.file)
+            }
+        }
     }
 }
 
-fn backend_error(backend: &str, error: BackendError) -> RunError {
-    match error.kind {
-        BackendErrorKind::Unavailable => RunError::Backend {
-            message: format!("the {backend} backend is not available: {error}"),
-            hint: error.hint.unwrap_or_default(),
-        },
-        BackendErrorKind::NotFound | BackendErrorKind::Rejected | BackendErrorKind::Unsupported => {
-            RunError::Refused {
-                message: format!("the {backend} backend refused: {error}"),
-                hint: error.hint.unwrap_or_default(),
-            }
-        }
+/// The latest state of a workflow with this graph, by the numbers of its changes; 0 also when it is that of before them.
+fn state_number(changes: &[Made], hash: Option<&str>) -> Option<u32> {
+    let after = changes.iter().rev();
+    let mut after = after.filter(|m| m.change.after.as_deref() == hash);
+    match (after.next(), changes.first()) {
+        (Some(made), _) => Some(made.number),
+        (None, Some(first)) if first.change.before.as_deref() == hash => Some(0),
+        (None, _) => None,
+    }
+}
+
+/// Who changed the workflow since the run, as far as the journals tell.
+async fn changed_since(project: &Project, run_id: &str, id: &WorkflowId) -> RunError {
+    let runs = match inspect::readable(project) {
+        Ok(runs) => runs,
+        Err(e) => return e,
+    };
+    let records = runs
+        .iter()
+        .map(|(run, records)| (run.as_str(), records.as_slice()));
+    let made = history::of_workflow(id, records);
+    let (who, first) = match made.last() {
+        Some(last) if last.run_id != run_id => (
+            format!(
+                "run {} changed the workflow {:?} after run {run_id}",
+                last.run_id, id.0
+            ),
+            format!("`agentctl undo {}` takes that back first", last.run_id),
+        ),
+        _ => (
+            format!(
+                "the workflow {:?} was changed since run {run_id} left it",
+                id.0
+            ),
+            format!("`agentctl diff --workflow {id}` shows how it differs from before the run"),
+        ),
+    };
+    RunError::Refused {
+        message: who,
+        hint: format!(
+            "{first}; `agentctl undo --force` puts it back anyway, and keeps a snapshot of it as it is"
+        ),
     }
 }

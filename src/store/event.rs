@@ -211,7 +211,14 @@ pub enum Event {
     /// A workflow was put back (by `undo` or a rollback).
     Undone {
         workflow_id: String,
+        /// Empty when there was no workflow then.
         to_snapshot: String,
+        /// The change of this run after which the workflow is again; 0: before the run. None: it is as no change of this run left it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<u32>,
+        /// None: it was that already.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        change: Option<Change>,
     },
     RunEnded {
         outcome: Outcome,

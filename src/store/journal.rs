@@ -94,7 +94,7 @@ impl Journal {
 
     pub fn open_on(disk: Arc<dyn Disk>, path: &Path) -> Result<(Self, Loaded), StoreError> {
         let bytes = bytes_of(path)?;
-        let mut loaded = parse(path, &bytes)?;
+        let mut loaded = Loaded::of(path, &bytes)?;
         let mut file = OpenOptions::new()
             .append(true)
             .open(path)
@@ -133,7 +133,7 @@ impl Journal {
 
     /// Reads and verifies without changing anything.
     pub fn read(path: &Path) -> Result<Loaded, StoreError> {
-        parse(path, &bytes_of(path)?)
+        Loaded::of(path, &bytes_of(path)?)
     }
 
     /// Appends one event. `durable` syncs it and everything before it.
@@ -227,6 +227,88 @@ impl Loaded {
     pub fn head(&self) -> (u64, &str) {
         (self.last_seq, &self.last_hash)
     }
+
+    /// A journal's bytes, its chain verified; `path` is only named in errors.
+    pub fn of(path: &Path, bytes: &[u8]) -> Result<Self, StoreError> {
+        let mut loaded = Loaded::empty();
+        loaded.read_on(path, bytes)?;
+        Ok(loaded)
+    }
+
+    /// Bytes up to the end of the last whole record.
+    pub(super) fn whole(&self) -> u64 {
+        self.whole as u64
+    }
+
+    pub(super) fn empty() -> Self {
+        Loaded {
+            records: Vec::new(),
+            unknown: 0,
+            torn: None,
+            last_seq: 0,
+            last_hash: GENESIS.to_owned(),
+            whole: 0,
+            newline_missing: false,
+        }
+    }
+
+    /// Takes in the bytes behind the last whole record; after an error what was taken in before it stays.
+    pub(super) fn read_on(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        self.torn = None;
+        let bytes = match bytes.strip_prefix(b"\n") {
+            // The newline of a record that was read before it came.
+            Some(rest) if self.newline_missing => {
+                self.whole += 1;
+                self.newline_missing = false;
+                rest
+            }
+            _ => bytes,
+        };
+        for line in bytes.split_inclusive(|b| *b == b'\n') {
+            let number = self.last_seq + 1;
+            let broken = |reason: String| StoreError::Broken {
+                path: path.to_owned(),
+                line: number,
+                reason,
+            };
+            let (text, ended) = match line.strip_suffix(b"\n") {
+                Some(text) => (text, true),
+                None => (line, false),
+            };
+            match read_record(text, self) {
+                Ok((at_head, event)) => {
+                    if number == 1 {
+                        check_version(path, &event)?;
+                    }
+                    match serde_json::from_value::<Event>(event.clone()) {
+                        Ok(event) => self.records.push(Record {
+                            seq: at_head.seq,
+                            at: at_head.at,
+                            prev: at_head.prev,
+                            hash: at_head.hash.clone(),
+                            event,
+                        }),
+                        Err(e) if is_known(&event) => {
+                            return Err(broken(format!("the event cannot be read: {e}")));
+                        }
+                        Err(_) => self.unknown += 1,
+                    }
+                    self.last_seq = at_head.seq;
+                    self.last_hash = at_head.hash;
+                    self.whole += line.len();
+                    self.newline_missing = !ended;
+                }
+                Err(_) if !ended => {
+                    self.torn = Some(Torn {
+                        bytes: line.len(),
+                        kept_as: None,
+                    });
+                }
+                Err(reason) => return Err(broken(reason)),
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A journal is this program's own: what stands in its place as a link, a pipe or a device is not waited for.
@@ -239,61 +321,6 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, StoreError> {
         )),
         Found::Odd(why) => Err(StoreError::io("read", path)(odd(why))),
     }
-}
-
-fn parse(path: &Path, bytes: &[u8]) -> Result<Loaded, StoreError> {
-    let mut loaded = Loaded {
-        records: Vec::new(),
-        unknown: 0,
-        torn: None,
-        last_seq: 0,
-        last_hash: GENESIS.to_owned(),
-        whole: 0,
-        newline_missing: false,
-    };
-    for (index, line) in bytes.split_inclusive(|b| *b == b'\n').enumerate() {
-        let broken = |reason: String| StoreError::Broken {
-            path: path.to_owned(),
-            line: index as u64 + 1,
-            reason,
-        };
-        let (text, ended) = match line.strip_suffix(b"\n") {
-            Some(text) => (text, true),
-            None => (line, false),
-        };
-        match read_record(text, &loaded) {
-            Ok((at_head, event)) => {
-                if index == 0 {
-                    check_version(path, &event)?;
-                }
-                match serde_json::from_value::<Event>(event.clone()) {
-                    Ok(event) => loaded.records.push(Record {
-                        seq: at_head.seq,
-                        at: at_head.at,
-                        prev: at_head.prev,
-                        hash: at_head.hash.clone(),
-                        event,
-                    }),
-                    Err(e) if is_known(&event) => {
-                        return Err(broken(format!("the event cannot be read: {e}")));
-                    }
-                    Err(_) => loaded.unknown += 1,
-                }
-                loaded.last_seq = at_head.seq;
-                loaded.last_hash = at_head.hash;
-                loaded.whole += line.len();
-                loaded.newline_missing = !ended;
-            }
-            Err(_) if !ended => {
-                loaded.torn = Some(Torn {
-                    bytes: line.len(),
-                    kept_as: None,
-                });
-            }
-            Err(reason) => return Err(broken(reason)),
-        }
-    }
-    Ok(loaded)
 }
 
 #[derive(serde::Deserialize)]

@@ -36,6 +36,14 @@ impl fmt::Display for Holder {
     }
 }
 
+/// Whether somebody has the project now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Held {
+    No,
+    /// By whom, when it can be read.
+    By(Option<Holder>),
+}
+
 /// Held until dropped.
 #[derive(Debug)]
 pub struct ProjectLock {
@@ -77,6 +85,25 @@ impl ProjectLock {
         lock.name(holder)
             .map_err(StoreError::io("write the lock", path))?;
         Ok(lock)
+    }
+
+    /// Whether the lock is held. Who asks may, for an instant, be in the way of who takes it: ask seldom.
+    pub fn held(path: &Path) -> Result<Held, StoreError> {
+        let mut file = match File::open(path) {
+            Ok(file) => file,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Held::No),
+            Err(e) => return Err(StoreError::io("open the lock", path)(e)),
+        };
+        match FileExt::try_lock_shared(&file) {
+            Ok(()) => Ok(Held::No),
+            Err(e) if e.kind() == fs2::lock_contended_error().kind() => {
+                let mut text = String::new();
+                let read = file.read_to_string(&mut text).is_ok();
+                let holder = read.then(|| serde_json::from_str(&text).ok()).flatten();
+                Ok(Held::By(holder))
+            }
+            Err(e) => Err(StoreError::io("look at the lock", path)(e)),
+        }
     }
 
     fn name(&mut self, holder: &Holder) -> std::io::Result<()> {

@@ -14,6 +14,7 @@ mod project;
 mod regular;
 mod snapshot;
 mod state;
+mod tail;
 
 #[cfg(test)]
 mod journal_tests;
@@ -21,6 +22,8 @@ mod journal_tests;
 mod state_tests;
 #[cfg(test)]
 mod store_tests;
+#[cfg(test)]
+mod tail_tests;
 
 pub use atomic::{sync_dir, write_atomic, write_atomic_on};
 pub use disk::Disk;
@@ -29,10 +32,11 @@ pub use event::{Event, Outcome, Proposal, Question, Record};
 pub use files::{Existing, Files};
 pub use hash::{canonical, sha256_hex};
 pub use journal::{Journal, Loaded, Torn};
-pub use lock::{Holder, ProjectLock};
+pub use lock::{Held, Holder, ProjectLock};
 pub use project::{Project, RunPaths, file_part};
 pub use regular::{
     Found, Links, has_other_names, read_below, read_own, read_regular, read_regular_text,
 };
 pub use snapshot::{SnapshotRef, Snapshots};
 pub use state::{JournalHead, RunState, STATE_SCHEMA_VERSION, StateFile};
+pub use tail::Tail;

@@ -12,6 +12,7 @@ mod build;
 mod ci;
 mod commands;
 mod help;
+mod history;
 mod killed;
 mod mcp;
 mod qa;

@@ -3,11 +3,14 @@
 use crate::support::{Seen, Shop, block_on, calls, good, request, says};
 use agentctl::{
     model::ModelAnswer,
-    run::{Counted, RunError, Undo, UndoneHow, undo},
+    run::{
+        By, Compare, Counted, RunError, Undo, UndoReport, UndoneHow, changes, compare, status,
+        undo, undo_to, workflow_changes,
+    },
     store::{Event, Outcome},
 };
 use serde_json::json;
-use std::fs;
+use std::{fs, path::PathBuf};
 
 fn take_back(
     shop: &mut Shop,
@@ -129,4 +132,249 @@ fn there_must_be_something_to_undo() {
     assert!(
         matches!(take_back(&mut shop, Undo::Workflow("w".into()), false), Err(RunError::Usage(m)) if m.contains("no run"))
     );
+}
+
+fn back_to(shop: &mut Shop, what: Undo, to: u32) -> UndoReport {
+    block_on(undo_to(shop.context(None), what, Some(to), false)).unwrap()
+}
+
+fn how(report: &UndoReport) -> Vec<UndoneHow> {
+    report.workflows.iter().map(|w| w.what).collect()
+}
+
+fn orders(shop: &Shop) -> PathBuf {
+    shop.dir.path().join("workflows/orders.json")
+}
+
+/// Who made the changes of the newest run, by number.
+fn made(shop: &Shop) -> Vec<(u32, &'static str)> {
+    let run = shop.project.run_ids().unwrap().pop().unwrap();
+    let made = changes(&shop.project, &run).unwrap();
+    made.iter()
+        .map(|m| match m.by {
+            By::Tool { .. } => (m.number, "tool"),
+            By::Undo => (m.number, "undo"),
+            By::Outside => (m.number, "outside"),
+        })
+        .collect()
+}
+
+#[test]
+fn any_change_is_taken_back_and_brought_again() {
+    let mut shop = Shop::new(good);
+    let whole = shop.start(request("orders")).unwrap().workflow.unwrap();
+    let left = fs::read_to_string(orders(&shop)).unwrap();
+
+    let report = back_to(&mut shop, Undo::Run(None), 1);
+    assert_eq!(
+        (how(&report), report.redo),
+        (vec![UndoneHow::PutBack], Some(2))
+    );
+    assert!(
+        report.workflows[0]
+            .difference
+            .diff
+            .contains("-        \"note\": \"mended\"")
+    );
+    let created = fs::read_to_string(orders(&shop)).unwrap();
+    assert!(!created.contains("mended"));
+    // The run's workflow is the one that is there now.
+    let now = status(&shop.project, &shop.pack).unwrap().workflow.unwrap();
+    assert_ne!(now.graph_hash, whole.graph_hash);
+
+    let report = back_to(&mut shop, Undo::Run(None), 2);
+    assert_eq!(
+        (how(&report), report.redo),
+        (vec![UndoneHow::PutBack], Some(3))
+    );
+    assert_eq!(fs::read_to_string(orders(&shop)).unwrap(), left);
+    let now = status(&shop.project, &shop.pack).unwrap().workflow.unwrap();
+    assert_eq!(now.graph_hash, whole.graph_hash);
+
+    let report = back_to(&mut shop, Undo::Run(None), 0);
+    assert_eq!(
+        (how(&report), report.redo),
+        (vec![UndoneHow::Removed], Some(4))
+    );
+    let report = back_to(&mut shop, Undo::Run(None), 4);
+    assert_eq!(how(&report), [UndoneHow::Restored]);
+    assert_eq!(fs::read_to_string(orders(&shop)).unwrap(), left);
+    assert_eq!(
+        made(&shop),
+        [
+            (1, "tool"),
+            (2, "tool"),
+            (3, "undo"),
+            (4, "undo"),
+            (5, "undo"),
+            (6, "undo")
+        ]
+    );
+    let beyond = block_on(undo_to(shop.context(None), Undo::Run(None), Some(7), false));
+    assert!(matches!(beyond, Err(RunError::Usage(m)) if m.contains("changes 1 to 6")));
+}
+
+#[test]
+fn what_somebody_did_is_kept_as_a_change_of_its_own() {
+    let mut shop = Shop::new(good);
+    shop.start(request("orders")).unwrap();
+    let edited = fs::read_to_string(orders(&shop))
+        .unwrap()
+        .replace("mended", "by hand");
+    fs::write(orders(&shop), &edited).unwrap();
+    take_back(&mut shop, Undo::Run(None), true).unwrap();
+    assert_eq!(
+        made(&shop),
+        [(1, "tool"), (2, "tool"), (3, "outside"), (4, "undo")]
+    );
+    let report = back_to(&mut shop, Undo::Run(None), 3);
+    assert_eq!(how(&report), [UndoneHow::Restored]);
+    assert_eq!(fs::read_to_string(orders(&shop)).unwrap(), edited);
+}
+
+/// Two runs: one creates and mends `orders`, the other changes it.
+fn two_runs() -> (Shop, String) {
+    let mut first = Shop::new(good);
+    first.start(request("orders")).unwrap();
+    let path = first.dir.path().join("workflows/orders.json");
+    let between = fs::read_to_string(path).unwrap();
+    let mut shop = Shop::at(first.dir, changing);
+    shop.effects = Counted::from(1_900_000_000);
+    shop.start(request("change orders")).unwrap();
+    (shop, between)
+}
+
+#[test]
+fn a_workflow_goes_back_over_all_runs() {
+    let (mut shop, between) = two_runs();
+    let left = fs::read_to_string(orders(&shop)).unwrap();
+    let of_orders = || Undo::Workflow("orders".into());
+    let report = block_on(undo(shop.context(None), of_orders(), false)).unwrap();
+    assert_eq!(fs::read_to_string(orders(&shop)).unwrap(), between);
+    assert_eq!(
+        (report.workflows[0].to, report.run_id),
+        (2, shop.project.run_ids().unwrap()[1].clone())
+    );
+    back_to(&mut shop, of_orders(), 1);
+    assert!(
+        !fs::read_to_string(orders(&shop))
+            .unwrap()
+            .contains("mended")
+    );
+    assert_eq!(
+        how(&back_to(&mut shop, of_orders(), 0)),
+        [UndoneHow::Removed]
+    );
+    assert_eq!(
+        how(&back_to(&mut shop, of_orders(), 3)),
+        [UndoneHow::Restored]
+    );
+    assert_eq!(fs::read_to_string(orders(&shop)).unwrap(), left);
+    let history = workflow_changes(
+        &shop.project,
+        shop.gateway.backend(),
+        "workflows/orders.json",
+    );
+    assert_eq!(block_on(history).unwrap().1.len(), 7);
+}
+
+#[test]
+fn a_run_that_another_one_built_upon_is_refused_by_name() {
+    let (mut shop, _) = two_runs();
+    let runs = shop.project.run_ids().unwrap();
+    let error = take_back(&mut shop, Undo::Run(Some(runs[0].clone())), false).unwrap_err();
+    assert_eq!(error.exit_code(), 5);
+    assert!(error.to_string().contains(&runs[1]), "{error}");
+    assert!(error.hint().unwrap().contains(&format!("undo {}", runs[1])));
+}
+
+#[test]
+fn a_change_whose_result_was_never_journaled_is_found_and_taken_back() {
+    let mut shop = Shop::new(good);
+    shop.start(request("orders")).unwrap();
+    let run = shop.project.run_ids().unwrap().pop().unwrap();
+    let path = shop.project.run(&run).unwrap().journal();
+    let text = fs::read_to_string(&path).unwrap();
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    // Killed after the update was written, before its result was.
+    let begun = lines
+        .iter()
+        .rposition(|l| l.contains("tool_intent") && l.contains("update_workflow"))
+        .unwrap();
+    lines.truncate(begun + 1);
+    fs::write(&path, lines.concat()).unwrap();
+    let report = back_to(&mut shop, Undo::Run(Some(run)), 1);
+    assert_eq!(how(&report), [UndoneHow::PutBack]);
+    assert!(
+        !fs::read_to_string(orders(&shop))
+            .unwrap()
+            .contains("mended")
+    );
+    assert_eq!(made(&shop), [(1, "tool"), (2, "tool"), (3, "undo")]);
+}
+
+#[test]
+fn a_damaged_snapshot_is_never_put_back() {
+    let (mut shop, between) = two_runs();
+    let run = shop.project.run_ids().unwrap().pop().unwrap();
+    let folder = shop.project.run(&run).unwrap().snapshots();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace("mended", "damaged")).unwrap();
+    }
+    // The backend's own version is whole.
+    take_back(&mut shop, Undo::Run(None), false).unwrap();
+    assert_eq!(fs::read_to_string(orders(&shop)).unwrap(), between);
+
+    let (mut shop, _) = two_runs();
+    let run = shop.project.run_ids().unwrap().pop().unwrap();
+    let left = fs::read_to_string(orders(&shop)).unwrap();
+    fs::remove_dir_all(shop.project.run(&run).unwrap().snapshots()).unwrap();
+    fs::remove_dir_all(shop.dir.path().join("memory/versions")).unwrap();
+    let error = take_back(&mut shop, Undo::Run(None), false).unwrap_err();
+    assert!(error.to_string().contains("no undamaged copy"), "{error}");
+    assert_eq!(fs::read_to_string(orders(&shop)).unwrap(), left);
+}
+
+#[test]
+fn two_states_are_compared_by_their_numbers() {
+    let (shop, _) = two_runs();
+    let lines = |what: Compare| -> Vec<String> {
+        let compared = block_on(compare(&shop.project, &shop.gateway, what)).unwrap();
+        compared
+            .iter()
+            .map(|c| c.difference.changes.to_string())
+            .collect()
+    };
+    let changed = "~ \"Tell\" note: \"mended\" → \"changed by a run\"\n";
+    let run = |from, to| Compare::Run {
+        run: None,
+        from,
+        to,
+    };
+    assert_eq!(lines(run(None, None)), [changed]);
+    assert_eq!(lines(run(Some(1), None)), [""]);
+    let workflow = |from, to| Compare::Workflow {
+        named: "orders".into(),
+        from,
+        to,
+    };
+    assert_eq!(lines(workflow(None, None)), [changed]);
+    assert_eq!(
+        lines(workflow(Some(1), Some(2))),
+        ["~ \"Tell\" note: \"mended\"\n"]
+    );
+    let first = Some(shop.project.run_ids().unwrap()[0].clone());
+    let created = lines(Compare::Run {
+        run: first,
+        from: None,
+        to: Some(1),
+    });
+    assert!(
+        created[0].contains("+ node \"Start\"\n+ node \"Tell\"\n"),
+        "{created:?}"
+    );
+    let beyond = compare(&shop.project, &shop.gateway, run(None, Some(9)));
+    assert!(matches!(block_on(beyond), Err(RunError::Usage(_))));
 }

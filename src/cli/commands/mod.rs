@@ -2,9 +2,11 @@
 
 pub mod build;
 pub mod catalog;
+pub mod diff;
 pub mod doctor;
 pub mod flow;
 pub mod init;
+pub mod log;
 pub mod mcp;
 pub mod mcp_serve;
 pub mod meta;
@@ -12,3 +14,4 @@ pub mod pack;
 pub mod policy;
 pub mod qa;
 pub mod runs;
+pub mod undo;

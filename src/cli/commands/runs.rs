@@ -1,14 +1,15 @@
-//! `status`, `runs list|show|verify`, `undo`: looking at runs, and taking them back.
+//! `status`, `runs list|show|verify`: looking at runs.
 
 use super::build::tell;
-use crate::cli::args::{ModelOptions, RunsCommand, UndoArgs};
+use crate::cli::args::RunsCommand;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
-use crate::cli::progress::{line, plain, plain_long};
+use crate::cli::progress::{plain, plain_long};
 use crate::cli::report;
-use crate::cli::session::{self, Session, Watcher};
-use crate::run::{self, RunSummary, Undo, UndoneHow, Verified};
-use crate::store::{Outcome, Project};
+use crate::cli::session;
+use crate::cli::story::{Detail, Teller, outcome};
+use crate::run::{self, RunSummary, Verified};
+use crate::store::Project;
 use console::style;
 use serde_json::json;
 use std::path::Path;
@@ -88,20 +89,6 @@ fn summary(run: &RunSummary) -> String {
     )
 }
 
-fn outcome(outcome: Option<Outcome>) -> &'static str {
-    match outcome {
-        None => "unfinished",
-        Some(Outcome::Complete) => "complete",
-        Some(Outcome::Blocked) => "blocked",
-        Some(Outcome::Waiting) => "waiting",
-        Some(Outcome::Refused) => "refused",
-        Some(Outcome::Failed) => "failed",
-        Some(Outcome::Budget) => "budget",
-        Some(Outcome::Cancelled) => "cancelled",
-        Some(Outcome::Interrupted) => "interrupted",
-    }
-}
-
 fn show(root: &Path, project: &Project, run: &str, out: &Output) -> Result<Exit, CliError> {
     let pack = session::load_pack(root, out)?;
     let (report, records) = run::show(project, &pack, run).map_err(|e| session::run_error(&e))?;
@@ -114,11 +101,9 @@ fn show(root: &Path, project: &Project, run: &str, out: &Output) -> Result<Exit,
                 report.stage,
                 outcome(Some(report.outcome))
             );
+            let mut teller = Teller::new(Detail::Progress);
             for record in &records {
-                if let Some(line) = line(&record.event) {
-                    let time = record.at.get(11..19).unwrap_or("");
-                    text.push_str(&format!("{} {line}\n", style(time).dim()));
-                }
+                text.push_str(&teller.tell(record));
             }
             text.push('\n');
             text.push_str(&report::text(&report, None));
@@ -165,42 +150,5 @@ fn verify(project: &Project, run: Option<&str>, out: &Output) -> Result<Exit, Cl
                 .collect()
         },
         || json!({"runs": checked.iter().map(|(id, r)| match r { Ok(v) => json!(v), Err(why) => json!({"run_id": id, "error": why}) }).collect::<Vec<_>>()}),
-    )
-}
-
-pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError> {
-    let session = Session::open(root, &ModelOptions { model: None }, out)?;
-    let what = match &args.workflow {
-        Some(id) => Undo::Workflow(id.clone()),
-        None => Undo::Run(args.run.clone()),
-    };
-    let mut watcher = Watcher::new(out);
-    let progress = watcher.progress.clone();
-    let context = session.context(&mut watcher, None);
-    let done = session::block_on(&session.cancel, run::undo(context, what, args.force))?;
-    progress.finish();
-    let report = done.map_err(|e| session::run_error(&e))?;
-    out.answer(
-        Exit::Complete,
-        || {
-            let mut text = String::new();
-            for item in &report.workflows {
-                let what = match item.what {
-                    UndoneHow::PutBack => "put back as it was before the run",
-                    UndoneHow::Removed => "removed (the run had created it)",
-                    UndoneHow::Restored => "restored (the run had deleted it)",
-                    UndoneHow::Unchanged => "already as before the run",
-                };
-                text.push_str(&format!("{}: {what}\n", item.workflow_id));
-                if let Some(snapshot) = &item.snapshot {
-                    text.push_str(&format!("  as it was a moment ago: {snapshot}\n"));
-                }
-            }
-            if report.workflows.is_empty() {
-                text.push_str(&format!("run {} changed no workflow\n", report.run_id));
-            }
-            text
-        },
-        || json!(report),
     )
 }

@@ -1,0 +1,164 @@
+//! `diff`: what changed between two states of a workflow, or between two files. Secrets hidden, nothing written.
+
+use crate::cli::args::{DiffArgs, ModelOptions};
+use crate::cli::error::{CliError, Exit};
+use crate::cli::output::Output;
+use crate::cli::progress::{colour_diff, plain, plain_long};
+use crate::cli::session::{self, Session};
+use crate::gateway::Redactor;
+use crate::n8n::Workflow;
+use crate::run::{self, Compare, Compared, Difference, Side};
+use console::style;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Larger files are no workflows.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+pub fn diff(root: &Path, args: &DiffArgs, out: &Output) -> Result<Exit, CliError> {
+    let what = match (args.what.as_slice(), &args.workflow) {
+        ([old, new], _) => return files(old, new, args, out),
+        (_, Some(named)) => Compare::Workflow {
+            named: named.clone(),
+            from: args.from,
+            to: args.to,
+        },
+        (run, None) => Compare::Run {
+            run: run.first().cloned(),
+            from: args.from,
+            to: args.to,
+        },
+    };
+    let session = Session::open(root, &ModelOptions { model: None }, out)?;
+    let is_file = |named: &String| Path::new(named).is_file();
+    let compared = session::block_on(
+        &session.cancel,
+        run::compare(&session.project, &session.gateway, what),
+    )?;
+    let compared = compared.map_err(|e| {
+        let told = session::run_error(&e);
+        match args.what.first() {
+            Some(named) if is_file(named) => told.hint(format!(
+                "{named} is a file: name a second one, or agentctl diff --workflow {named}"
+            )),
+            _ => told,
+        }
+    })?;
+    out.answer(
+        Exit::Complete,
+        || {
+            if compared.is_empty() {
+                return "the run changed no workflow\n".to_owned();
+            }
+            compared.iter().map(told).collect()
+        },
+        || json!({"diffs": compared}),
+    )
+}
+
+fn files(old: &str, new: &str, args: &DiffArgs, out: &Output) -> Result<Exit, CliError> {
+    if args.from.is_some() || args.to.is_some() {
+        return Err(CliError::usage(
+            "--from and --to number the changes of a run or a workflow; two files have none",
+        ));
+    }
+    let (before, after) = (read(old)?, read(new)?);
+    let redactor = Redactor::from_variables(std::env::vars());
+    let difference = Difference::of(&redactor, Some(&before), Some(&after));
+    out.answer(
+        Exit::Complete,
+        || {
+            if difference.is_empty() {
+                return "no difference\n".to_owned();
+            }
+            head(&plain_long(old), &plain_long(new)) + &text(&difference)
+        },
+        || {
+            let mut one = json!(difference);
+            if let Value::Object(map) = &mut one {
+                map.insert("from".into(), json!({"file": old}));
+                map.insert("to".into(), json!({"file": new}));
+            }
+            json!({"diffs": [one]})
+        },
+    )
+}
+
+fn read(file: &str) -> Result<Workflow, CliError> {
+    let path = Path::new(file);
+    let found = std::fs::metadata(path)
+        .map_err(|e| CliError::usage(format!("cannot read {}: {e}", plain_long(file))))?;
+    if !found.is_file() || found.len() > MAX_BYTES {
+        return Err(CliError::usage(format!(
+            "{} is no workflow file",
+            plain_long(file)
+        )));
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| CliError::io("read", path, &e))?;
+    let shown = plain_long(file);
+    let value: Value = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text))
+        .map_err(|e| {
+            let (line, column) = (e.line(), e.column());
+            CliError::usage(format!("{shown}:{line}:{column}: not valid JSON: {e}"))
+        })?;
+    Workflow::from_value(value).map_err(|e| CliError::usage(format!("{shown} is no workflow: {e}")))
+}
+
+fn told(compared: &Compared) -> String {
+    let id = plain(&compared.workflow_id);
+    if compared.difference.is_empty() {
+        return format!(
+            "{id}: no difference between {} and {}\n",
+            side(&compared.from),
+            side(&compared.to)
+        );
+    }
+    let name = |at: &Side| format!("{id}, {}", side(at));
+    head(&name(&compared.from), &name(&compared.to)) + &text(&compared.difference)
+}
+
+fn head(old: &str, new: &str) -> String {
+    format!(
+        "{}\n{}\n",
+        style(format!("--- {old}")).bold(),
+        style(format!("+++ {new}")).bold()
+    )
+}
+
+fn side(at: &Side) -> String {
+    let when = match at.change {
+        None => "now".to_owned(),
+        Some(0) => "before the first change".to_owned(),
+        Some(number) => format!("after change {number}"),
+    };
+    match at.graph_hash {
+        Some(_) => when,
+        None => format!("{when} (there was none)"),
+    }
+}
+
+/// What changed, one line each; then the documents' lines.
+pub fn text(difference: &Difference) -> String {
+    // The lines of a diff are made for stderr; here they go to stdout, with its colours.
+    console::set_colors_enabled_stderr(console::colors_enabled());
+    let mut text = String::new();
+    for line in difference.changes.to_string().lines() {
+        let line = plain_long(line);
+        text.push_str(&match line.chars().next() {
+            Some('+') => format!("{}\n", style(line).green()),
+            Some('-') => format!("{}\n", style(line).red()),
+            _ => format!("{}\n", style(line).yellow()),
+        });
+    }
+    let lines: String = difference
+        .diff
+        .lines()
+        .skip_while(|l| l.starts_with("--- ") || l.starts_with("+++ "))
+        .map(|l| format!("{l}\n"))
+        .collect();
+    if !lines.is_empty() {
+        text.push('\n');
+        text.push_str(&colour_diff(&lines));
+    }
+    text
+}

@@ -1,0 +1,206 @@
+//! `log`: a run's journal as a story, from its beginning or while it goes on; or the changes of a workflow over all runs.
+//! It takes no lock and writes nothing.
+
+use crate::cli::args::{LogArgs, ModelOptions, OutputFormat};
+use crate::cli::error::{CliError, Exit};
+use crate::cli::output::{Output, write_to_reader};
+use crate::cli::progress::plain;
+use crate::cli::session::{self, Session, stream_event};
+use crate::cli::story::{Detail, Teller, history_line, outcome};
+use crate::run::{self, Made, Numbering, RunUsage};
+use crate::store::{Event, Held, Outcome, Project, ProjectLock, Record, Tail};
+use console::style;
+use serde_json::json;
+use std::path::Path;
+use std::time::Duration;
+
+/// How long a follower sleeps between two looks at the journal.
+const LOOK: Duration = Duration::from_millis(200);
+/// After so many looks without news a follower asks whether the run is still alive.
+const LOOKS_BEFORE_ASKING: u32 = 10;
+
+pub fn log(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> {
+    match &args.workflow {
+        Some(named) => history(root, named, out),
+        None => story(root, args, out),
+    }
+}
+
+fn history(root: &Path, named: &str, out: &Output) -> Result<Exit, CliError> {
+    let session = Session::open(root, &ModelOptions { model: None }, out)?;
+    let (project, backend) = (&session.project, session.gateway.backend());
+    let made = session::block_on(
+        &session.cancel,
+        run::workflow_changes(project, backend, named),
+    )?;
+    let (id, made) = made.map_err(|e| session::run_error(&e))?;
+    out.answer(
+        Exit::Complete,
+        || {
+            let lines: String = made.iter().map(history_line).collect();
+            format!(
+                "{lines}next: agentctl undo --workflow {} --to N puts it as change N left it (0: as before the first)\n",
+                id.0
+            )
+        },
+        || json!({"workflow_id": id, "changes": made}),
+    )
+}
+
+/// What is gathered while records go by.
+#[derive(Default)]
+struct Gathered {
+    seen: u64,
+    usage: RunUsage,
+    /// A process is at work, as far as the journal says.
+    at_work: Option<u32>,
+    came_to: Option<Outcome>,
+    numbering: Numbering,
+    made: Vec<Made>,
+    /// Kept for `--output-format json` only.
+    records: Vec<Record>,
+}
+
+impl Gathered {
+    fn take(&mut self, run_id: &str, record: &Record) {
+        self.seen = record.seq;
+        self.made.extend(self.numbering.take(run_id, record));
+        match &record.event {
+            Event::ModelAnswered { answer, .. } => self.usage.add_answer(&answer.usage),
+            Event::ToolFinished { .. } => self.usage.tool_calls += 1,
+            Event::ActivationStarted { pid, .. } => self.at_work = Some(*pid),
+            Event::ActivationEnded { outcome, .. } => {
+                self.at_work = None;
+                self.came_to = Some(*outcome);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn story(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> {
+    let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
+    let run_id =
+        run::run_named(&project, args.run.as_deref()).map_err(|e| session::run_error(&e))?;
+    let paths = project
+        .run(&run_id)
+        .map_err(|e| CliError::failed(e.to_string()))?;
+    let mut tail = Tail::new(&paths.journal());
+    let mut teller = Teller::new(Detail::Whole).since(args.since);
+    let mut gathered = Gathered::default();
+    out.stream(&json!({
+        "type": "init", "agentctl": env!("CARGO_PKG_VERSION"), "command": "log", "run_id": run_id,
+    }))?;
+    let mut looks = 0;
+    let ended = loop {
+        let (records, read) = tail.more();
+        looks = if records.is_empty() { looks + 1 } else { 0 };
+        for record in &records {
+            gathered.take(&run_id, record);
+            if !show(record, args.since, &mut teller, &mut gathered, out)? {
+                return Ok(Exit::Complete);
+            }
+        }
+        read.map_err(|e| CliError::failed(e.to_string()))?;
+        if !args.follow || gathered.at_work.is_none() {
+            break None;
+        }
+        if looks > 0 && looks % LOOKS_BEFORE_ASKING == 0 && !is_alive(&project, &run_id, &gathered)?
+        {
+            break Some("nobody works on this run any more: it was killed".to_owned());
+        }
+        std::thread::sleep(LOOK);
+    };
+    out.answer(
+        Exit::Complete,
+        || footer(&run_id, &gathered, ended.as_deref()),
+        || {
+            let mut result = json!({
+                "run_id": run_id,
+                "outcome": gathered.came_to.filter(|_| gathered.at_work.is_none()),
+                "usage": gathered.usage,
+                "changes": gathered.made,
+            });
+            if let (OutputFormat::Json, Some(map)) = (out.format, result.as_object_mut()) {
+                map.insert("records".into(), json!(gathered.records));
+            }
+            result
+        },
+    )
+}
+
+/// False when nobody reads any more.
+fn show(
+    record: &Record,
+    since: u64,
+    teller: &mut Teller,
+    gathered: &mut Gathered,
+    out: &Output,
+) -> Result<bool, CliError> {
+    match out.format {
+        OutputFormat::Text => {
+            let text = teller.tell(record);
+            Ok(text.is_empty() || write_to_reader(text.as_bytes())?)
+        }
+        _ if record.seq < since => Ok(true),
+        OutputFormat::StreamJson => {
+            write_to_reader(format!("{}\n", stream_event(record)).as_bytes())
+        }
+        OutputFormat::Json => {
+            gathered.records.push(record.clone());
+            Ok(true)
+        }
+    }
+}
+
+/// The process that said it works is there, or somebody holds the project for this run.
+fn is_alive(project: &Project, run_id: &str, gathered: &Gathered) -> Result<bool, CliError> {
+    let held =
+        ProjectLock::held(&project.lock_file()).map_err(|e| CliError::failed(e.to_string()))?;
+    Ok(match held {
+        Held::By(Some(holder)) => holder.run_id.is_none_or(|id| id == run_id),
+        Held::By(None) => true,
+        // A process that takes the lock for each change holds none between two.
+        Held::No => gathered
+            .at_work
+            .is_some_and(|pid| Path::new("/proc").join(pid.to_string()).is_dir()),
+    })
+}
+
+fn footer(run_id: &str, gathered: &Gathered, ended: Option<&str>) -> String {
+    let usage = &gathered.usage;
+    let cost = match usage.cost_usd {
+        None if usage.model_calls > 0 => ", cost unknown".to_owned(),
+        Some(cost) if cost > 0.0 => format!(", ${cost:.4}"),
+        _ => String::new(),
+    };
+    let tokens = match usage.input_tokens + usage.output_tokens {
+        0 => String::new(),
+        tokens => format!(", {tokens} tokens"),
+    };
+    let state = match (ended, gathered.at_work, gathered.came_to) {
+        (Some(why), _, _) => format!("{why}; `agentctl resume {run_id}` goes on with it"),
+        (None, Some(_), _) => {
+            "not ended; `agentctl log --follow` goes on with what comes".to_owned()
+        }
+        (None, None, came_to) => outcome(came_to).to_owned(),
+    };
+    let mut text = format!(
+        "{}\n",
+        style(format!(
+            "run {}: {state}; {} records, {} model calls, {} tool calls{tokens}{cost}",
+            plain(run_id),
+            gathered.seen,
+            usage.model_calls,
+            usage.tool_calls
+        ))
+        .bold()
+    );
+    if let Some(last) = gathered.made.last() {
+        text.push_str(&format!(
+            "next: agentctl undo {run_id} --to N puts things as change N left them (1 to {}; 0: as before the run)\n",
+            last.number
+        ));
+    }
+    text
+}

@@ -1,0 +1,82 @@
+//! `undo`: taking back what was done to workflows, with the diff of what that changed.
+
+use super::diff::text as diff_text;
+use crate::cli::args::{ModelOptions, UndoArgs};
+use crate::cli::error::{CliError, Exit};
+use crate::cli::output::Output;
+use crate::cli::progress::plain;
+use crate::cli::session::{self, Session, Watcher};
+use crate::run::{self, Undo, UndoReport, Undone, UndoneHow};
+use console::style;
+use serde_json::json;
+use std::path::Path;
+
+pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError> {
+    let session = Session::open(root, &ModelOptions { model: None }, out)?;
+    let what = match &args.workflow {
+        Some(id) => Undo::Workflow(id.clone()),
+        None => Undo::Run(args.run.clone()),
+    };
+    session.init("undo", out)?;
+    let mut watcher = Watcher::new(out);
+    let progress = watcher.progress.clone();
+    let context = session.context(&mut watcher, None);
+    let done = session::block_on(
+        &session.cancel,
+        run::undo_to(context, what, args.to, args.force),
+    )?;
+    progress.finish();
+    if let Some(error) = watcher.failed {
+        return Err(error);
+    }
+    let report = done.map_err(|e| session::run_error(&e))?;
+    out.answer(Exit::Complete, || text(&report, args), || json!(report))
+}
+
+fn text(report: &UndoReport, args: &UndoArgs) -> String {
+    let mut text = String::new();
+    for item in &report.workflows {
+        text.push_str(&diff_text(&item.difference));
+        text.push_str(&format!(
+            "{}: {}\n",
+            style(plain(&item.workflow_id)).bold(),
+            how(item, args)
+        ));
+        if let Some(snapshot) = &item.snapshot {
+            text.push_str(&format!(
+                "  as it was a moment ago: memory/runs/{}/snapshots/{snapshot}\n",
+                report.run_id
+            ));
+        }
+    }
+    if report.workflows.is_empty() {
+        text.push_str(&format!(
+            "nothing to take back: run {} changed no workflow after that\n",
+            report.run_id
+        ));
+    }
+    if let Some(number) = report.redo {
+        text.push_str(&format!(
+            "next: agentctl undo {} --to {number} takes this undo back\n",
+            report.run_id
+        ));
+    }
+    text
+}
+
+fn how(item: &Undone, args: &UndoArgs) -> String {
+    let then = match (item.to, &args.workflow) {
+        (0, None) => "it was before the run".to_owned(),
+        (0, Some(_)) => "it was before its first change".to_owned(),
+        (number, _) => format!("change {number} left it"),
+    };
+    match item.what {
+        UndoneHow::PutBack => format!("put back as {then}"),
+        UndoneHow::Removed if item.to == 0 && args.workflow.is_none() => {
+            "removed: the run had created it".to_owned()
+        }
+        UndoneHow::Removed => "removed: it did not exist then".to_owned(),
+        UndoneHow::Restored => format!("restored as {then}"),
+        UndoneHow::Unchanged => format!("already as {then}"),
+    }
+}

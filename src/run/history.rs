@@ -1,0 +1,170 @@
+//! The changes that journals tell of, numbered as a user names them. Change N of a run (or of a workflow, over all runs) leads
+//! from state N-1 to state N; state 0 is what was there before the first. What somebody did between two changes is a change
+//! with a number of its own: its result was kept as the snapshot of the next one. Pure.
+
+use crate::{
+    n8n::WorkflowId,
+    store::{Event, Record, event::Change},
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Who made a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// A tool call: its role and its tool.
+    Tool {
+        role: String,
+        tool: String,
+    },
+    Undo,
+    /// Not this program, or not this run: seen when the next change began.
+    Outside,
+}
+
+/// One change of a workflow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Made {
+    /// From 1 in its history.
+    pub number: u32,
+    pub run_id: String,
+    /// The record that tells of it.
+    pub seq: u64,
+    /// UTC, RFC 3339.
+    pub at: String,
+    pub by: By,
+    #[serde(flatten)]
+    pub change: Change,
+}
+
+/// Counts changes as their records go by.
+#[derive(Debug, Clone, Default)]
+pub struct Numbering {
+    count: u32,
+    /// Each workflow as its last change left it.
+    left: BTreeMap<String, Option<String>>,
+}
+
+impl Numbering {
+    /// The changes that this record tells of: none, the one that was made, or before it one from outside.
+    pub fn take(&mut self, run_id: &str, record: &Record) -> Vec<Made> {
+        let Some((by, change)) = change_of(&record.event) else {
+            return Vec::new();
+        };
+        let mut made = Vec::new();
+        let left = self.left.get(&change.workflow_id);
+        if let Some(left) = left.filter(|left| **left != change.before).cloned() {
+            let outside = Change {
+                workflow_id: change.workflow_id.clone(),
+                before: left,
+                after: change.before.clone(),
+                node_count: 0,
+                snapshot: None,
+            };
+            made.push(self.number(run_id, record, By::Outside, outside));
+        }
+        made.push(self.number(run_id, record, by, change.clone()));
+        made
+    }
+
+    fn number(&mut self, run_id: &str, record: &Record, by: By, change: Change) -> Made {
+        self.count = self.count.saturating_add(1);
+        self.left
+            .insert(change.workflow_id.clone(), change.after.clone());
+        Made {
+            number: self.count,
+            run_id: run_id.to_owned(),
+            seq: record.seq,
+            at: record.at.clone(),
+            by,
+            change,
+        }
+    }
+}
+
+/// A change counts whatever the call came to: one that read back otherwise than meant did change something.
+fn change_of(event: &Event) -> Option<(By, &Change)> {
+    match event {
+        Event::ToolFinished {
+            role,
+            result,
+            change: Some(change),
+            ..
+        } => {
+            let by = By::Tool {
+                role: role.clone(),
+                tool: result.name.clone(),
+            };
+            Some((by, change))
+        }
+        Event::Undone {
+            change: Some(change),
+            ..
+        } => Some((By::Undo, change)),
+        _ => None,
+    }
+}
+
+/// All changes of a run.
+pub fn of_run(run_id: &str, records: &[Record]) -> Vec<Made> {
+    let mut numbering = Numbering::default();
+    let made = records.iter().flat_map(|r| numbering.take(run_id, r));
+    made.collect()
+}
+
+/// All changes of one workflow, over the runs given; in the order of their time.
+pub fn of_workflow<'a>(
+    id: &WorkflowId,
+    runs: impl IntoIterator<Item = (&'a str, &'a [Record])>,
+) -> Vec<Made> {
+    let mut told: Vec<(&str, &Record)> = Vec::new();
+    for (run_id, records) in runs {
+        let of_it =
+            |r: &&Record| change_of(&r.event).is_some_and(|(_, change)| change.workflow_id == id.0);
+        told.extend(records.iter().filter(of_it).map(|r| (run_id, r)));
+    }
+    // An RFC 3339 time of fewer digits is not smaller as text.
+    told.sort_by_key(|(run_id, r)| (r.at.parse::<jiff::Timestamp>().ok(), *run_id, r.seq));
+    let mut numbering = Numbering::default();
+    told.into_iter()
+        .flat_map(|(run_id, r)| numbering.take(run_id, r))
+        .collect()
+}
+
+/// The graph hash of state `number` of a workflow, in its changes of one history; None: there was no such workflow then.
+/// `number` counts all changes of the history, those of other workflows too.
+pub fn state_hash<'a>(changes: &'a [Made], number: u32) -> Option<&'a str> {
+    let last = changes.iter().rev().find(|m| m.number <= number);
+    match (last, changes.first()) {
+        (Some(last), _) => last.change.after.as_deref(),
+        (None, Some(first)) => first.change.before.as_deref(),
+        (None, None) => None,
+    }
+}
+
+/// The workflows that were changed, in the order of their first change.
+pub fn workflows(changes: &[Made]) -> Vec<WorkflowId> {
+    let mut ids: Vec<WorkflowId> = Vec::new();
+    for made in changes {
+        let id = &made.change.workflow_id;
+        if !ids.iter().any(|known| known.0 == *id) {
+            ids.push(WorkflowId(id.clone()));
+        }
+    }
+    ids
+}
+
+/// One workflow's changes of a history; they keep their numbers.
+pub fn only(changes: &[Made], id: &WorkflowId) -> Vec<Made> {
+    let of_it = changes.iter().filter(|m| m.change.workflow_id == id.0);
+    of_it.cloned().collect()
+}
+
+/// The state of a workflow before the last run that changed it began to: what somebody did before that run stays.
+pub fn before_last_run(changes: &[Made]) -> u32 {
+    let Some(last) = changes.last() else { return 0 };
+    let of_it = changes.iter().rev().take_while(|m| m.run_id == last.run_id);
+    let own = of_it.filter(|m| m.by != By::Outside).last();
+    own.map_or(0, |m| m.number.saturating_sub(1))
+}

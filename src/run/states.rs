@@ -1,0 +1,149 @@
+//! The documents of a workflow's earlier states: snapshots, versions of the backend, or what is there now. A document counts
+//! only when its graph hash is the one that the journal names, so a damaged copy is never put back.
+
+use super::{
+    RunError,
+    history::{Made, state_hash},
+    inspect,
+};
+use crate::{
+    backend::{Backend, BackendError, BackendErrorKind, Stored},
+    n8n::{Workflow, WorkflowId, hash::graph_hash},
+    store::{Event, Project, Snapshots},
+};
+
+/// Where to look.
+#[derive(Clone, Copy)]
+pub(super) struct States<'a> {
+    pub project: &'a Project,
+    pub backend: &'a dyn Backend,
+}
+
+/// A state's document.
+pub(super) struct Found {
+    pub workflow: Workflow,
+    /// The snapshot that holds it: run id and file.
+    pub snapshot: Option<(String, String)>,
+}
+
+impl States<'_> {
+    /// The workflow as it is now; None: there is none.
+    pub async fn now(&self, id: &WorkflowId) -> Result<Option<Stored>, RunError> {
+        match self.backend.get(id).await {
+            Ok(stored) => Ok(Some(stored)),
+            Err(e) if e.kind == BackendErrorKind::NotFound => Ok(None),
+            Err(e) => Err(self.failed(e)),
+        }
+    }
+
+    /// State `number` of a workflow by its changes; None: it did not exist then.
+    pub async fn document(
+        &self,
+        id: &WorkflowId,
+        changes: &[Made],
+        number: u32,
+        now: Option<&Stored>,
+    ) -> Result<Option<Found>, RunError> {
+        let Some(hash) = state_hash(changes, number) else {
+            return Ok(None);
+        };
+        // The next change kept what it found: exactly this state, positions and names included.
+        let next = changes.iter().find(|m| m.number > number);
+        if let Some((made, file)) = next.and_then(|m| Some((m, m.change.snapshot.as_ref()?)))
+            && let Some(workflow) = self.snapshot(&made.run_id, file, hash)?
+        {
+            return Ok(Some(Found {
+                workflow,
+                snapshot: Some((made.run_id.clone(), file.clone())),
+            }));
+        }
+        if let Some(now) = now.filter(|now| now.graph_hash == hash) {
+            return Ok(Some(Found {
+                workflow: now.workflow.clone(),
+                snapshot: None,
+            }));
+        }
+        if let Some(found) = self.any_snapshot(id, hash)? {
+            return Ok(Some(found));
+        }
+        match self.version(id, hash).await? {
+            Some(workflow) => Ok(Some(Found {
+                workflow,
+                snapshot: None,
+            })),
+            None => Err(RunError::Refused {
+                message: format!("no undamaged copy is kept of {id:?} as it was after change {number}", id = id.0),
+                hint: "`agentctl runs verify` checks the snapshots; another change number may still be there".into(),
+            }),
+        }
+    }
+
+    /// A snapshot that is what was taken.
+    fn snapshot(&self, run_id: &str, file: &str, hash: &str) -> Result<Option<Workflow>, RunError> {
+        let snapshots = Snapshots::new(self.project.run(run_id)?.snapshots());
+        let Ok(text) = snapshots.read(file) else {
+            return Ok(None);
+        };
+        let workflow = serde_json::from_str::<Workflow>(&text).ok();
+        Ok(workflow.filter(|w| graph_hash(w) == hash))
+    }
+
+    /// The newest snapshot of any run with this graph.
+    fn any_snapshot(&self, id: &WorkflowId, hash: &str) -> Result<Option<Found>, RunError> {
+        for (run_id, records) in inspect::readable(self.project)?.into_iter().rev() {
+            for record in records.iter().rev() {
+                if let Event::SnapshotTaken {
+                    workflow_id,
+                    file,
+                    graph_hash,
+                    ..
+                } = &record.event
+                    && *workflow_id == id.0
+                    && graph_hash == hash
+                    && let Some(workflow) = self.snapshot(&run_id, file, hash)?
+                {
+                    return Ok(Some(Found {
+                        workflow,
+                        snapshot: Some((run_id, file.clone())),
+                    }));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    async fn version(&self, id: &WorkflowId, hash: &str) -> Result<Option<Workflow>, RunError> {
+        if !self.backend.can().versions {
+            return Ok(None);
+        }
+        let heads = match self.backend.versions(id).await {
+            Ok(heads) => heads,
+            Err(e) if e.kind == BackendErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(self.failed(e)),
+        };
+        let Some(head) = heads.into_iter().find(|head| head.graph_hash == hash) else {
+            return Ok(None);
+        };
+        match self.backend.version(id, &head.id).await {
+            Ok(workflow) => Ok(Some(workflow).filter(|w| graph_hash(w) == hash)),
+            Err(e) if e.kind == BackendErrorKind::NotFound => Ok(None),
+            Err(e) => Err(self.failed(e)),
+        }
+    }
+
+    pub fn failed(&self, error: BackendError) -> RunError {
+        let backend = self.backend.name();
+        match error.kind {
+            BackendErrorKind::Unavailable => RunError::Backend {
+                message: format!("the {backend} backend is not available: {error}"),
+                hint: error.hint.unwrap_or_default(),
+            },
+            BackendErrorKind::NotFound
+            | BackendErrorKind::Rejected
+            | BackendErrorKind::Unsupported => RunError::Refused {
+                message: format!("the {backend} backend refused: {error}"),
+                hint: error.hint.unwrap_or_default(),
+            },
+        }
+    }
+}
