@@ -1,5 +1,6 @@
 //! What can be typed: the command tree. Only parsing; what it means is in `commands/`.
 
+use super::learning_args::LearningsCommand;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -117,6 +118,12 @@ pub enum Command {
         after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n  agentctl qa --fix workflows/\n  agentctl qa --baseline qa-baseline.json --write-baseline workflows/\n  agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .\n  agentctl qa --explain agentctl/unknown-reference\n\nWaivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
     )]
     Qa(QaArgs),
+    /// What runs taught: add, find, check and index entries of docs/learning/
+    #[command(
+        subcommand,
+        after_help = "Example:\n  agentctl learnings search code:n8n/parameter"
+    )]
+    Learnings(LearningsCommand),
     /// Check this machine and this project: what works, what does not, what to do
     #[command(after_help = "Example:\n  agentctl doctor")]
     Doctor,

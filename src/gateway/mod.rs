@@ -9,6 +9,7 @@ mod content;
 mod created;
 mod guard_state;
 pub mod guards;
+mod learnings;
 mod perform;
 mod plan;
 mod reads;

@@ -5,6 +5,7 @@ pub mod catalog;
 pub mod doctor;
 pub mod flow;
 pub mod init;
+pub mod learnings;
 pub mod meta;
 pub mod pack;
 pub mod policy;

@@ -309,6 +309,9 @@ pub struct WriteLearning {
     pub finding_codes: Vec<String>,
     #[serde(default)]
     pub tags: Vec<String>,
+    /// `checker`, or edit operations as JSON: how the builder can clear the finding.
+    #[serde(default)]
+    pub fix: Option<String>,
 }
 
 impl WriteLearning {
@@ -325,6 +328,7 @@ impl WriteLearning {
             cause: self.cause,
             solution: self.solution,
             evidence: self.evidence,
+            fix: self.fix,
         }
     }
 }
