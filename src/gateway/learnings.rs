@@ -4,7 +4,7 @@ use super::Gateway;
 use super::content::{Outcome, knowledge_failure};
 use super::reads::limit;
 use super::tools::{ReadLearning, SearchLearnings};
-use crate::knowledge::{IndexLine, Learning, quoted};
+use crate::knowledge::{IndexLine, Learning, Query, quoted};
 use serde_json::{Map, Value, json};
 
 /// So many entries one call may read.
@@ -13,15 +13,17 @@ const MOST_ENTRIES: usize = 20;
 impl Gateway {
     /// The index for an empty query, else the lines that fit.
     pub(super) fn search_learnings(&self, search: &SearchLearnings) -> Outcome {
-        if search.query.trim().is_empty() {
+        if search.query.trim().is_empty() && search.findings.is_empty() {
             return match self.knowledge.learning_index() {
                 Ok(index) => Outcome::Ok(json!({"index": index, "learnings": []})),
                 Err(error) => knowledge_failure(&error),
             };
         }
-        let found = self
-            .knowledge
-            .search_learnings(&search.query, limit(search.limit));
+        let mut query = Query::parse(&search.query);
+        for finding in &search.findings {
+            query.about(&finding.code, &finding.message);
+        }
+        let found = self.knowledge.search_learnings(&query, limit(search.limit));
         match found {
             Ok(lines) => {
                 let line = |l: &IndexLine| json!({"id": l.id, "line": l.text});

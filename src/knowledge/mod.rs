@@ -93,10 +93,10 @@ impl Knowledge {
     /// The entries that fit the query, best first, one line each.
     pub fn search_learnings(
         &self,
-        query: &str,
+        query: &Query,
         limit: usize,
     ) -> Result<Vec<IndexLine>, KnowledgeError> {
-        self.learnings.search(&Query::parse(query), limit)
+        self.learnings.search(query, limit)
     }
 
     /// The first page of the index, as LEARNINGS.md makes it now: never more than [`TWO_LEVELS`] tokens.

@@ -26,7 +26,8 @@ pub struct Query {
 }
 
 impl Query {
-    /// `code:n8n/parameter node:slack channel`: several names of one kind mean any of them, kinds and words go together.
+    /// `code:n8n/parameter node:slack channel`: several names of one kind mean any of them, kinds go together, and words then
+    /// only say what comes first.
     /// A bare finding code (`n8n/parameter`) and a bare node type (`n8n-nodes-base.slack`) are read as what they are.
     pub fn parse(text: &str) -> Query {
         let mut query = Query::default();
@@ -56,6 +57,14 @@ impl Query {
         query.words.sort_unstable();
         query.words.dedup();
         query
+    }
+
+    /// What was learned about a finding: its code decides, the words of its message say what comes first.
+    pub fn about(&mut self, code: &str, message: &str) {
+        self.codes.push(code.to_lowercase());
+        self.words.extend(Query::parse(message).words);
+        self.words.sort_unstable();
+        self.words.dedup();
     }
 
     fn is_empty(&self) -> bool {
@@ -124,7 +133,7 @@ fn score(section: &Section<'_>, query: &Query) -> Option<u32> {
     if !(tagged && coded && noded) {
         return None;
     }
-    Some(total + u32::from(grouped && (query.words.is_empty() || total > 0)))
+    Some(total + u32::from(grouped))
 }
 
 /// `weight` for each wanted word that stands there, half of it for one that begins like a word of at least four letters.

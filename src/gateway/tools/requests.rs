@@ -282,8 +282,20 @@ pub struct ReadSkillFile {
 #[serde(deny_unknown_fields)]
 pub struct SearchLearnings {
     pub query: String,
+    /// Only what was learned about one of their codes; their messages rank it.
+    #[serde(default)]
+    pub findings: Vec<SeenFinding>,
     #[serde(default)]
     pub limit: Option<usize>,
+}
+
+/// A finding as far as a search needs it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeenFinding {
+    pub code: String,
+    #[serde(default)]
+    pub message: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
