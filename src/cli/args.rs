@@ -1,6 +1,6 @@
 //! What can be typed: the command tree. Only parsing; what it means is in `commands/`.
 
-use super::learning_args::LearningsCommand;
+use super::learning_args::{AnalyzeArgs, LearningsCommand};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -118,6 +118,11 @@ pub enum Command {
         after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n  agentctl qa --fix workflows/\n  agentctl qa --baseline qa-baseline.json --write-baseline workflows/\n  agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .\n  agentctl qa --explain agentctl/unknown-reference\n\nWaivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
     )]
     Qa(QaArgs),
+    /// Why a run went as it did, and what can be learned from it; reads only
+    #[command(
+        after_help = "Examples:\n  agentctl analyze\n  agentctl analyze 019a… --accept-learnings\n  agentctl analyze --since 30d\n  agentctl analyze --workflow orders --executions 20"
+    )]
+    Analyze(AnalyzeArgs),
     /// What runs taught: add, find, check and index entries of docs/learning/
     #[command(
         subcommand,

@@ -120,3 +120,22 @@ pub struct LearningsAddArgs {
     #[arg(long, value_name = "DATE")]
     pub date: Option<String>,
 }
+
+#[derive(Debug, Args)]
+pub struct AnalyzeArgs {
+    /// The run; default: the newest
+    #[arg(value_name = "RUN", conflicts_with_all = ["workflow", "since"])]
+    pub run: Option<String>,
+    /// The newest run that changed this workflow
+    #[arg(long, value_name = "ID", conflicts_with = "since")]
+    pub workflow: Option<String>,
+    /// The workflow's last executions in n8n instead (needs a backend that executes)
+    #[arg(long, value_name = "N", requires = "workflow")]
+    pub executions: Option<usize>,
+    /// All runs since then together: 30d, 12h, 2w or YYYY-MM-DD
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// Write the proposed learnings, and name them at the patterns that they belong to
+    #[arg(long, conflicts_with_all = ["since", "executions"])]
+    pub accept_learnings: bool,
+}

@@ -61,6 +61,7 @@ fn dispatch(cli: &Cli, out: &Output) -> Result<Exit, CliError> {
         Command::Skills(command) => commands::pack::skills(project, command, out),
         Command::Flow(command) => commands::flow::flow(project, command, out),
         Command::Policy(command) => commands::policy::policy(project, command, out),
+        Command::Analyze(args) => commands::analyze::analyze(project, args, out),
         Command::Learnings(command) => commands::learnings::learnings(project, command, out),
         Command::Doctor => commands::doctor::doctor(project, out),
     }

@@ -165,6 +165,23 @@ impl Learnings {
         })
     }
 
+    /// Changes PATTERNS.md while no other process does; false: there is nothing to change.
+    pub fn change_patterns(
+        &self,
+        change: impl FnOnce(&str) -> String,
+    ) -> Result<bool, KnowledgeError> {
+        let _writing = self.lock()?;
+        let Some(text) = self.read_file(PATTERNS)? else {
+            return Ok(false);
+        };
+        let changed = change(&text);
+        if changed == text {
+            return Ok(false);
+        }
+        self.write_file(PATTERNS, &changed)?;
+        Ok(true)
+    }
+
     /// What is wrong, with file and line; `known` files are links that are looked up below the project.
     pub fn check(&self, uses: &Uses) -> Result<Vec<Remark>, KnowledgeError> {
         let text = self.text()?;
@@ -369,6 +386,12 @@ pub fn parse(text: &str) -> (Vec<Learning>, Vec<Fault>) {
 /// The text with the entry at its end.
 pub fn appended(text: &str, entry: &Learning) -> String {
     format!("{}\n\n{}", text.trim_end(), entry.render())
+}
+
+/// The first id above all of these.
+pub fn next_id<'a>(known: impl IntoIterator<Item = &'a Learning>) -> String {
+    let highest = known.into_iter().filter_map(|e| number(&e.id)).max();
+    id_of(highest.unwrap_or(0) + 1)
 }
 
 /// The text with these sections, which are in the order of the file, as their entries are now.

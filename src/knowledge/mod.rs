@@ -17,7 +17,7 @@ pub use check::{Level, Remark};
 pub use entry::{FIELDS, Fault, Learning, NewLearning, Status};
 pub use import::{Imported, ImportedEntry};
 pub use index::{FIRST_LEVEL, Group, Index, ONE_LEVEL, TWO_LEVELS, index};
-pub use learnings::{ENTRIES, FOLDER, INDEX, Learnings, PATTERNS, appended, parse};
+pub use learnings::{ENTRIES, FOLDER, INDEX, Learnings, PATTERNS, appended, next_id, parse};
 pub use quote::{addresses_agent, quoted};
 pub use search::{IndexLine, Query, search};
 pub use skills::{Skill, SkillPlace, SkillText};

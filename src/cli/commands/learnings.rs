@@ -5,6 +5,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::learning_args::{LearningsAddArgs, LearningsCommand};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
+use crate::gateway::untrusted;
 use crate::knowledge::{
     ENTRIES, FOLDER, INDEX, Imported, KnowledgeError, Learning, Learnings, Level, NewLearning,
     Query, Remark, Use, Uses, tokens,
@@ -138,7 +139,7 @@ fn show(
             found
                 .iter()
                 .map(|e| {
-                    let text = plain_long(&e.render());
+                    let text = untrusted::text(&e.render()).into_owned();
                     format!("{text}\n({})\n\n", helped(uses.of(&e.id)))
                 })
                 .collect()
@@ -169,7 +170,7 @@ fn search(
                         0 => String::new(),
                         n => format!("  ({} of {n} runs passed)", of.passed),
                     };
-                    format!("{} {}{helped}\n", style(&line.id).bold(), plain(&line.text))
+                    format!("{} {}{helped}\n", style(&line.id).bold(), plain_long(&line.text))
                 })
                 .collect(),
         },
@@ -187,7 +188,7 @@ fn index(learnings: &Learnings, out: &Output) -> Result<Exit, CliError> {
     });
     out.answer(
         Exit::Complete,
-        || plain_long(&index.first),
+        || untrusted::text(&index.first).into_owned(),
         || json!({"index": index.first, "tokens": tokens(&index.first), "pages": index.pages.len(), "written": written}),
     )
 }

@@ -1,5 +1,6 @@
 //! One file a command, or a family of commands.
 
+pub mod analyze;
 pub mod build;
 pub mod catalog;
 pub mod doctor;
