@@ -13,5 +13,6 @@ mod ci;
 mod commands;
 mod help;
 mod killed;
+mod learning;
 mod qa;
 mod support;
