@@ -183,8 +183,12 @@ fn two_levels(active: &[&Learning]) -> Index {
             }
             pages.insert(page_name(group, name), text);
         }
-        let mut counts: Vec<(String, usize)> =
-            members.into_iter().map(|(n, l)| (n, l.len())).collect();
+        // A group of one saves nobody a search.
+        let mut counts: Vec<(String, usize)> = members
+            .into_iter()
+            .map(|(name, list)| (name, list.len()))
+            .filter(|(_, count)| *count > 1)
+            .collect();
         counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         sections.push((group, counts));
     }

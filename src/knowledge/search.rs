@@ -3,6 +3,8 @@
 
 use super::entry::{Section, fields, number, sections};
 use super::index::short;
+use memchr::memmem;
+use rayon::prelude::*;
 
 /// One entry that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +14,12 @@ pub struct IndexLine {
     /// Title, node types, finding codes.
     pub text: String,
 }
+
+/// Words that stand in every text and tell no entry from another.
+const IDLE: [&str; 24] = [
+    "an", "and", "are", "as", "at", "be", "by", "for", "from", "has", "in", "is", "it", "its",
+    "not", "of", "on", "or", "that", "the", "this", "to", "was", "with",
+];
 
 /// What is looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,9 +57,8 @@ impl Query {
                 query.nodes.push(short(&lower).to_owned());
             } else {
                 let words = lower.split(|c: char| !c.is_alphanumeric());
-                query
-                    .words
-                    .extend(words.filter(|w| w.chars().count() > 1).map(str::to_owned));
+                let says = |w: &&str| w.chars().count() > 1 && !IDLE.contains(w);
+                query.words.extend(words.filter(says).map(str::to_owned));
             }
         }
         query.words.sort_unstable();
@@ -75,96 +82,158 @@ impl Query {
     }
 }
 
-/// The entries that fit, best first; equal ones in the order of the file.
+/// The entries that fit, best first; equal ones in the order of the file. Letters A to Z match in either case.
 pub fn search(text: &str, query: &Query, limit: usize) -> Vec<IndexLine> {
-    let all = sections(text);
-    let mut found: Vec<(u32, &Section<'_>)> = all
-        .iter()
-        .filter_map(|section| Some((score(section, query)?, section)))
+    let lower = text.to_ascii_lowercase();
+    let mut starts: Vec<usize> = text.starts_with("## L-").then_some(0).into_iter().collect();
+    let headings = memmem::find_iter(text.as_bytes(), b"\n## L-");
+    starts.extend(headings.map(|at| at + 1));
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    let places: Vec<(usize, usize)> = starts.iter().copied().zip(ends).collect();
+    let wanted = Wanted::of(query);
+    let mut found: Vec<(u32, (usize, usize))> = places
+        .par_iter()
+        .with_min_len(500)
+        .filter_map(|place| Some((wanted.score(lower.get(place.0..place.1)?)?, *place)))
         .filter(|(score, _)| *score > 0 || query.is_empty())
         .collect();
     found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     found
         .into_iter()
+        .filter_map(|(_, (from, to))| Some(shown(sections(text.get(from..to)?).first()?)))
         .take(limit)
-        .map(|(_, section)| shown(section))
         .collect()
 }
 
-/// None: retired, or not of the group that was asked for.
-fn score(section: &Section<'_>, query: &Query) -> Option<u32> {
-    let mut total = words_in(section.title, &query.words, 4);
-    let (mut tagged, mut coded, mut noded) = (
-        query.tags.is_empty(),
-        query.codes.is_empty(),
-        query.nodes.is_empty(),
-    );
-    if number(section.id).is_some_and(|n| query.ids.contains(&n)) {
-        total += 100;
-    }
-    for (_, name, value) in fields(section.body) {
-        let has = |wanted: &[String], of: fn(&str) -> &str| {
-            value.split(',').map(|item| of(item.trim())).any(|item| {
-                wanted
-                    .iter()
-                    .any(|w| item.len() == w.len() && item.eq_ignore_ascii_case(w))
-            })
-        };
-        match name {
-            "status" if !query.retired && value.starts_with("retired") => return None,
-            "tags" => {
-                tagged = tagged || has(&query.tags, |t| t);
-                total += words_in(value, &query.words, 4);
-            }
-            "finding codes" => {
-                coded = coded || has(&query.codes, |t| t);
-                total += words_in(value, &query.words, 4);
-            }
-            "node types" => {
-                noded = noded || has(&query.nodes, short);
-                total += words_in(value, &query.words, 4);
-            }
-            "problem" => total += words_in(value, &query.words, 2),
-            "cause" | "solution" => total += words_in(value, &query.words, 1),
-            _ => {}
-        }
-    }
-    let grouped = !(query.tags.is_empty() && query.codes.is_empty() && query.nodes.is_empty());
-    if !(tagged && coded && noded) {
-        return None;
-    }
-    Some(total + u32::from(grouped))
+/// A query, made ready to be looked for in many entries.
+struct Wanted<'q> {
+    query: &'q Query,
+    words: Vec<Word<'q>>,
 }
 
-/// `weight` for each wanted word that stands there, half of it for one that begins like a word of at least four letters.
-fn words_in(text: &str, wanted: &[String], weight: u32) -> u32 {
-    if wanted.is_empty() {
-        return 0;
-    }
-    let mut best = vec![0; wanted.len()];
-    for word in text.split(|c: char| !c.is_alphanumeric()) {
-        for (wanted, best) in wanted.iter().zip(best.iter_mut()) {
-            let Some(first) = word.bytes().next() else {
-                continue;
-            };
-            // Most words differ in their first letter.
-            if first.is_ascii() && Some(first.to_ascii_lowercase()) != wanted.bytes().next() {
-                continue;
+struct Word<'q> {
+    finder: memmem::Finder<'q>,
+    length: usize,
+    /// A word that only begins so counts half.
+    prefix: bool,
+}
+
+impl<'q> Wanted<'q> {
+    fn of(query: &'q Query) -> Self {
+        let words = query.words.iter().map(|word| {
+            // `loops` is `loop` as well.
+            let stem = word.strip_suffix('s').filter(|stem| stem.len() >= 4);
+            let stem = stem.unwrap_or(word);
+            Word {
+                finder: memmem::Finder::new(stem),
+                length: stem.len(),
+                prefix: stem.len() >= 4,
             }
-            let common = word.len().min(wanted.len());
-            let alike = word
-                .get(..common)
-                .zip(wanted.get(..common))
-                .is_some_and(|(a, b)| a.eq_ignore_ascii_case(b) || a.to_lowercase() == b);
-            let points = match (alike, word.len() == wanted.len()) {
-                (true, true) => weight,
-                (true, false) if common >= 4 => weight.div_ceil(2),
-                _ => 0,
-            };
-            *best = points.max(*best);
+        });
+        Wanted {
+            query,
+            words: words.collect(),
         }
     }
-    best.iter().sum()
+
+    /// What an entry (in lower case) is worth; None: retired, of another group, or none of the words stands in it.
+    fn score(&self, entry: &str) -> Option<u32> {
+        let Query {
+            tags, codes, nodes, ..
+        } = self.query;
+        let names = [tags, codes, nodes];
+        let grouped = names.iter().any(|list| !list.is_empty());
+        let id = number(
+            entry
+                .strip_prefix("## ")?
+                .split([':', ' ', '\n', '\r'])
+                .next()?,
+        );
+        let asked = id.is_some_and(|id| self.query.ids.contains(&id));
+        // Most entries are passed over here, without a look at their fields.
+        let possible = |list: &Vec<String>| {
+            list.is_empty() || list.iter().any(|name| entry.contains(name.as_str()))
+        };
+        if !names.iter().all(|list| possible(list)) {
+            return None;
+        }
+        let [mut tagged, mut coded, mut noded] = names.map(Vec::is_empty);
+        // Where each line begins, and what a word in it is worth.
+        let mut lines: Vec<(usize, u32)> = Vec::with_capacity(16);
+        lines.push((0, 4));
+        for end in memchr::memchr_iter(b'\n', entry.as_bytes()) {
+            let line = entry.get(end + 1..).unwrap_or("");
+            let Some(name) = line.strip_prefix("- ") else {
+                continue;
+            };
+            let has = |wanted: &[String], of: fn(&str) -> &str| {
+                let value = name.split('\n').next().and_then(|l| l.split_once(':'));
+                let mut items = value.map_or("", |(_, value)| value).split(',');
+                items.any(|item| wanted.iter().any(|w| of(item.trim()) == w))
+            };
+            let is = |field: &str| name.get(..field.len()) == Some(field);
+            let weight = if is("tags:") {
+                tagged = tagged || has(tags, |t| t);
+                4
+            } else if is("finding codes:") || is("finding_codes:") {
+                coded = coded || has(codes, |t| t);
+                4
+            } else if is("node types:") || is("node_types:") {
+                noded = noded || has(nodes, short);
+                4
+            } else if is("problem:") {
+                2
+            } else if is("cause:") || is("solution:") {
+                1
+            } else if is("status: retired") && !self.query.retired {
+                return None;
+            } else {
+                0
+            };
+            lines.push((end + 1, weight));
+        }
+        if !(tagged && coded && noded) {
+            return None;
+        }
+        let words = self.words.iter().map(|word| word.worth(entry, &lines));
+        Some(words.sum::<u32>() + u32::from(asked) * 100 + u32::from(grouped))
+    }
+}
+
+impl Word<'_> {
+    /// What the best place is worth where the word stands; half of it where a longer word begins so.
+    fn worth(&self, entry: &str, lines: &[(usize, u32)]) -> u32 {
+        let bytes = entry.as_bytes();
+        let is_letter = |at: usize| {
+            bytes
+                .get(at)
+                .is_some_and(|b| b.is_ascii_alphanumeric() || !b.is_ascii())
+        };
+        let mut best = 0;
+        for at in self.finder.find_iter(bytes) {
+            if at > 0 && is_letter(at - 1) {
+                continue;
+            }
+            let line = lines
+                .partition_point(|(start, _)| *start <= at)
+                .checked_sub(1);
+            let weight = line.and_then(|line| lines.get(line)).map_or(0, |(_, w)| *w);
+            let mut end = at + self.length;
+            if bytes.get(end) == Some(&b's') {
+                end += 1;
+            }
+            let worth = match (is_letter(end), self.prefix) {
+                (false, _) => weight,
+                (true, true) => weight.div_ceil(2),
+                (true, false) => 0,
+            };
+            best = best.max(worth);
+            if best == 4 {
+                break;
+            }
+        }
+        best
+    }
 }
 
 fn shown(section: &Section<'_>) -> IndexLine {
