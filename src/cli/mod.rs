@@ -9,6 +9,7 @@ mod learning_args;
 mod output;
 mod progress;
 mod report;
+mod serve_args;
 mod session;
 
 use args::{Cli, Command};
@@ -63,6 +64,7 @@ fn dispatch(cli: &Cli, out: &Output) -> Result<Exit, CliError> {
         Command::Policy(command) => commands::policy::policy(project, command, out),
         Command::Analyze(args) => commands::analyze::analyze(project, args, out),
         Command::Learnings(command) => commands::learnings::learnings(project, command, out),
+        Command::Mcp(command) => commands::mcp::mcp(project, command, out),
         Command::Doctor => commands::doctor::doctor(project, out),
     }
 }

@@ -14,5 +14,7 @@ mod commands;
 mod help;
 mod killed;
 mod learning;
+mod mcp;
 mod qa;
+mod serve;
 mod support;

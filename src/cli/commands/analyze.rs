@@ -158,6 +158,7 @@ fn asked(analysis: &Analysis, proposed: &Proposed, out: &Output) -> Result<bool,
         required: true,
         schema: json!({"enum": ["no", "yes"]}),
         approves: None,
+        proposal: None,
     };
     match ask::ask(&question).map_err(CliError::failed)? {
         Asked::Answer(value) => Ok(value == "yes"),
