@@ -1,8 +1,8 @@
 //! agentctl: agents build, check and repair n8n workflows; the program enforces the rules.
 //!
 //! Floors, top to bottom; a module may use only those below it:
-//! `cli` → `run` → `gateway` → `agent` → `model`, `mcp` → `backend` → `pack` → `flow`, `policy`, `n8n` → `knowledge`, `store`.
-//! `flow`, `policy`, `n8n`, the turn machine and the offline planner do no IO and read no clock.
+//! `cli` → `analysis` → `run` → `gateway` → `agent` → `model`, `mcp` → `backend` → `pack` → `flow`, `policy`, `n8n` → `knowledge`, `store`.
+//! `analysis`, `flow`, `policy`, `n8n`, the turn machine and the offline planner do no IO and read no clock.
 //! The library never prints and never exits; `cli` turns errors into text and an exit code.
 
 // The tests' fixtures name the crate as its users do, so that suites outside can take them in.
@@ -10,6 +10,7 @@
 extern crate self as agentctl;
 
 pub mod agent;
+pub mod analysis;
 pub mod backend;
 pub mod cli;
 pub mod condition;

@@ -1,5 +1,6 @@
 //! What can be typed: the command tree. Only parsing; what it means is in `commands/`.
 
+use super::learning_args::{AnalyzeArgs, LearningsCommand};
 use super::serve_args::McpServeArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -131,6 +132,17 @@ pub enum Command {
         after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n  agentctl qa --fix workflows/\n  agentctl qa --baseline qa-baseline.json --write-baseline workflows/\n  agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .\n  agentctl qa --explain agentctl/unknown-reference\n\nWaivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
     )]
     Qa(QaArgs),
+    /// Why a run went as it did, and what can be learned from it; reads only
+    #[command(
+        after_help = "Examples:\n  agentctl analyze\n  agentctl analyze 019a… --accept-learnings\n  agentctl analyze --since 30d\n  agentctl analyze --workflow orders --executions 20"
+    )]
+    Analyze(AnalyzeArgs),
+    /// What runs taught: add, find, check and index entries of docs/learning/
+    #[command(
+        subcommand,
+        after_help = "Example:\n  agentctl learnings search code:n8n/parameter"
+    )]
+    Learnings(LearningsCommand),
     /// The MCP servers of .mcp.json: what they are, their tools, calls by hand
     #[command(subcommand, after_help = "Example:\n  agentctl mcp list")]
     Mcp(McpCommand),

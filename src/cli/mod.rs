@@ -5,6 +5,7 @@ mod ask;
 mod catalog_file;
 mod commands;
 mod error;
+mod learning_args;
 mod output;
 mod progress;
 mod report;
@@ -77,6 +78,8 @@ fn dispatch(cli: &Cli, out: &Output) -> Result<Exit, CliError> {
         Command::Skills(command) => commands::pack::skills(project, command, out),
         Command::Flow(command) => commands::flow::flow(project, command, out),
         Command::Policy(command) => commands::policy::policy(project, command, out),
+        Command::Analyze(args) => commands::analyze::analyze(project, args, out),
+        Command::Learnings(command) => commands::learnings::learnings(project, command, out),
         Command::Mcp(command) => commands::mcp::mcp(project, command, out),
         Command::Doctor => commands::doctor::doctor(project, out),
     }

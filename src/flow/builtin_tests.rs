@@ -42,6 +42,8 @@ struct Case {
     /// Errors of each cycle: (id, has a known fix). After the last one: none.
     errors: Vec<Vec<(&'static str, bool)>>,
     analyst_fails: bool,
+    /// Ids of learnings about the findings.
+    learned: Vec<&'static str>,
 }
 
 fn play(case: &Case, path: &str, task: &str, input: &Map<String, Value>) -> Play {
@@ -55,6 +57,22 @@ fn play(case: &Case, path: &str, task: &str, input: &Map<String, Value>) -> Play
             calls: vec![(
                 "get_workflow",
                 json!({"workflow_id": input["workflow_id"], "workflow": {"nodes": []}}),
+                None,
+            )],
+            ..Play::default()
+        },
+        "search_learnings" => Play {
+            calls: vec![(
+                "search_learnings",
+                json!({"index": "i", "learnings": case.learned.iter().map(|id| json!({"id": id, "line": "l"})).collect::<Vec<_>>()}),
+                None,
+            )],
+            ..Play::default()
+        },
+        "read_learning" => Play {
+            calls: vec![(
+                "read_learning",
+                json!({"learnings": input["ids"].as_array().unwrap().iter().map(|id| json!({"id": id, "body": "b"})).collect::<Vec<_>>()}),
                 None,
             )],
             ..Play::default()
@@ -163,6 +181,7 @@ fn a_plain_request_is_built_and_checked() {
         [
             "clarify",
             "questions",
+            "learned",
             "research",
             "decide",
             "blueprint",
@@ -291,8 +310,10 @@ fn a_known_fix_goes_straight_to_the_builder_and_a_stubborn_finding_to_the_resear
         loop_paths,
         [
             "qa_loop[1]/validate",
+            "qa_loop[1]/known",
             "qa_loop[1]/fix",
             "qa_loop[2]/validate",
+            "qa_loop[2]/known",
             "qa_loop[2]/research_fix",
             "qa_loop[2]/fix",
             "qa_loop[3]/validate"
@@ -336,6 +357,46 @@ fn an_unknown_finding_is_researched_at_once() {
     };
     let run = run(&case, json!({"request": "r"}), &nobody);
     assert!(paths(&run.events).contains(&"qa_loop[1]/research_fix"));
+}
+
+#[test]
+fn what_was_learned_about_a_finding_is_read_and_offered_to_the_builder() {
+    let case = Case {
+        errors: vec![vec![("a", true)]],
+        learned: vec!["L-004"],
+        ..Case::default()
+    };
+    let run = run(&case, json!({"request": "r"}), &nobody);
+    let flow = flow();
+    let known = run
+        .events
+        .iter()
+        .position(|e| matches!(e, Event::StepStarted { step } if step == "qa_loop[1]/known_fixes"))
+        .unwrap();
+    assert!(paths(&run.events[known..]).contains(&"qa_loop[1]/fix"));
+    let before: Vec<Event> = run
+        .events
+        .iter()
+        .take_while(|e| !matches!(e, Event::StepStarted { step } if step == "qa_loop[1]/fix"))
+        .cloned()
+        .collect();
+    let log = RunLog::fold(&flow, &before).unwrap();
+    let Ok(super::Action::Agent(step)) = next(&flow, &log).map(|mut action| {
+        // The flow's own decisions stand before the step.
+        let mut log = log.clone();
+        while let super::Action::Record(event) = action {
+            log.apply(&flow, &event).unwrap();
+            action = next(&flow, &log).unwrap();
+        }
+        action
+    }) else {
+        panic!("no agent step follows")
+    };
+    assert_eq!(step.path, "qa_loop[1]/fix");
+    assert_eq!(
+        step.input["learnings"],
+        json!([{"id": "L-004", "body": "b"}])
+    );
 }
 
 #[test]

@@ -100,12 +100,20 @@ pub fn drive(
             } => {
                 let play = script(&path, &tool, &args);
                 let (_, content, _) = play.calls.first().cloned().unwrap();
-                put(intent(&path, 0, &tool));
-                put(finished(&path, 0, &tool, content.clone(), None));
-                put(Event::StepFinished {
+                let done = log_calls(&run.events, &path);
+                if done.0 == 0 {
+                    let event = intent(&path, 0, &tool);
+                    put_to(&mut log, flow, &mut run.events, full, event);
+                }
+                if done.1 == 0 {
+                    let event = finished(&path, 0, &tool, content.clone(), None);
+                    put_to(&mut log, flow, &mut run.events, full, event);
+                }
+                let event = Event::StepFinished {
                     step: path,
                     output: content,
-                });
+                };
+                put_to(&mut log, flow, &mut run.events, full, event);
             }
             Action::Agent(step) => {
                 let play = script(&step.path, &step.task, &step.input);
@@ -254,7 +262,8 @@ pub fn validated(errors: &[(&str, bool)]) -> Value {
     let findings: Vec<Value> = errors
         .iter()
         .map(|(id, fix)| {
-            let mut finding = json!({"id": id, "severity": "error", "message": "m"});
+            let mut finding =
+                json!({"id": id, "code": "n8n/parameter", "severity": "error", "message": "m"});
             if *fix {
                 finding["fix"] = json!({"confidence": "sure", "title": "t", "ops": []});
             }

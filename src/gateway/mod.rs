@@ -10,6 +10,7 @@ mod created;
 mod foreign;
 mod guard_state;
 pub mod guards;
+mod learnings;
 mod perform;
 mod plan;
 mod reads;

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 type Answer = Result<Outcome, BackendError>;
 
-fn limit(asked: Option<usize>) -> usize {
+pub(super) fn limit(asked: Option<usize>) -> usize {
     asked.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT)
 }
 
@@ -86,31 +86,8 @@ impl Gateway {
                     Err(error) => knowledge_failure(&error),
                 })
             }
-            Request::SearchLearnings(search) => {
-                let found = self
-                    .knowledge
-                    .search_learnings(&search.query, limit(search.limit));
-                Ok(match found {
-                    Ok(lines) => {
-                        let line =
-                            |l: &crate::knowledge::IndexLine| json!({"id": l.id, "line": l.text});
-                        Outcome::Ok(
-                            json!({"learnings": lines.iter().map(line).collect::<Vec<_>>()}),
-                        )
-                    }
-                    Err(error) => knowledge_failure(&error),
-                })
-            }
-            Request::ReadLearning(of) => Ok(match self.knowledge.read_learnings(&of.ids) {
-                Ok((entries, missing)) => {
-                    let entry = |e: &crate::knowledge::Learning| json!({"id": e.id, "title": e.title, "body": e.body});
-                    Outcome::Ok(json!({
-                        "learnings": entries.iter().map(entry).collect::<Vec<_>>(),
-                        "missing": missing,
-                    }))
-                }
-                Err(error) => knowledge_failure(&error),
-            }),
+            Request::SearchLearnings(search) => Ok(self.search_learnings(search)),
+            Request::ReadLearning(of) => Ok(self.read_learnings(of)),
             Request::CreateWorkflow(_)
             | Request::UpdateWorkflow(_)
             | Request::AutofixWorkflow(_)

@@ -1,368 +1,443 @@
-//! Learnings: `docs/learning/LEARNINGS-INDEX.md` has one line for each entry, `LEARNINGS.md` the entries under `## L-001 Title`.
-//! The index is what one searches; an entry is read by its id, never the whole file.
+//! The files of `docs/learning/`: reading them, and changing them one writer at a time. LEARNINGS.md is the truth; the index is
+//! made from it at every write. Entries that a change does not name stay as they are, to the byte.
 
+use super::check::{self, Remark};
+use super::entry::{
+    Fault, Learning, NewLearning, Section, Status, highest_number, id_of, number, sections,
+};
+use super::import::{self, Imported};
+use super::index::{Index, index};
+use super::search::{self, IndexLine, Query};
+use super::uses::Uses;
 use super::{KnowledgeError, shown};
-use crate::store::{Existing, Files, Found};
-use std::collections::BTreeSet;
+use crate::store::{Existing, Files, Found, StoreError};
+use fs2::FileExt as _;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const FOLDER: &str = "docs/learning";
-const INDEX: &str = "LEARNINGS-INDEX.md";
-const ENTRIES: &str = "LEARNINGS.md";
-const MAX_BYTES: u64 = 16 * 1024 * 1024;
-const MAX_TITLE: usize = 120;
-const MAX_FIELD: usize = 2_000;
+pub const FOLDER: &str = "docs/learning";
+pub const ENTRIES: &str = "LEARNINGS.md";
+pub const INDEX: &str = "LEARNINGS-INDEX.md";
+pub const PATTERNS: &str = "PATTERNS.md";
+/// The pages of an index of two levels.
+pub const PAGES: &str = "index";
+/// A file that is longer is refused: it is no file of learnings.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+const GENERATED: &str = "Generated: agentctl learnings index";
 
-/// One line of the index.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IndexLine {
-    /// `L-001`
-    pub id: String,
-    /// The line as it stands, without list and table marks.
-    pub text: String,
-}
-
-/// One entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Learning {
-    pub id: String,
-    pub title: String,
-    pub body: String,
-}
-
-/// An entry to add, in the fields that every entry has.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NewLearning {
-    pub title: String,
-    /// YYYY-MM-DD
-    pub date: String,
-    pub workflow: Option<String>,
-    pub node_types: Vec<String>,
-    pub finding_codes: Vec<String>,
-    pub tags: Vec<String>,
-    pub problem: String,
-    pub cause: String,
-    pub solution: String,
-    pub evidence: String,
-}
-
+/// The learnings of a project.
 #[derive(Debug, Clone)]
-pub(super) struct Learnings {
+pub struct Learnings {
     project: PathBuf,
+    folder: PathBuf,
+}
+
+/// Held while files are changed; goes with its process.
+struct Writing {
+    _folder: std::fs::File,
 }
 
 impl Learnings {
     pub fn new(project: &Path) -> Self {
         Learnings {
             project: project.to_owned(),
+            folder: project.join(FOLDER),
         }
     }
 
-    pub fn index_text(&self) -> Result<Option<String>, KnowledgeError> {
-        self.text(INDEX)
+    /// LEARNINGS.md as it stands; empty when there is none.
+    pub fn text(&self) -> Result<String, KnowledgeError> {
+        Ok(self.read_file(ENTRIES)?.unwrap_or_default())
     }
 
-    /// A file of the folder. Neither a link in its place nor one on the way leads out of the project.
-    fn text(&self, name: &str) -> Result<Option<String>, KnowledgeError> {
-        let path = Path::new(FOLDER).join(name);
-        let unreadable = |reason: String| KnowledgeError::Unreadable {
-            path: shown(&path),
-            reason,
-        };
-        if !self.project.is_dir() {
-            return Ok(None);
-        }
-        let files = Files::open(&self.project).map_err(|e| unreadable(e.to_string()))?;
-        match files.read(&path, MAX_BYTES) {
-            Ok(Found::Bytes(bytes)) => String::from_utf8(bytes)
-                .map(Some)
-                .map_err(|_| unreadable("it is not UTF-8 text".to_owned())),
-            Ok(Found::Missing) => Ok(None),
-            Ok(Found::Odd(why)) => Err(unreadable(why)),
-            Err(e) => Err(unreadable(e.to_string())),
-        }
+    pub fn patterns_text(&self) -> Result<String, KnowledgeError> {
+        Ok(self.read_file(PATTERNS)?.unwrap_or_default())
     }
 
-    fn keep(&self, name: &str, text: &str) -> Result<(), KnowledgeError> {
-        let path = Path::new(FOLDER).join(name);
-        Files::open(&self.project)
-            .and_then(|files| files.write(&path, text.as_bytes(), Existing::Replace))
-            .map_err(|e| KnowledgeError::Unwritable {
-                path: shown(&path),
-                reason: e.to_string(),
-            })
+    /// The index as it must stand for what LEARNINGS.md says now.
+    pub fn index(&self) -> Result<Index, KnowledgeError> {
+        Ok(index(&self.all()?.0))
     }
 
-    pub fn search(&self, query: &str, limit: usize) -> Result<Vec<IndexLine>, KnowledgeError> {
-        let lines: Vec<IndexLine> = self
-            .index_text()?
-            .unwrap_or_default()
-            .lines()
-            .filter_map(index_line)
-            .collect();
-        let wanted = words(query);
-        if wanted.is_empty() {
-            return Ok(lines.into_iter().take(limit).collect());
-        }
-        let mut scored: Vec<(usize, IndexLine)> = lines
-            .into_iter()
-            .map(|line| (score(&wanted, &words(&line.text)), line))
-            .filter(|(score, _)| *score > 0)
-            .collect();
-        // Stable: equal ones stay in the index's order.
-        scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-        Ok(scored
-            .into_iter()
-            .take(limit)
-            .map(|(_, line)| line)
-            .collect())
+    /// Every entry, and what is wrong with the form of some.
+    pub fn all(&self) -> Result<(Vec<Learning>, Vec<Fault>), KnowledgeError> {
+        Ok(parse(&self.text()?))
     }
 
+    pub fn search(&self, query: &Query, limit: usize) -> Result<Vec<IndexLine>, KnowledgeError> {
+        Ok(search::search(&self.text()?, query, limit))
+    }
+
+    /// The entries with these ids, in the order asked; the second list holds the ids that are not there.
     pub fn read(&self, ids: &[String]) -> Result<(Vec<Learning>, Vec<String>), KnowledgeError> {
-        let all = parse(&self.text(ENTRIES)?.unwrap_or_default());
+        let text = self.text()?;
+        let by_number: BTreeMap<u32, Section<'_>> = sections(&text)
+            .into_iter()
+            .rev()
+            .filter_map(|s| Some((number(s.id)?, s)))
+            .collect();
         let mut found = Vec::new();
         let mut missing = Vec::new();
         for id in ids {
-            match all.iter().find(|entry| entry.id == *id) {
-                Some(entry) => found.push(entry.clone()),
+            match number(id).and_then(|n| by_number.get(&n)) {
+                Some(section) => found.push(Learning::read(section).0),
                 None => missing.push(id.clone()),
             }
         }
         Ok((found, missing))
     }
 
-    pub fn add(&self, entry: &NewLearning) -> Result<String, KnowledgeError> {
-        let title = title_of(entry)?;
-        let fields = fields_of(entry)?;
-        let text = self
-            .text(ENTRIES)?
-            .unwrap_or_else(|| "# Learnings\n".to_owned());
-        let index = self
-            .index_text()?
-            .unwrap_or_else(|| "# Learnings index\n".to_owned());
-        let known = parse(&text);
-        // The date apart, the same fields are the same lesson.
-        let content = |body: &str| -> Vec<String> {
-            let dated = |line: &&str| !line.starts_with("- date:");
-            body.lines().filter(dated).map(str::to_owned).collect()
-        };
-        let same = known
-            .iter()
-            .find(|k| k.title == title && content(&k.body) == content(&fields));
-        let id = match same {
-            Some(same) => same.id.clone(),
-            None => {
-                let id = next_id(&known, &index);
-                let grown = format!("{}\n\n## {id}: {title}\n{fields}\n", text.trim_end());
-                self.keep(ENTRIES, &grown)?;
-                id
+    /// Adds an entry. The same lesson twice is kept once: its id comes back.
+    pub fn add(&self, entry: NewLearning) -> Result<String, KnowledgeError> {
+        let entry = entry
+            .into_entry(String::new())
+            .map_err(KnowledgeError::Invalid)?;
+        self.change(|text, index| {
+            let known = parse(text).0;
+            if let Some(same) = known.iter().find(|k| k.same_lesson(&entry)) {
+                return Ok((None, same.id.clone()));
             }
-        };
-        // A kill between the two files leaves an entry without its line; writing the same entry again mends that.
-        if !index.lines().filter_map(index_line).any(|l| l.id == id) {
-            self.keep(INDEX, &with_line(&index, &id, &title, entry))?;
-        }
-        Ok(id)
-    }
-}
-
-fn title_of(entry: &NewLearning) -> Result<String, KnowledgeError> {
-    let title = one_line(&entry.title);
-    let length = title.chars().count();
-    if (1..=MAX_TITLE).contains(&length) {
-        Ok(title)
-    } else {
-        Err(KnowledgeError::Invalid(format!(
-            "the title must have 1 to {MAX_TITLE} characters"
-        )))
-    }
-}
-
-/// The entry below its heading. Each value is one line, so none can open a heading or a field of its own.
-fn fields_of(entry: &NewLearning) -> Result<String, KnowledgeError> {
-    let list = |items: &[String]| {
-        let items: Vec<String> = items
-            .iter()
-            .map(|item| one_line(item))
-            .filter(|item| !item.is_empty())
-            .collect();
-        or_dash(items.join(", "))
-    };
-    let needed = |name: &str, value: &str| {
-        let value = one_line(value);
-        if value.is_empty() {
-            Err(KnowledgeError::Invalid(format!("`{name}` is empty")))
-        } else {
-            Ok(value)
-        }
-    };
-    let fields = [
-        ("date", or_dash(one_line(&entry.date))),
-        (
-            "workflow",
-            or_dash(one_line(entry.workflow.as_deref().unwrap_or(""))),
-        ),
-        ("node types", list(&entry.node_types)),
-        ("finding codes", list(&entry.finding_codes)),
-        ("tags", list(&entry.tags)),
-        ("problem", needed("problem", &entry.problem)?),
-        ("cause", needed("cause", &entry.cause)?),
-        ("solution", needed("solution", &entry.solution)?),
-        ("evidence", needed("evidence", &entry.evidence)?),
-        ("status", "active".to_owned()),
-    ];
-    if let Some((name, _)) = fields.iter().find(|(_, value)| value.len() > MAX_FIELD) {
-        return Err(KnowledgeError::Invalid(format!(
-            "`{name}` is longer than {MAX_FIELD} bytes"
-        )));
-    }
-    let lines: Vec<String> = fields
-        .iter()
-        .map(|(name, value)| format!("- {name}: {value}"))
-        .collect();
-    Ok(lines.join("\n"))
-}
-
-fn or_dash(text: String) -> String {
-    if text.is_empty() {
-        "-".to_owned()
-    } else {
-        text
-    }
-}
-
-/// The index with the entry's line, at the end of its first tag's group.
-fn with_line(index: &str, id: &str, title: &str, entry: &NewLearning) -> String {
-    let tags: Vec<String> = entry.tags.iter().map(|tag| one_line(tag)).collect();
-    let short = |name: &String| {
-        let name = one_line(name);
-        name.rsplit('.').next().unwrap_or(&name).to_owned()
-    };
-    let mut line = format!("- {id} {title}");
-    if !tags.is_empty() {
-        line.push_str(&format!(" ({})", tags.join(", ")));
-    }
-    let types: Vec<String> = entry.node_types.iter().map(short).collect();
-    let codes: Vec<String> = entry.finding_codes.iter().map(|c| one_line(c)).collect();
-    for part in [types, codes].iter().filter(|part| !part.is_empty()) {
-        line.push_str(&format!(" · {}", part.join(", ")));
-    }
-    let group = tags.first().map_or("other", String::as_str);
-    let heading = format!("## {group}");
-    let mut out: Vec<&str> = Vec::new();
-    let mut inside = false;
-    let mut placed = false;
-    for old in index.trim_end().lines() {
-        if inside && !placed && old.starts_with("## ") {
-            let blank = out.iter().rev().take_while(|l| l.trim().is_empty()).count();
-            out.insert(out.len() - blank, &line);
-            placed = true;
-        }
-        inside = inside || old.trim_end() == heading;
-        out.push(old);
-    }
-    let mut text = out.join("\n");
-    if !placed {
-        if !inside {
-            text.push_str(&format!("\n\n{heading}"));
-        }
-        text.push('\n');
-        text.push_str(&line);
-    }
-    text.push('\n');
-    text
-}
-
-/// `L-` and digits at the start of the text; the rest comes back too.
-fn leading_id(text: &str) -> Option<(&str, &str)> {
-    let digits = text.strip_prefix("L-")?;
-    let count = digits.bytes().take_while(u8::is_ascii_digit).count();
-    if count == 0 {
-        return None;
-    }
-    let end = 2 + count;
-    Some((text.get(..end)?, text.get(end..)?))
-}
-
-/// A line that starts with an id, behind list marks, table bars, links and emphasis.
-fn index_line(line: &str) -> Option<IndexLine> {
-    let bare = line
-        .trim()
-        .trim_start_matches(['-', '*', '|', '[', '`', ' ', '#']);
-    let (id, rest) = leading_id(bare)?;
-    let cells: Vec<&str> = rest
-        .split('|')
-        .map(|cell| cell.trim_matches([' ', '`', '*', ']', ':', '–', '—']))
-        .filter(|cell| !cell.is_empty())
-        .collect();
-    Some(IndexLine {
-        id: id.to_owned(),
-        text: cells.join(" | "),
-    })
-}
-
-fn parse(text: &str) -> Vec<Learning> {
-    let mut entries: Vec<Learning> = Vec::new();
-    for line in text.lines() {
-        let heading = line.strip_prefix("## ").map(str::trim);
-        if let Some((id, title)) = heading.and_then(leading_id) {
-            entries.push(Learning {
-                id: id.to_owned(),
-                title: title
-                    .trim_start_matches([' ', ':', '-', '–', '—', '·'])
-                    .to_owned(),
-                body: String::new(),
-            });
-        } else if let Some(entry) = entries.last_mut() {
-            entry.body.push_str(line);
-            entry.body.push('\n');
-        }
-    }
-    for entry in &mut entries {
-        entry.body = entry.body.trim().to_owned();
-    }
-    entries
-}
-
-fn next_id(known: &[Learning], index: &str) -> String {
-    let highest = known
-        .iter()
-        .map(|entry| entry.id.clone())
-        .chain(index.lines().filter_map(index_line).map(|line| line.id))
-        .filter_map(|id| id.strip_prefix("L-")?.parse::<u32>().ok())
-        .max()
-        .unwrap_or(0);
-    format!("L-{:03}", highest.saturating_add(1))
-}
-
-fn one_line(text: &str) -> String {
-    crate::untrusted::text(text)
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
-fn words(text: &str) -> BTreeSet<String> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| word.chars().count() > 1)
-        .map(str::to_lowercase)
-        .collect()
-}
-
-/// Two points for a word that stands there, one for a word that starts like one of at least four letters.
-fn score(wanted: &BTreeSet<String>, there: &BTreeSet<String>) -> usize {
-    wanted
-        .iter()
-        .map(|word| {
-            if there.contains(word) {
-                2
-            } else {
-                let begins = |other: &String| {
-                    word.len().min(other.len()) >= 4
-                        && (other.starts_with(word.as_str()) || word.starts_with(other.as_str()))
-                };
-                usize::from(there.iter().any(begins))
-            }
+            let id = id_of(highest_number_of(&known, index) + 1);
+            let entry = Learning {
+                id: id.clone(),
+                ..entry.clone()
+            };
+            Ok((Some(appended(text, &entry)), id))
         })
-        .sum()
+    }
+
+    /// Sets fields of one entry; the entry as it stands then.
+    pub fn edit(&self, id: &str, fields: &[(String, String)]) -> Result<Learning, KnowledgeError> {
+        self.change_one(id, |entry| {
+            for (name, value) in fields {
+                entry.set(name, value).map_err(KnowledgeError::Invalid)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Takes an entry out of the index. It stays readable by its id, which is never given again.
+    pub fn retire(&self, id: &str, reason: &str) -> Result<Learning, KnowledgeError> {
+        let reason = super::entry::one_line(reason);
+        if reason.is_empty() {
+            return Err(KnowledgeError::Invalid("say why it is retired".to_owned()));
+        }
+        self.change_one(id, |entry| {
+            entry.status = Status::Retired(reason.clone());
+            Ok(())
+        })
+    }
+
+    fn change_one(
+        &self,
+        id: &str,
+        change: impl Fn(&mut Learning) -> Result<(), KnowledgeError>,
+    ) -> Result<Learning, KnowledgeError> {
+        self.change(|text, _| {
+            let all = sections(text);
+            let wanted = number(id);
+            let Some(section) = all
+                .iter()
+                .find(|s| wanted.is_some() && number(s.id) == wanted)
+            else {
+                return Err(KnowledgeError::NotFound {
+                    what: "learning",
+                    name: id.to_owned(),
+                    known: Vec::new(),
+                });
+            };
+            let mut entry = Learning::read(section).0;
+            change(&mut entry)?;
+            Ok((Some(replaced(text, &[(*section, entry.clone())])), entry))
+        })
+    }
+
+    /// Adds the entries of a hand-written file; what was done with each, and what could not be read.
+    pub fn import(&self, source: &str, name: &str, date: &str) -> Result<Imported, KnowledgeError> {
+        self.change(|text, index| {
+            let known = parse(text).0;
+            let highest = highest_number_of(&known, index);
+            let (new, imported) = import::read(source, name, date, &known, highest);
+            let grown = new
+                .iter()
+                .fold(text.to_owned(), |text, entry| appended(&text, entry));
+            Ok(((!new.is_empty()).then_some(grown), imported))
+        })
+    }
+
+    /// Changes PATTERNS.md while no other process does; false: there is nothing to change.
+    pub fn change_patterns(
+        &self,
+        change: impl FnOnce(&str) -> String,
+    ) -> Result<bool, KnowledgeError> {
+        let _writing = self.lock()?;
+        let Some(text) = self.read_file(PATTERNS)? else {
+            return Ok(false);
+        };
+        let changed = change(&text);
+        if changed == text {
+            return Ok(false);
+        }
+        self.write_file(PATTERNS, &changed)?;
+        Ok(true)
+    }
+
+    /// What is wrong, with file and line; `known` files are links that are looked up below the project.
+    pub fn check(&self, uses: &Uses) -> Result<Vec<Remark>, KnowledgeError> {
+        let text = self.text()?;
+        let patterns = self.patterns_text()?;
+        let there =
+            |link: &str| self.folder.join(link).exists() || self.project.join(link).exists();
+        let mut remarks = check::check(&text, &patterns, uses, &there);
+        for (file, message) in self.stale()? {
+            remarks.push(Remark::stale_index(&file, message));
+        }
+        Ok(remarks)
+    }
+
+    /// Mends what can be mended without judging: missing status and evidence, copies of an entry, the index. Ids of what changed.
+    pub fn fix(&self) -> Result<Vec<String>, KnowledgeError> {
+        self.change(|text, _| {
+            let fixed = check::fixed(text);
+            let ids: Vec<String> = fixed.iter().map(|(s, _)| s.id.to_owned()).collect();
+            let grown = (!fixed.is_empty()).then(|| replaced(text, &fixed));
+            Ok((grown, ids))
+        })
+    }
+
+    /// Writes the index anew; the files that changed.
+    pub fn write_index(&self) -> Result<Vec<String>, KnowledgeError> {
+        if self.read_file(ENTRIES)?.is_none() {
+            return Ok(Vec::new());
+        }
+        let _writing = self.lock()?;
+        self.write_index_of(&self.text()?)
+    }
+
+    /// Index files that are not what LEARNINGS.md makes of them, with what is wrong.
+    pub fn stale(&self) -> Result<Vec<(String, &'static str)>, KnowledgeError> {
+        let Some(text) = self.read_file(ENTRIES)? else {
+            return Ok(Vec::new());
+        };
+        let wanted = index(&parse(&text).0);
+        let mut stale = Vec::new();
+        let mut compare = |name: String, text: &str| -> Result<(), KnowledgeError> {
+            match self.read_file(&name)? {
+                None => stale.push((name, "is missing")),
+                Some(there) if there != text => stale.push((name, "is stale")),
+                Some(_) => {}
+            }
+            Ok(())
+        };
+        compare(INDEX.to_owned(), &wanted.first)?;
+        for (name, text) in &wanted.pages {
+            compare(format!("{PAGES}/{name}"), text)?;
+        }
+        for name in self.old_pages(&wanted)? {
+            stale.push((format!("{PAGES}/{name}"), "belongs to no group any more"));
+        }
+        Ok(stale)
+    }
+
+    /// Changes LEARNINGS.md and its index while no other process does. `change` gets the two texts as they are now, and
+    /// gives the new LEARNINGS.md, or None to leave it.
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&str, &str) -> Result<(Option<String>, T), KnowledgeError>,
+    ) -> Result<T, KnowledgeError> {
+        let _writing = self.lock()?;
+        let text = self
+            .read_file(ENTRIES)?
+            .unwrap_or_else(|| "# Learnings\n".to_owned());
+        let index = self.read_file(INDEX)?.unwrap_or_default();
+        let (grown, value) = change(&text, &index)?;
+        if let Some(grown) = &grown {
+            self.write_file(ENTRIES, grown)?;
+        }
+        // Also when nothing changed: a kill between the two files leaves a stale index, and the next writer mends it.
+        self.write_index_of(grown.as_deref().unwrap_or(&text))?;
+        Ok(value)
+    }
+
+    fn write_index_of(&self, text: &str) -> Result<Vec<String>, KnowledgeError> {
+        let wanted = index(&parse(text).0);
+        let mut written = Vec::new();
+        let mut write = |name: String, text: &str| -> Result<(), KnowledgeError> {
+            if self.read_file(&name)?.as_deref() != Some(text) {
+                self.write_file(&name, text)?;
+                written.push(name);
+            }
+            Ok(())
+        };
+        for (name, text) in &wanted.pages {
+            write(format!("{PAGES}/{name}"), text)?;
+        }
+        write(INDEX.to_owned(), &wanted.first)?;
+        for name in self.old_pages(&wanted)? {
+            let path = Path::new(FOLDER).join(PAGES).join(&name);
+            Files::open(&self.project)
+                .and_then(|files| files.remove(&path))
+                .map_err(|e| unwritten(&path, &e))?;
+            written.push(format!("{PAGES}/{name}"));
+        }
+        Ok(written)
+    }
+
+    /// Pages that were generated once and are no part of the index now.
+    fn old_pages(&self, wanted: &Index) -> Result<Vec<String>, KnowledgeError> {
+        let folder = Path::new(FOLDER).join(PAGES);
+        if !self.project.is_dir() {
+            return Ok(Vec::new());
+        }
+        let names = Files::open(&self.project)
+            .and_then(|files| files.names(&folder))
+            .map_err(|e| unreadable(&folder, e.to_string()))?;
+        let mut old = Vec::new();
+        for name in names {
+            if wanted.pages.contains_key(&name) || !name.ends_with(".md") {
+                continue;
+            }
+            let text = self.read_file(&format!("{PAGES}/{name}"))?;
+            if text.is_some_and(|t| t.lines().nth(1).is_some_and(|l| l.starts_with(GENERATED))) {
+                old.push(name);
+            }
+        }
+        old.sort();
+        Ok(old)
+    }
+
+    /// One writer at a time, over processes: a lock on the folder itself, so that nothing is left behind.
+    fn lock(&self) -> Result<Writing, KnowledgeError> {
+        self.refuse_links("")?;
+        std::fs::create_dir_all(&self.folder).map_err(|e| unwritable(&self.folder, &e))?;
+        let folder = std::fs::File::open(&self.folder).map_err(|e| unwritable(&self.folder, &e))?;
+        folder
+            .lock_exclusive()
+            .map_err(|e| unwritable(&self.folder, &e))?;
+        Ok(Writing { _folder: folder })
+    }
+
+    /// A file of the folder. Neither a link in its place nor one on the way leads out of the project.
+    fn read_file(&self, name: &str) -> Result<Option<String>, KnowledgeError> {
+        let path = Path::new(FOLDER).join(name);
+        if !self.project.is_dir() {
+            return Ok(None);
+        }
+        let files = Files::open(&self.project).map_err(|e| unreadable(&path, e.to_string()))?;
+        match files.read(&path, MAX_BYTES) {
+            Ok(Found::Bytes(bytes)) => String::from_utf8(bytes)
+                .map(Some)
+                .map_err(|_| unreadable(&path, "it is not UTF-8 text".to_owned())),
+            Ok(Found::Missing) => Ok(None),
+            Ok(Found::Odd(why)) => Err(unreadable(&path, why)),
+            Err(e) => Err(unreadable(&path, e.to_string())),
+        }
+    }
+
+    fn write_file(&self, name: &str, text: &str) -> Result<(), KnowledgeError> {
+        let path = Path::new(FOLDER).join(name);
+        Files::open(&self.project)
+            .and_then(|files| files.write(&path, text.as_bytes(), Existing::Replace))
+            .map_err(|e| unwritten(&path, &e))
+    }
+
+    /// A project from somewhere else could point these at the user's own files.
+    fn refuse_links(&self, name: &str) -> Result<(), KnowledgeError> {
+        let mut path = self.project.clone();
+        for part in Path::new(FOLDER)
+            .components()
+            .chain(Path::new(name).components())
+        {
+            path.push(part);
+            match std::fs::symlink_metadata(&path) {
+                Ok(found) if found.file_type().is_symlink() => {
+                    return Err(unreadable(
+                        &path,
+                        "it is a link; learnings stay inside the project".to_owned(),
+                    ));
+                }
+                Ok(_) => {}
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+                Err(e) => return Err(unreadable(&path, e.to_string())),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Every entry of the text, and what is wrong with its form.
+pub fn parse(text: &str) -> (Vec<Learning>, Vec<Fault>) {
+    let mut entries = Vec::new();
+    let mut faults = Vec::new();
+    for section in sections(text) {
+        let (entry, wrong) = Learning::read(&section);
+        entries.push(entry);
+        faults.extend(wrong);
+    }
+    (entries, faults)
+}
+
+/// The text with the entry at its end.
+pub fn appended(text: &str, entry: &Learning) -> String {
+    format!("{}\n\n{}", text.trim_end(), entry.render())
+}
+
+/// The first id above all of these.
+pub fn next_id<'a>(known: impl IntoIterator<Item = &'a Learning>) -> String {
+    let highest = known.into_iter().filter_map(|e| number(&e.id)).max();
+    id_of(highest.unwrap_or(0) + 1)
+}
+
+/// The text with these sections, which are in the order of the file, as their entries are now.
+fn replaced(text: &str, changes: &[(Section<'_>, Learning)]) -> String {
+    let mut out = String::new();
+    let mut at = 0;
+    for (section, entry) in changes {
+        out.push_str(text.get(at..section.start).unwrap_or(""));
+        out.push_str(&entry.render());
+        // The lines between this entry and the next one stay.
+        let body = text.get(section.start..section.end).unwrap_or("");
+        let kept = body.trim_end().len();
+        let after = body.get(kept..).unwrap_or("");
+        out.push_str(
+            after
+                .strip_prefix("\r\n")
+                .or(after.strip_prefix('\n'))
+                .unwrap_or(after),
+        );
+        at = section.end;
+    }
+    out.push_str(text.get(at..).unwrap_or(""));
+    out
+}
+
+/// Over the entries and the index that still stands: an entry that somebody removed by hand leaves its number there.
+fn highest_number_of(known: &[Learning], index: &str) -> u32 {
+    known
+        .iter()
+        .filter_map(|entry| number(&entry.id))
+        .chain([highest_number(index)])
+        .max()
+        .unwrap_or(0)
+}
+
+fn unreadable(path: &Path, reason: String) -> KnowledgeError {
+    KnowledgeError::Unreadable {
+        path: shown(path),
+        reason,
+    }
+}
+
+fn unwritten(path: &Path, error: &StoreError) -> KnowledgeError {
+    KnowledgeError::Unwritable {
+        path: shown(path),
+        reason: error.to_string(),
+    }
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> KnowledgeError {
+    KnowledgeError::Unwritable {
+        path: shown(path),
+        reason: error.to_string(),
+    }
 }

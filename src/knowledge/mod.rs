@@ -2,13 +2,28 @@
 //! entries by id only). Reading stays inside the skill's own folder and the project's `docs/learning/`.
 //! What is written there is data: it never changes who may do what.
 
+mod check;
+mod entry;
+mod import;
+mod index;
 mod learnings;
+mod quote;
+mod search;
 mod skills;
+mod tokens;
+mod uses;
 
-pub use learnings::{IndexLine, Learning, NewLearning};
+pub use check::{Level, Remark};
+pub use entry::{FIELDS, Fault, Learning, NewLearning, Status};
+pub use import::{Imported, ImportedEntry};
+pub use index::{FIRST_LEVEL, Group, Index, ONE_LEVEL, TWO_LEVELS, index};
+pub use learnings::{ENTRIES, FOLDER, INDEX, Learnings, PATTERNS, appended, next_id, parse};
+pub use quote::{addresses_agent, quoted};
+pub use search::{IndexLine, Query, search};
 pub use skills::{Skill, SkillPlace, SkillText};
+pub use tokens::tokens;
+pub use uses::{Use, Uses, read_by};
 
-use learnings::Learnings;
 use std::path::{Path, PathBuf};
 
 /// Why something could not be read. All of these can be told to a model; none stops a run.
@@ -75,18 +90,18 @@ impl Knowledge {
         self.skill(skill)?.place.read(path)
     }
 
-    /// The index lines that fit the query, best first; all of them for an empty query.
+    /// The entries that fit the query, best first, one line each.
     pub fn search_learnings(
         &self,
-        query: &str,
+        query: &Query,
         limit: usize,
     ) -> Result<Vec<IndexLine>, KnowledgeError> {
         self.learnings.search(query, limit)
     }
 
-    /// The index file's text; None when the project has none.
-    pub fn learning_index(&self) -> Result<Option<String>, KnowledgeError> {
-        self.learnings.index_text()
+    /// The first page of the index, as LEARNINGS.md makes it now: never more than [`TWO_LEVELS`] tokens.
+    pub fn learning_index(&self) -> Result<String, KnowledgeError> {
+        Ok(self.learnings.index()?.first)
     }
 
     /// The entries with these ids, in the order asked; the second list holds the ids that are not there.
@@ -99,7 +114,7 @@ impl Knowledge {
 
     /// Adds an entry and its index line. The same entry twice is kept once: its id comes back.
     pub fn write_learning(&self, entry: &NewLearning) -> Result<String, KnowledgeError> {
-        self.learnings.add(entry)
+        self.learnings.add(entry.clone())
     }
 }
 
@@ -109,3 +124,5 @@ fn shown(path: &Path) -> String {
 
 #[cfg(test)]
 mod knowledge_tests;
+#[cfg(test)]
+mod learnings_tests;

@@ -14,6 +14,7 @@ mod commands;
 mod help;
 mod history;
 mod killed;
+mod learning;
 mod mcp;
 mod qa;
 mod serve;

@@ -1,11 +1,13 @@
 //! One file a command, or a family of commands.
 
+pub mod analyze;
 pub mod build;
 pub mod catalog;
 pub mod diff;
 pub mod doctor;
 pub mod flow;
 pub mod init;
+pub mod learnings;
 pub mod log;
 pub mod mcp;
 pub mod mcp_serve;

@@ -243,6 +243,17 @@ async fn nodes_skills_and_learnings_are_read_through_the_same_door() {
             .starts_with("- date: 2026-01-02\n")
     );
     assert_eq!(read["missing"], json!(["L-002"]));
+    // The index first; then lines; the whole file never.
+    let index = b
+        .ok("reader", "search_learnings", json!({"query": ""}))
+        .await;
+    assert!(index["index"].as_str().unwrap().contains("- L-001 T"));
+    let about = json!({"query": "", "findings": [{"code": "n8n/parameter", "message": "m"}]});
+    let about = b.ok("reader", "search_learnings", about).await;
+    assert_eq!(about, json!({"learnings": []}));
+    let ids: Vec<String> = (1..=21).map(|n| format!("L-{n}")).collect();
+    let all = b.call("reader", "read_learning", json!({"ids": ids})).await;
+    assert_eq!(all.content["rule"], "arguments");
 }
 
 proptest::proptest! {

@@ -245,7 +245,7 @@ static TOOLS: &[Tool] = &[
         false,
         SearchLearnings,
         search_learnings,
-        "Search the index of past lessons. Returns ids and one line each; an empty query lists the index."
+        "Search past lessons. An empty query gives the index; words, or code:CODE, node:TYPE, tag:NAME, give ids with one line each."
     ),
     tool!(
         "search_nodes",

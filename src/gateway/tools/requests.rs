@@ -282,8 +282,20 @@ pub struct ReadSkillFile {
 #[serde(deny_unknown_fields)]
 pub struct SearchLearnings {
     pub query: String,
+    /// Only what was learned about one of their codes; their messages rank it.
+    #[serde(default)]
+    pub findings: Vec<SeenFinding>,
     #[serde(default)]
     pub limit: Option<usize>,
+}
+
+/// A finding as far as a search needs it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeenFinding {
+    pub code: String,
+    #[serde(default)]
+    pub message: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -309,6 +321,9 @@ pub struct WriteLearning {
     pub finding_codes: Vec<String>,
     #[serde(default)]
     pub tags: Vec<String>,
+    /// `checker`, or edit operations as JSON: how the builder can clear the finding.
+    #[serde(default)]
+    pub fix: Option<String>,
 }
 
 impl WriteLearning {
@@ -325,6 +340,7 @@ impl WriteLearning {
             cause: self.cause,
             solution: self.solution,
             evidence: self.evidence,
+            fix: self.fix,
         }
     }
 }

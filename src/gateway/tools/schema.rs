@@ -279,7 +279,10 @@ pub fn read_skill_file() -> Value {
 
 pub fn search_learnings() -> Value {
     object(
-        json!({"query": text("words; empty lists the index"), "limit": limit()}),
+        json!({"query": text("words, or code:CODE, node:TYPE, tag:NAME; empty gives the index"),
+            "findings": {"type": "array", "items": object(json!({"code": text("e.g. n8n/parameter"), "message": text("as the check gave it")}), &["code"]),
+                "description": "what was learned about these findings"},
+            "limit": limit()}),
         &["query"],
     )
 }
@@ -304,6 +307,7 @@ pub fn write_learning() -> Value {
             "node_types": texts(),
             "finding_codes": texts(),
             "tags": texts(),
+            "fix": text("only if the fix is always the same: `checker` (the checker's likely fix), or a JSON array of update_workflow operations without `node`"),
         }),
         &["title", "problem", "cause", "solution", "evidence"],
     )

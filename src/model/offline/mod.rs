@@ -5,6 +5,8 @@
 pub mod compile;
 pub mod cover;
 mod extend;
+mod learned;
+
 pub mod lexicon;
 pub mod modify;
 pub mod plan;

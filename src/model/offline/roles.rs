@@ -1,6 +1,7 @@
 //! How the offline model plays the tasks of the built-in flow: one handler for each task name of `flow.yaml`. It works
 //! as any model does: it sees its task and what its tools answered, and returns tool calls or the step's final JSON.
 
+use super::learned;
 use super::plan::Plan;
 use super::{compile, cover, extend, modify, read};
 use crate::model::{
@@ -13,7 +14,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 /// What the tools answered so far in this step, in order.
-struct Seen<'a> {
+pub(super) struct Seen<'a> {
     results: Vec<&'a ToolResult>,
 }
 
@@ -32,18 +33,18 @@ impl<'a> Seen<'a> {
         Seen { results }
     }
     /// The last result of a tool, whatever its status.
-    fn last(&self, tool: &str) -> Option<&'a ToolResult> {
+    pub fn last(&self, tool: &str) -> Option<&'a ToolResult> {
         self.results.iter().rev().find(|r| r.name == tool).copied()
     }
     /// The content of the last successful call of a tool.
-    fn ok(&self, tool: &str) -> Option<&'a Value> {
+    pub fn ok(&self, tool: &str) -> Option<&'a Value> {
         self.results
             .iter()
             .rev()
             .find(|r| r.name == tool && r.status == ToolStatus::Ok)
             .map(|r| &r.content)
     }
-    fn all_ok(&self, tool: &'a str) -> impl Iterator<Item = &'a Value> + '_ {
+    pub fn all_ok(&self, tool: &'a str) -> impl Iterator<Item = &'a Value> + '_ {
         self.results
             .iter()
             .filter(move |r| r.name == tool && r.status == ToolStatus::Ok)
@@ -327,7 +328,6 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
             "values": [],
         });
         let mut calls = vec![
-            ("search_learnings", json!({"query": ""})),
             ("list_workflows", json!({"wanted": wanted})),
             (
                 "search_templates",
@@ -340,6 +340,10 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
                 .take(8)
                 .map(|s| ("search_nodes", json!({"query": s, "limit": 3}))),
         );
+        calls.extend(learned::look_up(input, &services));
+        return Ok(Move::Call(calls));
+    }
+    if let Some(calls) = learned::read_found(seen) {
         return Ok(Move::Call(calls));
     }
     let listed = seen
@@ -378,7 +382,7 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
         .cloned()
         .unwrap_or_else(|| json!([]));
     Ok(Move::Done(
-        json!({"research_findings": {"existing": existing, "templates": templates, "nodes": nodes, "guidance": []}}),
+        json!({"research_findings": {"existing": existing, "templates": templates, "nodes": nodes, "guidance": learned::guidance(seen)}}),
     ))
 }
 
@@ -713,7 +717,8 @@ fn research_fix(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, Str
             .take(5)
             .map(|code| ("search_learnings", json!({"query": code})))
             .collect();
-        if !calls.is_empty() {
+        // The flow has looked already, when it says so.
+        if !calls.is_empty() && !input.contains_key("learnings") {
             return Ok(Move::Call(calls));
         }
     }
@@ -750,7 +755,7 @@ fn errors(input: &Map<String, Value>) -> Vec<Value> {
         .collect()
 }
 
-/// L1: applies the fixes that are certain. What has none is left as it is.
+/// L1: applies the fixes that are certain, then those that an accepted learning names. What has none is left as it is.
 fn fix(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
     let id = workflow_id(input)?;
     let Some(result) = seen.last("autofix_workflow") else {
@@ -759,14 +764,19 @@ fn fix(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
             json!({"workflow_id": id}),
         )]));
     };
-    let tried: Vec<Value> = match result.status {
-        ToolStatus::Ok => errors(input)
+    let findings = errors(input);
+    let mut tried: Vec<Value> = match result.status {
+        ToolStatus::Ok => findings
             .iter()
             .filter(|f| f.pointer("/fix/confidence").and_then(Value::as_str) == Some("sure"))
             .map(|f| json!({"finding": f["id"], "change": f.pointer("/fix/title"), "why": "the checker is sure of it"}))
             .collect(),
         _ => Vec::new(),
     };
+    match learned::repair(input, &id, &findings, seen) {
+        learned::Repair::Call(call) => return Ok(Move::Call(vec![call])),
+        learned::Repair::Done(fixes) => tried.extend(fixes),
+    }
     Ok(Move::Done(
         json!({"workflow": {"id": id}, "fixes_tried": tried}),
     ))
@@ -817,21 +827,6 @@ fn post_mortem(input: &Map<String, Value>) -> Result<Move, String> {
         .iter()
         .filter_map(|f| f.get("id").and_then(Value::as_str).map(str::to_owned))
         .collect();
-    let codes: Vec<&str> = open
-        .iter()
-        .filter_map(|f| f.get("code").and_then(Value::as_str))
-        .collect();
-    let learnings = if open.is_empty() {
-        json!([])
-    } else {
-        json!([{
-            "title": format!("{} has no certain fix", field("code")),
-            "problem": field("message"),
-            "cause": "the checker has no certain fix for it, and the offline model does not guess one",
-            "solution": "correct the node by hand, or run with a model",
-            "finding_codes": codes,
-        }])
-    };
     Ok(Move::Done(json!({
         "root_cause": {
             "summary": summary,
@@ -840,6 +835,7 @@ fn post_mortem(input: &Map<String, Value>) -> Result<Move, String> {
             "failed_fixes": input.get("fixes_tried").cloned().unwrap_or_else(|| json!([])),
             "prevention": "a request that names every value the node needs, or a model that can look the node up",
         },
-        "proposed_learnings": learnings,
+        // What a lesson could be is read from the whole journal (`agentctl analyze`), which this task does not see.
+        "proposed_learnings": [],
     })))
 }

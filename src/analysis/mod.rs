@@ -1,0 +1,113 @@
+//! Why a run went as it did, from its journal alone: what happened, the first cause, why each repair failed, what would have
+//! prevented it, and what can be learned. Pure: records in, values out; every statement carries its evidence.
+//! It knows tools, findings and changes, no agent and no stage of a pack. It changes nothing and judges no permission.
+
+mod attempts;
+mod cause;
+mod facts;
+mod markdown;
+mod propose;
+mod timeline;
+mod trends;
+mod word;
+
+pub use attempts::{Attempt, Effect};
+pub use cause::{Cause, Gap, Kind};
+pub use markdown::{markdown, trends_markdown};
+pub use propose::{Proposal, grown, patterns_with};
+pub use timeline::Moment;
+pub use trends::{Trends, trends};
+pub use word::Word;
+
+use crate::run::RunUsage;
+use crate::store::{Outcome, Record};
+use facts::Facts;
+use serde::Serialize;
+use serde_json::Value;
+
+/// What a statement rests on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Evidence {
+    /// Numbers of journal records.
+    pub events: Vec<u64>,
+    /// Ids of findings.
+    pub findings: Vec<String>,
+}
+
+/// One sentence with what it rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Claim {
+    pub text: String,
+    pub evidence: Evidence,
+}
+
+/// A call that a rule stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stopped {
+    pub event: u64,
+    pub rule: String,
+    /// The tool, or the field of an answer.
+    pub what: String,
+    pub reason: String,
+}
+
+/// What was asked, and what was asked back.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Asked {
+    pub request: String,
+    pub workflow: Option<String>,
+    /// (question, answer; None: open)
+    pub questions: Vec<(String, Option<Value>)>,
+}
+
+/// `analyze RUN` as JSON.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Analysis {
+    pub run_id: String,
+    pub outcome: Option<Outcome>,
+    pub message: String,
+    pub asked: Asked,
+    /// None: nothing went wrong.
+    pub root_cause: Option<Cause>,
+    /// Findings that follow from the first cause.
+    pub followed: Vec<Claim>,
+    pub attempts: Vec<Attempt>,
+    pub prevention: Vec<Claim>,
+    pub stopped: Vec<Stopped>,
+    /// Node types that were used though nobody looked them up.
+    pub gaps: Vec<Gap>,
+    /// What an agent wrote about the cause, as far as it names evidence.
+    pub word: Option<Word>,
+    /// Learnings that agents read in this run.
+    pub read: Vec<String>,
+    pub proposals: Vec<Proposal>,
+    pub cost: RunUsage,
+    pub timeline: Vec<Moment>,
+}
+
+/// The analysis of a whole journal. `date` (YYYY-MM-DD) is that of its proposals.
+pub fn analyze(records: &[Record], date: &str) -> Analysis {
+    let facts = Facts::of(records);
+    let root_cause = cause::root(&facts);
+    let attempts = attempts::of(&facts);
+    Analysis {
+        run_id: facts.run_id.clone(),
+        outcome: facts.outcome(),
+        message: facts.message(),
+        asked: facts.asked(),
+        followed: cause::followed(&facts, root_cause.as_ref()),
+        prevention: cause::prevention(&facts, root_cause.as_ref()),
+        stopped: facts.stopped.clone(),
+        gaps: cause::gaps(&facts),
+        word: word::of(&facts),
+        read: facts.read.iter().cloned().collect(),
+        proposals: propose::of(&facts, root_cause.as_ref(), &attempts, date),
+        cost: facts.cost,
+        timeline: timeline::of(records),
+        root_cause,
+        attempts,
+    }
+}
+
+#[cfg(test)]
+mod analysis_tests;

@@ -1,0 +1,515 @@
+//! Taking over a hand-written file of learnings: headings of any depth, with or without ids and dates; fields as `**Problem:**`,
+//! `Cause: …`, `- solution: …` or as headings of their own. Nothing is lost: what has no field goes to the entry's notes, what
+//! belongs to no entry into a retired entry of its own, and both are told with their lines.
+
+use super::entry::{Learning, MAX_TITLE, Status, id_of, leading_id, number, one_line};
+use jiff::civil::Date;
+
+/// What became of one part of the source.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct ImportedEntry {
+    /// In the source, from 1.
+    pub line: usize,
+    pub title: String,
+    /// The id that it has now.
+    pub id: String,
+    /// The id that it had in the source, when that is another one.
+    pub was: Option<String>,
+    /// It stood here before: nothing was added.
+    pub known: bool,
+}
+
+/// What an import did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Imported {
+    pub entries: Vec<ImportedEntry>,
+    /// What could not be read as it was meant, as (line of the source, what).
+    pub unread: Vec<(usize, String)>,
+}
+
+/// One heading of the source with the text below it.
+struct Part<'a> {
+    line: usize,
+    depth: usize,
+    heading: &'a str,
+    body: Vec<(usize, &'a str)>,
+}
+
+/// The entries to add, under free ids above `highest`, and the report.
+pub fn read(
+    source: &str,
+    name: &str,
+    date: &str,
+    known: &[Learning],
+    highest: u32,
+) -> (Vec<Learning>, Imported) {
+    let source = source.strip_prefix('\u{feff}').unwrap_or(source);
+    let parts = parts(source);
+    let mut reading = Reading::default();
+    for (at, part) in parts.iter().enumerate() {
+        reading.part(part, parts.get(at + 1));
+    }
+    let loose = std::mem::take(&mut reading.loose);
+    let mut imported = Imported {
+        unread: reading.unread,
+        ..Imported::default()
+    };
+    let mut highest = reading
+        .entries
+        .iter()
+        .filter_map(|(_, entry)| number(&entry.id))
+        .fold(highest, u32::max);
+    let mut used: Vec<u32> = known.iter().filter_map(|e| number(&e.id)).collect();
+    let mut new: Vec<Learning> = Vec::new();
+    for (line, mut entry) in reading.entries {
+        complete(&mut entry, line, name, &mut imported.unread);
+        let same = known
+            .iter()
+            .chain(&new)
+            .find(|k| k.same_lesson(&entry) && k.notes == entry.notes);
+        if let Some(same) = same {
+            imported.entries.push(ImportedEntry {
+                line,
+                title: entry.title.clone(),
+                was: (!entry.id.is_empty() && entry.id != same.id).then_some(entry.id),
+                id: same.id.clone(),
+                known: true,
+            });
+            continue;
+        }
+        let was = entry.id.clone();
+        let free = number(&was).filter(|n| *n > 0 && !used.contains(n));
+        let number = free.unwrap_or_else(|| {
+            highest += 1;
+            highest
+        });
+        used.push(number);
+        entry.id = id_of(number);
+        imported.entries.push(ImportedEntry {
+            line,
+            title: entry.title.clone(),
+            was: (!was.is_empty() && was != entry.id).then_some(was),
+            id: entry.id.clone(),
+            known: false,
+        });
+        new.push(entry);
+    }
+    if !loose.is_empty() {
+        let entry = outside(&loose, name, date, highest + 1);
+        let is_known = known
+            .iter()
+            .any(|k| k.title == entry.title && k.notes == entry.notes);
+        for (line, text) in loose.iter().filter(|(_, text)| !text.trim().is_empty()) {
+            let kept = if is_known {
+                "an earlier import"
+            } else {
+                &entry.id
+            };
+            let start: String = text.trim().chars().take(60).collect();
+            imported.unread.push((
+                *line,
+                format!("belongs to no entry, kept in {kept}: {start}"),
+            ));
+        }
+        if !is_known {
+            new.push(entry);
+        }
+    }
+    imported.unread.sort();
+    (new, imported)
+}
+
+/// The text that belongs to no entry, kept where nobody reads it by accident.
+fn outside(loose: &[(usize, &str)], name: &str, date: &str, number: u32) -> Learning {
+    let text: Vec<&str> = loose.iter().map(|(_, text)| *text).collect();
+    Learning {
+        id: id_of(number),
+        title: one_line(&format!("Text outside the entries of {name}")),
+        date: Some(date.to_owned()),
+        problem: "text of an imported file that belongs to no entry".to_owned(),
+        cause: "it has no heading of its own".to_owned(),
+        solution: "make entries of what teaches something".to_owned(),
+        evidence: format!("import of {name}"),
+        status: Status::Retired("no lesson, kept from an import".to_owned()),
+        notes: Some(text.join("\n").trim().to_owned()),
+        ..Learning::default()
+    }
+}
+
+/// Headings with their texts; the text before the first heading has depth 0. In a code fence there is no heading.
+fn parts(source: &str) -> Vec<Part<'_>> {
+    let mut parts = vec![Part {
+        line: 1,
+        depth: 0,
+        heading: "",
+        body: Vec::new(),
+    }];
+    let closes_later = |from: usize, mark: &str| {
+        source
+            .lines()
+            .skip(from + 1)
+            .any(|line| line.trim_start().starts_with(mark))
+    };
+    let mut fence: Option<&str> = None;
+    for (index, line) in source.lines().enumerate() {
+        let bare = line.trim_start();
+        let mark = ["```", "~~~"].into_iter().find(|m| bare.starts_with(m));
+        match (fence, mark) {
+            (None, Some(mark)) if closes_later(index, mark) => fence = Some(mark),
+            (Some(open), Some(mark)) if open == mark => fence = None,
+            _ => {}
+        }
+        let depth = line.bytes().take_while(|b| *b == b'#').count();
+        let heading = line.get(depth..).filter(|h| h.starts_with([' ', '\t']));
+        match heading.filter(|_| fence.is_none() && (1..=6).contains(&depth)) {
+            Some(heading) => parts.push(Part {
+                line: index + 1,
+                depth,
+                heading: heading.trim().trim_end_matches('#').trim(),
+                body: Vec::new(),
+            }),
+            None => {
+                if let Some(part) = parts.last_mut() {
+                    part.body.push((index + 1, line));
+                }
+            }
+        }
+    }
+    parts
+}
+
+#[derive(Default)]
+struct Reading<'a> {
+    /// With the line of the heading.
+    entries: Vec<(usize, Learning)>,
+    loose: Vec<(usize, &'a str)>,
+    unread: Vec<(usize, String)>,
+    /// Headings that hold entries, with their depth: their names become tags.
+    groups: Vec<(usize, &'a str)>,
+    /// How deep the heading of the last entry stands, while its text goes on.
+    open: Option<usize>,
+}
+
+impl<'a> Reading<'a> {
+    fn part(&mut self, part: &Part<'a>, next: Option<&Part<'a>>) {
+        if part.depth == 0 {
+            self.loose.extend(&part.body);
+            return;
+        }
+        let named = Named::read(part.heading);
+        let marked = named.id.is_some() || named.date.is_some();
+        let below = self.open.is_some_and(|depth| part.depth > depth) && !marked;
+        if let Some((_, entry)) = self.entries.last_mut().filter(|_| below) {
+            match meant(part.heading.trim_end_matches(':')) {
+                Some(field) => read_body(entry, Some(field), &part.body),
+                None => {
+                    let heading = format!("{} {}", "#".repeat(part.depth), part.heading);
+                    put(entry, Field::Notes, &heading);
+                    read_body(entry, Some(Field::Notes), &part.body);
+                }
+            }
+            return;
+        }
+        self.groups.retain(|(depth, _)| *depth < part.depth);
+        let empty = part.body.iter().all(|(_, line)| line.trim().is_empty());
+        let holds_entries = next.is_some_and(|next| {
+            let named = Named::read(next.heading);
+            let field = meant(next.heading.trim_end_matches(':')).is_some();
+            next.depth > part.depth
+                && (named.id.is_some() || named.date.is_some() || (empty && !field))
+        });
+        if !marked && holds_entries {
+            self.open = None;
+            // The first heading is the file's title.
+            if part.depth > 1 || !self.entries.is_empty() {
+                self.groups.push((part.depth, part.heading));
+            }
+            if !empty {
+                self.loose.extend(&part.body);
+            }
+            return;
+        }
+        if empty && !marked && next.is_none_or(|next| next.depth <= part.depth) {
+            self.unread.push((
+                part.line,
+                format!("a heading without text: {}", part.heading),
+            ));
+            self.loose.push((part.line, part.heading));
+            return;
+        }
+        let mut entry = Learning {
+            id: named.id.map(str::to_owned).unwrap_or_default(),
+            date: named.date,
+            title: one_line(named.title),
+            ..Learning::default()
+        };
+        for (_, group) in &self.groups {
+            let tag = one_line(group).to_lowercase().replace(',', "");
+            entry.tags.push(tag);
+        }
+        read_body(&mut entry, None, &part.body);
+        self.open = Some(part.depth);
+        self.entries.push((part.line, entry));
+    }
+}
+
+/// What a heading says before its title.
+struct Named<'a> {
+    id: Option<&'a str>,
+    date: Option<String>,
+    title: &'a str,
+}
+
+impl<'a> Named<'a> {
+    fn read(heading: &'a str) -> Named<'a> {
+        const BETWEEN: [char; 9] = [' ', ':', '-', '–', '—', '·', '|', '.', '*'];
+        let mut named = Named {
+            id: None,
+            date: None,
+            title: heading.trim_matches(BETWEEN),
+        };
+        loop {
+            let text = named.title;
+            let rest = if let Some((id, rest)) = leading_id(text).filter(|_| named.id.is_none()) {
+                named.id = Some(id);
+                rest
+            } else if let Some((date, rest)) = leading_date(text).filter(|_| named.date.is_none()) {
+                named.date = Some(date);
+                rest
+            } else {
+                return named;
+            };
+            named.title = rest.trim_start_matches(BETWEEN);
+        }
+    }
+}
+
+/// `[2025-01-02] rest`, `(3 Jan 2025) rest`, `2025-01-02 rest`: the date as YYYY-MM-DD, and the rest.
+fn leading_date(text: &str) -> Option<(String, &str)> {
+    let close = match text.chars().next()? {
+        '[' => Some(']'),
+        '(' => Some(')'),
+        _ => None,
+    };
+    let (inside, rest) = match close {
+        Some(close) => text.get(1..)?.split_once(close)?,
+        None => text.split_at_checked(10)?,
+    };
+    let inside = inside.trim();
+    if let Some((id, after)) = leading_id(inside).filter(|_| close.is_some()) {
+        // `[L-042]` is an id in brackets, no date.
+        _ = (id, after);
+        return None;
+    }
+    [
+        "%Y-%m-%d",
+        "%Y/%m/%d",
+        "%d.%m.%Y",
+        "%d %b %Y",
+        "%d %B %Y",
+        "%b %d, %Y",
+        "%B %d, %Y",
+    ]
+    .iter()
+    .find_map(|form| Date::strptime(form, inside).ok())
+    .map(|date| (date.to_string(), rest))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Date,
+    Workflow,
+    NodeTypes,
+    Codes,
+    Tags,
+    Problem,
+    Cause,
+    Solution,
+    Evidence,
+    Fix,
+    Status,
+    Notes,
+}
+
+/// The field that people mean by a name.
+fn meant(name: &str) -> Option<Field> {
+    let name = name
+        .trim_matches(['*', '_', '`', ' '])
+        .to_lowercase()
+        .replace('_', " ");
+    Some(match name.as_str() {
+        "date" | "when" | "seen on" => Field::Date,
+        "workflow" | "workflow id" => Field::Workflow,
+        "node" | "nodes" | "node type" | "node types" => Field::NodeTypes,
+        "code" | "codes" | "finding" | "finding code" | "finding codes" | "error code" => {
+            Field::Codes
+        }
+        "tag" | "tags" | "category" | "categories" | "labels" | "keywords" => Field::Tags,
+        "problem" | "issue" | "symptom" | "symptoms" | "what happened" | "error" | "context" => {
+            Field::Problem
+        }
+        "cause" | "root cause" | "why" | "reason" => Field::Cause,
+        "solution" | "fix" | "resolution" | "what to do" | "lesson" | "learning" | "answer"
+        | "workaround" => Field::Solution,
+        "evidence" | "source" | "sources" | "seen in" | "proof" => Field::Evidence,
+        "status" | "state" => Field::Status,
+        "notes" | "note" => Field::Notes,
+        _ => return None,
+    })
+}
+
+/// `**Problem:** text`, `- Cause: text`, `solution: text` → the name as it stands, whether it is emphasised, and the text.
+fn labelled(line: &str) -> Option<(&str, bool, &str)> {
+    let bare = line.trim_start().trim_start_matches(['-', '+', '•', ' ']);
+    let bare = bare.strip_prefix("* ").unwrap_or(bare);
+    let (name, text) = bare.split_once(':')?;
+    let strong = name.starts_with("**") || name.starts_with("__");
+    let name = name.trim_matches(['*', '_', '`', ' ']);
+    let short = (1..=24).contains(&name.chars().count());
+    let text = text.trim_start_matches(['*', '_']).trim();
+    short.then_some((name, strong, text))
+}
+
+fn read_body(entry: &mut Learning, within: Option<Field>, body: &[(usize, &str)]) {
+    let mut field = within;
+    let mut fenced = false;
+    for (_, line) in body {
+        if line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~") {
+            fenced = !fenced;
+        } else if let Some((name, strong, text)) = labelled(line).filter(|_| !fenced) {
+            match meant(name) {
+                // Our own form: `fix` holds what the builder can do.
+                Some(Field::Solution) if name == "fix" && entry.set("fix", text).is_ok() => {
+                    field = Some(Field::Fix);
+                    continue;
+                }
+                Some(found) => {
+                    field = Some(found);
+                    if !text.is_empty() && text != "-" {
+                        put(entry, found, text);
+                    }
+                    continue;
+                }
+                None if strong => field = Some(Field::Notes),
+                None => {}
+            }
+        }
+        put(entry, field.unwrap_or(Field::Notes), line.trim_end());
+    }
+}
+
+/// Adds a line to a field; what does not fit the field goes to the notes.
+fn put(entry: &mut Learning, field: Field, line: &str) {
+    let join = |old: &str| {
+        if old.is_empty() {
+            line.trim_start().to_owned()
+        } else {
+            format!("{old}\n{line}")
+        }
+    };
+    let listed = |old: &[String]| format!("{}, {line}", old.join(", "));
+    let fits = match field {
+        Field::Problem => {
+            entry.problem = join(&entry.problem);
+            true
+        }
+        Field::Cause => {
+            entry.cause = join(&entry.cause);
+            true
+        }
+        Field::Solution => {
+            entry.solution = join(&entry.solution);
+            true
+        }
+        Field::Evidence => {
+            entry.evidence = join(&entry.evidence);
+            true
+        }
+        _ if line.trim().is_empty() => field != Field::Notes,
+        Field::Date => match entry.date {
+            None => {
+                entry.set("date", line.trim()).is_ok() || {
+                    entry.date = None;
+                    false
+                }
+            }
+            Some(_) => false,
+        },
+        Field::Workflow if entry.workflow.is_none() => entry.set("workflow", line).is_ok(),
+        Field::NodeTypes => entry
+            .set("node types", &listed(&entry.node_types.clone()))
+            .is_ok(),
+        Field::Codes => entry
+            .set("finding codes", &listed(&entry.finding_codes.clone()))
+            .is_ok(),
+        Field::Tags => entry.set("tags", &listed(&entry.tags.clone())).is_ok(),
+        Field::Status => {
+            let fits = entry.set("status", &line.to_lowercase()).is_ok();
+            if !fits {
+                entry.status = Status::Active;
+            }
+            fits
+        }
+        Field::Workflow | Field::Fix | Field::Notes => false,
+    };
+    if !fits {
+        let line = match field {
+            Field::Date => format!("date: {line}"),
+            Field::Status => format!("status: {line}"),
+            _ => line.to_owned(),
+        };
+        entry.notes = Some(match entry.notes.take() {
+            Some(notes) => format!("{notes}\n{line}"),
+            None => line,
+        });
+    }
+}
+
+/// Trims what was read, and fills in what an entry needs; what was not found is told.
+fn complete(entry: &mut Learning, line: usize, name: &str, unread: &mut Vec<(usize, String)>) {
+    for text in [
+        &mut entry.problem,
+        &mut entry.cause,
+        &mut entry.solution,
+        &mut entry.evidence,
+    ] {
+        *text = text.trim().to_owned();
+    }
+    entry.notes = entry
+        .notes
+        .take()
+        .map(|notes| notes.trim().to_owned())
+        .filter(|notes| !notes.is_empty());
+    if entry.title.is_empty() {
+        let first = entry.problem.lines().next().unwrap_or("");
+        entry.title = first.chars().take(MAX_TITLE).collect();
+        unread.push((line, "the heading has no title".to_owned()));
+    }
+    if entry.title.chars().count() > MAX_TITLE {
+        let whole = std::mem::take(&mut entry.title);
+        entry.title = whole.chars().take(MAX_TITLE - 1).chain(['…']).collect();
+        entry.notes = Some(match entry.notes.take() {
+            Some(notes) => format!("{whole}\n{notes}"),
+            None => whole,
+        });
+    }
+    if entry.problem.is_empty() {
+        // What stands before any field says what was seen, as a rule.
+        match entry.notes.take() {
+            Some(notes) => entry.problem = notes,
+            None => entry.problem = entry.title.clone(),
+        }
+        unread.push((
+            line,
+            "no problem is named: its text, or its title, is taken for it".to_owned(),
+        ));
+    }
+    for (field, text) in [("cause", &entry.cause), ("solution", &entry.solution)] {
+        if text.is_empty() {
+            unread.push((line, format!("no {field} is named: complete it by hand")));
+        }
+    }
+    if entry.evidence.is_empty() {
+        entry.evidence = format!("import of {name}, line {line}");
+    }
+}
