@@ -26,4 +26,5 @@ pub mod qa;
 pub mod run;
 mod secrets;
 pub mod store;
+mod strict_json;
 pub mod yaml;

@@ -86,7 +86,10 @@ pub(super) fn settle_ask(
     match state.answer(&hash, now) {
         Some(true) => Asked::Allowed,
         Some(false) => refused(format!("the user said no: {}", ask.reason)),
-        None if !can_ask => refused(format!("{}; nobody can be asked here", ask.reason)),
+        None if !can_ask => refused(format!(
+            "{}; that needs the user's word, and nobody can be asked here: the user can do it in n8n, or with `agentctl build --workflow ID \"…\"`, which asks",
+            ask.reason
+        )),
         None => {
             let (shown, expires) = open();
             Asked::Open(Box::new(question(state, ask, hash, shown, expires)))

@@ -448,7 +448,7 @@ impl Gateway {
     /// Publishing is the policy's to allow; taking somebody else's workflow out of service is asked like deleting it.
     async fn plan_active(
         &self,
-        cx: &CallContext<'_>,
+        cx: &mut CallContext<'_>,
         reference: &str,
         active: bool,
         exact: &Value,

@@ -17,6 +17,7 @@ mod injection;
 mod listed;
 mod secrets;
 mod server;
+mod server_ends;
 mod state;
 #[allow(
     dead_code,
@@ -25,3 +26,4 @@ mod state;
 )]
 mod support;
 mod wire;
+mod wire_server;

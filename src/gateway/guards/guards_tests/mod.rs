@@ -89,3 +89,15 @@ fn stale_publish_owner_and_budget() {
     assert_eq!(budget(10, 10, 0, 3).rule(), TOOL_CALLS);
     assert_eq!(budget(0, 10, 3, 3).rule(), IDENTICAL_CALLS);
 }
+
+#[test]
+fn one_workflow_is_the_only_one_and_stays() {
+    let denied =
+        |decision: Decision| matches!(decision, Decision::Deny { rule, .. } if rule == WORKFLOW);
+    assert_eq!(workflow(None, None, false), allow(WORKFLOW));
+    assert_eq!(workflow(None, Some("a"), true), allow(WORKFLOW));
+    assert_eq!(workflow(Some("a"), Some("a"), false), allow(WORKFLOW));
+    assert!(denied(workflow(Some("a"), Some("a"), true)));
+    assert!(denied(workflow(Some("a"), Some("b"), false)));
+    assert!(denied(workflow(Some("a"), None, false)));
+}
