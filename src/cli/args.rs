@@ -1,5 +1,6 @@
 //! What can be typed: the command tree. Only parsing; what it means is in `commands/`.
 
+use super::serve_args::McpServeArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -310,6 +311,11 @@ pub enum McpCommand {
     /// The servers of .mcp.json, started or not; none is started for this
     #[command(after_help = "Example:\n  agentctl mcp list")]
     List,
+    /// Serve agentctl's own tools to another agent, as one role and behind the same guards
+    #[command(
+        after_help = "Examples:\n  agentctl mcp serve --role builder\n  agentctl mcp serve --role builder --workflow orders --scope \"Post to Slack\"\n  agentctl mcp serve --role qa --http 127.0.0.1:8137\n  agentctl mcp serve --role builder --print-config claude\n\nOver stdio a client starts it; it ends with its client (exit code 0). Over HTTP it listens on the loopback\ninterface only and wants a bearer token: the one in AGENTCTL_MCP_TOKEN, else a new one that it prints once to stderr.\nEach session is a run of its own: `agentctl runs list`, `agentctl runs show RUN`, `agentctl undo RUN`."
+    )]
+    Serve(McpServeArgs),
     /// Start a server and show its tools: approved, new, or changed since they were approved
     #[command(after_help = "Example:\n  agentctl mcp tools context7")]
     Tools {

@@ -8,6 +8,7 @@ mod error;
 mod output;
 mod progress;
 mod report;
+mod serve_args;
 mod session;
 
 use args::{Cli, Command};

@@ -184,12 +184,15 @@ pub fn block_on<T>(cancel: &Cancel, work: impl Future<Output = T>) -> Result<T, 
         .build()
         .map_err(|e| CliError::new(Exit::Internal, format!("cannot start the runtime: {e}")))?;
     let cancel = cancel.clone();
-    runtime.block_on(async move {
+    let done = runtime.block_on(async move {
         let signals = tokio::spawn(watch_signals(cancel));
         let done = work.await;
         signals.abort();
-        Ok(done)
-    })
+        done
+    });
+    // A thread that still waits for a line of stdin is not waited for.
+    runtime.shutdown_background();
+    Ok(done)
 }
 
 async fn watch_signals(cancel: Cancel) {

@@ -101,6 +101,15 @@ impl Gateway {
             expect,
         } = planned;
         reserved.insert(0, permission);
+        if let Some((existing, deletes)) = plan.touches() {
+            let decision = guards::workflow(cx.guards.only_workflow(), existing, deletes);
+            reserved.push(Reserved {
+                decision,
+                what: "change another workflow".into(),
+                subject: exact,
+                recommended: None,
+            });
+        }
         let decision = match self.verdict(cx, reserved) {
             Verdict::Go(decision) => decision,
             Verdict::Refuse(decision) => return self.refuse(cx, &journaled, decision),

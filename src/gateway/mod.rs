@@ -147,6 +147,11 @@ impl Gateway {
         self
     }
 
+    /// A text from outside as it may be kept and shown: secrets hidden, harmless to look at.
+    pub fn clean_text(&self, text: &str) -> String {
+        redact::clean_text(&self.redactor, text)
+    }
+
     /// Lets the tools of other servers be called, as far as the policy allows and the user approved.
     #[must_use]
     pub fn with_foreign(mut self, foreign: Arc<dyn ForeignTools>) -> Self {

@@ -13,6 +13,7 @@ mod key_lines;
 mod pins;
 mod probe;
 mod secret;
+pub mod serve;
 mod servers;
 mod wire;
 

@@ -25,3 +25,4 @@ mod state;
 )]
 mod support;
 mod wire;
+mod wire_server;

@@ -15,4 +15,5 @@ mod help;
 mod killed;
 mod mcp;
 mod qa;
+mod serve;
 mod support;

@@ -21,6 +21,7 @@ use std::path::Path;
 pub fn mcp(root: &Path, command: &McpCommand, out: &Output) -> Result<Exit, CliError> {
     match command {
         McpCommand::List => list(root, out),
+        McpCommand::Serve(args) => super::mcp_serve::serve(root, args, out),
         McpCommand::Tools { server } => tools(root, server, out),
         McpCommand::Call {
             server,

@@ -6,6 +6,7 @@ pub mod doctor;
 pub mod flow;
 pub mod init;
 pub mod mcp;
+pub mod mcp_serve;
 pub mod meta;
 pub mod pack;
 pub mod policy;
