@@ -149,7 +149,7 @@ impl<P> Drop for Wire<P> {
 }
 
 enum Taken {
-    Pass(ServerJsonRpcMessage),
+    Pass(Box<ServerJsonRpcMessage>),
     Skip,
     Reply(Value),
 }
@@ -176,7 +176,7 @@ impl<P: Pipe> Wire<P> {
             Inbound::Ended => Err(Cut("the server closed the connection".to_owned())),
             Inbound::NoAnswer { id, code, message } => {
                 if state.open.remove(&id) {
-                    Ok(Taken::Pass(failed(id, code, message)))
+                    Ok(Taken::Pass(Box::new(failed(id, code, message))))
                 } else {
                     Ok(Taken::Skip)
                 }
@@ -220,7 +220,7 @@ impl State {
             (Some("ping"), Some(_)) => {
                 self.unasked += 1;
                 match serde_json::from_value(message) {
-                    Ok(ping) => Taken::Pass(ping),
+                    Ok(ping) => Taken::Pass(Box::new(ping)),
                     Err(_) => self.skipped_noise(),
                 }
             }
@@ -262,13 +262,13 @@ impl State {
                         {
                             *agreed = Some(hello.protocol_version.to_string());
                         }
-                        Taken::Pass(message)
+                        Taken::Pass(Box::new(message))
                     }
-                    Err(e) => Taken::Pass(failed(
+                    Err(e) => Taken::Pass(Box::new(failed(
                         id,
                         LOST,
                         format!("the server's answer is none that MCP knows: {e}"),
-                    )),
+                    ))),
                 }
             }
         }
@@ -320,7 +320,7 @@ impl<P: Pipe> Transport<RoleClient> for Wire<P> {
                 Err(cut) => Err(cut),
             };
             match taken {
-                Ok(Taken::Pass(message)) => return Some(message),
+                Ok(Taken::Pass(message)) => return Some(*message),
                 Ok(Taken::Skip) => {}
                 // On its own: a server that does not read must not hold up what it says.
                 Ok(Taken::Reply(message)) => {
