@@ -140,12 +140,16 @@ fn broken(error: &PinsError) -> CliError {
     CliError::usage(error.to_string())
 }
 
+/// A server's tools as they are now, and as they were approved.
+struct Compared {
+    listed: Vec<McpTool>,
+    changes: BTreeMap<String, PinChange>,
+    pins: Pins,
+    redactor: Redactor,
+}
+
 /// Starts the server and compares its tools with what was approved of them.
-fn compared(
-    root: &Path,
-    server: &str,
-    out: &Output,
-) -> Result<(Vec<McpTool>, BTreeMap<String, PinChange>, Pins, Redactor), CliError> {
+fn compared(root: &Path, server: &str, out: &Output) -> Result<Compared, CliError> {
     let (mut client, redactor) = client(root, server, out)?;
     let pins = Pins::read(root).map_err(|e| broken(&e))?;
     let listed = session::block_on(&Cancel::default(), async {
@@ -156,7 +160,12 @@ fn compared(
     })?
     .map_err(|e| down(&e))?;
     let changes = pins.compare(server, &listed);
-    Ok((listed, changes, pins, redactor))
+    Ok(Compared {
+        listed,
+        changes,
+        pins,
+        redactor,
+    })
 }
 
 fn remark(client: &McpClient, out: &Output) {
@@ -169,7 +178,12 @@ fn remark(client: &McpClient, out: &Output) {
 }
 
 fn tools(root: &Path, server: &str, out: &Output) -> Result<Exit, CliError> {
-    let (listed, changes, _, redactor) = compared(root, server, out)?;
+    let Compared {
+        listed,
+        changes,
+        redactor,
+        ..
+    } = compared(root, server, out)?;
     let safe = |text: &str| untrusted::text(&redactor.text(text)).into_owned();
     let state = |change: &PinChange| match change {
         PinChange::Approved => "approved",
@@ -233,7 +247,12 @@ fn indented(text: &str) -> String {
 }
 
 fn approve(root: &Path, server: &str, tool: Option<&str>, out: &Output) -> Result<Exit, CliError> {
-    let (listed, changes, mut pins, redactor) = compared(root, server, out)?;
+    let Compared {
+        listed,
+        changes,
+        mut pins,
+        redactor,
+    } = compared(root, server, out)?;
     if let Some(tool) = tool
         && !changes.contains_key(tool)
     {
