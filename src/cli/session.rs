@@ -21,6 +21,7 @@ use serde_json::{Map, Value, json};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// A project with its pack, backend and model: enough for any activation.
 pub struct Session {
@@ -185,9 +186,15 @@ pub fn block_on<T>(cancel: &Cancel, work: impl Future<Output = T>) -> Result<T, 
         .map_err(|e| CliError::new(Exit::Internal, format!("cannot start the runtime: {e}")))?;
     let cancel = cancel.clone();
     let done = runtime.block_on(async move {
-        let signals = tokio::spawn(watch_signals(cancel));
+        // Listened for before the work begins: a signal never meets a program that is not ready for it.
+        let listening = signal(SignalKind::interrupt()).and_then(|interrupt| {
+            let terminate = signal(SignalKind::terminate())?;
+            Ok(tokio::spawn(watch_signals(cancel, interrupt, terminate)))
+        });
         let done = work.await;
-        signals.abort();
+        if let Ok(signals) = listening {
+            signals.abort();
+        }
         done
     });
     // A thread that still waits for a line of stdin is not waited for.
@@ -195,15 +202,10 @@ pub fn block_on<T>(cancel: &Cancel, work: impl Future<Output = T>) -> Result<T, 
     Ok(done)
 }
 
-async fn watch_signals(cancel: Cancel) {
-    let Ok(mut terminate) =
-        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
-    else {
-        return;
-    };
+async fn watch_signals(cancel: Cancel, mut interrupt: Signal, mut terminate: Signal) {
     loop {
         let cause = tokio::select! {
-            done = tokio::signal::ctrl_c() => match done { Ok(()) => Cause::Interrupt, Err(_) => return },
+            _ = interrupt.recv() => Cause::Interrupt,
             _ = terminate.recv() => Cause::Terminate,
         };
         if !cancel.request(cause) {
