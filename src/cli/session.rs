@@ -112,7 +112,15 @@ fn foreign_tools(root: &Path, pack: &Pack) -> Result<Option<Servers>, CliError> 
 
 /// The pack of a project; all of its mistakes at once, its warnings on stderr.
 pub fn load_pack(root: &Path, out: &Output) -> Result<Pack, CliError> {
-    let pack = pack::load(root).map_err(|errors| CliError::usage(errors.to_string()).hint("agentctl agents check lists the same; a project file overrides the built-in one of the same name"))?;
+    let options = pack::LoadOptions {
+        allow_loosen: out.allow_loose_policy,
+    };
+    let pack = pack::load_with(root, options).map_err(|errors| CliError::usage(errors.to_string()).hint("agentctl agents check lists the same; a project file overrides the built-in one of the same name"))?;
+    for loosened in pack.policy.loosened() {
+        out.note(&format!(
+            "warning: the project loosens the policy: {loosened}"
+        ));
+    }
     for warning in &pack.warnings {
         out.note(&format!("warning: {warning}"));
     }

@@ -15,6 +15,7 @@ mod plan;
 mod reads;
 pub mod redact;
 mod settle;
+mod shown;
 mod skills;
 pub mod tools;
 pub mod untrusted;

@@ -211,3 +211,23 @@ async fn tools_that_the_file_leaves_out_are_left_out() {
         .collect();
     assert_eq!(names, ["a"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_is_slow_to_start_is_still_understood() {
+    let mut first = Value::Null;
+    let (mut client, _) = server("fake", move |_, request| {
+        match request["method"].as_str() {
+            // Still starting when the newer handshake is given up; then both are answered.
+            Some("server/discover") => {
+                first = request.clone();
+                vec![Act::Nothing]
+            }
+            Some("initialize") => [polite(&first, &[]), polite(request, &[])].concat(),
+            _ => polite(request, &[]),
+        }
+    });
+    client.ready().await.unwrap();
+    assert_eq!(client.identity(), Some(("fake 1", "2025-06-18")));
+    assert_eq!(client.oddities(), Oddities::default());
+    client.close().await;
+}

@@ -4,7 +4,8 @@
 use super::frame::{Cut, Judged, judge};
 use rmcp::RoleClient;
 use rmcp::model::{
-    ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult,
+    ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ServerResult,
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -93,6 +94,8 @@ impl Oddities {
 #[derive(Debug, Default)]
 struct State {
     open: HashSet<RequestId>,
+    /// Nobody waits for these any more; an answer that comes late is no offence.
+    given_up: HashSet<RequestId>,
     oddities: Oddities,
     unasked: usize,
     tools_changed: bool,
@@ -244,6 +247,9 @@ impl State {
             (None, id) => {
                 // Our own ids are numbers; a text that looks like one is another id.
                 let id = id.as_ref().and_then(Value::as_i64).map(RequestId::Number);
+                if id.as_ref().is_some_and(|id| self.given_up.remove(id)) {
+                    return Taken::Skip;
+                }
                 let Some(id) = id.filter(|id| self.open.remove(id)) else {
                     self.oddities.unknown_ids += 1;
                     return Taken::Skip;
@@ -291,6 +297,13 @@ impl<P: Pipe> Transport<RoleClient> for Wire<P> {
         };
         if let Some(id) = &id {
             let mut state = self.eye.state();
+            if let JsonRpcMessage::Request(request) = &item
+                && matches!(request.request, ClientRequest::InitializeRequest(_))
+            {
+                // The newer handshake got no answer in time: one that comes now must not be taken for this one's.
+                let before = std::mem::take(&mut state.open);
+                state.given_up.extend(before);
+            }
             state.open.insert(id.clone());
             state.unasked = 0;
         }

@@ -65,6 +65,10 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         options.workflow.map_or(Value::Null, Value::String),
     );
     input.insert("yes".into(), options.answering.yes.into());
+    let loosened = cx.pack.policy.loosened();
+    if !loosened.is_empty() {
+        input.insert("policy_loosened".into(), loosened.into());
+    }
     if !options.answering.answers.is_empty() {
         input.insert("answers".into(), options.answering.answers.clone().into());
     }
@@ -138,7 +142,8 @@ pub async fn answer(
             driver.desk.ledger.run_id
         )));
     }
-    let given = match_answers(&driver.desk.ledger, answers)?;
+    let now = driver.desk.effects.now();
+    let given = match_answers(&driver.desk.ledger, answers, now)?;
     driver.activate("answer")?;
     for event in given {
         driver.record(event, false)?;
@@ -229,8 +234,10 @@ pub(super) fn reopen<'a>(
     }
     let project = cx.project;
     let at = loaded.records.last().map(|r| r.at.clone());
+    let said_now = resume.answering.answers.clone();
     let answering = as_begun(&ledger.input, resume.answering);
     let mut driver = driver(cx, paths, journal, folded, answering, &resume.limits);
+    driver.said_now = said_now;
     driver.desk.at = at.unwrap_or_default();
     driver.worked_ms = worked_ms(&loaded);
     Ok((lock, driver, project))
@@ -264,6 +271,7 @@ fn driver<'a>(
         cancel: cx.cancel,
         asker: cx.asker,
         answering,
+        said_now: Map::new(),
         limits: Limits::of(cx.pack.policy.limits()).lowered(limits),
         guards,
         started_ms: cx.effects.elapsed_ms(),
@@ -315,7 +323,11 @@ fn tell_what_was_healed(loaded: &Loaded, observer: &mut dyn Observer) {
 }
 
 /// The answers as events; every key must name an open question.
-fn match_answers(ledger: &Ledger, answers: Map<String, Value>) -> Result<Vec<Event>, RunError> {
+fn match_answers(
+    ledger: &Ledger,
+    answers: Map<String, Value>,
+    now: jiff::Timestamp,
+) -> Result<Vec<Event>, RunError> {
     let mut events = Vec::new();
     for (key, value) in answers {
         let open: Vec<_> = ledger.open_questions().collect();
@@ -335,6 +347,12 @@ fn match_answers(ledger: &Ledger, answers: Map<String, Value>) -> Result<Vec<Eve
                 }
             )));
         };
+        if questions::is_too_late(&asked.question, now) {
+            return Err(RunError::Usage(format!(
+                "the question {key:?} was asked too long ago to be answered; `agentctl resume {}` asks again",
+                ledger.run_id
+            )));
+        }
         questions::fits(&asked.question, &value)
             .map_err(|why| RunError::Usage(format!("the answer to {key:?} does not fit: {why}")))?;
         events.push(Event::AnswerGiven {

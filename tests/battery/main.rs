@@ -21,6 +21,7 @@ mod server_ends;
 mod state;
 #[allow(
     dead_code,
+    unused_imports,
     reason = "shared with other suites, each of which uses a part"
 )]
 mod support;
