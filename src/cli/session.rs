@@ -21,6 +21,7 @@ use serde_json::{Map, Value, json};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// A project with its pack, backend and model: enough for any activation.
 pub struct Session {

@@ -62,8 +62,9 @@ async fn case_094_a_confusing_message_over_stdio_has_one_answer_and_reaches_nobo
     let served = tokio::spawn(stream::serve(hosts, input, output, std::future::pending()));
     let (mut answers, mut requests) = tokio::io::split(ours);
     let mut text = initialize() + "\n";
-    for (message, _) in CONFUSING {
-        text.push_str(message);
+    for (n, (message, _)) in CONFUSING.iter().enumerate() {
+        // Each under an id of its own: they are all under way at once.
+        text.push_str(&message.replace("\"id\":1", &format!("\"id\":{}", n + 1)));
         text.push('\n');
     }
     text.push_str("{\"jsonrpc\":\"2.0\",\"id\":99,\"method\":\"ping\"}\n");

@@ -66,13 +66,11 @@ pub fn serve(root: &Path, args: &McpServeArgs, out: &Output) -> Result<Exit, Cli
             }
             http::serve(listener, hosts, token, http::HttpLimits::default(), stop).await
         }),
-        _ => {
+        _ => session::block_on(&cancel, async {
             out.note(&format!("serving as {role} on stdin and stdout"));
-            session::block_on(&cancel, async {
-                let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-                stream::serve(hosts, input, output, stop).await
-            })
-        }
+            let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+            stream::serve(hosts, input, output, stop).await
+        }),
     }?;
     ended.map_err(|error| CliError::failed(format!("serving ended: {error}")))?;
     Ok(match cancel.cause() {
