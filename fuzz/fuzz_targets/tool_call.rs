@@ -2,7 +2,8 @@
 //! plain JSON reader gives too; what the journal keeps of the arguments is stable and never says more.
 #![no_main]
 
-use agentctl::gateway::{Redactor, strict_json, tools};
+use agentctl::gateway::{Redactor, tools};
+use agentctl::strict_json;
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 

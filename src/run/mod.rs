@@ -5,8 +5,11 @@
 //! `start(RunContext, RunOptions)`, `advance(RunContext, run, Resume)`, `answer(RunContext, run, answers, Resume)`,
 //! `cancel(RunContext, run)`, `undo(RunContext, Undo, force)`; reading only: `status`, `list`, `show`, `verify`, `changes`,
 //! `compare`.
+//! `ToolSessions` lets another agent call the tools, each call an activation of a run of its own.
 
 mod activation;
+mod active;
+mod at_work;
 mod cancel;
 mod claims;
 mod compare;
@@ -26,6 +29,8 @@ mod questions;
 mod report;
 mod states;
 mod step;
+mod terms;
+mod tool_session;
 mod undo;
 
 #[cfg(test)]
@@ -46,8 +51,11 @@ pub use history::{By, Made, Numbering};
 pub use inspect::{
     RunSummary, Verified, changes, list, run_named, show, status, verify, workflow_changes,
 };
+pub use ledger::SessionOf;
 pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, LimitOverrides, Observer, RunOptions, Unobserved};
 pub use questions::fits;
 pub use report::{QaReport, RunReport, RunUsage, WorkflowReport, exit_code};
+pub use terms::Terms;
+pub use tool_session::{Serving, ToolSession, ToolSessions};
 pub use undo::{Undo, UndoReport, Undone, UndoneHow, undo, undo_to};

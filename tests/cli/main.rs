@@ -14,5 +14,7 @@ mod commands;
 mod help;
 mod history;
 mod killed;
+mod mcp;
 mod qa;
+mod serve;
 mod support;

@@ -7,6 +7,8 @@ pub mod doctor;
 pub mod flow;
 pub mod init;
 pub mod log;
+pub mod mcp;
+pub mod mcp_serve;
 pub mod meta;
 pub mod pack;
 pub mod policy;
