@@ -27,4 +27,5 @@ pub mod run;
 mod secrets;
 pub mod store;
 pub mod strict_json;
+pub mod untrusted;
 pub mod yaml;

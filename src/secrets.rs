@@ -1,9 +1,10 @@
 //! Secrets that a person writes into a sentence ("log in with the password …"), spotted by the words around them and by
 //! their well-known look. Pure; the request is cleaned with it before anything else reads or records it.
 
+pub(crate) mod forms;
 pub(crate) mod shapes;
 
-pub use shapes::mask;
+pub use shapes::{issued, mask};
 
 use crate::pattern::Pattern;
 use std::ops::Range;
@@ -26,6 +27,26 @@ static SECRET: LazyLock<Pattern> = LazyLock::new(|| {
     );
     Pattern::new(&pattern)
 });
+
+/// True for names like `N8N_API_KEY`, `SLACK_TOKEN`, `DB_PASSWORD`.
+pub fn names_a_secret(variable: &str) -> bool {
+    let name = variable.to_ascii_uppercase();
+    name.split('_').any(|part| {
+        matches!(
+            part,
+            "KEY"
+                | "APIKEY"
+                | "TOKEN"
+                | "SECRET"
+                | "PASSWORD"
+                | "PASSWD"
+                | "PASS"
+                | "CREDENTIAL"
+                | "CREDENTIALS"
+                | "AUTH"
+        )
+    })
+}
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]

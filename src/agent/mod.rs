@@ -11,5 +11,5 @@ mod prompt_tests;
 mod turn_tests;
 
 pub use contract::{Contract, ContractError};
-pub use prompt::{Skill, system_prompt, task_message};
+pub use prompt::{Skill, result_block, system_prompt, task_message};
 pub use turn::{Input, MAX_REPAIRS, Turn, TurnAction, TurnError};

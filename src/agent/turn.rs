@@ -5,12 +5,16 @@ use super::contract::Contract;
 use crate::model::{
     AgentTask, Message, ModelAnswer, ModelRequest, ToolCall, ToolResult, ToolSpec, ToolStatus,
 };
+use crate::untrusted;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// How often a step may be told that its answer does not fit, over all its turns.
 pub const MAX_REPAIRS: u32 = 2;
+
+/// More calls in one answer are not made: a thousand refusals would fill the journal and help nobody.
+pub const MAX_CALLS: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
@@ -21,6 +25,9 @@ pub struct Turn {
     repairs: u32,
     /// Every call id of this step: an id that a provider uses twice would make results ambiguous.
     used_ids: BTreeSet<String>,
+    /// Calls of the last answer that were dropped.
+    #[serde(default)]
+    surplus: usize,
     waiting: Waiting,
 }
 
@@ -89,6 +96,7 @@ impl Turn {
             turns: 0,
             repairs: 0,
             used_ids: BTreeSet::new(),
+            surplus: 0,
             waiting: Waiting::Start,
         }
     }
@@ -131,6 +139,8 @@ impl Turn {
     }
 
     fn take_answer(&mut self, mut answer: ModelAnswer) -> TurnAction {
+        let surplus = answer.tool_calls.len().saturating_sub(MAX_CALLS);
+        answer.tool_calls.truncate(MAX_CALLS);
         for (i, call) in answer.tool_calls.iter_mut().enumerate() {
             if call.id.is_empty() || self.used_ids.contains(&call.id) {
                 call.id = format!("{}-{}-{}", call.name, self.turns, i + 1);
@@ -144,6 +154,7 @@ impl Turn {
         // Words beside tool calls are thinking aloud; the answer is what comes without a call.
         if !answer.tool_calls.is_empty() {
             self.waiting = Waiting::Tools(answer.tool_calls.clone());
+            self.surplus = surplus;
             return TurnAction::CallTools(answer.tool_calls);
         }
         let contract = match Contract::compile(&self.request.output_schema) {
@@ -177,6 +188,13 @@ impl Turn {
         self.request
             .messages
             .push(Message::Tool { results: in_order });
+        if self.surplus > 0 {
+            self.tell(&format!(
+                "Only the first {MAX_CALLS} calls of your answer were made; {} were dropped.",
+                self.surplus
+            ));
+            self.surplus = 0;
+        }
         if self.turns + 1 == self.max_turns {
             self.tell("This is your last turn: answer now with the final JSON object. Tool calls will not be made any more.");
         }
@@ -191,7 +209,11 @@ impl Turn {
             ));
         }
         self.repairs += 1;
-        let list: String = faults.iter().map(|f| format!("- {f}\n")).collect();
+        // A fault may quote what stood in the answer: one line each, so that none looks like a message of its own.
+        let list: String = faults
+            .iter()
+            .map(|fault| format!("- {}\n", untrusted::line(fault).replace('<', "‹")))
+            .collect();
         self.tell(&format!(
             "Your answer was not accepted:\n{list}Answer again with the whole JSON object, mended, and nothing else."
         ));

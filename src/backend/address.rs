@@ -7,6 +7,8 @@ use std::path::{Component, Path, PathBuf};
 
 pub const FOLDER: &str = "workflows";
 const MAX_ID: usize = 200;
+/// Folders of a project whose files are never workflows, whatever they hold.
+const RESERVED: [&str; 4] = ["memory", "agents", "skills", "docs/learning"];
 
 pub fn looks_like_path(reference: &str) -> bool {
     reference.contains(['/', '\\']) || reference.ends_with(".json")
@@ -89,7 +91,8 @@ pub fn path_of(id: &WorkflowId) -> BackendResult<PathBuf> {
     }
     let mut path = PathBuf::new();
     for part in text.split('/') {
-        if part.is_empty() || part.starts_with('.') || part.contains('\\') || part.contains(':') {
+        let special = part.ends_with([' ', '.']) || part.contains(['\\', ':']);
+        if part.is_empty() || part.starts_with('.') || special {
             return refuse("its path has an empty, hidden or special part");
         }
         path.push(part);
@@ -97,8 +100,16 @@ pub fn path_of(id: &WorkflowId) -> BackendResult<PathBuf> {
     if !text.ends_with(".json") {
         return refuse("a path must end in .json");
     }
-    if path.starts_with("memory") {
-        return refuse("memory/ holds the runs' own records");
+    let lower = text.to_lowercase();
+    let within = |folder: &&str| {
+        lower
+            .strip_prefix(*folder)
+            .is_some_and(|rest| rest.starts_with('/'))
+    };
+    if RESERVED.iter().any(within) {
+        return refuse(
+            "that folder holds the runs' own records, or what agents are told and allowed",
+        );
     }
     Ok(path)
 }

@@ -3,13 +3,13 @@
 //! and says so. A file that cannot be read as a workflow is reported and never written over.
 
 use super::address::{FOLDER, id_of_path, looks_like_path, path_of, relative};
-use super::files::{Existing, Files, Found};
 use super::{
     Backend, BackendAbilities, BackendError, BackendResult, BoxFuture, BrokenFile, ExecutionHead,
     Listed, Listing, Stored, TemplateHead, VersionHead, document, slug,
 };
 use crate::n8n::hash::graph_hash;
 use crate::n8n::{Workflow, WorkflowId};
+use crate::store::{Existing, Files, Found};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -33,7 +33,10 @@ impl EmbeddedBackend {
     /// The project folder must exist; `workflows/` is created by the first write.
     pub fn new(project_root: impl Into<PathBuf>) -> BackendResult<Self> {
         let root = project_root.into();
-        let files = Files::open(&root)?;
+        let files = Files::open(&root).map_err(|error| {
+            BackendError::from(error)
+                .with_hint("give an existing folder with --project, or run `agentctl init`")
+        })?;
         Ok(EmbeddedBackend { root, files })
     }
 
@@ -169,7 +172,7 @@ impl EmbeddedBackend {
     fn delete_now(&self, id: &WorkflowId) -> BackendResult<()> {
         let (before, bytes) = self.load(id)?;
         self.keep_version(id, &before.workflow, &bytes)?;
-        self.files.remove(&path_of(id)?)
+        Ok(self.files.remove(&path_of(id)?)?)
     }
 
     /// Keeps the bytes as they were, unless the newest version already holds just these.
@@ -192,7 +195,7 @@ impl EmbeddedBackend {
         let number = newest.unwrap_or(0).saturating_add(1);
         let hash: String = graph_hash(workflow).chars().take(8).collect();
         let path = folder.join(format!("{number:04}-{hash}.json"));
-        self.files.write(&path, bytes, Existing::Refuse)
+        Ok(self.files.write(&path, bytes, Existing::Refuse)?)
     }
 
     fn versions_now(&self, id: &WorkflowId) -> BackendResult<Vec<VersionHead>> {
@@ -315,7 +318,7 @@ impl Backend for EmbeddedBackend {
         }
     }
     fn tidy(&self) -> BackendResult<()> {
-        self.files.tidy(Path::new(FOLDER))
+        Ok(self.files.tidy(Path::new(FOLDER))?)
     }
     fn list(&self) -> BoxFuture<'_, BackendResult<Listing>> {
         ready(self.listing())

@@ -5,13 +5,13 @@
 mod address;
 mod document;
 mod embedded;
-mod files;
 mod slug;
 
 pub use embedded::EmbeddedBackend;
 pub use slug::slug;
 
 use crate::n8n::{Workflow, WorkflowId};
+use crate::store::StoreError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{future::Future, path::PathBuf, pin::Pin};
@@ -67,6 +67,18 @@ impl BackendError {
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+}
+
+impl From<StoreError> for BackendError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Exists { .. } => BackendError::rejected(error.to_string())
+                .with_hint("nothing was written; use another name"),
+            error => BackendError::unavailable(error.to_string()).with_hint(
+                "check the permissions of the project folder and the space left on the disk",
+            ),
+        }
     }
 }
 

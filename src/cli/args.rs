@@ -41,6 +41,9 @@ pub struct Global {
     /// No progress on stderr, only errors and questions
     #[arg(long, short, global = true)]
     pub quiet: bool,
+    /// Let the project's agents/policy.yaml allow more than the built-in policy; the run's journal and report say what
+    #[arg(long, global = true)]
+    pub allow_loose_policy: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

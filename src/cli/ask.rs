@@ -3,11 +3,15 @@
 
 use crate::run::Asked;
 use crate::store::Question;
+use crate::untrusted::prose;
 use inquire::error::InquireError;
 use serde_json::Value;
 
 /// Asks one question; `Err` when the terminal cannot be used.
 pub fn ask(question: &Question) -> Result<Asked, String> {
+    if let Some(proposal) = &question.proposal {
+        eprint!("{}", super::report::proposal(proposal));
+    }
     let asked = if question.options.is_empty() {
         ask_text(question)
     } else {
@@ -22,8 +26,12 @@ pub fn ask(question: &Question) -> Result<Asked, String> {
 }
 
 fn ask_text(question: &Question) -> Result<Option<Value>, InquireError> {
-    let recommended = question.recommended.as_ref().map(super::progress::shown);
-    let mut prompt = inquire::Text::new(&question.text);
+    let recommended = question
+        .recommended
+        .as_ref()
+        .map(|value| prose(&super::progress::shown(value)));
+    let text = prose(&question.text);
+    let mut prompt = inquire::Text::new(&text);
     if let Some(text) = &recommended {
         prompt = prompt.with_default(text);
     }
@@ -65,7 +73,7 @@ fn ask_option(question: &Question) -> Result<Option<Value>, InquireError> {
             if question.recommended.as_ref() == Some(&o.value) {
                 label.push_str("  [recommended]");
             }
-            label
+            prose(&label)
         })
         .collect();
     let start = question
@@ -73,7 +81,8 @@ fn ask_option(question: &Question) -> Result<Option<Value>, InquireError> {
         .iter()
         .position(|o| Some(&o.value) == question.recommended.as_ref())
         .unwrap_or(0);
-    let choice = inquire::Select::new(&question.text, labels)
+    let text = prose(&question.text);
+    let choice = inquire::Select::new(&text, labels)
         .with_starting_cursor(start)
         .raw_prompt()?;
     Ok(question.options.get(choice.index).map(|o| o.value.clone()))

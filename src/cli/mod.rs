@@ -31,7 +31,18 @@ pub fn main(args: Vec<OsString>) -> anyhow::Result<u8> {
             } else {
                 Exit::Complete
             };
-            error.print()?;
+            if error.use_stderr() {
+                // It repeats what was typed, which may have been pasted from anywhere.
+                let text = error.render();
+                let text = if console::colors_enabled_stderr() {
+                    text.ansi().to_string()
+                } else {
+                    text.to_string()
+                };
+                eprint!("{}", output::plainly(&text, std::path::Path::new(".")));
+            } else {
+                error.print()?;
+            }
             return Ok(exit.code());
         }
     };

@@ -1,16 +1,24 @@
-//! The only place that prints. stdout carries the answer, stderr everything else.
+//! The only place that prints. stdout carries the answer, stderr everything else; neither shows a secret or steers a terminal.
 //! A closed pipe on stdout ends the program quietly; any other write error is a failure.
 
 use super::args::{Color, Global, OutputFormat};
 use super::error::{CliError, Exit};
+use crate::gateway::Redactor;
+use crate::gateway::redact::secret_values;
+use crate::untrusted;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 /// Where and how a command's answer is written.
 #[derive(Debug, Clone)]
 pub struct Output {
     pub format: OutputFormat,
     pub quiet: bool,
+    /// What no line may show: the environment's secrets and those of `.mcp.json`, besides what looks like one.
+    redactor: Redactor,
+    /// Said with every command like the two above; counts where the pack is loaded.
+    pub allow_loose_policy: bool,
 }
 
 impl Output {
@@ -30,7 +38,33 @@ impl Output {
         Output {
             format: global.output_format,
             quiet: global.quiet,
+            redactor: known_secrets(&global.project),
+            allow_loose_policy: global.allow_loose_policy,
         }
+    }
+
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// Text as stdout may show it.
+    fn shown(&self, text: &str) -> String {
+        untrusted::terminal(&self.redactor.text(text), console::colors_enabled())
+    }
+
+    /// Text as stderr may show it.
+    pub fn told(&self, text: &str) -> String {
+        untrusted::terminal(&self.redactor.text(text), console::colors_enabled_stderr())
+    }
+
+    fn json_line(&self, value: Value) -> String {
+        let value = self.redactor.strings(value);
+        untrusted::json(&value.to_string()).into_owned()
+    }
+
+    fn json_pages(&self, value: Value) -> String {
+        let text = serde_json::to_string_pretty(&self.redactor.strings(value)).unwrap_or_default();
+        untrusted::json(&text).into_owned()
     }
 
     pub fn is_text(&self) -> bool {
@@ -51,14 +85,14 @@ impl Output {
     ) -> Result<Exit, CliError> {
         match self.format {
             OutputFormat::Text => {
-                let mut text = text();
+                let mut text = self.shown(&text());
                 if !text.is_empty() && !text.ends_with('\n') {
                     text.push('\n');
                 }
                 write_bytes(text.as_bytes())?;
             }
             OutputFormat::Json => {
-                let mut line = serde_json::to_string_pretty(&json()).unwrap_or_default();
+                let mut line = self.json_pages(json());
                 line.push('\n');
                 write_bytes(line.as_bytes())?;
             }
@@ -93,12 +127,18 @@ impl Output {
         let mut line = serde_json::to_string_pretty(json)
             .map_err(|e| CliError::new(Exit::Internal, format!("cannot write the answer: {e}")))?;
         line.push('\n');
-        write_bytes(line.as_bytes())?;
+        // Rarely: a value that is known to be secret, in a text that was written without knowing it.
+        let safe = match serde_json::from_str(&line) {
+            Ok(value) if self.redactor.text(&line) != line => self.json_pages(value),
+            _ => untrusted::json(&line).into_owned(),
+        };
+        write_bytes(safe.as_bytes())?;
         Ok(exit)
     }
 
     /// Lines that a CI runner reads: with the text on stdout, beside JSON on stderr.
     pub fn commands(&self, lines: &str) -> Result<(), CliError> {
+        let lines = untrusted::terminal(&self.redactor.text(lines), false);
         if self.is_text() {
             return write_bytes(lines.as_bytes());
         }
@@ -109,7 +149,8 @@ impl Output {
     /// One line of `stream-json`; nothing in the other formats.
     pub fn stream(&self, event: &Value) -> Result<(), CliError> {
         if self.format == OutputFormat::StreamJson {
-            write_bytes(format!("{event}\n").as_bytes())?;
+            let line = self.json_line(event.clone());
+            write_bytes(format!("{line}\n").as_bytes())?;
         }
         Ok(())
     }
@@ -117,7 +158,7 @@ impl Output {
     /// Progress and remarks, on stderr.
     pub fn note(&self, text: &str) {
         if !self.quiet {
-            eprintln!("{text}");
+            eprintln!("{}", self.told(text));
         }
     }
 
@@ -126,18 +167,36 @@ impl Output {
         eprintln!(
             "{} {}",
             console::style("error:").for_stderr().red().bold(),
-            error.message
+            self.told(&error.message)
         );
         for hint in &error.hints {
+            let hint = self.told(hint);
             eprintln!("{} {hint}", console::style("hint:").for_stderr().cyan());
         }
         if self.format != OutputFormat::Text {
             let object = json!({"type": "result", "error": {"message": error.message, "hints": error.hints}, "exit_code": error.exit.code()});
-            if write_bytes(format!("{object}\n").as_bytes()).is_err() {
+            let line = self.json_line(object);
+            if write_bytes(format!("{line}\n").as_bytes()).is_err() {
                 // Nobody reads stdout any more; the message is on stderr.
             }
         }
     }
+}
+
+/// What is known to be secret here: the environment's by their names, and what stands in the project's `.mcp.json`.
+fn known_secrets(project: &Path) -> Redactor {
+    // A variable that is no text cannot be printed as one either.
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let variable = |name: &str| std::env::var(name).ok();
+    let known = secret_values(environment);
+    Redactor::new(known.chain(crate::mcp::secrets(project, &variable)))
+}
+
+/// Text for stderr before it is known what was typed.
+pub fn plainly(text: &str, project: &Path) -> String {
+    let text = known_secrets(project).text(text);
+    untrusted::terminal(&text, console::colors_enabled_stderr())
 }
 
 /// A reader that has gone (`| head`) is not an error: the program ends as `head` wanted.

@@ -1,7 +1,9 @@
 //! A run as it happens, on stderr: stages, agents, tools, questions, findings, cycles. With a terminal an indicatif
 //! spinner stays below the lines; without one there are only lines. Journal events are the one source.
 
+use super::output::Output;
 use crate::store::event::{Event, Record};
+use crate::untrusted;
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
@@ -12,13 +14,13 @@ const SHOWN: usize = 100;
 
 /// Writes lines for events; `spinner` only on a terminal.
 pub struct Progress {
-    quiet: bool,
+    out: Output,
     spinner: Option<ProgressBar>,
 }
 
 impl Progress {
-    pub fn new(quiet: bool) -> Self {
-        let spinner = (!quiet && console::user_attended_stderr()).then(|| {
+    pub fn new(out: &Output) -> Self {
+        let spinner = (!out.quiet && console::user_attended_stderr()).then(|| {
             let bar = ProgressBar::new_spinner();
             if let Ok(template) = ProgressStyle::with_template("{spinner:.cyan} {msg:.dim}") {
                 bar.set_style(template);
@@ -26,7 +28,10 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
-        Progress { quiet, spinner }
+        Progress {
+            out: out.clone(),
+            spinner,
+        }
     }
 
     pub fn record(&self, record: &Record) {
@@ -41,9 +46,10 @@ impl Progress {
     }
 
     pub fn line(&self, text: &str) {
-        if self.quiet {
+        if self.out.quiet {
             return;
         }
+        let text = self.out.told(text);
         match &self.spinner {
             Some(bar) => bar.println(text),
             None => eprintln!("{text}"),
@@ -74,20 +80,9 @@ pub fn plain(text: &str) -> String {
     out
 }
 
-/// Text from outside, whole, with control characters (ANSI escapes, bidi tricks, line breaks) made harmless.
+/// Text from outside, whole, on one line, with what steers or hides (ANSI escapes, bidi tricks) made harmless.
 pub fn plain_long(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            if c.is_control()
-                || ('\u{202a}'..='\u{202e}').contains(&c)
-                || ('\u{2066}'..='\u{2069}').contains(&c)
-            {
-                ' '
-            } else {
-                c
-            }
-        })
-        .collect()
+    untrusted::line(text)
 }
 
 /// The line for an event, or none when a person need not see it.
@@ -111,13 +106,13 @@ pub fn line(event: &Event) -> Option<String> {
             style("▶").for_stderr().cyan().bold(),
             style(to).for_stderr().bold()
         )),
-        Event::StepStarted { step } => Some(format!("  {}", style(step).for_stderr().dim())),
+        Event::StepStarted { step } => Some(format!("  {}", style(plain(step)).for_stderr().dim())),
         Event::ToolIntent {
             role, call, expect, ..
         } => {
             let head = format!(
                 "    {role} → {} {}",
-                call.name,
+                plain(&call.name),
                 style(arguments(&call.arguments)).for_stderr().dim()
             );
             match expect
@@ -135,7 +130,8 @@ pub fn line(event: &Event) -> Option<String> {
             node_count,
             ..
         } => Some(format!(
-            "    snapshot of {workflow_id} ({node_count} nodes)"
+            "    snapshot of {} ({node_count} nodes)",
+            plain(workflow_id)
         )),
         Event::QuestionAsked { question, .. } => Some(format!(
             "    {} {}",
@@ -153,16 +149,18 @@ pub fn line(event: &Event) -> Option<String> {
                 .and_then(|v| v.as_str().map(str::to_owned))
                 .unwrap_or_default();
             Some(format!(
-                "    {} {question_id}: {} ({by})",
+                "    {} {}: {} ({by})",
                 style("✓").for_stderr().green(),
+                plain(question_id),
                 plain(&shown(value))
             ))
         }
         Event::PatchRefused {
             agent, field, rule, ..
         } => Some(format!(
-            "    {} {agent} may not write {field}: {}",
+            "    {} {agent} may not write {}: {}",
             style("✗").for_stderr().red(),
+            plain(field),
             plain(rule)
         )),
         Event::StatePatched { patch, .. } => findings_line(patch),
@@ -175,7 +173,11 @@ pub fn line(event: &Event) -> Option<String> {
             workflow_id,
             to_snapshot,
             ..
-        } => Some(format!("    {workflow_id} put back to {to_snapshot}")),
+        } => Some(format!(
+            "    {} put back to {}",
+            plain(workflow_id),
+            plain(to_snapshot)
+        )),
         Event::RunEnded { .. }
         | Event::ActivationStarted { .. }
         | Event::ActivationEnded { .. }
@@ -220,7 +222,7 @@ fn tool_line(result: &crate::model::ToolResult) -> String {
     };
     format!(
         "    {mark} {} {}",
-        result.name,
+        plain(&result.name),
         style(plain(&text)).for_stderr().dim()
     )
 }
@@ -231,7 +233,8 @@ fn findings_line(patch: &serde_json::Map<String, Value>) -> Option<String> {
     let status = report.get("status")?.as_str()?;
     let count = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or(0);
     let mut text = format!(
-        "    qa: {status}, {} errors, {} warnings",
+        "    qa: {}, {} errors, {} warnings",
+        plain(status),
         count("error_count"),
         count("warning_count")
     );

@@ -4,7 +4,8 @@
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::n8n::{self, Workflow};
 use crate::run::RunReport;
-use crate::store::{Outcome, Question};
+use crate::store::{Outcome, Proposal, Question};
+use crate::untrusted::prose;
 use console::style;
 use serde_json::Value;
 
@@ -23,13 +24,20 @@ pub fn text(report: &RunReport, workflow: Option<&Workflow>) -> String {
         ));
         out.push('\n');
         if let Some(file) = &built.file {
+            let file = plain(file);
             out.push_str(&format!("file: {file} (imports into n8n as it is)\n"));
         } else {
-            out.push_str(&format!("workflow: {}\n", built.id));
+            out.push_str(&format!("workflow: {}\n", plain(&built.id)));
         }
     }
     checked(report, &mut out);
     open_points(report, &mut out);
+    for loosened in &report.policy_loosened {
+        out.push_str(&format!(
+            "policy loosened by the project: {}\n",
+            plain_long(loosened)
+        ));
+    }
     ending(report, &mut out);
     out
 }
@@ -54,7 +62,7 @@ fn checked(report: &RunReport, out: &mut String) {
             .unwrap_or("the embedded backend has no n8n to run it on");
         out.push_str(&format!(
             "not checked: it was not executed ({})\n",
-            plain_long(why)
+            prose(why)
         ));
     }
     let findings = report
@@ -66,10 +74,10 @@ fn checked(report: &RunReport, out: &mut String) {
         let field = |key: &str| finding.get(key).and_then(Value::as_str).unwrap_or("");
         out.push_str(&format!(
             "  {} {} [{}] {}\n",
-            field("severity"),
-            field("code"),
-            plain(field("node")),
-            plain_long(field("message"))
+            plain(field("severity")),
+            plain(field("code")),
+            prose(&plain(field("node"))),
+            prose(field("message"))
         ));
     }
 }
@@ -90,12 +98,8 @@ fn open_points(report: &RunReport, out: &mut String) {
         for item in &todo {
             let field = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or("");
             match field("node") {
-                "" => out.push_str(&format!("  - {}\n", plain_long(field("text")))),
-                node => out.push_str(&format!(
-                    "  - [{}] {}\n",
-                    plain(node),
-                    plain_long(field("text"))
-                )),
+                "" => out.push_str(&format!("  - {}\n", prose(field("text")))),
+                node => out.push_str(&format!("  - [{}] {}\n", plain(node), prose(field("text")))),
             }
         }
     }
@@ -103,7 +107,7 @@ fn open_points(report: &RunReport, out: &mut String) {
     if !notes.is_empty() {
         out.push_str("good to know:\n");
         for note in notes.iter().filter_map(Value::as_str) {
-            out.push_str(&format!("  - {}\n", plain_long(note)));
+            out.push_str(&format!("  - {}\n", prose(note)));
         }
     }
 }
@@ -113,7 +117,7 @@ fn ending(report: &RunReport, out: &mut String) {
     match report.outcome {
         Outcome::Complete => {
             if let Some(built) = &report.workflow {
-                let target = built.file.as_deref().unwrap_or(&built.id);
+                let target = plain(built.file.as_deref().unwrap_or(&built.id));
                 out.push_str(&format!("next: agentctl build --workflow {target} \"…\" to change it, agentctl undo {run} to take it back\n"));
             }
         }
@@ -128,20 +132,20 @@ fn ending(report: &RunReport, out: &mut String) {
             out.push_str(&format!(
                 "{} {}\n",
                 style("refused:").red().bold(),
-                plain_long(&report.message)
+                prose(&report.message)
             ));
             for alternative in alternatives(report) {
-                out.push_str(&format!("  instead: {}\n", plain_long(&alternative)));
+                out.push_str(&format!("  instead: {}\n", prose(&alternative)));
             }
         }
         Outcome::Blocked => {
             out.push_str(&format!(
                 "{} {}\n",
                 style("blocked:").red().bold(),
-                plain_long(&report.message)
+                prose(&report.message)
             ));
             if let Some(cause) = report.state.get("root_cause") {
-                out.push_str(&format!("root cause: {}\n", plain_long(&shown(cause))));
+                out.push_str(&format!("root cause: {}\n", prose(&shown(cause))));
             }
             out.push_str(&format!(
                 "next: agentctl runs show {run}, or agentctl undo {run}\n"
@@ -155,7 +159,7 @@ fn ending(report: &RunReport, out: &mut String) {
             out.push_str(&format!(
                 "{} {}\n",
                 style("failed:").red().bold(),
-                plain_long(&report.message)
+                prose(&report.message)
             ));
             out.push_str(&format!(
                 "next: agentctl runs show {run}, then agentctl resume {run}\n"
@@ -193,10 +197,13 @@ pub fn questions(questions: &[Question]) -> String {
     for question in questions {
         out.push_str(&format!(
             "  {} ({}) {}\n",
-            style(&question.id).bold(),
-            question.topic,
-            plain_long(&question.text)
+            style(plain(&question.id)).bold(),
+            plain(&question.topic),
+            prose(&question.text)
         ));
+        if let Some(proposal) = &question.proposal {
+            out.push_str(&self::proposal(proposal));
+        }
         for option in &question.options {
             let fit = option
                 .fit_score
@@ -205,12 +212,12 @@ pub fn questions(questions: &[Question]) -> String {
             let detail = option
                 .detail
                 .as_deref()
-                .map(|d| format!(" – {}", plain_long(d)))
+                .map(|d| format!(" – {}", prose(d)))
                 .unwrap_or_default();
             out.push_str(&format!(
                 "      {} = {}{fit}{detail}\n",
                 plain(&shown(&option.value)),
-                plain_long(&option.label)
+                prose(&option.label)
             ));
         }
         if let Some(recommended) = &question.recommended {
@@ -226,19 +233,35 @@ pub fn questions(questions: &[Question]) -> String {
     out
 }
 
+/// The exact call that waits for approval, and what it would change.
+pub fn proposal(proposal: &Proposal) -> String {
+    let mut out = format!(
+        "      call: {} → {} {}\n      rule: {}; an answer counts until {}\n",
+        plain(&proposal.role),
+        plain(&proposal.tool),
+        plain_long(&proposal.arguments.to_string()),
+        plain(&proposal.rule),
+        plain(&proposal.expires_at),
+    );
+    for line in proposal.diff.iter().flat_map(|diff| diff.lines()) {
+        out.push_str(&format!("      {}\n", plain_long(line)));
+    }
+    out
+}
+
 /// The command that answers, filled in as far as it can be.
 fn answer_command(run: &str, questions: &[Question]) -> String {
     let pairs: Vec<String> = questions
         .iter()
         .filter(|q| q.required)
         .map(|q| {
-            format!(
-                "{}={}",
-                q.id,
-                q.recommended
-                    .as_ref()
-                    .map_or_else(|| "…".to_owned(), |v| quote(&shown(v)))
-            )
+            // An approval's command is one that approves; nobody runs it but a person.
+            let value = match (&q.recommended, &q.approves) {
+                (Some(value), _) => quote(&prose(&shown(value))),
+                (None, Some(_)) => "approve".to_owned(),
+                (None, None) => "…".to_owned(),
+            };
+            format!("{}={value}", plain(&q.id))
         })
         .collect();
     format!("agentctl answer {run} {}", pairs.join(" "))

@@ -6,7 +6,7 @@ use super::error::{CliError, Exit};
 use super::output::Output;
 use super::progress::{Progress, plain_long};
 use crate::backend::EmbeddedBackend;
-use crate::gateway::{Gateway, Redactor};
+use crate::gateway::Gateway;
 use crate::knowledge::Knowledge;
 use crate::mcp::{self, Pins, Servers};
 use crate::model::offline::OfflineModel;
@@ -50,7 +50,7 @@ impl Session {
             Knowledge::new(root, skills),
             crate::cli::catalog_file::of(root)?,
         )
-        .with_redactor(Redactor::from_variables(std::env::vars()));
+        .with_redactor(out.redactor().clone());
         let gateway = match foreign_tools(root, &pack)? {
             Some(servers) => gateway.with_foreign(Arc::new(servers)),
             None => gateway,
@@ -111,7 +111,15 @@ fn foreign_tools(root: &Path, pack: &Pack) -> Result<Option<Servers>, CliError> 
 
 /// The pack of a project; all of its mistakes at once, its warnings on stderr.
 pub fn load_pack(root: &Path, out: &Output) -> Result<Pack, CliError> {
-    let pack = pack::load(root).map_err(|errors| CliError::usage(errors.to_string()).hint("agentctl agents check lists the same; a project file overrides the built-in one of the same name"))?;
+    let options = pack::LoadOptions {
+        allow_loosen: out.allow_loose_policy,
+    };
+    let pack = pack::load_with(root, options).map_err(|errors| CliError::usage(errors.to_string()).hint("agentctl agents check lists the same; a project file overrides the built-in one of the same name"))?;
+    for loosened in pack.policy.loosened() {
+        out.note(&format!(
+            "warning: the project loosens the policy: {loosened}"
+        ));
+    }
     for warning in &pack.warnings {
         out.note(&format!("warning: {warning}"));
     }
@@ -179,31 +187,54 @@ pub fn answering(options: &AnswerOptions) -> Result<Answering, CliError> {
 
 /// Runs an activation on a runtime of its own; Ctrl-C and SIGTERM stop it between two actions, a second one at once.
 pub fn block_on<T>(cancel: &Cancel, work: impl Future<Output = T>) -> Result<T, CliError> {
+    let broken =
+        |e: std::io::Error| CliError::new(Exit::Internal, format!("cannot start the runtime: {e}"));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|e| CliError::new(Exit::Internal, format!("cannot start the runtime: {e}")))?;
-    let cancel = cancel.clone();
-    let done = runtime.block_on(async move {
-        let signals = tokio::spawn(watch_signals(cancel));
-        let done = work.await;
-        signals.abort();
-        done
-    });
+        .map_err(broken)?;
+    listen(cancel.clone()).map_err(broken)?;
+    let done = runtime.block_on(work);
     // A thread that still waits for a line of stdin is not waited for.
     runtime.shutdown_background();
     Ok(done)
 }
 
-async fn watch_signals(cancel: Cancel) {
-    let Ok(mut terminate) =
-        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
-    else {
-        return;
+/// Signals are heard on a thread of their own: the run's may be busy, or stuck in a write that nobody reads. When this comes
+/// back they are heard.
+fn listen(cancel: Cancel) -> std::io::Result<()> {
+    let (ready, is_ready) = std::sync::mpsc::channel();
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            match runtime {
+                Ok(runtime) => runtime.block_on(watch_signals(cancel, &ready)),
+                Err(error) => drop(ready.send(Err(error))),
+            }
+        })?;
+    // A listener that is gone without a word has failed.
+    is_ready
+        .recv()
+        .unwrap_or_else(|_| Err(std::io::Error::other("no signals can be heard")))
+}
+
+async fn watch_signals(cancel: Cancel, ready: &std::sync::mpsc::Sender<std::io::Result<()>>) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let both = signal(SignalKind::interrupt())
+        .and_then(|interrupt| Ok((interrupt, signal(SignalKind::terminate())?)));
+    let (mut interrupt, mut terminate) = match both {
+        Ok(both) => both,
+        Err(error) => return drop(ready.send(Err(error))),
     };
+    if ready.send(Ok(())).is_err() {
+        return;
+    }
     loop {
         let cause = tokio::select! {
-            done = tokio::signal::ctrl_c() => match done { Ok(()) => Cause::Interrupt, Err(_) => return },
+            _ = interrupt.recv() => Cause::Interrupt,
             _ = terminate.recv() => Cause::Terminate,
         };
         if !cancel.request(cause) {
@@ -229,7 +260,7 @@ impl<'a> Watcher<'a> {
     pub fn new(out: &'a Output) -> Self {
         Watcher {
             out,
-            progress: Arc::new(Progress::new(out.quiet)),
+            progress: Arc::new(Progress::new(out)),
             failed: None,
         }
     }

@@ -1,10 +1,10 @@
 //! One call through the door, from the model's text to the journaled result. The order is fixed: name, permission, arguments,
 //! budget, guards, snapshot, intent, call, read back, result.
 
-use super::approval::{Ask, Asked, approved, settle_ask};
+use super::approval::{Ask, Asked, Shown, approved, settle_ask};
 use super::content::{Outcome, backend_failure, refusal};
 use super::guards::{self, deny};
-use super::plan::Planned;
+use super::plan::{Plan, Planned, bound};
 use super::redact::{clean, clean_text, holds_mark};
 use super::tools::{self, Request, Tool};
 use super::{CallContext, Gateway, GatewayError, Settled, strict_json, untrusted};
@@ -63,7 +63,7 @@ impl Gateway {
             return self.refuse(cx, &journaled, deny(guards::REPEAT, reason));
         }
         let exact = json!({"role": cx.role, "tool": tool.name(), "arguments": args});
-        let permission = Reserved {
+        let mut permission = Reserved {
             decision,
             what: format!("call {}", tool.name()),
             subject: exact.clone(),
@@ -71,7 +71,7 @@ impl Gateway {
         };
 
         if !tool.mutates() {
-            return match self.verdict(cx, vec![permission]) {
+            return match self.verdict(cx, &[permission], &journaled, None) {
                 Verdict::Go(decision) => {
                     self.intent(cx, &journaled, decision, None, false)?;
                     let outcome = self.read(cx, &request).await;
@@ -100,6 +100,10 @@ impl Gateway {
             mut reserved,
             expect,
         } = planned;
+        if let Some(at) = plan.target() {
+            // What may be done to a workflow may be done to it as it is now.
+            permission.subject = bound(&exact, at);
+        }
         reserved.insert(0, permission);
         if let Some((existing, deletes)) = plan.touches() {
             let decision = guards::workflow(cx.guards.only_workflow(), existing, deletes);
@@ -110,7 +114,7 @@ impl Gateway {
                 recommended: None,
             });
         }
-        let decision = match self.verdict(cx, reserved) {
+        let decision = match self.verdict(cx, &reserved, &journaled, Some(&plan)) {
             Verdict::Go(decision) => decision,
             Verdict::Refuse(decision) => return self.refuse(cx, &journaled, decision),
             Verdict::Ask(question) => return Ok(Settled::NeedsApproval(question)),
@@ -160,15 +164,21 @@ impl Gateway {
         Ok((tool, args, decision))
     }
 
-    /// Denials first; then each decision to ask must have its answer, one question at a time.
-    pub(super) fn verdict(&self, cx: &CallContext<'_>, reserved: Vec<Reserved>) -> Verdict {
+    /// Denials first; then each decision to ask must have its answer, one question at a time. `plan`: what the call would do.
+    pub(super) fn verdict(
+        &self,
+        cx: &CallContext<'_>,
+        reserved: &[Reserved],
+        call: &ToolCall,
+        plan: Option<&Plan>,
+    ) -> Verdict {
         let denied = |r: &&Reserved| matches!(r.decision, Decision::Deny { .. });
         if let Some(refused) = reserved.iter().find(denied) {
             return Verdict::Refuse(refused.decision.clone());
         }
         let mut allowed_by = None;
         let mut approvals: Vec<String> = Vec::new();
-        for item in &reserved {
+        for item in reserved {
             let (rule, reason) = match &item.decision {
                 Decision::Ask { rule, reason } => (rule, reason),
                 other => {
@@ -181,10 +191,12 @@ impl Gateway {
                 rule,
                 reason,
                 what: &item.what,
-                subject: item.subject.clone(),
-                recommended: item.recommended.clone(),
+                subject: &item.subject,
+                recommended: item.recommended.as_ref(),
             };
-            match settle_ask(cx.guards, cx.can_ask, &ask) {
+            let now = cx.recorder.now();
+            let open = || (self.shown(cx.role, call, plan), self.expiry(now));
+            match settle_ask(cx.guards, cx.can_ask, now, &ask, open) {
                 Asked::Allowed => approvals.push(rule.clone()),
                 Asked::Refused(decision) => return Verdict::Refuse(decision),
                 Asked::Open(mut question) => {
@@ -200,6 +212,24 @@ impl Gateway {
             Some(decision) => Verdict::Go(decision),
             None => Verdict::Refuse(deny("policy", "nothing decided this call")),
         }
+    }
+
+    /// The call as the user is shown it. `call` is what the journal keeps: its secrets are hidden.
+    fn shown(&self, role: &str, call: &ToolCall, plan: Option<&Plan>) -> Shown {
+        let arguments = serde_json::from_str(&call.arguments)
+            .unwrap_or_else(|_| Value::String(call.arguments.clone()));
+        Shown {
+            role: role.to_owned(),
+            tool: call.name.clone(),
+            arguments: clean(&self.redactor, arguments),
+            diff: plan.and_then(|plan| self.plan_diff(plan)),
+        }
+    }
+
+    fn expiry(&self, now: jiff::Timestamp) -> jiff::Timestamp {
+        let seconds = i64::try_from(self.policy.limits().max_approval_seconds).unwrap_or(i64::MAX);
+        now.checked_add(jiff::SignedDuration::from_secs(seconds))
+            .unwrap_or(jiff::Timestamp::MAX)
     }
 
     pub(super) fn intent(

@@ -114,7 +114,7 @@ impl Gateway {
             }),
             recommended: None,
         };
-        let decision = match self.verdict(cx, vec![permission]) {
+        let decision = match self.verdict(cx, &[permission], journaled, None) {
             Verdict::Go(decision) => decision,
             Verdict::Refuse(decision) => return self.refuse(cx, journaled, decision),
             Verdict::Ask(question) => return Ok(Settled::NeedsApproval(question)),

@@ -15,10 +15,11 @@ mod plan;
 mod reads;
 pub mod redact;
 mod settle;
+mod shown;
 mod skills;
 pub mod tools;
-pub mod untrusted;
 
+pub use crate::untrusted;
 pub use approval::approval_hash;
 pub use foreign::{ApprovedTool, ForeignTools};
 pub use guard_state::{GuardState, SnapshotMark, Validation};

@@ -164,3 +164,83 @@ fn every_pattern_is_a_regex_and_has_its_sign() {
         assert!(matching.into_iter().any(|p| p.may_be_in(&secret)), "{kind}");
     }
 }
+
+#[test]
+fn a_known_value_is_hidden_in_every_coat_and_split() {
+    use base64::Engine as _;
+    let secret = "opaque\"value+1/2";
+    let redactor = Redactor::new([secret.to_owned()]);
+    let base64 = |text: &str| base64::engine::general_purpose::STANDARD.encode(text);
+    let hex: String = secret.bytes().map(|b| format!("{b:02x}")).collect();
+    for coat in [
+        secret.to_owned(),
+        json!(secret).to_string(),
+        json!(json!({ "a": secret }).to_string()).to_string(),
+        "https://x.test/?a=opaque%22value%2B1%2F2".to_owned(),
+        "https://x.test/?a=opaque%22value%2b1%2f2".to_owned(),
+        "opaque&quot;value+1/2".to_owned(),
+        hex,
+        base64(secret),
+        base64(&format!("user:{secret}")),
+        base64(&format!("ab{secret} and more")),
+    ] {
+        let hidden = redactor.text(&coat);
+        assert!(hidden.contains(MARK), "{coat} became {hidden}");
+    }
+    assert_eq!(
+        redactor.value(json!({"a": "opaque\"va", "n": 1, "b": "lue+1/2", "c": "kept"})),
+        json!({"a": "[redacted:split]", "n": 1, "b": "[redacted:split]", "c": "kept"})
+    );
+    assert_eq!(
+        redactor.value(json!(["x", "opaque\"value", "+1/2"])),
+        json!(["x", "[redacted:split]", "[redacted:split]"])
+    );
+}
+
+#[test]
+fn a_shape_is_known_in_a_coat_and_split() {
+    use base64::Engine as _;
+    let redactor = Redactor::default();
+    let (_, key) = secrets().swap_remove(3);
+    let coded = base64::engine::general_purpose::STANDARD.encode(format!("token {key}"));
+    assert_eq!(
+        redactor.text(&format!("x {coded} y")),
+        "x [redacted:coded] y"
+    );
+    let (start, end) = key.split_at(12);
+    assert_eq!(
+        redactor.value(json!([start, end])),
+        json!(["[redacted:split]", "[redacted:split]"])
+    );
+}
+
+#[test]
+fn a_doubtful_key_hides_what_looks_random_only() {
+    let redactor = Redactor::default();
+    let random = "f3Kq9ZxP2mWn8LtR";
+    assert_eq!(
+        redactor.value(json!({
+            "token": random, "botToken": random, "key": "n8n-nodes-base.googleSheets", "tokenType": random,
+            "auth": "headerAuth", "secret": "={{ $json.secret1234567890 }}",
+            "options": [{"name": "Password", "value": "password"}, {"name": "Authorization", "value": format!("Token {random}")}],
+        })),
+        json!({
+            "token": "[redacted:value]", "botToken": "[redacted:value]", "key": "n8n-nodes-base.googleSheets", "tokenType": random,
+            "auth": "headerAuth", "secret": "={{ $json.secret1234567890 }}",
+            "options": [{"name": "Password", "value": "password"}, {"name": "Authorization", "value": "[redacted:value]"}],
+        })
+    );
+}
+
+#[test]
+fn an_event_keeps_its_form_and_loses_its_secret() {
+    let redactor = Redactor::new(["opaque-value-1".to_owned()]);
+    let event = |error: &str| Event::StepFailed {
+        step: "make".into(),
+        error: error.into(),
+    };
+    assert_eq!(
+        redactor.event(event("it said opaque-value-1")).unwrap(),
+        event("it said [redacted:known]")
+    );
+}

@@ -2,11 +2,14 @@
 //! The index is what one searches; an entry is read by its id, never the whole file.
 
 use super::{KnowledgeError, shown};
-use crate::store::write_atomic;
+use crate::store::{Existing, Files, Found};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "docs/learning";
+const INDEX: &str = "LEARNINGS-INDEX.md";
+const ENTRIES: &str = "LEARNINGS.md";
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 const MAX_TITLE: usize = 120;
 const MAX_FIELD: usize = 2_000;
 
@@ -45,21 +48,49 @@ pub struct NewLearning {
 
 #[derive(Debug, Clone)]
 pub(super) struct Learnings {
-    index: PathBuf,
-    entries: PathBuf,
+    project: PathBuf,
 }
 
 impl Learnings {
     pub fn new(project: &Path) -> Self {
-        let folder = project.join(FOLDER);
         Learnings {
-            index: folder.join("LEARNINGS-INDEX.md"),
-            entries: folder.join("LEARNINGS.md"),
+            project: project.to_owned(),
         }
     }
 
     pub fn index_text(&self) -> Result<Option<String>, KnowledgeError> {
-        read(&self.index)
+        self.text(INDEX)
+    }
+
+    /// A file of the folder. Neither a link in its place nor one on the way leads out of the project.
+    fn text(&self, name: &str) -> Result<Option<String>, KnowledgeError> {
+        let path = Path::new(FOLDER).join(name);
+        let unreadable = |reason: String| KnowledgeError::Unreadable {
+            path: shown(&path),
+            reason,
+        };
+        if !self.project.is_dir() {
+            return Ok(None);
+        }
+        let files = Files::open(&self.project).map_err(|e| unreadable(e.to_string()))?;
+        match files.read(&path, MAX_BYTES) {
+            Ok(Found::Bytes(bytes)) => String::from_utf8(bytes)
+                .map(Some)
+                .map_err(|_| unreadable("it is not UTF-8 text".to_owned())),
+            Ok(Found::Missing) => Ok(None),
+            Ok(Found::Odd(why)) => Err(unreadable(why)),
+            Err(e) => Err(unreadable(e.to_string())),
+        }
+    }
+
+    fn keep(&self, name: &str, text: &str) -> Result<(), KnowledgeError> {
+        let path = Path::new(FOLDER).join(name);
+        Files::open(&self.project)
+            .and_then(|files| files.write(&path, text.as_bytes(), Existing::Replace))
+            .map_err(|e| KnowledgeError::Unwritable {
+                path: shown(&path),
+                reason: e.to_string(),
+            })
     }
 
     pub fn search(&self, query: &str, limit: usize) -> Result<Vec<IndexLine>, KnowledgeError> {
@@ -88,7 +119,7 @@ impl Learnings {
     }
 
     pub fn read(&self, ids: &[String]) -> Result<(Vec<Learning>, Vec<String>), KnowledgeError> {
-        let all = parse(&read(&self.entries)?.unwrap_or_default());
+        let all = parse(&self.text(ENTRIES)?.unwrap_or_default());
         let mut found = Vec::new();
         let mut missing = Vec::new();
         for id in ids {
@@ -103,7 +134,9 @@ impl Learnings {
     pub fn add(&self, entry: &NewLearning) -> Result<String, KnowledgeError> {
         let title = title_of(entry)?;
         let fields = fields_of(entry)?;
-        let text = read(&self.entries)?.unwrap_or_else(|| "# Learnings\n".to_owned());
+        let text = self
+            .text(ENTRIES)?
+            .unwrap_or_else(|| "# Learnings\n".to_owned());
         let index = self
             .index_text()?
             .unwrap_or_else(|| "# Learnings index\n".to_owned());
@@ -121,13 +154,13 @@ impl Learnings {
             None => {
                 let id = next_id(&known, &index);
                 let grown = format!("{}\n\n## {id}: {title}\n{fields}\n", text.trim_end());
-                write(&self.entries, &grown)?;
+                self.keep(ENTRIES, &grown)?;
                 id
             }
         };
         // A kill between the two files leaves an entry without its line; writing the same entry again mends that.
         if !index.lines().filter_map(index_line).any(|l| l.id == id) {
-            write(&self.index, &with_line(&index, &id, &title, entry))?;
+            self.keep(INDEX, &with_line(&index, &id, &title, entry))?;
         }
         Ok(id)
     }
@@ -240,24 +273,6 @@ fn with_line(index: &str, id: &str, title: &str, entry: &NewLearning) -> String 
     text
 }
 
-fn read(path: &Path) -> Result<Option<String>, KnowledgeError> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(KnowledgeError::Unreadable {
-            path: shown(path),
-            reason: e.to_string(),
-        }),
-    }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), KnowledgeError> {
-    write_atomic(path, text.as_bytes()).map_err(|e| KnowledgeError::Unwritable {
-        path: shown(path),
-        reason: e.to_string(),
-    })
-}
-
 /// `L-` and digits at the start of the text; the rest comes back too.
 fn leading_id(text: &str) -> Option<(&str, &str)> {
     let digits = text.strip_prefix("L-")?;
@@ -321,7 +336,10 @@ fn next_id(known: &[Learning], index: &str) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    crate::untrusted::text(text)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn words(text: &str) -> BTreeSet<String> {

@@ -1,6 +1,7 @@
 //! Skills: a folder with a SKILL.md and files beside it, compiled in or on disk. Text is read when it is asked for.
 
 use super::KnowledgeError;
+use crate::store::{Found, Links, has_other_names, read_below};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use std::borrow::Cow;
@@ -103,7 +104,7 @@ fn inside(path: &str) -> Result<PathBuf, KnowledgeError> {
     Ok(clean)
 }
 
-/// Reads below the folder's own handle: neither a link nor a race can lead out of it.
+/// Reads below the folder's own handle: neither a link nor a race can lead out of it, and a pipe is not waited for.
 fn read_inside(folder: &Path, inside: &Path, asked: &str) -> Result<Vec<u8>, KnowledgeError> {
     let unreadable = |reason: String| KnowledgeError::Unreadable {
         path: asked.to_owned(),
@@ -111,21 +112,22 @@ fn read_inside(folder: &Path, inside: &Path, asked: &str) -> Result<Vec<u8>, Kno
     };
     let dir = Dir::open_ambient_dir(folder, ambient_authority())
         .map_err(|e| unreadable(e.to_string()))?;
-    let meta = dir.metadata(inside).map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => KnowledgeError::NotFound {
+    // A second name may be that of a file outside, which no path shows.
+    if has_other_names(&dir, inside) {
+        return Err(unreadable(
+            "it is the same file as another one (a hard link); copy it".to_owned(),
+        ));
+    }
+    match read_below(&dir, inside, MAX_BYTES, Links::Follow) {
+        Ok(Found::Bytes(bytes)) => Ok(bytes),
+        Ok(Found::Odd(why)) => Err(unreadable(why)),
+        Ok(Found::Missing) => Err(KnowledgeError::NotFound {
             what: "skill file",
             name: asked.to_owned(),
             known: on_disk(folder),
-        },
-        _ => unreadable(e.to_string()),
-    })?;
-    if !meta.is_file() {
-        return Err(unreadable("it is not a regular file".to_owned()));
+        }),
+        Err(e) => Err(unreadable(e.to_string())),
     }
-    if meta.len() > MAX_BYTES {
-        return Err(unreadable(format!("it is larger than {MAX_BYTES} bytes")));
-    }
-    dir.read(inside).map_err(|e| unreadable(e.to_string()))
 }
 
 /// The files of a folder, links not followed. A folder that cannot be walked has none to offer.

@@ -93,7 +93,7 @@ pub fn read(
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<McpConfig>, McpConfigError> {
     let path = project.join(FILE);
-    match std::fs::read_to_string(&path) {
+    match crate::store::read_regular_text(&path, 4 * 1024 * 1024) {
         Ok(text) => parse(&text, Path::new(FILE), variable).map(Some),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(McpConfigError::Io { path, source }),

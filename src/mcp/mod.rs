@@ -10,6 +10,7 @@ mod frame;
 mod health;
 mod http;
 mod key_lines;
+mod known;
 mod pins;
 mod probe;
 mod secret;
@@ -22,6 +23,7 @@ pub use config::{FILE, McpConfig, McpConfigError, McpServer, McpTransport, Note,
 pub use edit::{EditError, switched, switches};
 pub use frame::{MAX_DEPTH, MAX_MESSAGE};
 pub use health::{N8nHealth, n8n_health, n8n_urls};
+pub use known::secrets;
 pub use pins::{Pin, PinChange, Pins, PinsError, tool_hash};
 pub use probe::{ProbeOutcome, ServerStatus, probe, probe_all};
 pub use secret::Secret;

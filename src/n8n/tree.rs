@@ -137,33 +137,36 @@ impl<'a> View<'a> {
     }
 
     fn write(&self, line: &Line, is_new: bool, text: &mut String) {
-        text.push_str(&line.indent);
+        let mut row = String::new();
+        row.push_str(&line.indent);
         if !line.is_root {
-            text.push_str(if line.is_last { "└─ " } else { "├─ " });
+            row.push_str(if line.is_last { "└─ " } else { "├─ " });
         }
         if let Some(kind) = line.sub_kind {
-            text.push_str(&format!("⊂ {kind}: "));
+            row.push_str(&format!("⊂ {kind}: "));
         }
         if let Some(label) = &line.label {
-            text.push_str(&format!("{label} → "));
+            row.push_str(&format!("{label} → "));
         }
         if !is_new {
-            text.push_str("↪ ");
+            row.push_str("↪ ");
         }
-        text.push_str(line.name);
+        row.push_str(line.name);
         if is_new && let Some(node) = self.by_name.get(line.name) {
-            text.push_str(&format!(" · {}", short_type(node.node_type())));
+            row.push_str(&format!(" · {}", short_type(node.node_type())));
             let shown = telling(node);
             if !shown.is_empty() {
-                text.push_str(&format!(" ({})", shown.join(", ")));
+                row.push_str(&format!(" ({})", shown.join(", ")));
             }
             if node.disabled() {
-                text.push_str(" [disabled]");
+                row.push_str(" [disabled]");
             }
         }
         if line.input > 0 {
-            text.push_str(&format!(" at input {}", line.input));
+            row.push_str(&format!(" at input {}", line.input));
         }
+        // Names come from outside: one line each, whatever is in them.
+        text.push_str(&crate::untrusted::line(&row));
         text.push('\n');
     }
 
@@ -284,6 +287,8 @@ fn short_value(value: &Value) -> Option<String> {
         }
         _ => return None,
     };
+    // Hidden before it is cut: half a key is still half a key, and no longer looks like one.
+    let text = crate::secrets::mask(&text);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.is_empty() {
         return None;

@@ -2,6 +2,7 @@
 
 use super::frontmatter::{self, Frontmatter};
 use super::{Source, embedded, unreadable};
+use crate::store::read_regular_text;
 use crate::yaml::{Entry, Node, Place, Problem, Problems};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -90,7 +91,7 @@ pub(super) fn sources(project: &Path, problems: &mut Vec<Problem>) -> IndexMap<S
                     continue;
                 }
                 let file = format!("agents/{name}");
-                match std::fs::read_to_string(&path) {
+                match read_regular_text(&path, super::MAX_BYTES) {
                     Ok(text) => {
                         sources.insert(name, Source { file, text });
                     }

@@ -4,6 +4,7 @@
 mod agents;
 mod embedded;
 mod frontmatter;
+mod keys;
 mod skills;
 
 #[cfg(test)]
@@ -14,6 +15,7 @@ pub use skills::{SkillHead, SkillSource};
 
 use crate::flow::{self, Flow, Known};
 use crate::policy::{NATIVE_TOOLS, Policy, split_foreign};
+use crate::store::read_regular_text;
 use crate::yaml::{Place, Problem};
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
@@ -57,6 +59,9 @@ impl fmt::Display for PackErrors {
         Ok(())
     }
 }
+
+/// No file of a pack is this long.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// One text of a pack. `file` is how messages call it: the path below the project, or `built-in agents/x.md`.
 #[derive(Debug, Clone)]
@@ -130,6 +135,24 @@ pub fn load_with(project: &Path, options: LoadOptions) -> Result<Pack, PackError
     };
     if let (Some(flow), Some(policy)) = (&flow, &policy) {
         tool_steps(flow, policy, &flow_source.file, &mut problems);
+    }
+
+    let project_texts = sources
+        .values()
+        .chain(project_policy.as_ref())
+        .chain([&flow_source])
+        .filter(|source| !source.file.starts_with("built-in"));
+    for source in project_texts {
+        keys::in_text(&source.file, &source.text, &mut problems);
+    }
+    for skill in &skills {
+        if let SkillSource::Project(folder) = &skill.source {
+            keys::in_skill(
+                &format!("{folder}/{}", skill.name),
+                &skill.place,
+                &mut problems,
+            );
+        }
     }
 
     let mut hash = Sha256::new();
@@ -231,7 +254,7 @@ fn tool_steps(flow: &Flow, policy: &Policy, file: &str, problems: &mut Vec<Probl
 /// A file of the project; None: there is none. One that cannot be read is a problem, never a silent default.
 fn read_project(project: &Path, relative: &str, problems: &mut Vec<Problem>) -> Option<Source> {
     let path = project.join(relative);
-    match std::fs::read_to_string(&path) {
+    match read_regular_text(&path, MAX_BYTES) {
         Ok(text) => Some(Source {
             file: relative.to_owned(),
             text,

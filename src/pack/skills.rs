@@ -3,6 +3,7 @@
 use super::frontmatter;
 use super::{embedded, unreadable};
 use crate::knowledge::SkillPlace;
+use crate::store::read_regular_text;
 use crate::yaml::{Node, Place, Problem};
 use std::path::Path;
 
@@ -39,7 +40,7 @@ pub(super) fn load(
         for name in subfolders(&project.join(folder), folder, problems) {
             let dir = project.join(folder).join(&name);
             let file = format!("{folder}/{name}/SKILL.md");
-            let text = match std::fs::read_to_string(dir.join("SKILL.md")) {
+            let text = match read_regular_text(&dir.join("SKILL.md"), super::MAX_BYTES) {
                 Ok(text) => text,
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => {

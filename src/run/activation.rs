@@ -11,7 +11,7 @@ use super::{
     fold::{fold, worked_ms},
     ledger::Ledger,
     limits::Limits,
-    projection, questions,
+    projection, questions, run_id,
 };
 use crate::{
     flow::RunLog,
@@ -20,7 +20,6 @@ use crate::{
     store::{
         Event, Holder, Journal, Loaded, Outcome, Project, ProjectLock, RunPaths, Snapshots,
         event::{AnsweredBy, JOURNAL_VERSION},
-        sha256_hex,
     },
 };
 use serde_json::{Map, Value};
@@ -49,11 +48,11 @@ pub struct Resume {
 
 /// Begins a run.
 pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport, RunError> {
-    let run_id = new_run_id(cx.effects);
+    let run_id = run_id::new(cx.effects, cx.project)?;
     let lock = lock_for(&cx, Some(&run_id))?;
     archive_active(cx.project, &run_id, cx.observer)?;
     let paths = cx.project.run(&run_id)?;
-    let journal = Journal::create(&paths.journal())?;
+    let journal = Journal::create_on(cx.project.disk().clone(), &paths.journal())?;
     let mut input = options.input;
     // A secret in the request is hidden before anything reads or records it.
     input.insert(
@@ -65,6 +64,10 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         options.workflow.map_or(Value::Null, Value::String),
     );
     input.insert("yes".into(), options.answering.yes.into());
+    let loosened = cx.pack.policy.loosened();
+    if !loosened.is_empty() {
+        input.insert("policy_loosened".into(), loosened.into());
+    }
     if !options.answering.answers.is_empty() {
         input.insert("answers".into(), options.answering.answers.clone().into());
     }
@@ -138,7 +141,8 @@ pub async fn answer(
             driver.desk.ledger.run_id
         )));
     }
-    let given = match_answers(&driver.desk.ledger, answers)?;
+    let now = driver.desk.effects.now();
+    let given = match_answers(&driver.desk.ledger, answers, now)?;
     driver.activate("answer")?;
     for event in given {
         driver.record(event, false)?;
@@ -213,7 +217,7 @@ pub(super) fn reopen<'a>(
     }
     let paths = cx.project.run(&run_id)?;
     cx.project.refuse_links(Some(&paths))?;
-    let (journal, loaded) = Journal::open(&paths.journal())?;
+    let (journal, loaded) = Journal::open_on(cx.project.disk().clone(), &paths.journal())?;
     tell_what_was_healed(&loaded, cx.observer);
     if loaded.records.is_empty() {
         return Err(RunError::Usage(format!(
@@ -229,8 +233,10 @@ pub(super) fn reopen<'a>(
     }
     let project = cx.project;
     let at = loaded.records.last().map(|r| r.at.clone());
+    let said_now = resume.answering.answers.clone();
     let answering = as_begun(&ledger.input, resume.answering);
     let mut driver = driver(cx, paths, journal, folded, answering, &resume.limits);
+    driver.said_now = said_now;
     driver.desk.at = at.unwrap_or_default();
     driver.worked_ms = worked_ms(&loaded);
     Ok((lock, driver, project))
@@ -264,6 +270,7 @@ fn driver<'a>(
         cancel: cx.cancel,
         asker: cx.asker,
         answering,
+        said_now: Map::new(),
         limits: Limits::of(cx.pack.policy.limits()).lowered(limits),
         guards,
         started_ms: cx.effects.elapsed_ms(),
@@ -273,7 +280,8 @@ fn driver<'a>(
             flow: &cx.pack.flow,
             log,
             ledger,
-            snapshots: Snapshots::new(paths.snapshots()),
+            snapshots: Snapshots::on(cx.project.disk().clone(), paths.snapshots()),
+            redactor: cx.gateway.redactor(),
             effects: cx.effects,
             observer: cx.observer,
             at: String::new(),
@@ -315,7 +323,11 @@ fn tell_what_was_healed(loaded: &Loaded, observer: &mut dyn Observer) {
 }
 
 /// The answers as events; every key must name an open question.
-fn match_answers(ledger: &Ledger, answers: Map<String, Value>) -> Result<Vec<Event>, RunError> {
+fn match_answers(
+    ledger: &Ledger,
+    answers: Map<String, Value>,
+    now: jiff::Timestamp,
+) -> Result<Vec<Event>, RunError> {
     let mut events = Vec::new();
     for (key, value) in answers {
         let open: Vec<_> = ledger.open_questions().collect();
@@ -335,6 +347,12 @@ fn match_answers(ledger: &Ledger, answers: Map<String, Value>) -> Result<Vec<Eve
                 }
             )));
         };
+        if questions::is_too_late(&asked.question, now) {
+            return Err(RunError::Usage(format!(
+                "the question {key:?} was asked too long ago to be answered; `agentctl resume {}` asks again",
+                ledger.run_id
+            )));
+        }
         questions::fits(&asked.question, &value)
             .map_err(|why| RunError::Usage(format!("the answer to {key:?} does not fit: {why}")))?;
         events.push(Event::AnswerGiven {
@@ -345,13 +363,6 @@ fn match_answers(ledger: &Ledger, answers: Map<String, Value>) -> Result<Vec<Eve
         });
     }
     Ok(events)
-}
-
-/// Sorts by time; the tail keeps two runs of one second apart.
-pub(super) fn new_run_id(effects: &dyn Effects) -> String {
-    let time = effects.now().strftime("%Y%m%d-%H%M%S").to_string();
-    let tail = sha256_hex(effects.new_id().as_bytes());
-    format!("{time}-{}", tail.get(..6).unwrap_or_default())
 }
 
 impl Driver<'_> {

@@ -2,7 +2,7 @@
 //! agents are never the active run.
 
 use super::{Observer, RunError};
-use crate::store::{Event, Outcome, Project, Record, StateFile, StoreError, write_atomic};
+use crate::store::{Event, Outcome, Project, Record, StateFile};
 use std::io::BufRead as _;
 
 /// What stands as the flow in the first record of a session's journal.
@@ -75,9 +75,7 @@ pub(super) fn archive_active(
     if !paths.dir().is_dir() {
         return Ok(());
     }
-    let bytes = std::fs::read(project.state_file())
-        .map_err(StoreError::io("read", project.state_file()))?;
-    write_atomic(&paths.archived_state(), &bytes)?;
+    StateFile::write_on(project.disk().as_ref(), &paths.archived_state(), &state)?;
     let unfinished = match state.outcome {
         None => Some("was not finished"),
         Some(Outcome::Waiting) => Some("waits for an answer"),

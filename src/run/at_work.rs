@@ -36,6 +36,7 @@ impl<'a> AtWork<'a> {
                 observer,
                 at: live.at,
                 broken: None,
+                redactor: serving.gateway.redactor(),
             },
             guards: live.guards,
         }

@@ -21,6 +21,26 @@ pub struct Evidence<'a> {
     pub capability_of: &'a dyn Fn(&str) -> Option<Capability>,
 }
 
+impl Evidence<'_> {
+    /// Why the check speaks of something else than this run's workflow as it is now.
+    fn other_than_checked(&self, checked: &Value) -> Option<String> {
+        let id = checked.get("id").and_then(Value::as_str)?;
+        let ours = self.state.get("workflow").and_then(|w| w.get("id"));
+        if let Some(ours) = ours.and_then(Value::as_str)
+            && ours != id
+        {
+            return Some(format!(
+                "the last validation was of {id:?}, this run's workflow is {ours:?}"
+            ));
+        }
+        let now = self.ledger.last_change(Some(id))?.change.after.as_deref()?;
+        let then = checked.get("graph_hash").and_then(Value::as_str)?;
+        (then != now).then(|| {
+            format!("the workflow {id:?} is not as the last validation saw it: validate it again")
+        })
+    }
+}
+
 /// Checks the claims in a patch and fills in the facts. Empty: all of them hold.
 pub fn settle(patch: &mut Map<String, Value>, evidence: &Evidence<'_>) -> Vec<PatchRefusal> {
     let mut refusals = Vec::new();
@@ -91,7 +111,12 @@ fn settle_workflow(claim: &mut Map<String, Value>, evidence: &Evidence<'_>) -> R
 /// Counts must be those of the step's last final validation, or (without one) those that stand already.
 fn settle_report(report: &mut Map<String, Value>, evidence: &Evidence<'_>) -> Vec<String> {
     let mut faults = Vec::new();
-    let validated = last_ok(evidence, Capability::ValidateFinal);
+    let validated = last_ok(evidence, Capability::ValidateFinal).filter(|result| {
+        // A clean workflow beside this run's is no evidence, nor is a state of it from before its last change.
+        let other = evidence.other_than_checked(&result.content);
+        faults.extend(other.iter().cloned());
+        other.is_none()
+    });
     let known = evidence.state.get("qa_report");
     for key in ["error_count", "warning_count"] {
         let fact = match &validated {
@@ -113,16 +138,20 @@ fn settle_report(report: &mut Map<String, Value>, evidence: &Evidence<'_>) -> Ve
     }
     if let Some(status) = report.get("status").and_then(Value::as_str) {
         let stands = known.and_then(|r| r.get("status")).and_then(Value::as_str);
-        if validated.is_none() && stands != Some(status) && status == "pass" {
-            faults.push(
-                "status is \"pass\", but this step made no successful final validation".into(),
-            );
+        // Whatever is not a failure claims success, also in other words or letters.
+        let passes = status != "fail";
+        if validated.is_none() && stands != Some(status) && passes {
+            faults.push(format!(
+                "status is {status:?}, but this step made no successful final validation"
+            ));
         }
         let errors = validated
             .as_ref()
             .and_then(|r| count(&r.content, "error_count"));
-        if status == "pass" && errors.is_some_and(|n| n > 0) {
-            faults.push("status is \"pass\", but the last validation found errors".into());
+        if passes && errors.is_some_and(|n| n > 0) {
+            faults.push(format!(
+                "status is {status:?}, but the last validation found errors"
+            ));
         }
     }
     let ran_before = known.and_then(|r| r.get("executed")) == Some(&Value::Bool(true));

@@ -4,7 +4,7 @@
 use super::{Effects, Observer, RunError, fold, ledger::Ledger};
 use crate::{
     flow::{Flow, RunLog},
-    gateway::Recorder,
+    gateway::{Recorder, Redactor},
     n8n::{Workflow, WorkflowId},
     store::{Event, Journal, SnapshotRef, Snapshots, StoreError},
 };
@@ -15,6 +15,7 @@ pub(super) struct Desk<'a> {
     pub log: RunLog,
     pub ledger: Ledger,
     pub snapshots: Snapshots,
+    pub redactor: &'a Redactor,
     pub effects: &'a dyn Effects,
     pub observer: &'a mut dyn Observer,
     /// Time of the last record.
@@ -25,6 +26,11 @@ pub(super) struct Desk<'a> {
 
 impl Desk<'_> {
     pub fn write(&mut self, event: Event, durable: bool) -> Result<(), StoreError> {
+        // Here everything that a run keeps passes by: requests, answers, patches, messages.
+        let event = self.redactor.event(event).map_err(|e| StoreError::Encode {
+            what: "a journal event without its secrets",
+            reason: e.to_string(),
+        })?;
         let record = self.journal.append(self.effects.now(), event, durable)?;
         if let Err(e) = fold::feed(&mut self.log, self.flow, &record.event) {
             self.broken.get_or_insert_with(|| e.to_string());

@@ -35,6 +35,7 @@ impl RunError {
                 | StoreError::Broken { .. }
                 | StoreError::NewerVersion { .. }
                 | StoreError::Linked { .. }
+                | StoreError::Exists { .. }
                 | StoreError::Locked { .. } => 1,
                 StoreError::Encode { .. } => 70,
             },

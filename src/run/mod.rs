@@ -27,6 +27,7 @@ mod options;
 mod projection;
 mod questions;
 mod report;
+mod run_id;
 mod states;
 mod step;
 mod terms;

@@ -6,12 +6,12 @@ use crate::{
     flow::RunLog,
     store::{
         JournalHead, Outcome, Project, Question, RunState, STATE_SCHEMA_VERSION, StateFile,
-        StoreError, write_atomic,
+        StoreError, write_atomic_on,
     },
 };
 use serde_json::{Map, Value, json};
 
-use super::ledger::Ledger;
+use super::ledger::{Asked, Ledger};
 
 /// A field larger than this goes to a file of its own; run_state.json keeps its place.
 const MAX_INLINE_BYTES: usize = 8 * 1024;
@@ -107,9 +107,10 @@ pub(super) fn write_results(
             what: "an agent's result",
             reason: e.to_string(),
         })?;
-        write_atomic(
+        write_atomic_on(
+            project.disk().as_ref(),
             &project.result_file(&file.kind, &file.id),
-            format!("{text}\n").as_bytes(),
+            format!("{}\n", crate::untrusted::json(&text)).as_bytes(),
         )?;
     }
     Ok(())
@@ -163,9 +164,16 @@ pub(super) fn waiting_for(ledger: &Ledger) -> Vec<Question> {
         return Vec::new();
     }
     let last = ledger.open_questions().last().map(|a| a.step.clone());
+    // An approval whose time was up was asked again: the newest is the one that can be answered.
+    let newest = |asked: &Asked| {
+        let same = |a: &&Asked| a.question.approves == asked.question.approves;
+        let last = ledger.open_questions().filter(same).last();
+        asked.question.approves.is_none()
+            || last.is_some_and(|a| a.question.id == asked.question.id)
+    };
     ledger
         .open_questions()
-        .filter(|a| Some(&a.step) == last.as_ref())
+        .filter(|a| Some(&a.step) == last.as_ref() && newest(a))
         .map(|a| a.question.clone())
         .collect()
 }
@@ -193,9 +201,19 @@ pub(super) fn report(
         questions: waiting_for(ledger),
         errors,
         usage: ledger.usage,
+        policy_loosened: loosened(ledger),
         exit_code,
         state: state.clone(),
     }
+}
+
+/// As the run's first record has it.
+fn loosened(ledger: &Ledger) -> Vec<String> {
+    let list = ledger.input.get("policy_loosened");
+    let texts = list.and_then(Value::as_array).into_iter().flatten();
+    texts
+        .filter_map(|what| what.as_str().map(str::to_owned))
+        .collect()
 }
 
 fn workflow_report(ledger: &Ledger, state: &Map<String, Value>) -> Option<WorkflowReport> {
@@ -260,7 +278,7 @@ impl Driver<'_> {
             // The active run's summary stays the active run's.
             Some(_) => project.run(&desk.ledger.run_id)?.archived_state(),
         };
-        if let Some(aside) = StateFile::write(&file, &state)? {
+        if let Some(aside) = StateFile::write_on(project.disk().as_ref(), &file, &state)? {
             desk.observer.note(&format!(
                 "run_state.json was changed by hand or damaged; it was made again from the journal, the old one is kept as {}",
                 aside.display()

@@ -232,6 +232,13 @@ impl Driver<'_> {
             };
             refusals = claims::settle(map, &evidence);
         }
+        if let Some(place) = trap_in(answer, "answer") {
+            refusals.push(PatchRefusal {
+                field: place,
+                rule: "unknown-field".into(),
+                message: "no field can have this name; leave it out".into(),
+            });
+        }
         let patch = flow::patch_of(flow, answer);
         for field in patch.keys().filter(|field| !step.writes.contains(field)) {
             refusals.push(PatchRefusal {
@@ -256,6 +263,21 @@ impl Driver<'_> {
             message: c.message,
         }));
         Ok(refusals)
+    }
+}
+
+/// Where a key stands that is harmless here, and changes every object for a reader in JavaScript.
+fn trap_in(value: &Value, place: &str) -> Option<String> {
+    match value {
+        Value::Object(map) => map.iter().find_map(|(key, item)| {
+            let place = format!("{place}.{key}");
+            if key == "__proto__" {
+                return Some(place);
+            }
+            trap_in(item, &place)
+        }),
+        Value::Array(items) => items.iter().find_map(|item| trap_in(item, place)),
+        _ => None,
     }
 }
 

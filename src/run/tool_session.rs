@@ -6,13 +6,13 @@
 
 use super::{
     Effects, Observer, RunError,
-    activation::{new_run_id, take_lock},
+    activation::take_lock,
     active::SESSION_FLOW,
     at_work::{AtWork, Live},
     driver::gateway_error,
     fold::fold,
     ledger::Ledger,
-    projection,
+    projection, run_id,
 };
 use crate::{
     backend::BoxFuture,
@@ -311,7 +311,8 @@ impl ToolSession {
         if let Some(run_id) = &state.run_id {
             let paths = serving.project.run(run_id)?;
             serving.project.refuse_links(Some(&paths))?;
-            let (journal, loaded) = Journal::open(&paths.journal())?;
+            let (journal, loaded) =
+                Journal::open_on(serving.project.disk().clone(), &paths.journal())?;
             let (log, ledger, guards) = fold(&serving.pack.flow, &loaded)?;
             if ledger.ended.is_none() {
                 return Ok(Live {
@@ -319,7 +320,7 @@ impl ToolSession {
                     log,
                     ledger,
                     guards,
-                    snapshots: Snapshots::new(paths.snapshots()),
+                    snapshots: Snapshots::on(serving.project.disk().clone(), paths.snapshots()),
                     at: loaded
                         .records
                         .last()
@@ -328,7 +329,7 @@ impl ToolSession {
                 });
             }
         }
-        let run_id = new_run_id(&*serving.effects);
+        let run_id = run_id::new(&*serving.effects, &serving.project)?;
         let live = self.begin(&run_id)?;
         state.run_id = Some(run_id);
         state.last = None;
@@ -340,11 +341,11 @@ impl ToolSession {
         let terms = &serving.terms;
         let paths = serving.project.run(run_id)?;
         let live = Live {
-            journal: Journal::create(&paths.journal())?,
+            journal: Journal::create_on(serving.project.disk().clone(), &paths.journal())?,
             log: RunLog::new(&serving.pack.flow),
             ledger: Ledger::default(),
             guards: GuardState::new(),
-            snapshots: Snapshots::new(paths.snapshots()),
+            snapshots: Snapshots::on(serving.project.disk().clone(), paths.snapshots()),
             at: String::new(),
         };
         let request = format!("MCP session of {} as {}", self.client.name, terms.role);

@@ -3,6 +3,7 @@
 use super::{MARK, mark};
 use regex::{Captures, Regex};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
 /// One shape. Its regex is compiled when a text first holds one of its marks, which most runs never meet.
@@ -181,4 +182,18 @@ pub fn mask(text: &str) -> Cow<'_, str> {
         }
     }
     out
+}
+
+/// Where keys that services issue stand; what only its neighbourhood makes a secret is left out.
+pub fn issued(text: &str) -> Vec<Range<usize>> {
+    if SIGNS.as_ref().is_some_and(|signs| !signs.is_match(text)) {
+        return Vec::new();
+    }
+    let kinds = PATTERNS
+        .iter()
+        .filter(|p| !p.source.contains("(?P<keep>") && p.may_be_in(text));
+    kinds
+        .filter_map(Pattern::regex)
+        .flat_map(|regex| regex.find_iter(text).map(|m| m.range()).collect::<Vec<_>>())
+        .collect()
 }

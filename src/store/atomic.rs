@@ -1,10 +1,15 @@
 //! Writing a whole file so that a crash leaves the old one or the new one, never a part.
 
 use super::StoreError;
-use std::{fs, io::Write, path::Path};
+use super::disk::{self, Disk};
+use std::{fs, path::Path};
 
 /// Writes through a temporary file in the same folder: write, sync, rename, sync the folder. Creates the folder.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    write_atomic_on(disk::real().as_ref(), path, bytes)
+}
+
+pub fn write_atomic_on(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let dir = parent(path);
     create_dir(dir)?;
     let mut temporary = tempfile::Builder::new()
@@ -12,17 +17,13 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         .suffix(".tmp")
         .tempfile_in(dir)
         .map_err(StoreError::io("create a temporary file in", dir))?;
-    temporary
-        .write_all(bytes)
+    disk.write(temporary.as_file_mut(), bytes, path)
         .map_err(StoreError::io("write", path))?;
     readable_like_a_new_file(temporary.as_file(), path)?;
-    temporary
-        .as_file()
-        .sync_all()
+    disk.sync(temporary.as_file(), path)
         .map_err(StoreError::io("sync", path))?;
-    temporary
-        .persist(path)
-        .map_err(|e| StoreError::io("replace", path)(e.error))?;
+    disk.rename(temporary, path)
+        .map_err(StoreError::io("replace", path))?;
     sync_dir(dir)
 }
 
@@ -30,7 +31,10 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 #[cfg(unix)]
 fn readable_like_a_new_file(file: &fs::File, target: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::PermissionsExt;
-    let mode = fs::metadata(target).map_or(0o644, |m| m.permissions().mode() & 0o777);
+    let mode = fs::symlink_metadata(target)
+        .ok()
+        .filter(fs::Metadata::is_file)
+        .map_or(0o644, |m| m.permissions().mode() & 0o777);
     file.set_permissions(fs::Permissions::from_mode(mode))
         .map_err(StoreError::io("set the permissions of", target))
 }

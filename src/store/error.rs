@@ -28,6 +28,8 @@ pub enum StoreError {
     Locked { holder: Option<Holder> },
     #[error("{} is a link; agentctl keeps its files inside the project: put a real file or folder there", path.display())]
     Linked { path: PathBuf },
+    #[error("{} exists already", path.display())]
+    Exists { path: PathBuf },
     #[error("no run {id:?} in this project; `agentctl runs list` shows what there is")]
     NoSuchRun { id: String },
     #[error(

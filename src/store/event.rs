@@ -30,9 +30,12 @@ pub struct Question {
     pub required: bool,
     #[serde(default = "any_schema")]
     pub schema: Value,
-    /// Set for approvals: the sha-256 of the exact call; an answer counts for this call, this run only.
+    /// Set for approvals: the sha-256 of the exact call; an answer counts for this call, this run only, until the proposal expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approves: Option<String>,
+    /// For approvals: what would be done, as the user must see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<Box<Proposal>>,
 }
 fn yes() -> bool {
     true
@@ -50,6 +53,21 @@ pub struct QuestionOption {
     /// 0–100, computed by the program from evidence (decision phase).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fit_score: Option<u8>,
+}
+
+/// What an approval allows: the exact call, and what it would change. Secrets are hidden, and what would steer a terminal is marked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// The rule that asks.
+    pub rule: String,
+    pub role: String,
+    pub tool: String,
+    pub arguments: Value,
+    /// The unified diff of the workflow's document, before and after; None: no document changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// UTC, RFC 3339: an approval counts until then, and not for a second call.
+    pub expires_at: String,
 }
 
 /// Who answered: never a model.

@@ -3,15 +3,19 @@
 
 use super::{
     Event, Record, StoreError, atomic,
+    disk::{self, Disk},
     event::JOURNAL_VERSION,
     hash::{chain, sha256_hex},
-    write_atomic,
+    regular::{Found, read_own},
+    write_atomic_on,
 };
+use crate::untrusted;
 use serde_json::Value;
 use std::{
+    borrow::Cow,
     fs::{File, OpenOptions},
-    io::Write,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 /// The first record's `prev`.
@@ -43,6 +47,7 @@ pub struct Torn {
 /// Open for appending. Only the holder of the project's lock may have one.
 #[derive(Debug)]
 pub struct Journal {
+    disk: Arc<dyn Disk>,
     file: File,
     path: PathBuf,
     seq: u64,
@@ -57,6 +62,10 @@ pub struct Journal {
 impl Journal {
     /// A new, empty journal; the file must not exist.
     pub fn create(path: &Path) -> Result<Self, StoreError> {
+        Self::create_on(disk::real(), path)
+    }
+
+    pub fn create_on(disk: Arc<dyn Disk>, path: &Path) -> Result<Self, StoreError> {
         let dir = atomic::parent(path);
         atomic::create_dir(dir)?;
         let file = OpenOptions::new()
@@ -67,6 +76,7 @@ impl Journal {
         // Without this a crash could lose the name of a journal whose records are synced.
         atomic::sync_dir(dir)?;
         Ok(Journal {
+            disk,
             file,
             path: path.to_owned(),
             seq: 0,
@@ -79,7 +89,11 @@ impl Journal {
 
     /// Verifies the chain, heals a torn last line and opens for appending.
     pub fn open(path: &Path) -> Result<(Self, Loaded), StoreError> {
-        let bytes = std::fs::read(path).map_err(StoreError::io("read", path))?;
+        Self::open_on(disk::real(), path)
+    }
+
+    pub fn open_on(disk: Arc<dyn Disk>, path: &Path) -> Result<(Self, Loaded), StoreError> {
+        let bytes = bytes_of(path)?;
         let mut loaded = Loaded::of(path, &bytes)?;
         let mut file = OpenOptions::new()
             .append(true)
@@ -93,18 +107,19 @@ impl Journal {
                 sha256_hex(tail).get(..8).unwrap_or_default()
             );
             let aside = path.with_file_name(name);
-            write_atomic(&aside, tail)?;
+            write_atomic_on(disk.as_ref(), &aside, tail)?;
             file.set_len(loaded.whole as u64)
                 .and_then(|()| file.sync_all())
                 .map_err(StoreError::io("cut the torn last line of", path))?;
             torn.kept_as = Some(aside);
         }
         if loaded.newline_missing {
-            file.write_all(b"\n")
-                .and_then(|()| file.sync_all())
+            disk.write(&mut file, b"\n", path)
+                .and_then(|()| disk.sync(&file, path))
                 .map_err(StoreError::io("end the last line of", path))?;
         }
         let journal = Journal {
+            disk,
             file,
             path: path.to_owned(),
             seq: loaded.last_seq,
@@ -118,8 +133,7 @@ impl Journal {
 
     /// Reads and verifies without changing anything.
     pub fn read(path: &Path) -> Result<Loaded, StoreError> {
-        let bytes = std::fs::read(path).map_err(StoreError::io("read", path))?;
-        Loaded::of(path, &bytes)
+        Loaded::of(path, &bytes_of(path)?)
     }
 
     /// Appends one event. `durable` syncs it and everything before it.
@@ -146,9 +160,13 @@ impl Journal {
             event,
         };
         let mut line = serde_json::to_string(&record).map_err(encode)?;
+        // The same value, but harmless to look at with any pager.
+        if let Cow::Owned(escaped) = untrusted::json(&line) {
+            line = escaped;
+        }
         line.push('\n');
         // One write per record: a crash tears the last line at most.
-        if let Err(e) = self.file.write_all(line.as_bytes()) {
+        if let Err(e) = self.disk.write(&mut self.file, line.as_bytes(), &self.path) {
             self.failed = true;
             return Err(StoreError::io("append to", &self.path)(e));
         }
@@ -181,7 +199,7 @@ impl Journal {
     pub fn sync(&mut self) -> Result<(), StoreError> {
         self.usable()?;
         if !self.synced {
-            if let Err(e) = self.file.sync_data() {
+            if let Err(e) = self.disk.sync(&self.file, &self.path) {
                 self.failed = true;
                 return Err(StoreError::io("sync", &self.path)(e));
             }
@@ -290,6 +308,18 @@ impl Loaded {
             }
         }
         Ok(())
+    }
+}
+
+/// A journal is this program's own: what stands in its place as a link, a pipe or a device is not waited for.
+fn bytes_of(path: &Path) -> Result<Vec<u8>, StoreError> {
+    let odd = |why: String| std::io::Error::other(why);
+    match read_own(path, u64::MAX - 1).map_err(StoreError::io("read", path))? {
+        Found::Bytes(bytes) => Ok(bytes),
+        Found::Missing => Err(StoreError::io("read", path)(
+            std::io::ErrorKind::NotFound.into(),
+        )),
+        Found::Odd(why) => Err(StoreError::io("read", path)(odd(why))),
     }
 }
 

@@ -50,6 +50,14 @@ pub struct ProjectLock {
     file: File,
 }
 
+impl Drop for ProjectLock {
+    /// Closing the file would be enough, were it not that a child which is just being started may have it open as well.
+    fn drop(&mut self) {
+        // The operating system lets go of it anyway when the process ends.
+        let _ = FileExt::unlock(&self.file);
+    }
+}
+
 impl ProjectLock {
     /// Takes the lock at once or refuses with the holder's name.
     pub fn take(path: &Path, holder: &Holder) -> Result<Self, StoreError> {

@@ -1,13 +1,17 @@
-//! What is kept on disk: the journal, the run_state projection, the project lock, snapshots. A failed write is an error,
+//! What is kept on disk: the journal, the run_state projection, the project lock, snapshots; and files as others may have
+//! put them there, read without a wait and never outside their folder. A failed write is an error,
 //! always. Knows nothing of flows, policies and backends: it is handed ids, hashes and bytes.
 
 mod atomic;
+mod disk;
 mod error;
 pub mod event;
+mod files;
 mod hash;
 mod journal;
 mod lock;
 mod project;
+mod regular;
 mod snapshot;
 mod state;
 mod tail;
@@ -21,13 +25,18 @@ mod store_tests;
 #[cfg(test)]
 mod tail_tests;
 
-pub use atomic::{sync_dir, write_atomic};
+pub use atomic::{sync_dir, write_atomic, write_atomic_on};
+pub use disk::Disk;
 pub use error::StoreError;
-pub use event::{Event, Outcome, Question, Record};
+pub use event::{Event, Outcome, Proposal, Question, Record};
+pub use files::{Existing, Files};
 pub use hash::{canonical, sha256_hex};
 pub use journal::{Journal, Loaded, Torn};
 pub use lock::{Held, Holder, ProjectLock};
 pub use project::{Project, RunPaths, file_part};
+pub use regular::{
+    Found, Links, has_other_names, read_below, read_own, read_regular, read_regular_text,
+};
 pub use snapshot::{SnapshotRef, Snapshots};
 pub use state::{JournalHead, RunState, STATE_SCHEMA_VERSION, StateFile};
 pub use tail::Tail;

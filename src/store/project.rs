@@ -1,12 +1,21 @@
 //! Where things lie in a project. Every path below the project's root is made here, from ids that were checked here.
 
 use super::StoreError;
+use super::disk::{self, Disk};
 use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Whether a journal has its first line.
 fn began(journal: &Path) -> Result<bool, StoreError> {
-    let file = match std::fs::File::open(journal) {
+    // Looked at before it is opened: a pipe in its place would be waited for.
+    let file = match std::fs::symlink_metadata(journal).and_then(|meta| {
+        if meta.is_file() {
+            std::fs::File::open(journal)
+        } else {
+            Err(std::io::ErrorKind::NotFound.into())
+        }
+    }) {
         Ok(file) => file,
         Err(e)
             if matches!(
@@ -26,14 +35,31 @@ fn began(journal: &Path) -> Result<bool, StoreError> {
 }
 
 /// A project: the folder that holds `memory/`, `workflows/` and the pack's overrides.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Project {
     root: PathBuf,
+    disk: Arc<dyn Disk>,
+}
+
+impl PartialEq for Project {
+    fn eq(&self, other: &Self) -> bool {
+        self.root == other.root
+    }
 }
 
 impl Project {
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Project { root: root.into() }
+        Self::on(disk::real(), root)
+    }
+    /// The same, its runs' records kept on this disk.
+    pub fn on(disk: Arc<dyn Disk>, root: impl Into<PathBuf>) -> Self {
+        Project {
+            root: root.into(),
+            disk,
+        }
+    }
+    pub fn disk(&self) -> &Arc<dyn Disk> {
+        &self.disk
     }
     /// The project at `root`, which must be a folder that is there; links in its path are resolved once, here.
     pub fn open(root: &Path) -> Result<Self, StoreError> {
@@ -44,7 +70,7 @@ impl Project {
             let no_folder = std::io::Error::from(std::io::ErrorKind::NotADirectory);
             return Err(StoreError::io("open the project", root)(no_folder));
         }
-        Ok(Project { root })
+        Ok(Project::new(root))
     }
     pub fn root(&self) -> &Path {
         &self.root
@@ -180,9 +206,10 @@ fn is_plain(id: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
 }
 
-/// Any text as a part of a file name. Different ids stay different: what had to be replaced gets the id's hash behind it.
+/// Any text as a part of a file name. Different ids stay different, also where the file system takes `A` for `a`: what had to
+/// be replaced, and what has capitals, gets the id's hash behind it.
 pub fn file_part(id: &str) -> String {
-    if is_plain(id) {
+    if is_plain(id) && !id.bytes().any(|b| b.is_ascii_uppercase()) {
         return id.to_owned();
     }
     let kept: String = id

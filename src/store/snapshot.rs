@@ -1,8 +1,15 @@
 //! The workflow as it was before each change, one file per snapshot. Files are only added, never changed.
 
-use super::{StoreError, project::file_part, write_atomic};
+use super::disk::{self, Disk};
+use super::regular::{Found, read_own};
+use super::{StoreError, project::file_part, write_atomic_on};
 use serde::{Deserialize, Serialize};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Larger ones were not written by this program.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// One snapshot. `file` is the file's name inside the run's snapshots folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,12 +22,17 @@ pub struct SnapshotRef {
 
 #[derive(Debug, Clone)]
 pub struct Snapshots {
+    disk: Arc<dyn Disk>,
     dir: PathBuf,
 }
 
 impl Snapshots {
     pub fn new(dir: PathBuf) -> Self {
-        Snapshots { dir }
+        Self::on(disk::real(), dir)
+    }
+
+    pub fn on(disk: Arc<dyn Disk>, dir: PathBuf) -> Self {
+        Snapshots { disk, dir }
     }
 
     /// Writes `text` (the workflow's document) as `NNN-<workflow id>-<first 8 of the graph hash>.json` and syncs it.
@@ -37,7 +49,7 @@ impl Snapshots {
             file_part(workflow_id),
             file_part(graph_hash.get(..8).unwrap_or(graph_hash)),
         );
-        write_atomic(&self.dir.join(&file), text.as_bytes())?;
+        write_atomic_on(self.disk.as_ref(), &self.dir.join(&file), text.as_bytes())?;
         Ok(SnapshotRef {
             workflow_id: workflow_id.to_owned(),
             file,
@@ -55,7 +67,15 @@ impl Snapshots {
             });
         }
         let path = self.dir.join(name);
-        std::fs::read_to_string(&path).map_err(StoreError::io("read the snapshot", path))
+        let unreadable =
+            |why: String| StoreError::io("read the snapshot", &path)(io::Error::other(why));
+        match read_own(&path, MAX_BYTES).map_err(StoreError::io("read the snapshot", &path))? {
+            Found::Bytes(bytes) => {
+                String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".into()))
+            }
+            Found::Missing => Err(unreadable("there is none".into())),
+            Found::Odd(why) => Err(unreadable(why)),
+        }
     }
 
     fn last_number(&self) -> Result<u32, StoreError> {

@@ -3,9 +3,10 @@
 //! and only when its checksum says that a program wrote it.
 
 use super::{
-    Outcome, Question, StoreError,
+    Disk, Outcome, Question, StoreError,
     hash::{canonical, sha256_hex},
-    write_atomic,
+    regular::{Found, read_own},
+    write_atomic_on,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -58,14 +59,17 @@ pub enum StateFile {
     },
 }
 
+/// Larger ones were not written by this program.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
 const CHECKSUM: &str = "checksum";
 
 impl StateFile {
     pub fn read(path: &Path) -> Result<StateFile, StoreError> {
-        let bytes = match std::fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(StateFile::Missing),
-            Err(e) => return Err(StoreError::io("read", path)(e)),
+        let bytes = match read_own(path, MAX_BYTES).map_err(StoreError::io("read", path))? {
+            Found::Bytes(bytes) => bytes,
+            Found::Missing => return Ok(StateFile::Missing),
+            Found::Odd(reason) => return Ok(StateFile::Corrupt { reason }),
         };
         Ok(match parse(&bytes) {
             Ok(state) => StateFile::Good(Box::new(state)),
@@ -76,6 +80,14 @@ impl StateFile {
     /// Replaces the file. Keys of a newer writer survive when the file is of the same run; a file that no program wrote
     /// is moved aside first, and its new name returned.
     pub fn write(path: &Path, state: &RunState) -> Result<Option<PathBuf>, StoreError> {
+        Self::write_on(super::disk::real().as_ref(), path, state)
+    }
+
+    pub fn write_on(
+        disk: &dyn Disk,
+        path: &Path,
+        state: &RunState,
+    ) -> Result<Option<PathBuf>, StoreError> {
         let mut state = state.clone();
         let mut aside = None;
         match StateFile::read(path)? {
@@ -89,14 +101,17 @@ impl StateFile {
             StateFile::Good(_) => {}
             StateFile::Corrupt { .. } => aside = Some(set_aside(path)?),
         }
-        write_atomic(path, &to_bytes(&state)?)?;
+        write_atomic_on(disk, path, &to_bytes(&state)?)?;
         Ok(aside)
     }
 }
 
 fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
-    let bytes = std::fs::read(path).map_err(StoreError::io("read", path))?;
-    let hash = sha256_hex(&bytes);
+    // A link or a pipe is moved as it is, and never read.
+    let hash = match read_own(path, MAX_BYTES).map_err(StoreError::io("read", path))? {
+        Found::Bytes(bytes) => sha256_hex(&bytes),
+        Found::Missing | Found::Odd(_) => "unread".to_owned(),
+    };
     let name = path
         .file_name()
         .map(|n| n.to_string_lossy())
@@ -125,7 +140,8 @@ fn to_bytes(state: &RunState) -> Result<Vec<u8>, StoreError> {
     map.shift_remove(CHECKSUM);
     let sum = checksum(&map);
     map.insert(CHECKSUM.into(), Value::String(sum));
-    let mut bytes = serde_json::to_vec_pretty(&map).map_err(|e| encode(e.to_string()))?;
+    let text = serde_json::to_string_pretty(&map).map_err(|e| encode(e.to_string()))?;
+    let mut bytes = crate::untrusted::json(&text).into_owned().into_bytes();
     bytes.push(b'\n');
     Ok(bytes)
 }

@@ -3,26 +3,29 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
     reason = "tests"
 )]
 
+mod attack;
 mod authority;
 mod crash;
 mod domain;
 mod files;
 mod injection;
 mod listed;
+mod orders;
 mod secrets;
 mod server;
 mod server_ends;
 mod state;
 #[allow(
     dead_code,
+    unused_imports,
     reason = "shared with other suites, each of which uses a part"
 )]
 mod support;
+mod surroundings;
 mod wire;
 mod wire_server;

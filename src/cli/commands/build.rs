@@ -7,11 +7,13 @@ use crate::cli::session::{self, Session, Terminal, Watcher};
 use crate::cli::{ask, report};
 use crate::n8n::Workflow;
 use crate::run::{self, Answering, Asker, LimitOverrides, Resume, RunError, RunOptions, RunReport};
+use crate::store::read_regular;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
 /// No request is this long; a file given by mistake is.
 const MAX_REQUEST: usize = 20_000;
+const MAX_WORKFLOW: u64 = 64 * 1024 * 1024;
 
 pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliError> {
     let request = if args.request == "-" {
@@ -162,7 +164,7 @@ fn activate(
 /// The end of a run: text for people, or the one object.
 pub fn tell(root: &Path, report: &RunReport, out: &Output) -> Result<Exit, CliError> {
     let exit = session::exit_of(report);
-    let workflow = document(root, report);
+    let workflow = document(root, report, out);
     out.answer(
         exit,
         || report::text(report, workflow.as_ref()),
@@ -170,11 +172,13 @@ pub fn tell(root: &Path, report: &RunReport, out: &Output) -> Result<Exit, CliEr
     )
 }
 
-/// The workflow's file as it is now, when the run left one.
-fn document(root: &Path, report: &RunReport) -> Option<Workflow> {
+/// The workflow's file as it is now, when the run left one. Its secrets are hidden before a long value is cut: half of one is
+/// no longer known as a secret.
+fn document(root: &Path, report: &RunReport, out: &Output) -> Option<Workflow> {
     let file = report.workflow.as_ref()?.file.as_ref()?;
-    let bytes = std::fs::read(root.join(file)).ok()?;
-    Workflow::from_value(serde_json::from_slice(&bytes).ok()?).ok()
+    let bytes = read_regular(&root.join(file), MAX_WORKFLOW).ok()?;
+    let value = serde_json::from_slice(&bytes).ok()?;
+    Workflow::from_value(out.redactor().value(value)).ok()
 }
 
 /// The report's JSON, with what only the state knows: refusal, notes and what is still to do.

@@ -47,7 +47,7 @@ pub fn serve(root: &Path, args: &McpServeArgs, out: &Output) -> Result<Exit, Cli
         pack: session.pack,
         gateway: session.gateway,
         effects: Box::new(session.effects),
-        observer: Mutex::new(Box::new(Log(Progress::new(out.quiet)))),
+        observer: Mutex::new(Box::new(Log(Progress::new(out)))),
         terms,
         lock_wait: LOCK_WAIT,
     }));

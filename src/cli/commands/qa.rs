@@ -15,6 +15,7 @@ use crate::qa::source::{self, Source};
 use crate::qa::summary::{Summary, Threshold};
 use crate::qa::{changed, waiver};
 use crate::store::write_atomic;
+use crate::untrusted;
 use console::style;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -260,8 +261,14 @@ fn reports(
     };
     for report in &args.reports {
         match report {
-            Report::Sarif(file) => write(file, format!("{:#}\n", sarif::sarif(files, &root)))?,
-            Report::Junit(file) => write(file, junit::junit(files, threshold, &root))?,
+            Report::Sarif(file) => {
+                let log = out.redactor().strings(sarif::sarif(files, &root));
+                write(file, format!("{}\n", untrusted::json(&format!("{log:#}"))))?;
+            }
+            Report::Junit(file) => {
+                let xml = junit::junit(files, threshold, &root);
+                write(file, out.redactor().text(&xml))?;
+            }
             Report::Github => out.commands(&github::annotations(files, &root))?,
         }
     }

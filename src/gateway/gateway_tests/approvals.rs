@@ -146,3 +146,66 @@ async fn own_workflows_are_deleted_freely_and_others_are_asked() {
         .await;
     assert_eq!(b.file("old"), None);
 }
+
+#[tokio::test]
+async fn a_question_shows_the_call_and_its_diff_without_secrets() {
+    let mut b = bench();
+    let path = b.dir.path().join("workflows");
+    std::fs::create_dir_all(&path).unwrap();
+    let mut workflow = chain("live", 3);
+    workflow.head.insert("active".into(), json!(true));
+    workflow.nodes[1].set(
+        "parameters",
+        json!({"password": "hunter2hunter2", "x": "\u{1b}[31m", "note": "a"}),
+    );
+    std::fs::write(path.join("live.json"), workflow.to_text()).unwrap();
+    b.ok("writer", "get_workflow", json!({"workflow_id": "live"}))
+        .await;
+    let note = json!({"workflow_id": "live", "ops": [{"op": "set_parameter", "node": "id-1", "pointer": "/note", "value": "b\u{202e}c"}]});
+    let question = b.asked("writer", "update_workflow", note.clone()).await;
+    let proposal = question.proposal.unwrap();
+    assert_eq!(
+        (
+            proposal.rule.as_str(),
+            proposal.role.as_str(),
+            proposal.tool.as_str()
+        ),
+        ("guard.publish", "writer", "update_workflow")
+    );
+    assert_eq!(proposal.arguments["ops"][0]["value"], "b\u{fffd}c");
+    let diff = proposal.diff.unwrap();
+    assert_eq!(
+        diff,
+        [
+            "--- before",
+            "+++ after",
+            "@@ -26,7 +26,7 @@",
+            "       \"parameters\": {",
+            "         \"password\": \"[redacted:value]\",",
+            "         \"x\": \"\u{fffd}[31m\",",
+            "-        \"note\": \"a\"",
+            "+        \"note\": \"b\u{fffd}c\"",
+            "       }",
+            "     },",
+            "     {",
+            "",
+        ]
+        .join("\n")
+    );
+    // A change that is hidden on both sides is still said.
+    let secret = json!({"workflow_id": "live", "ops": [{"op": "replace_text", "node": "id-1", "pointer": "/password", "find": "2hunter", "replace": "3hunter"}]});
+    let question = b.asked("writer", "update_workflow", secret).await;
+    assert_eq!(
+        question.proposal.unwrap().diff.unwrap(),
+        "# 2 more changed lines hold hidden values\n"
+    );
+    // Publishing, deleting and running show what they do to the document, or that they do nothing to it.
+    let publish = b
+        .asked("writer", "delete_workflow", json!({"workflow_id": "live"}))
+        .await;
+    let diff = publish.proposal.unwrap().diff.unwrap();
+    assert!(
+        diff.contains("-      \"name\": \"Node 2\"") && !diff.contains("hunter"),
+        "{diff}"
+    );
+}

@@ -23,7 +23,7 @@ mod wipe;
 pub use change::{Edge, GraphChange, NodeKey, keys};
 pub use credentials::credentials;
 pub use scope::{Scope, WORKFLOW_ENTRY, edit_scope};
-pub use wipe::{Loss, loss, wipe};
+pub use wipe::{Loss, Starts, loss, wipe};
 
 use crate::policy::Decision;
 
@@ -64,7 +64,9 @@ pub fn hint(rule: &str) -> &'static str {
         EDIT_SCOPE => {
             "drop the operations outside edit_scope; if the fix needs another node, say which and why in your answer"
         }
-        WIPE => "edit nodes in place instead of removing, disabling or cutting them off",
+        WIPE => {
+            "edit nodes in place instead of removing, disabling or cutting them off; when a connection moves, disconnect and connect in one list"
+        }
         PUBLISH => "the workflow is published; leave it, or let the user decide",
         STALE => {
             "call get_workflow, compare with what you planned, and plan again on what is there now"

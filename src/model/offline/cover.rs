@@ -200,5 +200,6 @@ pub fn question(unused: &[Unused], language: &str) -> Option<Question> {
         required: false,
         schema: json!({"type": "string", "minLength": 1}),
         approves: None,
+        proposal: None,
     })
 }

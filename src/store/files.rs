@@ -1,10 +1,11 @@
 //! The project's files through one handle that cannot leave the project: no `..`, no symlink to the outside, no device.
 //! Every write is whole and durable before it counts: temporary file beside the target, sync, rename or link, sync of the folder.
 
-use super::{BackendError, BackendResult};
+use super::StoreError;
+use super::regular::{Found, Links, read_below};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,68 +18,46 @@ pub enum Existing {
     Refuse,
 }
 
-/// What reading found.
-#[derive(Debug)]
-pub enum Found {
-    Bytes(Vec<u8>),
-    Missing,
-    /// There, but no file to read: a folder, a link, a device, or too large.
-    Odd(String),
-}
-
 #[derive(Debug)]
 pub struct Files {
     root: Dir,
 }
 
 impl Files {
-    pub fn open(root: &Path) -> BackendResult<Self> {
-        let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(|e| {
-            BackendError::unavailable(format!("cannot open the project folder: {e}"))
-                .with_hint("give an existing folder with --project, or run `agentctl init`")
-        })?;
+    pub fn open(root: &Path) -> Result<Self, StoreError> {
+        let dir = Dir::open_ambient_dir(root, ambient_authority())
+            .map_err(StoreError::io("open the project folder", root))?;
         Ok(Files { root: dir })
     }
 
-    pub fn read(&self, path: &Path, max_bytes: u64) -> BackendResult<Found> {
-        let meta = match self.root.symlink_metadata(path) {
-            Ok(meta) => meta,
+    pub fn read(&self, path: &Path, max_bytes: u64) -> Result<Found, StoreError> {
+        // Looked at before it is opened too: opening a device can do something.
+        match self.root.symlink_metadata(path) {
+            Ok(meta) if !meta.is_file() => {
+                return Ok(Found::Odd("it is not a regular file".to_owned()));
+            }
+            Ok(_) => {}
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 return Ok(Found::Missing);
             }
-            Err(e) => return odd_or_failed(path, &e),
-        };
-        // Looked at before it is opened: opening a pipe would wait for ever.
-        if !meta.is_file() {
-            return Ok(Found::Odd("it is not a regular file".to_owned()));
+            Err(e) if e.kind() == ErrorKind::PermissionDenied => {
+                return Ok(Found::Odd(format!("it may not be read: {e}")));
+            }
+            Err(e) => return Err(failed("read", path, e)),
         }
-        if meta.len() > max_bytes {
-            return Ok(Found::Odd(format!(
-                "it has {} bytes, more than the {max_bytes} that are read",
-                meta.len()
-            )));
-        }
-        let file = match self.root.open(path) {
-            Ok(file) => file,
-            Err(e) => return odd_or_failed(path, &e),
-        };
-        let mut bytes = Vec::new();
-        file.take(max_bytes)
-            .read_to_end(&mut bytes)
-            .map_err(|e| failed("read", path, &e))?;
-        Ok(Found::Bytes(bytes))
+        read_below(&self.root, path, max_bytes, Links::Refuse).map_err(|e| failed("read", path, e))
     }
 
     /// The names in a folder, sorted; none when the folder is not there.
-    pub fn names(&self, folder: &Path) -> BackendResult<Vec<String>> {
+    pub fn names(&self, folder: &Path) -> Result<Vec<String>, StoreError> {
         let entries = match self.root.read_dir(folder) {
             Ok(entries) => entries,
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(e) => return Err(failed("list", folder, &e)),
+            Err(e) => return Err(failed("list", folder, e)),
         };
         let mut names = Vec::new();
         for entry in entries {
-            let entry = entry.map_err(|e| failed("list", folder, &e))?;
+            let entry = entry.map_err(|e| failed("list", folder, e))?;
             // A name that is not UTF-8 cannot be an id, so nobody can ask for it.
             if let Ok(name) = entry.file_name().into_string() {
                 names.push(name);
@@ -88,18 +67,18 @@ impl Files {
         Ok(names)
     }
 
-    pub fn write(&self, path: &Path, bytes: &[u8], existing: Existing) -> BackendResult<()> {
+    pub fn write(&self, path: &Path, bytes: &[u8], existing: Existing) -> Result<(), StoreError> {
         let folder = path.parent().unwrap_or(Path::new(""));
         if !folder.as_os_str().is_empty() {
             self.root
                 .create_dir_all(folder)
-                .map_err(|e| failed("create", folder, &e))?;
+                .map_err(|e| failed("create", folder, e))?;
         }
         let (temporary, mut file) = self.temporary(path, folder)?;
         let written = file
             .write_all(bytes)
             .and_then(|()| file.sync_all())
-            .map_err(|e| failed("write", path, &e));
+            .map_err(|e| failed("write", path, e));
         drop(file);
         let placed = written.and_then(|()| self.place(&temporary, path, existing));
         if placed.is_err() {
@@ -111,17 +90,17 @@ impl Files {
     }
 
     /// Removes the temporary files of writes that were cut short.
-    pub fn tidy(&self, folder: &Path) -> BackendResult<()> {
+    pub fn tidy(&self, folder: &Path) -> Result<(), StoreError> {
         for name in self.names(folder)?.iter().filter(|n| is_temporary(n)) {
             self.remove(&folder.join(name))?;
         }
         Ok(())
     }
 
-    pub fn remove(&self, path: &Path) -> BackendResult<()> {
+    pub fn remove(&self, path: &Path) -> Result<(), StoreError> {
         self.root
             .remove_file(path)
-            .map_err(|e| failed("remove", path, &e))?;
+            .map_err(|e| failed("remove", path, e))?;
         self.sync_folder(path.parent().unwrap_or(Path::new("")))
     }
 
@@ -129,7 +108,7 @@ impl Files {
         &self,
         path: &Path,
         folder: &Path,
-    ) -> BackendResult<(std::path::PathBuf, cap_std::fs::File)> {
+    ) -> Result<(std::path::PathBuf, cap_std::fs::File), StoreError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         loop {
             let n = TEMPORARY.fetch_add(1, Ordering::Relaxed);
@@ -140,19 +119,19 @@ impl Files {
                 Ok(file) => return Ok((candidate, file)),
                 // Left by a killed process that had our process id.
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
-                Err(e) => return Err(failed("write", path, &e)),
+                Err(e) => return Err(failed("write", path, e)),
             }
         }
     }
 
-    fn place(&self, temporary: &Path, path: &Path, existing: Existing) -> BackendResult<()> {
+    fn place(&self, temporary: &Path, path: &Path, existing: Existing) -> Result<(), StoreError> {
         if existing == Existing::Refuse {
             match self.root.hard_link(temporary, &self.root, path) {
                 Ok(()) => {
                     return self
                         .root
                         .remove_file(temporary)
-                        .map_err(|e| failed("remove", temporary, &e));
+                        .map_err(|e| failed("remove", temporary, e));
                 }
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => return Err(taken(path)),
                 // A file system without links: look, then rename.
@@ -162,10 +141,10 @@ impl Files {
         }
         self.root
             .rename(temporary, &self.root, path)
-            .map_err(|e| failed("write", path, &e))
+            .map_err(|e| failed("write", path, e))
     }
 
-    fn sync_folder(&self, folder: &Path) -> BackendResult<()> {
+    fn sync_folder(&self, folder: &Path) -> Result<(), StoreError> {
         if cfg!(not(unix)) {
             return Ok(()); // elsewhere a folder cannot be opened as a file; the rename itself is what there is
         }
@@ -177,7 +156,7 @@ impl Files {
         self.root
             .open(at)
             .and_then(|dir| dir.sync_all())
-            .map_err(|e| failed("sync", at, &e))
+            .map_err(|e| failed("sync", at, e))
     }
 }
 
@@ -193,21 +172,12 @@ fn is_temporary(name: &str) -> bool {
         })
 }
 
-/// One file that may not be read says nothing about the rest of the project.
-fn odd_or_failed(path: &Path, error: &std::io::Error) -> BackendResult<Found> {
-    if error.kind() == ErrorKind::PermissionDenied {
-        Ok(Found::Odd(format!("it may not be read: {error}")))
-    } else {
-        Err(failed("read", path, error))
+fn failed(doing: &'static str, path: &Path, error: std::io::Error) -> StoreError {
+    StoreError::io(doing, path)(error)
+}
+
+fn taken(path: &Path) -> StoreError {
+    StoreError::Exists {
+        path: path.to_owned(),
     }
-}
-
-fn failed(what: &str, path: &Path, error: &std::io::Error) -> BackendError {
-    BackendError::unavailable(format!("cannot {what} {}: {error}", path.display()))
-        .with_hint("check the permissions of the project folder and the space left on the disk")
-}
-
-fn taken(path: &Path) -> BackendError {
-    BackendError::rejected(format!("{} exists already", path.display()))
-        .with_hint("nothing was written; use another name")
 }

@@ -1,0 +1,39 @@
+//! What `.mcp.json` makes known to be secret, so that no output repeats it: whatever is wrong with the rest of the file.
+
+use super::config::{self, FILE};
+use serde_json::Value;
+use std::path::Path;
+
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The secret values of the project's servers, variables filled in, and what stands in the file under `env` and `headers`.
+pub fn secrets(project: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+    let mut all: Vec<String> = match config::read(project, variable) {
+        Ok(Some(read)) => read
+            .servers
+            .iter()
+            .flat_map(|server| server.hidden.iter().cloned())
+            .collect(),
+        // No server is started from a file that cannot be read, and every command that needs one says so.
+        Ok(None) | Err(_) => Vec::new(),
+    };
+    let written = crate::store::read_regular(&project.join(FILE), MAX_BYTES)
+        .ok()
+        .and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+    if let Some(Value::Object(servers)) = written.as_ref().and_then(|w| w.get("mcpServers")) {
+        for server in servers.values() {
+            for key in ["env", "headers"] {
+                let values = server.get(key).and_then(Value::as_object);
+                let secret = values.into_iter().flatten().filter(|(name, value)| {
+                    key == "headers"
+                        || value.as_str().is_some_and(|text| text.len() >= 16)
+                        || crate::secrets::names_a_secret(name)
+                });
+                all.extend(secret.filter_map(|(_, value)| value.as_str().map(str::to_owned)));
+            }
+        }
+    }
+    // `Bearer ${TOKEN}` is no secret; what the variable holds is.
+    all.retain(|value| !value.contains("${"));
+    all
+}
