@@ -134,7 +134,7 @@ pub fn of_workflow<'a>(
 
 /// The graph hash of state `number` of a workflow, in its changes of one history; None: there was no such workflow then.
 /// `number` counts all changes of the history, those of other workflows too.
-pub fn state_hash<'a>(changes: &'a [Made], number: u32) -> Option<&'a str> {
+pub fn state_hash(changes: &[Made], number: u32) -> Option<&str> {
     let last = changes.iter().rev().find(|m| m.number <= number);
     match (last, changes.first()) {
         (Some(last), _) => last.change.after.as_deref(),
