@@ -3,12 +3,14 @@
 pub mod args;
 mod ask;
 mod catalog_file;
+mod choose;
 mod commands;
 mod error;
 mod output;
 mod progress;
 mod report;
 mod session;
+mod settings;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -60,6 +62,8 @@ fn dispatch(cli: &Cli, out: &Output) -> Result<Exit, CliError> {
         Command::Skills(command) => commands::pack::skills(project, command, out),
         Command::Flow(command) => commands::flow::flow(project, command, out),
         Command::Policy(command) => commands::policy::policy(project, command, out),
+        Command::Usage { run } => commands::usage::usage(project, run.as_deref(), out),
+        Command::Models(args) => commands::models::models(project, args, out),
         Command::Doctor => commands::doctor::doctor(project, out),
     }
 }

@@ -276,6 +276,7 @@ impl RunLog {
             Event::ActivationStarted { .. }
             | Event::ActivationEnded { .. }
             | Event::ModelAsked { .. }
+            | Event::ModelRetried { .. }
             | Event::SnapshotTaken { .. }
             | Event::PatchRefused { .. }
             | Event::Undone { .. } => {}

@@ -281,6 +281,11 @@ impl Gateway {
         }
     }
 
+    /// A text with its secrets hidden, as the journal and the terminal may have it.
+    pub fn hide(&self, text: &str) -> String {
+        clean_text(&self.redactor, text)
+    }
+
     /// A model's answer as the journal may keep it: a secret in it is hidden, everything else stays as it came.
     pub fn journaled_answer(&self, answer: &ModelAnswer) -> ModelAnswer {
         ModelAnswer {
@@ -293,6 +298,7 @@ impl Gateway {
                     ..call.clone()
                 })
                 .collect(),
+            finish: answer.finish,
             usage: answer.usage,
         }
     }

@@ -51,6 +51,12 @@ impl Redactor {
         Redactor { known }
     }
 
+    /// Hides these values too.
+    #[must_use]
+    pub fn and(self, more: impl IntoIterator<Item = String>) -> Self {
+        Self::new(self.known.into_iter().chain(more))
+    }
+
     /// The values of the variables whose names say that they are secret.
     pub fn from_variables(variables: impl IntoIterator<Item = (String, String)>) -> Self {
         Self::new(

@@ -6,6 +6,7 @@
 //! `cancel(RunContext, run)`, `undo(RunContext, Undo, force)`; reading only: `status`, `list`, `show`, `verify`.
 
 mod activation;
+mod ask_model;
 mod cancel;
 mod claims;
 mod desk;
@@ -21,8 +22,10 @@ mod options;
 mod projection;
 mod questions;
 mod report;
+mod retry;
 mod step;
 mod undo;
+mod usage;
 
 #[cfg(test)]
 mod fold_tests;
@@ -39,3 +42,4 @@ pub use options::{Answering, Asked, Asker, LimitOverrides, Observer, RunOptions,
 pub use questions::fits;
 pub use report::{QaReport, RunReport, RunUsage, WorkflowReport, exit_code};
 pub use undo::{Undo, UndoReport, Undone, UndoneHow, undo};
+pub use usage::{ToolUsage, UsageReport, usage};

@@ -87,6 +87,7 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
         Move::Done(value) => ModelAnswer {
             text: value.to_string(),
             tool_calls: Vec::new(),
+            finish: Default::default(),
             usage: free(),
         },
         Move::Call(calls) => {
@@ -103,6 +104,7 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
             ModelAnswer {
                 text: String::new(),
                 tool_calls,
+                finish: Default::default(),
                 usage: free(),
             }
         }
