@@ -57,7 +57,8 @@ pub fn task_message(task: &AgentTask, contract: &Value) -> String {
 
 /// JSON in which no `</` is left, so that no text inside can end its block. `\/` is `/` to every JSON reader.
 fn inert(value: &Value) -> String {
-    let json = serde_json::to_string_pretty(value).unwrap_or_default();
+    // Without line breaks and indents: they are a third of the tokens and tell nothing.
+    let json = serde_json::to_string(value).unwrap_or_default();
     json.replace("</", "<\\/")
 }
 

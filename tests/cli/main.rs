@@ -13,5 +13,7 @@ mod ci;
 mod commands;
 mod help;
 mod killed;
+mod models;
 mod qa;
 mod support;
+mod wire;

@@ -139,6 +139,7 @@ fn text(told: &[Told]) -> String {
                     .map(|day| format!(" (list of {day})"))
                     .unwrap_or_default()
             )),
+            None if one.problem.is_some() => {}
             None => text.push_str(
                 "  price: unknown (set it under [prices] in agentctl.toml; --max-cost needs it)\n",
             ),

@@ -13,9 +13,6 @@ mod key;
 mod kind;
 mod request;
 
-#[cfg(test)]
-mod provider_tests;
-
 pub use key::{Key, KeyError, KeySource};
 pub use kind::Kind;
 

@@ -5,14 +5,14 @@ use indexmap::IndexMap;
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
-/// Run ids, UUIDs, times, hashes. One group each, named by what is written for it.
+/// Run ids, UUIDs, times, hashes (whole, or the parts of them that findings and snapshots are named by). One group each, named by what is written for it.
 static CHANGING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?x)
         (?P<run>\b\d{8}-\d{6}-[0-9a-f]{6}\b)
       | (?P<id>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)
       | (?P<time>\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)\b)
-      | (?P<hash>\b[0-9a-f]{64}\b)",
+      | (?P<hash>\b(?:[0-9a-f]{64}|[0-9a-f]{12}|[0-9a-f]{8})\b)",
     )
     .ok()
 });
