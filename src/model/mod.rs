@@ -164,6 +164,20 @@ pub enum ModelError {
     },
 }
 
+impl ModelError {
+    /// The same with another reason: what a provider says can hold what nobody should read.
+    #[must_use]
+    pub fn map_reason(mut self, change: impl FnOnce(String) -> String) -> Self {
+        match &mut self {
+            ModelError::Unavailable { reason, .. }
+            | ModelError::Failed { reason, .. }
+            | ModelError::Passing { reason, .. } => *reason = change(std::mem::take(reason)),
+            ModelError::NoHandler { .. } => {}
+        }
+        self
+    }
+}
+
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// What a call costs, before it is made.

@@ -64,7 +64,9 @@ impl Driver<'_> {
                 Ok(Err(failed)) => failed,
             };
             let Some((reason, wait_ms)) = self.wait_after(attempt, &failed) else {
-                return Err(failed.into());
+                return Err(failed
+                    .map_reason(|reason| self.gateway.hide(&reason))
+                    .into());
             };
             self.retries += 1;
             self.record(

@@ -7,6 +7,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session::{self, block_on};
 use crate::cli::settings;
+use crate::gateway::Redactor;
 use crate::model::provider::Wire;
 use crate::model::{AgentTask, Message, Model, ModelName, ModelRequest, Price, Prices};
 use crate::run::Cancel;
@@ -64,12 +65,14 @@ pub fn models(root: &Path, args: &ModelsArgs, out: &Output) -> Result<Exit, CliE
                 one.base_url = access.base_url.as_ref().map(ToString::to_string);
                 one.price = access.price;
                 one.prices_of = access.kind.listed_as().and_then(Prices::as_of);
+                let known = access.key.iter().map(|key| key.expose().to_owned());
+                let redactor = Redactor::from_variables(std::env::vars()).and(known);
                 if !args.no_call {
                     let asked = Wire::new(access)
                         .map_err(|e| e.to_string())
                         .and_then(|wire| ask(&wire, &name));
                     one.answers = Some(asked.is_ok());
-                    one.problem = asked.err();
+                    one.problem = asked.err().map(|why| redactor.text(&why));
                 }
             }
             Err(error) => {
