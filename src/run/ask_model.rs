@@ -179,6 +179,11 @@ impl Speech {
     }
 }
 
+fn request_hash(request: &ModelRequest) -> String {
+    let value = serde_json::to_value(request).unwrap_or(Value::Null);
+    sha256_hex(canonical(&value).as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,9 +207,4 @@ mod tests {
         );
         assert_eq!(speech.take("AbCd\n"), [""; 0]);
     }
-}
-
-fn request_hash(request: &ModelRequest) -> String {
-    let value = serde_json::to_value(request).unwrap_or(Value::Null);
-    sha256_hex(canonical(&value).as_bytes())
 }

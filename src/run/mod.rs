@@ -30,6 +30,8 @@ mod usage;
 #[cfg(test)]
 mod fold_tests;
 #[cfg(test)]
+mod limits_tests;
+#[cfg(test)]
 mod rules_tests;
 
 pub use activation::{Resume, RunContext, advance, answer, cancel, start};

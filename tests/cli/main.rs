@@ -17,3 +17,4 @@ mod models;
 mod qa;
 mod support;
 mod wire;
+mod wires;

@@ -59,6 +59,7 @@ pub fn resume(root: &Path, args: &ResumeArgs, out: &Output) -> Result<Exit, CliE
         limits: limits(&args.limits),
         allow_other_pack: args.allow_pack_change,
     };
+    tell_other_model(&session, args.run.as_deref(), out);
     session.init("resume", out)?;
     activate(
         &session,
@@ -99,6 +100,7 @@ pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliE
             args.run, args.run
         )));
     }
+    tell_other_model(&session, Some(&args.run), out);
     session.init("answer", out)?;
     activate(
         &session,
@@ -116,6 +118,25 @@ fn limits(options: &LimitOptions) -> LimitOverrides {
         max_turns: options.max_turns,
         max_seconds: options.max_time,
         ..LimitOverrides::default()
+    }
+}
+
+/// A run that goes on with another model than before says so: flags count for one command only.
+fn tell_other_model(session: &Session, run: Option<&str>, out: &Output) {
+    let before = match run::usage(&session.project, &session.pack, run) {
+        Ok(used) => used.models,
+        // What is wrong with the run is told when it is taken up.
+        Err(_) => return,
+    };
+    let now = session.models.names();
+    let Some((last, _)) = before.last() else {
+        return;
+    };
+    if session.tape.is_none() && !now.contains(&last.as_str()) {
+        out.note(&format!(
+            "model: {} from here on; so far it was {last} (--model {last} keeps it)",
+            now.join(", ")
+        ));
     }
 }
 
