@@ -9,6 +9,7 @@ mod error;
 mod output;
 mod progress;
 mod report;
+mod serve_args;
 mod session;
 mod settings;
 
@@ -64,6 +65,7 @@ fn dispatch(cli: &Cli, out: &Output) -> Result<Exit, CliError> {
         Command::Policy(command) => commands::policy::policy(project, command, out),
         Command::Usage { run } => commands::usage::usage(project, run.as_deref(), out),
         Command::Models(args) => commands::models::models(project, args, out),
+        Command::Mcp(command) => commands::mcp::mcp(project, command, out),
         Command::Doctor => commands::doctor::doctor(project, out),
     }
 }

@@ -68,7 +68,10 @@ pub(super) fn settle_ask(state: &GuardState, can_ask: bool, ask: &Ask<'_>) -> As
         }),
         None if !can_ask => Asked::Refused(Decision::Deny {
             rule: ask.rule.to_owned(),
-            reason: format!("{}; nobody can be asked here", ask.reason),
+            reason: format!(
+                "{}; that needs the user's word, and nobody can be asked here: the user can do it in n8n, or with `agentctl build --workflow ID \"…\"`, which asks",
+                ask.reason
+            ),
         }),
         None => Asked::Open(Box::new(question(state, ask, hash))),
     }

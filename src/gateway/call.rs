@@ -10,7 +10,7 @@ use super::tools::{self, Request, Tool};
 use super::{CallContext, Gateway, GatewayError, Settled, strict_json, untrusted};
 use crate::backend::{BackendError, BackendErrorKind};
 use crate::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus};
-use crate::policy::Decision;
+use crate::policy::{Decision, split_foreign};
 use crate::store::event::{Change, Event, MutationExpectation, Question};
 use serde_json::{Map, Value, json};
 
@@ -27,7 +27,7 @@ pub(super) struct Reserved {
 }
 
 /// What the decisions of one call come to.
-enum Verdict {
+pub(super) enum Verdict {
     Go(Decision),
     Refuse(Decision),
     Ask(Box<Question>),
@@ -41,6 +41,9 @@ impl Gateway {
         call: &ToolCall,
     ) -> Result<Settled, GatewayError> {
         let journaled = self.journaled(call);
+        if split_foreign(&call.name).is_some() {
+            return self.call_foreign(cx, call, &journaled).await;
+        }
         let (tool, args, decision) = match self.permit(cx, call) {
             Ok(permitted) => permitted,
             Err(decision) => return self.refuse(cx, &journaled, decision),
@@ -98,6 +101,15 @@ impl Gateway {
             expect,
         } = planned;
         reserved.insert(0, permission);
+        if let Some((existing, deletes)) = plan.touches() {
+            let decision = guards::workflow(cx.guards.only_workflow(), existing, deletes);
+            reserved.push(Reserved {
+                decision,
+                what: "change another workflow".into(),
+                subject: exact,
+                recommended: None,
+            });
+        }
         let decision = match self.verdict(cx, reserved) {
             Verdict::Go(decision) => decision,
             Verdict::Refuse(decision) => return self.refuse(cx, &journaled, decision),
@@ -149,7 +161,7 @@ impl Gateway {
     }
 
     /// Denials first; then each decision to ask must have its answer, one question at a time.
-    fn verdict(&self, cx: &CallContext<'_>, reserved: Vec<Reserved>) -> Verdict {
+    pub(super) fn verdict(&self, cx: &CallContext<'_>, reserved: Vec<Reserved>) -> Verdict {
         let denied = |r: &&Reserved| matches!(r.decision, Decision::Deny { .. });
         if let Some(refused) = reserved.iter().find(denied) {
             return Verdict::Refuse(refused.decision.clone());
@@ -190,7 +202,7 @@ impl Gateway {
         }
     }
 
-    fn intent(
+    pub(super) fn intent(
         &self,
         cx: &mut CallContext<'_>,
         call: &ToolCall,
@@ -209,7 +221,7 @@ impl Gateway {
         Ok(cx.record(event, mutates)?)
     }
 
-    fn refuse(
+    pub(super) fn refuse(
         &self,
         cx: &mut CallContext<'_>,
         call: &ToolCall,
@@ -220,7 +232,7 @@ impl Gateway {
     }
 
     /// Redacts, journals and returns. A backend that cannot be reached is journaled too, and then stops the run.
-    fn finish(
+    pub(super) fn finish(
         &self,
         cx: &mut CallContext<'_>,
         call: &ToolCall,

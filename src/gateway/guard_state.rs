@@ -36,6 +36,8 @@ pub(super) struct GivenScope {
 #[derive(Debug, Clone, Default)]
 pub struct GuardState {
     scope: Option<GivenScope>,
+    /// The one workflow that may be changed; None: any.
+    only: Option<String>,
     seen: BTreeMap<String, String>,
     owned: BTreeSet<String>,
     /// Name that a workflow was created with → the workflow.
@@ -47,6 +49,8 @@ pub struct GuardState {
     asked: BTreeMap<String, String>,
     answers: BTreeMap<String, bool>,
     calls: u64,
+    /// How long the calls so far took, where the caller counts it.
+    worked_ms: u64,
     identical: BTreeMap<String, u64>,
     validations: BTreeMap<String, Validation>,
     /// The intent that has no result yet.
@@ -93,6 +97,16 @@ impl GuardState {
                     file: file.clone(),
                     graph_hash: graph_hash.clone(),
                 }),
+            Event::SessionOpened {
+                workflow,
+                edit_scope,
+                ..
+            } => {
+                self.only.clone_from(workflow);
+                if let Some(scope) = edit_scope {
+                    self.scope = Some(self.given(&Value::from(scope.clone())));
+                }
+            }
             Event::StatePatched { patch, .. } => {
                 if let Some(scope) = patch.get("edit_scope") {
                     self.scope = Some(self.given(scope));
@@ -210,6 +224,14 @@ impl GuardState {
     pub fn edit_scope(&self) -> Option<&[String]> {
         self.scope.as_ref().map(|scope| scope.entries.as_slice())
     }
+    /// The one workflow that may be changed; None: any.
+    pub(super) fn only_workflow(&self) -> Option<&str> {
+        self.only.as_deref()
+    }
+    /// How long the calls so far took; it counts against the limit on seconds from the next call on.
+    pub fn set_worked_ms(&mut self, worked_ms: u64) {
+        self.worked_ms = worked_ms;
+    }
     pub fn snapshots(&self, id: &WorkflowId) -> &[SnapshotMark] {
         self.snapshots.get(&id.0).map_or(&[], Vec::as_slice)
     }
@@ -248,6 +270,12 @@ impl GuardState {
         self.creates.get(&creation_key(name)).map(String::as_str)
     }
     pub(super) fn budget(&self, step: &str, call: &ToolCall, limits: &Limits) -> Decision {
+        if self.worked_ms >= limits.max_seconds.saturating_mul(1000) {
+            return guards::deny(
+                guards::SECONDS,
+                format!("the {} seconds of work are used up", limits.max_seconds),
+            );
+        }
         let same = self.identical.get(&call_key(step, call)).copied();
         guards::budget(
             self.calls,

@@ -12,6 +12,21 @@ use crate::store::SnapshotRef;
 use crate::store::event::Change;
 use serde_json::{Map, Value, json};
 
+impl Plan {
+    /// The workflow that it changes (None: a new one), and whether it deletes it. None: it changes no workflow.
+    pub(super) fn touches(&self) -> Option<(Option<&str>, bool)> {
+        match self {
+            Plan::Create { .. } => Some((None, false)),
+            Plan::Replace { before, .. } => Some((Some(before.id.0.as_str()), false)),
+            Plan::Delete(before) => Some((Some(before.id.0.as_str()), true)),
+            Plan::SetActive { id, .. } | Plan::Trigger { id, .. } => {
+                Some((Some(id.0.as_str()), false))
+            }
+            Plan::WriteLearning(_) => None,
+        }
+    }
+}
+
 impl Gateway {
     /// Does it, reads it back, and says what is there now.
     pub(super) async fn perform(

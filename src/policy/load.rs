@@ -310,6 +310,7 @@ impl Reader {
             "tools",
             "when",
             "reason",
+            "read_only",
             "match",
             "not_match",
         ];
@@ -383,6 +384,18 @@ impl Reader {
             );
             self.problems.add(node.place, message);
         }
+        let read_only = match node.get("read_only") {
+            None => false,
+            Some(flag) => match flag.to_json() {
+                Value::Bool(read_only) if effect == Some(Effect::Allow) => read_only,
+                _ => {
+                    let message =
+                        format!("{what}: read_only is true or false, and belongs to an allow rule");
+                    self.problems.add(flag.place, message);
+                    false
+                }
+            },
+        };
         let rule = Rule {
             id,
             effect: effect?,
@@ -390,6 +403,7 @@ impl Reader {
             tools,
             when,
             reason: reason?,
+            read_only,
         };
         self.examples(node, &rule, "match", true);
         self.examples(node, &rule, "not_match", false);

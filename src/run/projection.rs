@@ -1,7 +1,7 @@
 //! What is written beside the journal at the end of an activation: run_state.json, the full results, the report. All of it
 //! is made from the folded journal and can be made again.
 
-use super::{QaReport, RunError, RunReport, WorkflowReport, driver::Driver};
+use super::{QaReport, RunError, RunReport, WorkflowReport, active::SESSION_FLOW, driver::Driver};
 use crate::{
     flow::RunLog,
     store::{
@@ -127,7 +127,7 @@ pub(super) fn run_state(
         schema_version: STATE_SCHEMA_VERSION,
         run_id: ledger.run_id.clone(),
         flow: ledger.flow.clone(),
-        stage: log.stage().to_owned(),
+        stage: stage_of(ledger, log),
         outcome: outcome_of(ledger),
         message: message.to_owned(),
         updated_at: at.to_owned(),
@@ -138,6 +138,14 @@ pub(super) fn run_state(
         questions: waiting_for(ledger),
         state: summarise(&ledger.run_id, log.state()).0,
         more: Map::new(),
+    }
+}
+
+/// A session has no stages.
+fn stage_of(ledger: &Ledger, log: &RunLog) -> String {
+    match ledger.session {
+        None => log.stage().to_owned(),
+        Some(_) => SESSION_FLOW.to_owned(),
     }
 }
 
@@ -177,7 +185,7 @@ pub(super) fn report(
     }
     RunReport {
         run_id: ledger.run_id.clone(),
-        stage: log.stage().to_owned(),
+        stage: stage_of(ledger, log),
         outcome,
         message,
         workflow: workflow_report(ledger, state),
@@ -247,7 +255,12 @@ impl Driver<'_> {
         let desk = &mut self.desk;
         let head = desk.journal.head();
         let state = run_state(&desk.ledger, &desk.log, head, &desk.at, message);
-        if let Some(aside) = StateFile::write(&project.state_file(), &state)? {
+        let file = match &desk.ledger.session {
+            None => project.state_file(),
+            // The active run's summary stays the active run's.
+            Some(_) => project.run(&desk.ledger.run_id)?.archived_state(),
+        };
+        if let Some(aside) = StateFile::write(&file, &state)? {
             desk.observer.note(&format!(
                 "run_state.json was changed by hand or damaged; it was made again from the journal, the old one is kept as {}",
                 aside.display()

@@ -1,6 +1,6 @@
 //! What a run used, told apart by agent, phase, model and tool; folded from its journal. Reading only.
 
-use super::{RunError, RunUsage, activation::active_run};
+use super::{RunError, RunUsage, active::active_run};
 use crate::{
     flow::{Flow, StepKind},
     pack::Pack,

@@ -90,6 +90,21 @@ pub enum Event {
         /// What the user typed, and the options that change the result.
         input: Map<String, Value>,
     },
+    /// The run is a session of tool calls that another agent's client opened; no flow drives it.
+    SessionOpened {
+        role: String,
+        /// The client, as it named itself: data, never trusted.
+        client: String,
+        client_version: String,
+        /// `stdio` or `http`.
+        transport: String,
+        /// The one workflow that the session may change; None: any that the role may.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        workflow: Option<String>,
+        /// The nodes that the session may change, by id or name; None: all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edit_scope: Option<Vec<String>>,
+    },
     ActivationStarted {
         activation: u32,
         kind: String,

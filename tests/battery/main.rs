@@ -17,5 +17,12 @@ mod injection;
 mod listed;
 mod secrets;
 mod server;
+mod server_ends;
 mod state;
+#[allow(
+    dead_code,
+    reason = "shared with other suites, each of which uses a part"
+)]
+mod support;
 mod wire;
+mod wire_server;

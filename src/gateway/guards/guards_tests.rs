@@ -634,3 +634,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn one_workflow_is_the_only_one_and_stays() {
+    let denied =
+        |decision: Decision| matches!(decision, Decision::Deny { rule, .. } if rule == WORKFLOW);
+    assert_eq!(workflow(None, None, false), allow(WORKFLOW));
+    assert_eq!(workflow(None, Some("a"), true), allow(WORKFLOW));
+    assert_eq!(workflow(Some("a"), Some("a"), false), allow(WORKFLOW));
+    assert!(denied(workflow(Some("a"), Some("a"), true)));
+    assert!(denied(workflow(Some("a"), Some("b"), false)));
+    assert!(denied(workflow(Some("a"), None, false)));
+}

@@ -12,7 +12,8 @@
 //! | `guard.owner` | a workflow that this run did not create is deleted only with the user's word |
 //! | `guard.redacted` | a hidden value is not written back as if it were one |
 //! | `guard.repeat` | a workflow that this run created is not created again |
-//! | `budget.tool_calls`, `budget.identical_calls` | how much a run may call |
+//! | `guard.workflow` | a session that was given one workflow changes that one only, and neither creates nor deletes |
+//! | `budget.tool_calls`, `budget.identical_calls`, `budget.seconds` | how much a run may call, and for how long |
 
 mod change;
 mod credentials;
@@ -34,6 +35,8 @@ pub const CREDENTIALS: &str = "guard.credentials";
 pub const OWNER: &str = "guard.owner";
 pub const REDACTED: &str = "guard.redacted";
 pub const REPEAT: &str = "guard.repeat";
+pub const WORKFLOW: &str = "guard.workflow";
+pub const SECONDS: &str = "budget.seconds";
 pub const TOOL_CALLS: &str = "budget.tool_calls";
 pub const IDENTICAL_CALLS: &str = "budget.identical_calls";
 
@@ -72,7 +75,8 @@ pub fn hint(rule: &str) -> &'static str {
         OWNER => "leave the workflow; only a workflow created in this run may be deleted freely",
         REDACTED => "change single parameters with set_parameter and leave the hidden value alone",
         REPEAT => "use update_workflow on the workflow that was created",
-        TOOL_CALLS => "finish with what you have",
+        WORKFLOW => "say what you would change and why; the user decides who does it",
+        TOOL_CALLS | SECONDS => "finish with what you have",
         IDENTICAL_CALLS => {
             "the answer will not change; use the one you have, or call with other arguments"
         }
@@ -132,6 +136,18 @@ pub fn owner(created_by_this_run: bool, name: &str) -> Decision {
             OWNER,
             format!("the workflow {name:?} was not created by this run"),
         )
+    }
+}
+
+/// `only`: the one workflow that may be changed. `existing`: the workflow that the call changes; None: it makes a new one.
+pub fn workflow(only: Option<&str>, existing: Option<&str>, deletes: bool) -> Decision {
+    match (only, existing) {
+        (None, _) => allow(WORKFLOW),
+        (Some(only), Some(id)) if id == only && !deletes => allow(WORKFLOW),
+        (Some(only), _) => deny(
+            WORKFLOW,
+            format!("only the workflow `{only}` may be changed here, and it stays"),
+        ),
     }
 }
 
