@@ -6,7 +6,7 @@ use agentctl::model::{
     AgentTask, Finish, Message, Model, ModelAnswer, ModelError, ModelRequest, Price, ToolCall,
     ToolResult, ToolSpec, ToolStatus,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use std::sync::Mutex;
 
 /// No word like any that hides by its look: it must be hidden because it is known.
