@@ -71,7 +71,8 @@ pub fn result_block(result: &ToolResult) -> String {
 /// JSON in which no tag is left (neither one that ends its block nor one that seems to open another), and nothing that hides or
 /// turns text round. `\u003c` is `<` to every JSON reader.
 fn inert(value: &Value) -> String {
-    let json = serde_json::to_string_pretty(value).unwrap_or_default();
+    // Without line breaks and indents: they are a third of the tokens and tell nothing.
+    let json = serde_json::to_string(value).unwrap_or_default();
     let mut out = String::with_capacity(json.len());
     let mut chars = json.chars().peekable();
     while let Some(c) = chars.next() {

@@ -43,10 +43,7 @@ fn a_task_is_told_with_typed_blocks_and_its_contract() {
     # Input
 
     <input field="list" type="array" trust="data">
-    [
-      2,
-      1
-    ]
+    [2,1]
     </input>
 
     <input field="name" type="string" trust="data">
@@ -55,9 +52,7 @@ fn a_task_is_told_with_typed_blocks_and_its_contract() {
 
     # Answer
     When you are done, answer with one JSON object and nothing else. It must fit this JSON Schema:
-    {
-      "type": "object"
-    }
+    {"type":"object"}
     "#);
 }
 

@@ -3,12 +3,18 @@
 
 use super::contract::Contract;
 use crate::model::{
-    AgentTask, Message, ModelAnswer, ModelRequest, ToolCall, ToolResult, ToolSpec, ToolStatus,
+    AgentTask, Finish, Message, ModelAnswer, ModelRequest, ToolCall, ToolResult, ToolSpec,
+    ToolStatus,
 };
 use crate::untrusted;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+
+/// How much of a refusal's words is told.
+const MAX_SAID: usize = 200;
+
+const TOO_LONG: &str = "the answer was cut off at the limit on an answer's length; make it shorter, with fewer or smaller tool calls at once";
 
 /// How often a step may be told that its answer does not fit, over all its turns.
 pub const MAX_REPAIRS: u32 = 2;
@@ -23,6 +29,9 @@ pub struct Turn {
     /// Model calls so far.
     turns: u32,
     repairs: u32,
+    /// Turns in a row in which a call could not even be understood.
+    #[serde(default)]
+    misspoken: u32,
     /// Every call id of this step: an id that a provider uses twice would make results ambiguous.
     used_ids: BTreeSet<String>,
     /// Calls of the last answer that were dropped.
@@ -95,6 +104,7 @@ impl Turn {
             max_turns,
             turns: 0,
             repairs: 0,
+            misspoken: 0,
             used_ids: BTreeSet::new(),
             surplus: 0,
             waiting: Waiting::Start,
@@ -147,10 +157,26 @@ impl Turn {
             }
             self.used_ids.insert(call.id.clone());
         }
-        self.request.messages.push(Message::Assistant {
-            text: answer.text.clone(),
-            tool_calls: answer.tool_calls.clone(),
-        });
+        let misspoken = self.misspoken_calls(&answer.tool_calls);
+        if answer.finish == Finish::Length && !misspoken.is_empty() {
+            // What was cut off in the middle of a call is no call: nothing of it is carried out.
+            answer.tool_calls.clear();
+            self.misspoken = 0;
+            self.keep(&answer);
+            return self.repair(vec![TOO_LONG.to_owned()]);
+        }
+        self.keep(&answer);
+        if misspoken.is_empty() {
+            self.misspoken = 0;
+        } else {
+            self.misspoken += 1;
+            if self.misspoken > MAX_REPAIRS {
+                return self.fail(format!(
+                    "the model was told {MAX_REPAIRS} times and still made calls that cannot be made: {}",
+                    misspoken.join("; ")
+                ));
+            }
+        }
         // Words beside tool calls are thinking aloud; the answer is what comes without a call.
         if !answer.tool_calls.is_empty() {
             self.waiting = Waiting::Tools(answer.tool_calls.clone());
@@ -166,8 +192,42 @@ impl Turn {
                 self.waiting = Waiting::Verdict;
                 TurnAction::Done(value)
             }
-            Err(faults) => self.repair(faults),
+            Err(faults) => self.repair(match answer.finish {
+                Finish::Done => faults,
+                Finish::Length => vec![TOO_LONG.to_owned()],
+                Finish::Refused => vec![format!(
+                    "the model or its provider's filter would not answer{}",
+                    match answer.text.trim() {
+                        "" => String::new(),
+                        said => format!(": {}", said.chars().take(MAX_SAID).collect::<String>()),
+                    }
+                )],
+            }),
         }
+    }
+
+    fn keep(&mut self, answer: &ModelAnswer) {
+        self.request.messages.push(Message::Assistant {
+            text: answer.text.clone(),
+            tool_calls: answer.tool_calls.clone(),
+        });
+    }
+
+    /// Calls of tools that this step does not have, and calls whose arguments are no JSON object.
+    fn misspoken_calls(&self, calls: &[ToolCall]) -> Vec<String> {
+        calls
+            .iter()
+            .filter_map(|call| {
+                if !self.request.tools.iter().any(|t| t.name == call.name) {
+                    return Some(format!("there is no tool {:?} in this step", call.name));
+                }
+                match serde_json::from_str::<Value>(&call.arguments) {
+                    Ok(Value::Object(_)) => None,
+                    Ok(_) => Some(format!("the arguments of {} are no JSON object", call.name)),
+                    Err(e) => Some(format!("the arguments of {} are not JSON: {e}", call.name)),
+                }
+            })
+            .collect()
     }
 
     fn take_results(&mut self, calls: Vec<ToolCall>, mut results: Vec<ToolResult>) -> TurnAction {

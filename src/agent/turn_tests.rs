@@ -1,10 +1,15 @@
 use super::{Input, Turn, TurnAction, TurnError};
 use crate::model::{
-    AgentTask, Message, ModelAnswer, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage,
+    AgentTask, Finish, Message, ModelAnswer, ModelRequest, ToolCall, ToolResult, ToolSpec,
+    ToolStatus, Usage,
 };
 use serde_json::{Map, json};
 
 fn turn(max_turns: u32) -> Turn {
+    turn_with(vec![], max_turns)
+}
+
+fn turn_with(tools: Vec<ToolSpec>, max_turns: u32) -> Turn {
     let task = AgentTask {
         agent: "a".into(),
         step: "one".into(),
@@ -20,7 +25,7 @@ fn turn(max_turns: u32) -> Turn {
         "m".into(),
         task,
         "system".into(),
-        vec![],
+        tools,
         contract,
         max_turns,
     )
@@ -30,6 +35,7 @@ fn says(text: &str) -> Input {
     Input::Answer(ModelAnswer {
         text: text.into(),
         tool_calls: vec![],
+        finish: Default::default(),
         usage: Usage::default(),
     })
 }
@@ -46,6 +52,7 @@ fn calls(text: &str, tool_calls: Vec<ToolCall>) -> Input {
     Input::Answer(ModelAnswer {
         text: text.into(),
         tool_calls,
+        finish: Default::default(),
         usage: Usage::default(),
     })
 }
@@ -314,5 +321,112 @@ mod any_conversation {
                 prop_assert_eq!(asked, turn.turn());
             }
         }
+    }
+}
+
+fn cut(text: &str, finish: Finish) -> Input {
+    match says(text) {
+        Input::Answer(answer) => Input::Answer(ModelAnswer { finish, ..answer }),
+        other => other,
+    }
+}
+
+#[test]
+fn an_answer_that_was_cut_off_or_refused_is_told_so_and_then_the_step_fails() {
+    for (finish, said, why) in [
+        (Finish::Length, "{\"n\": ", "cut off at the limit"),
+        (
+            Finish::Refused,
+            "I would rather not.",
+            "would not answer: I would rather not.",
+        ),
+        (Finish::Refused, "", "would not answer"),
+    ] {
+        let mut turn = turn(9);
+        turn.step(Input::Start).unwrap();
+        for _ in 0..2 {
+            let told = last_user(turn.step(cut(said, finish)).unwrap());
+            assert!(told.contains(why), "{told}");
+        }
+        match turn.step(cut(said, finish)).unwrap() {
+            TurnAction::Failed { reason } => assert!(reason.contains(why), "{reason}"),
+            other => panic!("{other:?}"),
+        }
+    }
+    // What fits is taken, whatever the provider says of its end.
+    let mut turn = turn(9);
+    turn.step(Input::Start).unwrap();
+    let done = turn.step(cut(r#"{"n": 3}"#, Finish::Length)).unwrap();
+    assert_eq!(done, TurnAction::Done(json!({"n": 3})));
+}
+
+#[test]
+fn nothing_of_a_call_that_was_cut_off_is_carried_out() {
+    let mut turn = turn(9);
+    turn.step(Input::Start).unwrap();
+    let cut_off = ToolCall {
+        arguments: "{\"id\": \"a".into(),
+        ..call("1", "t")
+    };
+    let mut answer = match calls("", vec![call("0", "t"), cut_off]) {
+        Input::Answer(answer) => answer,
+        other => panic!("{other:?}"),
+    };
+    answer.finish = Finish::Length;
+    let told = last_user(turn.step(Input::Answer(answer)).unwrap());
+    assert!(told.contains("cut off at the limit"), "{told}");
+}
+
+#[test]
+fn calls_that_cannot_be_made_are_told_twice_and_then_the_step_fails() {
+    let broken = || {
+        let call = ToolCall {
+            arguments: "{oops".into(),
+            ..call("", "t")
+        };
+        calls("", vec![call])
+    };
+    let unknown = || calls("", vec![call("", "nosuch")]);
+    let with_tool = || {
+        let tool = ToolSpec {
+            name: "t".into(),
+            description: String::new(),
+            parameters: json!({}),
+        };
+        let mut turn = turn_with(vec![tool], 9);
+        turn.step(Input::Start).unwrap();
+        turn
+    };
+    let mut turn = with_tool();
+    for input in [broken(), unknown()] {
+        assert!(matches!(
+            turn.step(input).unwrap(),
+            TurnAction::CallTools(_)
+        ));
+        turn.step(Input::Results(vec![])).unwrap();
+    }
+    match turn.step(broken()).unwrap() {
+        TurnAction::Failed { reason } => {
+            assert!(
+                reason.contains("the arguments of t are not JSON"),
+                "{reason}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+    // A call that can be made in between wipes the slate.
+    let mut turn = with_tool();
+    for input in [
+        broken(),
+        unknown(),
+        calls("", vec![call("", "t")]),
+        broken(),
+        unknown(),
+    ] {
+        assert!(matches!(
+            turn.step(input).unwrap(),
+            TurnAction::CallTools(_)
+        ));
+        turn.step(Input::Results(vec![])).unwrap();
     }
 }

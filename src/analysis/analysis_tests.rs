@@ -319,6 +319,7 @@ fn runs_that_stop_for_other_reasons_say_which() {
             step: "research".into(),
             turn: 1,
             answer: ModelAnswer {
+                finish: crate::model::Finish::Done,
                 text: String::new(),
                 tool_calls: vec![],
                 usage: Usage {

@@ -1,5 +1,9 @@
 //! What can be typed: the command tree. Only parsing; what it means is in `commands/`.
 
+mod model;
+
+pub use model::{LimitOptions, ModelNames, ModelOptions, ModelsArgs};
+
 use super::learning_args::{AnalyzeArgs, LearningsCommand};
 use super::serve_args::McpServeArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -91,6 +95,20 @@ pub enum Command {
     /// List, show and verify runs
     #[command(subcommand, after_help = "Example:\n  agentctl runs list")]
     Runs(RunsCommand),
+    /// What a run used: tokens, cache hits and cost by agent, phase, model and tool
+    #[command(
+        after_help = "Examples:\n  agentctl usage\n  agentctl usage 019a… --output-format json"
+    )]
+    Usage {
+        /// The run; default: the active one
+        #[arg(value_name = "RUN")]
+        run: Option<String>,
+    },
+    /// Which model plays which agent, what it costs, and whether it answers
+    #[command(
+        after_help = "Examples:\n  agentctl models\n  agentctl models --no-call --model anthropic::claude-sonnet-4-5\n\nModels are set in agentctl.toml: [models] opus, sonnet, haiku, default; [models.agents]; [providers.NAME].\nKeys come from the environment or a command, never from a file. Each model is asked one short question.\nExit code 6: one does not answer."
+    )]
+    Models(ModelsArgs),
     /// Take back what a run changed, all of it or down to one of its changes
     #[command(
         after_help = "Examples:\n  agentctl undo\n  agentctl undo 20261121-1009 --to 2\n  agentctl undo --workflow orders\n  agentctl undo --workflow orders --to 0\n\nChanges are numbered from 1; `agentctl log RUN` and `agentctl log --workflow ID` show the numbers. State N is what change N\nleft, 0 is what was there before the first. An undo is a change too: `--to` a later number brings back what was undone."
@@ -190,13 +208,6 @@ pub struct AnswerOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct ModelOptions {
-    /// `offline`, or `provider::model`; default: from agentctl.toml, else offline
-    #[arg(long, value_name = "MODEL", env = "AGENTCTL_MODEL", hide_env = true)]
-    pub model: Option<String>,
-}
-
-#[derive(Debug, Args)]
 pub struct BuildArgs {
     /// What to build or to change, in plain words (`-`: read it from stdin)
     #[arg(value_name = "REQUEST")]
@@ -208,6 +219,8 @@ pub struct BuildArgs {
     pub answers: AnswerOptions,
     #[command(flatten)]
     pub model: ModelOptions,
+    #[command(flatten)]
+    pub limits: LimitOptions,
 }
 
 #[derive(Debug, Args)]
@@ -222,6 +235,8 @@ pub struct ResumeArgs {
     pub answers: AnswerOptions,
     #[command(flatten)]
     pub model: ModelOptions,
+    #[command(flatten)]
+    pub limits: LimitOptions,
 }
 
 #[derive(Debug, Args)]
@@ -235,6 +250,10 @@ pub struct AnswerArgs {
     /// More answers from a JSON file (`-`: stdin)
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
+    #[command(flatten)]
+    pub model: ModelOptions,
+    #[command(flatten)]
+    pub limits: LimitOptions,
 }
 
 #[derive(Debug, Subcommand)]

@@ -3,6 +3,7 @@
 pub mod args;
 mod ask;
 mod catalog_file;
+mod choose;
 mod commands;
 mod error;
 mod learning_args;
@@ -11,6 +12,7 @@ mod progress;
 mod report;
 mod serve_args;
 mod session;
+mod settings;
 mod story;
 #[cfg(test)]
 mod story_tests;
@@ -80,6 +82,8 @@ fn dispatch(cli: &Cli, out: &Output) -> Result<Exit, CliError> {
         Command::Policy(command) => commands::policy::policy(project, command, out),
         Command::Analyze(args) => commands::analyze::analyze(project, args, out),
         Command::Learnings(command) => commands::learnings::learnings(project, command, out),
+        Command::Usage { run } => commands::usage::usage(project, run.as_deref(), out),
+        Command::Models(args) => commands::models::models(project, args, out),
         Command::Mcp(command) => commands::mcp::mcp(project, command, out),
         Command::Doctor => commands::doctor::doctor(project, out),
     }

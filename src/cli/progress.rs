@@ -45,6 +45,13 @@ impl Progress {
         }
     }
 
+    /// What a model is saying, beside the spinner.
+    pub fn text(&self, delta: &str) {
+        if let Some(bar) = &self.spinner {
+            bar.set_message(plain(delta));
+        }
+    }
+
     pub fn line(&self, text: &str) {
         if self.out.quiet {
             return;
@@ -168,6 +175,14 @@ pub fn line(event: &Event) -> Option<String> {
             "    {} {step}: {}",
             style("✗").for_stderr().red(),
             plain(error)
+        )),
+        Event::ModelRetried {
+            reason, wait_ms, ..
+        } => Some(format!(
+            "    {} {}; asking again in {:.1} s",
+            style("↻").for_stderr().yellow(),
+            plain(reason),
+            std::time::Duration::from_millis(*wait_ms).as_secs_f64()
         )),
         Event::Undone {
             workflow_id,

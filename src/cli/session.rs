@@ -2,33 +2,36 @@
 
 use super::args::{AnswerOptions, ModelOptions};
 use super::ask;
+use super::choose::{self, Chosen};
 use super::error::{CliError, Exit};
 use super::output::Output;
 use super::progress::{Progress, plain_long};
+use super::settings;
 use crate::backend::EmbeddedBackend;
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, Redactor};
 use crate::knowledge::Knowledge;
 use crate::mcp::{self, Pins, Servers};
-use crate::model::offline::OfflineModel;
+use crate::model::ToolCall;
+use crate::model::tape::Tape;
 use crate::pack::{self, Pack};
 use crate::policy::split_foreign;
 use crate::run::{
-    Answering, Asked, Asker, Cancel, Cause, ChosenModel, Observer, RunContext, RunError, RunReport,
-    System,
+    Answering, Asked, Asker, Cancel, Cause, Observer, RunContext, RunError, RunReport, System,
 };
-use crate::store::{Project, Question, Record};
+use crate::store::{Event, Project, Question, Record};
 use serde_json::{Map, Value, json};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// A project with its pack, backend and model: enough for any activation.
 pub struct Session {
     pub project: Project,
     pub pack: Pack,
     pub gateway: Gateway,
-    pub models: ChosenModel,
+    pub models: Chosen,
+    /// What is recorded or replayed.
+    pub tape: Option<Arc<Tape>>,
     pub effects: System,
     pub cancel: Cancel,
 }
@@ -37,7 +40,23 @@ impl Session {
     pub fn open(root: &Path, model: &ModelOptions, out: &Output) -> Result<Session, CliError> {
         let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
         let pack = load_pack(root, out)?;
-        let models = choose_model(model.model.as_deref())?;
+        let config = settings::of_project(root)?;
+        let models = match &model.replay {
+            Some(_) => None,
+            None => Some(choose::choose(&pack, &model.names, &config)?),
+        };
+        let keys = models.iter().flat_map(|m| &m.keys);
+        let redactor = out
+            .redactor()
+            .clone()
+            .and(keys.map(|key| key.expose().to_owned()));
+        let tape = tape(model, &redactor)?;
+        let models = match (models, &tape) {
+            (Some(models), Some(tape)) => models.recording(tape),
+            (Some(models), None) => models,
+            (None, Some(tape)) => Chosen::replaying(&pack, tape),
+            (None, None) => return Err(CliError::new(Exit::Internal, "no model was chosen")),
+        };
         let backend =
             EmbeddedBackend::new(root).map_err(|e| CliError::new(Exit::Backend, e.to_string()))?;
         let skills: Vec<_> = pack
@@ -51,7 +70,7 @@ impl Session {
             Knowledge::new(root, skills),
             crate::cli::catalog_file::of(root)?,
         )
-        .with_redactor(out.redactor().clone());
+        .with_redactor(redactor);
         let gateway = match foreign_tools(root, &pack)? {
             Some(servers) => gateway.with_foreign(Arc::new(servers)),
             None => gateway,
@@ -61,6 +80,7 @@ impl Session {
             pack,
             gateway,
             models,
+            tape,
             effects: System::default(),
             cancel: Cancel::default(),
         })
@@ -91,11 +111,23 @@ impl Session {
             "agentctl": env!("CARGO_PKG_VERSION"),
             "command": command,
             "flow": self.pack.flow.name,
-            "model": self.models.name,
+            "model": self.models.names().join(", "),
             "backend": self.gateway.backend().name(),
             "capabilities": ["questions", "resume", "undo"],
         }))
     }
+}
+
+/// The recording that is to be made or followed.
+fn tape(options: &ModelOptions, redactor: &Redactor) -> Result<Option<Arc<Tape>>, CliError> {
+    let redactor = redactor.clone();
+    let hide = Box::new(move |text: &str| redactor.text(text));
+    let opened = match (&options.record, &options.replay) {
+        (Some(path), _) => Tape::record(path, hide),
+        (None, Some(path)) => Tape::replay(path, hide),
+        (None, None) => return Ok(None),
+    };
+    opened.map(Some).map_err(|e| CliError::usage(e.to_string()))
 }
 
 /// The servers of `.mcp.json`, when some agent may call a tool of theirs; each is started at its first call.
@@ -125,23 +157,6 @@ pub fn load_pack(root: &Path, out: &Output) -> Result<Pack, CliError> {
         out.note(&format!("warning: {warning}"));
     }
     Ok(pack)
-}
-
-/// `offline` is the only model of this version; another one is refused before anything is paid or written.
-fn choose_model(asked: Option<&str>) -> Result<ChosenModel, CliError> {
-    match asked {
-        None | Some("offline") => Ok(ChosenModel {
-            name: "offline".into(),
-            model: Arc::new(OfflineModel::default()),
-        }),
-        Some(other) => Err(CliError::new(
-            Exit::Model,
-            format!(
-                "the model {other:?} is not available: this version has the offline model only"
-            ),
-        )
-        .hint("leave --model out, or say --model offline")),
-    }
 }
 
 /// Answers given ahead: a JSON object, question id or topic → answer.
@@ -255,14 +270,34 @@ pub struct Watcher<'a> {
     pub progress: Arc<Progress>,
     /// What stdout refused; told at the end.
     pub failed: Option<CliError>,
+    tape: Option<Arc<Tape>>,
+    /// The call whose result comes next.
+    begun: Option<ToolCall>,
 }
 
 impl<'a> Watcher<'a> {
-    pub fn new(out: &'a Output) -> Self {
+    pub fn new(out: &'a Output, tape: Option<Arc<Tape>>) -> Self {
         Watcher {
             out,
             progress: Arc::new(Progress::new(out)),
             failed: None,
+            tape,
+            begun: None,
+        }
+    }
+
+    fn keep_on_tape(&mut self, event: &Event) {
+        let Some(tape) = &self.tape else { return };
+        match event {
+            Event::ToolIntent { call, .. } => self.begun = Some(call.clone()),
+            Event::ToolFinished {
+                step, role, result, ..
+            } => {
+                let begun = self.begun.take().filter(|call| call.id == result.call_id);
+                let arguments = begun.map(|call| call.arguments).unwrap_or_default();
+                tape.tool(role, step, &result.name, &arguments, result);
+            }
+            _ => {}
         }
     }
 }
@@ -270,7 +305,15 @@ impl<'a> Watcher<'a> {
 impl Observer for Watcher<'_> {
     fn event(&mut self, record: &Record) {
         self.progress.record(record);
+        self.keep_on_tape(&record.event);
         if let Err(error) = self.out.stream(&stream_event(record)) {
+            self.failed.get_or_insert(error);
+        }
+    }
+    fn text(&mut self, delta: &str) {
+        self.progress.text(delta);
+        let line = json!({"type": "model.text", "text": delta});
+        if let Err(error) = self.out.stream(&line) {
             self.failed.get_or_insert(error);
         }
     }

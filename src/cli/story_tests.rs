@@ -62,6 +62,7 @@ fn records() -> Vec<Record> {
         rule: "builder: delete-workflow".into(),
     };
     let answer = ModelAnswer {
+        finish: crate::model::Finish::Done,
         text: String::new(),
         tool_calls: vec![],
         usage: Usage {

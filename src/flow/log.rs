@@ -277,6 +277,7 @@ impl RunLog {
             | Event::ActivationStarted { .. }
             | Event::ActivationEnded { .. }
             | Event::ModelAsked { .. }
+            | Event::ModelRetried { .. }
             | Event::SnapshotTaken { .. }
             | Event::PatchRefused { .. }
             | Event::Undone { .. } => {}

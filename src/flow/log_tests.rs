@@ -93,6 +93,7 @@ fn usage_is_summed_and_an_unknown_price_stays_unknown() {
         answer: ModelAnswer {
             text: String::new(),
             tool_calls: vec![],
+            finish: Default::default(),
             usage: Usage {
                 input_tokens: 10,
                 output_tokens: 2,

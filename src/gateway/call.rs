@@ -335,6 +335,7 @@ impl Gateway {
                     ..call.clone()
                 })
                 .collect(),
+            finish: answer.finish,
             usage: answer.usage,
         }
     }

@@ -73,19 +73,29 @@ const DOUBTFUL_ENDINGS: &[&str] = &[
     "accesskey",
 ];
 
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Redactor {
+    values: Vec<String>,
     /// Any known value in any form, longest first; None: nothing is known.
     known: Option<Regex>,
+}
+
+impl std::fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Redactor({} known values)", self.values.len())
+    }
 }
 
 impl Redactor {
     /// Hides these values wherever they appear, besides the known shapes.
     pub fn new(known: impl IntoIterator<Item = String>) -> Self {
-        let mut all: Vec<String> = known
+        let values: Vec<String> = known
             .into_iter()
             .filter(|value| value.len() >= MIN_KNOWN)
-            .flat_map(|value| forms::forms(&value))
+            .collect();
+        let mut all: Vec<String> = values
+            .iter()
+            .flat_map(|value| forms::forms(value))
             .collect();
         all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         all.dedup();
@@ -97,8 +107,15 @@ impl Redactor {
                 .ok()
         });
         Redactor {
+            values,
             known: known.flatten(),
         }
+    }
+
+    /// Hides these values too.
+    #[must_use]
+    pub fn and(self, more: impl IntoIterator<Item = String>) -> Self {
+        Self::new(self.values.into_iter().chain(more))
     }
 
     /// The values of the variables whose names say that they are secret.

@@ -1,7 +1,14 @@
 //! The model port: one request in, one answer out. Providers, the offline planner, record and replay stand behind it.
 //! Nothing here decides what runs next; a model proposes, the run decides.
 
+mod name;
 pub mod offline;
+mod prices;
+pub mod provider;
+pub mod tape;
+
+pub use name::{BadModelName, ModelName};
+pub use prices::{Price, Prices};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -96,12 +103,43 @@ pub struct ModelRequest {
     pub output_schema: Value,
 }
 
+/// Why an answer ended where it did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Finish {
+    #[default]
+    Done,
+    /// The provider's limit on the length of an answer cut it off.
+    Length,
+    /// The model, or a filter of its provider, would not answer.
+    Refused,
+}
+
+impl Finish {
+    pub fn is_done(&self) -> bool {
+        *self == Finish::Done
+    }
+}
+
+impl ModelRequest {
+    /// The tokens of the request by the length of its text, four bytes each: for limits before a call, and where a server
+    /// does not count.
+    pub fn estimated_tokens(&self) -> u64 {
+        let messages = serde_json::to_string(&self.messages).unwrap_or_default();
+        let tools = serde_json::to_string(&self.tools).unwrap_or_default();
+        let bytes = self.system.len() + messages.len() + tools.len();
+        (bytes as u64).div_ceil(4)
+    }
+}
+
 /// Either tool calls, or the final text (JSON by the output contract).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelAnswer {
     pub text: String,
     pub tool_calls: Vec<ToolCall>,
     pub usage: Usage,
+    #[serde(default, skip_serializing_if = "Finish::is_done")]
+    pub finish: Finish,
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -116,14 +154,49 @@ pub enum ModelError {
     NoHandler { agent: String, task: String },
     #[error("model {model} failed: {reason}")]
     Failed { model: String, reason: String },
+    /// A fault that may pass: overload, a limit on the rate, a lost connection. Whoever asked decides whether to ask again.
+    #[error("model {model} failed for now: {reason}")]
+    Passing {
+        model: String,
+        reason: String,
+        /// How long the provider asks to be left alone.
+        wait_ms: Option<u64>,
+    },
+}
+
+impl ModelError {
+    /// The same with another reason: what a provider says can hold what nobody should read.
+    #[must_use]
+    pub fn map_reason(mut self, change: impl FnOnce(String) -> String) -> Self {
+        match &mut self {
+            ModelError::Unavailable { reason, .. }
+            | ModelError::Failed { reason, .. }
+            | ModelError::Passing { reason, .. } => *reason = change(std::mem::take(reason)),
+            ModelError::NoHandler { .. } => {}
+        }
+        self
+    }
 }
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What a call costs, before it is made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cost {
+    Known(f64),
+    Unknown,
+    /// The model only tells with its answer.
+    Untold,
+}
 
 /// One provider. `sink` receives text as it streams.
 pub trait Model: Send + Sync {
     /// True when an answer costs money or cannot be had again: it is synced to disk before it is used.
     fn is_paid(&self) -> bool;
+    /// What so many tokens of input cost at least.
+    fn cost_of_input(&self, _tokens: u64) -> Cost {
+        Cost::Untold
+    }
     fn call<'a>(
         &'a self,
         request: &'a ModelRequest,

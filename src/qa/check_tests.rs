@@ -162,7 +162,12 @@ fn known_and_waived_findings_say_so() {
     );
     assert_eq!(outcomes_of(Some(&baseline), &[]), ["known", "open"]);
     let waiver = |expires: &str| {
-        super::super::waiver::read(&format!("[[qa.waiver]]\ncode = \"n8n/parameter\"\npath = \"b.json\"\nreason = \"r\"\nexpires = \"{expires}\"")).unwrap()
+        let text = format!(
+            "[[qa.waiver]]\ncode = \"n8n/parameter\"\npath = \"b.json\"\nreason = \"r\"\nexpires = \"{expires}\""
+        );
+        crate::config::read(&text, "agentctl.toml", crate::config::Origin::Project)
+            .unwrap()
+            .waivers
     };
     assert_eq!(
         outcomes_of(Some(&baseline), &waiver("2026-06-01")),

@@ -9,6 +9,7 @@
 //! expires = "2027-01-31"               # the last day on which it holds
 //! ```
 
+use crate::config::ConfigError;
 use crate::n8n::Finding;
 use jiff::civil::Date;
 use regex::Regex;
@@ -27,24 +28,10 @@ pub struct Waiver {
     pub line: usize,
 }
 
-/// What is wrong in `agentctl.toml`.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {message}")]
-pub struct ConfigError {
-    pub line: usize,
-    pub message: String,
-}
-
-/// Only our part; the other sections belong to others.
-#[derive(Deserialize)]
-struct Config {
-    #[serde(default)]
-    qa: Section,
-}
-
+/// The section `[qa]` of the file; `config` reads the rest.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Section {
+pub(crate) struct Section {
     #[serde(default)]
     waiver: Vec<toml::Spanned<Written>>,
 }
@@ -60,23 +47,20 @@ struct Written {
     expires: toml::Value,
 }
 
-/// The waivers of an `agentctl.toml`.
-pub fn read(text: &str) -> Result<Vec<Waiver>, ConfigError> {
-    let line_of = |offset: usize| {
-        let before = text.get(..offset).unwrap_or(text);
-        before.bytes().filter(|b| *b == b'\n').count() + 1
-    };
-    let config: Config = toml::from_str(text).map_err(|error| ConfigError {
-        line: error.span().map_or(1, |span| line_of(span.start)),
-        message: error.message().to_owned(),
-    })?;
-    let written = config.qa.waiver.into_iter();
-    written
-        .map(|spanned| {
-            let line = line_of(spanned.span().start);
-            checked(spanned.into_inner(), line).map_err(|message| ConfigError { line, message })
-        })
-        .collect()
+impl Section {
+    /// The waivers, checked. `line_of` finds the line of an offset.
+    pub(crate) fn waivers(
+        self,
+        line_of: &dyn Fn(usize) -> usize,
+    ) -> Result<Vec<Waiver>, ConfigError> {
+        self.waiver
+            .into_iter()
+            .map(|spanned| {
+                let line = line_of(spanned.span().start);
+                checked(spanned.into_inner(), line).map_err(|message| ConfigError { line, message })
+            })
+            .collect()
+    }
 }
 
 fn checked(written: Written, line: usize) -> Result<Waiver, String> {

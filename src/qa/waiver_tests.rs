@@ -1,4 +1,5 @@
 use super::*;
+use crate::config::{Origin, read};
 use crate::n8n::Severity;
 
 fn finding() -> Finding {
@@ -17,7 +18,8 @@ fn finding() -> Finding {
 
 fn waiver(body: &str) -> Result<Waiver, ConfigError> {
     let text = format!("[models]\ndefault = \"offline\"\n\n[[qa.waiver]]\n{body}\n");
-    read(&text).map(|list| list.into_iter().next().unwrap())
+    read(&text, "agentctl.toml", Origin::Project)
+        .map(|config| config.waivers.into_iter().next().unwrap())
 }
 
 const REST: &str = "reason = \"kept\"\nexpires = \"2027-01-31\"\n";
@@ -87,5 +89,10 @@ fn a_waiver_without_reason_or_day_is_refused_with_its_line() {
     insta::assert_snapshot!(error(REST), @"line 4: a waiver needs the code or the id of what it waives");
     insta::assert_snapshot!(error("id = \"a\"\nreason = \"kept\"\nexpires = \"soon\""), @r#"line 4: `expires` is "soon"; write a day like 2027-01-31"#);
     insta::assert_snapshot!(error("id = \"a\"\nreson = \"kept\"\nexpires = \"soon\""), @"line 6: unknown field `reson`, expected one of `code`, `id`, `path`, `node`, `reason`, `expires`");
-    assert!(read("").unwrap().is_empty());
+    assert!(
+        read("", "agentctl.toml", Origin::Project)
+            .unwrap()
+            .waivers
+            .is_empty()
+    );
 }

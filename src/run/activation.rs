@@ -275,6 +275,7 @@ fn driver<'a>(
         guards,
         started_ms: cx.effects.elapsed_ms(),
         worked_ms: 0,
+        retries: 0,
         desk: Desk {
             journal,
             flow: &cx.pack.flow,

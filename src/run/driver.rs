@@ -3,7 +3,7 @@
 use super::{
     Answering, Asker, Cancel, Cause, Models, RunError,
     desk::Desk,
-    limits::Limits,
+    limits::{Limits, Next},
     questions::{self, Got},
 };
 use crate::{
@@ -43,6 +43,8 @@ pub(super) struct Driver<'a> {
     pub started_ms: u64,
     /// Work of earlier activations.
     pub worked_ms: u64,
+    /// Attempts of this activation that failed for now and were made again.
+    pub retries: u32,
 }
 
 impl Driver<'_> {
@@ -123,15 +125,29 @@ impl Driver<'_> {
         if let Some(cause) = self.cancel.cause() {
             return Some(Stop::Interrupted(cause));
         }
-        let elapsed = self
-            .desk
+        self.limits
+            .spent(&self.desk.ledger.usage, self.elapsed_ms())
+            .map(Stop::Budget)
+    }
+
+    /// The same before a call of a model, with what that call will use at least.
+    pub(super) fn may_ask(&self, next: &Next) -> Option<Stop> {
+        self.may_go_on().or_else(|| {
+            let ledger = &self.desk.ledger;
+            let repeated = self.limits.repeated(ledger.most_repeated.as_ref());
+            repeated
+                .or_else(|| self.limits.forbids(&ledger.usage, next))
+                .map(Stop::Budget)
+        })
+    }
+
+    /// Work of all activations.
+    pub(super) fn elapsed_ms(&self) -> u64 {
+        self.desk
             .effects
             .elapsed_ms()
             .saturating_sub(self.started_ms)
-            .saturating_add(self.worked_ms);
-        self.limits
-            .spent(&self.desk.ledger.usage, elapsed)
-            .map(Stop::Budget)
+            .saturating_add(self.worked_ms)
     }
 
     /// Puts a step's questions. The flow goes on by itself once the required ones are answered.

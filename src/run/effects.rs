@@ -1,6 +1,7 @@
 //! The one seam to time, ids and processes. A run asks here and nowhere else, so that a test (or a durable-execution
 //! engine) can answer the same every time.
 
+use crate::model::BoxFuture;
 use jiff::Timestamp;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,6 +12,10 @@ pub trait Effects: Send + Sync {
     fn pid(&self) -> u32;
     /// Milliseconds since some fixed moment; never goes back. For limits on wall time.
     fn elapsed_ms(&self) -> u64;
+    /// Ready after so many milliseconds.
+    fn sleep(&self, ms: u64) -> BoxFuture<'static, ()> {
+        Box::pin(tokio::time::sleep(std::time::Duration::from_millis(ms)))
+    }
 }
 
 /// The real world.
@@ -74,5 +79,8 @@ impl Effects for Counted {
     }
     fn elapsed_ms(&self) -> u64 {
         0
+    }
+    fn sleep(&self, _: u64) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
     }
 }

@@ -5,8 +5,9 @@ use super::RunUsage;
 use crate::{
     model::{ModelAnswer, ToolResult, ToolStatus},
     store::{
-        Event, Outcome, Question, SnapshotRef,
+        Event, Outcome, Question, SnapshotRef, canonical,
         event::{AnsweredBy, Change, StepPath},
+        sha256_hex,
     },
 };
 use indexmap::IndexMap;
@@ -35,6 +36,10 @@ pub struct Ledger {
     pub snapshots: Vec<SnapshotRef>,
     /// Workflows put back as they were before the run, by id.
     pub undone: Vec<String>,
+    /// The call that came back most often with the same arguments and the same result.
+    pub most_repeated: Option<Repeated>,
+    /// By tool, arguments and result.
+    repeats: BTreeMap<String, u64>,
     /// Steps that are under way.
     open: IndexMap<StepPath, Trace>,
 }
@@ -46,6 +51,12 @@ pub struct SessionOf {
     /// As the client named itself.
     pub client: String,
     pub client_version: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repeated {
+    pub tool: String,
+    pub times: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,6 +143,7 @@ impl Ledger {
                 ..
             } => {
                 self.usage.tool_calls += 1;
+                self.count_repeats(step, result);
                 if let Some(change) = change.as_ref().filter(|_| result.status == ToolStatus::Ok) {
                     self.changes.push(Changed {
                         step: step.clone(),
@@ -221,7 +233,33 @@ impl Ledger {
             | Event::StepStarted { .. }
             | Event::FlowDecided { .. }
             | Event::ModelAsked { .. }
+            | Event::ModelRetried { .. }
             | Event::PatchRefused { .. } => {}
+        }
+    }
+
+    fn count_repeats(&mut self, step: &str, result: &ToolResult) {
+        let begun = self
+            .open
+            .get(step)
+            .and_then(|t| t.begun.get(&result.call_id));
+        let Some(Event::ToolIntent { call, .. }) = begun else {
+            return;
+        };
+        let arguments = serde_json::from_str::<Value>(&call.arguments)
+            .map_or_else(|_| call.arguments.clone(), |value| canonical(&value));
+        let key = [call.name.as_str(), &arguments, &canonical(&result.content)].join("\n");
+        let times = self.repeats.entry(sha256_hex(key.as_bytes())).or_default();
+        *times += 1;
+        if self
+            .most_repeated
+            .as_ref()
+            .is_none_or(|most| *times > most.times)
+        {
+            self.most_repeated = Some(Repeated {
+                tool: call.name.clone(),
+                times: *times,
+            });
         }
     }
 

@@ -1,6 +1,19 @@
 //! What a run may use: the policy's limits, lowered by what was given on the command line. Checked before each model call.
 
-use super::{LimitOverrides, RunUsage};
+use super::{LimitOverrides, RunUsage, ledger::Repeated};
+use crate::model::{Cost, Model};
+use std::sync::Arc;
+
+/// The call of a model that is about to be made.
+pub struct Next {
+    /// 0 when tokens cost nothing.
+    pub input_tokens: u64,
+    pub model: Arc<dyn Model>,
+}
+
+/// One call (tool, arguments, result) may come back so many times as often as the policy allows it in one step: a check in
+/// each repair cycle is not a loop.
+const REPEATS: u64 = 4;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Limits {
@@ -14,6 +27,10 @@ pub struct Limits {
     pub price_must_be_known: bool,
     /// Work of all activations; waiting for a person does not count.
     pub wall_ms: Option<u64>,
+    /// Model calls in one step.
+    pub turns: Option<u64>,
+    /// The same call with the same result, in the whole run.
+    pub identical_calls: Option<u64>,
 }
 
 impl Limits {
@@ -26,6 +43,8 @@ impl Limits {
             cost_usd: Some(policy.max_cost_usd),
             price_must_be_known: false,
             wall_ms: Some(policy.max_seconds.saturating_mul(1000)),
+            turns: Some(policy.max_turns),
+            identical_calls: Some(policy.max_identical_calls.saturating_mul(REPEATS)),
         }
     }
 
@@ -44,7 +63,9 @@ impl Limits {
                 (a, b) => a.or(b),
             },
             price_must_be_known: self.price_must_be_known || by.max_cost_usd.is_some(),
-            wall_ms: self.wall_ms,
+            wall_ms: lower(self.wall_ms, by.max_seconds.map(|s| s.saturating_mul(1000))),
+            turns: lower(self.turns, by.max_turns),
+            identical_calls: self.identical_calls,
         }
     }
 
@@ -78,5 +99,47 @@ impl Limits {
             return Some(format!("the run has taken its {} seconds", limit / 1000));
         }
         None
+    }
+
+    /// Why this call may not be made, although the limits are not reached yet: it would go beyond them.
+    pub fn forbids(&self, usage: &RunUsage, next: &Next) -> Option<String> {
+        let used = usage.input_tokens.saturating_add(usage.output_tokens);
+        if let Some(limit) = self.tokens
+            && next.input_tokens > 0
+            && used.saturating_add(next.input_tokens) > limit
+        {
+            return Some(format!(
+                "the next call needs about {} tokens, and {used} of the run's {limit} are used",
+                next.input_tokens
+            ));
+        }
+        let limit = self.cost_usd?;
+        match next.model.cost_of_input(next.input_tokens) {
+            Cost::Known(cost) if usage.cost_usd.unwrap_or(0.0) + cost > limit => Some(format!(
+                "the next call costs at least {cost:.4} USD, and {:.4} of the run's {limit} USD are spent",
+                usage.cost_usd.unwrap_or(0.0)
+            )),
+            Cost::Unknown if self.price_must_be_known => Some(format!(
+                "the price of this run's model is unknown, so the limit of {limit} USD cannot be kept; \
+                 give its price under [prices] in agentctl.toml, or limit the run with --max-tokens"
+            )),
+            _ => None,
+        }
+    }
+
+    /// Why the run is going round in circles.
+    pub fn repeated(&self, most: Option<&Repeated>) -> Option<String> {
+        let (limit, most) = (self.identical_calls?, most?);
+        (most.times >= limit).then(|| {
+            format!(
+                "{} was called {} times with the same arguments and the same result",
+                most.tool, most.times
+            )
+        })
+    }
+
+    /// Time that is left; None: without a limit.
+    pub fn left_ms(&self, elapsed_ms: u64) -> Option<u64> {
+        self.wall_ms.map(|wall| wall.saturating_sub(elapsed_ms))
     }
 }

@@ -9,6 +9,7 @@
 
 mod activation;
 mod active;
+mod ask_model;
 mod at_work;
 mod cancel;
 mod claims;
@@ -27,12 +28,14 @@ mod options;
 mod projection;
 mod questions;
 mod report;
+mod retry;
 mod run_id;
 mod states;
 mod step;
 mod terms;
 mod tool_session;
 mod undo;
+mod usage;
 
 #[cfg(test)]
 mod compare_tests;
@@ -40,6 +43,8 @@ mod compare_tests;
 mod fold_tests;
 #[cfg(test)]
 mod history_tests;
+#[cfg(test)]
+mod limits_tests;
 #[cfg(test)]
 mod rules_tests;
 
@@ -60,3 +65,4 @@ pub use report::{QaReport, RunReport, RunUsage, WorkflowReport, exit_code};
 pub use terms::Terms;
 pub use tool_session::{Serving, ToolSession, ToolSessions};
 pub use undo::{Undo, UndoReport, Undone, UndoneHow, undo, undo_to};
+pub use usage::{ToolUsage, UsageReport, usage};

@@ -1,4 +1,4 @@
-//! Which model plays an agent: by the agent's tier. The caller decides (flags, agentctl.toml, keys); a run only asks.
+//! Which model plays an agent: by its name or its tier. The caller decides (flags, agentctl.toml, keys); a run only asks.
 
 use crate::{
     model::{Model, ModelError},
@@ -14,12 +14,12 @@ pub struct ChosenModel {
 }
 
 pub trait Models: Send + Sync {
-    fn for_tier(&self, tier: Tier) -> Result<ChosenModel, ModelError>;
+    fn for_agent(&self, agent: &str, tier: Tier) -> Result<ChosenModel, ModelError>;
 }
 
-/// One model for every tier.
+/// One model for every agent.
 impl Models for ChosenModel {
-    fn for_tier(&self, _: Tier) -> Result<ChosenModel, ModelError> {
+    fn for_agent(&self, _: &str, _: Tier) -> Result<ChosenModel, ModelError> {
         Ok(self.clone())
     }
 }

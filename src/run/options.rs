@@ -31,6 +31,10 @@ pub struct LimitOverrides {
     pub max_tool_calls: Option<u64>,
     pub max_tokens: Option<u64>,
     pub max_cost_usd: Option<f64>,
+    /// Model calls in one step.
+    pub max_turns: Option<u64>,
+    /// Work, in seconds; waiting for a person does not count.
+    pub max_seconds: Option<u64>,
 }
 
 /// Sees everything that a run does, as it does it. It cannot change the run.

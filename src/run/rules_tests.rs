@@ -222,6 +222,7 @@ fn a_steps_trace_is_kept_while_it_runs() {
         answer: ModelAnswer {
             text: "t".into(),
             tool_calls: vec![],
+            finish: Default::default(),
             usage: Usage {
                 input_tokens: 7,
                 ..Usage::default()

@@ -9,11 +9,10 @@ use super::{
 use crate::{
     agent::{Input, Skill, Turn, TurnAction, system_prompt},
     flow::{self, AgentStep, PatchRefusal},
-    model::{AgentTask, ModelAnswer, ModelRequest, ToolCall, ToolResult},
-    store::{Event, canonical, sha256_hex},
+    model::{AgentTask, ToolCall, ToolResult},
+    store::Event,
 };
 use serde_json::Value;
-use std::sync::{Arc, Mutex};
 
 impl Driver<'_> {
     /// Runs the step to its end, or as far as it goes now.
@@ -24,7 +23,7 @@ impl Driver<'_> {
                 step.path, step.agent
             )));
         };
-        let chosen = self.models.for_tier(agent.tier)?;
+        let chosen = self.models.for_agent(&agent.name, agent.tier)?;
         let tools = self.gateway.tools_for(&agent.name, &agent.tools);
         let offered: Vec<String> = tools.iter().map(|t| t.name.clone()).collect();
         let skills: Vec<Skill<'_>> = self
@@ -92,60 +91,10 @@ impl Driver<'_> {
     }
 
     fn most_turns(&self) -> u32 {
-        u32::try_from(self.pack.policy.limits().max_turns).unwrap_or(u32::MAX)
-    }
-
-    async fn model_call(
-        &mut self,
-        step: &str,
-        turn: u32,
-        request: &ModelRequest,
-        chosen: &super::ChosenModel,
-    ) -> Result<Result<ModelAnswer, Stop>, RunError> {
-        if let Some(answer) = self.answered(step, turn) {
-            return Ok(Ok(answer));
-        }
-        if let Some(stop) = self.may_go_on() {
-            return Ok(Err(stop));
-        }
-        self.record(
-            Event::ModelAsked {
-                step: step.to_owned(),
-                turn,
-                model: chosen.name.clone(),
-                request_hash: request_hash(request),
-            },
-            false,
-        )?;
-        let answer = {
-            let observer = Mutex::new(&mut *self.desk.observer);
-            let sink = |delta: &str| {
-                if let Ok(mut observer) = observer.lock() {
-                    observer.text(delta);
-                }
-            };
-            let model = Arc::clone(&chosen.model);
-            tokio::select! {
-                // The call first: an answer that is there is kept, even when a stop came at the same moment.
-                biased;
-                answer = model.call(request, &sink) => answer?,
-                cause = self.cancel.requested() => return Ok(Err(Stop::Interrupted(cause))),
-            }
-        };
-        self.record(
-            Event::ModelAnswered {
-                step: step.to_owned(),
-                turn,
-                answer: self.gateway.journaled_answer(&answer),
-            },
-            chosen.model.is_paid(),
-        )?;
-        Ok(Ok(answer))
-    }
-
-    fn answered(&self, step: &str, turn: u32) -> Option<ModelAnswer> {
-        let trace = self.desk.ledger.trace(step)?;
-        trace.answers.get(&turn).cloned()
+        self.limits
+            .turns
+            .and_then(|turns| u32::try_from(turns).ok())
+            .unwrap_or(u32::MAX)
     }
 
     async fn tool_calls(
@@ -279,9 +228,4 @@ fn trap_in(value: &Value, place: &str) -> Option<String> {
         Value::Array(items) => items.iter().find_map(|item| trap_in(item, place)),
         _ => None,
     }
-}
-
-fn request_hash(request: &ModelRequest) -> String {
-    let value = serde_json::to_value(request).unwrap_or(Value::Null);
-    sha256_hex(canonical(&value).as_bytes())
 }

@@ -150,6 +150,15 @@ pub enum Event {
         model: String,
         request_hash: String,
     },
+    /// The call failed in a way that may pass; it is made again after `wait_ms`.
+    ModelRetried {
+        step: StepPath,
+        turn: u32,
+        /// The attempt that failed, from 1.
+        attempt: u32,
+        reason: String,
+        wait_ms: u64,
+    },
     ModelAnswered {
         step: StepPath,
         turn: u32,

@@ -34,6 +34,7 @@ fn events() -> Vec<Event> {
             answer: ModelAnswer {
                 text: "zeile\nzwei — ü \u{2028}".into(),
                 tool_calls: vec![],
+                finish: Default::default(),
                 usage: Usage {
                     cost_usd: Some(0.1 + 0.2),
                     ..Usage::default()

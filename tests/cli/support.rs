@@ -68,6 +68,8 @@ impl Project {
         command
             .env_remove("AGENTCTL_MODEL")
             .env_remove("AGENTCTL_PROJECT")
+            .env_remove("AGENTCTL_TRUST_PROJECT")
+            .env("AGENTCTL_CONFIG", self.file("no-such-settings.toml"))
             .env("NO_COLOR", "1");
         command
     }

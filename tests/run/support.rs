@@ -188,6 +188,7 @@ pub fn says(value: Value) -> ModelAnswer {
     ModelAnswer {
         text: value.to_string(),
         tool_calls: vec![],
+        finish: Default::default(),
         usage: Usage {
             input_tokens: 10,
             output_tokens: 1,

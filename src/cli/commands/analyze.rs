@@ -268,7 +268,7 @@ fn moment(since: &str) -> Result<jiff::Timestamp, CliError> {
 
 /// The last executions of a workflow: how many failed, on which node, with what.
 fn executions(root: &Path, workflow: &str, most: usize, out: &Output) -> Result<Exit, CliError> {
-    let session = Session::open(root, &ModelOptions { model: None }, out)?;
+    let session = Session::open(root, &ModelOptions::offline(), out)?;
     let backend = session.gateway.backend();
     if !backend.can().execute {
         return Err(CliError::new(

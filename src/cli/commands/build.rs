@@ -1,13 +1,13 @@
 //! `build`, `resume`, `answer`: one activation of a run each, and its end told.
 
-use crate::cli::args::{AnswerArgs, BuildArgs, ModelOptions, ResumeArgs};
+use crate::cli::args::{AnswerArgs, BuildArgs, LimitOptions, ResumeArgs};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session::{self, Session, Terminal, Watcher};
 use crate::cli::{ask, report};
 use crate::n8n::Workflow;
-use crate::run::{self, Answering, Asker, LimitOverrides, Resume, RunError, RunOptions, RunReport};
-use crate::store::read_regular;
+use crate::run::{self, Asker, LimitOverrides, Resume, RunError, RunOptions, RunReport};
+use crate::store::{Outcome, read_regular};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         .hint("say what to build in plain words; workflows are named with --workflow"));
     }
     let session = Session::open(root, &args.model, out)?;
-    if session.models.name == "offline" {
+    if session.models.is_offline() {
         out.note("model: offline (no key needed; it reads plain requests and asks about the rest)");
     }
     let options = RunOptions {
@@ -41,7 +41,7 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         workflow: args.workflow.clone(),
         input: Map::new(),
         answering: session::answering(&args.answers)?,
-        limits: LimitOverrides::default(),
+        limits: limits(&args.limits),
     };
     session.init("build", out)?;
     activate(
@@ -57,9 +57,10 @@ pub fn resume(root: &Path, args: &ResumeArgs, out: &Output) -> Result<Exit, CliE
     let session = Session::open(root, &args.model, out)?;
     let resume = Resume {
         answering: session::answering(&args.answers)?,
-        limits: LimitOverrides::default(),
+        limits: limits(&args.limits),
         allow_other_pack: args.allow_pack_change,
     };
+    tell_other_model(&session, args.run.as_deref(), out);
     session.init("resume", out)?;
     activate(
         &session,
@@ -71,7 +72,7 @@ pub fn resume(root: &Path, args: &ResumeArgs, out: &Output) -> Result<Exit, CliE
 }
 
 pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliError> {
-    let session = Session::open(root, &ModelOptions { model: None }, out)?;
+    let session = Session::open(root, &args.model, out)?;
     let open = run::show(&session.project, &session.pack, &args.run)
         .map_err(|e| session::run_error(&e))?
         .0
@@ -100,21 +101,51 @@ pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliE
             args.run, args.run
         )));
     }
+    tell_other_model(&session, Some(&args.run), out);
     session.init("answer", out)?;
     activate(
         &session,
         root,
         true,
         out,
-        Start::Answer(args.run.clone(), answers),
+        Start::Answer(args.run.clone(), answers, limits(&args.limits)),
     )
+}
+
+fn limits(options: &LimitOptions) -> LimitOverrides {
+    LimitOverrides {
+        max_cost_usd: options.max_cost,
+        max_tokens: options.max_tokens,
+        max_turns: options.max_turns,
+        max_seconds: options.max_time,
+        ..LimitOverrides::default()
+    }
+}
+
+/// A run that goes on with another model than before says so: flags count for one command only.
+fn tell_other_model(session: &Session, run: Option<&str>, out: &Output) {
+    let before = match run::usage(&session.project, &session.pack, run) {
+        Ok(used) => used.models,
+        // What is wrong with the run is told when it is taken up.
+        Err(_) => return,
+    };
+    let now = session.models.names();
+    let Some((last, _)) = before.last() else {
+        return;
+    };
+    if session.tape.is_none() && !now.contains(&last.as_str()) {
+        out.note(&format!(
+            "model: {} from here on; so far it was {last} (--model {last} keeps it)",
+            now.join(", ")
+        ));
+    }
 }
 
 /// How a run is entered.
 enum Start {
     New(RunOptions),
     Resume(Option<String>, Resume),
-    Answer(String, Map<String, Value>),
+    Answer(String, Map<String, Value>, LimitOverrides),
 }
 
 fn activate(
@@ -124,7 +155,7 @@ fn activate(
     out: &Output,
     start: Start,
 ) -> Result<Exit, CliError> {
-    let mut watcher = Watcher::new(out);
+    let mut watcher = Watcher::new(out, session.tape.clone());
     let progress = watcher.progress.clone();
     let mut terminal = Terminal {
         progress: progress.clone(),
@@ -139,13 +170,13 @@ fn activate(
         match start {
             Start::New(options) => run::start(context, options).await,
             Start::Resume(run, resume) => run::advance(context, run.as_deref(), resume).await,
-            Start::Answer(run, answers) => {
+            Start::Answer(run, answers, limits) => {
                 run::answer(
                     context,
                     Some(&run),
                     answers,
                     Resume {
-                        answering: Answering::default(),
+                        limits,
                         ..Resume::default()
                     },
                 )
@@ -158,6 +189,14 @@ fn activate(
         return Err(error);
     }
     let report = ended.map_err(|e| session::run_error(&e))?;
+    if let Some(tape) = &session.tape {
+        let is_over = matches!(
+            report.outcome,
+            Outcome::Complete | Outcome::Blocked | Outcome::Refused | Outcome::Failed
+        );
+        tape.finish(is_over)
+            .map_err(|e| CliError::failed(e.to_string()))?;
+    }
     tell(root, &report, out)
 }
 

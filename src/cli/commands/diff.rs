@@ -29,7 +29,7 @@ pub fn diff(root: &Path, args: &DiffArgs, out: &Output) -> Result<Exit, CliError
             to: args.to,
         },
     };
-    let session = Session::open(root, &ModelOptions { model: None }, out)?;
+    let session = Session::open(root, &ModelOptions::offline(), out)?;
     let is_file = |named: &String| Path::new(named).is_file();
     let compared = session::block_on(
         &session.cancel,

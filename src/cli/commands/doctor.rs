@@ -1,10 +1,13 @@
 //! `agentctl doctor`: what works on this machine and in this project, what does not, and what to do.
 
 use crate::backend::{Backend, EmbeddedBackend};
+use crate::cli::args::ModelNames;
+use crate::cli::choose;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session;
+use crate::cli::settings;
 use crate::mcp::{self, ProbeOutcome};
 use crate::n8n::catalog::Catalog;
 use crate::pack;
@@ -55,7 +58,7 @@ pub fn doctor(root: &Path, out: &Output) -> Result<Exit, CliError> {
         project(root),
         pack_check(root),
         catalog(),
-        model(),
+        model(root),
         backend(root),
         journals(root),
     ];
@@ -159,12 +162,29 @@ fn catalog() -> Check {
     )
 }
 
-fn model() -> Check {
-    Check::new(
-        "model",
-        Status::Ok,
-        "offline (no key, no network; reads plain requests)",
-    )
+/// Which models the settings name, and whether their keys are there; none is asked.
+fn model(root: &Path) -> Check {
+    let Ok(pack) = pack::load(root) else {
+        return Check::new("model", Status::Off, "the agents cannot be read");
+    };
+    let chosen = settings::of_project(root)
+        .and_then(|config| choose::choose(&pack, &ModelNames::default(), &config));
+    match chosen {
+        Ok(chosen) if chosen.is_offline() => Check::new(
+            "model",
+            Status::Ok,
+            "offline (no key, no network; reads plain requests)",
+        ),
+        Ok(chosen) => Check::new("model", Status::Ok, chosen.names().join(", "))
+            .hint("agentctl models asks whether they answer"),
+        Err(error) => {
+            let check = Check::new("model", Status::Failed, error.message);
+            match error.hints.into_iter().next() {
+                Some(hint) => check.hint(hint),
+                None => check,
+            }
+        }
+    }
 }
 
 fn backend(root: &Path) -> Check {

@@ -18,7 +18,7 @@ const IGNORED: [&str; 5] = [
     "!.mcp.json.full.example",
 ];
 const MEMORY_README: &str = include_str!("../../../memory/README.md");
-const CONFIG: &str = "# Settings of agentctl for this project; everything has a default.\n\n# [models]\n# default = \"offline\"\n\n# [[qa.waiver]]\n# code = \"agentctl/unreachable-node\"\n# path = \"workflows/old/**\"\n# reason = \"kept until the move\"\n# expires = \"2030-01-31\"\n";
+const CONFIG: &str = "# Settings of agentctl for this project; everything has a default.\n\n# [models]\n# default = \"offline\"\n# opus = \"anthropic::claude-opus-4-6\"     # docs/models.md\n\n# [[qa.waiver]]\n# code = \"agentctl/unreachable-node\"\n# path = \"workflows/old/**\"\n# reason = \"kept until the move\"\n# expires = \"2030-01-31\"\n";
 
 pub fn init(project: &Path, args: &InitArgs, out: &Output) -> Result<Exit, CliError> {
     let root = args.dir.as_deref().unwrap_or(project);

@@ -27,7 +27,7 @@ pub fn log(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> 
 }
 
 fn history(root: &Path, named: &str, out: &Output) -> Result<Exit, CliError> {
-    let session = Session::open(root, &ModelOptions { model: None }, out)?;
+    let session = Session::open(root, &ModelOptions::offline(), out)?;
     let (project, backend) = (&session.project, session.gateway.backend());
     let made = session::block_on(
         &session.cancel,

@@ -20,7 +20,7 @@ const TOKEN_VARIABLE: &str = "AGENTCTL_MCP_TOKEN";
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
 pub fn serve(root: &Path, args: &McpServeArgs, out: &Output) -> Result<Exit, CliError> {
-    let session = Session::open(root, &ModelOptions { model: None }, out)?;
+    let session = Session::open(root, &ModelOptions::offline(), out)?;
     let cancel = session.cancel.clone();
     let terms = session::block_on(
         &cancel,

@@ -199,21 +199,7 @@ fn sources(args: &QaArgs) -> Result<Vec<Source>, CliError> {
 }
 
 fn waivers(project: &Path) -> Result<Vec<waiver::Waiver>, CliError> {
-    let path = project.join("agentctl.toml");
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(CliError::io("read", &path, &e)),
-    };
-    waiver::read(&text).map_err(|error| {
-        CliError::usage(format!(
-            "{}:{}: {}",
-            path.display(),
-            error.line,
-            error.message
-        ))
-        .hint("a waiver is [[qa.waiver]] with `code` or `id`, `reason` and `expires`")
-    })
+    Ok(crate::cli::settings::of_project(project)?.waivers)
 }
 
 fn read_baseline(file: &Path, will_be_written: bool) -> Result<Baseline, CliError> {

@@ -12,13 +12,13 @@ use serde_json::json;
 use std::path::Path;
 
 pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError> {
-    let session = Session::open(root, &ModelOptions { model: None }, out)?;
+    let session = Session::open(root, &ModelOptions::offline(), out)?;
     let what = match &args.workflow {
         Some(id) => Undo::Workflow(id.clone()),
         None => Undo::Run(args.run.clone()),
     };
     session.init("undo", out)?;
-    let mut watcher = Watcher::new(out);
+    let mut watcher = Watcher::new(out, None);
     let progress = watcher.progress.clone();
     let context = session.context(&mut watcher, None);
     let done = session::block_on(

@@ -88,6 +88,7 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
         Move::Done(value) => ModelAnswer {
             text: value.to_string(),
             tool_calls: Vec::new(),
+            finish: Default::default(),
             usage: free(),
         },
         Move::Call(calls) => {
@@ -104,6 +105,7 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
             ModelAnswer {
                 text: String::new(),
                 tool_calls,
+                finish: Default::default(),
                 usage: free(),
             }
         }

@@ -1,0 +1,272 @@
+//! Which model plays which agent: flags before `agentctl.toml` before `offline`; and how each one is reached.
+
+use super::args::ModelNames;
+use super::error::{CliError, Exit};
+use super::session::block_on;
+use crate::config::{Config, Origin, ProviderSettings};
+use crate::model::provider::{Access, Key, KeySource, Kind, Wire, is_loopback};
+use crate::model::tape::{Tape, Taped};
+use crate::model::{Model, ModelError, ModelName, Prices, offline::OfflineModel};
+use crate::pack::{Pack, Tier};
+use crate::run::{Cancel, ChosenModel, Models};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Says that what the project's own file names (addresses, commands) may be used.
+pub const TRUST: &str = "AGENTCTL_TRUST_PROJECT";
+
+/// The model of each agent of a pack.
+pub struct Chosen {
+    agents: BTreeMap<String, ChosenModel>,
+    /// To be hidden wherever they turn up.
+    pub keys: Vec<Key>,
+}
+
+impl Models for Chosen {
+    fn for_agent(&self, agent: &str, _: Tier) -> Result<ChosenModel, ModelError> {
+        self.agents
+            .get(agent)
+            .cloned()
+            .ok_or_else(|| ModelError::Unavailable {
+                model: "(none)".to_owned(),
+                reason: format!("no model was chosen for the agent {agent:?}"),
+            })
+    }
+}
+
+impl Chosen {
+    /// The models in use, each once, sorted.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.agents.values().map(|m| m.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Each agent played from a recording.
+    pub fn replaying(pack: &Pack, tape: &Arc<Tape>) -> Chosen {
+        let player = ChosenModel {
+            name: "replay".to_owned(),
+            model: Arc::new(Taped::replaying(Arc::clone(tape))),
+        };
+        let agents = pack.agents.keys().map(|a| (a.clone(), player.clone()));
+        Chosen {
+            agents: agents.collect(),
+            keys: Vec::new(),
+        }
+    }
+
+    /// The same, with everything kept on the tape.
+    pub fn recording(mut self, tape: &Arc<Tape>) -> Chosen {
+        for chosen in self.agents.values_mut() {
+            let inner = Arc::clone(&chosen.model);
+            chosen.model = Arc::new(Taped::recording(Arc::clone(tape), inner));
+        }
+        self
+    }
+
+    pub fn is_offline(&self) -> bool {
+        self.names() == ["offline"]
+    }
+}
+
+/// Which model each agent gets, and why; nothing is reached for yet.
+pub fn plan(
+    pack: &Pack,
+    options: &ModelNames,
+    config: &Config,
+) -> Result<BTreeMap<String, (ModelName, &'static str)>, CliError> {
+    let typed = |text: &str| {
+        text.parse::<ModelName>()
+            .map_err(|e| CliError::usage(e.to_string()))
+    };
+    let all = options.model.as_deref().map(typed).transpose()?;
+    let mut named = BTreeMap::new();
+    for pair in &options.model_for {
+        let (agent, model) = pair.split_once('=').ok_or_else(|| {
+            CliError::usage(format!("{pair:?} names no agent"))
+                .hint("write --model-for AGENT=MODEL, e.g. qa=openai::gpt-4.1-mini")
+        })?;
+        if !pack.agents.contains_key(agent) {
+            return Err(no_agent(pack, agent, "--model-for"));
+        }
+        named.insert(agent.to_owned(), typed(model)?);
+    }
+    for agent in config.models.agents.keys() {
+        if !pack.agents.contains_key(agent) {
+            return Err(no_agent(pack, agent, "[models.agents] in agentctl.toml"));
+        }
+    }
+    let planned = pack.agents.values().map(|agent| {
+        let of_agent = config.models.agents.get(&agent.name);
+        let (model, why) = if let Some(model) = named.get(&agent.name) {
+            (model.clone(), "--model-for")
+        } else if let Some(model) = &all {
+            (model.clone(), "--model")
+        } else if let Some(model) = of_agent {
+            (model.clone(), "[models.agents]")
+        } else if let Some(model) = config.models.of_tier(agent.tier) {
+            (model.clone(), "[models]")
+        } else {
+            (ModelName::Offline, "default")
+        };
+        (agent.name.clone(), (model, why))
+    });
+    Ok(planned.collect())
+}
+
+fn no_agent(pack: &Pack, agent: &str, place: &str) -> CliError {
+    let known: Vec<&str> = pack.agents.keys().map(String::as_str).collect();
+    CliError::usage(format!("{place}: the pack has no agent {agent:?}"))
+        .hint(format!("its agents are {}", known.join(", ")))
+}
+
+/// The models of a run, with their keys. What cannot be reached is told before anything is paid or written.
+pub fn choose(pack: &Pack, options: &ModelNames, config: &Config) -> Result<Chosen, CliError> {
+    let plan = plan(pack, options, config)?;
+    let mut made: BTreeMap<ModelName, ChosenModel> = BTreeMap::new();
+    let mut keys = Vec::new();
+    let mut agents = BTreeMap::new();
+    for (agent, (name, _)) in plan {
+        if !made.contains_key(&name) {
+            let model: Arc<dyn Model> = match access(&name, config)? {
+                None => Arc::new(OfflineModel::default()),
+                Some(access) => {
+                    keys.extend(access.key.clone());
+                    Arc::new(Wire::new(access).map_err(unavailable)?)
+                }
+            };
+            let chosen = ChosenModel {
+                name: name.to_string(),
+                model,
+            };
+            made.insert(name.clone(), chosen);
+        }
+        if let Some(chosen) = made.get(&name) {
+            agents.insert(agent, chosen.clone());
+        }
+    }
+    Ok(Chosen { agents, keys })
+}
+
+pub fn unavailable(error: ModelError) -> CliError {
+    CliError::new(Exit::Model, error.to_string())
+}
+
+/// How a model is reached; None: it is the offline one.
+pub fn access(name: &ModelName, config: &Config) -> Result<Option<Access>, CliError> {
+    let ModelName::At { provider, model } = name else {
+        return Ok(None);
+    };
+    let settings = config.providers.get(provider);
+    let kind_name = settings
+        .and_then(|s| s.kind.as_deref())
+        .unwrap_or(provider.as_str());
+    let Some(kind) = Kind::from_name(kind_name) else {
+        return Err(CliError::new(
+            Exit::Model,
+            format!("the model {name} is not available: there is no provider {kind_name:?}"),
+        )
+        .hint(format!("providers: {}", Kind::names().join(", ")))
+        .hint(format!(
+            "for a server of your own: [providers.{provider}] with kind = \"openai\" and base_url in agentctl.toml"
+        )));
+    };
+    let (base_url, from_environment) = match settings.and_then(|s| s.base_url.clone()) {
+        Some(url) => (Some(url), false),
+        None => (base_url_variable(provider)?, true),
+    };
+    if let Some(settings) = settings {
+        trusted(provider, settings)?;
+    }
+    let source = key_source(kind, settings, base_url.is_none() || from_environment);
+    let key = match source {
+        None => None,
+        Some(source) => {
+            let found = block_on(&Cancel::default(), async {
+                source.key(&|name| std::env::var(name).ok()).await
+            })?;
+            Some(found.map_err(|why| {
+                let error = CliError::new(
+                    Exit::Model,
+                    format!("the model {name} is not available: {why}"),
+                );
+                match &source {
+                    KeySource::Variable(variable) => error.hint(format!(
+                        "export {variable}=…, or name another variable or a command under [providers.{provider}] in agentctl.toml"
+                    )),
+                    KeySource::Command(_) => error.hint("its output must be the key and nothing else"),
+                }
+                .hint("--model offline needs no key")
+            })?)
+        }
+    };
+    let listed_as = kind.listed_as().filter(|_| base_url.is_none());
+    let price = Prices::with(config.prices.clone()).of(name, listed_as);
+    Ok(Some(Access {
+        name: name.clone(),
+        model: model.clone(),
+        kind,
+        base_url,
+        key,
+        json_schema: settings.and_then(|s| s.json_schema),
+        price,
+        time: config.models.time,
+    }))
+}
+
+/// A provider's own key goes to the provider, or where the same environment says; an address from a file gets only the key
+/// that is named beside it.
+fn key_source(
+    kind: Kind,
+    settings: Option<&ProviderSettings>,
+    is_providers_own: bool,
+) -> Option<KeySource> {
+    if let Some(settings) = settings {
+        if let Some(variable) = &settings.api_key_env {
+            return Some(KeySource::Variable(variable.clone()));
+        }
+        if let Some(command) = &settings.key_command {
+            return Some(KeySource::Command(command.clone()));
+        }
+    }
+    let variable = kind.key_variable().filter(|_| is_providers_own)?;
+    Some(KeySource::Variable(variable.to_owned()))
+}
+
+/// `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`, …: set by the user, so it is the user's word.
+fn base_url_variable(provider: &str) -> Result<Option<url::Url>, CliError> {
+    let variable = format!(
+        "{}_BASE_URL",
+        provider.to_uppercase().replace(['-', '.'], "_")
+    );
+    match std::env::var(&variable) {
+        Ok(text) if !text.is_empty() => crate::config::base_url(&text)
+            .map(Some)
+            .map_err(|why| CliError::usage(format!("${variable}: {why}"))),
+        _ => Ok(None),
+    }
+}
+
+/// A file that came with a project sends nothing to other machines and starts nothing, unless the user says so.
+fn trusted(provider: &str, settings: &ProviderSettings) -> Result<(), CliError> {
+    let elsewhere = settings.base_url.as_ref().is_some_and(|u| !is_loopback(u));
+    let what = match (elsewhere, &settings.key_command) {
+        (_, Some(_)) => "starts a command for its key",
+        (true, None) => "sends requests to an address of its own",
+        (false, None) => return Ok(()),
+    };
+    let said = std::env::var(TRUST).is_ok_and(|value| value == "1");
+    if settings.origin == Origin::User || said {
+        return Ok(());
+    }
+    Err(CliError::new(
+        Exit::Refused,
+        format!(
+            "{}: the provider {provider:?} {what}, and this file came with the project",
+            settings.place
+        ),
+    )
+    .hint(format!("if you trust this project: {TRUST}=1"))
+    .hint("or put the section into your own settings: agentctl/config.toml in ~/.config (or $AGENTCTL_CONFIG)"))
+}

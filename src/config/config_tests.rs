@@ -1,0 +1,135 @@
+use super::*;
+
+fn read_project(text: &str) -> Result<Config, ConfigError> {
+    read(text, "agentctl.toml", Origin::Project)
+}
+
+fn refused(text: &str) -> String {
+    read_project(text).unwrap_err().to_string()
+}
+
+fn name(text: &str) -> ModelName {
+    text.parse().unwrap()
+}
+
+#[test]
+fn tiers_agents_and_providers_are_read() {
+    let config = read_project(
+        r#"
+[models]
+default = "offline"
+opus = "anthropic::claude-opus-4-1"
+[models.agents]
+qa = "mine::org/small:7b"
+[models.time]
+idle = 5
+[providers.mine]
+kind = "openai"
+base_url = "http://127.0.0.1:8080/v1"
+api_key_env = "MINE_KEY"
+[prices."mine::org/small:7b"]
+input = 0.5
+output = 1
+"#,
+    )
+    .unwrap();
+    let models = &config.models;
+    assert_eq!(
+        models.of_tier(Tier::Opus),
+        Some(&name("anthropic::claude-opus-4-1"))
+    );
+    assert_eq!(models.of_tier(Tier::Haiku), Some(&ModelName::Offline));
+    assert_eq!(models.agents["qa"], name("mine::org/small:7b"));
+    assert_eq!(
+        models.time,
+        TimeLimits {
+            idle: 5,
+            ..TimeLimits::default()
+        }
+    );
+    assert_eq!(
+        config.providers["mine"],
+        ProviderSettings {
+            origin: Origin::Project,
+            place: "agentctl.toml:9".into(),
+            kind: Some("openai".into()),
+            base_url: Some("http://127.0.0.1:8080/v1/".parse().unwrap()),
+            api_key_env: Some("MINE_KEY".into()),
+            key_command: None,
+            json_schema: None,
+        }
+    );
+    assert_eq!(config.prices["mine::org/small:7b"].output, 1.0);
+}
+
+#[test]
+fn a_key_in_the_file_is_refused_with_its_line_and_not_repeated() {
+    for text in [
+        "[providers.a]\napi_key = \"hello\"",
+        "[providers.a]\nkey = \"hello\"",
+        "[providers.a]\ntoken = \"hello\"",
+        "[providers.a]\napi_key_env = \"sk-abcdefghijklmnopqrstuvwx\"",
+        "[providers.a]\nkey_command = [\"echo\", \"sk-abcdefghijklmnopqrstuvwx\"]",
+    ] {
+        let message = refused(text);
+        assert!(message.starts_with("line 2: "), "{text}: {message}");
+        assert!(message.contains("keys do not belong"), "{text}: {message}");
+        assert!(!message.contains("abcdefgh"), "{message}");
+    }
+}
+
+#[test]
+fn what_is_not_known_is_refused_with_its_line() {
+    for (text, expected) in [
+        ("[model]\n", "line 1: unknown field `model`"),
+        (
+            "[models]\nopsu = \"offline\"",
+            "line 2: unknown field `opsu`",
+        ),
+        ("[models]\n\nopus = \"gpt\"", "line 3: \"gpt\" is no model"),
+        (
+            "[providers.x]\nurl = \"http://a\"",
+            "line 2: unknown field `url`",
+        ),
+        (
+            "[providers.x]\nbase_url = \"ftp://a/\"",
+            "line 2: `base_url` must begin with http",
+        ),
+        (
+            "[providers.x]\nbase_url = \"http://me:pw@a/\"",
+            "line 2: `base_url` must not hold a name",
+        ),
+        (
+            "[providers.x]\napi_key_env = \"A\"\nkey_command = \"b\"",
+            "line 1: give `api_key_env` or `key_command`",
+        ),
+        (
+            "[prices.\"a::b\"]\ninput = -1\noutput = 1",
+            "line 1: a price is a number of USD",
+        ),
+    ] {
+        let message = refused(text);
+        assert!(message.starts_with(expected), "{text}: {message}");
+    }
+}
+
+#[test]
+fn a_project_cannot_take_the_place_of_the_users_provider() {
+    let dir = tempfile::tempdir().unwrap();
+    let user = dir.path().join("user.toml");
+    std::fs::write(
+        &user,
+        "[models]\nopus = \"a::x\"\nhaiku = \"a::y\"\n[providers.a]\nbase_url = \"https://mine.example/v1/\"",
+    )
+    .unwrap();
+    std::fs::write(
+        dir.path().join("agentctl.toml"),
+        "[models]\nopus = \"a::z\"\n[providers.a]\nbase_url = \"https://other.example/\"\n[providers.b]\nkind = \"openai\"",
+    )
+    .unwrap();
+    let config = load(dir.path(), Some(&user)).unwrap();
+    assert_eq!(config.models.opus, Some(name("a::z")));
+    assert_eq!(config.models.haiku, Some(name("a::y")));
+    let of = |name: &str| config.providers[name].origin;
+    assert_eq!((of("a"), of("b")), (Origin::User, Origin::Project));
+}

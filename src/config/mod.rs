@@ -1,0 +1,362 @@
+//! `agentctl.toml`: the one reader of a project's settings, and of the user's own file of the same form. Every key is known
+//! or refused with its line. Must never hold a key: where keys come from stands here, keys do not.
+//!
+//! ```toml
+//! [models]
+//! default = "anthropic::claude-sonnet-4-5"   # opus, sonnet and haiku where they are not named
+//! opus = "anthropic::claude-opus-4-1"
+//! [models.agents]
+//! qa = "mine::small"
+//! [models.time]                              # seconds
+//! first_token = 60
+//! [providers.mine]
+//! kind = "openai"                            # the wire; default: the provider's own name
+//! base_url = "http://127.0.0.1:8080/v1/"
+//! api_key_env = "MINE_API_KEY"
+//! [prices."mine::small"]                     # USD per million tokens
+//! input = 0.1
+//! output = 0.4
+//! ```
+
+use crate::{
+    model::{ModelName, Price, provider::TimeLimits},
+    pack::Tier,
+    qa::waiver::{self, Waiver},
+    secrets,
+};
+use indexmap::IndexMap;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+/// What is wrong in a file, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
+pub struct ConfigError {
+    pub line: usize,
+    pub message: String,
+}
+
+/// The same with the file's name; also: it cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error("{}:{}: {}", path.display(), error.line, error.message)]
+    Wrong { path: PathBuf, error: ConfigError },
+    #[error("cannot read {}: {error}", path.display())]
+    Io {
+        path: PathBuf,
+        error: std::io::Error,
+    },
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    pub waivers: Vec<Waiver>,
+    pub models: ModelSettings,
+    pub providers: IndexMap<String, ProviderSettings>,
+    /// By `provider::model`.
+    pub prices: IndexMap<String, Price>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ModelSettings {
+    pub default: Option<ModelName>,
+    pub opus: Option<ModelName>,
+    pub sonnet: Option<ModelName>,
+    pub haiku: Option<ModelName>,
+    pub agents: IndexMap<String, ModelName>,
+    pub time: TimeLimits,
+}
+
+impl ModelSettings {
+    pub fn of_tier(&self, tier: Tier) -> Option<&ModelName> {
+        let named = match tier {
+            Tier::Opus => &self.opus,
+            Tier::Sonnet => &self.sonnet,
+            Tier::Haiku => &self.haiku,
+        };
+        named.as_ref().or(self.default.as_ref())
+    }
+}
+
+/// Who wrote it: a project's file comes with the project, so it may not send data elsewhere or start programs by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    User,
+    Project,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProviderSettings {
+    pub origin: Origin,
+    /// Where it stands, for what is said about it.
+    pub place: String,
+    pub kind: Option<String>,
+    pub base_url: Option<url::Url>,
+    pub api_key_env: Option<String>,
+    pub key_command: Option<Vec<String>>,
+    /// Whether this server takes a JSON Schema for its answer; None: by its kind.
+    pub json_schema: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default)]
+    qa: waiver::Section,
+    #[serde(default)]
+    models: WrittenModels,
+    #[serde(default)]
+    providers: IndexMap<String, Spanned<WrittenProvider>>,
+    #[serde(default)]
+    prices: IndexMap<String, Spanned<Price>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenModels {
+    default: Option<Spanned<String>>,
+    opus: Option<Spanned<String>>,
+    sonnet: Option<Spanned<String>>,
+    haiku: Option<Spanned<String>>,
+    #[serde(default)]
+    agents: IndexMap<String, Spanned<String>>,
+    #[serde(default)]
+    time: TimeLimits,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenProvider {
+    kind: Option<String>,
+    base_url: Option<Spanned<String>>,
+    api_key_env: Option<Spanned<String>>,
+    key_command: Option<Spanned<Command>>,
+    json_schema: Option<bool>,
+    // Known only to be refused by name.
+    #[serde(alias = "key", alias = "token", alias = "secret", alias = "password")]
+    api_key: Option<Spanned<toml::Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Command {
+    Words(Vec<String>),
+    Shell(String),
+}
+
+/// The project's settings over the user's own.
+pub fn load(project: &Path, user_file: Option<&Path>) -> Result<Config, LoadError> {
+    let mut config = match user_file {
+        Some(path) => read_file(path, Origin::User)?,
+        None => Config::default(),
+    };
+    let own = read_file(&project.join("agentctl.toml"), Origin::Project)?;
+    config.waivers = own.waivers;
+    let models = &mut config.models;
+    for (ours, theirs) in [
+        (&mut models.default, own.models.default),
+        (&mut models.opus, own.models.opus),
+        (&mut models.sonnet, own.models.sonnet),
+        (&mut models.haiku, own.models.haiku),
+    ] {
+        if theirs.is_some() {
+            *ours = theirs;
+        }
+    }
+    models.agents.extend(own.models.agents);
+    if own.models.time != TimeLimits::default() {
+        models.time = own.models.time;
+    }
+    // A provider that the user described is the user's: a project cannot put its own in that place.
+    for (name, provider) in own.providers {
+        config.providers.entry(name).or_insert(provider);
+    }
+    for (name, price) in own.prices {
+        config.prices.entry(name).or_insert(price);
+    }
+    Ok(config)
+}
+
+fn read_file(path: &Path, origin: Origin) -> Result<Config, LoadError> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Config::default()),
+        Err(error) => {
+            return Err(LoadError::Io {
+                path: path.to_owned(),
+                error,
+            });
+        }
+    };
+    read(&text, &path.display().to_string(), origin).map_err(|error| LoadError::Wrong {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+/// One file's settings. `file` is its name in what is said.
+pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigError> {
+    let lines = Lines(text);
+    let written: Written = toml::from_str(text).map_err(|error| ConfigError {
+        line: error.span().map_or(1, |span| lines.of(span.start)),
+        message: error.message().to_owned(),
+    })?;
+    let waivers = written.qa.waivers(&|offset| lines.of(offset))?;
+    let models = ModelSettings {
+        default: lines.model(written.models.default)?,
+        opus: lines.model(written.models.opus)?,
+        sonnet: lines.model(written.models.sonnet)?,
+        haiku: lines.model(written.models.haiku)?,
+        agents: written
+            .models
+            .agents
+            .into_iter()
+            .filter_map(|(agent, name)| {
+                let name = lines.model(Some(name)).transpose()?;
+                Some(name.map(|name| (agent, name)))
+            })
+            .collect::<Result<_, _>>()?,
+        time: written.models.time,
+    };
+    let mut providers = IndexMap::new();
+    for (name, spanned) in written.providers {
+        let place = format!("{file}:{}", lines.of(spanned.span().start));
+        let provider = lines.provider(spanned, origin, place)?;
+        providers.insert(name, provider);
+    }
+    let mut prices = IndexMap::new();
+    for (name, spanned) in written.prices {
+        let at = spanned.span().start;
+        let price = spanned.into_inner();
+        let fault = match name.parse::<ModelName>() {
+            Err(e) => Some(e.to_string()),
+            Ok(_) if !price.is_sound() => Some("a price is a number of USD, 0 or more".to_owned()),
+            Ok(_) => None,
+        };
+        if let Some(message) = fault {
+            return Err(lines.error(at, message));
+        }
+        prices.insert(name, price);
+    }
+    Ok(Config {
+        waivers,
+        models,
+        providers,
+        prices,
+    })
+}
+
+struct Lines<'a>(&'a str);
+
+impl Lines<'_> {
+    fn of(&self, offset: usize) -> usize {
+        let before = self.0.get(..offset).unwrap_or(self.0);
+        before.bytes().filter(|b| *b == b'\n').count() + 1
+    }
+
+    fn error(&self, offset: usize, message: impl Into<String>) -> ConfigError {
+        ConfigError {
+            line: self.of(offset),
+            message: message.into(),
+        }
+    }
+
+    fn model(&self, written: Option<Spanned<String>>) -> Result<Option<ModelName>, ConfigError> {
+        let Some(written) = written else {
+            return Ok(None);
+        };
+        let at = written.span().start;
+        let name = written.into_inner().parse::<ModelName>();
+        name.map(Some).map_err(|e| self.error(at, e.to_string()))
+    }
+
+    fn provider(
+        &self,
+        spanned: Spanned<WrittenProvider>,
+        origin: Origin,
+        place: String,
+    ) -> Result<ProviderSettings, ConfigError> {
+        let start = spanned.span().start;
+        let written = spanned.into_inner();
+        const NO_KEYS: &str = "keys do not belong into this file; name the variable that holds it (`api_key_env = \"NAME\"`) or a command that prints it (`key_command`)";
+        if let Some(key) = &written.api_key {
+            return Err(self.error(key.span().start, NO_KEYS));
+        }
+        if let Some(variable) = &written.api_key_env {
+            let name = variable.get_ref();
+            let first = |c: char| c.is_ascii_alphabetic() || c == '_';
+            let rest = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            if !name.starts_with(first) || !name.chars().all(rest) || holds_secret(name) {
+                // What stands there may be the key itself: it is not repeated.
+                return Err(self.error(
+                    variable.span().start,
+                    format!("`api_key_env` is the name of an environment variable; {NO_KEYS}"),
+                ));
+            }
+        }
+        if written.api_key_env.is_some() && written.key_command.is_some() {
+            return Err(self.error(start, "give `api_key_env` or `key_command`, not both"));
+        }
+        let key_command = match written.key_command {
+            None => None,
+            Some(command) => {
+                let at = command.span().start;
+                let words = match command.into_inner() {
+                    Command::Words(words) => words,
+                    Command::Shell(line) => vec!["sh".to_owned(), "-c".to_owned(), line],
+                };
+                if words.iter().all(|w| w.trim().is_empty()) {
+                    return Err(self.error(at, "`key_command` is empty"));
+                }
+                if words.iter().any(|word| holds_secret(word)) {
+                    return Err(self.error(at, NO_KEYS));
+                }
+                Some(words)
+            }
+        };
+        let base_url = match written.base_url {
+            None => None,
+            Some(base) => Some(
+                base_url(base.get_ref())
+                    .map_err(|message| self.error(base.span().start, message))?,
+            ),
+        };
+        Ok(ProviderSettings {
+            origin,
+            place,
+            kind: written.kind,
+            base_url,
+            api_key_env: written.api_key_env.map(Spanned::into_inner),
+            key_command,
+            json_schema: written.json_schema,
+        })
+    }
+}
+
+fn holds_secret(text: &str) -> bool {
+    secrets::mask(text) != text
+}
+
+/// An address as a base to join to.
+pub fn base_url(text: &str) -> Result<url::Url, String> {
+    let mut url = url::Url::parse(text).map_err(|e| {
+        format!("`base_url` {text:?} is no address ({e}); write e.g. http://127.0.0.1:8080/v1/")
+    })?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err("`base_url` must begin with http:// or https://".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("`base_url` must not hold a name or a password".to_owned());
+    }
+    // The wire's own path is joined to it: without the slash its last part would be lost.
+    if !url.path().ends_with('/') {
+        let path = format!("{}/", url.path());
+        url.set_path(&path);
+    }
+    Ok(url)
+}
+
+#[cfg(test)]
+#[path = "config_tests.rs"]
+mod config_tests;

@@ -1,0 +1,77 @@
+//! Marks for what differs from run to run: ids, times, hashes. Numbered as they come up, so that two runs that do the same
+//! get the same marks. Pure.
+
+use indexmap::IndexMap;
+use regex::{Captures, Regex};
+use std::sync::LazyLock;
+
+/// Run ids, UUIDs, times, hashes (whole, or the parts of them that findings and snapshots are named by). One group each, named by what is written for it.
+static CHANGING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)
+        (?P<run>\b\d{8}-\d{6}-[0-9a-f]{6}\b)
+      | (?P<id>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)
+      | (?P<time>\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)\b)
+      | (?P<hash>\b(?:[0-9a-f]{64}|[0-9a-f]{12}|[0-9a-f]{8})\b)",
+    )
+    .ok()
+});
+
+const KINDS: [&str; 4] = ["run", "id", "time", "hash"];
+
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    /// What was seen → its mark.
+    seen: IndexMap<String, String>,
+}
+
+impl Marks {
+    /// The text with marks; what is new gets the next one.
+    pub fn learn(&mut self, text: &str) -> String {
+        replaced(text, |found, kind| {
+            let next = || {
+                let head = format!("⟨{kind}-");
+                let n = self.seen.values().filter(|m| m.starts_with(&head)).count() + 1;
+                format!("{head}{n}⟩")
+            };
+            let mark = match self.seen.get(found) {
+                Some(mark) => mark.clone(),
+                None => next(),
+            };
+            self.seen.insert(found.to_owned(), mark.clone());
+            mark
+        })
+    }
+
+    /// The text with marks for what was seen; what is new stays: the model made it up, and does so in a replay too.
+    pub fn put(&self, text: &str) -> String {
+        replaced(text, |found, _| {
+            let mark = self.seen.get(found);
+            mark.map_or_else(|| found.to_owned(), Clone::clone)
+        })
+    }
+
+    /// The text with what stands behind the marks now.
+    pub fn take(&self, text: &str) -> String {
+        if !text.contains('⟨') {
+            return text.to_owned();
+        }
+        let mut out = text.to_owned();
+        for (actual, mark) in &self.seen {
+            out = out.replace(mark.as_str(), actual);
+        }
+        out
+    }
+}
+
+fn replaced(text: &str, mut with: impl FnMut(&str, &str) -> String) -> String {
+    let Some(changing) = CHANGING.as_ref() else {
+        return text.to_owned();
+    };
+    changing
+        .replace_all(text, |found: &Captures<'_>| {
+            let kind = KINDS.into_iter().find_map(|k| Some((k, found.name(k)?)));
+            kind.map_or_else(String::new, |(kind, part)| with(part.as_str(), kind))
+        })
+        .into_owned()
+}

@@ -1,0 +1,405 @@
+//! Record and replay: what a run asked its models and what came back, and every tool call with its result, in a file that
+//! reads well in a diff. A replay answers from the file, by agent, step and turn; when a run asks something else than was
+//! recorded, it fails and says what differs. Tools run as always in a replay; their results are compared.
+//!
+//! Ids and times differ from run to run; they are kept as marks (`⟨id-1⟩`), numbered as they come up, and put back on replay.
+//! Secrets are hidden before anything is written. Must never be read as instructions, and holds no key.
+
+mod marks;
+
+#[cfg(test)]
+mod tape_tests;
+
+use super::{
+    BoxFuture, Cost, Message, Model, ModelAnswer, ModelError, ModelRequest, ToolResult, ToolStatus,
+};
+use crate::store::{canonical, sha256_hex};
+use indexmap::IndexMap;
+use marks::Marks;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::{
+    fs::File,
+    io::Write,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+const VERSION: u32 = 1;
+/// Lines of a difference that are told.
+const MAX_DIFF: usize = 40;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Entry {
+    Tape {
+        version: u32,
+        agentctl: String,
+    },
+    Model {
+        agent: String,
+        step: String,
+        /// The call's number within its step, from 1.
+        turn: u64,
+        asks: Value,
+        answer: ModelAnswer,
+    },
+    Tool {
+        role: String,
+        step: String,
+        call_id: String,
+        tool: String,
+        arguments: Value,
+        status: ToolStatus,
+        result: Value,
+    },
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum TapeError {
+    #[error("cannot {doing} the recording {}: {error}", path.display())]
+    Io {
+        doing: &'static str,
+        path: PathBuf,
+        error: std::io::Error,
+    },
+    #[error("the recording {} cannot be read: {reason}", path.display())]
+    Broken { path: PathBuf, reason: String },
+    #[error("{0}")]
+    Differs(String),
+}
+
+type Hide = Box<dyn Fn(&str) -> String + Send + Sync>;
+
+/// A recording, being written or being followed.
+pub struct Tape {
+    path: PathBuf,
+    hide: Hide,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    marks: Marks,
+    mode: Mode,
+    /// The first thing that went wrong.
+    fault: Option<String>,
+}
+
+enum Mode {
+    Write(File),
+    Follow(IndexMap<String, Entry>),
+}
+
+impl Tape {
+    /// A new recording; the file must not exist. `hide` takes secrets out of a text.
+    pub fn record(path: &Path, hide: Hide) -> Result<Arc<Self>, TapeError> {
+        let io = |doing| {
+            move |error| TapeError::Io {
+                doing,
+                path: path.to_owned(),
+                error,
+            }
+        };
+        let mut file = File::create_new(path).map_err(io("create"))?;
+        let head = Entry::Tape {
+            version: VERSION,
+            agentctl: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        file.write_all(written(&head).as_bytes())
+            .map_err(io("write"))?;
+        Ok(Self::new(path, hide, Mode::Write(file)))
+    }
+
+    pub fn replay(path: &Path, hide: Hide) -> Result<Arc<Self>, TapeError> {
+        let text = std::fs::read_to_string(path).map_err(|error| TapeError::Io {
+            doing: "read",
+            path: path.to_owned(),
+            error,
+        })?;
+        let broken = |reason: String| TapeError::Broken {
+            path: path.to_owned(),
+            reason,
+        };
+        let mut entries = IndexMap::new();
+        let mut begun = false;
+        for entry in serde_json::Deserializer::from_str(&text).into_iter::<Entry>() {
+            let entry = entry.map_err(|e| broken(e.to_string()))?;
+            match &entry {
+                Entry::Tape { version, .. } if *version > VERSION => {
+                    return Err(broken(format!(
+                        "it was made by a newer agentctl (version {version})"
+                    )));
+                }
+                Entry::Tape { .. } => begun = true,
+                _ if !begun => return Err(broken("it does not begin as a recording".into())),
+                _ => {
+                    entries.insert(key(&entry), entry);
+                }
+            }
+        }
+        if !begun {
+            return Err(broken("it is empty".into()));
+        }
+        Ok(Self::new(path, hide, Mode::Follow(entries)))
+    }
+
+    fn new(path: &Path, hide: Hide, mode: Mode) -> Arc<Self> {
+        Arc::new(Tape {
+            path: path.to_owned(),
+            hide,
+            inner: Mutex::new(Inner {
+                marks: Marks::default(),
+                mode,
+                fault: None,
+            }),
+        })
+    }
+
+    /// A tool call of the run with its result, as the journal has them.
+    pub fn tool(&self, role: &str, step: &str, name: &str, arguments: &str, result: &ToolResult) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let arguments = serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
+        let entry = Entry::Tool {
+            role: role.to_owned(),
+            step: step.to_owned(),
+            call_id: result.call_id.clone(),
+            tool: name.to_owned(),
+            arguments: self.cleaned(&mut inner, arguments),
+            status: result.status,
+            result: self.cleaned(&mut inner, result.content.clone()),
+        };
+        let fault = match &mut inner.mode {
+            Mode::Write(file) => self.write(file, &entry).err(),
+            Mode::Follow(entries) => match entries.shift_remove(&key(&entry)) {
+                Some(recorded) if recorded == entry => None,
+                Some(recorded) => Some(format!(
+                    "the tool call {name} at {step} went otherwise:\n{}",
+                    difference(&recorded, &entry)
+                )),
+                None => Some(format!("the recording has no call of {name} at {step}")),
+            },
+        };
+        if let Some(fault) = fault {
+            inner.fault.get_or_insert(fault);
+        }
+    }
+
+    /// What went wrong, and (for a replay of a whole run) what was never asked for.
+    pub fn finish(&self, whole: bool) -> Result<(), TapeError> {
+        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fault) = &inner.fault {
+            return Err(TapeError::Differs(fault.clone()));
+        }
+        if let (true, Mode::Follow(entries)) = (whole, &inner.mode)
+            && let Some(left) = entries.keys().next()
+        {
+            return Err(TapeError::Differs(format!(
+                "the run ended, and {} recorded calls were not made, the first one {left}",
+                entries.len()
+            )));
+        }
+        Ok(())
+    }
+
+    fn cleaned(&self, inner: &mut Inner, value: Value) -> Value {
+        map_texts(value, &mut |text| inner.marks.learn(&(self.hide)(text)))
+    }
+
+    fn write(&self, file: &mut File, entry: &Entry) -> Result<(), String> {
+        file.write_all(written(entry).as_bytes())
+            .map_err(|e| format!("cannot write the recording {}: {e}", self.path.display()))
+    }
+
+    /// What the request asks, beyond what was asked in the turns before it.
+    fn asks(&self, inner: &mut Inner, request: &ModelRequest) -> Value {
+        let said = |m: &Message| matches!(m, Message::Assistant { .. });
+        let before = request.messages.iter().rposition(said);
+        let new = request.messages.get(before.map_or(0, |at| at + 1)..);
+        let mut asks = serde_json::Map::new();
+        if before.is_none() {
+            let system = (self.hide)(&request.system);
+            asks.insert("system_sha256".into(), sha256_hex(system.as_bytes()).into());
+            let tools: Vec<String> = request
+                .tools
+                .iter()
+                .map(|tool| {
+                    let hash = sha256_hex(canonical(&json!(tool)).as_bytes());
+                    format!("{} {}", tool.name, hash.get(..12).unwrap_or_default())
+                })
+                .collect();
+            asks.insert("tools".into(), json!(tools));
+        }
+        let messages = json!(new.unwrap_or_default());
+        asks.insert("messages".into(), self.cleaned(inner, messages));
+        Value::Object(asks)
+    }
+
+    fn taped(&self, request: &ModelRequest, answer: &ModelAnswer) -> Result<(), String> {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let asks = self.asks(&mut inner, request);
+        let mut answer = answer.clone();
+        let hidden = |text: &str| inner.marks.put(&(self.hide)(text));
+        answer.text = hidden(&answer.text);
+        for call in &mut answer.tool_calls {
+            call.arguments = hidden(&call.arguments);
+        }
+        let entry = Entry::Model {
+            agent: request.task.agent.clone(),
+            step: request.task.step.clone(),
+            turn: turn(request),
+            asks,
+            answer,
+        };
+        match &mut inner.mode {
+            Mode::Write(file) => self.write(file, &entry),
+            Mode::Follow(_) => Ok(()),
+        }
+    }
+
+    fn follow(&self, request: &ModelRequest) -> Result<ModelAnswer, String> {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fault) = &inner.fault {
+            return Err(fault.clone());
+        }
+        let asks = self.asks(&mut inner, request);
+        let (agent, step, turn) = (&request.task.agent, &request.task.step, turn(request));
+        let Mode::Follow(entries) = &mut inner.mode else {
+            return Err("the recording is being written".to_owned());
+        };
+        let Some(Entry::Model {
+            asks: recorded,
+            answer,
+            ..
+        }) = entries.shift_remove(&model_key(agent, step, turn))
+        else {
+            return Err(format!(
+                "the recording {} has no turn {turn} of {agent} at {step}",
+                self.path.display()
+            ));
+        };
+        if recorded != asks {
+            return Err(format!(
+                "turn {turn} of {agent} at {step} asks something else than was recorded (- recorded, + now):\n{}",
+                difference(&recorded, &asks)
+            ));
+        }
+        let mut answer = answer;
+        answer.text = inner.marks.take(&answer.text);
+        for call in &mut answer.tool_calls {
+            call.arguments = inner.marks.take(&call.arguments);
+        }
+        Ok(answer)
+    }
+}
+
+fn turn(request: &ModelRequest) -> u64 {
+    let said = |m: &&Message| matches!(m, Message::Assistant { .. });
+    request.messages.iter().filter(said).count() as u64 + 1
+}
+
+fn key(entry: &Entry) -> String {
+    match entry {
+        Entry::Tape { .. } => String::new(),
+        Entry::Model {
+            agent, step, turn, ..
+        } => model_key(agent, step, *turn),
+        Entry::Tool {
+            step,
+            call_id,
+            tool,
+            ..
+        } => format!("{tool} ({call_id}) at {step}"),
+    }
+}
+
+fn model_key(agent: &str, step: &str, turn: u64) -> String {
+    format!("turn {turn} of {agent} at {step}")
+}
+
+fn written(entry: &Entry) -> String {
+    let mut text = serde_json::to_string_pretty(entry).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn difference(before: &impl Serialize, after: &impl Serialize) -> String {
+    // A long text is one line of JSON; with its line breaks it can be compared.
+    let lines =
+        |json: Result<String, serde_json::Error>| json.unwrap_or_default().replace("\\n", "\n");
+    let before = lines(serde_json::to_string_pretty(before));
+    let after = lines(serde_json::to_string_pretty(after));
+    let diff = similar::TextDiff::from_lines(&before, &after);
+    let told = diff.unified_diff().context_radius(1).to_string();
+    let mut short: Vec<&str> = told.lines().take(MAX_DIFF).collect();
+    if told.lines().count() > MAX_DIFF {
+        short.push("…");
+    }
+    short.join("\n")
+}
+
+/// The value with every text changed.
+fn map_texts(value: Value, change: &mut dyn FnMut(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(change(&text)),
+        Value::Array(items) => items.into_iter().map(|v| map_texts(v, change)).collect(),
+        Value::Object(map) => map
+            .into_iter()
+            .map(|(key, item)| (key, map_texts(item, change)))
+            .collect(),
+        other => other,
+    }
+}
+
+/// Answers from a recording, or records what another model answers.
+pub struct Taped {
+    tape: Arc<Tape>,
+    /// None: replay.
+    inner: Option<Arc<dyn Model>>,
+}
+
+impl Taped {
+    pub fn recording(tape: Arc<Tape>, inner: Arc<dyn Model>) -> Self {
+        Taped {
+            tape,
+            inner: Some(inner),
+        }
+    }
+
+    pub fn replaying(tape: Arc<Tape>) -> Self {
+        Taped { tape, inner: None }
+    }
+}
+
+impl Model for Taped {
+    fn is_paid(&self) -> bool {
+        self.inner.as_ref().is_some_and(|inner| inner.is_paid())
+    }
+
+    fn cost_of_input(&self, tokens: u64) -> Cost {
+        match &self.inner {
+            Some(inner) => inner.cost_of_input(tokens),
+            None => Cost::Known(0.0),
+        }
+    }
+
+    fn call<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        sink: &'a (dyn Fn(&str) + Send + Sync),
+    ) -> BoxFuture<'a, Result<ModelAnswer, ModelError>> {
+        Box::pin(async move {
+            let failed = |reason| ModelError::Failed {
+                model: request.model.clone(),
+                reason,
+            };
+            match &self.inner {
+                None => self.tape.follow(request).map_err(failed),
+                Some(inner) => {
+                    let answer = inner.call(request, sink).await?;
+                    self.tape.taped(request, &answer).map_err(failed)?;
+                    Ok(answer)
+                }
+            }
+        })
+    }
+}

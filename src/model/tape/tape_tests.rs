@@ -1,0 +1,182 @@
+use super::*;
+use crate::model::{AgentTask, ToolCall, Usage};
+use serde_json::Map;
+
+const ID: &str = "0191d6a0-0000-7000-8000-0000000000";
+
+fn hide() -> Hide {
+    Box::new(|text| text.replace("hunter2", "[redacted:known]"))
+}
+
+fn request(messages: Vec<Message>) -> ModelRequest {
+    ModelRequest {
+        model: "m".into(),
+        task: AgentTask {
+            agent: "builder".into(),
+            step: "build".into(),
+            task: "build".into(),
+            instructions: String::new(),
+            input: Map::new(),
+        },
+        system: "You build.".into(),
+        messages,
+        tools: vec![],
+        output_schema: json!({}),
+    }
+}
+
+fn user(text: &str) -> Message {
+    Message::User { text: text.into() }
+}
+
+fn answer(text: &str) -> ModelAnswer {
+    ModelAnswer {
+        text: text.into(),
+        tool_calls: vec![],
+        usage: Usage::default(),
+        finish: Default::default(),
+    }
+}
+
+fn result(content: Value) -> ToolResult {
+    ToolResult {
+        call_id: "c1".into(),
+        name: "get_workflow".into(),
+        status: ToolStatus::Ok,
+        content,
+    }
+}
+
+/// Two turns with a tool call between them, in a world whose ids end in `nn`.
+fn turns(nn: &str) -> [ModelRequest; 2] {
+    let first = vec![user(&format!("Build {ID}{nn} with hunter2."))];
+    let call = ToolCall {
+        id: "c1".into(),
+        name: "get_workflow".into(),
+        arguments: "{}".into(),
+    };
+    let mut second = first.clone();
+    second.push(Message::Assistant {
+        text: String::new(),
+        tool_calls: vec![call],
+    });
+    second.push(Message::Tool {
+        results: vec![result(json!({"id": format!("{ID}{nn}")}))],
+    });
+    [request(first), request(second)]
+}
+
+fn recorded(path: &Path) -> String {
+    let tape = Tape::record(path, hide()).unwrap();
+    let [first, second] = turns("11");
+    let mut with_call = answer("");
+    with_call.tool_calls.push(ToolCall {
+        id: "c1".into(),
+        name: "get_workflow".into(),
+        arguments: format!("{{\"id\": \"{ID}11\"}}"),
+    });
+    tape.taped(&first, &with_call).unwrap();
+    tape.tool(
+        "builder",
+        "build",
+        "get_workflow",
+        &format!("{{\"id\": \"{ID}11\"}}"),
+        &result(json!({"id": format!("{ID}11")})),
+    );
+    tape.taped(&second, &answer("done")).unwrap();
+    tape.finish(true).unwrap();
+    std::fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn a_recording_reads_well_and_holds_no_secret() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = recorded(&dir.path().join("tape.json"));
+    assert!(
+        text.contains("Build ⟨id-1⟩ with [redacted:known]."),
+        "{text}"
+    );
+    assert!(
+        text.contains(r#""arguments": "{\"id\": \"⟨id-1⟩\"}""#),
+        "{text}"
+    );
+    assert!(!text.contains("hunter2") && !text.contains(ID), "{text}");
+}
+
+#[test]
+fn a_replay_gives_the_answers_in_the_ids_of_now() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("tape.json");
+    recorded(&path);
+    let tape = Tape::replay(&path, hide()).unwrap();
+    let [first, second] = turns("22");
+    let answer = tape.follow(&first).unwrap();
+    assert_eq!(
+        answer.tool_calls[0].arguments,
+        format!("{{\"id\": \"{ID}22\"}}")
+    );
+    tape.tool(
+        "builder",
+        "build",
+        "get_workflow",
+        &answer.tool_calls[0].arguments,
+        &result(json!({"id": format!("{ID}22")})),
+    );
+    assert_eq!(tape.follow(&second).unwrap().text, "done");
+    tape.finish(true).unwrap();
+}
+
+#[test]
+fn a_replay_that_asks_something_else_fails_with_the_difference() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("tape.json");
+    recorded(&path);
+    let follow = |change: &dyn Fn(&mut ModelRequest)| {
+        let tape = Tape::replay(&path, hide()).unwrap();
+        let [mut first, _] = turns("22");
+        change(&mut first);
+        tape.follow(&first).unwrap_err()
+    };
+    let other = follow(&|r| r.messages = vec![user("Build something else.")]);
+    assert!(
+        other.contains("turn 1 of builder at build asks something else"),
+        "{other}"
+    );
+    assert!(
+        other.contains("-") && other.contains("+        \"text\": \"Build something else.\"")
+            || other.contains("Build something else."),
+        "{other}"
+    );
+    assert!(follow(&|r| r.system.push('!')).contains("system_sha256"));
+    assert!(
+        follow(&|r| r.task.step = "other".into()).contains("has no turn 1 of builder at other")
+    );
+}
+
+#[test]
+fn a_tool_that_answers_otherwise_and_a_call_that_is_left_over_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("tape.json");
+    recorded(&path);
+    let tape = Tape::replay(&path, hide()).unwrap();
+    let [first, second] = turns("22");
+    tape.follow(&first).unwrap();
+    tape.tool(
+        "builder",
+        "build",
+        "get_workflow",
+        &format!("{{\"id\": \"{ID}22\"}}"),
+        &result(json!({"id": "other"})),
+    );
+    assert!(tape.follow(&second).unwrap_err().contains("went otherwise"));
+    assert!(tape.finish(false).is_err());
+    let tape = Tape::replay(&path, hide()).unwrap();
+    tape.follow(&first).unwrap();
+    tape.finish(false).unwrap();
+    assert!(
+        tape.finish(true)
+            .unwrap_err()
+            .to_string()
+            .contains("2 recorded calls were not made")
+    );
+}
