@@ -7,15 +7,17 @@ mod decode;
 mod description;
 mod display;
 mod fill;
+mod from_ai;
 pub mod js_pattern;
 mod overlay;
-mod path;
+mod plan;
 mod port_rules;
 mod ports;
 mod recipe;
 mod reduce;
 mod search;
 mod synonyms;
+mod values;
 mod variants;
 mod view;
 mod wire;
@@ -47,6 +49,7 @@ pub use fill::FillError;
 pub use ports::{Port, PortRule};
 pub use recipe::{Recipe, RecipeCredential, RecipeParameter};
 pub use search::SearchHit;
+pub use values::{Filled, View};
 
 use decode::{Facts, FactsKey, Loaded};
 

@@ -1,7 +1,7 @@
 //! What stands in values: JSON that does not parse, secrets written into the workflow.
 
 use super::{
-    leaves::{Leaf, leaves},
+    leaves::Leaf,
     report::Report,
     rules,
     subject::NodeView,
@@ -54,11 +54,9 @@ static PLACEHOLDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// A literal shorter than this is a word, not a key.
 const SHORTEST_SECRET: usize = 16;
 
-pub(super) fn check(node: &NodeView, report: &mut Report) {
-    for leaf in leaves(node) {
-        json(node, &leaf, report);
-        secret(node, &leaf, report);
-    }
+pub(super) fn check(node: &NodeView, leaf: &Leaf, report: &mut Report) {
+    json(node, leaf, report);
+    secret(node, leaf, report);
 }
 
 fn is_match(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
@@ -99,7 +97,7 @@ fn json(node: &NodeView, leaf: &Leaf, report: &mut Report) {
         Severity::Warning
     };
     let draft =
-        rules::JSON_BODY_INVALID.at(leaf.pointer.as_str(), format!("is no valid JSON: {error}"));
+        rules::JSON_BODY_INVALID.at(leaf.pointer, format!("is no valid JSON: {error}"));
     report.node(node, draft.at_most(severity));
 }
 
@@ -133,7 +131,7 @@ fn secret(node: &NodeView, leaf: &Leaf, report: &mut Report) {
     };
     report.node(
         node,
-        rules::HARDCODED_SECRET.at(leaf.pointer.as_str(), message),
+        rules::HARDCODED_SECRET.at(leaf.pointer, message),
     );
 }
 
