@@ -70,12 +70,6 @@ impl<'a> Given<'a> {
             Some(_) => Given::Other,
         }
     }
-    fn get(self, name: &str) -> Option<&'a Value> {
-        match self {
-            Given::Object(values) => values.get(name),
-            _ => None,
-        }
-    }
 }
 
 /// A list of parameters with its plan.
@@ -94,17 +88,25 @@ impl<'p> Level<'p> {
         })
     }
 
-    /// The parameters and their places in the order of resolution.
-    fn ordered(&self) -> impl Iterator<Item = (usize, &'p Property)> {
-        self.order
-            .iter()
-            .filter_map(|at| Some((*at, self.properties.get(*at)?)))
+    /// The parameters that are resolved, in the order of resolution, with their places and given values.
+    fn ordered<'v>(
+        &self,
+        given: &[Option<&'v Value>],
+        parent: Parent,
+    ) -> impl Iterator<Item = (usize, &'p Property, Option<&'v Value>)> {
+        let one = move |at: &usize| {
+            let value = given.get(self.plan.slot_of(*at)).copied().flatten();
+            // Of a collection only what is given counts.
+            let skipped = parent == Parent::Collection && value.is_none();
+            (!skipped).then_some((*at, self.properties.get(*at)?, value))
+        };
+        self.order.iter().filter_map(one)
     }
 
     /// Simple parameters only, hidden or not: what display rules are checked against.
     fn simple<'v>(
         &self,
-        given: Given<'v>,
+        given: &[Option<&'v Value>],
         root: Option<View<'_>>,
         parent: Parent,
         context: Context,
@@ -113,12 +115,8 @@ impl<'p> Level<'p> {
         'p: 'v,
     {
         let mut out = Slots::new(self.properties, self.plan);
-        for (at, property) in self.ordered() {
+        for (at, property, value) in self.ordered(given, parent) {
             if !is_simple(property) {
-                continue;
-            }
-            let value = given.get(&property.name);
-            if skipped(given, value, parent) {
                 continue;
             }
             if self.plan.is_repeated(at) && !self.is_shown(at, &out, root, context) {
@@ -139,14 +137,15 @@ impl<'p> Level<'p> {
     where
         'p: 'v,
     {
-        let check = self.simple(given, root, parent, context);
         let mut out = Slots::new(self.properties, self.plan);
+        let given = match given {
+            Given::Nothing => return Ok(out),
+            Given::Other => vec![None; self.plan.slots()],
+            Given::Object(values) => self.plan.by_slot(self.properties, values),
+        };
+        let check = self.simple(&given, root, parent, context);
         let mut verdicts = vec![None; self.plan.distinct_rules()];
-        for (at, property) in self.ordered() {
-            let value = given.get(&property.name);
-            if skipped(given, value, parent) {
-                continue;
-            }
+        for (at, property, value) in self.ordered(&given, parent) {
             let judge = || self.is_shown(at, &check, root, context);
             // Many parameters share their display rules, and the values stay the same.
             let known = self.plan.rule_of(at).and_then(|rule| verdicts.get_mut(rule));
@@ -212,13 +211,6 @@ fn is_simple(property: &Property) -> bool {
         property.kind,
         PropertyKind::Collection | PropertyKind::FixedCollection
     )
-}
-
-fn skipped(given: Given<'_>, value: Option<&Value>, parent: Parent) -> bool {
-    match given {
-        Given::Nothing => true,
-        _ => parent == Parent::Collection && value.is_none(),
-    }
 }
 
 /// The given value or the default. A later twin of the same name overwrites, or removes by having no default.

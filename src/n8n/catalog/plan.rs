@@ -1,10 +1,10 @@
 //! What is known of a list of parameters before any value is: the order in which they are resolved, where each one's value
 //! stands in a table, where display rules read, and which parameters a check has to look at. Worked out once for a type. Pure.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::hash::Hasher;
 
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use serde_json::{Map, Value};
 
 use super::description::{DisplayOptions, Property, PropertyKind};
@@ -77,7 +77,7 @@ impl Plan {
     }
 
     fn number_names(&mut self, properties: &[Property]) {
-        let mut known: HashMap<&str, (u32, u32)> = HashMap::new();
+        let mut known: FxHashMap<&str, (u32, u32)> = FxHashMap::default();
         for (at, property) in (0..).zip(properties) {
             let fresh = u32::try_from(self.first.len()).unwrap_or(NONE);
             match known.get_mut(property.name.as_str()) {
@@ -119,7 +119,7 @@ impl Plan {
     }
 
     fn number_rules(&mut self, properties: &[Property], is_node: bool) {
-        let mut known: HashMap<&DisplayOptions, u32> = HashMap::new();
+        let mut known: FxHashMap<&DisplayOptions, u32> = FxHashMap::default();
         for (of, property) in properties.iter().enumerate() {
             let Some(display) = &property.display else {
                 self.rules.push(NONE);
@@ -183,6 +183,22 @@ impl Plan {
             }
             bucket += 1;
         }
+    }
+
+    /// The named values by their slots.
+    pub(super) fn by_slot<'v>(
+        &self,
+        properties: &[Property],
+        values: View<'v>,
+    ) -> Vec<Option<&'v Value>> {
+        let mut table = vec![None; self.slots()];
+        values.each(&mut |name, value| {
+            let slot = self.slot(properties, name);
+            if let Some(place) = slot.and_then(|slot| table.get_mut(slot)) {
+                *place = Some(value);
+            }
+        });
+        table
     }
 
     /// The parameters of this name, with their places.
@@ -311,7 +327,7 @@ fn empty_locator(property: &Property) -> Option<Value> {
 /// The order in which parameters are resolved. One whose rules name a parameter that comes later is resolved at once and
 /// again at the end (n8n does both), so an index may come several times.
 fn resolve_order(properties: &[Property]) -> Option<Vec<usize>> {
-    let mut dependencies: HashMap<&str, Vec<&str>> = HashMap::new();
+    let mut dependencies: FxHashMap<&str, Vec<&str>> = FxHashMap::default();
     for property in properties {
         let list = dependencies.entry(property.name.as_str()).or_default();
         let Some(display) = &property.display else {
@@ -323,8 +339,12 @@ fn resolve_order(properties: &[Property]) -> Option<Vec<usize>> {
             }
         }
     }
+    let is_here = |name: &&str| dependencies.contains_key(name);
+    if !dependencies.values().flatten().any(is_here) {
+        return Some((0..properties.len()).collect());
+    }
     let mut queue: VecDeque<(usize, &Property)> = properties.iter().enumerate().collect();
-    let mut resolved: HashSet<&str> = HashSet::new();
+    let mut resolved: FxHashSet<&str> = FxHashSet::default();
     let mut order = Vec::with_capacity(properties.len());
     let mut last_length = queue.len();
     let mut last_shrunk: i64 = -1;

@@ -42,6 +42,13 @@ impl<'a> View<'a> {
         }
     }
 
+    pub(super) fn each(self, visit: &mut dyn FnMut(&str, &'a Value)) {
+        match self {
+            View::Map(map) => map.iter().for_each(|(name, value)| visit(name, value)),
+            View::Slots(slots) => slots.iter().for_each(|(name, value)| visit(name, value)),
+        }
+    }
+
     /// The value at a path such as `options.response.values[0].name`. A key that is spelled like the whole path wins, as in n8n.
     pub fn at_path(self, path: &str) -> Option<&'a Value> {
         if let Some(value) = self.get(path) {

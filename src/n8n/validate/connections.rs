@@ -13,6 +13,7 @@ use crate::n8n::{
 };
 use serde_json::Value;
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 /// Parameters that open an AI input when they are true.
@@ -89,8 +90,10 @@ fn ends(subject: &Subject, edge: &Edge, ports: &[NodePorts], report: &mut Report
     let (Some(source), Some(target)) = (subject.nodes.get(from), subject.nodes.get(to)) else {
         return;
     };
-    let kind_at = joined(&joined("/connections", edge.from_name), edge.kind);
-    let place = format!("{kind_at}/{}/{}", edge.output, edge.place);
+    let place = LazyCell::new(|| {
+        let kind_at = joined(&joined("/connections", edge.from_name), edge.kind);
+        format!("{kind_at}/{}/{}", edge.output, edge.place)
+    });
     let wrong_type = |message: String| rules::INVALID_CONNECTION_TYPE.at(place.as_str(), message);
     if !CONNECTION_KINDS.contains(&edge.kind) {
         let message = format!(

@@ -41,7 +41,9 @@ pub(super) fn check(node: &NodeView, report: &mut Report) {
     let read = checked.try_for_each(|(at, property)| {
         let value = description.value_of(at, &node.filled);
         // A name with dots in it may also be read as a path.
-        let value = value.or_else(|| path::get(issues.root, &property.name));
+        let is_path = property.name.contains(['.', '[']);
+        let by_path = || is_path.then(|| path::get(issues.root, &property.name));
+        let value = value.or_else(|| by_path().flatten());
         let shown = description.is_shown(at, &node.filled);
         issues.property(property, "", value, shown)
     });
