@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::plan::Plan;
 use super::js_pattern;
+use super::plan::Plan;
 use super::ports::{Port, PortRule};
 
 /// Stands in for a default text that the catalog does not carry (it is not empty in n8n). Never write it into a workflow.
@@ -101,7 +101,10 @@ impl PropertyList {
         self.plan.chosen(&self.list)
     }
     /// The parameters of this name, with their places.
-    pub fn named<'p>(&'p self, name: &str) -> impl Iterator<Item = (usize, &'p Property)> + use<'p> {
+    pub fn named<'p>(
+        &'p self,
+        name: &str,
+    ) -> impl Iterator<Item = (usize, &'p Property)> + use<'p> {
         self.plan.named(&self.list, name)
     }
 }
@@ -333,7 +336,10 @@ impl PropertyGroup {
         self.plan.chosen(&self.values)
     }
     /// As `PropertyList::named`.
-    pub fn named<'p>(&'p self, name: &str) -> impl Iterator<Item = (usize, &'p Property)> + use<'p> {
+    pub fn named<'p>(
+        &'p self,
+        name: &str,
+    ) -> impl Iterator<Item = (usize, &'p Property)> + use<'p> {
         self.plan.named(&self.values, name)
     }
 }

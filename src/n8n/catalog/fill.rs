@@ -148,7 +148,10 @@ impl<'p> Level<'p> {
         for (at, property, value) in self.ordered(&given, parent) {
             let judge = || self.is_shown(at, &check, root, context);
             // Many parameters share their display rules, and the values stay the same.
-            let known = self.plan.rule_of(at).and_then(|rule| verdicts.get_mut(rule));
+            let known = self
+                .plan
+                .rule_of(at)
+                .and_then(|rule| verdicts.get_mut(rule));
             if !known.map_or(true, |known| *known.get_or_insert_with(judge)) {
                 continue;
             }
@@ -228,7 +231,8 @@ fn simple<'v>(
     match value {
         None => Held::Absent,
         Some(Value::Object(filter))
-            if property.kind == PropertyKind::Filter && given.is_some_and(Value::is_object) => {
+            if property.kind == PropertyKind::Filter && given.is_some_and(Value::is_object) =>
+        {
             match complete_filter(filter) {
                 None => value.map_or(Held::Absent, Held::Given),
                 Some(complete) => made(Value::Object(complete)),
@@ -275,10 +279,7 @@ fn complete_filter(filter: &Map<String, Value>) -> Option<Map<String, Value>> {
     Some(filter)
 }
 
-fn numbered(
-    values: impl Iterator<Item = Value>,
-    rest: Map<String, Value>,
-) -> Map<String, Value> {
+fn numbered(values: impl Iterator<Item = Value>, rest: Map<String, Value>) -> Map<String, Value> {
     let mut out: Map<String, Value> = values
         .enumerate()
         .map(|(i, value)| (i.to_string(), value))
@@ -346,7 +347,11 @@ fn fixed_collection<'v>(
                 Some(value) => value.get(name),
             };
             let filled = level.inside(item, root, Parent::FixedCollection, context)?;
-            if filled.get().and_then(Value::as_object).is_none_or(Map::is_empty) {
+            if filled
+                .get()
+                .and_then(Value::as_object)
+                .is_none_or(Map::is_empty)
+            {
                 same = false;
                 continue;
             }

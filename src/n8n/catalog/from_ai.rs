@@ -1,15 +1,7 @@
-//! Parameters that take no expression: what n8n makes of a leading `=`. Pure.
-
-/// A literal parameter loses the `=`, unless the whole text is one `$fromAI(…)` call, which the agent resolves.
-fn without_expression_mark(text: String) -> String {
-    match text.strip_prefix('=') {
-        Some(rest) if !is_one_from_ai_call(rest) => rest.to_owned(),
-        _ => text,
-    }
-}
+//! Texts that are one `$fromAI(…)` call, which n8n leaves alone where it takes no expression. Pure.
 
 /// `{{ $fromAI('name', …) }}` or the bare call, with nothing around it and no call within it.
-pub fn is_one_from_ai_call(text: &str) -> bool {
+pub(super) fn is_one_from_ai_call(text: &str) -> bool {
     const MARKER: &str = "/*n8n-auto-generated-fromAI-override*/";
     let mut text = text.trim();
     if let Some(inner) = text.strip_prefix("{{").and_then(|t| t.strip_suffix("}}")) {
@@ -64,4 +56,3 @@ fn is_plain_argument_list(text: &str) -> bool {
     }
     false
 }
-

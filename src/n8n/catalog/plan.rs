@@ -115,7 +115,8 @@ impl Plan {
     }
 
     fn bucket(&self, bucket: usize) -> Option<&u32> {
-        self.buckets.get(bucket & (self.buckets.len().wrapping_sub(1)))
+        self.buckets
+            .get(bucket & (self.buckets.len().wrapping_sub(1)))
     }
 
     fn number_rules(&mut self, properties: &[Property], is_node: bool) {
@@ -208,7 +209,12 @@ impl Plan {
         name: &str,
     ) -> impl Iterator<Item = (usize, &'p Property)> + use<'p> {
         let first = self.slot(properties, name).and_then(|s| self.first.get(s));
-        let next = |at: &u32| self.next.get(*at as usize).copied().filter(|at| *at != NONE);
+        let next = |at: &u32| {
+            self.next
+                .get(*at as usize)
+                .copied()
+                .filter(|at| *at != NONE)
+        };
         std::iter::successors(first.copied(), next)
             .filter_map(|at| Some((at as usize, properties.get(at as usize)?)))
     }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::values::View;
 use super::ports::{LC, Port, PortRule};
+use super::values::View;
 
 /// Completion models cannot hold a chat. The third name is spelled as n8n spells it.
 const NOT_CHAT: [&str; 4] = [

@@ -45,10 +45,7 @@ static ISSUED_KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 /// What every issued key has in it: letters alone, which are looked for many times faster than the whole shape.
 static SIGNS_OF_KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"sk-|xox|gh[pousr]_|github_pat_|AKIA|AIza|glpat-|SG\.|eyJ|:AA|-----BEGIN ",
-    )
-    .ok()
+    Regex::new(r"sk-|xox|gh[pousr]_|github_pat_|AKIA|AIza|glpat-|SG\.|eyJ|:AA|-----BEGIN ").ok()
 });
 /// Bytes of the shortest of them.
 const SHORTEST_KEY: usize = 20;
@@ -105,8 +102,7 @@ fn json(node: &NodeView, leaf: &Leaf, report: &mut Report) {
     } else {
         Severity::Warning
     };
-    let draft =
-        rules::JSON_BODY_INVALID.at(leaf.pointer, format!("is no valid JSON: {error}"));
+    let draft = rules::JSON_BODY_INVALID.at(leaf.pointer, format!("is no valid JSON: {error}"));
     report.node(node, draft.at_most(severity));
 }
 
@@ -141,10 +137,7 @@ fn secret(node: &NodeView, leaf: &Leaf, report: &mut Report) {
     } else {
         return;
     };
-    report.node(
-        node,
-        rules::HARDCODED_SECRET.at(leaf.pointer, message),
-    );
+    report.node(node, rules::HARDCODED_SECRET.at(leaf.pointer, message));
 }
 
 /// `https://user:password@…` or `?api_key=…`.

@@ -310,8 +310,5 @@ fn outside_tool(subject: &Subject, node: &NodeView, leaf: &Leaf, report: &mut Re
         return;
     }
     let message = "$fromAI is filled in by an agent that calls the node as a tool; no agent calls this node, so the value stays empty";
-    report.node(
-        node,
-        rules::FROMAI_OUTSIDE_TOOL.at(leaf.pointer, message),
-    );
+    report.node(node, rules::FROMAI_OUTSIDE_TOOL.at(leaf.pointer, message));
 }

@@ -8,9 +8,7 @@ use super::{
     subject::NodeView,
 };
 use crate::n8n::{
-    catalog::{
-        NodeDescription, Property, PropertyGroup, PropertyKind, PropertyList, deep_equal,
-    },
+    catalog::{NodeDescription, Property, PropertyGroup, PropertyKind, PropertyList, deep_equal},
     edit::EditOp,
     finding::{Confidence, Severity},
 };
@@ -210,13 +208,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Keys that no parameter of this level has, whatever is shown.
-    fn keys(
-        &self,
-        values: &Map<String, Value>,
-        level: &Level<'a>,
-        at: &str,
-        report: &mut Report,
-    ) {
+    fn keys(&self, values: &Map<String, Value>, level: &Level<'a>, at: &str, report: &mut Report) {
         for (key, value) in values {
             if WRITTEN_BY_N8N.contains(&key.as_str()) {
                 continue;

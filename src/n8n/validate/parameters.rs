@@ -174,11 +174,7 @@ impl<'a> Issues<'a> {
         self.children(property, at, shown)
     }
 
-    fn inside(
-        &mut self,
-        group: &PropertyGroup,
-        at: &str,
-    ) -> Result<(), Unreadable> {
+    fn inside(&mut self, group: &PropertyGroup, at: &str) -> Result<(), Unreadable> {
         group.checked().try_for_each(|(_, child)| {
             let shown = self.shown(child, at);
             let value = self.value(&child.name, at);

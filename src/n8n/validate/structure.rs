@@ -6,8 +6,8 @@ use super::{
     report::{Draft, Report},
 };
 use crate::n8n::finding::Severity;
-use serde_json::{Map, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::{Map, Value};
 
 const CODE: &str = "n8n/structure";
 

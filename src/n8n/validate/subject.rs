@@ -196,7 +196,8 @@ impl<'a> Subject<'a> {
             .map(|(index, (at, node))| view(index, at, node, types.known(node)))
             .collect();
         let named = nodes.iter().enumerate();
-        let by_name: FxHashMap<&str, usize> = named.filter_map(|(i, n)| Some((n.name?, i))).collect();
+        let by_name: FxHashMap<&str, usize> =
+            named.filter_map(|(i, n)| Some((n.name?, i))).collect();
         let edges = edges(document, &by_name);
         let main = || edges.iter().filter(|e| e.kind == "main");
         let serving = || edges.iter().filter(|e| e.kind != "main");
