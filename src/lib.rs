@@ -5,6 +5,10 @@
 //! `flow`, `policy`, `n8n`, the turn machine and the offline planner do no IO and read no clock.
 //! The library never prints and never exits; `cli` turns errors into text and an exit code.
 
+// The tests' fixtures name the crate as its users do, so that suites outside can take them in.
+#[cfg(test)]
+extern crate self as agentctl;
+
 pub mod agent;
 pub mod backend;
 pub mod cli;
@@ -22,4 +26,5 @@ pub mod qa;
 pub mod run;
 mod secrets;
 pub mod store;
+mod strict_json;
 pub mod yaml;

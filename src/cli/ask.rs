@@ -8,6 +8,9 @@ use serde_json::Value;
 
 /// Asks one question; `Err` when the terminal cannot be used.
 pub fn ask(question: &Question) -> Result<Asked, String> {
+    if let Some(proposal) = &question.proposal {
+        eprint!("{}", super::report::proposal(proposal));
+    }
     let asked = if question.options.is_empty() {
         ask_text(question)
     } else {

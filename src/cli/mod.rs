@@ -8,6 +8,7 @@ mod error;
 mod output;
 mod progress;
 mod report;
+mod serve_args;
 mod session;
 
 use args::{Cli, Command};
@@ -60,6 +61,7 @@ fn dispatch(cli: &Cli, out: &Output) -> Result<Exit, CliError> {
         Command::Skills(command) => commands::pack::skills(project, command, out),
         Command::Flow(command) => commands::flow::flow(project, command, out),
         Command::Policy(command) => commands::policy::policy(project, command, out),
+        Command::Mcp(command) => commands::mcp::mcp(project, command, out),
         Command::Doctor => commands::doctor::doctor(project, out),
     }
 }

@@ -11,6 +11,8 @@ use std::io::{IsTerminal, Write};
 pub struct Output {
     pub format: OutputFormat,
     pub quiet: bool,
+    /// Said with every command like the two above; counts where the pack is loaded.
+    pub allow_loose_policy: bool,
 }
 
 impl Output {
@@ -30,6 +32,7 @@ impl Output {
         Output {
             format: global.output_format,
             quiet: global.quiet,
+            allow_loose_policy: global.allow_loose_policy,
         }
     }
 

@@ -97,6 +97,15 @@ pub fn line(event: &Event) -> Option<String> {
             "{} {run_id} ({flow})",
             style("run").for_stderr().bold()
         )),
+        Event::SessionOpened {
+            role,
+            client,
+            client_version,
+            ..
+        } => Some(format!(
+            "  session of {} as {role}",
+            plain(&format!("{client} {client_version}"))
+        )),
         Event::StageChanged { to, .. } => Some(format!(
             "{} {}",
             style("▶").for_stderr().cyan().bold(),

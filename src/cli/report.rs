@@ -4,7 +4,7 @@
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::n8n::{self, Workflow, catalog::Catalog};
 use crate::run::RunReport;
-use crate::store::{Outcome, Question};
+use crate::store::{Outcome, Proposal, Question};
 use console::style;
 use serde_json::Value;
 
@@ -28,6 +28,12 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
     }
     checked(report, &mut out);
     open_points(report, &mut out);
+    for loosened in &report.policy_loosened {
+        out.push_str(&format!(
+            "policy loosened by the project: {}\n",
+            plain_long(loosened)
+        ));
+    }
     ending(report, &mut out);
     out
 }
@@ -195,6 +201,9 @@ pub fn questions(questions: &[Question]) -> String {
             question.topic,
             plain_long(&question.text)
         ));
+        if let Some(proposal) = &question.proposal {
+            out.push_str(&self::proposal(proposal));
+        }
         for option in &question.options {
             let fit = option
                 .fit_score
@@ -224,19 +233,35 @@ pub fn questions(questions: &[Question]) -> String {
     out
 }
 
+/// The exact call that waits for approval, and what it would change.
+pub fn proposal(proposal: &Proposal) -> String {
+    let mut out = format!(
+        "      call: {} → {} {}\n      rule: {}; an answer counts until {}\n",
+        plain(&proposal.role),
+        plain(&proposal.tool),
+        plain_long(&proposal.arguments.to_string()),
+        plain(&proposal.rule),
+        plain(&proposal.expires_at),
+    );
+    for line in proposal.diff.iter().flat_map(|diff| diff.lines()) {
+        out.push_str(&format!("      {}\n", plain_long(line)));
+    }
+    out
+}
+
 /// The command that answers, filled in as far as it can be.
 fn answer_command(run: &str, questions: &[Question]) -> String {
     let pairs: Vec<String> = questions
         .iter()
         .filter(|q| q.required)
         .map(|q| {
-            format!(
-                "{}={}",
-                q.id,
-                q.recommended
-                    .as_ref()
-                    .map_or_else(|| "…".to_owned(), |v| quote(&shown(v)))
-            )
+            // An approval's command is one that approves; nobody runs it but a person.
+            let value = match (&q.recommended, &q.approves) {
+                (Some(value), _) => quote(&shown(value)),
+                (None, Some(_)) => "approve".to_owned(),
+                (None, None) => "…".to_owned(),
+            };
+            format!("{}={value}", q.id)
         })
         .collect();
     format!("agentctl answer {run} {}", pairs.join(" "))

@@ -8,8 +8,10 @@ use super::progress::{Progress, plain_long};
 use crate::backend::EmbeddedBackend;
 use crate::gateway::{Gateway, Redactor};
 use crate::knowledge::Knowledge;
+use crate::mcp::{self, Pins, Servers};
 use crate::model::offline::OfflineModel;
 use crate::pack::{self, Pack};
+use crate::policy::split_foreign;
 use crate::run::{
     Answering, Asked, Asker, Cancel, Cause, ChosenModel, Observer, RunContext, RunError, RunReport,
     System,
@@ -49,6 +51,10 @@ impl Session {
             crate::cli::catalog_file::of(root)?,
         )
         .with_redactor(Redactor::from_variables(std::env::vars()));
+        let gateway = match foreign_tools(root, &pack)? {
+            Some(servers) => gateway.with_foreign(Arc::new(servers)),
+            None => gateway,
+        };
         Ok(Session {
             project,
             pack,
@@ -91,9 +97,29 @@ impl Session {
     }
 }
 
+/// The servers of `.mcp.json`, when some agent may call a tool of theirs; each is started at its first call.
+fn foreign_tools(root: &Path, pack: &Pack) -> Result<Option<Servers>, CliError> {
+    let named = pack.agents.values().flat_map(|agent| &agent.tools);
+    if !named.into_iter().any(|tool| split_foreign(tool).is_some()) {
+        return Ok(None);
+    }
+    let config = mcp::read(root, &|name| std::env::var(name).ok())
+        .map_err(|e| CliError::usage(e.to_string()))?;
+    let pins = Pins::read(root).map_err(|e| CliError::usage(e.to_string()))?;
+    Ok(config.map(|config| Servers::new(&config, pins)))
+}
+
 /// The pack of a project; all of its mistakes at once, its warnings on stderr.
 pub fn load_pack(root: &Path, out: &Output) -> Result<Pack, CliError> {
-    let pack = pack::load(root).map_err(|errors| CliError::usage(errors.to_string()).hint("agentctl agents check lists the same; a project file overrides the built-in one of the same name"))?;
+    let options = pack::LoadOptions {
+        allow_loosen: out.allow_loose_policy,
+    };
+    let pack = pack::load_with(root, options).map_err(|errors| CliError::usage(errors.to_string()).hint("agentctl agents check lists the same; a project file overrides the built-in one of the same name"))?;
+    for loosened in pack.policy.loosened() {
+        out.note(&format!(
+            "warning: the project loosens the policy: {loosened}"
+        ));
+    }
     for warning in &pack.warnings {
         out.note(&format!("warning: {warning}"));
     }
@@ -166,12 +192,15 @@ pub fn block_on<T>(cancel: &Cancel, work: impl Future<Output = T>) -> Result<T, 
         .build()
         .map_err(|e| CliError::new(Exit::Internal, format!("cannot start the runtime: {e}")))?;
     let cancel = cancel.clone();
-    runtime.block_on(async move {
+    let done = runtime.block_on(async move {
         let signals = tokio::spawn(watch_signals(cancel));
         let done = work.await;
         signals.abort();
-        Ok(done)
-    })
+        done
+    });
+    // A thread that still waits for a line of stdin is not waited for.
+    runtime.shutdown_background();
+    Ok(done)
 }
 
 async fn watch_signals(cancel: Cancel) {

@@ -273,7 +273,8 @@ impl RunLog {
                 exit_code,
                 message,
             } => self.ended = Some((*outcome, *exit_code, message.clone())),
-            Event::ActivationStarted { .. }
+            Event::SessionOpened { .. }
+            | Event::ActivationStarted { .. }
             | Event::ActivationEnded { .. }
             | Event::ModelAsked { .. }
             | Event::SnapshotTaken { .. }

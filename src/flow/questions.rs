@@ -71,6 +71,7 @@ pub(super) fn from_list(
                 .and_then(Value::as_bool)
                 .unwrap_or(true),
             approves: None,
+            proposal: None,
         });
     }
     Ok(questions)
@@ -104,6 +105,7 @@ pub(super) fn from_specs(
                 required: spec.required,
                 schema,
                 approves: None,
+                proposal: None,
             })
         })
         .collect()

@@ -1,11 +1,12 @@
-//! Approvals: a question about one exact call. The answer counts for the hash that the question carried, in this run only;
-//! no text that a model writes can be one.
+//! Approvals: a question about one exact call, with what it would change. The answer counts for the hash that the question
+//! carried, in this run, until the question's time is up, and for one call; no text that a model writes can be one.
 
 use super::GuardState;
 use super::guard_state::next_approval_id;
 use crate::policy::Decision;
-use crate::store::event::{Question, QuestionOption};
+use crate::store::event::{Proposal, Question, QuestionOption};
 use crate::store::{canonical, sha256_hex};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 /// The sha-256 of what is approved. For a call: rule, role, tool, arguments, and the workflow's hash, so that an answer for one
@@ -21,13 +22,13 @@ pub(super) fn approved(rules: &[String]) -> String {
     format!("{APPROVED}{}", rules.join(","))
 }
 
-/// True when the journaled decision says that the user allowed what this rule asked.
-pub(super) fn was_approved(decision: &Decision, rule: &str) -> bool {
-    matches!(decision, Decision::Allow { .. })
-        && decision
-            .rule()
-            .strip_prefix(APPROVED)
-            .is_some_and(|rules| rules.split(',').any(|r| r == rule))
+/// The rules whose question the user answered with yes, as the journaled decision says it.
+pub(super) fn approved_rules(decision: &Decision) -> impl Iterator<Item = &str> {
+    let rules = match decision {
+        Decision::Allow { rule } => rule.strip_prefix(APPROVED),
+        _ => None,
+    };
+    rules.into_iter().flat_map(|rules| rules.split(','))
 }
 
 pub(super) fn is_yes(value: &Value) -> bool {
@@ -48,33 +49,61 @@ pub(super) enum Asked {
     Open(Box<Question>),
 }
 
+/// What a decision to ask is about.
 pub(super) struct Ask<'a> {
     pub rule: &'a str,
     pub reason: &'a str,
     /// What is being done, in words: "delete the workflow "Orders"".
     pub what: &'a str,
-    pub subject: Value,
+    pub subject: &'a Value,
     /// What `--yes` may answer.
-    pub recommended: Option<Value>,
+    pub recommended: Option<&'a Value>,
 }
 
-pub(super) fn settle_ask(state: &GuardState, can_ask: bool, ask: &Ask<'_>) -> Asked {
-    let hash = approval_hash(ask.rule, &ask.subject);
-    match state.answer(&hash) {
+/// The call that is asked for, as the user is shown it.
+pub(super) struct Shown {
+    pub role: String,
+    pub tool: String,
+    pub arguments: Value,
+    pub diff: Option<String>,
+}
+
+/// What was said so far; an open question is made only when there is somebody to ask.
+pub(super) fn settle_ask(
+    state: &GuardState,
+    can_ask: bool,
+    now: Timestamp,
+    ask: &Ask<'_>,
+    open: impl FnOnce() -> (Shown, Timestamp),
+) -> Asked {
+    let hash = approval_hash(ask.rule, ask.subject);
+    let refused = |reason: String| {
+        Asked::Refused(Decision::Deny {
+            rule: ask.rule.to_owned(),
+            reason,
+        })
+    };
+    match state.answer(&hash, now) {
         Some(true) => Asked::Allowed,
-        Some(false) => Asked::Refused(Decision::Deny {
-            rule: ask.rule.to_owned(),
-            reason: format!("the user said no: {}", ask.reason),
-        }),
-        None if !can_ask => Asked::Refused(Decision::Deny {
-            rule: ask.rule.to_owned(),
-            reason: format!("{}; nobody can be asked here", ask.reason),
-        }),
-        None => Asked::Open(Box::new(question(state, ask, hash))),
+        Some(false) => refused(format!("the user said no: {}", ask.reason)),
+        None if !can_ask => refused(format!(
+            "{}; that needs the user's word, and nobody can be asked here: the user can do it in n8n, or with `agentctl build --workflow ID \"…\"`, which asks",
+            ask.reason
+        )),
+        None => {
+            let (shown, expires) = open();
+            Asked::Open(Box::new(question(state, ask, hash, shown, expires)))
+        }
     }
 }
 
-fn question(state: &GuardState, ask: &Ask<'_>, hash: String) -> Question {
+fn question(
+    state: &GuardState,
+    ask: &Ask<'_>,
+    hash: String,
+    shown: Shown,
+    expires: Timestamp,
+) -> Question {
     let option = |value: &str, label: &str| QuestionOption {
         value: json!(value),
         label: label.to_owned(),
@@ -90,10 +119,18 @@ fn question(state: &GuardState, ask: &Ask<'_>, hash: String) -> Question {
             option("approve", "Yes, this once"),
             option("refuse", "No, leave it as it is"),
         ],
-        recommended: ask.recommended.clone(),
+        recommended: ask.recommended.cloned(),
         required: true,
         schema: json!({"type": "string", "enum": ["approve", "refuse"]}),
         approves: Some(hash),
+        proposal: Some(Box::new(Proposal {
+            rule: ask.rule.to_owned(),
+            role: shown.role,
+            tool: shown.tool,
+            arguments: shown.arguments,
+            diff: shown.diff,
+            expires_at: expires.to_string(),
+        })),
     }
 }
 

@@ -1,16 +1,16 @@
 //! One call through the door, from the model's text to the journaled result. The order is fixed: name, permission, arguments,
 //! budget, guards, snapshot, intent, call, read back, result.
 
-use super::approval::{Ask, Asked, approved, settle_ask};
+use super::approval::{Ask, Asked, Shown, approved, settle_ask};
 use super::content::{Outcome, backend_failure, refusal};
 use super::guards::{self, deny};
-use super::plan::Planned;
+use super::plan::{Plan, Planned, bound};
 use super::redact::{clean, clean_text, holds_mark};
 use super::tools::{self, Request, Tool};
 use super::{CallContext, Gateway, GatewayError, Settled, strict_json, untrusted};
 use crate::backend::{BackendError, BackendErrorKind};
 use crate::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus};
-use crate::policy::Decision;
+use crate::policy::{Decision, split_foreign};
 use crate::store::event::{Change, Event, MutationExpectation, Question};
 use serde_json::{Map, Value, json};
 
@@ -27,7 +27,7 @@ pub(super) struct Reserved {
 }
 
 /// What the decisions of one call come to.
-enum Verdict {
+pub(super) enum Verdict {
     Go(Decision),
     Refuse(Decision),
     Ask(Box<Question>),
@@ -41,6 +41,9 @@ impl Gateway {
         call: &ToolCall,
     ) -> Result<Settled, GatewayError> {
         let journaled = self.journaled(call);
+        if split_foreign(&call.name).is_some() {
+            return self.call_foreign(cx, call, &journaled).await;
+        }
         let (tool, args, decision) = match self.permit(cx, call) {
             Ok(permitted) => permitted,
             Err(decision) => return self.refuse(cx, &journaled, decision),
@@ -60,7 +63,7 @@ impl Gateway {
             return self.refuse(cx, &journaled, deny(guards::REPEAT, reason));
         }
         let exact = json!({"role": cx.role, "tool": tool.name(), "arguments": args});
-        let permission = Reserved {
+        let mut permission = Reserved {
             decision,
             what: format!("call {}", tool.name()),
             subject: exact.clone(),
@@ -68,7 +71,7 @@ impl Gateway {
         };
 
         if !tool.mutates() {
-            return match self.verdict(cx, vec![permission]) {
+            return match self.verdict(cx, &[permission], &journaled, None) {
                 Verdict::Go(decision) => {
                     self.intent(cx, &journaled, decision, None, false)?;
                     let outcome = self.read(cx, &request).await;
@@ -97,8 +100,21 @@ impl Gateway {
             mut reserved,
             expect,
         } = planned;
+        if let Some(at) = plan.target() {
+            // What may be done to a workflow may be done to it as it is now.
+            permission.subject = bound(&exact, at);
+        }
         reserved.insert(0, permission);
-        let decision = match self.verdict(cx, reserved) {
+        if let Some((existing, deletes)) = plan.touches() {
+            let decision = guards::workflow(cx.guards.only_workflow(), existing, deletes);
+            reserved.push(Reserved {
+                decision,
+                what: "change another workflow".into(),
+                subject: exact,
+                recommended: None,
+            });
+        }
+        let decision = match self.verdict(cx, &reserved, &journaled, Some(&plan)) {
             Verdict::Go(decision) => decision,
             Verdict::Refuse(decision) => return self.refuse(cx, &journaled, decision),
             Verdict::Ask(question) => return Ok(Settled::NeedsApproval(question)),
@@ -148,15 +164,21 @@ impl Gateway {
         Ok((tool, args, decision))
     }
 
-    /// Denials first; then each decision to ask must have its answer, one question at a time.
-    fn verdict(&self, cx: &CallContext<'_>, reserved: Vec<Reserved>) -> Verdict {
+    /// Denials first; then each decision to ask must have its answer, one question at a time. `plan`: what the call would do.
+    pub(super) fn verdict(
+        &self,
+        cx: &CallContext<'_>,
+        reserved: &[Reserved],
+        call: &ToolCall,
+        plan: Option<&Plan>,
+    ) -> Verdict {
         let denied = |r: &&Reserved| matches!(r.decision, Decision::Deny { .. });
         if let Some(refused) = reserved.iter().find(denied) {
             return Verdict::Refuse(refused.decision.clone());
         }
         let mut allowed_by = None;
         let mut approvals: Vec<String> = Vec::new();
-        for item in &reserved {
+        for item in reserved {
             let (rule, reason) = match &item.decision {
                 Decision::Ask { rule, reason } => (rule, reason),
                 other => {
@@ -169,10 +191,12 @@ impl Gateway {
                 rule,
                 reason,
                 what: &item.what,
-                subject: item.subject.clone(),
-                recommended: item.recommended.clone(),
+                subject: &item.subject,
+                recommended: item.recommended.as_ref(),
             };
-            match settle_ask(cx.guards, cx.can_ask, &ask) {
+            let now = cx.recorder.now();
+            let open = || (self.shown(cx.role, call, plan), self.expiry(now));
+            match settle_ask(cx.guards, cx.can_ask, now, &ask, open) {
                 Asked::Allowed => approvals.push(rule.clone()),
                 Asked::Refused(decision) => return Verdict::Refuse(decision),
                 Asked::Open(mut question) => {
@@ -190,7 +214,25 @@ impl Gateway {
         }
     }
 
-    fn intent(
+    /// The call as the user is shown it. `call` is what the journal keeps: its secrets are hidden.
+    fn shown(&self, role: &str, call: &ToolCall, plan: Option<&Plan>) -> Shown {
+        let arguments = serde_json::from_str(&call.arguments)
+            .unwrap_or_else(|_| Value::String(call.arguments.clone()));
+        Shown {
+            role: role.to_owned(),
+            tool: call.name.clone(),
+            arguments: clean(&self.redactor, arguments),
+            diff: plan.and_then(|plan| self.plan_diff(plan)),
+        }
+    }
+
+    fn expiry(&self, now: jiff::Timestamp) -> jiff::Timestamp {
+        let seconds = i64::try_from(self.policy.limits().max_approval_seconds).unwrap_or(i64::MAX);
+        now.checked_add(jiff::SignedDuration::from_secs(seconds))
+            .unwrap_or(jiff::Timestamp::MAX)
+    }
+
+    pub(super) fn intent(
         &self,
         cx: &mut CallContext<'_>,
         call: &ToolCall,
@@ -209,7 +251,7 @@ impl Gateway {
         Ok(cx.record(event, mutates)?)
     }
 
-    fn refuse(
+    pub(super) fn refuse(
         &self,
         cx: &mut CallContext<'_>,
         call: &ToolCall,
@@ -220,7 +262,7 @@ impl Gateway {
     }
 
     /// Redacts, journals and returns. A backend that cannot be reached is journaled too, and then stops the run.
-    fn finish(
+    pub(super) fn finish(
         &self,
         cx: &mut CallContext<'_>,
         call: &ToolCall,

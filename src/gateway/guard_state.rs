@@ -7,6 +7,7 @@ use crate::model::{ToolCall, ToolResult, ToolStatus};
 use crate::n8n::WorkflowId;
 use crate::policy::{Decision, Limits};
 use crate::store::Event;
+use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,9 +34,20 @@ pub(super) struct GivenScope {
     snapshots_then: BTreeMap<String, usize>,
 }
 
+/// One approval: what it is about, and until when a yes counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct AskedFor {
+    hash: String,
+    rule: String,
+    tool: String,
+    expires: Option<Timestamp>,
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct GuardState {
     scope: Option<GivenScope>,
+    /// The one workflow that may be changed; None: any.
+    only: Option<String>,
     seen: BTreeMap<String, String>,
     owned: BTreeSet<String>,
     /// Name that a workflow was created with → the workflow.
@@ -43,10 +55,13 @@ pub struct GuardState {
     snapshots: BTreeMap<String, Vec<SnapshotMark>>,
     /// Where the run starts to count losses: an index into the snapshots. Moves when the user allowed a wipe.
     base_from: BTreeMap<String, usize>,
-    /// question id → what it approves.
-    asked: BTreeMap<String, String>,
-    answers: BTreeMap<String, bool>,
+    /// Approvals asked for, by question id.
+    asked: BTreeMap<String, AskedFor>,
+    /// Their answers, by what they approve.
+    answers: BTreeMap<String, (AskedFor, bool)>,
     calls: u64,
+    /// How long the calls so far took, where the caller counts it.
+    worked_ms: u64,
     identical: BTreeMap<String, u64>,
     validations: BTreeMap<String, Validation>,
     /// The intent that has no result yet.
@@ -74,6 +89,9 @@ impl GuardState {
             }
             Event::ToolFinished { result, change, .. } => {
                 let intent = self.open.take();
+                if let Some((call, decision)) = &intent {
+                    self.spend(call, decision);
+                }
                 if let Some(change) = change {
                     self.changed(change, intent.as_ref());
                 } else if result.status == ToolStatus::Ok {
@@ -93,21 +111,38 @@ impl GuardState {
                     file: file.clone(),
                     graph_hash: graph_hash.clone(),
                 }),
+            Event::SessionOpened {
+                workflow,
+                edit_scope,
+                ..
+            } => {
+                self.only.clone_from(workflow);
+                if let Some(scope) = edit_scope {
+                    self.scope = Some(self.given(&Value::from(scope.clone())));
+                }
+            }
             Event::StatePatched { patch, .. } => {
                 if let Some(scope) = patch.get("edit_scope") {
                     self.scope = Some(self.given(scope));
                 }
             }
             Event::QuestionAsked { question, .. } => {
-                if let Some(hash) = &question.approves {
-                    self.asked.insert(question.id.clone(), hash.clone());
+                if let (Some(hash), Some(proposal)) = (&question.approves, &question.proposal) {
+                    let asked = AskedFor {
+                        hash: hash.clone(),
+                        rule: proposal.rule.clone(),
+                        tool: proposal.tool.clone(),
+                        expires: proposal.expires_at.parse().ok(),
+                    };
+                    self.asked.insert(question.id.clone(), asked);
                 }
             }
             Event::AnswerGiven {
                 question_id, value, ..
             } => {
-                if let Some(hash) = self.asked.get(question_id) {
-                    self.answers.insert(hash.clone(), approval::is_yes(value));
+                if let Some(asked) = self.asked.get(question_id) {
+                    let answer = (asked.clone(), approval::is_yes(value));
+                    self.answers.insert(asked.hash.clone(), answer);
                 }
             }
             Event::Undone { workflow_id, .. } => {
@@ -142,9 +177,19 @@ impl GuardState {
             self.owned.remove(&id);
             self.creates.retain(|_, created| *created != id);
         }
-        if intent.is_some_and(|(_, decision)| approval::was_approved(decision, guards::WIPE)) {
+        let wiped = |decision| approval::approved_rules(decision).any(|rule| rule == guards::WIPE);
+        if intent.is_some_and(|(_, decision)| wiped(decision)) {
             let taken = self.snapshots.get(&id).map_or(0, Vec::len);
             self.base_from.insert(id, taken);
+        }
+    }
+
+    /// A yes is for one call: what was called is asked for again the next time. Only the word about a published workflow holds
+    /// for the run.
+    fn spend(&mut self, call: &ToolCall, decision: &Decision) {
+        for rule in approval::approved_rules(decision).filter(|rule| *rule != guards::PUBLISH) {
+            self.answers
+                .retain(|_, (asked, yes)| !*yes || asked.rule != rule || asked.tool != call.name);
         }
     }
 
@@ -210,6 +255,14 @@ impl GuardState {
     pub fn edit_scope(&self) -> Option<&[String]> {
         self.scope.as_ref().map(|scope| scope.entries.as_slice())
     }
+    /// The one workflow that may be changed; None: any.
+    pub(super) fn only_workflow(&self) -> Option<&str> {
+        self.only.as_deref()
+    }
+    /// How long the calls so far took; it counts against the limit on seconds from the next call on.
+    pub fn set_worked_ms(&mut self, worked_ms: u64) {
+        self.worked_ms = worked_ms;
+    }
     pub fn snapshots(&self, id: &WorkflowId) -> &[SnapshotMark] {
         self.snapshots.get(&id.0).map_or(&[], Vec::as_slice)
     }
@@ -219,13 +272,16 @@ impl GuardState {
     pub fn tool_calls(&self) -> u64 {
         self.calls
     }
-    /// What the user said to the approval; None: not asked, or not answered.
-    pub fn answer(&self, hash: &str) -> Option<bool> {
-        self.answers.get(hash).copied()
+    /// What the user said to the approval; None: not asked, not answered, or the yes is spent or too old.
+    pub fn answer(&self, hash: &str, now: Timestamp) -> Option<bool> {
+        match self.answers.get(hash)? {
+            (_, false) => Some(false),
+            (asked, true) => asked.expires.filter(|expires| now < *expires).map(|_| true),
+        }
     }
-    /// True when one of the run's questions already asks this.
-    pub fn is_asked(&self, hash: &str) -> bool {
-        self.asked.values().any(|asked| asked == hash)
+    /// True once the run has changed something: from then on a fix cycle is about that.
+    pub(super) fn has_worked(&self) -> bool {
+        !self.snapshots.is_empty() || !self.owned.is_empty()
     }
 
     /// The snapshot that losses are counted from; None: the workflow as it is now, or (for an own one) nothing to lose.
@@ -248,6 +304,12 @@ impl GuardState {
         self.creates.get(&creation_key(name)).map(String::as_str)
     }
     pub(super) fn budget(&self, step: &str, call: &ToolCall, limits: &Limits) -> Decision {
+        if self.worked_ms >= limits.max_seconds.saturating_mul(1000) {
+            return guards::deny(
+                guards::SECONDS,
+                format!("the {} seconds of work are used up", limits.max_seconds),
+            );
+        }
         let same = self.identical.get(&call_key(step, call)).copied();
         guards::budget(
             self.calls,

@@ -7,6 +7,7 @@ mod approval;
 mod call;
 mod content;
 mod created;
+mod foreign;
 mod guard_state;
 pub mod guards;
 mod perform;
@@ -14,12 +15,13 @@ mod plan;
 mod reads;
 pub mod redact;
 mod settle;
+mod shown;
 mod skills;
-mod strict_json;
 pub mod tools;
 pub mod untrusted;
 
 pub use approval::approval_hash;
+pub use foreign::{ApprovedTool, ForeignTools};
 pub use guard_state::{GuardState, SnapshotMark, Validation};
 pub use redact::Redactor;
 pub use settle::{Settlement, judge};
@@ -32,6 +34,7 @@ use crate::n8n::{Workflow, WorkflowId};
 use crate::pack::Pack;
 use crate::policy::Policy;
 use crate::store::{Event, Question, SnapshotRef, StoreError};
+use crate::strict_json;
 use std::sync::Arc;
 
 /// What the gateway needs from the run: the journal, the snapshots, time and ids. The run's driver is one.
@@ -103,6 +106,7 @@ pub struct Gateway {
     knowledge: Knowledge,
     redactor: Redactor,
     catalog: &'static Catalog,
+    foreign: Option<Arc<dyn ForeignTools>>,
 }
 
 impl Gateway {
@@ -127,6 +131,7 @@ impl Gateway {
             knowledge,
             redactor: Redactor::default(),
             catalog,
+            foreign: None,
         }
     }
 
@@ -143,6 +148,18 @@ impl Gateway {
         self
     }
 
+    /// A text from outside as it may be kept and shown: secrets hidden, harmless to look at.
+    pub fn clean_text(&self, text: &str) -> String {
+        redact::clean_text(&self.redactor, text)
+    }
+
+    /// Lets the tools of other servers be called, as far as the policy allows and the user approved.
+    #[must_use]
+    pub fn with_foreign(mut self, foreign: Arc<dyn ForeignTools>) -> Self {
+        self.foreign = Some(foreign);
+        self
+    }
+
     /// The tools of a role: those it lists, as far as the policy may allow a call of them; sorted by name.
     pub fn tools_for(&self, role: &str, listed: &[String]) -> Vec<ToolSpec> {
         let mut names = self.policy.allowed_tools(role);
@@ -150,11 +167,15 @@ impl Gateway {
         names.sort();
         names
             .iter()
-            .filter_map(|name| tools::find(name))
-            .map(tools::Tool::spec)
+            .filter_map(|name| match tools::find(name) {
+                Some(tool) => Some(tool.spec()),
+                None => self.foreign_spec(name),
+            })
             .collect()
     }
 }
 
+#[cfg(test)]
+pub mod fixture;
 #[cfg(test)]
 mod gateway_tests;

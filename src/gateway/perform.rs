@@ -1,16 +1,32 @@
 //! Doing what was planned, and reading it back: a write counts when the backend holds what was meant, whatever it said.
 //! The caller has journaled the intent before, and journals the outcome after.
 
-use super::Gateway;
 use super::content::{Outcome, error_content, head, knowledge_failure};
-use super::plan::Plan;
+use super::plan::{GivenScope, Plan};
+use super::{Gateway, guards};
 use crate::backend::{BackendError, BackendErrorKind, Stored};
-use crate::n8n::WorkflowId;
 use crate::n8n::diff::changes;
 use crate::n8n::hash::graph_hash;
+use crate::n8n::{Workflow, WorkflowId};
+use crate::policy::Decision;
 use crate::store::SnapshotRef;
 use crate::store::event::Change;
 use serde_json::{Map, Value, json};
+
+impl Plan {
+    /// The workflow that it changes (None: a new one), and whether it deletes it. None: it changes no workflow.
+    pub(super) fn touches(&self) -> Option<(Option<&str>, bool)> {
+        match self {
+            Plan::Create { .. } => Some((None, false)),
+            Plan::Replace { before, .. } => Some((Some(before.id.0.as_str()), false)),
+            Plan::Delete(before) => Some((Some(before.id.0.as_str()), true)),
+            Plan::SetActive { at, .. } | Plan::Trigger { at, .. } => {
+                Some((Some(at.id.0.as_str()), false))
+            }
+            Plan::WriteLearning(_) => None,
+        }
+    }
+}
 
 impl Gateway {
     /// Does it, reads it back, and says what is there now.
@@ -31,6 +47,7 @@ impl Gateway {
                     id,
                     before: None,
                     snapshot: None,
+                    judged: None,
                 };
                 let notes = Map::from_iter([("created".to_owned(), Value::Bool(true))]);
                 self.read_back(was, &graph_hash(&after), written.err(), notes)
@@ -40,6 +57,7 @@ impl Gateway {
                 before,
                 after,
                 mut notes,
+                scope,
             } => {
                 let written = self.backend.replace(&before.id, &after).await;
                 notes.insert("changed".into(), Value::Bool(true));
@@ -49,25 +67,20 @@ impl Gateway {
                     id: before.id.clone(),
                     before: Some(before.graph_hash.clone()),
                     snapshot: snapshot.map(|s| s.file),
+                    judged: Some((before.workflow, scope)),
                 };
                 self.read_back(was, &graph_hash(&after), written.err(), notes)
                     .await
             }
             Plan::Delete(before) => self.delete(*before, snapshot).await,
-            Plan::SetActive { id, active } => match self.backend.set_active(&id, active).await {
-                Ok(stored) if stored.active == active => {
-                    (Ok(Outcome::Ok(Value::Object(head(&stored)))), None)
-                }
-                Ok(stored) => {
-                    let error = format!("the workflow reads back as active: {}", stored.active);
-                    (Ok(Outcome::failed(error, "verify", "read it again")), None)
-                }
-                Err(error) => (Err(error), None),
-            },
-            Plan::Trigger { id, payload } => {
-                let run = self.backend.trigger(&id, &payload).await;
+            Plan::SetActive { at, active } => {
+                let said = self.backend.set_active(&at.id, active).await;
+                (self.published(&at.id, active, said.err()).await, None)
+            }
+            Plan::Trigger { at, payload } => {
+                let run = self.backend.trigger(&at.id, &payload).await;
                 let content =
-                    |execution| json!({"id": id, "executed": true, "execution": execution});
+                    |execution| json!({"id": at.id, "executed": true, "execution": execution});
                 (run.map(|e| Outcome::Ok(content(e))), None)
             }
             Plan::WriteLearning(entry) => {
@@ -76,6 +89,29 @@ impl Gateway {
                     Err(error) => knowledge_failure(&error),
                 };
                 (Ok(outcome), None)
+            }
+        }
+    }
+
+    /// A workflow counts as published, or as taken back, when reading it says so.
+    async fn published(
+        &self,
+        id: &WorkflowId,
+        active: bool,
+        error: Option<BackendError>,
+    ) -> Result<Outcome, BackendError> {
+        match (self.backend.get(id).await, error) {
+            (Ok(stored), _) if stored.active == active => {
+                Ok(Outcome::Ok(Value::Object(head(&stored))))
+            }
+            (_, Some(error)) => Err(error),
+            (Ok(stored), None) => {
+                let error = format!("the workflow reads back as active: {}", stored.active);
+                Ok(Outcome::failed(error, "verify", "read it again"))
+            }
+            (Err(read), None) => {
+                let why = format!("whether `{id}` is published could not be read back: {read}");
+                Ok(Outcome::Unknown(unknown(&why)))
             }
         }
     }
@@ -166,6 +202,23 @@ impl Gateway {
             "verify",
             "call get_workflow and compare; rollback_workflow puts it back",
         );
+        let broken = was.judged.map(|(before, scope)| {
+            [
+                scope.map(|scope| scope.judge(&before, &stored.workflow)),
+                Some(guards::credentials(Some(&before), &stored.workflow)),
+            ]
+        });
+        let reasons: Vec<String> = (broken.into_iter().flatten().flatten())
+            .filter_map(|decision| match decision {
+                Decision::Allow { .. } => None,
+                Decision::Ask { rule, reason } | Decision::Deny { rule, reason } => {
+                    Some(format!("{rule}: {reason}"))
+                }
+            })
+            .collect();
+        if let (Value::Object(map), false) = (&mut failure, reasons.is_empty()) {
+            map.insert("guards".into(), json!(reasons));
+        }
         if let Value::Object(map) = &mut failure {
             map.insert("workflow".into(), Value::Object(content));
         }
@@ -177,6 +230,8 @@ struct Was {
     id: WorkflowId,
     before: Option<String>,
     snapshot: Option<String>,
+    /// What the guards judged before the write, to judge what was read back by the same.
+    judged: Option<(Workflow, Option<GivenScope>)>,
 }
 
 fn unknown(error: &str) -> Value {

@@ -6,13 +6,13 @@ use super::content::{Outcome, backend_failure, counts, head};
 use super::created::{built, fill_added_versions};
 use super::guards::{self, deny};
 use super::tools::{CreateWorkflow, Request, UpdateWorkflow};
-use super::{CallContext, Gateway, GatewayError, untrusted};
+use super::{CallContext, Gateway, GatewayError};
 use crate::backend::{BackendError, BackendErrorKind, Stored};
 use crate::knowledge::NewLearning;
 use crate::n8n::autofix::{self, Fixed};
-use crate::n8n::diff::text_diff;
+use crate::n8n::catalog::Lookup;
 use crate::n8n::hash::graph_hash;
-use crate::n8n::{Finding, Workflow, WorkflowId, edit};
+use crate::n8n::{Finding, Node, Workflow, WorkflowId, edit};
 use crate::policy::Decision;
 use crate::store::SnapshotRef;
 use crate::store::event::{Event, MutationExpectation};
@@ -29,17 +29,30 @@ pub(super) enum Plan {
         after: Workflow,
         /// Said in the answer besides what changed.
         notes: Map<String, Value>,
+        /// The scope that the change was judged by: what is read back is judged by it again.
+        scope: Option<GivenScope>,
     },
     Delete(Box<Stored>),
     SetActive {
-        id: WorkflowId,
+        at: Box<Stored>,
         active: bool,
     },
     Trigger {
-        id: WorkflowId,
+        at: Box<Stored>,
         payload: Value,
     },
     WriteLearning(NewLearning),
+}
+
+impl Plan {
+    /// The workflow that is there already and that this is about.
+    pub fn target(&self) -> Option<&Stored> {
+        match self {
+            Plan::Replace { before, .. } | Plan::Delete(before) => Some(before),
+            Plan::SetActive { at, .. } | Plan::Trigger { at, .. } => Some(at),
+            Plan::Create { .. } | Plan::WriteLearning(_) => None,
+        }
+    }
 }
 
 pub(super) struct Planned {
@@ -99,12 +112,7 @@ impl Gateway {
                     Ok(stored) => stored,
                     Err(outcome) => return Ok(Err(outcome)),
                 };
-                Ok(Ok(self.plan_delete(
-                    cx,
-                    before,
-                    delete.expect_hash.as_deref(),
-                    exact,
-                )))
+                self.plan_delete(cx, before, delete.expect_hash.as_deref(), exact)
             }
             Request::ActivateWorkflow(_) | Request::DeactivateWorkflow(_)
                 if !self.backend.can().activate =>
@@ -114,15 +122,19 @@ impl Gateway {
             Request::TriggerWorkflow(_) if !self.backend.can().execute => {
                 Ok(Err(self.unable("execute workflows")))
             }
-            Request::ActivateWorkflow(at) => self.plan_active(&at.workflow_id, true).await,
-            Request::DeactivateWorkflow(at) => self.plan_active(&at.workflow_id, false).await,
+            Request::ActivateWorkflow(at) => {
+                self.plan_active(cx, &at.workflow_id, true, exact).await
+            }
+            Request::DeactivateWorkflow(at) => {
+                self.plan_active(cx, &at.workflow_id, false, exact).await
+            }
             Request::TriggerWorkflow(trigger) => {
-                let id = match self.current(&trigger.workflow_id).await? {
-                    Ok(stored) => stored.id,
+                let at = match self.current(&trigger.workflow_id).await? {
+                    Ok(stored) => Box::new(stored),
                     Err(outcome) => return Ok(Err(outcome)),
                 };
                 Ok(Ok(unguarded(Plan::Trigger {
-                    id,
+                    at,
                     payload: Value::Object(trigger.payload.clone()),
                 })))
             }
@@ -193,12 +205,24 @@ impl Gateway {
             after: Some(graph_hash(&after)),
             diff: None,
         };
-        let reserved = vec![Reserved {
-            decision: guards::credentials(None, &after),
-            what: format!("create {:?} with credentials", create.name),
+        let reserve = |decision, what: &str| Reserved {
+            decision,
+            what: format!("create {:?}{what}", create.name),
             subject: exact.clone(),
             recommended: None,
-        }];
+        };
+        let mut reserved = vec![reserve(
+            guards::credentials(None, &after),
+            " with credentials",
+        )];
+        // In a fix cycle a second workflow would be a way round the scope.
+        if let Some(entries) = cx.guards.edit_scope().filter(|_| cx.guards.has_worked()) {
+            let none = Workflow::empty("");
+            reserved.push(reserve(
+                guards::edit_scope(entries, &none, &none, &after),
+                "",
+            ));
+        }
         Ok(Ok(Planned {
             plan: Plan::Create { id, after },
             reserved,
@@ -265,19 +289,10 @@ impl Gateway {
             content.extend(notes);
             return Ok(Err(Outcome::Ok(Value::Object(content))));
         }
-        if let Some(entries) = cx.guards.edit_scope().map(<[String]>::to_vec) {
-            let base = self.scope_base(cx, &before)?;
-            reserved.push(reserve(
-                guards::edit_scope(
-                    &entries,
-                    base.as_ref().unwrap_or(&before.workflow),
-                    &before.workflow,
-                    &after,
-                ),
-                &before,
-                "edit",
-                exact,
-            ));
+        let scope = self.given_scope(cx, &before)?;
+        if let Some(scope) = &scope {
+            let decision = scope.judge(&before.workflow, &after);
+            reserved.push(reserve(decision, &before, "edit", exact));
         }
         reserved.push(reserve(
             guards::credentials(Some(&before.workflow), &after),
@@ -285,7 +300,12 @@ impl Gateway {
             "change credentials in",
             exact,
         ));
-        self.plan_write(cx, before, after, exact, notes, reserved)
+        let write = Write {
+            after,
+            notes,
+            scope,
+        };
+        self.plan_write(cx, before, write, exact, reserved)
     }
 
     /// The guards of every write over an existing workflow, whatever led to it.
@@ -293,11 +313,15 @@ impl Gateway {
         &self,
         cx: &mut CallContext<'_>,
         before: Stored,
-        after: Workflow,
+        write: Write,
         exact: &Value,
-        notes: Map<String, Value>,
         mut reserved: Vec<Reserved>,
     ) -> Planning {
+        let Write {
+            after,
+            notes,
+            scope,
+        } = write;
         if !cx.guards.owns(&before.id) {
             let base = cx.guards.wipe_base(&before.id).cloned();
             let base = match base {
@@ -306,7 +330,7 @@ impl Gateway {
             };
             let base = base.as_ref().unwrap_or(&before.workflow);
             reserved.push(reserve(
-                guards::wipe(base, &after),
+                guards::wipe(base, &after, &|node| self.may_start(node)),
                 &before,
                 "take most of the nodes out of",
                 exact,
@@ -324,16 +348,19 @@ impl Gateway {
                 before: Box::new(before),
                 after,
                 notes,
+                scope,
             },
             reserved,
             expect: Some(expect),
         }))
     }
 
-    /// What the user sees before the change is written.
-    fn shown_diff(&self, before: &Workflow, after: &Workflow) -> String {
-        let diff = self.redactor.text(&text_diff(before, after));
-        untrusted::text(&diff).into_owned()
+    /// A trigger; a type that nobody knows may be one.
+    fn may_start(&self, node: &Node) -> bool {
+        match self.catalog.lookup(node.node_type(), None) {
+            Lookup::Known(description) => description.trigger_like,
+            _ => true,
+        }
     }
 
     /// Bound to the workflow, not to the call: the user is asked once in a run.
@@ -381,44 +408,68 @@ impl Gateway {
         let stale = guards::stale(&before.graph_hash, cx.guards.seen(&before.id), None);
         let reserved = vec![reserve(stale, &before, "roll back", exact)];
         let notes = Map::from_iter([("rolled_back_to".to_owned(), json!(mark.file))]);
-        self.plan_write(cx, before, after, exact, notes, reserved)
+        let write = Write {
+            after,
+            notes,
+            scope: None, // the way out of a bad fix
+        };
+        self.plan_write(cx, before, write, exact, reserved)
     }
 
     fn plan_delete(
         &self,
-        cx: &CallContext<'_>,
+        cx: &mut CallContext<'_>,
         before: Stored,
         expected: Option<&str>,
         exact: &Value,
-    ) -> Planned {
+    ) -> Planning {
         let stale = guards::stale(&before.graph_hash, cx.guards.seen(&before.id), expected);
         let owner = guards::owner(cx.guards.owns(&before.id), before.workflow.name());
-        let reserved = vec![
-            reserve(stale, &before, "delete", exact),
-            reserve(owner, &before, "delete", exact),
-            self.publish_reserve(&before),
-        ];
+        let mut reserved = vec![reserve(stale, &before, "delete", exact)];
+        if let Some(scope) = self.given_scope(cx, &before)? {
+            let decision = scope.judge(&before.workflow, &emptied(&before.workflow));
+            reserved.push(reserve(decision, &before, "delete", exact));
+        }
+        reserved.push(reserve(owner, &before, "delete", exact));
+        reserved.push(self.publish_reserve(&before));
         let expect = MutationExpectation {
             workflow_id: Some(before.id.0.clone()),
             before: Some(before.graph_hash.clone()),
             after: None,
             diff: None,
         };
-        Planned {
+        Ok(Ok(Planned {
             plan: Plan::Delete(Box::new(before)),
             reserved,
             expect: Some(expect),
-        }
+        }))
     }
 
-    async fn plan_active(&self, reference: &str, active: bool) -> Planning {
-        Ok(match self.current(reference).await? {
-            Ok(stored) => Ok(unguarded(Plan::SetActive {
-                id: stored.id,
+    /// Publishing is the policy's to allow; taking somebody else's workflow out of service is asked like deleting it.
+    async fn plan_active(
+        &self,
+        cx: &mut CallContext<'_>,
+        reference: &str,
+        active: bool,
+        exact: &Value,
+    ) -> Planning {
+        let at = match self.current(reference).await? {
+            Ok(stored) => stored,
+            Err(outcome) => return Ok(Err(outcome)),
+        };
+        let mut reserved = Vec::new();
+        if !active {
+            let owner = guards::owner(cx.guards.owns(&at.id), at.workflow.name());
+            reserved.push(reserve(owner, &at, "unpublish", exact));
+        }
+        Ok(Ok(Planned {
+            plan: Plan::SetActive {
+                at: Box::new(at),
                 active,
-            })),
-            Err(outcome) => Err(outcome),
-        })
+            },
+            reserved,
+            expect: None,
+        }))
     }
 
     /// The workflow with every certain fix applied that stays in the edit scope.
@@ -428,12 +479,10 @@ impl Gateway {
         before: &Stored,
         only: Option<&[String]>,
     ) -> Result<Fixed, GatewayError> {
-        let scope = cx.guards.edit_scope().map(<[String]>::to_vec);
-        let base = self.scope_base(cx, before)?;
+        let scope = self.given_scope(cx, before)?;
         let allowed = |after: &Workflow| {
-            scope.as_ref().is_none_or(|entries| {
-                let given_on = base.as_ref().unwrap_or(&before.workflow);
-                let decision = guards::edit_scope(entries, given_on, &before.workflow, after);
+            scope.as_ref().is_none_or(|scope| {
+                let decision = scope.judge(&before.workflow, after);
                 !matches!(decision, Decision::Deny { .. })
             })
         };
@@ -447,16 +496,21 @@ impl Gateway {
         }))
     }
 
-    /// The workflow as it was when the scope of this fix cycle was given, if it has been changed since.
-    fn scope_base(
+    /// The scope of this fix cycle, with the workflow as it was when the scope was given.
+    fn given_scope(
         &self,
         cx: &mut CallContext<'_>,
         before: &Stored,
-    ) -> Result<Option<Workflow>, GatewayError> {
-        match cx.guards.scope_base(&before.id).cloned() {
-            Some(mark) => self.snapshot_of(cx, &mark.file),
-            None => Ok(None),
-        }
+    ) -> Result<Option<GivenScope>, GatewayError> {
+        let Some(entries) = cx.guards.edit_scope().map(<[String]>::to_vec) else {
+            return Ok(None);
+        };
+        let changed_since = match cx.guards.scope_base(&before.id).cloned() {
+            Some(mark) => self.snapshot_of(cx, &mark.file)?,
+            None => None,
+        };
+        let given_on = changed_since.unwrap_or_else(|| before.workflow.clone());
+        Ok(Some(GivenScope { entries, given_on }))
     }
 
     /// A snapshot of this run as a workflow; None when its text is none.
@@ -495,6 +549,38 @@ impl Gateway {
     }
 }
 
+/// A scope, and the workflow whose nodes its entries name.
+pub(super) struct GivenScope {
+    entries: Vec<String>,
+    given_on: Workflow,
+}
+
+impl GivenScope {
+    pub fn judge(&self, before: &Workflow, after: &Workflow) -> Decision {
+        guards::edit_scope(&self.entries, &self.given_on, before, after)
+    }
+}
+
+/// A write over a workflow that is there.
+struct Write {
+    after: Workflow,
+    notes: Map<String, Value>,
+    scope: Option<GivenScope>,
+}
+
+/// The document without its graph.
+pub(super) fn emptied(workflow: &Workflow) -> Workflow {
+    Workflow {
+        head: workflow.head.clone(),
+        ..Workflow::empty("")
+    }
+}
+
+/// An approval's subject: the exact call on the workflow as it is now.
+pub(super) fn bound(exact: &Value, at: &Stored) -> Value {
+    json!({"call": exact, "workflow": at.id, "graph": at.graph_hash})
+}
+
 fn unguarded(plan: Plan) -> Planned {
     Planned {
         plan,
@@ -503,12 +589,11 @@ fn unguarded(plan: Plan) -> Planned {
     }
 }
 
-/// Bound to the exact call on the workflow as it is now.
 fn reserve(decision: Decision, before: &Stored, verb: &str, exact: &Value) -> Reserved {
     Reserved {
         decision,
         what: format!("{verb} the workflow {:?}", before.workflow.name()),
-        subject: json!({"call": exact, "workflow": before.id, "graph": before.graph_hash}),
+        subject: bound(exact, before),
         recommended: None,
     }
 }

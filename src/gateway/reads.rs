@@ -8,7 +8,7 @@ use super::tools::{
     CheckWorkflow, DEFAULT_LIMIT, GetNode, GetWorkflow, ListWorkflows, MAX_LIMIT, Request,
     ValidateWorkflow, View,
 };
-use super::{CallContext, Gateway, guards};
+use super::{CallContext, Gateway, GuardState, guards};
 use crate::backend::{BackendError, BackendErrorKind, Stored};
 use crate::n8n::catalog::Lookup;
 use crate::n8n::edit::{self, EditOp};
@@ -42,7 +42,7 @@ impl Gateway {
             Request::ListWorkflows(list) => self.list_workflows(list).await,
             Request::GetWorkflow(get) => self.get_workflow(get).await,
             Request::CheckWorkflow(check) => self.check(cx, check).await,
-            Request::ValidateWorkflow(validate) => self.validate(cx, validate).await,
+            Request::ValidateWorkflow(validate) => self.validate(cx.guards, validate).await,
             Request::ListVersions(of) => {
                 let id = self.backend.resolve(&of.workflow_id).await?;
                 let versions = self.backend.versions(&id).await?;
@@ -240,12 +240,12 @@ impl Gateway {
         Ok(report(content, &findings, check.cursor.as_deref()))
     }
 
-    async fn validate(&self, cx: &CallContext<'_>, validate: &ValidateWorkflow) -> Answer {
+    async fn validate(&self, guards: &GuardState, validate: &ValidateWorkflow) -> Answer {
         let stored = self.stored(&validate.workflow_id).await?;
         let findings = self.findings(&stored.workflow);
         let mut content = head(&stored);
         let now: Vec<&str> = findings.iter().map(|f| f.id.as_str()).collect();
-        if let Some(last) = cx.guards.last_validation(&WorkflowId(stored.id.0.clone())) {
+        if let Some(last) = guards.last_validation(&WorkflowId(stored.id.0.clone())) {
             let before: Vec<&str> = last.finding_ids.iter().map(String::as_str).collect();
             let only = |a: &[&str], b: &[&str]| -> Vec<String> {
                 a.iter()

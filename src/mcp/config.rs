@@ -61,9 +61,19 @@ impl fmt::Display for Note {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct McpConfig {
     pub servers: Vec<McpServer>,
+    /// Servers with `"disabled": true`, by name; nothing else of them was read.
+    pub disabled: Vec<String>,
     /// Servers that cannot be used, and why.
     pub problems: Vec<Note>,
     pub warnings: Vec<Note>,
+}
+
+impl McpConfig {
+    /// What no output may hold.
+    pub fn secrets(&self) -> Vec<String> {
+        let hidden = self.servers.iter().flat_map(|server| &server.hidden);
+        hidden.cloned().collect()
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -223,6 +233,7 @@ impl Reader<'_> {
             );
         }
         if map.get("disabled") == Some(&Value::Bool(true)) {
+            self.config.disabled.push(name.to_owned());
             return;
         }
         let problems = self.config.problems.len();

@@ -1,16 +1,40 @@
-//! MCP servers: what `.mcp.json` says, and whether a server answers. Wraps rmcp so that nothing above knows it.
-//! Secrets of the file (environment, headers) never leave this module in a message or a debug print.
+//! MCP servers: what `.mcp.json` says, a client for each that bounds what a hostile one can do, and what the user approved of
+//! their tools. Wraps rmcp so that nothing above knows it. Secrets of the file (environment, headers) never leave this module in
+//! a message or a debug print.
 
+mod child;
+mod client;
 mod config;
+mod edit;
+mod frame;
 mod health;
+mod http;
 mod key_lines;
+mod pins;
 mod probe;
 mod secret;
+pub mod serve;
+mod servers;
+mod wire;
 
+pub use client::{CALL_LIMIT, Called, Dial, LIST_LIMIT, McpClient, McpError, McpTool};
 pub use config::{FILE, McpConfig, McpConfigError, McpServer, McpTransport, Note, parse, read};
+pub use edit::{EditError, switched, switches};
+pub use frame::{MAX_DEPTH, MAX_MESSAGE};
 pub use health::{N8nHealth, n8n_health, n8n_urls};
+pub use pins::{Pin, PinChange, Pins, PinsError, tool_hash};
 pub use probe::{ProbeOutcome, ServerStatus, probe, probe_all};
 pub use secret::Secret;
+pub use servers::{CallEffect, Servers, Unserved, can_be_named};
+pub use wire::{MAX_SKIPPED, MAX_UNASKED, Oddities};
 
 #[cfg(test)]
+mod client_tests;
+#[cfg(test)]
+pub(crate) mod fake;
+#[cfg(test)]
+mod http_tests;
+#[cfg(test)]
 mod mcp_tests;
+#[cfg(test)]
+mod servers_tests;

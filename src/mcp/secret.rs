@@ -90,3 +90,17 @@ pub(super) fn shown(map: &Map<String, Value>) -> String {
         None => url.to_owned(),
     }
 }
+
+/// The text with every secret hidden and control characters as blanks.
+pub(super) fn scrub(text: &str, secrets: &[String]) -> String {
+    let mut out: String = text
+        .chars()
+        .map(|c| if c.is_control() && c != '\t' { ' ' } else { c })
+        .collect();
+    for secret in secrets {
+        if out.contains(secret.as_str()) {
+            out = out.replace(secret.as_str(), "(hidden)");
+        }
+    }
+    out
+}

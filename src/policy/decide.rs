@@ -41,6 +41,8 @@ pub struct Rule {
     pub tools: Vec<String>,
     pub when: Option<Condition>,
     pub reason: String,
+    /// Of an allow rule: what it lets pass changes nothing, so a lost answer may be asked for again.
+    pub read_only: bool,
 }
 
 impl Rule {
@@ -176,6 +178,15 @@ impl Policy {
             }
         }
         decision
+    }
+
+    /// Whether the rule that lets a tool of another server pass says that the call changes nothing.
+    pub fn reads_only(&self, role: &str, tool: &str, args: &Map<String, Value>) -> bool {
+        self.rules
+            .iter()
+            .filter(|rule| rule.effect == Effect::Allow)
+            .find(|rule| rule.matches(role, tool, args))
+            .is_some_and(|rule| rule.read_only)
     }
 
     /// What the matrix says, before any rule.

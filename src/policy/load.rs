@@ -2,6 +2,7 @@
 //! A project's file stands on top of the pack's and may only tighten it.
 
 use super::decide::{Effect, Policy, Rule, VARIABLES};
+use super::loosening;
 use super::tools::{capability_of, split_foreign};
 use super::{CAPABILITIES, Capability, Limits};
 use crate::condition::Condition;
@@ -63,18 +64,9 @@ impl Policy {
             if self.rules.contains(&rule) {
                 continue;
             }
-            if self.rules.iter().any(|r| r.id == rule.id) {
-                loosens(place, format!("the rule {:?} would be replaced", rule.id));
-            }
-            if rule.effect == Effect::Allow {
-                loosens(
-                    place,
-                    format!(
-                        "the rule {:?} would allow {}",
-                        rule.id,
-                        rule.tools.join(", ")
-                    ),
-                );
+            let before = self.rules.iter().find(|r| r.id == rule.id);
+            for what in loosening::by_rule(before, &rule) {
+                loosens(place, what);
             }
             rules.push(rule);
         }
@@ -129,6 +121,7 @@ const LIMITS: &[&str] = &[
     "max_tokens",
     "max_cost_usd",
     "max_seconds",
+    "max_approval_seconds",
 ];
 
 impl SetLimit {
@@ -146,6 +139,7 @@ impl SetLimit {
             "max_identical_calls" => limits.max_identical_calls = whole,
             "max_tokens" => limits.max_tokens = whole,
             "max_cost_usd" => limits.max_cost_usd = self.value,
+            "max_approval_seconds" => limits.max_approval_seconds = whole,
             _ => limits.max_seconds = whole,
         }
         limits
@@ -160,6 +154,7 @@ impl SetLimit {
             "max_identical_calls" => limits.max_identical_calls as f64,
             "max_tokens" => limits.max_tokens as f64,
             "max_cost_usd" => limits.max_cost_usd,
+            "max_approval_seconds" => limits.max_approval_seconds as f64,
             _ => limits.max_seconds as f64,
         }
     }
@@ -310,6 +305,7 @@ impl Reader {
             "tools",
             "when",
             "reason",
+            "read_only",
             "match",
             "not_match",
         ];
@@ -383,6 +379,18 @@ impl Reader {
             );
             self.problems.add(node.place, message);
         }
+        let read_only = match node.get("read_only") {
+            None => false,
+            Some(flag) => match flag.to_json() {
+                Value::Bool(read_only) if effect == Some(Effect::Allow) => read_only,
+                _ => {
+                    let message =
+                        format!("{what}: read_only is true or false, and belongs to an allow rule");
+                    self.problems.add(flag.place, message);
+                    false
+                }
+            },
+        };
         let rule = Rule {
             id,
             effect: effect?,
@@ -390,6 +398,7 @@ impl Reader {
             tools,
             when,
             reason: reason?,
+            read_only,
         };
         self.examples(node, &rule, "match", true);
         self.examples(node, &rule, "not_match", false);

@@ -3,12 +3,15 @@
 
 mod decide;
 mod load;
+mod loosening;
 mod tools;
 
 #[cfg(test)]
 mod decide_tests;
 #[cfg(test)]
 mod load_tests;
+#[cfg(test)]
+mod loosening_tests;
 
 pub use decide::{Effect, Explanation, Policy, Rule};
 pub use tools::{NATIVE_TOOLS, capability_of, foreign_name, split_foreign};
@@ -113,6 +116,8 @@ pub struct Limits {
     pub max_cost_usd: f64,
     /// Work in one run, in seconds; waiting for the user does not count.
     pub max_seconds: u64,
+    /// How long an approval counts, in seconds from the question on.
+    pub max_approval_seconds: u64,
 }
 
 impl Default for Limits {
@@ -125,6 +130,7 @@ impl Default for Limits {
             max_tokens: 2_000_000,
             max_cost_usd: 10.0,
             max_seconds: 3_600,
+            max_approval_seconds: 86_400,
         }
     }
 }

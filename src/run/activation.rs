@@ -4,6 +4,7 @@
 use super::{
     Answering, Asker, Cancel, Effects, LimitOverrides, Models, Observer, RunError, RunOptions,
     RunReport,
+    active::{active_run, archive_active, is_session},
     desk::Desk,
     driver::{Driver, Stop},
     exit_code,
@@ -18,9 +19,8 @@ use crate::{
     pack::Pack,
     store::{
         Event, Holder, Journal, Loaded, Outcome, Project, ProjectLock, RunPaths, Snapshots,
-        StateFile,
         event::{AnsweredBy, JOURNAL_VERSION},
-        sha256_hex, write_atomic,
+        sha256_hex,
     },
 };
 use serde_json::{Map, Value};
@@ -50,7 +50,7 @@ pub struct Resume {
 /// Begins a run.
 pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport, RunError> {
     let run_id = new_run_id(cx.effects);
-    let lock = take_lock(&cx, Some(&run_id))?;
+    let lock = lock_for(&cx, Some(&run_id))?;
     archive_active(cx.project, &run_id, cx.observer)?;
     let paths = cx.project.run(&run_id)?;
     let journal = Journal::create(&paths.journal())?;
@@ -65,6 +65,10 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         options.workflow.map_or(Value::Null, Value::String),
     );
     input.insert("yes".into(), options.answering.yes.into());
+    let loosened = cx.pack.policy.loosened();
+    if !loosened.is_empty() {
+        input.insert("policy_loosened".into(), loosened.into());
+    }
     if !options.answering.answers.is_empty() {
         input.insert("answers".into(), options.answering.answers.clone().into());
     }
@@ -104,6 +108,7 @@ pub async fn advance(
     resume: Resume,
 ) -> Result<RunReport, RunError> {
     let (lock, mut driver, project) = reopen(cx, run, resume)?;
+    refuse_session(&driver)?;
     if let Some(ended) = driver.desk.ledger.ended.clone() {
         // It may have been killed between its end and the projections.
         driver.project(project, &ended.message)?;
@@ -130,13 +135,15 @@ pub async fn answer(
     resume: Resume,
 ) -> Result<RunReport, RunError> {
     let (lock, mut driver, project) = reopen(cx, run, resume)?;
+    refuse_session(&driver)?;
     if driver.desk.ledger.ended.is_some() {
         return Err(RunError::Usage(format!(
             "run {} has ended; it has no open question",
             driver.desk.ledger.run_id
         )));
     }
-    let given = match_answers(&driver.desk.ledger, answers)?;
+    let now = driver.desk.effects.now();
+    let given = match_answers(&driver.desk.ledger, answers, now)?;
     driver.activate("answer")?;
     for event in given {
         driver.record(event, false)?;
@@ -164,19 +171,26 @@ pub fn cancel(cx: RunContext<'_>, run: Option<&str>) -> Result<RunReport, RunErr
     driver.close(project, Ok(Stop::Ended))
 }
 
+fn lock_for(cx: &RunContext<'_>, run_id: Option<&str>) -> Result<ProjectLock, RunError> {
+    take_lock(cx.project, cx.gateway, cx.effects, run_id)
+}
+
+/// Takes the project's lock at once, or says who has it.
 pub(super) fn take_lock(
-    cx: &RunContext<'_>,
+    project: &Project,
+    gateway: &Gateway,
+    effects: &dyn Effects,
     run_id: Option<&str>,
 ) -> Result<ProjectLock, RunError> {
-    cx.project.refuse_links(None)?;
+    project.refuse_links(None)?;
     let holder = Holder {
-        pid: cx.effects.pid(),
+        pid: effects.pid(),
         run_id: run_id.map(str::to_owned),
-        since: cx.effects.now().to_string(),
+        since: effects.now().to_string(),
         host: None,
     };
-    let lock = ProjectLock::take(&cx.project.lock_file(), &holder)?;
-    cx.gateway
+    let lock = ProjectLock::take(&project.lock_file(), &holder)?;
+    gateway
         .backend()
         .tidy()
         .map_err(|error| RunError::Backend {
@@ -193,12 +207,15 @@ pub(super) fn reopen<'a>(
     run: Option<&str>,
     resume: Resume,
 ) -> Result<Reopened<'a>, RunError> {
-    let lock = take_lock(&cx, run)?;
+    let lock = lock_for(&cx, run)?;
     let run_id = match run {
         Some(given) => cx.project.find_run(given)?,
         None => active_run(cx.project)?,
     };
-    archive_active(cx.project, &run_id, cx.observer)?;
+    // A session is never the active run: the one that is stays so.
+    if !is_session(cx.project, &run_id) {
+        archive_active(cx.project, &run_id, cx.observer)?;
+    }
     let paths = cx.project.run(&run_id)?;
     cx.project.refuse_links(Some(&paths))?;
     let (journal, loaded) = Journal::open(&paths.journal())?;
@@ -217,8 +234,10 @@ pub(super) fn reopen<'a>(
     }
     let project = cx.project;
     let at = loaded.records.last().map(|r| r.at.clone());
+    let said_now = resume.answering.answers.clone();
     let answering = as_begun(&ledger.input, resume.answering);
     let mut driver = driver(cx, paths, journal, folded, answering, &resume.limits);
+    driver.said_now = said_now;
     driver.desk.at = at.unwrap_or_default();
     driver.worked_ms = worked_ms(&loaded);
     Ok((lock, driver, project))
@@ -252,6 +271,7 @@ fn driver<'a>(
         cancel: cx.cancel,
         asker: cx.asker,
         answering,
+        said_now: Map::new(),
         limits: Limits::of(cx.pack.policy.limits()).lowered(limits),
         guards,
         started_ms: cx.effects.elapsed_ms(),
@@ -270,65 +290,16 @@ fn driver<'a>(
     }
 }
 
-/// The run that is meant when none is named: the one of run_state.json, or (when that file cannot be believed) the newest.
-pub(super) fn active_run(project: &Project) -> Result<String, RunError> {
-    if let StateFile::Good(state) = StateFile::read(&project.state_file())?
-        && project.find_run(&state.run_id).is_ok()
-    {
-        // A run that was killed before it wrote its first summary is newer than what the summary knows.
-        let newest = project.run_ids()?.pop();
-        return Ok(match newest {
-            Some(newest) if newest > state.run_id && !has_state(project, &newest) => newest,
-            _ => state.run_id,
-        });
+fn refuse_session(driver: &Driver<'_>) -> Result<(), RunError> {
+    let ledger = &driver.desk.ledger;
+    match &ledger.session {
+        None => Ok(()),
+        Some(of) => Err(RunError::Usage(format!(
+            "run {id} is an MCP session (of {:?}), which no flow drives; `agentctl runs show {id}` tells what it did, `agentctl undo {id}` takes it back",
+            of.client,
+            id = ledger.run_id,
+        ))),
     }
-    project.run_ids()?.pop().ok_or_else(|| {
-        RunError::Usage("this project has no run yet; `agentctl build` starts one".into())
-    })
-}
-
-/// Whether the run ever wrote a summary of itself (then it was archived when another became the active one).
-fn has_state(project: &Project, run_id: &str) -> bool {
-    project
-        .run(run_id)
-        .is_ok_and(|paths| paths.archived_state().is_file())
-}
-
-/// Keeps the summary of the run that was active until now, in its own folder.
-fn archive_active(
-    project: &Project,
-    next: &str,
-    observer: &mut dyn Observer,
-) -> Result<(), RunError> {
-    let StateFile::Good(state) = StateFile::read(&project.state_file())? else {
-        return Ok(());
-    };
-    if state.run_id == next {
-        return Ok(());
-    }
-    let Ok(paths) = project.run(&state.run_id) else {
-        return Ok(());
-    };
-    if !paths.dir().is_dir() {
-        return Ok(());
-    }
-    let bytes = std::fs::read(project.state_file())
-        .map_err(crate::store::StoreError::io("read", project.state_file()))?;
-    write_atomic(&paths.archived_state(), &bytes)?;
-    let unfinished = match state.outcome {
-        None => Some("was not finished"),
-        Some(Outcome::Waiting) => Some("waits for an answer"),
-        Some(Outcome::Interrupted) => Some("was interrupted"),
-        Some(Outcome::Budget) => Some("had spent its budget"),
-        Some(_) => None,
-    };
-    if let Some(how) = unfinished {
-        observer.note(&format!(
-            "run {id} {how}; it is kept, `agentctl resume {id}` goes on with it",
-            id = state.run_id
-        ));
-    }
-    Ok(())
 }
 
 fn tell_what_was_healed(loaded: &Loaded, observer: &mut dyn Observer) {
@@ -352,7 +323,11 @@ fn tell_what_was_healed(loaded: &Loaded, observer: &mut dyn Observer) {
 }
 
 /// The answers as events; every key must name an open question.
-fn match_answers(ledger: &Ledger, answers: Map<String, Value>) -> Result<Vec<Event>, RunError> {
+fn match_answers(
+    ledger: &Ledger,
+    answers: Map<String, Value>,
+    now: jiff::Timestamp,
+) -> Result<Vec<Event>, RunError> {
     let mut events = Vec::new();
     for (key, value) in answers {
         let open: Vec<_> = ledger.open_questions().collect();
@@ -372,6 +347,12 @@ fn match_answers(ledger: &Ledger, answers: Map<String, Value>) -> Result<Vec<Eve
                 }
             )));
         };
+        if questions::is_too_late(&asked.question, now) {
+            return Err(RunError::Usage(format!(
+                "the question {key:?} was asked too long ago to be answered; `agentctl resume {}` asks again",
+                ledger.run_id
+            )));
+        }
         questions::fits(&asked.question, &value)
             .map_err(|why| RunError::Usage(format!("the answer to {key:?} does not fit: {why}")))?;
         events.push(Event::AnswerGiven {
@@ -385,7 +366,7 @@ fn match_answers(ledger: &Ledger, answers: Map<String, Value>) -> Result<Vec<Eve
 }
 
 /// Sorts by time; the tail keeps two runs of one second apart.
-fn new_run_id(effects: &dyn Effects) -> String {
+pub(super) fn new_run_id(effects: &dyn Effects) -> String {
     let time = effects.now().strftime("%Y%m%d-%H%M%S").to_string();
     let tail = sha256_hex(effects.new_id().as_bytes());
     format!("{time}-{}", tail.get(..6).unwrap_or_default())

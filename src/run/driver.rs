@@ -35,6 +35,8 @@ pub(super) struct Driver<'a> {
     pub cancel: &'a Cancel,
     pub asker: Option<&'a mut dyn Asker>,
     pub answering: Answering,
+    /// What was said with this activation, of the answers above: only it can be about a question that was asked before.
+    pub said_now: Map<String, Value>,
     pub limits: Limits,
     pub guards: GuardState,
     pub desk: Desk<'a>,
@@ -154,7 +156,7 @@ impl Driver<'_> {
         }
         let mut missing = false;
         for question in &open {
-            match self.find_answer(step, question, true)? {
+            match self.find_answer(step, question, Counted::All)? {
                 Got::Answer(..) => {}
                 Got::Nothing => missing |= question.required,
                 Got::Interrupted => return Ok(Some(Stop::Interrupted(Cause::Interrupt))),
@@ -173,11 +175,15 @@ impl Driver<'_> {
         &mut self,
         step: &str,
         question: &Question,
-        given_counts: bool,
+        counted: Counted,
     ) -> Result<Got, RunError> {
         let mut notes = Vec::new();
         let asker = self.asker.as_deref_mut();
-        let given = given_counts.then_some(&self.answering.answers);
+        let given = match counted {
+            Counted::All => Some(&self.answering.answers),
+            Counted::SaidNow => Some(&self.said_now),
+            Counted::None => None,
+        };
         let got = questions::find(question, given, self.answering.yes, asker, &mut notes);
         for note in notes {
             self.desk.observer.note(&note);
@@ -263,8 +269,8 @@ impl Driver<'_> {
                 Settled::NeedsApproval(question) => {
                     let key = question.approves.clone().unwrap_or_default();
                     if approved.contains(&key) {
-                        return Err(RunError::Internal(format!(
-                            "the approval of {} does not settle the call",
+                        return Err(RunError::Usage(format!(
+                            "the approval of {} was too old before it could be used; raise max_approval_seconds in agents/policy.yaml",
                             call.name
                         )));
                     }
@@ -311,12 +317,20 @@ impl Driver<'_> {
 
     /// Asks for an approval. None: it was answered, either way; the gateway reads the answer.
     fn approval(&mut self, step: &str, question: Question) -> Result<Option<Stop>, RunError> {
+        let now = self.desk.effects.now();
         let all = &self.desk.ledger.questions;
         let open = all.iter().rev().find(|a| {
-            a.step == step && a.answer.is_none() && a.question.approves == question.approves
+            a.step == step
+                && a.answer.is_none()
+                && a.question.approves == question.approves
+                && !questions::is_too_late(&a.question, now)
         });
-        // An answer prepared ahead cannot approve what its writer had not seen: it counts for a question asked before.
-        let seen = open.is_some();
+        // An answer prepared ahead cannot approve what its writer had not seen: what is said now counts for a question asked
+        // before, what was said when the run began for none.
+        let counted = match open {
+            Some(_) => Counted::SaidNow,
+            None => Counted::None,
+        };
         let question = match open {
             Some(asked) => asked.question.clone(),
             None => {
@@ -330,12 +344,20 @@ impl Driver<'_> {
                 question
             }
         };
-        Ok(match self.find_answer(step, &question, seen)? {
+        Ok(match self.find_answer(step, &question, counted)? {
             Got::Answer(..) => None,
             Got::Nothing => Some(Stop::Waiting),
             Got::Interrupted => Some(Stop::Interrupted(Cause::Interrupt)),
         })
     }
+}
+
+/// Which of the answers given ahead may answer a question.
+#[derive(Clone, Copy)]
+enum Counted {
+    All,
+    SaidNow,
+    None,
 }
 
 fn is_unreachable(result: &ToolResult) -> bool {

@@ -2,10 +2,10 @@
 
 use super::{
     Cause, RunError, RunReport,
-    activation::active_run,
+    active::active_run,
     exit_code,
     fold::{Folded, fold},
-    ledger::Ledger,
+    ledger::{Ledger, SessionOf},
     projection,
 };
 use crate::{
@@ -26,6 +26,9 @@ pub struct RunSummary {
     pub started_at: String,
     pub updated_at: String,
     pub request: String,
+    /// Whose tool calls the run holds; None: a run of the flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionOf>,
     /// None: running now, or killed.
     pub outcome: Option<Outcome>,
     pub workflows: Vec<String>,
@@ -65,6 +68,7 @@ pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
                     started_at: String::new(),
                     updated_at: String::new(),
                     request: String::new(),
+                    session: None,
                     outcome: None,
                     workflows: Vec::new(),
                     broken: Some(e.to_string()),
@@ -89,6 +93,7 @@ pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
                 .and_then(Value::as_str)
                 .unwrap_or_default()
                 .to_owned(),
+            session: ledger.session.clone(),
             outcome: projection::outcome_of(&ledger),
             workflows: ledger
                 .changed_workflows()

@@ -10,6 +10,7 @@ use crate::{
     },
 };
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -19,6 +20,8 @@ pub struct Ledger {
     pub flow: String,
     pub pack_hash: String,
     pub input: Map<String, Value>,
+    /// Set when the run is a session of another agent's tool calls: then no flow drives it.
+    pub session: Option<SessionOf>,
     /// The number of the last activation, from 1.
     pub activation: u32,
     /// How the last activation ended; None: it runs, or was killed.
@@ -34,6 +37,15 @@ pub struct Ledger {
     pub undone: Vec<String>,
     /// Steps that are under way.
     open: IndexMap<StepPath, Trace>,
+}
+
+/// Whose session a run is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionOf {
+    pub role: String,
+    /// As the client named itself.
+    pub client: String,
+    pub client_version: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +98,18 @@ impl Ledger {
                 self.flow.clone_from(flow);
                 self.pack_hash.clone_from(pack_hash);
                 self.input.clone_from(input);
+            }
+            Event::SessionOpened {
+                role,
+                client,
+                client_version,
+                ..
+            } => {
+                self.session = Some(SessionOf {
+                    role: role.clone(),
+                    client: client.clone(),
+                    client_version: client_version.clone(),
+                });
             }
             Event::ActivationStarted { activation, .. } => {
                 self.activation = *activation;
@@ -185,6 +209,22 @@ impl Ledger {
     /// What already happened in a step; empty when nothing did.
     pub fn trace(&self, step: &str) -> Option<&Trace> {
         self.open.get(step)
+    }
+
+    /// Changes that were begun and have no result: a killed process may or may not have made them.
+    pub fn unsettled(&self) -> Vec<Event> {
+        let open = |trace: &Trace| -> Vec<Event> {
+            let begun = trace.begun.iter();
+            begun
+                .filter(|(id, _)| !trace.results.contains_key(*id))
+                .map(|(_, intent)| intent.clone())
+                .collect()
+        };
+        self.open
+            .values()
+            .flat_map(open)
+            .filter(|intent| matches!(intent, Event::ToolIntent { mutates: true, .. }))
+            .collect()
     }
 
     pub fn open_questions(&self) -> impl Iterator<Item = &Asked> {

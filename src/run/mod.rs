@@ -4,8 +4,11 @@
 //! Entry points (each one activation: take the lock, fold the journal, run until blocked or done, sync, let go):
 //! `start(RunContext, RunOptions)`, `advance(RunContext, run, Resume)`, `answer(RunContext, run, answers, Resume)`,
 //! `cancel(RunContext, run)`, `undo(RunContext, Undo, force)`; reading only: `status`, `list`, `show`, `verify`.
+//! `ToolSessions` lets another agent call the tools, each call an activation of a run of its own.
 
 mod activation;
+mod active;
+mod at_work;
 mod cancel;
 mod claims;
 mod desk;
@@ -22,6 +25,8 @@ mod projection;
 mod questions;
 mod report;
 mod step;
+mod terms;
+mod tool_session;
 mod undo;
 
 #[cfg(test)]
@@ -34,8 +39,11 @@ pub use cancel::{Cancel, Cause};
 pub use effects::{Counted, Effects, System};
 pub use error::RunError;
 pub use inspect::{RunSummary, Verified, list, show, status, verify};
+pub use ledger::SessionOf;
 pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, LimitOverrides, Observer, RunOptions, Unobserved};
 pub use questions::fits;
 pub use report::{QaReport, RunReport, RunUsage, WorkflowReport, exit_code};
+pub use terms::Terms;
+pub use tool_session::{Serving, ToolSession, ToolSessions};
 pub use undo::{Undo, UndoReport, Undone, UndoneHow, undo};

@@ -1,7 +1,7 @@
 //! What is written beside the journal at the end of an activation: run_state.json, the full results, the report. All of it
 //! is made from the folded journal and can be made again.
 
-use super::{QaReport, RunError, RunReport, WorkflowReport, driver::Driver};
+use super::{QaReport, RunError, RunReport, WorkflowReport, active::SESSION_FLOW, driver::Driver};
 use crate::{
     flow::RunLog,
     store::{
@@ -11,7 +11,7 @@ use crate::{
 };
 use serde_json::{Map, Value, json};
 
-use super::ledger::Ledger;
+use super::ledger::{Asked, Ledger};
 
 /// A field larger than this goes to a file of its own; run_state.json keeps its place.
 const MAX_INLINE_BYTES: usize = 8 * 1024;
@@ -127,7 +127,7 @@ pub(super) fn run_state(
         schema_version: STATE_SCHEMA_VERSION,
         run_id: ledger.run_id.clone(),
         flow: ledger.flow.clone(),
-        stage: log.stage().to_owned(),
+        stage: stage_of(ledger, log),
         outcome: outcome_of(ledger),
         message: message.to_owned(),
         updated_at: at.to_owned(),
@@ -138,6 +138,14 @@ pub(super) fn run_state(
         questions: waiting_for(ledger),
         state: summarise(&ledger.run_id, log.state()).0,
         more: Map::new(),
+    }
+}
+
+/// A session has no stages.
+fn stage_of(ledger: &Ledger, log: &RunLog) -> String {
+    match ledger.session {
+        None => log.stage().to_owned(),
+        Some(_) => SESSION_FLOW.to_owned(),
     }
 }
 
@@ -155,9 +163,16 @@ pub(super) fn waiting_for(ledger: &Ledger) -> Vec<Question> {
         return Vec::new();
     }
     let last = ledger.open_questions().last().map(|a| a.step.clone());
+    // An approval whose time was up was asked again: the newest is the one that can be answered.
+    let newest = |asked: &Asked| {
+        let same = |a: &&Asked| a.question.approves == asked.question.approves;
+        let last = ledger.open_questions().filter(same).last();
+        asked.question.approves.is_none()
+            || last.is_some_and(|a| a.question.id == asked.question.id)
+    };
     ledger
         .open_questions()
-        .filter(|a| Some(&a.step) == last.as_ref())
+        .filter(|a| Some(&a.step) == last.as_ref() && newest(a))
         .map(|a| a.question.clone())
         .collect()
 }
@@ -177,7 +192,7 @@ pub(super) fn report(
     }
     RunReport {
         run_id: ledger.run_id.clone(),
-        stage: log.stage().to_owned(),
+        stage: stage_of(ledger, log),
         outcome,
         message,
         workflow: workflow_report(ledger, state),
@@ -185,9 +200,19 @@ pub(super) fn report(
         questions: waiting_for(ledger),
         errors,
         usage: ledger.usage,
+        policy_loosened: loosened(ledger),
         exit_code,
         state: state.clone(),
     }
+}
+
+/// As the run's first record has it.
+fn loosened(ledger: &Ledger) -> Vec<String> {
+    let list = ledger.input.get("policy_loosened");
+    let texts = list.and_then(Value::as_array).into_iter().flatten();
+    texts
+        .filter_map(|what| what.as_str().map(str::to_owned))
+        .collect()
 }
 
 fn workflow_report(ledger: &Ledger, state: &Map<String, Value>) -> Option<WorkflowReport> {
@@ -247,7 +272,12 @@ impl Driver<'_> {
         let desk = &mut self.desk;
         let head = desk.journal.head();
         let state = run_state(&desk.ledger, &desk.log, head, &desk.at, message);
-        if let Some(aside) = StateFile::write(&project.state_file(), &state)? {
+        let file = match &desk.ledger.session {
+            None => project.state_file(),
+            // The active run's summary stays the active run's.
+            Some(_) => project.run(&desk.ledger.run_id)?.archived_state(),
+        };
+        if let Some(aside) = StateFile::write(&file, &state)? {
             desk.observer.note(&format!(
                 "run_state.json was changed by hand or damaged; it was made again from the journal, the old one is kept as {}",
                 aside.display()

@@ -67,6 +67,15 @@ fn ask(question: &Question, asker: &mut dyn Asker, notes: &mut Vec<String>) -> G
     }
 }
 
+/// Whether the time for an approval is over; other questions stay open for good.
+pub(super) fn is_too_late(question: &Question, now: jiff::Timestamp) -> bool {
+    let Some(proposal) = &question.proposal else {
+        return question.approves.is_some();
+    };
+    let expires = proposal.expires_at.parse::<jiff::Timestamp>();
+    !expires.is_ok_and(|expires| now < expires)
+}
+
 /// Whether the value is an answer to the question; else what is wrong with it.
 pub fn fits(question: &Question, value: &Value) -> Result<(), String> {
     let contract = Contract::compile(&question.schema).map_err(|e| e.to_string())?;

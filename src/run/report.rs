@@ -22,6 +22,9 @@ pub struct RunReport {
     pub questions: Vec<Question>,
     pub errors: Vec<Value>,
     pub usage: RunUsage,
+    /// What the project's policy allowed beyond the pack's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policy_loosened: Vec<String>,
     pub exit_code: u8,
     /// The flow's fields, whole. Not part of the JSON.
     #[serde(skip)]

@@ -5,11 +5,11 @@
 use super::{
     Resume, RunContext, RunError,
     activation::{Reopened, reopen},
-    driver::Driver,
+    driver::{Driver, gateway_error},
 };
 use crate::{
     backend::{Backend, BackendError, BackendErrorKind, Stored},
-    gateway::Recorder,
+    gateway::{CallContext, Recorder},
     n8n::{Workflow, WorkflowId},
     store::{Event, Outcome, Project},
 };
@@ -78,6 +78,7 @@ pub async fn undo(cx: RunContext<'_>, what: Undo, force: bool) -> Result<UndoRep
         ..Resume::default()
     };
     let (_lock, mut driver, project): Reopened<'_> = reopen(cx, run.as_deref(), resume)?;
+    driver.settle_begun().await?;
     let plans = driver.plan_undo(only.as_deref(), force).await?;
     let before = driver.desk.ledger.activation_outcome;
     driver.activate("undo")?;
@@ -122,6 +123,39 @@ fn last_run_that_changed(project: &Project, workflow_id: &str) -> Result<String,
 }
 
 impl Driver<'_> {
+    /// A change that a killed process had begun is taken back like the others, when it was made.
+    async fn settle_begun(&mut self) -> Result<(), RunError> {
+        let begun = self.desk.ledger.unsettled();
+        if begun.is_empty() {
+            return Ok(());
+        }
+        let outcome = self.desk.ledger.activation_outcome;
+        self.activate("settle")?;
+        for intent in &begun {
+            let Event::ToolIntent { step, role, .. } = intent else {
+                continue;
+            };
+            let mut cx = CallContext {
+                role,
+                step,
+                offered: None,
+                can_ask: false,
+                guards: &mut self.guards,
+                recorder: &mut self.desk,
+            };
+            let settled = self.gateway.settle(&mut cx, intent).await;
+            self.desk.sound()?;
+            settled.map_err(gateway_error)?;
+        }
+        self.record(
+            Event::ActivationEnded {
+                activation: self.desk.ledger.activation,
+                outcome: outcome.unwrap_or(Outcome::Interrupted),
+            },
+            true,
+        )
+    }
+
     async fn plan_undo(&self, only: Option<&str>, force: bool) -> Result<Vec<Plan>, RunError> {
         let ledger = &self.desk.ledger;
         let ids: Vec<String> = ledger

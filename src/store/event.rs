@@ -30,9 +30,12 @@ pub struct Question {
     pub required: bool,
     #[serde(default = "any_schema")]
     pub schema: Value,
-    /// Set for approvals: the sha-256 of the exact call; an answer counts for this call, this run only.
+    /// Set for approvals: the sha-256 of the exact call; an answer counts for this call, this run only, until the proposal expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approves: Option<String>,
+    /// For approvals: what would be done, as the user must see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<Box<Proposal>>,
 }
 fn yes() -> bool {
     true
@@ -50,6 +53,21 @@ pub struct QuestionOption {
     /// 0–100, computed by the program from evidence (decision phase).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fit_score: Option<u8>,
+}
+
+/// What an approval allows: the exact call, and what it would change. Secrets are hidden, and what would steer a terminal is marked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// The rule that asks.
+    pub rule: String,
+    pub role: String,
+    pub tool: String,
+    pub arguments: Value,
+    /// The unified diff of the workflow's document, before and after; None: no document changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// UTC, RFC 3339: an approval counts until then, and not for a second call.
+    pub expires_at: String,
 }
 
 /// Who answered: never a model.
@@ -89,6 +107,21 @@ pub enum Event {
         pack_hash: String,
         /// What the user typed, and the options that change the result.
         input: Map<String, Value>,
+    },
+    /// The run is a session of tool calls that another agent's client opened; no flow drives it.
+    SessionOpened {
+        role: String,
+        /// The client, as it named itself: data, never trusted.
+        client: String,
+        client_version: String,
+        /// `stdio` or `http`.
+        transport: String,
+        /// The one workflow that the session may change; None: any that the role may.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        workflow: Option<String>,
+        /// The nodes that the session may change, by id or name; None: all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edit_scope: Option<Vec<String>>,
     },
     ActivationStarted {
         activation: u32,

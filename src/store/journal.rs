@@ -47,6 +47,8 @@ pub struct Journal {
     path: PathBuf,
     seq: u64,
     hash: String,
+    /// Bytes of the file after the last append.
+    len: u64,
     synced: bool,
     /// A write or a sync failed: what is on the disk is not known, so nothing may follow it.
     failed: bool,
@@ -69,6 +71,7 @@ impl Journal {
             path: path.to_owned(),
             seq: 0,
             hash: GENESIS.to_owned(),
+            len: 0,
             synced: true,
             failed: false,
         })
@@ -106,6 +109,7 @@ impl Journal {
             path: path.to_owned(),
             seq: loaded.last_seq,
             hash: loaded.last_hash.clone(),
+            len: loaded.whole as u64 + u64::from(loaded.newline_missing),
             synced: true,
             failed: false,
         };
@@ -150,11 +154,27 @@ impl Journal {
         }
         self.seq = seq;
         self.hash = hash;
+        self.len += line.len() as u64;
         self.synced = false;
         if durable {
             self.sync()?;
         }
         Ok(record)
+    }
+
+    /// False when another process (that held the lock in between) appended, or the file is no longer this one: open it again.
+    pub fn is_current(&self) -> Result<bool, StoreError> {
+        use std::os::unix::fs::MetadataExt as _;
+        let open = self
+            .file
+            .metadata()
+            .map_err(StoreError::io("look at", &self.path))?;
+        let Ok(named) = std::fs::symlink_metadata(&self.path) else {
+            return Ok(false);
+        };
+        Ok(!self.failed
+            && open.len() == self.len
+            && (named.dev(), named.ino()) == (open.dev(), open.ino()))
     }
 
     /// After this, everything appended survives a power loss.

@@ -271,3 +271,25 @@ fn a_known_event_that_cannot_be_read_is_a_fault() {
     );
     assert_broken(Journal::open(&path).unwrap_err(), 2, "cannot be read");
 }
+
+#[test]
+fn an_open_journal_knows_when_it_is_no_longer_the_newest() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("journal.jsonl");
+    let mut first = Journal::create(&path).unwrap();
+    first.append(at(0), started(), true).unwrap();
+    assert!(first.is_current().unwrap());
+    let step = || Event::StepStarted { step: "a".into() };
+    let (mut second, _) = Journal::open(&path).unwrap();
+    assert!(second.is_current().unwrap());
+    second.append(at(1), step(), false).unwrap();
+    assert!(second.is_current().unwrap());
+    assert!(!first.is_current().unwrap());
+    // The same bytes in another file are not this file.
+    let copy = dir.path().join("copy");
+    fs::copy(&path, &copy).unwrap();
+    fs::rename(&copy, &path).unwrap();
+    assert!(!second.is_current().unwrap());
+    fs::remove_file(&path).unwrap();
+    assert!(!second.is_current().unwrap());
+}

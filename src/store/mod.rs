@@ -20,7 +20,7 @@ mod store_tests;
 
 pub use atomic::{sync_dir, write_atomic};
 pub use error::StoreError;
-pub use event::{Event, Outcome, Question, Record};
+pub use event::{Event, Outcome, Proposal, Question, Record};
 pub use hash::{canonical, sha256_hex};
 pub use journal::{Journal, Loaded, Torn};
 pub use lock::{Holder, ProjectLock};

@@ -12,7 +12,7 @@ fn tests() -> BTreeMap<u32, Vec<String>> {
     for entry in std::fs::read_dir(here).unwrap() {
         let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
         for line in text.lines() {
-            let Some((_, rest)) = line.split_once("fn case_") else {
+            let Some((_, rest)) = line.split_once(concat!("fn ", "case_")) else {
                 continue;
             };
             let name = rest.split('(').next().unwrap_or_default();

@@ -17,5 +17,13 @@ mod injection;
 mod listed;
 mod secrets;
 mod server;
+mod server_ends;
 mod state;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "shared with other suites, each of which uses a part"
+)]
+mod support;
 mod wire;
+mod wire_server;

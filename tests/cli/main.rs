@@ -13,5 +13,7 @@ mod ci;
 mod commands;
 mod help;
 mod killed;
+mod mcp;
 mod qa;
+mod serve;
 mod support;

@@ -11,6 +11,8 @@
 mod approvals;
 mod crash;
 mod endings;
+mod gated;
 mod questions;
+mod sessions;
 mod support;
 mod taking_back;

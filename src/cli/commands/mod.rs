@@ -5,6 +5,8 @@ pub mod catalog;
 pub mod doctor;
 pub mod flow;
 pub mod init;
+pub mod mcp;
+pub mod mcp_serve;
 pub mod meta;
 pub mod pack;
 pub mod policy;

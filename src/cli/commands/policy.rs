@@ -47,23 +47,17 @@ pub fn policy(root: &Path, command: &PolicyCommand, out: &Output) -> Result<Exit
                     )));
                 }
             };
-            let decision = pack.policy.decide(role, tool, &arguments);
-            let (word, exit) = match &decision {
-                Decision::Allow { .. } => (style("allow").green(), Exit::Complete),
-                Decision::Ask { .. } => (style("ask").yellow(), Exit::Waiting),
-                Decision::Deny { .. } => (style("deny").red(), Exit::Refused),
-            };
-            let reason = match &decision {
-                Decision::Allow { .. } => "",
-                Decision::Ask { reason, .. } | Decision::Deny { reason, .. } => reason,
+            let explained = pack.policy.explain(role, tool, &arguments);
+            let decision = &explained.decision;
+            let exit = match decision {
+                Decision::Allow { .. } => Exit::Complete,
+                Decision::Ask { .. } => Exit::Waiting,
+                Decision::Deny { .. } => Exit::Refused,
             };
             out.answer(
                 exit,
-                || {
-                    let because = if reason.is_empty() { String::new() } else { format!("\n  {reason}") };
-                    format!("{} {role} {tool}: rule {}{because}\n  guards (edit scope, wipe, stale, …) decide on the workflow as it is, at the call\n", word.bold(), decision.rule())
-                },
-                || json!({"role": role, "tool": tool, "decision": decision}),
+                || format!("{explained}guards (edit scope, wipe, stale, …) decide on the workflow as it is, at the call\n"),
+                || json!({"role": role, "tool": tool, "capability": explained.capability, "decision": decision, "considered": explained.considered}),
             )
         }
     }

@@ -12,7 +12,8 @@
 //! | `guard.owner` | a workflow that this run did not create is deleted only with the user's word |
 //! | `guard.redacted` | a hidden value is not written back as if it were one |
 //! | `guard.repeat` | a workflow that this run created is not created again |
-//! | `budget.tool_calls`, `budget.identical_calls` | how much a run may call |
+//! | `guard.workflow` | a session that was given one workflow changes that one only, and neither creates nor deletes |
+//! | `budget.tool_calls`, `budget.identical_calls`, `budget.seconds` | how much a run may call, and for how long |
 
 mod change;
 mod credentials;
@@ -22,7 +23,7 @@ mod wipe;
 pub use change::{Edge, GraphChange, NodeKey, keys};
 pub use credentials::credentials;
 pub use scope::{Scope, WORKFLOW_ENTRY, edit_scope};
-pub use wipe::{Loss, loss, wipe};
+pub use wipe::{Loss, Starts, loss, wipe};
 
 use crate::policy::Decision;
 
@@ -34,6 +35,8 @@ pub const CREDENTIALS: &str = "guard.credentials";
 pub const OWNER: &str = "guard.owner";
 pub const REDACTED: &str = "guard.redacted";
 pub const REPEAT: &str = "guard.repeat";
+pub const WORKFLOW: &str = "guard.workflow";
+pub const SECONDS: &str = "budget.seconds";
 pub const TOOL_CALLS: &str = "budget.tool_calls";
 pub const IDENTICAL_CALLS: &str = "budget.identical_calls";
 
@@ -61,7 +64,9 @@ pub fn hint(rule: &str) -> &'static str {
         EDIT_SCOPE => {
             "drop the operations outside edit_scope; if the fix needs another node, say which and why in your answer"
         }
-        WIPE => "edit nodes in place instead of removing, disabling or cutting them off",
+        WIPE => {
+            "edit nodes in place instead of removing, disabling or cutting them off; when a connection moves, disconnect and connect in one list"
+        }
         PUBLISH => "the workflow is published; leave it, or let the user decide",
         STALE => {
             "call get_workflow, compare with what you planned, and plan again on what is there now"
@@ -72,7 +77,8 @@ pub fn hint(rule: &str) -> &'static str {
         OWNER => "leave the workflow; only a workflow created in this run may be deleted freely",
         REDACTED => "change single parameters with set_parameter and leave the hidden value alone",
         REPEAT => "use update_workflow on the workflow that was created",
-        TOOL_CALLS => "finish with what you have",
+        WORKFLOW => "say what you would change and why; the user decides who does it",
+        TOOL_CALLS | SECONDS => "finish with what you have",
         IDENTICAL_CALLS => {
             "the answer will not change; use the one you have, or call with other arguments"
         }
@@ -132,6 +138,18 @@ pub fn owner(created_by_this_run: bool, name: &str) -> Decision {
             OWNER,
             format!("the workflow {name:?} was not created by this run"),
         )
+    }
+}
+
+/// `only`: the one workflow that may be changed. `existing`: the workflow that the call changes; None: it makes a new one.
+pub fn workflow(only: Option<&str>, existing: Option<&str>, deletes: bool) -> Decision {
+    match (only, existing) {
+        (None, _) => allow(WORKFLOW),
+        (Some(only), Some(id)) if id == only && !deletes => allow(WORKFLOW),
+        (Some(only), _) => deny(
+            WORKFLOW,
+            format!("only the workflow `{only}` may be changed here, and it stays"),
+        ),
     }
 }
 

@@ -57,6 +57,36 @@ pub fn unused(request: &str, workflows: &[&Workflow]) -> Vec<Unused> {
     found
 }
 
+/// What one clause of a change request names and the change left out: a thing that stands in neither workflow, a figure that
+/// stands in no node that the change touched.
+pub fn lost(clause: &str, before: &Workflow, after: &Workflow) -> Vec<Unused> {
+    let m = Masked::of(clause);
+    let whole = Traces::of(&[before, after]);
+    let touched = [only_changed(before, after), only_changed(after, before)];
+    let changed = Traces::of(&touched.each_ref());
+    let mut found = Vec::new();
+    for (mark, entity) in marks(&m) {
+        if !passing(&m, &mark) && !whole.holds(entity) {
+            push(&mut found, entity.full.trim(), Weight::Part);
+        }
+    }
+    for figure in figures::figures(&m) {
+        if !changed.counts(&figure) {
+            push(&mut found, &figure.said, Weight::Value);
+        }
+    }
+    found
+}
+
+/// The nodes of a workflow that the other one does not hold as they are.
+fn only_changed(workflow: &Workflow, other: &Workflow) -> Workflow {
+    let mut changed = workflow.clone();
+    changed
+        .nodes
+        .retain(|node| other.node_by_name(node.name()) != Some(node));
+    changed
+}
+
 fn push(found: &mut Vec<Unused>, said: &str, weight: Weight) {
     let known = found.iter().any(|u| u.said.eq_ignore_ascii_case(said));
     if !known && !said.is_empty() {
@@ -170,5 +200,6 @@ pub fn question(unused: &[Unused], language: &str) -> Option<Question> {
         required: false,
         schema: json!({"type": "string", "minLength": 1}),
         approves: None,
+        proposal: None,
     })
 }

@@ -242,6 +242,7 @@ fn what_to_do(plan: &Plan) -> Question {
         required: true,
         schema: json!({"type": "string", "minLength": 1}),
         approves: None,
+        proposal: None,
     }
 }
 

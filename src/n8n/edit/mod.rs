@@ -300,3 +300,5 @@ fn merge(into: &mut Map<String, Value>, changes: &Map<String, Value>) {
 
 #[cfg(test)]
 mod apply_tests;
+#[cfg(test)]
+mod rename_tests;

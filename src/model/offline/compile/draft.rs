@@ -70,6 +70,7 @@ impl At {
 }
 
 /// A workflow being written.
+#[derive(Clone)]
 pub(super) struct Draft<'a> {
     pub catalog: &'a Catalog,
     pub plan: &'a Plan,

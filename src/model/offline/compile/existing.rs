@@ -16,13 +16,14 @@ use crate::n8n::catalog::Catalog;
 use crate::n8n::{Node, Workflow};
 
 /// A workflow being changed.
+#[derive(Clone)]
 pub(in crate::model::offline) struct Patch<'a> {
-    draft: Draft<'a>,
-    old: HashSet<String>,
+    pub(super) draft: Draft<'a>,
+    pub(super) old: HashSet<String>,
 }
 
 /// Nodes that pass their items on as they are.
-fn passes(short: &str) -> bool {
+pub(super) fn passes(short: &str) -> bool {
     matches!(
         short,
         "if" | "switch"
@@ -62,9 +63,12 @@ impl<'a> Patch<'a> {
     pub(in crate::model::offline) fn note(&mut self, text: impl Into<String>) {
         self.draft.note(text);
     }
+    pub(in crate::model::offline) fn notes(&self) -> &[String] {
+        &self.draft.notes
+    }
 
     /// Sources of a node's main inputs.
-    fn sources(&self, name: &str) -> Vec<(String, u32, u32)> {
+    pub(super) fn sources(&self, name: &str) -> Vec<(String, u32, u32)> {
         self.draft
             .workflow
             .edges()
@@ -82,7 +86,7 @@ impl<'a> Patch<'a> {
             .collect()
     }
 
-    fn cut(&mut self, from: &str, output: u32, to: &str, input: u32) {
+    pub(super) fn cut(&mut self, from: &str, output: u32, to: &str, input: u32) {
         let buckets = self
             .draft
             .workflow
@@ -95,7 +99,7 @@ impl<'a> Patch<'a> {
     }
 
     /// The place behind a node's output, with what lies before it.
-    fn place(&mut self, anchor: &str, output: u32) -> At {
+    pub(super) fn place(&mut self, anchor: &str, output: u32) -> At {
         let mut order = Vec::new();
         self.before(anchor, &mut order);
         let mut at = At::start();
@@ -198,6 +202,10 @@ impl<'a> Patch<'a> {
                 ..Origin::default()
             },
             "httpRequest" | "code" => Origin::default().about(node.name()),
+            // items of the list that was cut: nearer than what the list came from
+            "splitOut" => {
+                Origin::default().about(&format!("{} {}", node.name(), text("fieldToSplitOut")))
+            }
             _ => {
                 let operation = text("operation");
                 let reads = node_type.to_lowercase().contains("trigger")
@@ -285,14 +293,21 @@ impl<'a> Patch<'a> {
         for (o, to, input) in &follow {
             self.cut(anchor, *o, to, *input);
         }
+        let known = self.names();
         let end = self.draft.steps(steps, at);
+        if self.gives_own_data(&known) {
+            for (_, to, _) in &follow {
+                self.pin(to, anchor);
+            }
+        }
         for (_, to, input) in &follow {
             self.draft.link(&end, to, *input);
         }
     }
 
-    /// Compiles steps between a node and what leads to it.
-    pub(in crate::model::offline) fn ahead(&mut self, target: &str, steps: &[Step]) {
+    /// Compiles steps between a node and what leads to it. Where a step gives out something of its own, the node goes on
+    /// reading what it read before; `keep`: without a change of its parameters.
+    pub(in crate::model::offline) fn ahead(&mut self, target: &str, steps: &[Step], keep: bool) {
         let sources = self.sources(target);
         let Some((first, output, _)) = sources.first().cloned() else {
             return;
@@ -306,7 +321,15 @@ impl<'a> Patch<'a> {
                 output: *output,
             });
         }
-        let end = self.draft.steps(steps, at);
+        let known: HashSet<String> = self.names();
+        let mut end = self.draft.steps(steps, at);
+        if self.gives_own_data(&known) {
+            if keep {
+                end = self.as_before(&end, &first);
+            } else {
+                self.pin(target, &first);
+            }
+        }
         self.draft.link(&end, target, 0);
     }
 

@@ -34,6 +34,7 @@ pub(in crate::model::offline) mod place;
 mod records;
 mod report;
 mod required;
+pub(in crate::model::offline) mod rewire;
 mod roles;
 pub(in crate::model::offline) mod schedule;
 mod service;

@@ -6,26 +6,8 @@ use super::mention;
 use crate::model::offline::compile::existing::Patch;
 use crate::model::offline::compile::words::{fold, snake};
 use crate::model::offline::lexicon::{has, rx};
-use crate::model::offline::plan::{Arg, Cmp, Cond, Does, Role, Service, Step, Tool, Val, Verb};
-use crate::model::offline::read::cond::condition;
-use crate::model::offline::read::text::Masked;
+use crate::model::offline::plan::{Arg, Does, Role, Service, Step, Tool, Val, Verb};
 use crate::model::offline::read::{ReadContext, read};
-
-/// What must be tried before values: removals, models, retries, conditions.
-pub(super) fn first(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
-    removal(patch, clause, kept)
-        || tool(patch, clause)
-        || failing(patch, clause, kept)
-        || only_when(patch, clause, kept)
-}
-
-/// New steps, and a service in the place of another.
-pub(super) fn apply(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
-    service_swap(patch, clause, kept)
-        || conditional(patch, clause)
-        || placed(patch, clause)
-        || appended(patch, clause)
-}
 
 /// The steps that a fragment describes.
 pub(super) fn steps_of(fragment: &str) -> Vec<Step> {
@@ -71,14 +53,19 @@ pub(super) fn steps_of(fragment: &str) -> Vec<Step> {
     Vec::new()
 }
 
-fn removal(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+pub(super) fn removal(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     let pattern = rx(
-        r"^\W*(?:please\s+|bitte\s+)?(?:remove|delete|drop|get rid of|take out|take away|throw out|throw away|cut out|kick out|ditch|scrap|entfern\w*|lösch\w*|nimm|streich\w*|wirf|schmeiß\w*|quita\w*|elimina\w*|borra\w*|saca|supprime\w*|enlève\w*|retire\w*|vire)\s+(?:the\s+|den\s+|die\s+|das\s+|el\s+|la\s+|le\s+)?(.+?)(?:\s+(?:raus|heraus|weg|hinaus|altogether|completely|entirely|again|wieder))?$",
+        r"^\W*(?:please\s+|bitte\s+)?(?:remove|delete|drop|skip|omit|leave out|get rid of|take out|take away|throw out|throw away|cut out|kick out|ditch|scrap|entfern\w*|lösch\w*|nimm|streich\w*|wirf|schmeiß\w*|quita\w*|elimina\w*|borra\w*|saca|supprime\w*|enlève\w*|retire\w*|vire)\s+(?:the\s+|den\s+|die\s+|das\s+|el\s+|la\s+|le\s+)?(.+?)(?:\s+(?:raus|heraus|weg|hinaus|altogether|completely|entirely|again|wieder))?$",
     );
     let Some(c) = pattern.captures(clause) else {
         return false;
     };
     let what = c.get(1).map_or("", |m| m.as_str());
+    // what goes is a step; items that go are told by a condition, a column or a number
+    let items = r"\b(?:whose|that|which|where|who|with|without|if|when|older|newer|below|above|under|over|by|duplicates?|deren|dessen|mit|ohne|wenn|bei|doppelte\w*|duplikate?|cuy[oa]s?|que|con|sin|cuando|si|duplicad\w+|dont|avec|sans|quand|doublons?)\b";
+    if has(items, what) {
+        return false;
+    }
     let Some(name) = mention::one(patch.workflow(), what, kept) else {
         return false;
     };
@@ -87,7 +74,7 @@ fn removal(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
 }
 
 /// "Give the agent a tool to look up HubSpot contacts by e-mail."
-fn tool(patch: &mut Patch<'_>, clause: &str) -> bool {
+pub(super) fn tool(patch: &mut Patch<'_>, clause: &str, _kept: &[String]) -> bool {
     if !has(
         r"\b(?:tool|werkzeug|herramienta|outil|able to|can also|ability|möglichkeit|fähigkeit)\b",
         clause,
@@ -179,216 +166,18 @@ fn tool_step(purpose: &str) -> Option<Step> {
     Some(found)
 }
 
-/// Retries, and what happens when a step fails.
-fn failing(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
-    let retry = has(
-        r"\b(?:retry|retries|try again|tries|attempts|wiederhol\w*|versuch\w*|reintent\w*|réessay\w*|tentatives?)\b",
-        clause,
-    );
-    let fails = has(
-        r"\b(?:fails?|failure|error|errors|goes wrong|fehlschlägt|fehler|schiefgeht|fall[ae]n?|error|échou\w*|erreur)\b",
-        clause,
-    );
-    if !retry && !fails {
-        return false;
-    }
-    let meant: Vec<String> = mention::all(patch.workflow(), clause)
-        .into_iter()
-        .filter(|n| !kept.contains(n))
-        .collect();
-    let outside: Vec<String> = patch
-        .workflow()
-        .nodes
-        .iter()
-        .filter(|n| {
-            !n.is_sticky()
-                && !n.node_type().to_lowercase().contains("trigger")
-                && !n.node_type().ends_with("webhook")
-                && n.node_type().starts_with("n8n-nodes-base.")
-        })
-        .filter(|n| {
-            let short = n.node_type().rsplit('.').next().unwrap_or("");
-            !matches!(
-                short,
-                "if" | "switch"
-                    | "filter"
-                    | "set"
-                    | "merge"
-                    | "code"
-                    | "noOp"
-                    | "wait"
-                    | "splitInBatches"
-                    | "aggregate"
-                    | "respondToWebhook"
-                    | "stickyNote"
-            )
-        })
-        .map(|n| n.name().to_owned())
-        .filter(|n| !kept.contains(n))
-        .collect();
-    let acting: Vec<String> = meant
-        .iter()
-        .filter(|n| outside.contains(n))
-        .cloned()
-        .collect();
-    let all = if acting.is_empty() { outside } else { acting };
-    let mut done = false;
-    if retry {
-        let tries = rx(r"(\d+)\s*(?:times|x|mal|veces|fois|tries|attempts|versuche)?")
-            .captures(clause)
-            .and_then(|c| c.get(1))
-            .and_then(|m| m.as_str().parse::<u32>().ok())
-            .unwrap_or(3);
-        for name in &all {
-            if let Some(node) = patch.workflow_mut().node_by_name_mut(name) {
-                node.set("retryOnFail", Value::Bool(true));
-                node.set("maxTries", json!(tries.clamp(2, 5)));
-                done = true;
-            }
-        }
-    }
-    if fails {
-        let then = rx(r"\b(?:fails?|failure|goes wrong|errors?|fehlschlägt|schiefgeht|fehler|falla|échoue|erreur)\b[^,:;]*[,:;]\s*(.+)$")
-            .captures(clause)
-            .and_then(|c| c.get(1))
-            .map(|m| m.as_str().to_owned())
-            .or_else(|| rx(r"^(.+?)\s+(?:if|when|whenever|wenn|falls|si|quand|cuando)\b.*\b(?:fails?|failure|error|fehl\w*|fall\w*|échoue)\b").captures(clause).and_then(|c| c.get(1)).map(|m| m.as_str().to_owned()));
-        if let Some(then) = then.filter(|t| !has(r"\b(?:retry|try again)\b", t)) {
-            let steps = steps_of(&then);
-            if !steps.is_empty() {
-                let targets: Vec<String> = all
-                    .iter()
-                    .filter(|n| !steps_mention(&steps, patch, n))
-                    .cloned()
-                    .collect();
-                patch.on_error(&targets, &steps);
-                done = true;
-            }
-        } else if has(
-            r"\b(?:continue|go on|carry on|keep going|weiterlaufen|weitermachen|continua\w*|continue)\b",
-            clause,
-        ) {
-            for name in &all {
-                if let Some(node) = patch.workflow_mut().node_by_name_mut(name) {
-                    node.set("onError", json!("continueRegularOutput"));
-                    done = true;
-                }
-            }
-        }
-    }
-    done
-}
-
-fn steps_mention(_steps: &[Step], _patch: &Patch<'_>, _name: &str) -> bool {
-    false
-}
-
-/// "Only X when C, everything else Y"; "X only if C"; "skip X when C".
-fn only_when(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
-    let when = r"(?:when|if|in case|for|where|wenn|falls|bei|cuando|si|para|quand|lorsque|pour)";
-    let other = r"(?:,|;|\.|–|-)?\s*(?:and |und |y |et |but |aber )?(?:for )?(?:everything else|anything else|all (?:the )?(?:others?|rest)|the rest|the others?|otherwise|or else|else|alles andere|alle anderen|sonst|andernfalls|ansonsten|der rest|todo lo demás|lo demás|los demás|si no|de lo contrario|sinon|tout le reste|le reste|les autres)\b";
-    let patterns = [
-        (
-            format!(
-                r"\b(?:only|just|nur|solo|sólo|seulement|uniquement)\b\s*(.*?)\s*\b{when}\b\s+(.+?)(?:{other}(.*))?$"
-            ),
-            false,
-        ),
-        (
-            format!(
-                r"^(.*?)\s+(?:only|just|nur|solo|sólo|seulement|uniquement)\s+{when}\s+(.+?)(?:{other}(.*))?$"
-            ),
-            false,
-        ),
-        (
-            format!(
-                r"\b(?:skip|don'?t|do not|never|not|überspring\w*|no)\b\s*(.*?)\s*\b{when}\b\s+(.+?)(?:{other}(.*))?$"
-            ),
-            true,
-        ),
-    ];
-    for (pattern, negate) in &patterns {
-        let Some(c) = rx(pattern).captures(clause) else {
-            continue;
-        };
-        let group = |i: usize| c.get(i).map_or("", |m| m.as_str()).trim().to_owned();
-        let (what, when, rest) = (group(1), group(2), group(3));
-        let Some(cond) = read_condition(&when) else {
-            continue;
-        };
-        let cond = if *negate {
-            Cond::Not { of: Box::new(cond) }
-        } else {
-            cond
-        };
-        let Some(target) = target_of(patch, &what, kept) else {
-            continue;
-        };
-        let otherwise = if rest.trim().is_empty() {
-            Vec::new()
-        } else {
-            steps_of(&rest)
-        };
-        patch.gate(&target, &cond, &otherwise);
-        return true;
-    }
-    false
-}
-
-/// The node that a condition goes before. Protected nodes may be gated: only what leads to them changes.
-fn target_of(patch: &Patch<'_>, what: &str, _kept: &[String]) -> Option<String> {
-    let flow: Vec<String> = patch
-        .workflow()
-        .edges()
-        .filter(|(_, kind, _, _)| *kind == "main")
-        .map(|(_, _, _, link)| link.node.clone())
-        .collect();
-    let found = mention::one(patch.workflow(), what, &[]).filter(|n| flow.contains(n));
-    found.or_else(|| {
-        let ends = mention::ends(patch.workflow());
-        match ends.as_slice() {
-            [one] => Some(one.clone()),
-            _ => None,
-        }
-    })
-}
-
-pub(super) fn read_condition(text: &str) -> Option<Cond> {
-    let clean = text.trim().trim_end_matches([',', ';', '.']).trim();
-    let m = Masked::of(clean);
-    if let Some(cond) = condition(&m, &m.text) {
-        return Some(cond);
-    }
-    // "urgent tickets", "priority urgent"
-    let is = rx(
-        r"^(?:the\s+|its\s+|die\s+|der\s+|das\s+|la\s+|el\s+|le\s+)?(.+?)\s+(?:is|are|equals|=|ist|sind|es|est)\s+(.+)$",
-    );
-    let c = is.captures(clean)?;
-    let (left, right) = (c.get(1)?.as_str(), c.get(2)?.as_str());
-    Some(Cond::Compare {
-        left: Val::Field {
-            name: left.to_owned(),
-            of: None,
-        },
-        op: Cmp::Eq,
-        right: Val::Lit {
-            value: json!(right.trim_matches(['\'', '"'])),
-        },
-    })
-}
-
 /// "Use Teams instead of Slack", "replace the Slack step by Discord".
-fn service_swap(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+pub(super) fn service_swap(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     let patterns = [
         r"\b(?:replace|swap|exchange|switch|change|ersetz\w*|tausch\w*|reemplaza|sustituye|cambia|remplace\w*)\b\s+(?:from\s+)?(.+?)\s+(?:by|with|for|to|durch|mit|gegen|auf|por|par|à|a)\s+(.+)$",
-        r"()\b(?:use|send\w*|post\w*|go|nimm|nutze|verwende|schick\w*|usa|manda|utilise|envoie)\b\s+(?:it |them |that |this )?(?:to |via |by |with |an |über |per )?(.+?)\s+(?:instead of|rather than|statt|anstatt|en lugar de|en vez de|au lieu de)\s+(.+)$",
+        r"()\b(?:use|send\w*|post\w*|go|write|save|store|put|append|log|insert|add|nimm|nutze|verwende|schick\w*|schreib\w*|speicher\w*|usa|manda|escribe|guarda|utilise|envoie|écris|enregistre)\b\s+(?:it |them |that |this |everything |the \w+ |alles |es |sie )?(?:to |into |in |via |by |with |an |über |per |en |dans )?(.+?)\s+(?:instead of|rather than|statt|anstatt|en lugar de|en vez de|au lieu de)\s+(.+)$",
     ];
     for (i, pattern) in patterns.iter().enumerate() {
         let Some(c) = rx(pattern).captures(clause) else {
             continue;
         };
         let group = |i: usize| c.get(i).map_or("", |m| m.as_str()).trim().to_owned();
-        let (old, new) = if i == 0 {
+        let (old, mut new) = if i == 0 {
             (group(1), group(2))
         } else {
             (group(3), group(2))
@@ -396,9 +185,27 @@ fn service_swap(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
         let Some(name) = mention::one(patch.workflow(), &old, kept) else {
             continue;
         };
-        let Some((service, mut args, verb)) = service_in(&new) else {
+        // what stands in parentheses behind the old one is said of the new one
+        let aside = rx(r"\(([^)]*)\)\s*$").captures(&old).and_then(|c| c.get(1));
+        let aside = aside.map_or("", |m| m.as_str());
+        let upsert = has(r"\b(?:upsert\w*|insert or update|add or update)\b", clause);
+        if upsert {
+            new = rx(r"\s*\([^)]*\)\s*$").replace(&new, "").into_owned();
+        } else if !aside.is_empty() {
+            new = format!("{new} ({aside})");
+        }
+        let Some((service, mut args, mut verb)) = service_in(&new, stores(patch, &name)) else {
             continue;
         };
+        if upsert {
+            verb = Verb::Upsert;
+        }
+        if let Some(key) = rx(r"\b(?:key(?:ed (?:on|by))?|match(?:ed|ing)? (?:on|by)|schlüssel|clave|clé)\s+(?:column\s+|is\s+)?(\w+)").captures(clause).and_then(|c| c.get(1)) {
+            args.push(Arg {
+                role: Role::MatchOn,
+                value: Val::Lit { value: json!(key.as_str()) },
+            });
+        }
         carry(patch, &name, &mut args);
         if patch
             .replace_service(&name, &service, verb, &args)
@@ -411,13 +218,17 @@ fn service_swap(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
 }
 
 /// The service that a fragment names, with what it says about it.
-fn service_in(text: &str) -> Option<(Service, Vec<Arg>, Verb)> {
-    for attempt in [
-        format!("send a message to {text}"),
-        format!("send {text}"),
-        format!("add a row to {text}"),
-        text.to_owned(),
-    ] {
+fn service_in(text: &str, store: bool) -> Option<(Service, Vec<Arg>, Verb)> {
+    let (sends, adds) = (
+        [format!("send a message to {text}"), format!("send {text}")],
+        [format!("add a row to {text}"), text.to_owned()],
+    );
+    let attempts: Vec<String> = if store {
+        adds.into_iter().chain(sends).collect()
+    } else {
+        sends.into_iter().chain(adds).collect()
+    };
+    for attempt in attempts {
         for step in steps_of(&attempt) {
             if let Does::Service {
                 service,
@@ -432,6 +243,13 @@ fn service_in(text: &str) -> Option<(Service, Vec<Arg>, Verb)> {
         }
     }
     None
+}
+
+/// A node that keeps rows: what takes its place keeps rows too.
+fn stores(patch: &Patch<'_>, name: &str) -> bool {
+    let node = patch.workflow().node_by_name(name);
+    node.and_then(|n| n.parameters())
+        .is_some_and(|p| p.contains_key("columns") || p.contains_key("table"))
 }
 
 /// Text, subject and recipient of the node that goes carry over where the request says nothing new.
@@ -466,195 +284,18 @@ fn carry(patch: &Patch<'_>, old: &str, args: &mut Vec<Arg>) {
             });
         }
     }
-}
-
-/// "When C, also do Y": a branch of its own.
-fn conditional(patch: &mut Patch<'_>, clause: &str) -> bool {
-    let Some(c) = rx(r"^\W*(?:if|when|whenever|wenn|falls|si|cuando|quand)\s+(.+?),\s*(?:then\s+|dann\s+|also\s+)?(.+)$").captures(clause) else {
-        return false;
-    };
-    let (when, what) = (
-        c.get(1).map_or("", |m| m.as_str()),
-        c.get(2).map_or("", |m| m.as_str()),
-    );
-    let Some(cond) = read_condition(when) else {
-        return false;
-    };
-    let steps = steps_of(
-        &rx(r"\b(?:also|additionally|zusätzlich|auch|también|aussi)\b\s*").replace_all(what, ""),
-    );
-    if steps.is_empty() {
-        return false;
+    // columns that were filled one by one
+    let columns = params
+        .get("columns")
+        .and_then(|c| c.get("value"))
+        .and_then(Value::as_object);
+    let named = args.iter().any(|a| matches!(a.role, Role::Field(_)));
+    for (column, value) in columns.into_iter().flatten().filter(|_| !named) {
+        args.push(Arg {
+            role: Role::Field(column.clone()),
+            value: Val::Lit {
+                value: value.clone(),
+            },
+        });
     }
-    let Some(anchor) = source_of(patch) else {
-        return false;
-    };
-    let gate = Step {
-        id: "gate".to_owned(),
-        said: when.to_owned(),
-        does: Does::If {
-            condition: cond,
-            then: steps,
-            otherwise: Vec::new(),
-        },
-        name: None,
-    };
-    patch.after(&anchor, 0, &[gate], false);
-    true
-}
-
-/// The node whose data a new branch reads: the last one before the first acting end.
-fn source_of(patch: &Patch<'_>) -> Option<String> {
-    let ends = mention::ends(patch.workflow());
-    let end = ends.first()?;
-    let before = patch
-        .workflow()
-        .edges()
-        .find(|(_, kind, _, link)| *kind == "main" && link.node == *end)
-        .map(|(from, _, _, _)| from.to_owned());
-    before.or_else(|| Some(end.clone()))
-}
-
-/// "After X has …, do Y", "before X, wait 5 minutes", "do Y after X".
-fn placed(patch: &mut Patch<'_>, clause: &str) -> bool {
-    let after = r"(?:after(?: each| every)?|once|as soon as|behind|nach(?:dem)?|sobald|después de(?: que)?|cuando|tras|après(?: que)?|une fois)";
-    let before = r"(?:before|ahead of|bevor|vor|antes de(?: que)?|avant(?: que| de)?)";
-    // the place ends at a comma, or where the work starts
-    let verbs = r"(?:push|publish|forward|mail|email|ping|message|record|track|file|open|translate|summari[sz]e|classify|extract|call|fetch|get|look|check|read|pause|sort|remove duplicates|keep|filter|limit|set|rename|convert|write|save|store|insert|append|add|send|post|log|create|notify|tell|wait|update|upload|put|schreib\w*|speicher\w*|füge?|sende|schick\w*|poste|erstell\w*|warte|leg\w*|trag\w*|melde|benachrichtig\w*|informier\w*|protokollier\w*|übersetz\w*|hol\w*|ruf\w*|publica\w*|avisa\w*|notifica\w*|registra\w*|traduce|espera|añade|agrega|publie\w*|préviens|avertis|note|traduis|attends|escribe|guarda|envía|manda|crea|écris|enregistre|envoie|crée|ajoute)";
-    let shapes = [
-        (
-            format!(
-                r"^\W*{after}\s+(.+?)(?:,\s*|\s+)(?:then\s+|also\s+|additionally\s+|auch\s+|zusätzlich\s+|también\s+|aussi\s+|dann\s+)*({verbs}\b.+)$"
-            ),
-            true,
-        ),
-        (
-            format!(
-                r"^\W*{before}\s+(.+?)(?:,\s*|\s+)(?:then\s+|also\s+|additionally\s+|auch\s+|zusätzlich\s+|también\s+|aussi\s+|dann\s+)*({verbs}\b.+)$"
-            ),
-            false,
-        ),
-        (format!(r"^()({verbs}\b.+?)\s+{after}\s+(.+)$"), true),
-        (
-            format!(r"^()({verbs}\b.+?)\s+(?:right\s+|directly\s+)?{before}\s+(.+)$"),
-            false,
-        ),
-    ];
-    for (pattern, behind) in &shapes {
-        let Some(c) = rx(pattern).captures(clause) else {
-            continue;
-        };
-        let group = |i: usize| c.get(i).map_or("", |m| m.as_str()).trim().to_owned();
-        let place = if group(1).is_empty() {
-            group(3)
-        } else {
-            group(1)
-        };
-        let work = group(2);
-        let Some(anchor) = mention::one(patch.workflow(), &place, &[])
-            .or_else(|| super::brain::answerer(patch, &place))
-        else {
-            continue;
-        };
-        let mut steps = steps_of(&work);
-        if steps.is_empty() {
-            continue;
-        }
-        answer_columns(patch, &anchor, &work, &mut steps);
-        if *behind {
-            let inline = steps.iter().all(|s| {
-                matches!(
-                    s.does,
-                    Does::Wait { .. }
-                        | Does::Filter { .. }
-                        | Does::SetFields { .. }
-                        | Does::LimitTo { .. }
-                        | Does::Sort { .. }
-                        | Does::Dedupe { .. }
-                        | Does::Llm { .. }
-                )
-            });
-            patch.after(&anchor, 0, &steps, inline);
-            keep_chat_answer(patch, &anchor);
-        } else {
-            patch.ahead(&anchor, &steps);
-        }
-        return true;
-    }
-    false
-}
-
-/// A chat answers with what the last node says: a step behind the agent must not take its place.
-fn keep_chat_answer(patch: &mut Patch<'_>, anchor: &str) {
-    let chat = !mention::of_type(patch.workflow(), "chatTrigger").is_empty();
-    let agent = mention::of_type(patch.workflow(), "agent")
-        .iter()
-        .any(|n| n == anchor);
-    let others = patch.targets(anchor).len();
-    if chat && agent && others == 1 {
-        patch.repeat(anchor, "output");
-    }
-}
-
-/// "write question and answer into …": what was asked and what the agent said.
-fn answer_columns(patch: &Patch<'_>, anchor: &str, work: &str, steps: &mut [Step]) {
-    let asks = has(r"\b(?:question|frage|pregunta|question)\b", work)
-        && has(r"\b(?:answer|reply|antwort|respuesta|réponse)\b", work);
-    if !asks {
-        return;
-    }
-    let chat = mention::of_type(patch.workflow(), "chatTrigger")
-        .into_iter()
-        .next();
-    let code = |node: &str, path: &str| Val::Expr {
-        code: format!("$('{}').item.json.{path}", node.replace('\'', "\\'")),
-    };
-    for step in steps.iter_mut() {
-        if let Does::Service { args, .. } = &mut step.does {
-            args.retain(|a| {
-                !matches!(
-                    &a.role,
-                    Role::Field(_) | Role::Text | Role::Body | Role::Title
-                )
-            });
-            if let Some(chat) = &chat {
-                args.push(Arg {
-                    role: Role::Field("question".into()),
-                    value: code(chat, "chatInput"),
-                });
-            }
-            args.push(Arg {
-                role: Role::Field("answer".into()),
-                value: code(anchor, "output"),
-            });
-        }
-    }
-}
-
-/// A new step at the end.
-fn appended(patch: &mut Patch<'_>, clause: &str) -> bool {
-    let asks = has(
-        r"^\W*(?:please\s+|bitte\s+|also\s+|additionally,?\s+|then\s+|zusätzlich\s+|außerdem\s+|por favor\s+|también\s+)*(?:also|add|insert|send|post|notify|tell|write|save|store|append|log|create|let|make|additionally|at the end|finally|füg\w*|ergänz\w*|send\w*|schick\w*|poste\w*|schreib\w*|speicher\w*|informier\w*|benachrichtig\w*|añade|agrega|envía|manda|guarda|avisa|ajoute|envoie|écris|enregistre|préviens)\b",
-        clause,
-    );
-    if !asks {
-        return false;
-    }
-    let text = rx(r"^\W*(?:also|additionally,?|at the end,?|finally,?|zusätzlich|außerdem|am ende|también|al final|aussi|à la fin)\s+").replace(clause, "").into_owned();
-    let steps = steps_of(&text);
-    if steps.is_empty() {
-        return false;
-    }
-    let ends = mention::ends(patch.workflow());
-    let anchor = match ends.as_slice() {
-        [one] => Some(one.clone()),
-        _ => source_of(patch),
-    };
-    let Some(anchor) =
-        anchor.or_else(|| patch.workflow().nodes.first().map(|n| n.name().to_owned()))
-    else {
-        return false;
-    };
-    patch.after(&anchor, 0, &steps, false);
-    true
 }

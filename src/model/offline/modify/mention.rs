@@ -23,7 +23,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ),
     (r"\b(?:model|llm|modell|modelo|modèle)\b", &["lmChat"]),
     (
-        r"\b(?:request|http|api call|api|anfrage|petición|requête)\b",
+        r"\b(?:request|http|api call|api|fetch|call|anfrage|abruf|petición|llamada|requête|appel)\b",
         &["httpRequest"],
     ),
     (
@@ -31,7 +31,20 @@ const KINDS: &[(&str, &[&str])] = &[
         &["if", "switch", "filter"],
     ),
     (
-        r"\b(?:mail|e-mail|email|correo|courriel)\b",
+        r"\b(?:saving|storing|writing(?: it| them)?(?: down)?|speichern|schreiben|guardar|escribir|enregistrer|écrire)\b",
+        &[
+            "googleSheets",
+            "microsoftExcel",
+            "postgres",
+            "mySql",
+            "mongoDb",
+            "airtable",
+            "notion",
+            "nocoDb",
+        ],
+    ),
+    (
+        r"\b(?:mail(?:s|ing)?|e-mails?|emails?|correo|courriel)\b",
         &[
             "gmail",
             "emailSend",
@@ -45,8 +58,15 @@ const KINDS: &[(&str, &[&str])] = &[
         &["googleSheets", "microsoftExcel"],
     ),
     (
-        r"\b(?:database|datenbank|base de datos|base de données|sql)\b",
-        &["postgres", "mySql", "mongoDb"],
+        r"\b(?:database|datenbank|base de datos|base de données|sql|query|select|abfrage|consulta)\b",
+        &[
+            "postgres",
+            "mySql",
+            "mongoDb",
+            "microsoftSql",
+            "snowflake",
+            "googleBigQuery",
+        ],
     ),
     (r"\b(?:code|script|function)\b", &["code", "function"]),
     (r"\b(?:classifier|classification)\b", &["textClassifier"]),

@@ -10,6 +10,9 @@ pub(super) struct Asked {
 
 const KEEP: &str = r"\b(?:don'?t|do not|never|without)\s+(?:touch\w*|chang\w*|modif\w*|alter\w*|break\w*|mov\w*|edit\w*)|\b(?:leave|keep|lass\w*|behalt\w*|deja\w*|mant[eé]n\w*|laisse\w*|garde\w*)\b.{0,120}?\b(?:as (?:it|they|is)|alone|unchanged|untouched|the same|exactly|wie (?:es|sie|er) (?:ist|sind)|unverändert|so|igual(?:es)?|como (?:está|están|es)|intact\w*|tel(?:le)?s? quel(?:le)?s?|comme (?:il|elle|ça))\b|\b(?:stays?|remains?|must stay|should stay|bleib\w*|queda\w*|reste\w*|permanece\w*)\b|\b(?:nicht (?:anfassen|ändern|verändern|anrühren)|unangetastet|no (?:toques|cambies|modifiques|tocar|cambiar)|ne (?:touche|change|modifie)\w*)\b";
 
+/// "Approved → reply as today": nothing changes there.
+const AS_NOW: &str = r"\b(?:as|like) (?:today|now|before|it (?:does|is) (?:now|today))\W*$|\bwie (?:bisher|heute|jetzt|gehabt)\W*$|\bcomo (?:hasta ahora|hoy|ahora|siempre)\W*$|\bcomme (?:aujourd'hui|avant|maintenant)\W*$";
+
 /// Splits into sentences and clauses; quoted text and addresses are not cut.
 pub(super) fn read_request(request: &str) -> Asked {
     let mut asked = Asked::default();
@@ -27,6 +30,9 @@ pub(super) fn read_request(request: &str) -> Asked {
             }
             continue;
         }
+        if has(AS_NOW, &sentence) {
+            continue;
+        }
         asked.changes.extend(clauses(&sentence));
     }
     asked
@@ -39,6 +45,11 @@ fn split_keep(sentence: &str) -> (Option<String>, String) {
         let head = parts.get(..i).map(|p| p.join(", ")).unwrap_or_default();
         let tail = parts.get(i..).map(|p| p.join(", ")).unwrap_or_default();
         if has(KEEP, &tail) && !has(KEEP, &head) {
+            // "Schedule, request and splitting stay": the head is one of the things that stay
+            let listed = !rx(STARTS).is_match(&head) && head.split_whitespace().count() < 4;
+            if listed {
+                continue;
+            }
             return (Some(head), tail);
         }
         if has(KEEP, &head)
@@ -98,7 +109,7 @@ fn sentences(text: &str) -> Vec<String> {
 }
 
 /// Verbs that start a change of its own.
-const STARTS: &str = r"(?i)^(?:please |bitte |also |then |por favor |s'il te plaît )*(?:change|set|switch|replace|swap|exchange|use|keep|throw|get rid|take|cut|trim|shorten|cap|lift|bump|run|push|publish|translate|summari[sz]e|filter|sort|dedupe|deduplicate|wait|pause|create|upload|forward|schedule|start|connect|ask|mail|ping|drop|extend|shift|hang|attach|lass|kürze?|begrenz|erhöhe?|senke?|reduzier|wirf|schalt|deaktivier|aktivier|verschieb|tauche?|behalt|starte|hänge?|erstell|melde|benachrichtig|warte|filter|leg|gib|mach|führe|aumenta|sube|baja|reduce|limita|renombra|desactiva|activa|crea|publica|notifica|avisa|espera|filtra|haz|dale|deja|ejecuta|pase|augmente|diminue|baisse|réduis|limite|désactive|active|crée|publie|préviens|attends|filtre|donne|exécute|lance|garde|add|give|remove|delete|drop|rename|move|let|make|send|post|write|notify|increase|decrease|raise|lower|reduce|limit|turn|enable|disable|retry|insert|append|log|save|store|after|before|when|if|only|instead|update|alert|tell|put|skip|run|ändere|änder|setz|ersetz|tausch|füge?|ergänz|entfern|lösch|benenn|nimm|verwend|nutze|schick|sende|schreib|speicher|wenn|nach|vor|cambia|pon|reemplaza|sustituye|añade|agrega|quita|elimina|usa|envía|manda|guarda|si|cuando|después|antes|remplace|ajoute|supprime|enlève|utilise|envoie|écris|enregistre|quand|après|avant|renomme|modifie|mets)\b";
+const STARTS: &str = r"(?i)^(?:please |bitte |also |then |additionally |in addition |zusätzlich |außerdem |además |en plus |por favor |s'il te plaît )*(?:change|set|switch|replace|swap|exchange|use|keep|throw|get rid|take|cut|trim|shorten|cap|lift|bump|run|push|publish|translate|summari[sz]e|filter|sort|dedupe|deduplicate|wait|pause|create|upload|forward|schedule|start|connect|ask|mail|ping|drop|extend|shift|hang|attach|lass|kürze?|begrenz|erhöhe?|senke?|reduzier|wirf|schalt|deaktivier|aktivier|verschieb|tauche?|behalt|starte|hänge?|erstell|melde|benachrichtig|warte|filter|leg|gib|mach|führe|aumenta|sube|baja|reduce|limita|renombra|desactiva|activa|crea|publica|notifica|avisa|espera|filtra|haz|dale|deja|ejecuta|pase|augmente|diminue|baisse|réduis|limite|désactive|active|crée|publie|préviens|attends|filtre|donne|exécute|lance|garde|add|give|remove|delete|drop|rename|move|let|make|send|post|write|notify|increase|decrease|raise|lower|reduce|limit|turn|enable|disable|retry|insert|append|log|save|store|after|before|when|if|only|instead|in batches|in stapeln|en lotes|par lots|update|alert|tell|put|skip|run|ändere|änder|setz|ersetz|tausch|füge?|ergänz|entfern|lösch|benenn|nimm|verwend|nutze|schick|sende|schreib|speicher|wenn|nach|vor|cambia|pon|reemplaza|sustituye|añade|agrega|quita|elimina|usa|envía|manda|guarda|si|cuando|después|antes|remplace|ajoute|supprime|enlève|utilise|envoie|écris|enregistre|quand|après|avant|renomme|modifie|mets)\b";
 
 /// Clauses of a sentence. "A and B" is cut only where B starts a change of its own.
 fn clauses(sentence: &str) -> Vec<String> {
@@ -122,10 +133,20 @@ fn clauses(sentence: &str) -> Vec<String> {
         // "after the agent has answered, write …" is one clause
         let opening = has(
             r"(?i)^(?:after|before|when|if|once|nach|bevor|wenn|sobald|después|antes|cuando|si|après|avant|quand)\b",
-            head,
+            head.rsplit("; ").next().unwrap_or(head),
         ) && found.as_str().starts_with(',')
             && !has(r"\b(?:and|und|y|et)\b", found.as_str());
-        if quoted || opening || !rx(STARTS).is_match(tail) {
+        // "…; if it still fails, tell #ops" goes on about the same step
+        let goes_on = has(
+            r"^(?:and |und |y |et )?(?:if|when|wenn|falls|si|cuando|quand)\s+(?:it|they|that|es|er|sie|das|ça|cela)?\s*(?:still|then|again|auch dann|immer noch|trotzdem|aún|todavía|encore|toujours|all|alle)\b",
+            tail,
+        );
+        // somebody or something else is told what it should do
+        let own_subject = has(
+            r"^\S+(?:\s+\S+){0,3}?\s+(?:should|must|shall|gets?|has to|have to|soll(?:en)?|muss|müssen|bekommt|bekommen|erhält|debe|deben|doit|doivent)\b",
+            tail,
+        ) && !has(r"^(?:which|that|who|it|they|der|die|das|que|qui)\b", tail);
+        if quoted || opening || goes_on || !(rx(STARTS).is_match(tail) || own_subject) {
             continue;
         }
         out.push(head.trim().to_owned());

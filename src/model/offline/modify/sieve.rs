@@ -1,9 +1,9 @@
 //! Filters, limits and pauses that go before or after a named node: "before the limit only items whose title contains X may pass".
 
-use super::insert::read_condition;
+use super::branch::read_condition;
 use super::mention;
 use crate::model::offline::compile::existing::Patch;
-use crate::model::offline::lexicon::{has, rx};
+use crate::model::offline::lexicon::rx;
 use crate::model::offline::plan::{Cond, Does, Step};
 
 const BEFORE: &str = r"(?:before|ahead of|in front of|bevor|vor|antes de(?:l)?|avant)";
@@ -39,7 +39,7 @@ pub(super) fn pass(patch: &mut Patch<'_>, clause: &str, _kept: &[String]) -> boo
 
 /// The condition, and whether what meets it passes (or is dropped).
 fn condition(clause: &str) -> Option<(bool, Cond)> {
-    let things = r"(?:the\s+|die\s+|los\s+|las\s+|les\s+|de[rn]\s+)?(?:items?|entries|rows?|records?|posts?|articles?|ones|those|elements?|messages?|mails?|e-?mails?|tickets?|orders?|leads?|contacts?|events?|einträge|elemente|zeilen|datensätze|artikel|nachrichten|bestellungen|elementos|filas|registros|pedidos|éléments|lignes|commandes)?";
+    let things = r"(?:the\s+|all\s+|any\s+|every\s+|die\s+|alle\s+|los\s+|las\s+|les\s+|de[rn]\s+)*(?:[\p{L}-]+)?";
     let which = r"(?:whose|where|with|that have|that has|having|if|when|which have|deren|dessen|mit|bei denen|wo|wenn|cuy[oa]s?|con|donde|cuando|si|dont|avec|où|that|which|die|que|qui)";
     let lets = r"(?:\s*,?\s*(?:may|can|should|must|are allowed to|dürfen|sollen|können|deben|pueden|doivent|peuvent)?\s*(?:pass(?:ieren)?|pass through|go through|go on|continue|get through|durch|weiter(?:gehen|laufen)?|durchgehen|pasar|seguir|passer|continuer)\b)?";
     let shapes = [
@@ -57,7 +57,7 @@ fn condition(clause: &str) -> Option<(bool, Cond)> {
         ),
         (
             format!(
-                r"\b(?:drop|skip|discard|ignore|filter out|throw away|verwirf|überspring\w*|ignorier\w*|descarta\w*|ignora\w*|ignore\w*|écarte\w*)\s+{things}\s*\b({which})\s+(.+?)(?:\s+{BEFORE}\s.+|\s+{AFTER}\s.+)?$"
+                r"\b(?:drop|skip|discard|ignore|remove|delete|filter out|throw away|verwirf|überspring\w*|ignorier\w*|descarta\w*|ignora\w*|ignore\w*|écarte\w*)\s+{things}\s*\b({which})\s+(.+?)(?:\s+{BEFORE}\s.+|\s+{AFTER}\s.+)?$"
             ),
             false,
         ),
@@ -91,8 +91,8 @@ fn place(patch: &Patch<'_>, clause: &str) -> Option<(String, bool)> {
             }
         }
     }
-    has(r"^\W*(?:and\s+)?(?:only|nur|solo|seulement)\b", clause).then_some(())?;
-    None
+    let first = super::hold::first_acting(patch, "", &[])?;
+    Some((first, true))
 }
 
 fn flows_into(patch: &Patch<'_>, name: &str) -> bool {

@@ -53,6 +53,17 @@ fn swap(clause: &str) -> Option<Swap> {
             r"(?i)\b(?:instead of|statt|anstatt|en lugar de|en vez de|au lieu de)\s+(?:the |dem |der |den )?({TOKEN}),?\s+(?:use|take|to|nimm|nutze|verwende|usa|utilise)?\s*({TOKEN})"
         ),
     ];
+    // "fetch https://… instead"
+    if let Some(c) = rx(&format!(
+        r"(?i)({TOKEN})\s+(?:instead|stattdessen|en su lugar|à la place)\W*$"
+    ))
+    .captures(clause)
+    {
+        return Some(Swap {
+            old: None,
+            new: unquote(c.get(1)?.as_str()),
+        });
+    }
     for pattern in &old_to_new {
         if let Some(c) = rx(pattern).captures(clause) {
             let (old, new) = (c.get(1)?.as_str(), c.get(2)?.as_str());
@@ -102,17 +113,8 @@ pub(super) fn rename(workflow: &Workflow, clause: &str, ops: &mut Vec<EditOp>) -
     }
 }
 
-/// Changes a value; true when something changed.
-pub(super) fn apply(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
-    switched(patch, clause, kept)
-        || timed(patch, clause, kept)
-        || waited(patch, clause, kept)
-        || limited(patch, clause, kept)
-        || exchanged(patch, clause, kept)
-        || set(patch, clause, kept)
-}
-
-fn switched(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+/// On and off.
+pub(super) fn switched(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     let off = has(
         r"^\W*(?:please\s+)?(?:disable|deactivate|turn off|switch off|mute|deaktiviere|schalte? .* (?:ab|aus)|desactiva|désactive)\b",
         clause,
@@ -134,7 +136,14 @@ fn switched(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
 }
 
 /// A new time for the schedule.
-fn timed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+pub(super) fn timed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+    // what stands in quotes is a text, whatever it speaks of
+    let clause =
+        rx(r#"'[^']*'|"[^"]*"|`[^`]*`|“[^”]*”|„[^“”]*[“”]|«[^»]*»"#).replace_all(clause, " ");
+    let clause = clause.as_ref();
+    if rx(LABELLED).is_match(clause) {
+        return false;
+    }
     let about_time = has(
         r"\b(?:schedule|run|runs|start|starts|trigger|fire|cron|time|zeitplan|läuft|laufen|starte\w*|ausführ\w*|uhrzeit|horario|ejecut\w*|programación|hora|exécut\w*|planifi\w*|lance\w*|every|each|daily|weekly|hourly|jed\w+|täglich|cada|chaque|tous les|at \d)\b",
         clause,
@@ -305,7 +314,7 @@ fn each_time(clause: &str, chosen: &when::Timed) -> Vec<ScheduleRule> {
 }
 
 /// "Cut it to 3 items", "only the first 5": the node that limits.
-fn limited(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+pub(super) fn limited(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     let about = r"\b(?:cut|trim|shorten|cap|reduce|limit\w*|keep|take|show|at most|no more than|only|just|top|first|kürz\w*|begrenz\w*|höchstens|maximal|nur|limita\w*|como máximo|solo|sólo|máximo|limite\w*|au plus|au maximum|seulement)\b";
     let things = r"(?:items?|entries|rows?|records?|posts?|articles?|results?|headlines?|ones|elements?|einträge|elemente|zeilen|artikel|ergebnisse|meldungen|elementos|filas|registros|artículos|resultados|entradas|noticias|éléments|lignes|résultats|entrées)";
     if !has(about, clause)
@@ -354,7 +363,7 @@ fn limited(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
 }
 
 /// A new length of a wait.
-fn waited(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+pub(super) fn waited(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     if !has(
         r"\b(?:wait\w*|pause|delay|warte\w*|espera|attend\w*|attente)\b",
         clause,
@@ -421,7 +430,7 @@ fn leaves(value: &Value, at: &str, find: &str, out: &mut Vec<(String, bool)>) {
 }
 
 /// The old value is named: it is replaced where it stands.
-fn exchanged(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+pub(super) fn exchanged(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     let Some(Swap {
         old: Some(old),
         new,
@@ -476,7 +485,7 @@ fn exchanged(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
                         let hash = s.starts_with('#') && !new.starts_with('#');
                         Value::String(if hash { format!("#{new}") } else { new.clone() })
                     }
-                    Value::String(s) => Value::String(s.replace(&old, &new)),
+                    Value::String(s) => Value::String(exchange(s, &old, &new)),
                     _ => new
                         .parse::<f64>()
                         .map_or_else(|_| Value::String(new.clone()), crate::n8n::workflow::number),
@@ -497,6 +506,59 @@ fn exchanged(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
         });
     }
     true
+}
+
+const LABELLED: &str = r"^\W*(?:(?:the|a|new|neuer?s?|der|die|das|nuev[oa]|el|la|le|nouve(?:l|lle|au))\s+)*([\p{L} -]{2,40}?)\s*:\s+(.+)$";
+
+/// The parameters of a message that words like "the text of the mail" mean; none when the words mean more than a part.
+pub(super) fn message_part(piece: &str) -> Option<&'static [&'static str]> {
+    const PARTS: &[(&str, &[&str])] = &[
+        (r"\b(?:subject|betreff|asunto|objet)\b", &["subject"]),
+        (
+            r"\b(?:text|wording|body|content|wortlaut|inhalt|texto|contenido|texte|contenu)\b",
+            &["text", "message", "html", "content", "bodyContent"],
+        ),
+        (
+            r"\b(?:recipients?|empfänger|destinatarios?|destinataires?)\b",
+            &["sendTo", "toEmail", "toRecipients"],
+        ),
+        (
+            r"\b(?:channel|kanal|canal)\b",
+            &["channelId", "channel", "chatId"],
+        ),
+    ];
+    PARTS
+        .iter()
+        .find(|(pattern, _)| has(pattern, piece))
+        .map(|(_, slots)| *slots)
+}
+
+/// "New subject: Weekly revenue": a label, a colon, and the value to the end of the clause.
+pub(super) fn labelled(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+    let Some(c) = rx(LABELLED).captures(clause) else {
+        return false;
+    };
+    let (label, new) = (
+        c.get(1).map_or("", |m| m.as_str()),
+        unquote(c.get(2).map_or("", |m| m.as_str())),
+    );
+    // a label says what it is, and nothing else
+    label.split_whitespace().count() < 5 && !new.is_empty() && set_to(patch, label, &new, kept)
+}
+
+/// Puts the new text in the place of the old one; where the new one is an address, the whole address that holds the old one goes.
+fn exchange(text: &str, old: &str, new: &str) -> String {
+    let whole = format!(
+        r"[\w.+-]*{}[\w.+-]*@[\w-]+(?:\.[\w-]+)+|[\w.+-]+@[\w.-]*{}[\w.-]*",
+        regex::escape(old),
+        regex::escape(old)
+    );
+    if new.contains('@') && !old.contains('@') && rx(&whole).is_match(text) {
+        return rx(&whole)
+            .replace_all(text, regex::NoExpand(new))
+            .into_owned();
+    }
+    text.replace(old, new)
 }
 
 /// Words for what is set, and the parameters that hold it.
@@ -588,11 +650,15 @@ const SLOTS: &[(&str, &[&str])] = &[
 ];
 
 /// A new value for something that is named by what it is.
-fn set(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+pub(super) fn set(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     let Some(swap) = swap(clause).or_else(|| number_at_end(clause)) else {
         return false;
     };
-    let new = swap.new;
+    set_to(patch, clause, &swap.new, kept)
+}
+
+/// Puts a value where what the words name is kept.
+fn set_to(patch: &mut Patch<'_>, clause: &str, new: &str, kept: &[String]) -> bool {
     let meant = mention::one(patch.workflow(), clause, kept);
     for (pattern, slots) in SLOTS {
         if !has(pattern, clause) {
@@ -607,7 +673,9 @@ fn set(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
                 continue;
             };
             for slot in *slots {
-                let there = lookup(params, slot).is_some();
+                // a model takes a temperature whether or not one is written
+                let model = node.node_type().contains(".lmChat") && *slot == "options.temperature";
+                let there = lookup(params, slot).is_some() || model;
                 if there {
                     candidates.push((node.name().to_owned(), slot));
                     break;
@@ -629,9 +697,9 @@ fn set(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
             continue;
         }
         if *slots == ["conditions"] {
-            return set_condition(patch, &chosen.0, &new);
+            return set_condition(patch, &chosen.0, new);
         }
-        return put(patch, &chosen.0, chosen.1, &new);
+        return put(patch, &chosen.0, chosen.1, new);
     }
     false
 }
@@ -714,6 +782,12 @@ fn put(patch: &mut Patch<'_>, name: &str, slot: &str, new: &str) -> bool {
                 Err(_) => return false,
             },
             Value::Array(_) => json!([new]),
+            Value::Null if matches!(last, "temperature" | "timeout") => {
+                match new.replace(',', ".").parse::<f64>() {
+                    Ok(n) => crate::n8n::workflow::number(n),
+                    Err(_) => return false,
+                }
+            }
             _ => json!(new),
         };
         if place::is_expression(&before) && last == "text" && !new.contains(' ') {

@@ -580,9 +580,15 @@ fn told(t: &str) -> Option<Vec<String>> {
     let parts: Vec<String> = list(what).iter().map(|p| clean_field(p)).collect();
     let generic = r"\b(?:team|teams|everyone|everybody|people|channel|kollegen|equipo|équipe|colleagues|message|messages|notification|summary|digest|list|lists|result|results|report|file|it|them|everything|all|one|reminder|alert|mail|email|e-mail|update|text message|note|info\w*|details|data|answer|draft|copy|overview|table|nachricht|zusammenfassung|übersicht|liste|bericht|ergebnis\w*|mensaje|resumen|lista|informe|aviso|correo|résumé|liste|rapport|message|récapitulatif|body|new|daily|weekly|html|csv|pdf|excel|attachment|invoice|welcome|thank\w*|line|if|when|that|who|which|is|are|to|on|of)\b";
     (!parts.is_empty()
-        && parts
-            .iter()
-            .all(|p| !p.is_empty() && p.split_whitespace().count() <= 3 && !has(generic, p)))
+        && parts.iter().all(|p| {
+            !p.is_empty()
+                && p.split_whitespace().count() <= 3
+                && !has(generic, p)
+                && !has(
+                    r"^(?:me|us|you|him|her|mir|uns|dir|ihm|ihr|nos|nous|vous|moi)$",
+                    p,
+                )
+        }))
     .then_some(parts)
 }
 

@@ -238,6 +238,7 @@ impl Gaps<'_> {
             required: self.required,
             schema: json!({"type": "string", "minLength": 1}),
             approves: None,
+            proposal: None,
         });
     }
 

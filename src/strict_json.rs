@@ -1,5 +1,5 @@
-//! Reads a model's arguments without mercy: one JSON object, no key twice, no deep nesting, no endless text.
-//! Parsers differ on what a duplicate key means, so a call that has one is refused before anybody reads it.
+//! Reads JSON from outside (a model's arguments, a server's message) without mercy: no key twice, no deep nesting, no number
+//! that would be rounded. Parsers differ on what such a text means, so it is refused before anybody reads it. Pure.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
@@ -19,19 +19,67 @@ pub fn object(text: &str) -> Result<Map<String, Value>, String> {
     if text.trim().is_empty() {
         return Ok(Map::new());
     }
+    match value(text, MAX_DEPTH) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err("the arguments must be one JSON object".to_owned()),
+        Err(why) => Err(format!("the arguments are not acceptable JSON: {why}")),
+    }
+}
+
+/// One JSON value, nested at most `max_depth` levels deep (at most 128). The caller has bounded the text's length.
+pub fn value(text: &str, max_depth: u32) -> Result<Value, String> {
+    if let Some(number) = rounded_integer(text) {
+        let shown: String = number.chars().take(24).collect();
+        return Err(format!(
+            "the number {shown} has more digits than can be kept"
+        ));
+    }
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Strict { depth: 0 }
+    let strict = Strict {
+        depth: 0,
+        max: max_depth,
+    };
+    strict
         .deserialize(&mut reader)
         .and_then(|value| reader.end().map(|()| value))
-        .map_err(|e| format!("the arguments are not acceptable JSON: {e}"))?;
-    match value {
-        Value::Object(map) => Ok(map),
-        _ => Err("the arguments must be one JSON object".to_owned()),
+        .map_err(|e| e.to_string())
+}
+
+/// The first integer that neither 64-bit type holds: it would silently become the nearest float.
+fn rounded_integer(text: &str) -> Option<&str> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    let mut in_text = false;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\\' if in_text => at += 1,
+            b'"' => in_text = !in_text,
+            b'-' | b'0'..=b'9' if !in_text => {
+                let rest = text.get(at..)?;
+                let end = rest
+                    .find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E'))
+                    .unwrap_or(rest.len());
+                let number = rest.get(..end)?;
+                let whole = !number.contains(['.', 'e', 'E']);
+                if whole
+                    && number.len() > 18
+                    && number.parse::<i64>().is_err()
+                    && number.parse::<u64>().is_err()
+                {
+                    return Some(number);
+                }
+                at += end.max(1) - 1;
+            }
+            _ => {}
+        }
+        at += 1;
     }
+    None
 }
 
 struct Strict {
     depth: u32,
+    max: u32,
 }
 
 impl<'de> DeserializeSeed<'de> for Strict {
@@ -43,13 +91,15 @@ impl<'de> DeserializeSeed<'de> for Strict {
 
 impl Strict {
     fn below<E: Error>(&self) -> Result<Strict, E> {
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= self.max {
             return Err(E::custom(format!(
-                "it is nested more than {MAX_DEPTH} levels deep"
+                "it is nested more than {} levels deep",
+                self.max
             )));
         }
         Ok(Strict {
             depth: self.depth + 1,
+            max: self.max,
         })
     }
 }
@@ -127,11 +177,27 @@ mod tests {
             r#""text""#,
             r#"{"a":NaN}"#,
             r#"{"a":1e400}"#,
+            r#"{"a":-1e400}"#,
+            r#"{"a":Infinity}"#,
+            r#"{"a":18446744073709551617}"#,
+            r#"{"a":[-9223372036854775809]}"#,
             "{'a':1}",
             "{\"a\":1,}",
         ] {
             assert!(object(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn numbers_that_can_be_kept_are_kept() {
+        let text = r#"[18446744073709551615,-9223372036854775808,-0,1.5e3,"18446744073709551617"]"#;
+        let read = value(text, 2).unwrap();
+        assert_eq!(read[0], json!(u64::MAX));
+        assert_eq!(read[1], json!(i64::MIN));
+        assert_eq!(read[3], json!(1500.0));
+        assert_eq!(read[4], json!("18446744073709551617"));
+        assert_eq!(read[2].as_f64(), Some(0.0));
+        assert_eq!(value(r#"{"a\\":1}"#, 2), Ok(json!({"a\\": 1})));
     }
 
     #[test]

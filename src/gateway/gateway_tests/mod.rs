@@ -1,0 +1,35 @@
+//! The whole gateway over the embedded backend, story by story.
+
+mod approvals;
+mod permission;
+mod reading;
+mod settling;
+mod writing;
+
+use super::fixture::{Bench, chain, set, two_nodes};
+use super::*;
+use crate::model::{ToolCall, ToolStatus};
+use crate::policy::Decision;
+use crate::store::event::{AnsweredBy, MutationExpectation};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+const POLICY: &str = "
+roles:
+  writer: [list-workflows, get-workflow, create-workflow, update-workflow, autofix-workflow, rollback-workflow, delete-workflow, validate-draft, node-schema]
+  checker: [get-workflow, validate-final, activate-workflow, trigger-workflow, read-executions, read-versions]
+  reader: [search-nodes, search-templates, read-skills, read-learnings, write-learnings]
+rules:
+  - id: going-live
+    effect: ask
+    tools: [activate_workflow, trigger_workflow]
+    reason: it would act on real accounts
+    match: [{role: checker, tool: trigger_workflow, args: {}}]
+    not_match: [{role: checker, tool: deactivate_workflow, args: {}}]
+limits: {max_tool_calls: 40, max_identical_calls: 3}
+";
+
+fn bench() -> Bench {
+    Bench::embedded(Policy::load(POLICY, "policy.yaml").unwrap())
+}

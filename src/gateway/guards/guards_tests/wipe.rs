@@ -1,0 +1,259 @@
+//! What counts as lost, and when it is too much.
+
+use super::*;
+
+#[test]
+fn losing_more_than_half_is_asked_however_it_is_done() {
+    let base = chain(4);
+    let each = |op: &str, ids: &[usize]| -> Value {
+        ids.iter()
+            .map(|i| json!({"op": op, "node": format!("id-{i}")}))
+            .collect()
+    };
+    let cut: Value = (0..3)
+        .map(|i| json!({"op": "disconnect", "from": format!("id-{i}"), "to": format!("id-{}", i + 1)}))
+        .collect();
+    let emptied: Value = (0..3)
+        .map(|i| json!({"op": "replace_parameters", "node": format!("id-{i}"), "parameters": {}}))
+        .collect();
+    let replaced: Value = (0..4)
+        .flat_map(|i| {
+            [
+                json!({"op": "remove_node", "node": format!("id-{i}")}),
+                add(&format!("Node {i}")),
+            ]
+        })
+        .collect();
+    for (list, lost) in [
+        // the last one hangs on nothing then
+        (each("remove_node", &[0, 1, 2]), 4),
+        // every second one, so that nothing is connected any more
+        (each("remove_node", &[1, 2]), 4),
+        (each("remove_node", &[0, 1, 2, 3]), 4),
+        (each("disable_node", &[0, 1, 2]), 3),
+        (cut, 4),
+        (emptied, 3),
+        (replaced, 4),
+        (
+            json!([{"op": "remove_node", "node": "id-3"}, {"op": "disable_node", "node": "id-0"}, {"op": "replace_parameters", "node": "id-1", "parameters": {}}]),
+            3,
+        ),
+    ] {
+        let after = edited(&base, list.clone());
+        assert_eq!(loss(&base, &after, ANY).lost.len(), lost, "{list}");
+        assert!(
+            matches!(wipe(&base, &after, ANY), Decision::Ask { .. }),
+            "{list}"
+        );
+    }
+    for list in [
+        each("remove_node", &[0, 1]),
+        each("disable_node", &[2, 3]),
+        json!([add("A"), add("B"), add("C"), add("D"), add("E")]),
+        json!([]),
+    ] {
+        let after = edited(&base, list.clone());
+        assert_eq!(wipe(&base, &after, ANY), allow(WIPE), "{list}");
+    }
+    let mut emptied = base.clone();
+    emptied.nodes.clear();
+    assert_eq!(
+        reason(&wipe(&base, &emptied, ANY)),
+        "this run would lose 4 of the 4 nodes it started from: Node 0, Node 1, Node 2, Node 3"
+    );
+}
+
+/// An agent with a model and a memory: `Chat` → `Agent`, the sub-nodes on the agent.
+fn agent(subs: &[(&str, &str, bool)]) -> Workflow {
+    let mut workflow = Workflow::empty("Agent");
+    for name in ["Chat", "Agent"]
+        .into_iter()
+        .chain(subs.iter().map(|s| s.0))
+    {
+        let id = NodeId(format!("id-{name}"));
+        workflow
+            .nodes
+            .push(Node::new(id, name, "test.any", 1.0, Map::new()));
+    }
+    workflow.connect("Chat", "main", 0, "Agent", 0);
+    for (name, kind, enabled) in subs {
+        workflow.connect(name, kind, 0, "Agent", 0);
+        if !enabled {
+            workflow = edited(
+                &workflow,
+                json!([{"op": "disable_node", "node": format!("id-{name}")}]),
+            );
+        }
+    }
+    workflow
+}
+
+#[test]
+fn a_sub_node_whose_place_is_taken_is_exchanged_and_not_lost() {
+    const MODEL: &str = "ai_languageModel";
+    const MEMORY: &str = "ai_memory";
+    let base = agent(&[("GPT", MODEL, true), ("Buffer", MEMORY, true)]);
+    let lost = |subs: &[(&str, &str, bool)]| loss(&base, &agent(subs), ANY).lost;
+    assert_eq!(
+        lost(&[("Claude", MODEL, true), ("Redis", MEMORY, true)]),
+        [""; 0]
+    );
+    assert_eq!(
+        lost(&[("Claude", MODEL, true)]),
+        ["Buffer"],
+        "one for one, by kind"
+    );
+    assert_eq!(
+        lost(&[("Claude", MODEL, false), ("Buffer", MEMORY, true)]),
+        ["GPT"],
+        "a disabled heir serves nobody"
+    );
+    assert_eq!(
+        lost(&[("Claude", "ai_tool", true), ("Buffer", MEMORY, true)]),
+        ["GPT"],
+        "another kind of place"
+    );
+    // With its parent gone, a sub-node has no place that somebody could take.
+    let gone = edited(
+        &agent(&[("Claude", MODEL, true), ("Redis", MEMORY, true)]),
+        json!([{"op": "remove_node", "node": "id-Agent"}]),
+    );
+    assert_eq!(
+        loss(&base, &gone, ANY).lost,
+        ["Chat", "Agent", "GPT", "Buffer"]
+    );
+}
+
+#[test]
+fn sticky_notes_neither_save_nor_count() {
+    let mut base = chain(2);
+    for i in 0..6 {
+        base.nodes.push(Node::new(
+            NodeId(format!("note-{i}")),
+            format!("Note {i}"),
+            "n8n-nodes-base.stickyNote",
+            1.0,
+            Map::new(),
+        ));
+    }
+    let mut after = base.clone();
+    after.nodes.retain(|n| n.id().0.starts_with("note"));
+    assert_eq!(loss(&base, &after, ANY).total, 2);
+    assert!(matches!(wipe(&base, &after, ANY), Decision::Ask { .. }));
+    let mut after = base.clone();
+    after.nodes.retain(|n| n.id().0.starts_with("id"));
+    assert_eq!(wipe(&base, &after, ANY), allow(WIPE));
+}
+
+#[test]
+fn what_is_cut_off_is_lost_though_it_still_hangs_on_something() {
+    let base = chain(10);
+    let cut = |from: usize| json!({"op": "disconnect", "from": format!("id-{from}"), "to": format!("id-{}", from + 1)});
+    let lost =
+        |list: Value, starts: Starts<'_>| loss(&base, &edited(&base, list), starts).lost.len();
+    // One connection cut at the front: nine nodes never run again.
+    assert_eq!(
+        lost(json!([cut(0)]), ANY),
+        10,
+        "the first one hangs on nothing"
+    );
+    assert_eq!(lost(json!([cut(1)]), ANY), 8);
+    // Pairs that still hang together.
+    assert_eq!(lost(json!([cut(1), cut(3), cut(5), cut(7)]), ANY), 8);
+    // A connection that moves over a new node cuts nothing.
+    let over = json!([add("New"), {"op": "rewire", "from": "id-0", "to": "id-1", "new_to": "New"}, {"op": "connect", "from": "New", "to": "id-1"}]);
+    assert_eq!(lost(over, &|_| false), 0);
+    // Another start in place of the old one; but only what can be a start is one.
+    let other = json!([add("Start"), {"op": "remove_node", "node": "id-0"}, {"op": "connect", "from": "Start", "to": "id-1"}]);
+    assert_eq!(lost(other.clone(), ANY), 1);
+    assert_eq!(lost(other, &|_| false), 10);
+    let dummy = json!([cut(0), add("Dummy"), {"op": "connect", "from": "Dummy", "to": "id-1"}, {"op": "connect", "from": "Dummy", "to": "id-0"}]);
+    assert_eq!(lost(dummy, &|_| false), 10);
+    // What follows a node that is gone is not counted with it: the node counts itself.
+    assert_eq!(lost(json!([{"op": "remove_node", "node": "id-0"}]), ANY), 1);
+    // Hung on a circle of their own.
+    let circle = json!([cut(1), {"op": "connect", "from": "id-9", "to": "id-2"}]);
+    assert_eq!(lost(circle, ANY), 8);
+}
+
+#[test]
+fn a_sub_node_runs_when_its_parent_does() {
+    let base = agent(&[
+        ("GPT", "ai_languageModel", true),
+        ("Buffer", "ai_memory", true),
+    ]);
+    let cut = edited(
+        &base,
+        json!([{"op": "disconnect", "from": "id-Chat", "to": "id-Agent"}]),
+    );
+    assert_eq!(
+        loss(&base, &cut, ANY).lost,
+        ["Chat", "Agent", "GPT", "Buffer"]
+    );
+}
+
+#[test]
+fn a_node_whose_parameters_are_all_others_is_emptied() {
+    let base = chain(4);
+    let replaced = |parameters: Value| -> Value {
+        (0..3).map(|i| json!({"op": "replace_parameters", "node": format!("id-{i}"), "parameters": parameters})).collect()
+    };
+    for (parameters, lost) in [
+        (json!({}), 3),
+        (json!({"y": 1}), 3),
+        (json!({"x": "new", "y": 1}), 0),
+    ] {
+        assert_eq!(
+            loss(&base, &edited(&base, replaced(parameters)), ANY)
+                .lost
+                .len(),
+            lost
+        );
+    }
+}
+
+#[test]
+fn made_again_under_its_old_id_a_node_counts_as_what_it_is_now() {
+    let base = chain(4);
+    let again = |node_type: &str, parameters: Value| -> Value {
+        (0..4)
+            .flat_map(|i| {
+                [
+                    json!({"op": "remove_node", "node": format!("id-{i}")}),
+                    json!({"op": "add_node", "node": {"id": format!("id-{i}"), "name": format!("Node {i}"), "type": node_type, "parameters": parameters}}),
+                ]
+            })
+            .collect()
+    };
+    // All connections are gone with the nodes.
+    assert_eq!(
+        loss(
+            &base,
+            &edited(&base, again("n8n-nodes-base.noOp", json!({"x": 1}))),
+            ANY
+        )
+        .lost
+        .len(),
+        4
+    );
+    let mut list = again("n8n-nodes-base.set", json!({"x": 1}));
+    let connect = (0..3).map(
+        |i| json!({"op": "connect", "from": format!("id-{i}"), "to": format!("id-{}", i + 1)}),
+    );
+    list.as_array_mut().unwrap().extend(connect);
+    assert_eq!(
+        loss(&base, &edited(&base, list.clone()), ANY).lost.len(),
+        4,
+        "another type"
+    );
+    for op in list.as_array_mut().unwrap() {
+        if op["op"] == "add_node" {
+            op["node"]["type"] = json!("n8n-nodes-base.noOp");
+        }
+    }
+    assert_eq!(
+        loss(&base, &edited(&base, list), ANY).lost,
+        Vec::<String>::new(),
+        "an edit in place, in other words"
+    );
+}

@@ -1,0 +1,224 @@
+//! The MCP sessions of an HTTP server: opened by `initialize`, named by an id that nobody can guess, ended by their client, by
+//! silence, or with the server. Each is one rmcp service that is fed message by message.
+
+use super::pending::{NotTaken, Pending, answered};
+use super::{Hosts, Session};
+use rmcp::RoleServer;
+use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::service::serve_server;
+use rmcp::transport::Transport;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+/// Requests of one session that have no answer yet.
+const MAX_PENDING: usize = 16;
+
+/// What waits for a request's answer: the text of it, or None when the request was cancelled.
+type Answers = Pending<oneshot::Sender<Option<String>>>;
+
+pub(super) struct Sessions {
+    hosts: Arc<dyn Hosts>,
+    max: usize,
+    idle: Duration,
+    open: Mutex<HashMap<String, Entry>>,
+}
+
+struct Entry {
+    inbox: mpsc::Sender<ClientJsonRpcMessage>,
+    answers: Arc<Answers>,
+    last_used: Instant,
+    task: JoinHandle<()>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NotAsked {
+    /// As many sessions as there may be, all in use.
+    TooMany,
+    /// There is no such session (any more).
+    Gone,
+    /// The client took the request back: it wants no answer.
+    Cancelled,
+    NotTaken(NotTaken),
+}
+
+impl Sessions {
+    pub fn new(hosts: Arc<dyn Hosts>, max: usize, idle: Duration) -> Self {
+        Sessions {
+            hosts,
+            max,
+            idle,
+            open: Mutex::new(HashMap::new()),
+        }
+    }
+
+    /// A holder that panicked left the map whole: each change of it is one insert or one remove.
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens a session with its `initialize`; the session's id, and the answer.
+    pub async fn open(
+        &self,
+        id: &RequestId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<(String, String), NotAsked> {
+        // 122 random bits; without the token it opens nothing anyway.
+        let name = uuid::Uuid::new_v4().simple().to_string();
+        {
+            let mut open = self.lock();
+            let idle = self.idle;
+            open.retain(|_, entry| entry.last_used.elapsed() < idle || !entry.answers.is_empty());
+            if open.len() >= self.max {
+                return Err(NotAsked::TooMany);
+            }
+            open.insert(name.clone(), self.entry());
+        }
+        let answer = self.ask(&name, id, message).await;
+        match answer {
+            // The one session that a refused `initialize` opened is none.
+            Ok(text) if text.contains("\"error\"") && is_error(&text) => {
+                self.close(&name).await;
+                Ok((String::new(), text))
+            }
+            Ok(text) => Ok((name, text)),
+            Err(why) => {
+                self.close(&name).await;
+                Err(why)
+            }
+        }
+    }
+
+    fn entry(&self) -> Entry {
+        let (inbox, messages) = mpsc::channel(MAX_PENDING);
+        let answers = Arc::new(Answers::new(MAX_PENDING));
+        let host = Arc::new(OnceLock::new());
+        let session = Session {
+            hosts: Arc::clone(&self.hosts),
+            transport: "http",
+            host: Arc::clone(&host),
+        };
+        let transport = Messages {
+            messages,
+            answers: Arc::clone(&answers),
+        };
+        let task = tokio::spawn(async move {
+            if let Ok(running) = serve_server(session, transport).await {
+                // However it ended: the session is over.
+                let _ = running.waiting().await;
+            }
+            if let Some(host) = host.get() {
+                host.close().await;
+            }
+        });
+        Entry {
+            inbox,
+            answers,
+            last_used: Instant::now(),
+            task,
+        }
+    }
+
+    /// Asks, and waits for the answer's text.
+    pub async fn ask(
+        &self,
+        name: &str,
+        id: &RequestId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<String, NotAsked> {
+        let (inbox, answer) = {
+            let mut open = self.lock();
+            let entry = open.get_mut(name).ok_or(NotAsked::Gone)?;
+            entry.last_used = Instant::now();
+            let (sender, answer) = oneshot::channel();
+            entry.answers.add(id, sender).map_err(NotAsked::NotTaken)?;
+            (entry.inbox.clone(), answer)
+        };
+        inbox.send(message).await.map_err(|_| NotAsked::Gone)?;
+        drop(inbox);
+        match answer.await {
+            Ok(Some(text)) => Ok(text),
+            Ok(None) => Err(NotAsked::Cancelled),
+            Err(_) => Err(NotAsked::Gone),
+        }
+    }
+
+    pub async fn tell(
+        &self,
+        name: &str,
+        cancels: Option<&RequestId>,
+        message: ClientJsonRpcMessage,
+    ) -> Result<(), NotAsked> {
+        let inbox = {
+            let mut open = self.lock();
+            let entry = open.get_mut(name).ok_or(NotAsked::Gone)?;
+            entry.last_used = Instant::now();
+            // rmcp drops the answer of a cancelled request; who waits for it is let go here.
+            if let Some(waits) = cancels.and_then(|id| entry.answers.remove(id)) {
+                let _ = waits.send(None);
+            }
+            entry.inbox.clone()
+        };
+        inbox.send(message).await.map_err(|_| NotAsked::Gone)
+    }
+
+    /// Ends a session; returns when its last change is done and journaled.
+    pub async fn close(&self, name: &str) -> bool {
+        let Some(entry) = self.lock().remove(name) else {
+            return false;
+        };
+        end(entry).await;
+        true
+    }
+
+    pub async fn close_all(&self) {
+        let all: Vec<Entry> = self.lock().drain().map(|(_, entry)| entry).collect();
+        for entry in all {
+            end(entry).await;
+        }
+    }
+}
+
+async fn end(entry: Entry) {
+    drop(entry.inbox);
+    // A session that panicked has nothing left to finish.
+    let _ = entry.task.await;
+}
+
+fn is_error(text: &str) -> bool {
+    serde_json::from_str::<serde_json::Value>(text)
+        .is_ok_and(|message| message.get("error").is_some())
+}
+
+struct Messages {
+    messages: mpsc::Receiver<ClientJsonRpcMessage>,
+    answers: Arc<Answers>,
+}
+
+impl Transport<RoleServer> for Messages {
+    type Error = Infallible;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Infallible>> + Send + 'static {
+        let waits = answered(&message).and_then(|id| self.answers.remove(id));
+        if let (Some(waits), Ok(text)) = (waits, serde_json::to_string(&message)) {
+            // Who asked may have gone; the answer is in the journal.
+            let _ = waits.send(Some(text));
+        }
+        std::future::ready(Ok(()))
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        self.messages.recv().await
+    }
+
+    async fn close(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! A backend that can be held in the middle of a call.
+
+use agentctl::{
+    backend::{
+        Backend, BackendAbilities, BackendResult, BoxFuture, EmbeddedBackend, ExecutionHead,
+        Listing, Stored, TemplateHead, VersionHead,
+    },
+    n8n::{Workflow, WorkflowId},
+};
+use serde_json::Value;
+use tokio::sync::Notify;
+
+/// A backend that stops in the middle of listing and of creating until it is let go.
+pub struct Gated {
+    pub inner: EmbeddedBackend,
+    pub reached: Notify,
+    pub go: Notify,
+}
+
+impl Gated {
+    async fn gate(&self) {
+        self.reached.notify_one();
+        self.go.notified().await;
+    }
+}
+
+impl Backend for Gated {
+    fn name(&self) -> &str {
+        "gated"
+    }
+    fn can(&self) -> BackendAbilities {
+        self.inner.can()
+    }
+    fn list(&self) -> BoxFuture<'_, BackendResult<Listing>> {
+        Box::pin(async {
+            self.gate().await;
+            self.inner.list().await
+        })
+    }
+    fn resolve<'a>(&'a self, reference: &'a str) -> BoxFuture<'a, BackendResult<WorkflowId>> {
+        self.inner.resolve(reference)
+    }
+    fn get<'a>(&'a self, id: &'a WorkflowId) -> BoxFuture<'a, BackendResult<Stored>> {
+        self.inner.get(id)
+    }
+    fn reserve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, BackendResult<Option<WorkflowId>>> {
+        self.inner.reserve(name)
+    }
+    fn create<'a>(
+        &'a self,
+        id: Option<&'a WorkflowId>,
+        workflow: &'a Workflow,
+    ) -> BoxFuture<'a, BackendResult<Stored>> {
+        Box::pin(async move {
+            self.gate().await;
+            self.inner.create(id, workflow).await
+        })
+    }
+    fn replace<'a>(
+        &'a self,
+        id: &'a WorkflowId,
+        workflow: &'a Workflow,
+    ) -> BoxFuture<'a, BackendResult<Stored>> {
+        self.inner.replace(id, workflow)
+    }
+    fn delete<'a>(&'a self, id: &'a WorkflowId) -> BoxFuture<'a, BackendResult<()>> {
+        self.inner.delete(id)
+    }
+    fn versions<'a>(
+        &'a self,
+        id: &'a WorkflowId,
+    ) -> BoxFuture<'a, BackendResult<Vec<VersionHead>>> {
+        self.inner.versions(id)
+    }
+    fn version<'a>(
+        &'a self,
+        id: &'a WorkflowId,
+        version: &'a str,
+    ) -> BoxFuture<'a, BackendResult<Workflow>> {
+        self.inner.version(id, version)
+    }
+    fn set_active<'a>(
+        &'a self,
+        id: &'a WorkflowId,
+        active: bool,
+    ) -> BoxFuture<'a, BackendResult<Stored>> {
+        self.inner.set_active(id, active)
+    }
+    fn trigger<'a>(
+        &'a self,
+        id: &'a WorkflowId,
+        payload: &'a Value,
+    ) -> BoxFuture<'a, BackendResult<ExecutionHead>> {
+        self.inner.trigger(id, payload)
+    }
+    fn executions<'a>(
+        &'a self,
+        id: Option<&'a WorkflowId>,
+        limit: usize,
+    ) -> BoxFuture<'a, BackendResult<Vec<ExecutionHead>>> {
+        self.inner.executions(id, limit)
+    }
+    fn execution<'a>(&'a self, id: &'a str) -> BoxFuture<'a, BackendResult<Value>> {
+        self.inner.execution(id)
+    }
+    fn search_templates<'a>(
+        &'a self,
+        query: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, BackendResult<Vec<TemplateHead>>> {
+        self.inner.search_templates(query, limit)
+    }
+    fn template<'a>(&'a self, id: &'a str) -> BoxFuture<'a, BackendResult<Workflow>> {
+        self.inner.template(id)
+    }
+}
