@@ -2,26 +2,24 @@
 //! theirs to do, and the next command to type.
 
 use crate::cli::progress::{plain, plain_long, shown};
-use crate::n8n::{self, Workflow};
+use crate::n8n::{self, Workflow, catalog::Catalog};
 use crate::run::RunReport;
 use crate::store::{Outcome, Proposal, Question};
 use crate::untrusted::prose;
 use console::style;
 use serde_json::Value;
 
-/// The text of `build`, `resume` and `answer`. `workflow`: the document that the run left, when there is one.
-pub fn text(report: &RunReport, workflow: Option<&Workflow>) -> String {
+/// The text of `build`, `resume` and `answer`. `workflow`: the document that the run left, when there is one,
+/// and the catalog of the project.
+pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> String {
     let mut out = String::new();
-    if let (Some(built), Some(document)) = (&report.workflow, workflow) {
+    if let (Some(built), Some((document, catalog))) = (&report.workflow, workflow) {
         out.push_str(&format!(
             "{} ({} nodes)\n\n",
             style(plain(&built.name)).bold(),
             built.node_count
         ));
-        out.push_str(&n8n::tree::tree(
-            document,
-            Some(n8n::catalog::Catalog::embedded()),
-        ));
+        out.push_str(&n8n::tree::tree(document, Some(catalog)));
         out.push('\n');
         if let Some(file) = &built.file {
             let file = plain(file);

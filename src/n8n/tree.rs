@@ -218,9 +218,9 @@ impl<'a> View<'a> {
         let names: Vec<Option<String>> = match description {
             Some(description) => description
                 .outputs_for(node.parameters().unwrap_or(&empty), &node.0)
-                .into_iter()
+                .iter()
                 .filter(|port| port.kind == "main")
-                .map(|port| port.label)
+                .map(|port| port.label.clone())
                 .collect(),
             None => match short_type(node.node_type()) {
                 "if" => vec![Some("true".into()), Some("false".into())],

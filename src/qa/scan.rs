@@ -58,7 +58,7 @@ impl<'a> Scanner<'a> {
         let mut at = at + 1;
         loop {
             let rest = self.text.as_bytes().get(at..).unwrap_or_default();
-            match rest.iter().position(|b| matches!(b, b'"' | b'\\')) {
+            match memchr::memchr2(b'"', b'\\', rest) {
                 None => return self.text.len(),
                 Some(n) if rest.get(n) == Some(&b'"') => return at + n + 1,
                 Some(n) => at += n + 2, // the escaped character too

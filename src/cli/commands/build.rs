@@ -1,11 +1,12 @@
 //! `build`, `resume`, `answer`: one activation of a run each, and its end told.
 
 use crate::cli::args::{AnswerArgs, BuildArgs, LimitOptions, ResumeArgs};
+use crate::cli::catalog_file;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session::{self, Session, Terminal, Watcher};
 use crate::cli::{ask, report};
-use crate::n8n::Workflow;
+use crate::n8n::{Workflow, catalog::Catalog};
 use crate::run::{self, Asker, LimitOverrides, Resume, RunError, RunOptions, RunReport};
 use crate::store::{Outcome, read_regular};
 use serde_json::{Map, Value, json};
@@ -204,9 +205,11 @@ fn activate(
 pub fn tell(root: &Path, report: &RunReport, out: &Output) -> Result<Exit, CliError> {
     let exit = session::exit_of(report);
     let workflow = document(root, report, out);
+    // A catalog file that broke meanwhile must not hide how the run ended.
+    let catalog = catalog_file::of(root).unwrap_or_else(|_| Catalog::embedded());
     out.answer(
         exit,
-        || report::text(report, workflow.as_ref()),
+        || report::text(report, workflow.as_ref().map(|w| (w, catalog))),
         || whole(report),
     )
 }

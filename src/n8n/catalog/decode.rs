@@ -11,7 +11,7 @@ use super::description::{
     CredentialSlot, DisplayOptions, LocatorMode, NodeDescription, NodeKind, Ports, Property,
     PropertyGroup, PropertyKind, PropertyList, PropertyOption, TriggerKind, TypeOptions,
 };
-use super::fill::Plan;
+use super::plan::Plan;
 use super::ports::Side;
 use super::variants::{hitl_properties, make_hitl_tool, make_tool, tool_properties};
 use super::wire::{
@@ -291,7 +291,7 @@ pub(super) fn property(p: Prop, filter_version: u32) -> Property {
         PropertyGroup {
             name,
             label,
-            plan: Plan::new(&values),
+            plan: Plan::new(&values, false),
             values,
         }
     };

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::fill::{Plan, Verdicts};
 use super::js_pattern;
+use super::plan::Plan;
 use super::ports::{Port, PortRule};
 
 /// Stands in for a default text that the catalog does not carry (it is not empty in n8n). Never write it into a workflow.
@@ -85,7 +85,7 @@ pub struct PropertyList {
 impl PropertyList {
     pub(super) fn new(list: Vec<Property>) -> Self {
         PropertyList {
-            plan: Arc::new(Plan::new(&list)),
+            plan: Arc::new(Plan::new(&list, true)),
             list: Arc::new(list),
         }
     }
@@ -96,9 +96,16 @@ impl PropertyList {
     pub fn checked(&self) -> impl Iterator<Item = (usize, &Property)> {
         self.plan.checked(&self.list)
     }
-    /// Remembers verdicts of their display rules on one set of values.
-    pub fn verdicts(&self) -> Verdicts<'_> {
-        self.plan.verdicts()
+    /// The parameters with a closed list of choices, here or below, with their places.
+    pub fn chosen(&self) -> impl Iterator<Item = (usize, &Property)> {
+        self.plan.chosen(&self.list)
+    }
+    /// The parameters of this name, with their places.
+    pub fn named<'p>(
+        &'p self,
+        name: &str,
+    ) -> impl Iterator<Item = (usize, &'p Property)> + use<'p> {
+        self.plan.named(&self.list, name)
     }
 }
 
@@ -288,6 +295,10 @@ impl Property {
     pub fn has_dynamic_options(&self) -> bool {
         self.type_options.dynamic_options
     }
+    /// The static list is all that there is to choose from.
+    pub fn has_closed_choices(&self) -> bool {
+        !self.options.is_empty() && !self.has_dynamic_options() && !self.allow_arbitrary_values
+    }
     pub(super) fn is_list(&self) -> bool {
         self.type_options.multiple_values == Some(true)
     }
@@ -319,6 +330,17 @@ impl PropertyGroup {
     /// As `PropertyList::checked`.
     pub fn checked(&self) -> impl Iterator<Item = (usize, &Property)> {
         self.plan.checked(&self.values)
+    }
+    /// As `PropertyList::chosen`.
+    pub fn chosen(&self) -> impl Iterator<Item = (usize, &Property)> {
+        self.plan.chosen(&self.values)
+    }
+    /// As `PropertyList::named`.
+    pub fn named<'p>(
+        &'p self,
+        name: &str,
+    ) -> impl Iterator<Item = (usize, &'p Property)> + use<'p> {
+        self.plan.named(&self.values, name)
     }
 }
 

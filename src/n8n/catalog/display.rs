@@ -3,19 +3,19 @@
 
 use std::cmp::Ordering;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::description::{Condition, DisplayOptions};
 use super::js_pattern;
-use super::path::lookup;
+use super::values::View;
 
 /// What display rules may look at.
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
     /// The values on the parameter's own level. None: n8n has no object there.
-    pub level: Option<&'a Map<String, Value>>,
+    pub level: Option<View<'a>>,
     /// The node's parameters, for rules such as `/resource`.
-    pub root: Option<&'a Map<String, Value>>,
+    pub root: Option<View<'a>>,
     pub version: f64,
     /// The node type's name ends in `Tool`.
     pub is_tool: bool,
@@ -24,18 +24,24 @@ pub struct Scope<'a> {
 impl DisplayOptions {
     /// n8n's verdict: all `show` rules match (or one of them meets an expression first), and no `hide` rule does.
     pub fn matches(&self, scope: Scope<'_>) -> bool {
-        for (name, conditions) in &self.show {
-            let actual = scope.read(name);
-            if actual.iter().any(is_expression) {
+        self.holds(|_, name| scope.read(name))
+    }
+
+    /// The same with the values from `read`, which is told a rule's number (`show` first, then `hide`) and its name.
+    pub(super) fn holds<'a>(&self, read: impl Fn(usize, &str) -> Seen<'a>) -> bool {
+        for (i, (name, conditions)) in self.show.iter().enumerate() {
+            let seen = read(i, name);
+            if seen.values().any(|value| is_expression(&value)) {
                 return true;
             }
-            if !any_matches(conditions, &actual) {
+            if !any_matches(conditions, &seen) {
                 return false;
             }
         }
-        !self.hide.iter().any(|(name, conditions)| {
-            let actual = scope.read(name);
-            !actual.is_empty() && any_matches(conditions, &actual)
+        let hide = (self.show.len()..).zip(&self.hide);
+        !hide.into_iter().any(|(i, (name, conditions))| {
+            let seen = read(i, name);
+            !seen.is_empty() && any_matches(conditions, &seen)
         })
     }
 }
@@ -49,26 +55,62 @@ enum Actual<'a> {
     Json(&'a Value),
 }
 
-impl<'a> Scope<'a> {
-    fn read(&self, name: &str) -> Vec<Actual<'a>> {
-        let value = match name {
-            "@version" => return vec![Actual::Number(self.version)],
-            "@tool" => return vec![Actual::Bool(self.is_tool)],
-            "@feature" => return Vec::new(),
-            _ => match name.strip_prefix('/') {
-                Some(path) => self.root.and_then(|r| lookup(r, path)),
-                None => self.level.and_then(|l| lookup(l, name)),
-            },
-        };
+/// The values that a rule looks at: those of a list, or the one.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'a> {
+    one: Option<Actual<'a>>,
+    list: &'a [Value],
+}
+
+impl<'a> Seen<'a> {
+    const NOTHING: Seen<'static> = Seen {
+        one: None,
+        list: &[],
+    };
+
+    fn one(value: Actual<'a>) -> Self {
+        Seen {
+            one: Some(value),
+            list: &[],
+        }
+    }
+
+    /// What stands behind a name.
+    pub(super) fn of(value: Option<&'a Value>) -> Self {
         let value = match value {
             Some(Value::Object(map)) if map.get("__rl").is_some_and(is_truthy) => map.get("value"),
             other => other,
         };
         match value {
-            None => vec![Actual::Undefined],
-            Some(Value::Array(list)) => list.iter().map(Actual::Json).collect(),
-            Some(one) => vec![Actual::Json(one)],
+            None => Seen::one(Actual::Undefined),
+            Some(Value::Array(list)) => Seen { one: None, list },
+            Some(one) => Seen::one(Actual::Json(one)),
         }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.one.is_none() && self.list.is_empty()
+    }
+
+    fn values(self) -> impl Iterator<Item = Actual<'a>> {
+        self.one
+            .into_iter()
+            .chain(self.list.iter().map(Actual::Json))
+    }
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn read(&self, name: &str) -> Seen<'a> {
+        let value = match name {
+            "@version" => return Seen::one(Actual::Number(self.version)),
+            "@tool" => return Seen::one(Actual::Bool(self.is_tool)),
+            "@feature" => return Seen::NOTHING,
+            _ => match name.strip_prefix('/') {
+                Some(path) => self.root.and_then(|r| r.at_path(path)),
+                None => self.level.and_then(|l| l.at_path(name)),
+            },
+        };
+        Seen::of(value)
     }
 }
 
@@ -85,12 +127,12 @@ fn is_expression(actual: &Actual<'_>) -> bool {
     matches!(actual, Actual::Json(Value::String(s)) if s.starts_with('='))
 }
 
-fn any_matches(conditions: &[Condition], actual: &[Actual<'_>]) -> bool {
+fn any_matches(conditions: &[Condition], seen: &Seen<'_>) -> bool {
     conditions.iter().any(|condition| match condition {
-        Condition::Is(wanted) => actual.iter().any(|a| same(*a, wanted)),
-        Condition::Not(_) if actual.is_empty() => true,
-        _ if actual.is_empty() => false,
-        condition => actual.iter().all(|a| holds(condition, *a)),
+        Condition::Is(wanted) => seen.values().any(|a| same(a, wanted)),
+        Condition::Not(_) if seen.is_empty() => true,
+        _ if seen.is_empty() => false,
+        condition => seen.values().all(|a| holds(condition, a)),
     })
 }
 
@@ -130,6 +172,8 @@ fn holds(condition: &Condition, actual: Actual<'_>) -> bool {
 /// JavaScript's `===`: objects and arrays are never the same as a rule's value.
 fn same(actual: Actual<'_>, wanted: &Value) -> bool {
     match (actual, wanted) {
+        // By far the most rules are about texts.
+        (Actual::Json(Value::String(a)), Value::String(b)) => a == b,
         (_, Value::Object(_) | Value::Array(_)) => false,
         (actual, wanted) => equal(actual, wanted),
     }

@@ -1,12 +1,15 @@
 //! Fills in defaults and drops what is not shown, with the same outcome as n8n's own step before it judges parameters.
 //! Owns the order in which parameters are resolved, oddities included: verdicts depend on them. Pure.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-use super::description::{DisplayOptions, Property, PropertyKind};
+use super::description::{Property, PropertyKind};
 use super::display::Scope;
+use super::from_ai::is_one_from_ai_call;
+use super::plan::Plan;
+use super::values::{Held, Slots, View};
 
 /// n8n itself throws on such parameters (the editor shows nothing, publishing fails).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,20 +37,23 @@ enum Parent {
 }
 
 /// The parameters of a node with defaults filled in and hidden ones dropped.
-pub fn fill(
-    properties: &[Property],
-    plan: &Plan,
-    values: &Map<String, Value>,
+pub(super) fn fill<'v>(
+    properties: &'v [Property],
+    plan: &'v Plan,
+    values: View<'v>,
     context: Context,
-) -> Result<Map<String, Value>, FillError> {
+) -> Result<Slots<'v>, FillError> {
     let level = Level::new(properties, plan)?;
     level.shown(Given::Object(values), None, Parent::Node, context)
 }
 
+static NO_VALUES: LazyLock<Value> = LazyLock::new(|| Value::Object(Map::new()));
+static NO_ITEMS: LazyLock<Value> = LazyLock::new(|| Value::Array(Vec::new()));
+
 /// The value that a level's parameters come from; anything but an object has no parameters, and nothing at all gives nothing.
 #[derive(Clone, Copy)]
 enum Given<'a> {
-    Object(&'a Map<String, Value>),
+    Object(View<'a>),
     /// A text, a number, a list: no named values, but defaults apply.
     Other,
     /// Null, false, 0, "" or absent: nothing is filled.
@@ -60,122 +66,10 @@ impl<'a> Given<'a> {
             None | Some(Value::Null | Value::Bool(false)) => Given::Nothing,
             Some(Value::Number(n)) if n.as_f64() == Some(0.0) => Given::Nothing,
             Some(Value::String(s)) if s.is_empty() => Given::Nothing,
-            Some(Value::Object(map)) => Given::Object(map),
+            Some(Value::Object(map)) => Given::Object(map.into()),
             Some(_) => Given::Other,
         }
     }
-    fn get(&self, name: &str) -> Option<&'a Value> {
-        match self {
-            Given::Object(map) => map.get(name),
-            _ => None,
-        }
-    }
-}
-
-/// What is known of a list of parameters before any value is.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Plan {
-    /// Indices in the order of resolution, some of them twice. None: the rules depend on each other in a circle.
-    order: Option<Vec<usize>>,
-    /// Per parameter: another one has the same name.
-    repeated: Vec<bool>,
-    /// Per parameter: which of the list's distinct display rules it has.
-    rules: Vec<Option<usize>>,
-    /// How many distinct display rules there are.
-    distinct_rules: usize,
-    /// The parameters at which a check of values can find something, here or below.
-    checked: Vec<usize>,
-}
-
-impl Plan {
-    pub fn new(properties: &[Property]) -> Self {
-        let mut count: HashMap<&str, usize> = HashMap::new();
-        for property in properties {
-            *count.entry(&property.name).or_default() += 1;
-        }
-        let repeated = |p: &Property| count.get(p.name.as_str()).is_some_and(|n| *n > 1);
-        let (rules, distinct_rules) = numbered_rules(properties);
-        let checked = properties.iter().enumerate();
-        Plan {
-            order: resolve_order(properties),
-            repeated: properties.iter().map(repeated).collect(),
-            rules,
-            distinct_rules,
-            checked: checked
-                .filter(|(_, p)| is_checked(p))
-                .map(|(at, _)| at)
-                .collect(),
-        }
-    }
-
-    /// The parameters at which n8n's check of values can find something, here or below.
-    pub fn checked<'p>(
-        &self,
-        properties: &'p [Property],
-    ) -> impl Iterator<Item = (usize, &'p Property)> {
-        self.checked
-            .iter()
-            .filter_map(|at| Some((*at, properties.get(*at)?)))
-    }
-    /// Remembers verdicts of display rules on one set of values.
-    pub fn verdicts(&self) -> Verdicts<'_> {
-        Verdicts {
-            rules: &self.rules,
-            known: vec![None; self.distinct_rules],
-        }
-    }
-}
-
-/// Many parameters of a level share their display rules: each is judged once for values that stay the same.
-pub struct Verdicts<'p> {
-    rules: &'p [Option<usize>],
-    known: Vec<Option<bool>>,
-}
-
-impl Verdicts<'_> {
-    /// The verdict on the rules of the parameter at that place.
-    pub fn of(&mut self, at: usize, judge: impl FnOnce() -> bool) -> bool {
-        let Some(Some(rule)) = self.rules.get(at) else {
-            return judge();
-        };
-        let Some(known) = self.known.get_mut(*rule) else {
-            return judge();
-        };
-        *known.get_or_insert_with(judge)
-    }
-}
-
-fn numbered_rules(properties: &[Property]) -> (Vec<Option<usize>>, usize) {
-    let mut distinct: HashMap<&DisplayOptions, usize> = HashMap::new();
-    let rules = properties
-        .iter()
-        .map(|property| {
-            let display = property.display.as_ref()?;
-            let next = distinct.len();
-            Some(*distinct.entry(display).or_insert(next))
-        })
-        .collect();
-    (rules, distinct.len())
-}
-
-fn is_checked(property: &Property) -> bool {
-    let options = &property.type_options;
-    property.required
-        || property.validate_type.is_some()
-        || match property.kind {
-            PropertyKind::ResourceLocator
-            | PropertyKind::WorkflowSelector
-            | PropertyKind::AgentSelector
-            | PropertyKind::ResourceMapper
-            | PropertyKind::Filter => true,
-            PropertyKind::FixedCollection
-                if options.min_required_fields.is_some()
-                    || options.max_allowed_fields.is_some() =>
-            {
-                true
-            }
-            _ => property.groups.iter().any(|g| !g.plan.checked.is_empty()),
-        }
 }
 
 /// A list of parameters with its plan.
@@ -194,71 +88,125 @@ impl<'p> Level<'p> {
         })
     }
 
-    /// The parameters and their places in the order of resolution.
-    fn ordered(&self) -> impl Iterator<Item = (usize, &'p Property)> {
-        self.order
-            .iter()
-            .filter_map(|at| Some((*at, self.properties.get(*at)?)))
-    }
-    /// Another parameter has the same name.
-    fn is_repeated(&self, at: usize) -> bool {
-        self.plan.repeated.get(at).copied().unwrap_or(false)
+    /// The parameters that are resolved, in the order of resolution, with their places and given values.
+    fn ordered<'v>(
+        &self,
+        given: &[Option<&'v Value>],
+        parent: Parent,
+    ) -> impl Iterator<Item = (usize, &'p Property, Option<&'v Value>)> {
+        let one = move |at: &usize| {
+            let value = given.get(self.plan.slot_of(*at)).copied().flatten();
+            // Of a collection only what is given counts.
+            let skipped = parent == Parent::Collection && value.is_none();
+            (!skipped).then_some((*at, self.properties.get(*at)?, value))
+        };
+        self.order.iter().filter_map(one)
     }
 
     /// Simple parameters only, hidden or not: what display rules are checked against.
-    fn simple(
+    fn simple<'v>(
         &self,
-        given: Given<'_>,
-        root: Option<&Map<String, Value>>,
+        given: &[Option<&'v Value>],
+        root: Option<View<'_>>,
         parent: Parent,
         context: Context,
-    ) -> Map<String, Value> {
-        let mut out = Map::new();
-        for (at, property) in self.ordered() {
-            if !is_simple(property) || skipped(property, given, parent) {
+    ) -> Slots<'v>
+    where
+        'p: 'v,
+    {
+        let mut out = Slots::new(self.properties, self.plan);
+        for (at, property, value) in self.ordered(given, parent) {
+            if !is_simple(property) {
                 continue;
             }
-            if self.is_repeated(at) && !shown(property, &out, root.unwrap_or(&out), context) {
+            if self.plan.is_repeated(at) && !self.is_shown(at, &out, root, context) {
                 continue;
             }
-            set_simple(&mut out, property, given.get(&property.name));
+            out.set(at, simple(property, self.plan.empty_locator(at), value));
         }
         out
     }
 
-    fn shown(
+    fn shown<'v>(
         &self,
-        given: Given<'_>,
-        root: Option<&Map<String, Value>>,
+        given: Given<'v>,
+        root: Option<View<'_>>,
         parent: Parent,
         context: Context,
-    ) -> Result<Map<String, Value>, FillError> {
-        let check = self.simple(given, root, parent, context);
-        let root = root.unwrap_or(&check);
-        let mut out = Map::new();
-        let mut verdicts = self.plan.verdicts();
-        for (at, property) in self.ordered() {
-            if skipped(property, given, parent)
-                || !verdicts.of(at, || shown(property, &check, root, context))
-            {
+    ) -> Result<Slots<'v>, FillError>
+    where
+        'p: 'v,
+    {
+        let mut out = Slots::new(self.properties, self.plan);
+        let given = match given {
+            Given::Nothing => return Ok(out),
+            Given::Other => vec![None; self.plan.slots()],
+            Given::Object(values) => self.plan.by_slot(self.properties, values),
+        };
+        let check = self.simple(&given, root, parent, context);
+        let mut verdicts = vec![None; self.plan.distinct_rules()];
+        for (at, property, value) in self.ordered(&given, parent) {
+            let judge = || self.is_shown(at, &check, root, context);
+            // Many parameters share their display rules, and the values stay the same.
+            let known = self
+                .plan
+                .rule_of(at)
+                .and_then(|rule| verdicts.get_mut(rule));
+            if !known.map_or(true, |known| *known.get_or_insert_with(judge)) {
                 continue;
             }
-            let value = given.get(&property.name);
-            match property.kind {
-                PropertyKind::Collection => {
-                    if let Some(filled) = collection(property, value, root, context)? {
-                        out.insert(property.name.clone(), filled);
-                    }
-                }
-                PropertyKind::FixedCollection => {
-                    let filled = fixed_collection(property, value, root, context)?;
-                    out.insert(property.name.clone(), Value::Object(filled));
-                }
-                _ => set_simple(&mut out, property, value),
+            let root = root.unwrap_or(View::Slots(&check));
+            let value = match property.kind {
+                PropertyKind::Collection => collection(property, value, root, context)?,
+                PropertyKind::FixedCollection => fixed_collection(property, value, root, context)?,
+                _ => simple(property, self.plan.empty_locator(at), value),
+            };
+            let absent = matches!(value, Held::Absent);
+            if is_simple(property) || !absent {
+                out.set(at, value);
             }
         }
         Ok(out)
     }
+
+    fn is_shown(
+        &self,
+        at: usize,
+        level: &Slots<'_>,
+        root: Option<View<'_>>,
+        context: Context,
+    ) -> bool {
+        let scope = Scope {
+            level: Some(View::Slots(level)),
+            root: Some(root.unwrap_or(View::Slots(level))),
+            version: context.version,
+            is_tool: context.is_tool,
+        };
+        self.plan.is_shown(self.properties, at, scope)
+    }
+
+    /// The parameters inside a value: the value itself where nothing changes.
+    fn inside<'v>(
+        &self,
+        value: Option<&'v Value>,
+        root: View<'_>,
+        parent: Parent,
+        context: Context,
+    ) -> Result<Held<'v>, FillError>
+    where
+        'p: 'v,
+    {
+        let filled = self.shown(Given::from(value), Some(root), parent, context)?;
+        Ok(match value {
+            Some(whole @ Value::Object(map)) if filled.are_all_of(map) => Held::Given(whole),
+            _ if filled.is_empty() => Held::Given(&NO_VALUES),
+            _ => made(Value::Object(filled.into_map())),
+        })
+    }
+}
+
+fn made<'v>(value: Value) -> Held<'v> {
+    Held::Made(Box::new(value))
 }
 
 fn is_simple(property: &Property) -> bool {
@@ -268,84 +216,48 @@ fn is_simple(property: &Property) -> bool {
     )
 }
 
-fn skipped(property: &Property, given: Given<'_>, parent: Parent) -> bool {
-    match given {
-        Given::Nothing => true,
-        given => parent == Parent::Collection && given.get(&property.name).is_none(),
-    }
-}
-
-fn shown(
-    property: &Property,
-    level: &Map<String, Value>,
-    root: &Map<String, Value>,
-    context: Context,
-) -> bool {
-    property.display.as_ref().is_none_or(|display| {
-        display.matches(Scope {
-            level: Some(level),
-            root: Some(root),
-            version: context.version,
-            is_tool: context.is_tool,
-        })
-    })
-}
-
-/// Sets the given value or the default. A later twin of the same name overwrites, or removes by having no default.
-fn set_simple(out: &mut Map<String, Value>, property: &Property, given: Option<&Value>) {
+/// The given value or the default. A later twin of the same name overwrites, or removes by having no default.
+fn simple<'v>(
+    property: &'v Property,
+    empty_locator: Option<&'v Value>,
+    given: Option<&'v Value>,
+) -> Held<'v> {
     let default = property.has_default.then_some(&property.default);
     let value = match property.kind {
-        PropertyKind::Boolean | PropertyKind::Number | PropertyKind::Options => {
-            given.or(default).cloned()
-        }
-        PropertyKind::ResourceLocator
-            if property.has_default
-                && matches!(
-                    property.default,
-                    Value::Object(_) | Value::Null | Value::Array(_)
-                ) =>
-        {
-            match (given, default) {
-                (Some(value), _) => Some(value.clone()),
-                (None, Some(Value::Object(parts))) => {
-                    let mut locator = Map::new();
-                    locator.insert("__rl".into(), Value::Bool(true));
-                    locator.extend(parts.clone());
-                    Some(Value::Object(locator))
-                }
-                (None, _) => Some(serde_json::json!({"__rl": true})),
-            }
-        }
-        PropertyKind::Filter => match given {
-            Some(Value::Object(filter)) => Some(Value::Object(complete_filter(filter))),
-            Some(Value::Null) | None => default.cloned(),
-            Some(other) => Some(other.clone()),
-        },
-        _ => match given {
-            Some(Value::Null) | None => default.cloned(),
-            Some(other) => Some(other.clone()),
-        },
-    };
-    let value = match value {
-        Some(Value::String(text)) if property.no_expression => {
-            Some(Value::String(without_expression_mark(text)))
-        }
-        other => other,
+        PropertyKind::Boolean | PropertyKind::Number | PropertyKind::Options => given.or(default),
+        PropertyKind::ResourceLocator if empty_locator.is_some() => given.or(empty_locator),
+        _ => given.filter(|value| !value.is_null()).or(default),
     };
     match value {
-        Some(value) => {
-            out.insert(property.name.clone(), value);
+        None => Held::Absent,
+        Some(Value::Object(filter))
+            if property.kind == PropertyKind::Filter && given.is_some_and(Value::is_object) =>
+        {
+            match complete_filter(filter) {
+                None => value.map_or(Held::Absent, Held::Given),
+                Some(complete) => made(Value::Object(complete)),
+            }
         }
-        None => {
-            out.shift_remove(&property.name);
-        }
+        Some(Value::String(text)) if property.no_expression => match text.strip_prefix('=') {
+            // One `$fromAI(…)` call stays, for the agent resolves it.
+            Some(rest) if !is_one_from_ai_call(rest) => made(Value::String(rest.to_owned())),
+            _ => value.map_or(Held::Absent, Held::Given),
+        },
+        Some(value) => Held::Given(value),
     }
 }
 
-/// A filter may lack its combinator or options and still be valid.
-fn complete_filter(filter: &Map<String, Value>) -> Map<String, Value> {
+/// A filter may lack its combinator or options and still be valid. None: it lacks nothing.
+fn complete_filter(filter: &Map<String, Value>) -> Option<Map<String, Value>> {
+    const OPTIONS: [&str; 4] = ["caseSensitive", "leftValue", "typeValidation", "version"];
+    let combined = filter.get("combinator").is_some_and(|c| !c.is_null());
+    if let (true, Some(Value::Object(options))) = (combined, filter.get("options"))
+        && OPTIONS.iter().all(|name| options.contains_key(*name))
+    {
+        return None;
+    }
     let mut filter = filter.clone();
-    if filter.get("combinator").is_none_or(Value::is_null) {
+    if !combined {
         filter.insert("combinator".into(), Value::String("and".into()));
     }
     let mut options = Map::new();
@@ -364,7 +276,7 @@ fn complete_filter(filter: &Map<String, Value>) -> Map<String, Value> {
         _ => {}
     }
     filter.insert("options".into(), Value::Object(options));
-    filter
+    Some(filter)
 }
 
 fn numbered(values: impl Iterator<Item = Value>, rest: Map<String, Value>) -> Map<String, Value> {
@@ -376,204 +288,116 @@ fn numbered(values: impl Iterator<Item = Value>, rest: Map<String, Value>) -> Ma
     out
 }
 
-/// A literal parameter loses the `=`, unless the whole text is one `$fromAI(…)` call, which the agent resolves.
-fn without_expression_mark(text: String) -> String {
-    match text.strip_prefix('=') {
-        Some(rest) if !is_one_from_ai_call(rest) => rest.to_owned(),
-        _ => text,
-    }
-}
-
-/// `{{ $fromAI('name', …) }}` or the bare call, with nothing around it and no call within it.
-pub fn is_one_from_ai_call(text: &str) -> bool {
-    const MARKER: &str = "/*n8n-auto-generated-fromAI-override*/";
-    let mut text = text.trim();
-    if let Some(inner) = text.strip_prefix("{{").and_then(|t| t.strip_suffix("}}")) {
-        text = inner.trim();
-    }
-    text = text.strip_prefix(MARKER).map_or(text, str::trim);
-    let name = "$fromai";
-    let Some(head) = text.get(..name.len()) else {
-        return false;
-    };
-    if !head.eq_ignore_ascii_case(name) {
-        return false;
-    }
-    let rest = text.get(name.len()..).unwrap_or_default().trim_start();
-    let Some(arguments) = rest.strip_prefix('(') else {
-        return false;
-    };
-    is_plain_argument_list(arguments)
-}
-
-/// Literals up to the closing parenthesis that ends the text: no calls, operators, variables or interpolation.
-fn is_plain_argument_list(text: &str) -> bool {
-    let mut quote = None;
-    let mut before = ' ';
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match quote {
-            Some(_) if c == '\\' => {
-                chars.next();
-            }
-            Some('`') if c == '$' && chars.peek() == Some(&'{') => return false,
-            Some(q) => {
-                if c == q {
-                    quote = None;
-                }
-            }
-            None if c == ')' => return chars.all(char::is_whitespace),
-            None => {
-                if matches!(c, '\'' | '"' | '`') {
-                    if c == '`' && (before.is_ascii_alphanumeric() || before == '_') {
-                        return false;
-                    }
-                    quote = Some(c);
-                } else if !(c.is_ascii_alphanumeric() || c.is_whitespace() || ".,-".contains(c)) {
-                    return false;
-                }
-                if !c.is_whitespace() {
-                    before = c;
-                }
-            }
-        }
-    }
-    false
-}
-
-fn collection(
-    property: &Property,
-    value: Option<&Value>,
-    root: &Map<String, Value>,
+fn collection<'v>(
+    property: &'v Property,
+    value: Option<&'v Value>,
+    root: View<'_>,
     context: Context,
-) -> Result<Option<Value>, FillError> {
+) -> Result<Held<'v>, FillError> {
     if property.is_list() {
-        return Ok(Some(match (value, &property.default) {
-            (Some(value), _) => value.clone(),
-            (None, Value::Array(list)) => Value::Array(list.clone()),
-            (None, _) => Value::Array(Vec::new()),
-        }));
+        return Ok(match (value, &property.default) {
+            (Some(value), _) | (None, value @ Value::Array(_)) => Held::Given(value),
+            (None, _) => Held::Given(&NO_ITEMS),
+        });
     }
-    match value {
-        Some(value) => {
-            let no_parts = Plan::new(&[]);
-            let plan = property.groups.first().map_or(&no_parts, |g| &g.plan);
-            let level = Level::new(property.children(), plan)?;
-            let filled = level.shown(
-                Given::from(Some(value)),
-                Some(root),
-                Parent::Collection,
-                context,
-            )?;
-            Ok(Some(Value::Object(filled)))
-        }
-        None => Ok(property.has_default.then(|| property.default.clone())),
+    if value.is_none() {
+        return Ok(match property.has_default {
+            true => Held::Given(&property.default),
+            false => Held::Absent,
+        });
     }
+    let Some(group) = property.groups.first() else {
+        return Ok(Held::Given(&NO_VALUES));
+    };
+    let level = Level::new(&group.values, &group.plan)?;
+    level.inside(value, root, Parent::Collection, context)
 }
 
-fn fixed_collection(
-    property: &Property,
-    value: Option<&Value>,
-    root: &Map<String, Value>,
+fn fixed_collection<'v>(
+    property: &'v Property,
+    value: Option<&'v Value>,
+    root: View<'_>,
     context: Context,
-) -> Result<Map<String, Value>, FillError> {
-    let parts = match value {
-        Some(value) => Some(value),
-        None => property.has_default.then_some(&property.default),
+) -> Result<Held<'v>, FillError> {
+    let whole = match value {
+        Some(value) => value,
+        None if property.has_default => &property.default,
+        None => &NO_VALUES,
     };
-    let mut out = Map::new();
-    let Some(Value::Object(parts)) = parts else {
-        return Ok(out);
+    let Value::Object(parts) = whole else {
+        return Ok(Held::Given(&NO_VALUES));
     };
+    let mut same = true;
+    let mut out: Vec<(&str, Held<'v>)> = Vec::with_capacity(parts.len());
     for (name, part) in parts {
         let Some(group) = property.group(name) else {
+            same = false;
             continue;
         };
         let level = Level::new(&group.values, &group.plan)?;
-        let one = |item: Option<&Value>| {
-            level.shown(
-                Given::from(item),
-                Some(root),
-                Parent::FixedCollection,
-                context,
-            )
-        };
-        if property.is_list() {
-            let items = match part {
-                Value::Array(items) => items
-                    .iter()
-                    .map(|item| one(Some(item)).map(Value::Object))
-                    .collect::<Result<Vec<_>, _>>()?,
-                // JavaScript walks a text by its characters.
-                Value::String(text) => text
-                    .chars()
-                    .map(|c| one(Some(&Value::String(c.to_string()))).map(Value::Object))
-                    .collect::<Result<Vec<_>, _>>()?,
-                _ => return Err(FillError::NotAList(format!("{}.{name}", property.name))),
+        let filled = if property.is_list() {
+            items(&level, part, root, context)?
+                .ok_or_else(|| FillError::NotAList(format!("{}.{name}", property.name)))?
+        } else {
+            // n8n reads the item from the given value even when the parts come from the default.
+            let item = match value {
+                None | Some(Value::Null) => {
+                    return Err(FillError::NoValueForPart(property.name.clone()));
+                }
+                Some(value) => value.get(name),
             };
-            out.insert(name.clone(), Value::Array(items));
-            continue;
-        }
-        // n8n reads the item from the given value even when the parts come from the default.
-        let item = match value {
-            None | Some(Value::Null) => {
-                return Err(FillError::NoValueForPart(property.name.clone()));
+            let filled = level.inside(item, root, Parent::FixedCollection, context)?;
+            if filled
+                .get()
+                .and_then(Value::as_object)
+                .is_none_or(Map::is_empty)
+            {
+                same = false;
+                continue;
             }
-            Some(value) => value.get(name),
+            filled
         };
-        let filled = one(item)?;
-        if !filled.is_empty() {
-            out.insert(name.clone(), Value::Object(filled));
-        }
+        same &= filled.is(part);
+        out.push((name, filled));
     }
-    Ok(out)
+    if same {
+        return Ok(Held::Given(whole));
+    }
+    let entries = out.into_iter();
+    let entries = entries.filter_map(|(name, held)| Some((name.to_owned(), held.into_value()?)));
+    Ok(made(Value::Object(entries.collect())))
 }
 
-/// The order in which parameters are resolved. One whose rules name a parameter that comes later is resolved at once and
-/// again at the end (n8n does both), so an index may come several times.
-fn resolve_order(properties: &[Property]) -> Option<Vec<usize>> {
-    let mut dependencies: HashMap<&str, Vec<&str>> = HashMap::new();
-    for property in properties {
-        let list = dependencies.entry(property.name.as_str()).or_default();
-        let Some(display) = &property.display else {
-            continue;
-        };
-        for (name, _) in display.show.iter().chain(&display.hide) {
-            if !name.starts_with('@') && !list.contains(&name.as_str()) {
-                list.push(name);
+/// The items of a list; None for a value that n8n cannot walk.
+fn items<'v>(
+    level: &Level<'v>,
+    list: &'v Value,
+    root: View<'_>,
+    context: Context,
+) -> Result<Option<Held<'v>>, FillError> {
+    let one = |item| level.inside(item, root, Parent::FixedCollection, context);
+    match list {
+        Value::Array(items) => {
+            let mut filled = Vec::with_capacity(items.len());
+            for item in items {
+                filled.push(one(Some(item))?);
             }
-        }
-    }
-    let mut queue: VecDeque<(usize, &Property)> = properties.iter().enumerate().collect();
-    let mut resolved: HashSet<&str> = HashSet::new();
-    let mut order = Vec::with_capacity(properties.len());
-    let mut last_length = queue.len();
-    let mut last_shrunk: i64 = -1;
-    let mut rounds: i64 = 0;
-    let limit = i64::try_from(properties.len()).unwrap_or(i64::MAX);
-    while let Some((at, property)) = queue.pop_front() {
-        rounds += 1;
-        let needs = dependencies
-            .get(property.name.as_str())
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        order.push(at);
-        for need in needs {
-            if !resolved.contains(need) && dependencies.contains_key(need) {
-                queue.push_back((at, property));
+            if filled.iter().zip(items).all(|(held, item)| held.is(item)) {
+                return Ok(Some(Held::Given(list)));
             }
+            let values = filled.into_iter().filter_map(Held::into_value);
+            Ok(Some(made(values.collect())))
         }
-        resolved.insert(&property.name);
-        if needs.is_empty() {
-            continue;
+        // JavaScript walks a text by its characters, none of which has named values.
+        Value::String(text) => {
+            let mut values = Vec::new();
+            for c in text.chars() {
+                let letter = Value::String(c.to_string());
+                let filled = level.inside(Some(&letter), root, Parent::FixedCollection, context)?;
+                values.extend(filled.into_value());
+            }
+            Ok(Some(made(values.into())))
         }
-        if queue.len() < last_length {
-            last_shrunk = rounds;
-        }
-        if rounds > last_shrunk.saturating_add(limit) {
-            return None;
-        }
-        last_length = queue.len();
+        _ => Ok(None),
     }
-    Some(order)
 }

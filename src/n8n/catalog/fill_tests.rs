@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::build::build;
-use super::fill::is_one_from_ai_call;
+use super::from_ai::is_one_from_ai_call;
 use super::*;
 
 /// A node `t.probe` with these parameters, in version 2.

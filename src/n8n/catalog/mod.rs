@@ -7,15 +7,17 @@ mod decode;
 mod description;
 mod display;
 mod fill;
+mod from_ai;
 pub mod js_pattern;
 mod overlay;
-mod path;
+mod plan;
 mod port_rules;
 mod ports;
 mod recipe;
 mod reduce;
 mod search;
 mod synonyms;
+mod values;
 mod variants;
 mod view;
 mod wire;
@@ -47,8 +49,12 @@ pub use fill::FillError;
 pub use ports::{Port, PortRule};
 pub use recipe::{Recipe, RecipeCredential, RecipeParameter};
 pub use search::SearchHit;
+pub use values::{Filled, View};
 
 use decode::{Facts, FactsKey, Loaded};
+
+/// So many different searches are remembered.
+const KEPT_ANSWERS: usize = 500;
 
 static EMBEDDED: &[u8] = include_bytes!("../../../catalog/n8n-2.39.4.bin");
 
@@ -118,6 +124,8 @@ pub struct Catalog {
     loaded: Loaded,
     body: OnceLock<Vec<u8>>,
     index: OnceLock<search::Index>,
+    /// Answers to searches, up to `KEPT_ANSWERS`: files name the same unknown types again and again.
+    answers: Mutex<HashMap<(String, usize), Vec<SearchHit>>>,
     facts: Mutex<HashMap<FactsKey, Arc<Facts>>>,
     seen: Mutex<HashMap<(String, u64), Arc<NodeDescription>>>,
     /// What is asked where this one knows nothing.
@@ -166,6 +174,7 @@ impl Catalog {
             loaded,
             body: OnceLock::new(),
             index: OnceLock::new(),
+            answers: Mutex::default(),
             facts: Mutex::new(HashMap::new()),
             seen: Mutex::new(HashMap::new()),
             base: None,
@@ -217,16 +226,16 @@ impl Catalog {
 
     /// The description's facts, decoded once for all versions that share them.
     fn facts(&self, entry: &wire::EntryRef, key: FactsKey) -> Option<Arc<Facts>> {
-        let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = facts.get(&key) {
+        let facts = || self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = facts().get(&key) {
             return Some(known.clone());
         }
         let body = self
             .body
             .get_or_init(|| wire::unpack(&self.bytes, self.loaded.body).unwrap_or_default());
+        // Others may look up other types meanwhile; of two that decode the same one, the first stays.
         let decoded = Arc::new(Facts::read(body, entry, key)?);
-        facts.insert(key, decoded.clone());
-        Some(decoded)
+        Some(facts().entry(key).or_insert(decoded).clone())
     }
 
     fn seen(&self) -> std::sync::MutexGuard<'_, HashMap<(String, u64), Arc<NodeDescription>>> {
@@ -245,6 +254,20 @@ impl Catalog {
 
     /// Node types for a service, an operation or a word about either, best first. Tool variants are not listed.
     pub fn search(&self, query: &str, limit: usize) -> Vec<SearchHit> {
+        let answers = || self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (query.to_owned(), limit);
+        if let Some(known) = answers().get(&key) {
+            return known.clone();
+        }
+        let hits = self.searched(query, limit);
+        let mut answers = answers();
+        if answers.len() < KEPT_ANSWERS {
+            answers.insert(key, hits.clone());
+        }
+        hits
+    }
+
+    fn searched(&self, query: &str, limit: usize) -> Vec<SearchHit> {
         let index = self
             .index
             .get_or_init(|| search::Index::new(&self.loaded.head.types));

@@ -1,9 +1,9 @@
 //! The rules by which ports follow from parameters, one for each kind of node. Pure; expects defaults filled in.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::path::lookup;
 use super::ports::{LC, Port, PortRule};
+use super::values::View;
 
 /// Completion models cannot hold a chat. The third name is spelled as n8n spells it.
 const NOT_CHAT: [&str; 4] = [
@@ -52,7 +52,7 @@ const TOOL_MODELS: [&str; 16] = [
 
 impl PortRule {
     /// The ports for a node with these parameters, defaults filled in.
-    pub fn apply(self, params: &Map<String, Value>, version: f64) -> Vec<Port> {
+    pub fn apply(self, params: View<'_>, version: f64) -> Vec<Port> {
         let p = Params(params);
         match self {
             PortRule::NumberedMain => numbered(p.count("numberInputs").unwrap_or(2))
@@ -415,11 +415,11 @@ fn truthy(value: &Value) -> bool {
 }
 
 /// Reads parameters by path.
-struct Params<'a>(&'a Map<String, Value>);
+struct Params<'a>(View<'a>);
 
 impl<'a> Params<'a> {
     fn get(&self, path: &str) -> Option<&'a Value> {
-        lookup(self.0, path)
+        self.0.at_path(path)
     }
     fn text(&self, path: &str) -> Option<&'a str> {
         self.get(path).and_then(Value::as_str)

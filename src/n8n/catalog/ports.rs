@@ -1,9 +1,12 @@
 //! Inputs and outputs of a node: what they are, and which rule of ours gives them where they depend on parameters.
 //! n8n computes those with JavaScript in its descriptions; the catalog file only says that they are computed.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::values::View;
 use super::wire::{PortFact, PortFacts};
 use super::{NodeDescription, Ports};
 
@@ -199,14 +202,19 @@ impl Ports {
 
 impl NodeDescription {
     /// The inputs under these parameters (absent ones take their defaults). Empty where nothing is known (`Ports::Dynamic`).
-    pub fn inputs_for(&self, params: &Map<String, Value>) -> Vec<Port> {
-        self.ports(&self.inputs, params)
+    pub fn inputs_for<'v>(&'v self, params: impl Into<View<'v>>) -> Cow<'v, [Port]> {
+        self.ports(&self.inputs, params.into())
     }
 
     /// The outputs under these parameters; `node` is the node's own JSON object (its `onError` can add an error output).
-    pub fn outputs_for(&self, params: &Map<String, Value>, node: &Map<String, Value>) -> Vec<Port> {
-        let mut ports = self.ports(&self.outputs, params);
+    pub fn outputs_for<'v>(
+        &'v self,
+        params: impl Into<View<'v>>,
+        node: &Map<String, Value>,
+    ) -> Cow<'v, [Port]> {
+        let mut ports = self.ports(&self.outputs, params.into());
         if node.get("onError").and_then(Value::as_str) == Some("continueErrorOutput") {
+            let ports = ports.to_mut();
             if let [only] = ports.as_mut_slice() {
                 only.label = Some("Success".to_owned());
             }
@@ -218,11 +226,14 @@ impl NodeDescription {
         ports
     }
 
-    fn ports(&self, ports: &Ports, params: &Map<String, Value>) -> Vec<Port> {
+    fn ports<'v>(&'v self, ports: &'v Ports, params: View<'v>) -> Cow<'v, [Port]> {
         match ports {
-            Ports::Fixed(list) => list.clone(),
-            Ports::Rule(rule) => rule.apply(&self.fill_defaults(params), self.version),
-            Ports::Dynamic => Vec::new(),
+            Ports::Fixed(list) => Cow::Borrowed(list),
+            Ports::Rule(rule) => Cow::Owned(match self.filled(params) {
+                Ok(filled) => rule.apply(View::from(&filled), self.version),
+                Err(_) => rule.apply(params, self.version),
+            }),
+            Ports::Dynamic => Cow::Borrowed(&[]),
         }
     }
 }

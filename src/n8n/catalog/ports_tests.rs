@@ -195,7 +195,8 @@ fn agents_take_models_memory_tools_and_parsers() {
             "ai_tool:Tool"
         ]
     );
-    let chat = node(agent, 3.1).inputs_for(&Map::new());
+    let (chat, nothing) = (node(agent, 3.1), Map::new());
+    let chat = chat.inputs_for(&nothing);
     assert!(
         chat[1]
             .except

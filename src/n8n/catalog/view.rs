@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::description::{CredentialSlot, DisplayOptions, NodeDescription, Property};
 use super::display::Scope;
 use super::fill::{Context, FillError, fill};
+use super::values::{Filled, View};
 
 /// The operations under each resource (None: the node has no resources): value and label.
 pub type Operations = Vec<(Option<String>, Vec<(String, String)>)>;
@@ -12,34 +13,55 @@ pub type Operations = Vec<(Option<String>, Vec<(String, String)>)>;
 impl NodeDescription {
     /// n8n's verdict whether a parameter is shown. `params` are the values on the parameter's own level and `root` the node's
     /// parameters; both as n8n sees them, that is with defaults filled in (`fill_defaults`).
-    pub fn property_visible(
+    pub fn property_visible<'a>(
         &self,
         property: &Property,
-        params: &Map<String, Value>,
-        root: &Map<String, Value>,
+        params: impl Into<View<'a>>,
+        root: impl Into<View<'a>>,
     ) -> bool {
-        self.displayed(property.display.as_ref(), Some(params), root)
+        self.displayed(property.display.as_ref(), Some(params.into()), root.into())
+    }
+
+    /// The same for the parameter at that place of the list, under the node's own values; remembered with them.
+    pub fn is_shown(&self, at: usize, filled: &Filled<'_>) -> bool {
+        let plan = self.properties.plan();
+        filled.remembered(plan.rule_of(at), || {
+            let values = View::from(filled);
+            plan.is_shown(&self.properties, at, self.scope(Some(values), values))
+        })
+    }
+
+    /// The value of the parameter at that place of the list.
+    pub fn value_of<'v>(&self, at: usize, filled: &'v Filled<'_>) -> Option<&'v Value> {
+        filled.of_property(at, self.properties.get(at)?)
     }
 
     /// The same where n8n has no object on the parameter's level.
     pub fn displayed(
         &self,
         display: Option<&DisplayOptions>,
-        level: Option<&Map<String, Value>>,
-        root: &Map<String, Value>,
+        level: Option<View<'_>>,
+        root: View<'_>,
     ) -> bool {
-        display.is_none_or(|display| {
-            display.matches(Scope {
-                level,
-                root: Some(root),
-                version: self.version,
-                is_tool: self.is_tool_name(),
-            })
-        })
+        display.is_none_or(|display| display.matches(self.scope(level, root)))
+    }
+
+    fn scope<'a>(&self, level: Option<View<'a>>, root: View<'a>) -> Scope<'a> {
+        Scope {
+            level,
+            root: Some(root),
+            version: self.version,
+            is_tool: self.is_tool_name(),
+        }
     }
 
     /// Whether the node asks for this credential; `params` with defaults filled in.
-    pub fn credential_visible(&self, slot: &CredentialSlot, params: &Map<String, Value>) -> bool {
+    pub fn credential_visible<'a>(
+        &self,
+        slot: &CredentialSlot,
+        params: impl Into<View<'a>>,
+    ) -> bool {
+        let params = params.into();
         self.displayed(slot.display.as_ref(), Some(params), params)
     }
 
@@ -80,15 +102,18 @@ impl NodeDescription {
         &self,
         params: &Map<String, Value>,
     ) -> Result<Map<String, Value>, FillError> {
-        fill(
-            &self.properties,
-            self.properties.plan(),
-            params,
-            Context {
-                version: self.version,
-                is_tool: self.is_tool_name(),
-            },
-        )
+        Ok(self.filled(params)?.into_map())
+    }
+
+    /// The same without copying: what is not changed is borrowed.
+    pub fn filled<'v>(&'v self, params: impl Into<View<'v>>) -> Result<Filled<'v>, FillError> {
+        let context = Context {
+            version: self.version,
+            is_tool: self.is_tool_name(),
+        };
+        let plan = self.properties.plan();
+        let slots = fill(&self.properties, plan, params.into(), context)?;
+        Ok(Filled::new(slots))
     }
 
     /// Resources and their operations. Empty when the node has no operation to choose.
@@ -127,7 +152,7 @@ impl NodeDescription {
         {
             for option in &property.options {
                 if let Some(value) = option.value.as_str()
-                    && self.displayed(option.display.as_ref(), Some(filled), filled)
+                    && self.displayed(option.display.as_ref(), Some(filled.into()), filled.into())
                     && !list.iter().any(|(v, _)| v == value)
                 {
                     list.push((value.to_owned(), option.label.clone()));

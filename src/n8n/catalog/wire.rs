@@ -2,7 +2,9 @@
 //! Owns key names and the container (magic, two zstd frames). Never interprets a workflow.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -209,12 +211,43 @@ fn present<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Option<Value>, D::E
 }
 
 /// `[value]` when the label is the value, else `[value, label]`, else with display rules.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Choice {
     Same((String,)),
     Labelled((Value, String)),
     Shown((Value, String, Map<String, Value>, Map<String, Value>)),
+}
+
+/// By its length; serde's own reading would try one form after the other on a copy.
+impl<'de> Deserialize<'de> for Choice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Parts;
+        impl<'de> Visitor<'de> for Parts {
+            type Value = Choice;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a list of value, label and display rules")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Choice, A::Error> {
+                let missing = |n| A::Error::invalid_length(n, &"one, two or four parts");
+                let value: Value = parts.next_element()?.ok_or_else(|| missing(0))?;
+                let Some(label) = parts.next_element::<String>()? else {
+                    return match value {
+                        Value::String(label) => Ok(Choice::Same((label,))),
+                        _ => Err(missing(1)),
+                    };
+                };
+                let Some(show) = parts.next_element()? else {
+                    return Ok(Choice::Labelled((value, label)));
+                };
+                let hide = parts.next_element()?.ok_or_else(|| missing(3))?;
+                Ok(Choice::Shown((value, label, show, hide)))
+            }
+        }
+        deserializer.deserialize_seq(Parts)
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

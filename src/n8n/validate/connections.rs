@@ -12,6 +12,8 @@ use crate::n8n::{
     finding::Confidence,
 };
 use serde_json::Value;
+use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 /// Parameters that open an AI input when they are true.
@@ -42,18 +44,18 @@ pub(super) fn check(subject: &Subject, ports: &[NodePorts], report: &mut Report)
 }
 
 /// The ports of every node, in the order of the nodes.
-pub(super) fn ports(subject: &Subject) -> Vec<NodePorts> {
+pub(super) fn ports<'a>(subject: &'a Subject) -> Vec<NodePorts<'a>> {
     subject.nodes.iter().map(NodePorts::of).collect()
 }
 
 /// None where they are not known.
-pub(super) struct NodePorts {
-    pub inputs: Option<Vec<Port>>,
-    pub outputs: Option<Vec<Port>>,
+pub(super) struct NodePorts<'a> {
+    pub inputs: Option<Cow<'a, [Port]>>,
+    pub outputs: Option<Cow<'a, [Port]>>,
 }
 
-impl NodePorts {
-    fn of(node: &NodeView) -> Self {
+impl<'a> NodePorts<'a> {
+    fn of(node: &'a NodeView) -> Self {
         let Some(description) = node.description() else {
             return NodePorts {
                 inputs: None,
@@ -88,8 +90,10 @@ fn ends(subject: &Subject, edge: &Edge, ports: &[NodePorts], report: &mut Report
     let (Some(source), Some(target)) = (subject.nodes.get(from), subject.nodes.get(to)) else {
         return;
     };
-    let kind_at = joined(&joined("/connections", edge.from_name), edge.kind);
-    let place = format!("{kind_at}/{}/{}", edge.output, edge.place);
+    let place = LazyCell::new(|| {
+        let kind_at = joined(&joined("/connections", edge.from_name), edge.kind);
+        format!("{kind_at}/{}/{}", edge.output, edge.place)
+    });
     let wrong_type = |message: String| rules::INVALID_CONNECTION_TYPE.at(place.as_str(), message);
     if !CONNECTION_KINDS.contains(&edge.kind) {
         let message = format!(
@@ -157,7 +161,7 @@ fn ends(subject: &Subject, edge: &Edge, ports: &[NodePorts], report: &mut Report
 fn switched_off(target: &NodeView, edge: &Edge, place: &str) -> Option<Draft> {
     let description = target.description()?;
     let opens = |name: &str, value: &Value| {
-        let mut parameters = target.filled.clone();
+        let mut parameters = target.filled.to_map();
         parameters.insert(name.to_owned(), value.clone());
         count(&description.inputs_for(&parameters), edge.kind) > 0
     };
@@ -219,7 +223,7 @@ fn out_of_range(place: &str, what: &str, index: u64, has: usize) -> Draft {
 
 fn missing_inputs(subject: &Subject, node: &NodeView, ports: &NodePorts, report: &mut Report) {
     let required = || {
-        let inputs = ports.inputs.iter().flatten();
+        let inputs = ports.inputs.iter().flat_map(|ports| ports.iter());
         inputs.filter(|p| p.required && p.kind != "main")
     };
     let mut seen = BTreeSet::new();

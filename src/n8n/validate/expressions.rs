@@ -3,7 +3,7 @@
 
 use super::{
     javascript::{JavaScript, NodeReference, Problem, Script},
-    leaves::{Leaf, leaves},
+    leaves::Leaf,
     path, python,
     references::{Named, References},
     report::Report,
@@ -78,24 +78,23 @@ enum Language {
 pub(super) fn check<'a>(
     subject: &Subject,
     node: &'a NodeView,
+    leaf: &Leaf<'a, '_>,
     javascript: &mut JavaScript,
     references: &mut References<'a>,
     report: &mut Report,
 ) {
-    for leaf in leaves(node) {
-        if leaf.is_code() {
-            program(node, &leaf, javascript, references, report);
-        } else if leaf.is_expression() {
-            expression(subject, node, &leaf, javascript, references, report);
-        } else {
-            prefix(node, &leaf, javascript, report);
-        }
+    if leaf.is_code() {
+        program(node, leaf, javascript, references, report);
+    } else if leaf.is_expression() {
+        expression(subject, node, leaf, javascript, references, report);
+    } else {
+        prefix(node, leaf, javascript, report);
     }
 }
 
 fn program<'a>(
     node: &'a NodeView,
-    leaf: &Leaf<'a>,
+    leaf: &Leaf<'a, '_>,
     javascript: &mut JavaScript,
     references: &mut References<'a>,
     report: &mut Report,
@@ -127,13 +126,13 @@ fn program<'a>(
     };
     if let (Some(problem), true) = (problem, known.is_some()) {
         let message = explained("the code does not parse", code, &problem);
-        report.node(node, rules::CODE_SYNTAX.at(leaf.pointer.as_str(), message));
+        report.node(node, rules::CODE_SYNTAX.at(leaf.pointer, message));
     }
 }
 
 fn named<'a>(
     node: &'a NodeView,
-    leaf: &Leaf<'a>,
+    leaf: &Leaf<'a, '_>,
     found: &[NodeReference],
     references: &mut References<'a>,
 ) {
@@ -148,7 +147,7 @@ fn named<'a>(
         );
         references.add(Named {
             node,
-            pointer: leaf.pointer.clone(),
+            pointer: leaf.pointer.to_owned(),
             text: leaf.text,
             key: leaf.key,
             name: reference.node.clone(),
@@ -161,7 +160,7 @@ fn named<'a>(
 fn expression<'a>(
     subject: &Subject,
     node: &'a NodeView,
-    leaf: &Leaf<'a>,
+    leaf: &Leaf<'a, '_>,
     javascript: &mut JavaScript,
     references: &mut References<'a>,
     report: &mut Report,
@@ -204,7 +203,7 @@ fn syntax(
         None if closed => return false,
         None => rules::UNBALANCED_EXPRESSION
             .at(
-                leaf.pointer.as_str(),
+                leaf.pointer,
                 "an expression starts with {{ and has no closing }}; n8n takes the rest of the text as code",
             )
             .at_most(Severity::Warning),
@@ -214,7 +213,7 @@ fn syntax(
                 code,
                 &problem,
             );
-            rules::UNBALANCED_EXPRESSION.at(leaf.pointer.as_str(), message)
+            rules::UNBALANCED_EXPRESSION.at(leaf.pointer, message)
         }
         Some(problem) => {
             let mut message = explained("the expression does not parse", code, &problem);
@@ -223,7 +222,7 @@ fn syntax(
             if cut {
                 message.push_str("; it ends at the first }}, so write \"} }\" for two braces inside");
             }
-            rules::EXPRESSION_SYNTAX.at(leaf.pointer.as_str(), message)
+            rules::EXPRESSION_SYNTAX.at(leaf.pointer, message)
         }
     };
     report.node(node, draft);
@@ -291,13 +290,13 @@ fn prefix(node: &NodeView, leaf: &Leaf, javascript: &mut JavaScript, report: &mu
     let message = format!(
         "holds {{{{ {shown} }}}} but does not start with \"=\", so n8n takes it as plain text"
     );
-    let draft = rules::MISSING_EXPRESSION_PREFIX.at(leaf.pointer.as_str(), message);
+    let draft = rules::MISSING_EXPRESSION_PREFIX.at(leaf.pointer, message);
     if !all_parse {
         return report.node(node, draft.at_most(Severity::Warning));
     }
     let fix = EditOp::SetParameter {
         node: node.address(),
-        pointer: path::below_parameters(&leaf.pointer),
+        pointer: path::below_parameters(leaf.pointer),
         value: Value::String(format!("={}", leaf.text)),
     };
     report.node(
@@ -312,8 +311,5 @@ fn outside_tool(subject: &Subject, node: &NodeView, leaf: &Leaf, report: &mut Re
         return;
     }
     let message = "$fromAI is filled in by an agent that calls the node as a tool; no agent calls this node, so the value stays empty";
-    report.node(
-        node,
-        rules::FROMAI_OUTSIDE_TOOL.at(leaf.pointer.as_str(), message),
-    );
+    report.node(node, rules::FROMAI_OUTSIDE_TOOL.at(leaf.pointer, message));
 }

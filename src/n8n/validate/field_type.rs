@@ -1,6 +1,6 @@
 //! Whether a value can be read as one of n8n's checked types. Expressions are never judged: their value comes with the run.
 
-use super::{js, js_date};
+use super::{javascript, js, js_date};
 use regex::Regex;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -74,19 +74,8 @@ fn is_object(value: &Value) -> bool {
     let text = js::text(value);
     match serde_json::from_str::<Value>(&text) {
         Ok(read) => read.is_object() || read.is_null(),
-        Err(_) => looks_like_a_literal(&text),
+        Err(_) => javascript::is_object_literal(&text),
     }
-}
-
-/// n8n also reads JavaScript's object literals, which this does not parse: braces are enough, save for what no literal
-/// starts with (a template's `{{`).
-fn looks_like_a_literal(text: &str) -> bool {
-    let mut text = js::trim(text);
-    while let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
-        text = js::trim(inner);
-    }
-    let inside = text.strip_prefix('{').and_then(|t| t.strip_suffix('}'));
-    inside.is_some_and(|inside| !js::trim(inside).starts_with('{'))
 }
 
 fn is_array(value: &Value) -> bool {

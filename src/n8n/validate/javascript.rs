@@ -89,11 +89,6 @@ impl JavaScript {
         kind: SourceType,
         is_expression: bool,
     ) -> Script {
-        let marks = source.bytes().filter(|b| !b.is_ascii_alphanumeric());
-        let marks = marks.count();
-        if marks > MOST_MARKS {
-            return Script::default();
-        }
         self.allocator.reset();
         let allocator = &self.allocator;
         let read = || {
@@ -111,12 +106,43 @@ impl JavaScript {
             }
             script
         };
-        if marks <= MARKS_ON_OWN_STACK {
-            read()
-        } else {
-            stacker::grow(marks * STACK_PER_MARK, read)
-        }
+        with_stack(source, read).unwrap_or_default()
     }
+}
+
+/// Does what recurses over the source with as much stack as that takes. None: the source is too long for it.
+fn with_stack<T>(source: &str, read: impl FnOnce() -> T) -> Option<T> {
+    let marks = source.bytes().filter(|b| !b.is_ascii_alphanumeric());
+    let marks = marks.count();
+    if marks > MOST_MARKS {
+        return None;
+    }
+    Some(if marks <= MARKS_ON_OWN_STACK {
+        read()
+    } else {
+        stacker::grow(marks * STACK_PER_MARK, read)
+    })
+}
+
+/// Whether the text is what n8n takes for an object written in JavaScript: in parentheses it parses as a script, and one of
+/// its statements is an object literal.
+pub(super) fn is_object_literal(text: &str) -> bool {
+    let source = format!("({text})");
+    let read = || {
+        let allocator = Allocator::default();
+        let parsed = Parser::new(&allocator, &source, SourceType::script()).parse();
+        let is_object = |statement: &Statement| match statement {
+            Statement::ExpressionStatement(it) => matches!(
+                it.expression.without_parentheses(),
+                Expression::ObjectExpression(_)
+            ),
+            _ => false,
+        };
+        !parsed.panicked
+            && parsed.diagnostics.errors().next().is_none()
+            && parsed.program.body.iter().any(is_object)
+    };
+    with_stack(&source, read).unwrap_or(true)
 }
 
 fn script(parsed: &ParserReturn, source: &str, is_expression: bool) -> Script {

@@ -1,20 +1,24 @@
 //! Every text among a node's parameters, with the declared parameter it belongs to.
 
-use super::{path::joined, subject::NodeView};
-use crate::n8n::catalog::{OMITTED_EXPRESSION, OMITTED_TEXT, Property, PropertyKind};
+use super::{path::push, subject::NodeView};
+use crate::n8n::catalog::{
+    NodeDescription, OMITTED_EXPRESSION, OMITTED_TEXT, Property, PropertyGroup, PropertyKind,
+};
 use serde_json::{Map, Value};
+use std::fmt::Write as _;
 
 /// A text value. Inside a locator, filter or list of assignments the property is that parameter's.
-pub(super) struct Leaf<'a> {
+#[derive(Clone, Copy)]
+pub(super) struct Leaf<'a, 'p> {
     /// Below the node.
-    pub pointer: String,
+    pub pointer: &'p str,
     /// The key that holds the text.
     pub key: &'a str,
     pub property: Option<&'a Property>,
     pub text: &'a str,
 }
 
-impl Leaf<'_> {
+impl Leaf<'_, '_> {
     pub(super) fn is_expression(&self) -> bool {
         self.text.starts_with('=') && !self.property.is_some_and(|p| p.no_expression)
     }
@@ -29,30 +33,42 @@ impl Leaf<'_> {
     }
 }
 
-/// The texts of the parameters that count for the run: shown ones, with defaults.
-pub(super) fn leaves<'a>(node: &'a NodeView) -> Vec<Leaf<'a>> {
-    let walk = Walk { node };
-    let mut found = Vec::new();
-    let properties = node.description().map_or(&[][..], |d| &d.properties);
-    walk.level(&node.filled, properties, "/parameters", &mut found);
-    found
+/// Shows `look` the texts of the parameters that count for the run: shown ones, with defaults. Empty texts hold nothing.
+pub(super) fn each<'a>(node: &'a NodeView, look: &mut dyn FnMut(Leaf<'a, '_>)) {
+    let description = node.description();
+    let mut walk = Walk {
+        node,
+        description,
+        pointer: "/parameters".to_owned(),
+        look,
+    };
+    for (key, value) in node.filled.iter() {
+        let property = description.and_then(|d| {
+            let mut named = d.properties.named(key);
+            let first = named.next()?;
+            if named.next().is_none() {
+                return Some(first.1);
+            }
+            let shown = |(at, _): &(usize, &Property)| d.is_shown(*at, &node.filled);
+            Some(d.properties.named(key).find(shown).unwrap_or(first).1)
+        });
+        walk.below(key, value, key, property);
+    }
 }
 
-struct Walk<'a> {
+struct Walk<'a, 'l> {
     node: &'a NodeView<'a>,
+    description: Option<&'a NodeDescription>,
+    /// Where the walk is.
+    pointer: String,
+    look: &'l mut dyn FnMut(Leaf<'a, '_>),
 }
 
-impl<'a> Walk<'a> {
-    fn level(
-        &self,
-        values: &'a Map<String, Value>,
-        properties: &'a [Property],
-        pointer: &str,
-        found: &mut Vec<Leaf<'a>>,
-    ) {
+impl<'a> Walk<'a, '_> {
+    fn level(&mut self, values: &'a Map<String, Value>, group: Option<&'a PropertyGroup>) {
         for (key, value) in values {
-            let property = self.property(values, properties, key);
-            self.below(value, key, property, joined(pointer, key), found);
+            let property = self.property(values, group, key);
+            self.below(key, value, key, property);
         }
     }
 
@@ -60,12 +76,15 @@ impl<'a> Walk<'a> {
     fn property(
         &self,
         values: &Map<String, Value>,
-        properties: &'a [Property],
+        group: Option<&'a PropertyGroup>,
         name: &str,
     ) -> Option<&'a Property> {
-        let named = || properties.iter().filter(|p| p.name == name);
+        let named = || {
+            let list = group.into_iter().flat_map(|g| g.named(name));
+            list.map(|(_, property)| property)
+        };
         let shown = |p: &&Property| {
-            let description = self.node.description();
+            let description = self.description;
             description.is_some_and(|d| d.property_visible(p, values, &self.node.filled))
         };
         match named().nth(1) {
@@ -74,38 +93,55 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// The value of a member.
     fn below(
-        &self,
+        &mut self,
+        token: &str,
         value: &'a Value,
         key: &'a str,
         property: Option<&'a Property>,
-        pointer: String,
-        found: &mut Vec<Leaf<'a>>,
     ) {
+        if matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_)) {
+            let back = self.pointer.len();
+            push(&mut self.pointer, token);
+            self.value(value, key, property);
+            self.pointer.truncate(back);
+        }
+    }
+
+    /// An item of a list.
+    fn item(&mut self, i: usize, visit: impl FnOnce(&mut Self)) {
+        let back = self.pointer.len();
+        let _ = write!(self.pointer, "/{i}"); // writing to a String cannot fail
+        visit(self);
+        self.pointer.truncate(back);
+    }
+
+    fn value(&mut self, value: &'a Value, key: &'a str, property: Option<&'a Property>) {
         match value {
             // The catalog's stand-ins for defaults are not what n8n has there.
-            Value::String(text) if [OMITTED_TEXT, OMITTED_EXPRESSION].contains(&text.as_str()) => {}
-            Value::String(text) => found.push(Leaf {
-                pointer,
+            Value::String(text)
+                if text.is_empty()
+                    || [OMITTED_TEXT, OMITTED_EXPRESSION].contains(&text.as_str()) => {}
+            Value::String(text) => (self.look)(Leaf {
+                pointer: &self.pointer,
                 key,
                 property,
                 text,
             }),
             Value::Array(items) => {
                 for (i, item) in items.iter().enumerate() {
-                    self.below(item, key, property, format!("{pointer}/{i}"), found);
+                    self.item(i, |walk| walk.value(item, key, property));
                 }
             }
             Value::Object(map) => match property {
                 Some(p) if p.kind == PropertyKind::Collection => {
-                    self.level(map, p.children(), &pointer, found);
+                    self.level(map, p.groups.first());
                 }
-                Some(p) if p.kind == PropertyKind::FixedCollection => {
-                    self.groups(map, p, &pointer, found);
-                }
+                Some(p) if p.kind == PropertyKind::FixedCollection => self.groups(map, p),
                 _ => {
                     for (key, item) in map {
-                        self.below(item, key, property, joined(&pointer, key), found);
+                        self.below(key, item, key, property);
                     }
                 }
             },
@@ -113,27 +149,23 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn groups(
-        &self,
-        map: &'a Map<String, Value>,
-        property: &'a Property,
-        pointer: &str,
-        found: &mut Vec<Leaf<'a>>,
-    ) {
+    fn groups(&mut self, map: &'a Map<String, Value>, property: &'a Property) {
         for (name, part) in map {
-            let values = property.group(name).map_or(&[][..], |g| &g.values);
-            let place = joined(pointer, name);
+            let group = property.group(name);
+            let back = self.pointer.len();
+            push(&mut self.pointer, name);
             match part {
                 Value::Array(items) => {
                     for (i, item) in items.iter().enumerate() {
                         if let Value::Object(map) = item {
-                            self.level(map, values, &format!("{place}/{i}"), found);
+                            self.item(i, |walk| walk.level(map, group));
                         }
                     }
                 }
-                Value::Object(map) => self.level(map, values, &place, found),
+                Value::Object(map) => self.level(map, group),
                 _ => {}
             }
+            self.pointer.truncate(back);
         }
     }
 }

@@ -37,7 +37,7 @@ use references::References;
 use report::Report;
 pub use rules::{RULES, Rule, rule};
 use serde_json::Value;
-use subject::Subject;
+use subject::{Subject, Types};
 
 /// Every finding about the workflow, sorted by node, place and code.
 pub fn validate(workflow: &Workflow, catalog: &Catalog) -> Vec<Finding> {
@@ -48,7 +48,8 @@ pub fn validate(workflow: &Workflow, catalog: &Catalog) -> Vec<Finding> {
 pub fn validate_value(document: &Value, catalog: &Catalog) -> Vec<Finding> {
     let mut report = Report::default();
     structure::check(document, &mut report);
-    let subject = Subject::of(document, catalog);
+    let types = Types::of(document, catalog);
+    let subject = Subject::of(document, catalog, &types);
     if !subject.nodes.is_empty() || document.get("nodes").is_some_and(Value::is_array) {
         trigger::check(&subject, &mut report);
     }
@@ -59,15 +60,12 @@ pub fn validate_value(document: &Value, catalog: &Catalog) -> Vec<Finding> {
         parameters::check(node, &mut report);
         credentials::check(node, &mut report);
         options::check(node, &mut report);
-        content::check(node, &mut report);
         conditions::check(node, &mut report);
-        expressions::check(
-            &subject,
-            node,
-            &mut javascript,
-            &mut references,
-            &mut report,
-        );
+        leaves::each(node, &mut |leaf| {
+            content::check(node, &leaf, &mut report);
+            let (javascript, references) = (&mut javascript, &mut references);
+            expressions::check(&subject, node, &leaf, javascript, references, &mut report);
+        });
     }
     references.judge(&subject, &mut report);
     webhook::check(&subject, &mut report);

@@ -8,7 +8,7 @@ use super::{
     subject::NodeView,
 };
 use crate::n8n::{
-    catalog::{NodeDescription, Property, PropertyKind, deep_equal},
+    catalog::{NodeDescription, Property, PropertyGroup, PropertyKind, PropertyList, deep_equal},
     edit::EditOp,
     finding::{Confidence, Severity},
 };
@@ -33,16 +33,46 @@ pub(super) fn check(node: &NodeView, report: &mut Report) {
         return;
     };
     let walk = Walk { node, description };
-    for property in &description.properties {
-        let level = (&node.filled, "/parameters");
-        walk.values(property, level, report);
+    for (at, property) in description.properties.chosen() {
+        let value = description.value_of(at, &node.filled);
+        if let Some(value) = value.filter(|_| description.is_shown(at, &node.filled)) {
+            let pointer = joined("/parameters", &property.name);
+            walk.value(property, value, &pointer, report);
+        }
     }
     walk.keys(
-        &node.parameters,
-        &description.properties,
+        node.parameters,
+        &Level::Node(&description.properties),
         "/parameters",
         report,
     );
+}
+
+/// Parameters that stand on one level.
+enum Level<'a> {
+    Node(&'a PropertyList),
+    /// Parts that share a name count together.
+    Inside(Vec<&'a PropertyGroup>),
+}
+
+impl<'a> Level<'a> {
+    fn named(&self, name: &str) -> impl Iterator<Item = &'a Property> {
+        let (list, groups) = match self {
+            Level::Node(list) => (Some(list.named(name)), &[][..]),
+            Level::Inside(groups) => (None, groups.as_slice()),
+        };
+        let inside = groups.iter().flat_map(|group| group.named(name));
+        let all = list.into_iter().flatten().chain(inside);
+        all.map(|(_, property)| property)
+    }
+
+    fn properties(&self) -> impl Iterator<Item = &'a Property> {
+        let (list, groups) = match self {
+            Level::Node(list) => (&list[..], &[][..]),
+            Level::Inside(groups) => (&[][..], groups.as_slice()),
+        };
+        list.iter().chain(groups.iter().flat_map(|g| &g.values))
+    }
 }
 
 struct Walk<'a> {
@@ -50,45 +80,49 @@ struct Walk<'a> {
     description: &'a NodeDescription,
 }
 
-impl Walk<'_> {
-    fn values(&self, property: &Property, level: (&Map<String, Value>, &str), report: &mut Report) {
-        let (values, at) = level;
-        let Some(value) = values.get(&property.name) else {
-            return;
-        };
-        if !self
-            .description
-            .property_visible(property, values, &self.node.filled)
-        {
-            return;
+impl<'a> Walk<'a> {
+    fn level(
+        &self,
+        group: &PropertyGroup,
+        values: &Map<String, Value>,
+        at: &str,
+        report: &mut Report,
+    ) {
+        for (_, property) in group.chosen() {
+            let shown = |_: &&Value| {
+                let filled = &self.node.filled;
+                self.description.property_visible(property, values, filled)
+            };
+            if let Some(value) = values.get(&property.name).filter(shown) {
+                self.value(property, value, &joined(at, &property.name), report);
+            }
         }
-        let pointer = joined(at, &property.name);
+    }
+
+    /// The choices in the value of a parameter that is shown.
+    fn value(&self, property: &Property, value: &Value, pointer: &str, report: &mut Report) {
         match (&property.kind, value) {
             (PropertyKind::Options | PropertyKind::MultiOptions, _) => {
-                self.choice(property, value, &pointer, report);
+                self.choice(property, value, pointer, report);
             }
             (PropertyKind::Collection, Value::Object(map)) => {
-                for child in property.children() {
-                    self.values(child, (map, &pointer), report);
+                if let Some(group) = property.groups.first() {
+                    self.level(group, map, pointer, report);
                 }
             }
             (PropertyKind::FixedCollection, Value::Object(map)) => {
                 for group in &property.groups {
-                    let place = joined(&pointer, &group.name);
-                    let items: Vec<(&Map<String, Value>, String)> = match map.get(&group.name) {
+                    let place = joined(pointer, &group.name);
+                    match map.get(&group.name) {
                         Some(Value::Array(items)) => {
-                            let objects = items.iter().enumerate();
-                            objects
-                                .filter_map(|(i, v)| Some((v.as_object()?, format!("{place}/{i}"))))
-                                .collect()
+                            for (i, item) in items.iter().enumerate() {
+                                if let Value::Object(item) = item {
+                                    self.level(group, item, &format!("{place}/{i}"), report);
+                                }
+                            }
                         }
-                        Some(Value::Object(one)) => vec![(one, place)],
-                        _ => Vec::new(),
-                    };
-                    for (item, place) in &items {
-                        for child in &group.values {
-                            self.values(child, (item, place), report);
-                        }
+                        Some(Value::Object(one)) => self.level(group, one, &place, report),
+                        _ => {}
                     }
                 }
             }
@@ -97,12 +131,6 @@ impl Walk<'_> {
     }
 
     fn choice(&self, property: &Property, value: &Value, pointer: &str, report: &mut Report) {
-        if property.options.is_empty()
-            || property.has_dynamic_options()
-            || property.allow_arbitrary_values
-        {
-            return;
-        }
         let given = match value {
             Value::Array(items) => items.as_slice(),
             one => std::slice::from_ref(one),
@@ -180,31 +208,25 @@ impl Walk<'_> {
     }
 
     /// Keys that no parameter of this level has, whatever is shown.
-    fn keys(
-        &self,
-        values: &Map<String, Value>,
-        properties: &[Property],
-        at: &str,
-        report: &mut Report,
-    ) {
+    fn keys(&self, values: &Map<String, Value>, level: &Level<'a>, at: &str, report: &mut Report) {
         for (key, value) in values {
-            let named = || properties.iter().filter(|p| p.name == *key);
             if WRITTEN_BY_N8N.contains(&key.as_str()) {
                 continue;
             }
-            if named().next().is_none() {
-                self.unknown_key(key, value, properties, at, report);
+            if level.named(key).next().is_none() {
+                self.unknown_key(key, value, level, at, report);
                 continue;
             }
             let Value::Object(map) = value else { continue };
-            let pointer = joined(at, key);
             // Several parameters may share the name; a key below is known if any of them has it.
-            if named().all(|p| p.kind == PropertyKind::Collection) {
-                let children: Vec<Property> = named().flat_map(|p| p.children()).cloned().collect();
-                self.keys(map, &children, &pointer, report);
-            } else if named().all(|p| p.kind == PropertyKind::FixedCollection) {
-                let all: Vec<&Property> = named().collect();
-                self.group_keys(map, &all, &pointer, report);
+            let all = |kind| level.named(key).all(|p| p.kind == kind);
+            if all(PropertyKind::Collection) {
+                let groups = level.named(key).filter_map(|p| p.groups.first());
+                let below = Level::Inside(groups.collect());
+                self.keys(map, &below, &joined(at, key), report);
+            } else if all(PropertyKind::FixedCollection) {
+                let all: Vec<&Property> = level.named(key).collect();
+                self.group_keys(map, &all, &joined(at, key), report);
             }
         }
     }
@@ -212,18 +234,14 @@ impl Walk<'_> {
     fn group_keys(
         &self,
         map: &Map<String, Value>,
-        all: &[&Property],
+        all: &[&'a Property],
         at: &str,
         report: &mut Report,
     ) {
         for (name, part) in map {
-            let values: Vec<Property> = all
-                .iter()
-                .filter_map(|p| p.group(name))
-                .flat_map(|g| g.values.iter().cloned())
-                .collect();
+            let groups: Vec<&PropertyGroup> = all.iter().filter_map(|p| p.group(name)).collect();
             let place = joined(at, name);
-            if !all.iter().any(|p| p.group(name).is_some()) {
+            if groups.is_empty() {
                 let groups: Vec<&str> = all
                     .iter()
                     .flat_map(|p| p.groups.iter().map(|g| g.name.as_str()))
@@ -235,15 +253,16 @@ impl Walk<'_> {
                 report.node(self.node, rules::UNKNOWN_PARAMETER_KEY.at(place, message));
                 continue;
             }
+            let level = Level::Inside(groups);
             match part {
                 Value::Array(items) => {
                     for (i, item) in items.iter().enumerate() {
                         if let Value::Object(item) = item {
-                            self.keys(item, &values, &format!("{place}/{i}"), report);
+                            self.keys(item, &level, &format!("{place}/{i}"), report);
                         }
                     }
                 }
-                Value::Object(item) => self.keys(item, &values, &place, report),
+                Value::Object(item) => self.keys(item, &level, &place, report),
                 _ => {}
             }
         }
@@ -253,7 +272,7 @@ impl Walk<'_> {
         &self,
         key: &str,
         value: &Value,
-        properties: &[Property],
+        level: &Level<'a>,
         at: &str,
         report: &mut Report,
     ) {
@@ -283,8 +302,8 @@ impl Walk<'_> {
         }
         let likeness =
             |p: &Property| strsim::jaro_winkler(&key.to_lowercase(), &p.name.to_lowercase());
-        let closest = properties
-            .iter()
+        let closest = level
+            .properties()
             .map(|p| (likeness(p), p.name.as_str()))
             .max_by(|a, b| a.0.total_cmp(&b.0))
             .filter(|(likeness, _)| *likeness > 0.85);

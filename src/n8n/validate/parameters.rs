@@ -11,10 +11,12 @@ use super::{
     subject::NodeView,
 };
 use crate::n8n::{
-    catalog::{LocatorMode, NodeDescription, Property, PropertyKind, js_pattern},
+    catalog::{
+        LocatorMode, NodeDescription, Property, PropertyGroup, PropertyKind, View, js_pattern,
+    },
     finding::Severity,
 };
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 const CODE: &str = "n8n/parameter";
 
@@ -32,17 +34,19 @@ pub(super) fn check(node: &NodeView, report: &mut Report) {
     }
     let mut issues = Issues {
         description,
-        root: &node.filled,
+        root: View::from(&node.filled),
         found: Vec::new(),
     };
-    let mut verdicts = description.properties.verdicts();
-    let read = description
-        .properties
-        .checked()
-        .try_for_each(|(place, property)| {
-            let shown = verdicts.of(place, || issues.shown(property, ""));
-            issues.property(property, "", shown)
-        });
+    let mut checked = description.properties.checked();
+    let read = checked.try_for_each(|(at, property)| {
+        let value = description.value_of(at, &node.filled);
+        // A name with dots in it may also be read as a path.
+        let is_path = property.name.contains(['.', '[']);
+        let by_path = || is_path.then(|| path::get(issues.root, &property.name));
+        let value = value.or_else(|| by_path().flatten());
+        let shown = description.is_shown(at, &node.filled);
+        issues.property(property, "", value, shown)
+    });
     match read {
         // n8n's own check fails on the values and says nothing else about the node.
         Err(Unreadable(pointer)) => {
@@ -85,7 +89,7 @@ impl Spot<'_> {
 
 struct Issues<'a> {
     description: &'a NodeDescription,
-    root: &'a Map<String, Value>,
+    root: View<'a>,
     found: Vec<Issue>,
 }
 
@@ -122,14 +126,18 @@ impl<'a> Issues<'a> {
     }
 
     fn shown(&self, property: &Property, at: &str) -> bool {
+        let object = |path: &str| {
+            let value = path::get(self.root, path).and_then(Value::as_object);
+            value.map(View::from)
+        };
         let level = if at.is_empty() {
             Some(self.root)
         } else {
-            path::get(self.root, at).and_then(Value::as_object)
+            object(at)
         };
         // Below a parameter named `parameters`, n8n takes that one for the root.
         let root = match at.split('.').next() {
-            Some("parameters") => path::get(self.root, "parameters").and_then(Value::as_object),
+            Some("parameters") => object("parameters"),
             _ => Some(self.root),
         };
         let root = root.or(level).unwrap_or(self.root);
@@ -137,8 +145,13 @@ impl<'a> Issues<'a> {
             .displayed(property.display.as_ref(), level, root)
     }
 
-    fn property(&mut self, property: &Property, at: &str, shown: bool) -> Result<(), Unreadable> {
-        let value = self.value(&property.name, at);
+    fn property(
+        &mut self,
+        property: &Property,
+        at: &str,
+        value: Option<&Value>,
+        shown: bool,
+    ) -> Result<(), Unreadable> {
         let spot = Spot {
             at,
             name: &property.name,
@@ -161,14 +174,11 @@ impl<'a> Issues<'a> {
         self.children(property, at, shown)
     }
 
-    fn inside(
-        &mut self,
-        group: &crate::n8n::catalog::PropertyGroup,
-        at: &str,
-    ) -> Result<(), Unreadable> {
+    fn inside(&mut self, group: &PropertyGroup, at: &str) -> Result<(), Unreadable> {
         group.checked().try_for_each(|(_, child)| {
             let shown = self.shown(child, at);
-            self.property(child, at, shown)
+            let value = self.value(&child.name, at);
+            self.property(child, at, value, shown)
         })
     }
 
@@ -292,9 +302,9 @@ impl<'a> Issues<'a> {
         let (Some(kind), Some(value)) = (property.validate_type.as_deref(), value) else {
             return;
         };
-        let choices: Vec<Value> = property
-            .options
-            .iter()
+        let choices = property.options.iter();
+        let choices = choices.filter(|_| kind.eq_ignore_ascii_case("options"));
+        let choices: Vec<Value> = choices
             .map(|option| serde_json::json!({"value": option.value}))
             .collect();
         if let Some(problem) = field_type::problem(value, kind, &choices) {
@@ -333,7 +343,7 @@ impl<'a> Issues<'a> {
     fn group(
         &mut self,
         property: &Property,
-        group: &crate::n8n::catalog::PropertyGroup,
+        group: &PropertyGroup,
         base: &str,
         at: &str,
     ) -> Result<(), Unreadable> {

@@ -1,9 +1,10 @@
 //! Values by n8n's paths (`a.b[0].c`) and JSON pointers to them.
 
-use serde_json::{Map, Value};
+use crate::n8n::catalog::View;
+use serde_json::Value;
 
 /// The value at the path; a key spelled like the whole path wins. Two dots in a row name an empty key, as in n8n.
-pub(super) fn get<'a>(root: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
+pub(super) fn get<'a>(root: View<'a>, path: &str) -> Option<&'a Value> {
     if let Some(value) = root.get(path) {
         return Some(value);
     }

@@ -43,12 +43,12 @@ impl<'a> References<'a> {
     }
 
     /// What Python names, by its look: whole comment lines often show references as examples.
-    pub(super) fn add_text(&mut self, node: &'a NodeView<'a>, leaf: &Leaf<'a>, code: &str) {
+    pub(super) fn add_text(&mut self, node: &'a NodeView<'a>, leaf: &Leaf<'a, '_>, code: &str) {
         let lines = code.lines().filter(|l| !l.trim_start().starts_with('#'));
         for reference in lines.flat_map(|line| references::references(line, true)) {
             self.all.push(Named {
                 node,
-                pointer: leaf.pointer.clone(),
+                pointer: leaf.pointer.to_owned(),
                 text: leaf.text,
                 key: leaf.key,
                 name: reference.node,

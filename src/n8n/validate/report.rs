@@ -151,10 +151,9 @@ impl Report {
             hash.update([0]);
         }
         let mut id = String::new();
-        for byte in hash.finalize() {
+        for byte in hash.finalize().iter().take(ID_DIGITS / 2) {
             let _ = write!(id, "{byte:02x}"); // writing to a String cannot fail
         }
-        id.truncate(ID_DIGITS);
         let (pointer, place) = match (draft.named, rank) {
             (Some(named), Some(at)) => (format!("/nodes/{at}{named}"), Some(pointer)),
             _ => (pointer, None),
@@ -179,20 +178,12 @@ impl Report {
 
     /// Sorted by node, place, code and key; a repeated id gets a number.
     pub(super) fn finish(mut self) -> Vec<Finding> {
-        let order = |e: &Entry| {
-            (
-                e.rank,
-                e.finding
-                    .place
-                    .as_ref()
-                    .unwrap_or(&e.finding.pointer)
-                    .clone(),
-                e.finding.code.clone(),
-                e.key.clone(),
-                e.finding.message.clone(),
-            )
-        };
-        self.entries.sort_by_cached_key(order);
+        fn order(e: &Entry) -> impl Ord {
+            let finding = &e.finding;
+            let place = finding.place.as_ref().unwrap_or(&finding.pointer);
+            (e.rank, place, &finding.code, &e.key, &finding.message)
+        }
+        self.entries.sort_by(|a, b| order(a).cmp(&order(b)));
         let mut seen: HashMap<String, usize> = HashMap::new();
         let findings = self.entries.into_iter().map(|entry| entry.finding);
         findings

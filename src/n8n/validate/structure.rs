@@ -6,8 +6,8 @@ use super::{
     report::{Draft, Report},
 };
 use crate::n8n::finding::Severity;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
-use std::collections::{HashMap, HashSet};
 
 const CODE: &str = "n8n/structure";
 
@@ -77,9 +77,10 @@ fn shape_of_nodes(document: &Map<String, Value>, problems: &mut Problems) {
         Some(_) => return problems.add("/nodes".into(), "`nodes` is no array; it lists the nodes"),
     };
     for (i, node) in nodes.iter().enumerate() {
-        let at = format!("/nodes/{i}");
+        // Written out only where something is wrong.
+        let at = |key: &str| joined(&format!("/nodes/{i}"), key);
         let Some(node) = node.as_object() else {
-            problems.add(at, "the node is no JSON object");
+            problems.add(format!("/nodes/{i}"), "the node is no JSON object");
             continue;
         };
         for key in ["name", "type"] {
@@ -89,9 +90,9 @@ fn shape_of_nodes(document: &Map<String, Value>, problems: &mut Problems) {
                 None => format!("the node has no {key}"),
                 Some(_) => format!("the node's {key} is no text"),
             };
-            problems.add(joined(&at, key), problem);
+            problems.add(at(key), problem);
         }
-        position(node, &at, problems);
+        position(node, &|| at("position"), problems);
         let optional: [(&str, IsRight, &str); 4] = [
             ("parameters", Value::is_object, "an object"),
             ("id", Value::is_string, "a text"),
@@ -100,93 +101,89 @@ fn shape_of_nodes(document: &Map<String, Value>, problems: &mut Problems) {
         ];
         for (key, is_right, expected) in optional {
             if node.get(key).is_some_and(|value| !is_right(value)) {
-                problems.add(
-                    joined(&at, key),
-                    format!("`{key}` of the node is not {expected}"),
-                );
+                problems.add(at(key), format!("`{key}` of the node is not {expected}"));
             }
         }
     }
 }
 
-fn position(node: &Map<String, Value>, at: &str, problems: &mut Problems) {
-    let place = joined(at, "position");
+fn position(node: &Map<String, Value>, place: &dyn Fn() -> String, problems: &mut Problems) {
     match node.get("position") {
         Some(Value::Array(items)) => {
             if items.len() != 2 {
-                problems.add(
-                    place.clone(),
-                    "the node's position is not two numbers [x, y]",
-                );
+                problems.add(place(), "the node's position is not two numbers [x, y]");
             }
             if items.len() >= 2 {
-                for (i, _) in items
-                    .iter()
-                    .take(2)
-                    .enumerate()
-                    .filter(|(_, v)| !v.is_number())
-                {
-                    problems.add(format!("{place}/{i}"), "the coordinate is no number");
+                let wrong = items.iter().take(2).enumerate();
+                for (i, _) in wrong.filter(|(_, v)| !v.is_number()) {
+                    problems.add(format!("{}/{i}", place()), "the coordinate is no number");
                 }
             }
         }
-        None => problems.add(place, "the node has no position; write [x, y]"),
-        Some(_) => problems.add(place, "the node's position is not two numbers [x, y]"),
+        None => problems.add(place(), "the node has no position; write [x, y]"),
+        Some(_) => problems.add(place(), "the node's position is not two numbers [x, y]"),
     }
 }
 
 fn shape_of_connections(document: &Map<String, Value>, problems: &mut Problems) {
-    let at = "/connections".to_owned();
+    let at = "/connections";
     let sources = match document.get("connections") {
         Some(Value::Object(sources)) => sources,
-        None => return problems.add(at, "`connections` is missing; write {} when there are none"),
-        Some(_) => return problems.add(at, "`connections` is no object keyed by node name"),
+        None => {
+            return problems.add(
+                at.into(),
+                "`connections` is missing; write {} when there are none",
+            );
+        }
+        Some(_) => {
+            return problems.add(at.into(), "`connections` is no object keyed by node name");
+        }
     };
     for (source, kinds) in sources {
-        let at = joined(&at, source);
+        let at = || joined(at, source);
         let Some(kinds) = kinds.as_object() else {
             problems.add(
-                at,
+                at(),
                 "the source's connections are no object keyed by type, like {\"main\": [...]}",
             );
             continue;
         };
         for (kind, buckets) in kinds {
-            let at = joined(&at, kind);
+            let at = || joined(&at(), kind);
             let Some(buckets) = buckets.as_array() else {
-                problems.add(at, "the outputs are no array");
+                problems.add(at(), "the outputs are no array");
                 continue;
             };
             for (i, bucket) in buckets.iter().enumerate() {
-                let at = format!("{at}/{i}");
+                let at = || format!("{}/{i}", at());
                 match bucket {
                     Value::Null => {}
                     Value::Array(links) => {
                         for (j, link) in links.iter().enumerate() {
-                            shape_of_link(link, &format!("{at}/{j}"), problems);
+                            shape_of_link(link, &|| format!("{}/{j}", at()), problems);
                         }
                     }
-                    _ => problems.add(at, "the output is neither a list of targets nor null"),
+                    _ => problems.add(at(), "the output is neither a list of targets nor null"),
                 }
             }
         }
     }
 }
 
-fn shape_of_link(link: &Value, at: &str, problems: &mut Problems) {
+fn shape_of_link(link: &Value, at: &dyn Fn() -> String, problems: &mut Problems) {
     let Some(link) = link.as_object() else {
-        return problems.add(at.to_owned(), "the target is no object {node, type, index}");
+        return problems.add(at(), "the target is no object {node, type, index}");
     };
     for key in ["node", "type"] {
         let text = link.get(key).and_then(Value::as_str);
         if text.is_none_or(str::is_empty) {
-            problems.add(joined(at, key), format!("the target has no {key}"));
+            problems.add(joined(&at(), key), format!("the target has no {key}"));
         }
     }
     let whole = |v: &Value| v.as_f64().is_some_and(|n| n >= 0.0 && n.fract() == 0.0);
     if !link.get("index").is_some_and(whole) {
         problems.add(
-            joined(at, "index"),
+            joined(&at(), "index"),
             "the target's index is no whole number from 0",
         );
     }
@@ -194,8 +191,8 @@ fn shape_of_link(link: &Value, at: &str, problems: &mut Problems) {
 
 fn names_and_ids(document: &Value, problems: &mut Problems) {
     let nodes = document.get("nodes").and_then(Value::as_array);
-    let mut names = HashSet::new();
-    let mut ids: HashMap<&str, &str> = HashMap::new();
+    let mut names = FxHashSet::default();
+    let mut ids: FxHashMap<&str, &str> = FxHashMap::default();
     for (i, node) in nodes.into_iter().flatten().enumerate() {
         let text = |key: &str| node.get(key).and_then(Value::as_str);
         let name = text("name").unwrap_or("");
@@ -221,17 +218,17 @@ fn names_and_ids(document: &Value, problems: &mut Problems) {
 
 fn connection_ends(document: &Value, problems: &mut Problems) {
     let nodes = document.get("nodes").and_then(Value::as_array);
-    let names: HashSet<&str> = nodes
+    let names: FxHashSet<&str> = nodes
         .into_iter()
         .flatten()
         .filter_map(|n| n.get("name")?.as_str())
         .collect();
     let sources = document.get("connections").and_then(Value::as_object);
     for (source, kinds) in sources.into_iter().flatten() {
-        let at = joined("/connections", source);
+        let at = || joined("/connections", source);
         if !names.contains(source.as_str()) {
             problems.add(
-                at.clone(),
+                at(),
                 format!("connections start at {source:?}, which is no node's name"),
             );
         }
@@ -241,7 +238,7 @@ fn connection_ends(document: &Value, problems: &mut Problems) {
                     let target = link.get("node").and_then(Value::as_str).unwrap_or("");
                     if !names.contains(target) {
                         problems.add(
-                            format!("{}/{i}/{j}/node", joined(&at, kind)),
+                            format!("{}/{i}/{j}/node", joined(&at(), kind)),
                             format!("the connection leads to {target:?}, which is no node's name"),
                         );
                     }

@@ -1,11 +1,10 @@
 //! The document under judgement, read as far as it can be read: malformed parts are skipped here and named by `structure`.
 
 use super::reach::Reach;
-use crate::n8n::catalog::{Catalog, FillError, Lookup, NodeDescription, NodeKind};
+use crate::n8n::catalog::{Catalog, FillError, Filled, Lookup, NodeDescription, NodeKind};
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Where every workflow started before there was a manual trigger.
 const OLD_START: &str = "n8n-nodes-base.start";
@@ -16,7 +15,7 @@ pub(super) struct Subject<'a> {
     pub nodes: Vec<NodeView<'a>>,
     pub edges: Vec<Edge<'a>>,
     /// Index in `nodes`; as in n8n the last of several namesakes wins.
-    by_name: HashMap<&'a str, usize>,
+    by_name: FxHashMap<&'a str, usize>,
     pub main_after: Neighbours,
     pub main_before: Neighbours,
     /// The nodes that a sub-node serves.
@@ -79,12 +78,65 @@ pub(super) struct NodeView<'a> {
     pub disabled: bool,
     /// No trigger leads to it though the workflow has some, so it never runs.
     pub idle: bool,
-    pub known: Known,
+    pub known: &'a Known,
     /// As written; empty when there are none.
-    pub parameters: Cow<'a, Map<String, Value>>,
+    pub parameters: &'a Map<String, Value>,
     /// Defaults filled in and hidden ones dropped; the parameters as written when n8n itself fails on them.
-    pub filled: Map<String, Value>,
+    pub filled: Filled<'a>,
     pub fill_error: Option<FillError>,
+}
+
+/// What the catalog says of the types of a document's nodes, looked up once for each type and version.
+pub(super) struct Types<'a> {
+    known: Vec<Known>,
+    places: FxHashMap<(&'a str, Option<u64>), usize>,
+}
+
+impl<'a> Types<'a> {
+    pub(super) fn of(document: &'a Value, catalog: &Catalog) -> Self {
+        let mut types = Types {
+            known: Vec::new(),
+            places: FxHashMap::default(),
+        };
+        for node in node_objects(document).map(|(_, node)| node) {
+            let (node_type, version) = type_of(node);
+            let fresh = types.known.len();
+            let key = (node_type, version.map(f64::to_bits));
+            if *types.places.entry(key).or_insert(fresh) == fresh {
+                types.known.push(match catalog.lookup(node_type, version) {
+                    Lookup::Known(description) => Known::Yes(description),
+                    Lookup::UnknownVersion { .. } => Known::UnknownVersion,
+                    Lookup::UnknownType => Known::UnknownType,
+                });
+            }
+        }
+        types
+    }
+
+    fn known(&self, node: &Map<String, Value>) -> &Known {
+        let (node_type, version) = type_of(node);
+        let place = self.places.get(&(node_type, version.map(f64::to_bits)));
+        place
+            .and_then(|place| self.known.get(*place))
+            .unwrap_or(&Known::UnknownType)
+    }
+}
+
+fn type_of(node: &Map<String, Value>) -> (&str, Option<f64>) {
+    let node_type = node.get("type").and_then(Value::as_str).unwrap_or("");
+    let version = match node.get("typeVersion") {
+        None | Some(Value::Null) => None,
+        // Not a number: no version at all, of a type that may exist.
+        Some(version) => Some(version.as_f64().unwrap_or(f64::NAN)),
+    };
+    (node_type, version)
+}
+
+/// The nodes that are objects, with their places in the document's list.
+fn node_objects(document: &Value) -> impl Iterator<Item = (usize, &Map<String, Value>)> {
+    let list = document.get("nodes").and_then(Value::as_array);
+    let numbered = list.into_iter().flatten().enumerate();
+    numbered.filter_map(|(at, node)| Some((at, node.as_object()?)))
 }
 
 pub(super) enum Known {
@@ -106,8 +158,8 @@ pub(super) struct Edge<'a> {
     pub input: u64,
 }
 
-impl NodeView<'_> {
-    pub(super) fn description(&self) -> Option<&NodeDescription> {
+impl<'a> NodeView<'a> {
+    pub(super) fn description(&self) -> Option<&'a NodeDescription> {
         match &self.known {
             Known::Yes(description) => Some(description),
             _ => None,
@@ -138,18 +190,14 @@ impl NodeView<'_> {
 }
 
 impl<'a> Subject<'a> {
-    pub(super) fn of(document: &'a Value, catalog: &'a Catalog) -> Self {
-        let list = document.get("nodes").and_then(Value::as_array);
-        let mut nodes: Vec<NodeView> = list
-            .into_iter()
-            .flatten()
+    pub(super) fn of(document: &'a Value, catalog: &'a Catalog, types: &'a Types) -> Self {
+        let mut nodes: Vec<NodeView> = node_objects(document)
             .enumerate()
-            .filter_map(|(at, node)| Some((at, node.as_object()?)))
-            .enumerate()
-            .map(|(index, (at, node))| view(index, at, node, catalog))
+            .map(|(index, (at, node))| view(index, at, node, types.known(node)))
             .collect();
         let named = nodes.iter().enumerate();
-        let by_name: HashMap<&str, usize> = named.filter_map(|(i, n)| Some((n.name?, i))).collect();
+        let by_name: FxHashMap<&str, usize> =
+            named.filter_map(|(i, n)| Some((n.name?, i))).collect();
         let edges = edges(document, &by_name);
         let main = || edges.iter().filter(|e| e.kind == "main");
         let serving = || edges.iter().filter(|e| e.kind != "main");
@@ -213,39 +261,24 @@ impl<'a> Subject<'a> {
     }
 }
 
+static NO_PARAMETERS: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+
 fn view<'a>(
     index: usize,
     at: usize,
     raw: &'a Map<String, Value>,
-    catalog: &Catalog,
+    known: &'a Known,
 ) -> NodeView<'a> {
     let text = |key: &str| raw.get(key).and_then(Value::as_str);
     let node_type = text("type").unwrap_or("");
-    let known = match raw.get("typeVersion") {
-        None | Some(Value::Null) => catalog.lookup(node_type, None),
-        Some(version) => match version.as_f64() {
-            Some(version) => catalog.lookup(node_type, Some(version)),
-            // Not a number: no version at all, of a type that may exist.
-            None => catalog.lookup(node_type, Some(f64::NAN)),
+    let parameters = raw.get("parameters").and_then(Value::as_object);
+    let parameters = parameters.unwrap_or(&NO_PARAMETERS);
+    let (filled, fill_error) = match known {
+        Known::Yes(description) if node_type != STICKY => match description.filled(parameters) {
+            Ok(filled) => (filled, None),
+            Err(error) => (Filled::as_written(parameters), Some(error)),
         },
-    };
-    let known = match known {
-        Lookup::Known(description) => Known::Yes(description),
-        Lookup::UnknownVersion { .. } => Known::UnknownVersion,
-        Lookup::UnknownType => Known::UnknownType,
-    };
-    let parameters = match raw.get("parameters") {
-        Some(Value::Object(map)) => Cow::Borrowed(map),
-        _ => Cow::Owned(Map::new()),
-    };
-    let (filled, fill_error) = match &known {
-        Known::Yes(description) if node_type != STICKY => {
-            match description.try_fill_defaults(&parameters) {
-                Ok(filled) => (filled, None),
-                Err(error) => (parameters.clone().into_owned(), Some(error)),
-            }
-        }
-        _ => (parameters.clone().into_owned(), None),
+        _ => (Filled::as_written(parameters), None),
     };
     NodeView {
         index,
@@ -263,7 +296,7 @@ fn view<'a>(
     }
 }
 
-fn edges<'a>(document: &'a Value, by_name: &HashMap<&'a str, usize>) -> Vec<Edge<'a>> {
+fn edges<'a>(document: &'a Value, by_name: &FxHashMap<&'a str, usize>) -> Vec<Edge<'a>> {
     let mut edges = Vec::new();
     let sources = document.get("connections").and_then(Value::as_object);
     for (from_name, kinds) in sources.into_iter().flatten() {
