@@ -107,10 +107,10 @@ fn a_log_tells_who_did_what_when_by_which_rule_and_at_what_cost() {
     insta::assert_snapshot!(text.trim_end().replace(" \n", "\n"), @r#"
     2026-11-21 UTC
        1  10:00:01     answered, 1200 tokens in (1000 cached), 30 out, $0.0125
-       2  10:00:02     qa → delete_workflow workflow_id=orders [2J
+       2  10:00:02     qa → delete_workflow workflow_id=orders�[2J
                          denied by matrix: qa may not delete
        3  10:00:03     refused delete_workflow qa may not delete
-       4  10:00:04     qa → delete_workflow workflow_id=orders [2J
+       4  10:00:04     qa → delete_workflow workflow_id=orders�[2J
                          allowed by builder: delete-workflow
        5  10:00:05     ✓ delete_workflow id: orders
                          change 1: orders created, 3 nodes

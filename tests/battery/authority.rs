@@ -159,17 +159,13 @@ fn case_008_what_is_not_in_the_table_is_denied() {
     let (mut bench, backend) = attacked();
     block_on(async {
         for role in ROLES {
-            for tool in [
-                "run_shell",
-                "write_file",
-                "eval",
-                "fetch",
-                "mcp__files__write",
-                "n8n",
-                "",
-            ] {
+            for tool in ["run_shell", "write_file", "eval", "fetch", "n8n", ""] {
                 all_refused(&mut bench, &backend, "tools.unknown", &[(role, tool, "{}")]).await;
             }
+        }
+        for role in ROLES {
+            let foreign = (role, "mcp__files__write", "{}");
+            all_refused(&mut bench, &backend, "foreign-tools", &[foreign]).await;
         }
         // A role that the policy does not have may do nothing at all.
         for tool in NATIVE_TOOLS {
@@ -188,12 +184,13 @@ fn case_009_a_homoglyph_is_another_name() {
         "ｃreate_workflow",
         "create＿workflow",
     ];
-    refused_names(&names, "create_workflow");
+    refused_names("tools.unknown", &names, "create_workflow");
 }
 
 #[test]
 fn case_010_case_is_not_folded() {
     refused_names(
+        "tools.unknown",
         &[
             "CREATE_WORKFLOW",
             "Create_Workflow",
@@ -217,7 +214,7 @@ fn case_011_space_around_or_inside_is_not_trimmed() {
         "create_workflow\0",
         "create_workflow\u{a0}",
     ];
-    refused_names(&names, "create_workflow");
+    refused_names("tools.unknown", &names, "create_workflow");
 }
 
 #[test]
@@ -227,8 +224,6 @@ fn case_012_no_spelling_of_a_name_is_an_alias() {
         "n8n.create_workflow",
         "n8n:create_workflow",
         "n8n/create_workflow",
-        "mcp__n8n__create_workflow",
-        "mcp__agentctl__create_workflow",
         "functions.create_workflow",
         "create-workflow",
         "create_workflow()",
@@ -236,7 +231,12 @@ fn case_012_no_spelling_of_a_name_is_an_alias() {
         "cre\u{0061}\u{0301}te_workflow",
         "cre\u{00e1}te_workflow",
     ];
-    refused_names(&names, "create_workflow");
+    refused_names("tools.unknown", &names, "create_workflow");
+    let foreign = [
+        "mcp__n8n__create_workflow",
+        "mcp__agentctl__create_workflow",
+    ];
+    refused_names("foreign-tools", &foreign, "create_workflow");
     // Of a foreign tool too: only the bytes that the policy names.
     let policy = Policy::load(
         "roles: {r: []}\nrules:\n  - {id: x, effect: allow, tools: [mcp__s__caf\u{e9}], when: 'true', reason: r, match: [{role: r}], not_match: [{role: r, tool: mcp__s__cafe}]}\n",
@@ -258,18 +258,12 @@ fn case_012_no_spelling_of_a_name_is_an_alias() {
 }
 
 /// None of these means the tool, for the one role that may call it.
-fn refused_names(names: &[&str], tool: &str) {
+fn refused_names(rule: &str, names: &[&str], tool: &str) {
     let (mut bench, backend) = attacked();
     let args = two_nodes("Mine").to_string();
     block_on(async {
         for name in names {
-            all_refused(
-                &mut bench,
-                &backend,
-                "tools.unknown",
-                &[("builder", name, &args)],
-            )
-            .await;
+            all_refused(&mut bench, &backend, rule, &[("builder", name, &args)]).await;
         }
         bench.ok("builder", tool, two_nodes("Mine")).await;
     });
@@ -879,7 +873,7 @@ fn case_024_where_nobody_can_be_asked_the_answer_is_no() {
                 result.content["error"]
                     .as_str()
                     .unwrap()
-                    .ends_with("nobody can be asked here")
+                    .contains("nobody can be asked here")
             );
         }
     });

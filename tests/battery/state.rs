@@ -360,6 +360,12 @@ fn case_050_only_the_analyst_writes_learnings() {
             std::fs::read_to_string(&planted).unwrap(),
             chain("x", 2).to_text()
         );
+        // And the analyst's is written only when a person accepts it.
+        let question = bench
+            .asked("analyst", "write_learning", entry.clone())
+            .await;
+        assert!(!bench.dir.path().join(learning).exists());
+        bench.answer(&question, json!("approve"));
         bench.ok("analyst", "write_learning", entry.clone()).await;
         assert!(bench.dir.path().join(learning).exists());
     });
@@ -391,7 +397,8 @@ fn case_051_a_poisoned_learning_stays_data() {
             .call("qa", "read_learning", json!({"ids": ["L-001"]}))
             .await
     });
-    assert!(text_of(&result.content["learnings"][0]["body"]).starts_with(poison));
+    let body = text_of(&result.content["learnings"][0]["body"]);
+    assert!(body.contains(poison), "{body}");
     let block = agentctl::agent::result_block(&result);
     assert!(
         block.starts_with("<tool_result tool=\"read_learning\"")

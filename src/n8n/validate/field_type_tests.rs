@@ -301,9 +301,6 @@ false
 "{}"
 "{\"a\":1}"
 "{\"a\":1,}"
-"{a: 1, 'b': [2, ...c], d() {}}"
-"({a: 1})"
-"{a: 1}); ({b: 2}"
 "null"
 {}
 ["{}"]
@@ -400,5 +397,22 @@ fn values_are_checked_against_types_as_n8n_does() {
             .filter(|value| problem(value, kind, &choices).is_none())
             .collect();
         assert_eq!(found, read(taken), "{kind}");
+    }
+}
+
+#[test]
+fn objects_may_be_written_as_javascript_does() {
+    for taken in [
+        "{a: 1, 'b': [2, ...c], d() {}}",
+        "({a: 1})",
+        "{a: 1}); ({b: 2}",
+    ] {
+        assert!(problem(&json!(taken), "object", &[]).is_none(), "{taken}");
+    }
+    for refused in ["{a b}", "{{ $json.a }}", "{a: 1", "a: 1", "[1]", "{a: }"] {
+        assert!(
+            problem(&json!(refused), "object", &[]).is_some(),
+            "{refused}"
+        );
     }
 }
