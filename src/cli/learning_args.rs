@@ -10,7 +10,7 @@ pub enum LearningsCommand {
     #[command(
         after_help = "Example:\n  agentctl learnings add \"Sheet tabs are locators\" --problem \"sheetName is reported as empty\" \\\n    --cause \"it is a resource locator\" --solution \"set mode and value\" --node n8n-nodes-base.googleSheets --code n8n/parameter --tag locator"
     )]
-    Add(LearningsAddArgs),
+    Add(Box<LearningsAddArgs>),
     /// Change fields of an entry
     #[command(
         after_help = "Example:\n  agentctl learnings edit L-003 --set solution=\"take values from the schema\" --set tags=slack,labels"

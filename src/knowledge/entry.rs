@@ -151,7 +151,7 @@ fn field(line: &str) -> Option<(&str, &str)> {
 }
 
 /// The fields of an entry as they stand, with the line below the heading (from 1) of each and its further lines.
-pub fn fields<'a>(body: &'a str) -> impl Iterator<Item = (usize, &'a str, &'a str)> {
+pub fn fields(body: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     body.lines()
         .enumerate()
         .filter_map(|(index, line)| field(line).map(|(name, value)| (index + 1, name, value)))

@@ -424,8 +424,7 @@ fn check_finds_what_is_wrong_with_its_line() {
             "zebra outputs are swapped since version nine",
             "connect the zebra body to output one, see [docs](missing.md)",
             full,
-        )
-        .replace("seen in Zebra output", "seen in Zebra output"),
+        ),
         entry(
             "L-003",
             "Unfinished",

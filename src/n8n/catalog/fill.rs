@@ -152,7 +152,7 @@ impl<'p> Level<'p> {
                 .plan
                 .rule_of(at)
                 .and_then(|rule| verdicts.get_mut(rule));
-            if !known.map_or(true, |known| *known.get_or_insert_with(judge)) {
+            if !known.is_none_or(|known| *known.get_or_insert_with(judge)) {
                 continue;
             }
             let root = root.unwrap_or(View::Slots(&check));
