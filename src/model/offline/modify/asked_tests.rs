@@ -230,6 +230,8 @@ fn changes_of_orders() {
         r#"Orders under 100 go to Slack #small-orders."#,
         r#"Orders that are not over 100 should be mailed to ops@x.com."#,
         r#"Skip the sheet."#,
+        r#"Remove the Slack step, the sheet and the condition."#,
+        r#"Remove the Slack step and the Trello step."#,
         r#"Remove the Google Sheets step and add a Postgres insert into table orders instead."#,
         r#"Post to #big-deals rather than #sales and write to the tab "2026"."#,
         r#"Before posting to Slack, wait 5 minutes."#,

@@ -66,11 +66,22 @@ pub(super) fn removal(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> b
     if has(items, what) {
         return false;
     }
-    let Some(name) = mention::one(patch.workflow(), what, kept) else {
-        return false;
-    };
-    patch.remove(&name);
-    true
+    // "the Slack step, the sheet and the condition": all of them, or none and a question
+    let mut names: Vec<String> = Vec::new();
+    for piece in rx(r"\s*(?:,|\b(?:and|und|sowie|y|e|et)\b)\s*").split(what) {
+        let piece = piece.trim();
+        if piece.is_empty() {
+            continue;
+        }
+        match mention::one(patch.workflow(), piece, kept).filter(|n| !names.contains(n)) {
+            Some(name) => names.push(name),
+            None => return false,
+        }
+    }
+    for name in &names {
+        patch.remove(name);
+    }
+    !names.is_empty()
 }
 
 /// "Give the agent a tool to look up HubSpot contacts by e-mail."
