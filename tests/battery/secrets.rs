@@ -457,3 +457,36 @@ fn case_081_a_key_in_a_pack_is_a_mistake_told_by_its_place() {
     assert_eq!(code, 2);
     assert!(!dir.path().join("memory").exists());
 }
+
+/// A recording is made to be kept and shared: the same planted secrets, looked for in the tape of a change and of a build.
+#[test]
+fn case_082_a_recording_holds_no_secret() {
+    let dir = tempfile::tempdir().unwrap();
+    let (canaries, environment) = planted(dir.path());
+    let said = format!(
+        "When a webhook receives an order post {} to Slack #sales",
+        canary("Env")
+    );
+    let mut calls = 0;
+    for (tape, args) in [
+        ("build.jsonl", vec![said.as_str()]),
+        (
+            "change.jsonl",
+            vec![
+                "--workflow",
+                "workflows/orders.json",
+                "Disable the node Node 1",
+            ],
+        ),
+    ] {
+        let all = [vec!["build", "--yes", "--record", tape], args].concat();
+        let mut command = agentctl(dir.path(), &all);
+        command.envs(environment.iter().map(|(name, value)| (*name, value)));
+        let (_, _, stderr) = ran(command);
+        let text = std::fs::read_to_string(dir.path().join(tape))
+            .unwrap_or_else(|e| panic!("{tape}: {e}: {stderr}"));
+        assert_eq!(leaks(&text, &canaries), Vec::<String>::new(), "{tape}");
+        calls += text.matches("get_workflow").count();
+    }
+    assert!(calls > 0, "the workflow with the secrets was read on tape");
+}
