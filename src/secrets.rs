@@ -2,9 +2,12 @@
 //! their well-known look. Pure; the request is cleaned with it before anything else reads or records it.
 
 pub(crate) mod forms;
+mod known;
 pub(crate) mod shapes;
 
-pub use shapes::{issued, mask};
+pub use forms::may_be_coded;
+pub use known::Known;
+pub use shapes::{issued, mask, signs};
 
 use crate::pattern::Pattern;
 use std::ops::Range;

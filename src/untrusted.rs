@@ -44,6 +44,20 @@ pub fn text(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Where characters stand that `text` may change; without one it changes nothing.
+pub(crate) fn suspects(text: &str) -> Vec<std::ops::Range<usize>> {
+    if text
+        .bytes()
+        .all(|b| matches!(b, b'\n' | b'\t' | b' '..=b'~'))
+    {
+        return Vec::new();
+    }
+    let found = text
+        .char_indices()
+        .filter(|(_, c)| is_unsafe(*c) || is_joint(*c));
+    found.map(|(at, c)| at..at + c.len_utf8()).collect()
+}
+
 /// The same on one line: line breaks and tabs become spaces.
 pub fn line(of: &str) -> String {
     text(of).replace(['\n', '\t'], " ")

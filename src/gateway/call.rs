@@ -11,6 +11,7 @@ use super::{CallContext, Gateway, GatewayError, Settled, strict_json, untrusted}
 use crate::backend::{BackendError, BackendErrorKind};
 use crate::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus};
 use crate::policy::{Decision, split_foreign};
+use crate::store::StoreError;
 use crate::store::event::{Change, Event, MutationExpectation, Question};
 use serde_json::{Map, Value, json};
 
@@ -82,9 +83,16 @@ impl Gateway {
             };
         }
 
-        let planned = match self.plan(cx, &request, &exact).await? {
+        let unplanned = match self.plan(cx, &request, &exact).await {
+            Ok(Ok(planned)) => Ok(planned),
+            Ok(Err(Outcome::Refused(decision))) => return self.refuse(cx, &journaled, decision),
+            Ok(Err(outcome)) => Err(Ok(outcome)),
+            // Stops the run, and is the call's result before.
+            Err(GatewayError::Backend { error, .. }) => Err(Err(error)),
+            Err(stops) => return Err(stops),
+        };
+        let planned = match unplanned {
             Ok(planned) => planned,
-            Err(Outcome::Refused(decision)) => return self.refuse(cx, &journaled, decision),
             Err(outcome) => {
                 // Nothing will be changed, so there is nothing to ask the user for.
                 let decision = match permission.decision {
@@ -92,7 +100,7 @@ impl Gateway {
                     other => other,
                 };
                 self.intent(cx, &journaled, decision, None, false)?;
-                return self.finish(cx, &journaled, Ok(outcome), None, false);
+                return self.finish(cx, &journaled, outcome, None, false);
             }
         };
         let Planned {
@@ -248,7 +256,8 @@ impl Gateway {
             mutates,
             expect,
         };
-        Ok(cx.record(event, mutates)?)
+        cx.record(event, mutates)?;
+        Ok(())
     }
 
     pub(super) fn refuse(
@@ -290,13 +299,17 @@ impl Gateway {
         let event = Event::ToolFinished {
             step: cx.step.to_owned(),
             role: cx.role.to_owned(),
-            result: result.clone(),
+            result,
             change,
         };
-        cx.record(event, durable)?;
-        match fatal {
-            Some(error) => Err(self.unavailable(error)),
-            None => Ok(Settled::Done(result)),
+        let recorded = cx.record(event, durable)?;
+        match (fatal, recorded) {
+            (Some(error), _) => Err(self.unavailable(error)),
+            (None, Event::ToolFinished { result, .. }) => Ok(Settled::Done(result)),
+            (None, _) => Err(GatewayError::Store(StoreError::Encode {
+                what: "a call's result",
+                reason: "the journal gave back another event".to_owned(),
+            })),
         }
     }
 

@@ -86,7 +86,7 @@ pub(super) fn page(items: Vec<Value>, cursor: Option<&str>) -> Result<Page, Stri
     let mut size = 0;
     let mut taken = Vec::new();
     for item in items.into_iter().skip(start) {
-        size += item.to_string().len();
+        size += written_length(&item);
         if size > PAGE_BYTES && !taken.is_empty() {
             break;
         }
@@ -98,6 +98,25 @@ pub(super) fn page(items: Vec<Value>, cursor: Option<&str>) -> Result<Page, Stri
         next: (end < total).then(|| end.to_string()),
         total,
     })
+}
+
+/// Bytes of the value's JSON.
+fn written_length(value: &Value) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    match serde_json::to_writer(&mut count, value) {
+        Ok(()) => count.0,
+        Err(_) => PAGE_BYTES, // cannot happen; a page of its own then
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -4,12 +4,16 @@
 use super::guards;
 use super::{approval, tools};
 use crate::model::{ToolCall, ToolResult, ToolStatus};
-use crate::n8n::WorkflowId;
+use crate::n8n::{Workflow, WorkflowId};
 use crate::policy::{Decision, Limits};
 use crate::store::Event;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Snapshots kept in memory: a run has one or two that matter for each workflow.
+const MOST_KEPT: usize = 16;
 
 /// One snapshot of this run, oldest first in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +68,8 @@ pub struct GuardState {
     worked_ms: u64,
     identical: BTreeMap<String, u64>,
     validations: BTreeMap<String, Validation>,
+    /// Snapshots that a guard has read, by file: they never change. Nothing is folded into it.
+    read: BTreeMap<String, Arc<Workflow>>,
     /// The intent that has no result yet.
     open: Option<(ToolCall, Decision)>,
 }
@@ -220,6 +226,17 @@ impl GuardState {
                 },
             );
         }
+    }
+
+    /// A snapshot that was read before.
+    pub(super) fn kept(&self, file: &str) -> Option<Arc<Workflow>> {
+        self.read.get(file).cloned()
+    }
+    pub(super) fn keep(&mut self, file: &str, workflow: Arc<Workflow>) {
+        if self.read.len() >= MOST_KEPT {
+            self.read.clear();
+        }
+        self.read.insert(file.to_owned(), workflow);
     }
 
     fn given(&self, scope: &Value) -> GivenScope {

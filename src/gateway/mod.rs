@@ -10,6 +10,7 @@ mod created;
 mod foreign;
 mod guard_state;
 pub mod guards;
+mod hide;
 mod learnings;
 mod perform;
 mod plan;
@@ -40,8 +41,8 @@ use std::sync::Arc;
 
 /// What the gateway needs from the run: the journal, the snapshots, time and ids. The run's driver is one.
 pub trait Recorder: Send {
-    /// Appends to the journal; `durable` ones are on the disk when this returns.
-    fn record(&mut self, event: Event, durable: bool) -> Result<(), StoreError>;
+    /// Appends to the journal, and gives back what stands there; `durable` ones are on the disk when this returns.
+    fn record(&mut self, event: Event, durable: bool) -> Result<Event, StoreError>;
     /// Writes the workflow as it is now and syncs it. The gateway records `SnapshotTaken` itself.
     fn snapshot(
         &mut self,
@@ -70,11 +71,9 @@ pub struct CallContext<'a> {
 
 impl CallContext<'_> {
     /// Journals the event and lets the guards see it: the two may never differ.
-    pub(crate) fn record(&mut self, event: Event, durable: bool) -> Result<(), StoreError> {
-        let observed = event.clone();
-        self.recorder.record(event, durable)?;
-        self.guards.observe(&observed);
-        Ok(())
+    pub(crate) fn record(&mut self, event: Event, durable: bool) -> Result<Event, StoreError> {
+        self.guards.observe(&event);
+        self.recorder.record(event, durable) // what fails here stops the run, and the guards with it
     }
 }
 

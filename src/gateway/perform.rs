@@ -6,7 +6,6 @@ use super::plan::{GivenScope, Plan};
 use super::{Gateway, guards};
 use crate::backend::{BackendError, BackendErrorKind, Stored};
 use crate::n8n::diff::changes;
-use crate::n8n::hash::graph_hash;
 use crate::n8n::{Workflow, WorkflowId};
 use crate::policy::Decision;
 use crate::store::SnapshotRef;
@@ -36,7 +35,7 @@ impl Gateway {
         snapshot: Option<SnapshotRef>,
     ) -> (Result<Outcome, BackendError>, Option<Change>) {
         match plan {
-            Plan::Create { id, after } => {
+            Plan::Create { id, after, meant } => {
                 let written = self.backend.create(id.as_ref(), &after).await;
                 let id = match (&written, id) {
                     (Ok(stored), _) => stored.id.clone(),
@@ -50,12 +49,12 @@ impl Gateway {
                     judged: None,
                 };
                 let notes = Map::from_iter([("created".to_owned(), Value::Bool(true))]);
-                self.read_back(was, &graph_hash(&after), written.err(), notes)
-                    .await
+                self.read_back(was, &meant, written.err(), notes).await
             }
             Plan::Replace {
                 before,
                 after,
+                meant,
                 mut notes,
                 scope,
             } => {
@@ -69,8 +68,7 @@ impl Gateway {
                     snapshot: snapshot.map(|s| s.file),
                     judged: Some((before.workflow, scope)),
                 };
-                self.read_back(was, &graph_hash(&after), written.err(), notes)
-                    .await
+                self.read_back(was, &meant, written.err(), notes).await
             }
             Plan::Delete(before) => self.delete(*before, snapshot).await,
             Plan::SetActive { at, active } => {

@@ -6,7 +6,7 @@ use super::content::{Outcome, backend_failure, counts, head};
 use super::created::{built, fill_added_versions};
 use super::guards::{self, deny};
 use super::tools::{CreateWorkflow, Request, UpdateWorkflow};
-use super::{CallContext, Gateway, GatewayError};
+use super::{CallContext, Gateway, GatewayError, SnapshotMark};
 use crate::backend::{BackendError, BackendErrorKind, Stored};
 use crate::knowledge::NewLearning;
 use crate::n8n::autofix::{self, Fixed};
@@ -17,16 +17,20 @@ use crate::policy::Decision;
 use crate::store::SnapshotRef;
 use crate::store::event::{Event, MutationExpectation};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// What will be done.
 pub(super) enum Plan {
     Create {
         id: Option<WorkflowId>,
         after: Workflow,
+        /// The graph hash of `after`.
+        meant: String,
     },
     Replace {
         before: Box<Stored>,
         after: Workflow,
+        meant: String,
         /// Said in the answer besides what changed.
         notes: Map<String, Value>,
         /// The scope that the change was judged by: what is read back is judged by it again.
@@ -199,10 +203,11 @@ impl Gateway {
             }
             Err(error) => return Ok(Err(Outcome::Failed(backend_failure(&error)))),
         };
+        let meant = graph_hash(&after);
         let expect = MutationExpectation {
             workflow_id: id.as_ref().map(|id| id.0.clone()),
             before: None,
-            after: Some(graph_hash(&after)),
+            after: Some(meant.clone()),
             diff: None,
         };
         let reserve = |decision, what: &str| Reserved {
@@ -224,7 +229,7 @@ impl Gateway {
             ));
         }
         Ok(Ok(Planned {
-            plan: Plan::Create { id, after },
+            plan: Plan::Create { id, after, meant },
             reserved,
             expect: Some(expect),
         }))
@@ -240,6 +245,9 @@ impl Gateway {
             Ok(stored) => stored,
             Err(outcome) => return Ok(Err(outcome)),
         };
+        if let Some(refused) = self.searched_hidden(&before.workflow, &update.ops) {
+            return Ok(Err(Outcome::Refused(refused)));
+        }
         let edited = edit::apply(&before.workflow, &update.ops, &mut || cx.recorder.new_id());
         match edited {
             Ok(mut after) => {
@@ -325,10 +333,13 @@ impl Gateway {
         if !cx.guards.owns(&before.id) {
             let base = cx.guards.wipe_base(&before.id).cloned();
             let base = match base {
-                Some(mark) => self.snapshot_of(cx, &mark.file)?,
+                Some(mark) => match self.snapshot_of(cx, &mark)? {
+                    Some(workflow) => Some(workflow),
+                    None => return Ok(Err(unreadable(guards::WIPE, &mark))),
+                },
                 None => None,
             };
-            let base = base.as_ref().unwrap_or(&before.workflow);
+            let base = base.as_deref().unwrap_or(&before.workflow);
             reserved.push(reserve(
                 guards::wipe(base, &after, &|node| self.may_start(node)),
                 &before,
@@ -337,16 +348,18 @@ impl Gateway {
             ));
         }
         reserved.push(self.publish_reserve(&before));
+        let meant = graph_hash(&after);
         let expect = MutationExpectation {
             workflow_id: Some(before.id.0.clone()),
             before: Some(before.graph_hash.clone()),
-            after: Some(graph_hash(&after)),
+            after: Some(meant.clone()),
             diff: Some(self.shown_diff(&before.workflow, &after)),
         };
         Ok(Ok(Planned {
             plan: Plan::Replace {
                 before: Box::new(before),
                 after,
+                meant,
                 notes,
                 scope,
             },
@@ -398,7 +411,7 @@ impl Gateway {
                 &format!("this run's snapshots of it: {}", known.join(", ")),
             )));
         };
-        let Some(after) = self.snapshot_of(cx, &mark.file)? else {
+        let Some(after) = self.snapshot_of(cx, &mark)?.map(Arc::unwrap_or_clone) else {
             return Ok(Err(Outcome::failed(
                 format!("the snapshot {:?} cannot be read as a workflow", mark.file),
                 "snapshot",
@@ -506,21 +519,36 @@ impl Gateway {
             return Ok(None);
         };
         let changed_since = match cx.guards.scope_base(&before.id).cloned() {
-            Some(mark) => self.snapshot_of(cx, &mark.file)?,
+            Some(mark) => Some(match self.snapshot_of(cx, &mark)? {
+                Some(workflow) => workflow,
+                // What the scope names is not known, so it names nothing.
+                None => Arc::new(Workflow::empty("")),
+            }),
             None => None,
         };
-        let given_on = changed_since.unwrap_or_else(|| before.workflow.clone());
+        let given_on = changed_since.unwrap_or_else(|| Arc::new(before.workflow.clone()));
         Ok(Some(GivenScope { entries, given_on }))
     }
 
-    /// A snapshot of this run as a workflow; None when its text is none.
+    /// A snapshot of this run as a workflow; None when its text is none, or is another than was taken.
     fn snapshot_of(
         &self,
         cx: &mut CallContext<'_>,
-        file: &str,
-    ) -> Result<Option<Workflow>, GatewayError> {
-        let text = cx.recorder.load_snapshot(file)?;
-        Ok(serde_json::from_str(&text).ok())
+        mark: &SnapshotMark,
+    ) -> Result<Option<Arc<Workflow>>, GatewayError> {
+        if let Some(workflow) = cx.guards.kept(&mark.file) {
+            return Ok(Some(workflow));
+        }
+        let text = cx.recorder.load_snapshot(&mark.file)?;
+        let Ok(workflow) = serde_json::from_str::<Workflow>(&text) else {
+            return Ok(None);
+        };
+        if graph_hash(&workflow) != mark.graph_hash {
+            return Ok(None);
+        }
+        let workflow = Arc::new(workflow);
+        cx.guards.keep(&mark.file, Arc::clone(&workflow));
+        Ok(Some(workflow))
     }
 
     /// Writes the state before the change to disk and journals it. A failure stops the run: no change without its snapshot.
@@ -552,7 +580,7 @@ impl Gateway {
 /// A scope, and the workflow whose nodes its entries name.
 pub(super) struct GivenScope {
     entries: Vec<String>,
-    given_on: Workflow,
+    given_on: Arc<Workflow>,
 }
 
 impl GivenScope {
@@ -574,6 +602,17 @@ pub(super) fn emptied(workflow: &Workflow) -> Workflow {
         head: workflow.head.clone(),
         ..Workflow::empty("")
     }
+}
+
+/// Without what the losses are counted from, nothing more may be lost.
+fn unreadable(rule: &str, mark: &SnapshotMark) -> Outcome {
+    Outcome::Refused(deny(
+        rule,
+        format!(
+            "the snapshot {:?} that this run's losses are counted from cannot be read, or is not what was taken",
+            mark.file
+        ),
+    ))
 }
 
 /// An approval's subject: the exact call on the workflow as it is now.

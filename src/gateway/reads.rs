@@ -194,6 +194,9 @@ impl Gateway {
     async fn check(&self, cx: &mut CallContext<'_>, check: &CheckWorkflow) -> Answer {
         let mut stored = self.stored(&check.workflow_id).await?;
         if !check.ops.is_empty() {
+            if let Some(refused) = self.searched_hidden(&stored.workflow, &check.ops) {
+                return Ok(Outcome::Refused(refused));
+            }
             match edit::apply(&stored.workflow, &check.ops, &mut || cx.recorder.new_id()) {
                 Ok(mut after) => {
                     fill_added_versions(&stored.workflow, &mut after, self.catalog);

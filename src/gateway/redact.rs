@@ -3,20 +3,19 @@
 //! environment's, `.mcp.json`'s). Each in every coat: Base64, hexadecimal, percent-encoded, escaped, split over two fields.
 //! Pure; a value that is hidden once is hidden everywhere in the same way.
 
+use super::hide::Texts;
 use super::untrusted::map_strings;
-use crate::secrets::{self, forms};
+use crate::secrets::{self, Known, forms};
 use crate::store::Event;
-use regex::Regex;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 pub use crate::secrets::{MARK, names_a_secret};
 
 /// Shorter known values are not hidden: they would blot out ordinary words.
 const MIN_KNOWN: usize = 8;
-/// Larger lists of texts are looked at one by one only.
-const MAX_SPLIT: usize = 64 * 1024;
 
 /// Keys whose text value is a secret whatever it looks like. Compared without case, `_` and `-`.
 const SECRET_KEYS: &[&str] = &[
@@ -76,8 +75,8 @@ const DOUBTFUL_ENDINGS: &[&str] = &[
 #[derive(Clone, Default)]
 pub struct Redactor {
     values: Vec<String>,
-    /// Any known value in any form, longest first; None: nothing is known.
-    known: Option<Regex>,
+    /// Every known value in every form.
+    known: Arc<Known>,
 }
 
 impl std::fmt::Debug for Redactor {
@@ -93,23 +92,9 @@ impl Redactor {
             .into_iter()
             .filter(|value| value.len() >= MIN_KNOWN)
             .collect();
-        let mut all: Vec<String> = values
-            .iter()
-            .flat_map(|value| forms::forms(value))
-            .collect();
-        all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        all.dedup();
-        let any: Vec<String> = all.iter().map(|form| regex::escape(form)).collect();
-        let known = (!any.is_empty()).then(|| {
-            regex::RegexBuilder::new(&any.join("|"))
-                .size_limit(256 * 1024 * 1024)
-                .build()
-                .ok()
-        });
-        Redactor {
-            values,
-            known: known.flatten(),
-        }
+        let forms = values.iter().flat_map(|value| forms::forms(value));
+        let known = Arc::new(Known::new(forms));
+        Redactor { values, known }
     }
 
     /// Hides these values too.
@@ -125,10 +110,16 @@ impl Redactor {
 
     pub fn text(&self, text: &str) -> String {
         let mut out = Cow::Borrowed(text);
-        if let Some(known) = &self.known
-            && known.is_match(&out)
-        {
-            out = Cow::Owned(known.replace_all(&out, secrets::mark("known")).into_owned());
+        if self.known.is_in(text) {
+            let mut hidden = String::with_capacity(text.len());
+            let mut from = 0;
+            for found in self.known.find_iter(text) {
+                hidden.push_str(text.get(from..found.start).unwrap_or_default());
+                hidden.push_str(&secrets::mark("known"));
+                from = found.end;
+            }
+            hidden.push_str(text.get(from..).unwrap_or_default());
+            out = Cow::Owned(hidden);
         }
         if let Cow::Owned(hidden) = secrets::mask(&out) {
             out = Cow::Owned(hidden);
@@ -142,51 +133,18 @@ impl Redactor {
     }
 
     fn is_secret(&self, plain: &str) -> bool {
-        self.known
-            .as_ref()
-            .is_some_and(|known| known.is_match(plain))
-            || matches!(secrets::mask(plain), Cow::Owned(_))
+        self.known.is_in(plain) || matches!(secrets::mask(plain), Cow::Owned(_))
+    }
+
+    /// Where known values stand.
+    pub(super) fn known_in<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+        self.known.find_iter(text)
     }
 
     /// Every string of the value; and the whole text below a key that names a secret, unless it is an expression.
-    pub fn value(&self, value: Value) -> Value {
-        match value {
-            Value::Object(map) => {
-                let pair_is_secret = is_secret_pair(&map);
-                let split = self.split(map.values());
-                Value::Object(
-                    map.into_iter()
-                        .enumerate()
-                        .map(|(at, (key, item))| {
-                            let secret = (pair_is_secret && key == "value")
-                                || names_secret_text(&key, &item);
-                            let item = match item {
-                                Value::String(_) if split.contains(&at) => {
-                                    Value::String(secrets::mark("split"))
-                                }
-                                Value::String(text) if secret && is_literal(&text) => {
-                                    Value::String(secrets::mark("value"))
-                                }
-                                other => self.value(other),
-                            };
-                            (self.text(&key), item)
-                        })
-                        .collect::<Map<_, _>>(),
-                )
-            }
-            Value::Array(items) => {
-                let split = self.split(items.iter());
-                let hide = |(at, item): (usize, Value)| match item {
-                    Value::String(_) if split.contains(&at) => {
-                        Value::String(secrets::mark("split"))
-                    }
-                    other => self.value(other),
-                };
-                items.into_iter().enumerate().map(hide).collect()
-            }
-            Value::String(text) => Value::String(self.text(&text)),
-            other => other,
-        }
+    pub fn value(&self, mut value: Value) -> Value {
+        self.hide(&mut value, Texts::Hidden);
+        value
     }
 
     /// Every string as text; keys count for nothing. For output that was redacted by its keys before, or that has none.
@@ -194,56 +152,25 @@ impl Redactor {
         map_strings(value, &|text| self.text(&text))
     }
 
-    /// The neighbouring texts (by their place) that are a secret only together.
-    fn split<'a>(&self, items: impl Iterator<Item = &'a Value>) -> Vec<usize> {
-        let mut whole = String::new();
-        let mut parts: Vec<(usize, Range<usize>)> = Vec::new();
-        for (at, item) in items.enumerate() {
-            if let Value::String(text) = item {
-                let start = whole.len();
-                whole.push_str(text);
-                parts.push((at, start..whole.len()));
-            }
-        }
-        if parts.len() < 2 || whole.len() > MAX_SPLIT {
-            return Vec::new();
-        }
-        let known = self.known.iter().flat_map(|known| known.find_iter(&whole));
-        let mut found: Vec<Range<usize>> = known.map(|m| m.range()).collect();
-        found.extend(secrets::issued(&whole));
-        let mut split = Vec::new();
-        for secret in found {
-            let touched = parts
-                .iter()
-                .filter(|(_, part)| part.start < secret.end && secret.start < part.end);
-            let touched: Vec<usize> = touched.map(|(at, _)| *at).collect();
-            if touched.len() > 1 {
-                split.extend(touched);
-            }
-        }
-        split
-    }
-
     /// An event as the journal may keep it. Err: what is left of it is no event.
     pub fn event(&self, event: Event) -> Result<Event, serde_json::Error> {
-        let before = serde_json::to_value(&event)?;
-        let after = self.value(before.clone());
-        if after == before {
-            return Ok(event);
+        let mut value = serde_json::to_value(&event)?;
+        if self.hide(&mut value, Texts::Hidden) {
+            serde_json::from_value(value)
+        } else {
+            Ok(event)
         }
-        serde_json::from_value(after)
     }
 
     /// A model's raw arguments, as the journal may keep them. Text that is not JSON is handled as text.
     pub fn arguments(&self, arguments: &str) -> String {
         match super::strict_json::object(arguments) {
             Ok(map) => {
-                let before = Value::Object(map);
-                let after = self.value(before.clone());
-                if after == before {
-                    arguments.to_owned()
+                let mut value = Value::Object(map);
+                if self.hide(&mut value, Texts::Hidden) {
+                    value.to_string()
                 } else {
-                    after.to_string()
+                    arguments.to_owned()
                 }
             }
             Err(_) => self.text(arguments),
@@ -281,11 +208,39 @@ fn bare(key: &str) -> String {
         .collect()
 }
 
+/// How the keys end that name a secret: most keys need no closer look.
+const TAILS: [&[u8; 3]; 18] = [
+    b"key", b"ken", b"ret", b"ord", b"swd", b"ase", b"ion", b"uth", b"ial", b"als", b"ure", b"pwd",
+    b"ass", b"pin", b"kie", b"nid", b"rer", b"mac",
+];
+
+/// False for a key that is none of the lists above, whatever its case and its signs.
+fn may_name_a_secret(key: &str) -> bool {
+    if !key.is_ascii() {
+        return true; // its lower case may be ASCII
+    }
+    let mut letters = key
+        .bytes()
+        .rev()
+        .filter(|b| !matches!(b, b'_' | b'-' | b' '));
+    let mut tail = [0; 3];
+    for place in tail.iter_mut().rev() {
+        match letters.next() {
+            Some(letter) => *place = letter.to_ascii_lowercase(),
+            None => return false,
+        }
+    }
+    TAILS.contains(&&tail)
+}
+
 /// True when the key says that its text is a secret, or may be one and the text looks so.
-fn names_secret_text(key: &str, item: &Value) -> bool {
+pub(super) fn names_secret_text(key: &str, item: &Value) -> bool {
     let Value::String(text) = item else {
         return false;
     };
+    if !may_name_a_secret(key) || !is_literal(text) {
+        return false;
+    }
     let key = bare(key);
     let doubtful = || {
         (DOUBTFUL_KEYS.contains(&key.as_str()))
@@ -296,7 +251,7 @@ fn names_secret_text(key: &str, item: &Value) -> bool {
 
 /// `{"name": "X-API-Key", "value": "…"}`: how header and query lists are kept. A field list that offers a field by its own
 /// name is none.
-fn is_secret_pair(map: &Map<String, Value>) -> bool {
+pub(super) fn is_secret_pair(map: &Map<String, Value>) -> bool {
     let named = |key: &str| map.get(key).and_then(Value::as_str);
     let (Some(name), Some(value)) = (named("name").or_else(|| named("key")), named("value")) else {
         return false;
@@ -305,7 +260,7 @@ fn is_secret_pair(map: &Map<String, Value>) -> bool {
 }
 
 /// A text that is a value itself: no expression, no placeholder, long enough.
-fn is_literal(text: &str) -> bool {
+pub(super) fn is_literal(text: &str) -> bool {
     text.len() >= 6 && !text.starts_with('=') && !text.contains("{{") && !text.contains(MARK)
 }
 
@@ -342,10 +297,9 @@ pub(super) fn clean_text(redactor: &Redactor, text: &str) -> String {
 }
 
 /// Redacted, then harmless to look at.
-pub(super) fn clean(redactor: &Redactor, value: Value) -> Value {
-    map_strings(redactor.value(value), &|s| {
-        super::untrusted::text(&s).into_owned()
-    })
+pub(super) fn clean(redactor: &Redactor, mut value: Value) -> Value {
+    redactor.hide(&mut value, Texts::HiddenAndHarmless);
+    value
 }
 
 #[cfg(test)]

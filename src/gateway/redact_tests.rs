@@ -244,3 +244,98 @@ fn an_event_keeps_its_form_and_loses_its_secret() {
         event("it said [redacted:known]")
     );
 }
+
+#[test]
+fn every_key_that_names_a_secret_passes_the_first_look() {
+    for word in [SECRET_KEYS, DOUBTFUL_KEYS, DOUBTFUL_ENDINGS].concat() {
+        assert!(may_name_a_secret(word), "{word}");
+        let spelled: String = word
+            .to_uppercase()
+            .chars()
+            .flat_map(|c| ['_', c, '-'])
+            .collect();
+        assert!(may_name_a_secret(&spelled), "{spelled}");
+    }
+    assert!(
+        may_name_a_secret("apiK\u{212a}ey"),
+        "a letter whose lower case is ASCII"
+    );
+    assert!(!may_name_a_secret("url") && !may_name_a_secret("x"));
+}
+
+/// As many and as long as no pattern could be compiled of: nothing may stay in sight for that.
+#[test]
+fn thousands_of_long_values_are_hidden() {
+    let value = |i: usize| format!("value-{i:05}-{}", "0123456789abcdef".repeat(300));
+    let redactor = Redactor::new((0..5_000).map(value));
+    for i in [0, 1, 2_499, 4_999] {
+        let text = format!("a {} b", value(i));
+        assert_eq!(redactor.text(&text), "a [redacted:known] b");
+        let (start, end) = (value(i), text);
+        assert_eq!(
+            redactor.value(json!({"k": [start], end: true})),
+            json!({"k": ["[redacted:known]"], "a [redacted:known] b": true})
+        );
+    }
+    let other = value(5_000);
+    assert_eq!(redactor.text(&other), other);
+}
+
+#[test]
+fn two_keys_that_become_one_leave_the_rest_in_step() {
+    let redactor = Redactor::new(["opaque-value-1".to_owned(), "opaque-value-2".to_owned()]);
+    assert_eq!(
+        redactor.value(json!({
+            "opaque-value-1": [["a"]], "opaque-value-2": [["b"]], "c": ["opaque-value-1", {"d": "x opaque-value-2"}],
+        })),
+        json!({
+            "[redacted:known]": [["b"]], "c": ["[redacted:known]", {"d": "x [redacted:known]"}],
+        })
+    );
+}
+
+proptest::proptest! {
+    /// In one look at the whole what text by text would give.
+    #[test]
+    fn a_value_is_hidden_text_by_text(value in texts()) {
+        let redactor = Redactor::new(["opaque-value-1".to_owned()]);
+        let one = |text: String| clean_text(&redactor, &text);
+        let whole = clean(&redactor, value.clone());
+        // Each text is an element of its own list here, so none is split and no key names a secret.
+        proptest::prop_assert_eq!(whole, map_strings(value, &one));
+    }
+}
+
+fn texts() -> impl proptest::strategy::Strategy<Value = Value> {
+    use proptest::prelude::*;
+    let piece = prop::sample::select(vec![
+        "opaque-value-1",
+        "plain",
+        "ü",
+        "\u{202e}",
+        "\u{200d}",
+        "://u:hunter22@h",
+        "sk-ant-",
+        "key=",
+        "\r\n",
+        "12345678",
+        "b3BhcXVlLXZhbHVlLTE=b3BhcXVl",
+        "%6f%70aque-value-1",
+        "AKIAABCDEFGHIJKLMNOP",
+        " ",
+        "password: ",
+    ]);
+    let text = prop::collection::vec(piece, 0..4).prop_map(|pieces| pieces.concat());
+    let leaf = prop_oneof![
+        text.prop_map(|text| json!([text])),
+        Just(json!(1)),
+        Just(json!({"x": null}))
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
+            prop::collection::hash_map("[xyz]{1,2}", inner, 0..4)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}

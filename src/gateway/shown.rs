@@ -1,12 +1,13 @@
 //! What a person is shown of a change before it is made: the diff of the document, with secrets hidden and nothing in it that
 //! could steer a terminal. Must never show less than changes: a change behind a hidden value is said.
 
-use super::Gateway;
 use super::plan::{Plan, emptied};
 use super::redact::clean;
-use crate::n8n::Workflow;
-use crate::n8n::diff::text_diff;
-use serde_json::json;
+use super::{Gateway, guards};
+use crate::n8n::diff::shown_diff;
+use crate::n8n::{EditOp, Workflow};
+use crate::policy::Decision;
+use serde_json::{Value, json};
 
 impl Gateway {
     /// What the plan does to a workflow's document; None: to none.
@@ -29,33 +30,42 @@ impl Gateway {
         }
     }
 
+    /// `replace_text` says whether a text holds what it looks for: on a hidden value that would give it away letter by letter.
+    pub(super) fn searched_hidden(&self, workflow: &Workflow, ops: &[EditOp]) -> Option<Decision> {
+        let pointers: Vec<&str> = ops
+            .iter()
+            .filter_map(|op| match op {
+                EditOp::ReplaceText { pointer, .. } => Some(pointer.as_str()),
+                _ => None,
+            })
+            .collect();
+        if pointers.is_empty() {
+            return None;
+        }
+        // In whatever node: an operation before may have given the node another name.
+        for node in &workflow.nodes {
+            let Some(Value::Object(parameters)) = node.0.get("parameters") else {
+                continue;
+            };
+            let was = Value::Object(parameters.clone());
+            let shown = self.redactor.value(was.clone());
+            let hidden = |at: &&&str| was.pointer(at) != shown.pointer(at);
+            if let Some(at) = pointers.iter().find(hidden) {
+                let reason = format!("{at:?} holds a hidden value, which is not searched");
+                return Some(guards::deny(guards::REDACTED, reason));
+            }
+        }
+        None
+    }
+
     /// The unified diff. Values are hidden by the keys they stand under, so the documents are cleaned and not the diff's lines.
     pub(super) fn shown_diff(&self, before: &Workflow, after: &Workflow) -> String {
-        let (old, new) = (self.cleaned_copy(before), self.cleaned_copy(after));
-        let mut diff = text_diff(&old, &new);
-        if old != *before || new != *after {
-            let hidden =
-                changed_lines(&text_diff(before, after)).saturating_sub(changed_lines(&diff));
-            if hidden > 0 {
-                diff.push_str(&format!(
-                    "# {hidden} more changed lines hold hidden values\n"
-                ));
-            }
+        let (mut diff, hidden) = shown_diff(before, after, &|value| clean(&self.redactor, value));
+        if hidden > 0 {
+            diff.push_str(&format!(
+                "# {hidden} more changed lines hold hidden values\n"
+            ));
         }
         diff
     }
-
-    fn cleaned_copy(&self, workflow: &Workflow) -> Workflow {
-        // Hiding keeps the shape, so the cleaned document is one again.
-        Workflow::from_value(clean(&self.redactor, workflow.to_value()))
-            .unwrap_or_else(|_| emptied(workflow))
-    }
-}
-
-/// Lines of a unified diff that are on one side only.
-fn changed_lines(diff: &str) -> usize {
-    diff.lines()
-        .skip(2) // the names of both sides
-        .filter(|line| line.starts_with(['+', '-']))
-        .count()
 }

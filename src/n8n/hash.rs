@@ -13,92 +13,86 @@
 //!   state and editor data, not the graph;
 //! - absent and default spelled out are the same for flags (`false`), empty `parameters`, `credentials`, and null keys.
 
-use super::workflow::{Node, Workflow};
+use super::workflow::{Link, Node, Workflow};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 const UNCOUNTED_NODE_KEYS: [&str; 5] = ["id", "position", "webhookId", "createdAt", "updatedAt"];
 
 /// SHA-256 (lower-case hex) over the canonical form of the graph.
 pub fn graph_hash(workflow: &Workflow) -> String {
-    let mut canonical = String::new();
-    let mut nodes: Vec<String> = workflow.nodes.iter().map(canonical_node).collect();
-    nodes.sort_unstable();
-    for node in nodes {
-        canonical.push_str(&node);
-        canonical.push('\n');
+    let mut hasher = Sha256::new();
+    let mut lines: Vec<String> = workflow.nodes.iter().map(canonical_node).collect();
+    lines.sort_unstable();
+    for line in &lines {
+        hasher.update(line.as_bytes());
+        hasher.update(b"\n");
     }
-    let edges: BTreeSet<String> = workflow
-        .edges()
-        .map(|(from, kind, output, link)| {
-            Value::from(vec![
-                Value::from(from),
-                Value::from(kind),
-                Value::from(output),
-                Value::from(link.node.as_str()),
-                Value::from(link.kind.as_str()),
-                Value::from(link.index),
-            ])
-            .to_string()
-        })
-        .collect();
-    for edge in edges {
-        canonical.push_str(&edge);
-        canonical.push('\n');
+    let mut edges: Vec<String> = workflow.edges().map(canonical_edge).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    for edge in &edges {
+        hasher.update(edge.as_bytes());
+        hasher.update(b"\n");
     }
     if let Some(Value::Object(settings)) = workflow.head.get("settings") {
-        write_object(&without_empties(settings), &mut canonical);
+        let mut text = String::new();
+        let counted = settings.iter().filter(|(_, value)| !is_empty(value));
+        write_object(counted, &mut text);
+        hasher.update(text.as_bytes());
     }
     let mut hex = String::with_capacity(64);
-    for byte in Sha256::digest(canonical.as_bytes()) {
+    for byte in hasher.finalize() {
         let _ = write!(hex, "{byte:02x}"); // writing to a String cannot fail
     }
     hex
 }
 
-fn canonical_node(node: &Node) -> String {
-    let mut counted = without_empties(&node.0);
-    for key in UNCOUNTED_NODE_KEYS {
-        counted.remove(key);
-    }
-    for key in ["parameters", "credentials"] {
-        if counted
-            .get(key)
-            .and_then(Value::as_object)
-            .is_some_and(Map::is_empty)
-        {
-            counted.remove(key);
-        }
-    }
-    if let Some(Value::Object(credentials)) = counted.get_mut("credentials") {
-        for credential in credentials.values_mut() {
-            if let Value::Object(fields) = credential
-                && fields.get("id").is_some_and(|id| !id.is_null())
-            {
-                fields.remove("name");
-            }
-        }
-    }
-    let mut text = String::new();
-    write_object(&counted, &mut text);
+fn canonical_edge((from, kind, output, link): (&str, &str, u32, &Link)) -> String {
+    let mut text = String::with_capacity(64);
+    text.push('[');
+    write_text(from, &mut text);
+    text.push(',');
+    write_text(kind, &mut text);
+    let _ = write!(text, ",{output},");
+    write_text(&link.node, &mut text);
+    text.push(',');
+    write_text(&link.kind, &mut text);
+    let _ = write!(text, ",{}]", link.index);
     text
 }
 
-/// The object without null and false values on its first level.
-fn without_empties(object: &Map<String, Value>) -> Map<String, Value> {
-    object
-        .iter()
-        .filter(|(_, value)| !matches!(value, Value::Null | Value::Bool(false)))
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
+fn canonical_node(node: &Node) -> String {
+    let counted = node.0.iter().filter(|(key, value)| {
+        let emptied = matches!(key.as_str(), "parameters" | "credentials")
+            && value.as_object().is_some_and(Map::is_empty);
+        !is_empty(value) && !UNCOUNTED_NODE_KEYS.contains(&key.as_str()) && !emptied
+    });
+    let mut text = String::with_capacity(512);
+    write_entries(counted, &mut text, |key, value, out| match value {
+        Value::Object(credentials) if key == "credentials" => {
+            write_entries(credentials.iter(), out, |_, value, out| match value {
+                Value::Object(fields) if fields.get("id").is_some_and(|id| !id.is_null()) => {
+                    write_object(fields.iter().filter(|(key, _)| *key != "name"), out);
+                }
+                other => write_canonical(other, out),
+            });
+        }
+        other => write_canonical(other, out),
+    });
+    text
+}
+
+/// Null and false on the first level of a node and of the settings mean what an absent key means.
+fn is_empty(value: &Value) -> bool {
+    matches!(value, Value::Null | Value::Bool(false))
 }
 
 /// JSON with sorted keys, no spaces, and whole numbers without a fraction.
 fn write_canonical(value: &Value, out: &mut String) {
     match value {
-        Value::Object(map) => write_object(map, out),
+        Value::Object(map) => write_object(map.iter(), out),
         Value::Array(items) => {
             out.push('[');
             for (i, item) in items.iter().enumerate() {
@@ -113,23 +107,45 @@ fn write_canonical(value: &Value, out: &mut String) {
             let normal = n.as_f64().map_or(Value::Null, super::workflow::number);
             out.push_str(&normal.to_string());
         }
-        other => out.push_str(&other.to_string()),
+        Value::String(text) => write_text(text, out),
+        other => {
+            let _ = write!(out, "{other}");
+        }
     }
 }
 
-fn write_object(map: &Map<String, Value>, out: &mut String) {
-    let mut keys: Vec<&String> = map.keys().collect();
-    keys.sort_unstable();
+fn write_object<'v>(entries: impl Iterator<Item = (&'v String, &'v Value)>, out: &mut String) {
+    write_entries(entries, out, |_, value, out| write_canonical(value, out));
+}
+
+fn write_entries<'v>(
+    entries: impl Iterator<Item = (&'v String, &'v Value)>,
+    out: &mut String,
+    write: impl Fn(&str, &Value, &mut String),
+) {
+    let mut sorted: Vec<(&String, &Value)> = entries.collect();
+    sorted.sort_unstable_by_key(|(key, _)| key.as_str());
     out.push('{');
-    for (i, key) in keys.into_iter().enumerate() {
+    for (i, (key, value)) in sorted.into_iter().enumerate() {
         if i > 0 {
             out.push(',');
         }
-        out.push_str(&Value::from(key.as_str()).to_string());
+        write_text(key, out);
         out.push(':');
-        write_canonical(map.get(key).unwrap_or(&Value::Null), out);
+        write(key, value, out);
     }
     out.push('}');
+}
+
+/// As a JSON text. Most texts hold nothing that has to be escaped.
+fn write_text(text: &str, out: &mut String) {
+    if text.bytes().all(|b| b >= 0x20 && b != b'"' && b != b'\\') {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        let _ = write!(out, "{}", Value::from(text));
+    }
 }
 
 #[cfg(test)]

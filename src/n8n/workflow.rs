@@ -96,6 +96,10 @@ impl Node {
     pub fn id(&self) -> NodeId {
         NodeId(self.string_at("id").to_owned())
     }
+    /// The same, borrowed.
+    pub fn id_text(&self) -> &str {
+        self.string_at("id")
+    }
     pub fn name(&self) -> &str {
         self.string_at("name")
     }
@@ -224,7 +228,7 @@ impl Workflow {
 
     /// Pretty JSON with a final newline: what we write to files.
     pub fn to_text(&self) -> String {
-        let mut text = serde_json::to_string_pretty(&self.to_value()).unwrap_or_default();
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text
     }
@@ -297,7 +301,23 @@ impl Workflow {
 
 impl Serialize for Workflow {
     fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        self.to_value().serialize(s)
+        use serde::ser::SerializeMap as _;
+        let mut map = s.serialize_map(None)?;
+        for (key, value) in &self.head {
+            match key.as_str() {
+                "nodes" => map.serialize_entry(key, &self.nodes)?,
+                "connections" => map.serialize_entry(key, &self.connections)?,
+                _ => map.serialize_entry(key, value)?,
+            }
+        }
+        // A document whose head was made without their places.
+        if !self.head.contains_key("nodes") {
+            map.serialize_entry("nodes", &self.nodes)?;
+        }
+        if !self.head.contains_key("connections") {
+            map.serialize_entry("connections", &self.connections)?;
+        }
+        map.end()
     }
 }
 impl<'de> Deserialize<'de> for Workflow {

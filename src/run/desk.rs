@@ -25,7 +25,7 @@ pub(super) struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    pub fn write(&mut self, event: Event, durable: bool) -> Result<(), StoreError> {
+    pub fn write(&mut self, event: Event, durable: bool) -> Result<Event, StoreError> {
         // Here everything that a run keeps passes by: requests, answers, patches, messages.
         let event = self.redactor.event(event).map_err(|e| StoreError::Encode {
             what: "a journal event without its secrets",
@@ -38,7 +38,7 @@ impl Desk<'_> {
         self.ledger.apply(&record.event);
         self.at.clone_from(&record.at);
         self.observer.event(&record);
-        Ok(())
+        Ok(record.event)
     }
 
     /// An event that the flow itself gave and then cannot take is a bug.
@@ -51,7 +51,7 @@ impl Desk<'_> {
 }
 
 impl Recorder for Desk<'_> {
-    fn record(&mut self, event: Event, durable: bool) -> Result<(), StoreError> {
+    fn record(&mut self, event: Event, durable: bool) -> Result<Event, StoreError> {
         self.write(event, durable)
     }
 

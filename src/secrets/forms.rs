@@ -91,13 +91,39 @@ fn lower_percent(text: &str) -> String {
     out
 }
 
+/// Shorter texts are too short to hold a code, and shorter runs of code characters to be one.
+const MIN_TEXT: usize = 16;
+const MIN_RUN: usize = 24;
+
 static CODED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"[A-Za-z0-9+/_-]{24,}={0,2}|[^\s\x22'<>]*(?:%[0-9A-Fa-f]{2}){1}[^\s\x22'<>]*").ok()
 });
 
+/// False for a text of which `coded` finds nothing, without looking closely.
+pub fn may_be_coded(text: &str) -> bool {
+    if text.len() < MIN_TEXT || is_uuid(text) {
+        return false;
+    }
+    let mut run = 0;
+    text.bytes().any(|b| {
+        let code = b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'_' | b'-');
+        run = if code { run + 1 } else { 0 };
+        run >= MIN_RUN || b == b'%'
+    })
+}
+
+/// The usual form of an identifier: to decode to a known value it would have to be that value's code by chance.
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, b)| match at {
+            8 | 13 | 18 | 23 => b == b'-',
+            _ => b.is_ascii_hexdigit(),
+        })
+}
+
 /// The places of a text that say something secret once they are decoded.
 pub fn coded(text: &str, is_secret: &dyn Fn(&str) -> bool) -> Vec<Range<usize>> {
-    if text.len() < 16 {
+    if !may_be_coded(text) {
         return Vec::new();
     }
     let Some(regex) = CODED.as_ref() else {

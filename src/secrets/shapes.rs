@@ -184,6 +184,14 @@ pub fn mask(text: &str) -> Cow<'_, str> {
     out
 }
 
+/// Where the signs stand without one of which no shape is there.
+pub fn signs(text: &str) -> Vec<Range<usize>> {
+    match SIGNS.as_ref() {
+        Some(signs) => signs.find_iter(text).map(|m| m.range()).collect(),
+        None => vec![0..text.len()], // then every text is looked at closely
+    }
+}
+
 /// Where keys that services issue stand; what only its neighbourhood makes a secret is left out.
 pub fn issued(text: &str) -> Vec<Range<usize>> {
     if SIGNS.as_ref().is_some_and(|signs| !signs.is_match(text)) {

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
 
 /// Lower-case hex of the sha-256.
 pub fn sha256_hex(bytes: &[u8]) -> String {
@@ -24,23 +25,23 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 /// JSON without spaces and with every object's keys sorted by their bytes: the same value always gives the same text.
 pub fn canonical(value: &Value) -> String {
     let mut out = String::new();
-    write(value, &mut out);
+    write_value(value, &mut out);
     out
 }
 
-fn write(value: &Value, out: &mut String) {
+fn write_value(value: &Value, out: &mut String) {
     match value {
         Value::Object(map) => {
             let mut keys: Vec<(&String, &Value)> = map.iter().collect();
-            keys.sort_by_key(|(key, _)| key.as_bytes());
+            keys.sort_unstable_by_key(|(key, _)| key.as_bytes());
             out.push('{');
             for (i, (key, item)) in keys.into_iter().enumerate() {
                 if i > 0 {
                     out.push(',');
                 }
-                write(&Value::String(key.clone()), out);
+                write_text(key, out);
                 out.push(':');
-                write(item, out);
+                write_value(item, out);
             }
             out.push('}');
         }
@@ -50,11 +51,25 @@ fn write(value: &Value, out: &mut String) {
                 if i > 0 {
                     out.push(',');
                 }
-                write(item, out);
+                write_value(item, out);
             }
             out.push(']');
         }
-        scalar => out.push_str(&scalar.to_string()),
+        Value::String(text) => write_text(text, out),
+        scalar => {
+            let _ = write!(out, "{scalar}"); // writing to a String cannot fail
+        }
+    }
+}
+
+/// As a JSON text. Most texts hold nothing that has to be escaped.
+fn write_text(text: &str, out: &mut String) {
+    if text.bytes().all(|b| b >= 0x20 && b != b'"' && b != b'\\') {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        let _ = write!(out, "{}", Value::from(text));
     }
 }
 

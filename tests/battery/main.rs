@@ -10,6 +10,7 @@
 
 mod attack;
 mod authority;
+mod between;
 mod crash;
 mod domain;
 mod files;

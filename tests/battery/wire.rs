@@ -349,3 +349,41 @@ async fn case_104_there_is_no_stream_to_leave_unread_and_an_unread_answer_is_giv
     assert_eq!(server.reached.calls(), ["big", "read"]);
     drop(never_reads);
 }
+
+/// A call that runs when the server is stopped is answered; who asks after that, or waits too long, is told.
+#[tokio::test]
+async fn a_stopped_server_answers_what_was_asked() {
+    for released in [true, false] {
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let stopped = async {
+            let _ = stopped.await;
+        };
+        // Whoever is released needs no time; whoever is not is given up after it.
+        let drain = Duration::from_millis(if released { 60_000 } else { 50 });
+        let (server, served) = Server::until(HttpLimits { drain, ..limits() }, stopped).await;
+        let session = server.session().await;
+        let waits = {
+            let (server, session) = (server.clone(), session.clone());
+            tokio::spawn(async move { server.post(&call(1, "wait"), &[&session]).await })
+        };
+        server.reached.begun.notified().await;
+        stop.send(()).unwrap();
+        if released {
+            server.reached.go.notify_one();
+        }
+        let reply = waits.await.unwrap();
+        if released {
+            assert_eq!(reply.status, 200, "{reply:?}");
+            assert_eq!(reply.json()["result"]["structuredContent"]["waited"], true);
+        } else {
+            assert_eq!(reply.status, 503, "{reply:?}");
+            assert!(reply.body.contains("the server ends"), "{reply:?}");
+        }
+        served.await.unwrap().unwrap();
+        assert!(
+            tokio::net::TcpStream::connect(server.address)
+                .await
+                .is_err()
+        );
+    }
+}

@@ -111,6 +111,7 @@ pub fn limits() -> HttpLimits {
     }
 }
 
+#[derive(Clone)]
 pub struct Server {
     pub address: SocketAddr,
     pub reached: Arc<Reached>,
@@ -118,18 +119,20 @@ pub struct Server {
 
 impl Server {
     pub async fn start(limits: HttpLimits) -> Server {
+        Self::until(limits, std::future::pending()).await.0
+    }
+
+    /// And the task that ends when the server has.
+    pub async fn until(
+        limits: HttpLimits,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> (Server, tokio::task::JoinHandle<std::io::Result<()>>) {
         let (hosts, reached) = Behind::new();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let token = Token::new(TOKEN).unwrap();
-        tokio::spawn(http::serve(
-            listener,
-            hosts,
-            token,
-            limits,
-            std::future::pending(),
-        ));
-        Server { address, reached }
+        let served = tokio::spawn(http::serve(listener, hosts, token, limits, stop));
+        (Server { address, reached }, served)
     }
 
     pub async fn connect(&self) -> TcpStream {

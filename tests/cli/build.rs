@@ -144,6 +144,70 @@ fn a_vague_request_stops_with_questions_and_goes_on_with_answers() {
     }
 }
 
+/// Without a terminal an approval is printed with all that a person needs to decide, and nothing is done before.
+#[test]
+fn an_approval_is_printed_with_the_call_its_diff_and_the_command_that_approves_it() {
+    let project = Project::new();
+    project.run(&["build", "--yes", ORDERS]);
+    let file = format!("workflows/{}", project.workflows().first().unwrap());
+    let mut workflow = project.read_json(&file);
+    workflow["active"] = json!(true);
+    let published = serde_json::to_string_pretty(&workflow).unwrap();
+    project.write(&file, &published);
+    let ran = project.run(&[
+        "build",
+        "--workflow",
+        &file,
+        "post to #orders instead of #sales",
+    ]);
+    assert_eq!(ran.code, 4, "{}\n{}", ran.stderr, ran.stdout);
+    assert_eq!(
+        std::fs::read_to_string(project.file(&file)).unwrap(),
+        published,
+        "nothing is done before the answer"
+    );
+    let run = project.run(&["status", "--output-format", "json"]).json();
+    let run = run["run_id"].as_str().unwrap().to_owned();
+    let command = format!("agentctl answer {run} approve-1=approve");
+    for shown in [
+        "call: builder → update_workflow {",
+        "rule: guard.publish; an answer counts until ",
+        "--- before",
+        "+++ after",
+        "#sales",
+        "#orders",
+        "approve = Yes, this once",
+        "refuse = No, leave it as it is",
+        &command,
+    ] {
+        assert!(ran.stdout.contains(shown), "no {shown:?} in {}", ran.stdout);
+    }
+    let removed = ran
+        .stdout
+        .lines()
+        .any(|l| l.trim_start().starts_with('-') && l.contains("#sales"));
+    let added = ran
+        .stdout
+        .lines()
+        .any(|l| l.trim_start().starts_with('+') && l.contains("#orders"));
+    assert!(removed && added, "{}", ran.stdout);
+
+    // The printed command is the one that goes on.
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    let answered = project.run(&words);
+    assert!(
+        [0, 4].contains(&answered.code),
+        "{}\n{}",
+        answered.stderr,
+        answered.stdout
+    );
+    let after = std::fs::read_to_string(project.file(&file)).unwrap();
+    assert!(
+        after.contains("#orders") && !after.contains("#sales"),
+        "{after}"
+    );
+}
+
 #[test]
 fn a_wrong_answer_is_refused_and_nothing_is_lost() {
     let project = Project::new();

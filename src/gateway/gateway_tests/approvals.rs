@@ -193,7 +193,7 @@ async fn a_question_shows_the_call_and_its_diff_without_secrets() {
         .join("\n")
     );
     // A change that is hidden on both sides is still said.
-    let secret = json!({"workflow_id": "live", "ops": [{"op": "replace_text", "node": "id-1", "pointer": "/password", "find": "2hunter", "replace": "3hunter"}]});
+    let secret = json!({"workflow_id": "live", "ops": [{"op": "set_parameter", "node": "id-1", "pointer": "/password", "value": "hunter3hunter3"}]});
     let question = b.asked("writer", "update_workflow", secret).await;
     assert_eq!(
         question.proposal.unwrap().diff.unwrap(),

@@ -330,3 +330,103 @@ async fn certain_fixes_outside_the_scope_are_left_and_named() {
     assert_eq!(value(&b, "End"), "={{ $json.total }}");
     assert_eq!(value(&b, "Other"), "{{ $json.total }}");
 }
+
+#[tokio::test]
+async fn a_backend_that_is_gone_while_a_change_is_planned_is_the_calls_one_result() {
+    let policy = Policy::load(
+        "roles:\n  writer: [get-workflow, update-workflow]\n",
+        "policy.yaml",
+    );
+    let (mut b, backend) = Bench::in_memory(policy.unwrap());
+    backend.put("w", chain("w", 3), false);
+    b.ok("writer", "get_workflow", json!({"workflow_id": "w"}))
+        .await;
+    let gone = crate::backend::BackendErrorKind::Unavailable;
+    backend.next("get", Fault::Fails(gone));
+    let args = set("w", "id-1", json!(7)).to_string();
+    let stopped = b.raw("writer", "update_workflow", &args).await;
+    assert!(
+        matches!(stopped, Err(GatewayError::Backend { .. })),
+        "{stopped:?}"
+    );
+    assert_eq!(
+        b.names(),
+        [
+            "tool_intent",
+            "tool_finished",
+            "tool_intent",
+            "tool_finished"
+        ]
+    );
+    let (Event::ToolIntent { mutates, call, .. }, Event::ToolFinished { result, change, .. }) =
+        (&b.desk.events[2].0, &b.desk.events[3].0)
+    else {
+        panic!()
+    };
+    assert_eq!((*mutates, &result.call_id), (false, &call.id));
+    assert_eq!(result.status, ToolStatus::Failed);
+    assert_eq!(result.content["rule"], "backend.unavailable");
+    assert_eq!((change, backend.writes()), (&None, vec![]));
+    // Nothing is settled or held against the next call.
+    b.ok("writer", "update_workflow", set("w", "id-1", json!(7)))
+        .await;
+}
+
+#[tokio::test]
+async fn losses_are_not_counted_from_a_snapshot_that_was_tampered_with() {
+    let mut b = bench().with_file("big", 9, false);
+    b.ok("writer", "get_workflow", json!({"workflow_id": "big"}))
+        .await;
+    let remove = |ids: &[usize]| {
+        let ops: Vec<Value> = ids
+            .iter()
+            .map(|id| json!({"op": "remove_node", "node": format!("id-{id}")}))
+            .collect();
+        json!({"workflow_id": "big", "ops": ops})
+    };
+    let done = b.ok("writer", "update_workflow", remove(&[8, 7, 6])).await;
+    let taken = b
+        .dir
+        .path()
+        .join("memory/runs/r/snapshots")
+        .join(done["snapshot"].as_str().unwrap());
+    for text in [chain("big", 6).to_text(), "{}".to_owned()] {
+        std::fs::write(&taken, text).unwrap();
+        b.refold();
+        let rule = b
+            .refused("writer", "update_workflow", remove(&[5, 4]))
+            .await;
+        assert_eq!(rule, "guard.wipe");
+    }
+    std::fs::write(&taken, chain("big", 9).to_text()).unwrap();
+    b.refold();
+    let question = b.asked("writer", "update_workflow", remove(&[5, 4])).await;
+    assert_eq!(question.proposal.unwrap().rule, "guard.wipe");
+}
+
+/// Found or not found is an answer too: a hidden value would be guessed letter by letter.
+#[tokio::test]
+async fn a_hidden_value_is_not_searched() {
+    let mut b = bench();
+    let mut create = two_nodes("Login");
+    create["nodes"][1]["parameters"] = json!({"password": "hunter2hunter2", "note": "hunter"});
+    b.ok("writer", "create_workflow", create).await;
+    let search = |pointer: &str, find: &str| json!({"workflow_id": "login", "ops": [{"op": "replace_text", "node": "End", "pointer": pointer, "find": find, "replace": find}]});
+    for tool in ["update_workflow", "check_workflow"] {
+        for find in ["hunter", "no such text"] {
+            assert_eq!(
+                b.refused("writer", tool, search("/password", find)).await,
+                "guard.redacted"
+            );
+        }
+        b.ok("writer", tool, search("/note", "hunter")).await;
+    }
+    // Nor under a name that the list itself gives.
+    let renamed = json!({"workflow_id": "login", "ops": [
+        {"op": "rename_node", "node": "End", "name": "Last"},
+        {"op": "replace_text", "node": "Last", "pointer": "/password", "find": "h", "replace": "h"}]});
+    assert_eq!(
+        b.refused("writer", "update_workflow", renamed).await,
+        "guard.redacted"
+    );
+}

@@ -1,10 +1,10 @@
 //! What differs between two states of a workflow, in terms that a rename or a reorder cannot hide: nodes by id, edges by
 //! the ids of their ends.
 
-use crate::n8n::Workflow;
 use crate::n8n::diff::changes;
+use crate::n8n::{Node, Workflow};
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 /// A node's identity: its id; for a node without one (or with one that stands twice) its name, marked.
@@ -42,22 +42,50 @@ pub struct GraphChange {
 
 /// The key of each node, in the order of `workflow.nodes`; no two are equal.
 pub fn keys(workflow: &Workflow) -> Vec<NodeKey> {
-    let mut taken = BTreeSet::new();
+    let mut taken: HashSet<String> = HashSet::with_capacity(workflow.nodes.len());
     workflow
         .nodes
         .iter()
         .enumerate()
         .map(|(i, node)| {
             let id = node.id().0;
-            let named = format!("name:{}", node.name());
-            let key = [id, named]
-                .into_iter()
-                .find(|key| !key.is_empty() && !taken.contains(key))
-                .unwrap_or_else(|| format!("place:{i}:{}", node.name()));
+            let key = if !id.is_empty() && !taken.contains(&id) {
+                id
+            } else {
+                let named = format!("name:{}", node.name());
+                if taken.contains(&named) {
+                    format!("place:{i}:{}", node.name())
+                } else {
+                    named
+                }
+            };
             taken.insert(key.clone());
             NodeKey(key)
         })
         .collect()
+}
+
+/// A workflow with its nodes' keys and its edges by them: worked out once for all that a guard asks.
+pub(super) struct Graph<'w> {
+    pub workflow: &'w Workflow,
+    pub keys: Vec<NodeKey>,
+    pub edges: BTreeSet<Edge>,
+}
+
+impl<'w> Graph<'w> {
+    pub fn of(workflow: &'w Workflow) -> Self {
+        let keys = keys(workflow);
+        let edges = edges(workflow, &keys);
+        Graph {
+            workflow,
+            keys,
+            edges,
+        }
+    }
+
+    pub fn nodes(&self) -> impl Iterator<Item = (&NodeKey, &'w Node)> {
+        self.keys.iter().zip(&self.workflow.nodes)
+    }
 }
 
 /// The first node of each name (n8n itself refuses a second one). A name that no node has still gets a key of its own.

@@ -23,7 +23,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 /// The one path.
@@ -44,6 +44,8 @@ pub struct HttpLimits {
     pub write: Duration,
     /// A session that was silent for so long gives way to a new one.
     pub idle: Duration,
+    /// For calls that are not answered when the server is stopped, and for their callers to read the answers.
+    pub drain: Duration,
 }
 
 impl Default for HttpLimits {
@@ -55,6 +57,7 @@ impl Default for HttpLimits {
             body: Duration::from_secs(20),
             write: Duration::from_secs(30),
             idle: Duration::from_secs(30 * 60),
+            drain: Duration::from_secs(10),
         }
     }
 }
@@ -68,7 +71,8 @@ struct Server {
     limits: HttpLimits,
 }
 
-/// Serves until `stop` is ready. Returns when every session's last change is done and journaled.
+/// Serves until `stop` is ready. Then nothing more is taken, what was asked is answered as far as that does not take longer than
+/// `limits.drain`, and every session's last change is done and journaled when this returns.
 pub async fn serve(
     listener: TcpListener,
     hosts: Arc<dyn Hosts>,
@@ -89,6 +93,7 @@ pub async fn serve(
     });
     let places = Arc::new(Semaphore::new(limits.connections));
     let mut connections = JoinSet::new();
+    let (end, ending) = watch::channel(false);
     let mut stop = std::pin::pin!(stop);
     loop {
         let place = tokio::select! {
@@ -109,6 +114,7 @@ pub async fn serve(
             }
         };
         let server = Arc::clone(&server);
+        let mut ending = ending.clone();
         connections.spawn(async move {
             let _place = place;
             let io = TokioIo::new(Stalls::new(stream, server.limits.write));
@@ -117,16 +123,26 @@ pub async fn serve(
                 async move { Ok::<_, Infallible>(server.answer(request).await) }
             });
             // A caller that broke off or broke the rules has been answered, or is not there to be.
-            let _ = http1::Builder::new()
+            let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(server.limits.head)
                 .max_headers(64)
                 .max_buf_size(64 * 1024)
-                .serve_connection(io, service)
-                .await;
+                .serve_connection(io, service);
+            let mut connection = std::pin::pin!(connection);
+            tokio::select! {
+                _ = connection.as_mut() => return,
+                _ = ending.changed() => connection.as_mut().graceful_shutdown(),
+            }
+            let _ = connection.await;
         });
     }
+    drop(listener);
+    let _ = end.send(true); // who is between two requests is let go; who waits for an answer gets it first
+    server.sessions.drain(limits.drain).await;
     server.sessions.close_all().await;
+    let written = async { while connections.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(limits.drain, written).await;
     connections.shutdown().await;
     Ok(())
 }
@@ -306,6 +322,14 @@ fn not_asked(why: NotAsked, id: Option<&rmcp::model::RequestId>) -> Answer {
             id.cloned(),
             "a request with this id has no answer yet",
         )),
+        NotAsked::Ending => json(
+            StatusCode::SERVICE_UNAVAILABLE,
+            frame::error(
+                id,
+                frame::BUSY,
+                "the server ends: read the workflow before the call is made again",
+            ),
+        ),
         NotAsked::Cancelled => plain(StatusCode::ACCEPTED, ""),
         NotAsked::Gone => plain(StatusCode::NOT_FOUND, "there is no such session"),
     }

@@ -60,6 +60,17 @@ impl<T> Pending<T> {
         self.lock().is_empty()
     }
 
+    /// Ready when every request has its answer.
+    pub async fn emptied(&self) {
+        loop {
+            let freed = self.freed.notified();
+            if self.is_empty() {
+                return;
+            }
+            freed.await;
+        }
+    }
+
     /// Ready when another request may come.
     pub async fn room(&self) {
         loop {

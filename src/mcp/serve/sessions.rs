@@ -9,6 +9,7 @@ use rmcp::service::serve_server;
 use rmcp::transport::Transport;
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -26,6 +27,8 @@ pub(super) struct Sessions {
     max: usize,
     idle: Duration,
     open: Mutex<HashMap<String, Entry>>,
+    /// The server ends: nothing more is asked.
+    ending: AtomicBool,
 }
 
 struct Entry {
@@ -44,6 +47,8 @@ pub(super) enum NotAsked {
     /// The client took the request back: it wants no answer.
     Cancelled,
     NotTaken(NotTaken),
+    /// The server ends.
+    Ending,
 }
 
 impl Sessions {
@@ -53,7 +58,30 @@ impl Sessions {
             max,
             idle,
             open: Mutex::new(HashMap::new()),
+            ending: AtomicBool::new(false),
         }
+    }
+
+    /// From now on nothing more is asked; returns when what was asked has its answer, or when the time is up.
+    pub async fn drain(&self, within: Duration) {
+        let open: Vec<Arc<Answers>> = {
+            let open = self.lock(); // also keeps a request that is being taken from slipping through
+            self.ending.store(true, Ordering::SeqCst);
+            open.values()
+                .map(|entry| Arc::clone(&entry.answers))
+                .collect()
+        };
+        let answered = async {
+            for answers in open {
+                answers.emptied().await;
+            }
+        };
+        // What takes longer is carried through, and its caller is told that the server ended.
+        let _ = tokio::time::timeout(within, answered).await;
+    }
+
+    fn is_ending(&self) -> bool {
+        self.ending.load(Ordering::SeqCst)
     }
 
     /// A holder that panicked left the map whole: each change of it is one insert or one remove.
@@ -132,6 +160,9 @@ impl Sessions {
     ) -> Result<String, NotAsked> {
         let (inbox, answer) = {
             let mut open = self.lock();
+            if self.is_ending() {
+                return Err(NotAsked::Ending);
+            }
             let entry = open.get_mut(name).ok_or(NotAsked::Gone)?;
             entry.last_used = Instant::now();
             let (sender, answer) = oneshot::channel();
@@ -143,6 +174,7 @@ impl Sessions {
         match answer.await {
             Ok(Some(text)) => Ok(text),
             Ok(None) => Err(NotAsked::Cancelled),
+            Err(_) if self.is_ending() => Err(NotAsked::Ending),
             Err(_) => Err(NotAsked::Gone),
         }
     }

@@ -179,3 +179,45 @@ proptest! {
         prop_assert_eq!(&diff.nodes_changed[0].values, &vec![ValueChange { pointer: "/parameters/changed".into(), old: None, new: Some(json!(1)) }]);
     }
 }
+
+proptest! {
+    /// Writing out only what changed gives what writing out everything gives.
+    #[test]
+    fn a_diff_of_the_changed_part_is_the_diff_of_the_whole(a in arbitrary::workflow(5), b in arbitrary::workflow(5), keep in 0usize..5) {
+        let mut b = b;
+        let kept = a.nodes.iter().take(keep).cloned();
+        b.nodes = kept.chain(b.nodes.into_iter().skip(keep)).collect();
+        let (old, new) = (a.to_text(), b.to_text());
+        let found = text_diff(&a, &b);
+        prop_assert_eq!(found.is_empty(), old == new);
+        prop_assert_eq!(patched(&old, &found), new);
+    }
+}
+
+/// The text after the diff: each hunk is taken at the line that it names, and must fit there.
+fn patched(old: &str, diff: &str) -> String {
+    let old: Vec<&str> = old.lines().collect();
+    let mut out: Vec<&str> = Vec::new();
+    let mut at = 0;
+    for line in diff.lines().skip(2) {
+        if let Some(place) = line.strip_prefix("@@ -") {
+            let from = place.split(' ').next().unwrap();
+            let (start, length) = from.split_once(',').unwrap_or((from, "1"));
+            let start: usize = start.parse().unwrap();
+            let start = if length == "0" { start } else { start - 1 };
+            out.extend(&old[at..start]);
+            at = start;
+            continue;
+        }
+        let (side, text) = line.split_at(1);
+        if side != "+" {
+            assert_eq!(old[at], text);
+            at += 1;
+        }
+        if side != "-" {
+            out.push(text);
+        }
+    }
+    out.extend(&old[at..]);
+    out.iter().map(|line| format!("{line}\n")).collect()
+}

@@ -2,6 +2,7 @@
 //! Nodes are paired by id; a node that has none on one side (servers fill ids in) is paired by name. Edges are compared between
 //! paired nodes, so a rename alone changes no edge. Key order, node order and number spelling are no change.
 
+mod pieces;
 mod text;
 
 use super::{
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-pub use text::text_diff;
+pub use text::{shown_diff, text_diff};
 
 /// A node as one version has it. The id is empty when the document has none.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -222,9 +223,9 @@ impl<'a> Pairing<'a> {
     fn new(before: &'a Workflow, after: &'a Workflow) -> Self {
         let mut partner = BTreeMap::new();
         let mut taken = BTreeSet::new();
-        let same_id = |a: &Node, b: &Node| !a.id().0.is_empty() && a.id() == b.id();
+        let same_id = |a: &Node, b: &Node| !a.id_text().is_empty() && a.id_text() == b.id_text();
         let one_without_id = |a: &Node, b: &Node| {
-            (a.id().0.is_empty() || b.id().0.is_empty()) && a.name() == b.name()
+            (a.id_text().is_empty() || b.id_text().is_empty()) && a.name() == b.name()
         };
         let rules: [&SameNode; 2] = [&same_id, &one_without_id];
         for same in rules {
@@ -339,6 +340,9 @@ fn keyed_edges(workflow: &Workflow, end: &dyn Fn(usize) -> End) -> BTreeMap<Edge
 }
 
 fn node_change(old: &Node, new: &Node, renames: &[(&str, &str)]) -> Option<NodeChange> {
+    if old == new {
+        return None;
+    }
     let mut values = Vec::new();
     object_changes(&old.0, &new.0, "", &mut values);
     // Of the node-level keys, an absent flag and `false`, an absent object and an empty one mean the same.

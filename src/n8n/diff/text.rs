@@ -1,23 +1,50 @@
 //! A diff for people: one line per change with node names, and the unified diff of the documents.
 
+use super::pieces::{Pieces, Window};
 use super::{Aspect, EdgeRef, NodeChange, ValueChange, WorkflowDiff};
 use crate::n8n::workflow::Workflow;
 use serde_json::Value;
 use std::fmt;
 
-/// Lines of unchanged text around each change.
-const CONTEXT: usize = 3;
 /// Longest value shown in a summary line, in characters.
 const LONGEST_VALUE: usize = 60;
 
 /// The unified diff of the pretty JSON of both versions; empty when they are the same. Plain text, no colour.
 pub fn text_diff(before: &Workflow, after: &Workflow) -> String {
-    let (old, new) = (before.to_text(), after.to_text());
-    similar::TextDiff::from_lines(old.as_str(), new.as_str())
-        .unified_diff()
-        .context_radius(CONTEXT)
-        .header("before", "after")
-        .to_string()
+    let (old, new) = (Pieces::of(before), Pieces::of(after));
+    let window = Window::between(&old, &new);
+    window.diff(&old.lines(&window.old), &new.lines(&window.new))
+}
+
+/// The same with every value passed through `shown`, which keeps a value's shape. `hidden` is the number of changed lines that
+/// are not shown because both sides look the same then.
+pub fn shown_diff(
+    before: &Workflow,
+    after: &Workflow,
+    shown: &dyn Fn(Value) -> Value,
+) -> (String, usize) {
+    let (old, new) = (Pieces::of(before), Pieces::of(after));
+    let window = Window::between(&old, &new);
+    let raw = (old.lines(&window.old), new.lines(&window.new));
+    let clean = (
+        old.shown(&window.old, shown).lines(&window.old),
+        new.shown(&window.new, shown).lines(&window.new),
+    );
+    let diff = window.diff(&clean.0, &clean.1);
+    let hidden = if raw == clean {
+        0
+    } else {
+        changed_lines(&window.diff(&raw.0, &raw.1)).saturating_sub(changed_lines(&diff))
+    };
+    (diff, hidden)
+}
+
+/// Lines of a unified diff that are on one side only.
+fn changed_lines(diff: &str) -> usize {
+    diff.lines()
+        .skip(2) // the names of both sides
+        .filter(|line| line.starts_with(['+', '-']))
+        .count()
 }
 
 /// One line per change: `+` added, `-` removed, `~` changed. Moves on the canvas are left out unless nothing else changed.

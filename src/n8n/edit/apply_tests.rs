@@ -166,6 +166,14 @@ fn refusals_say_what_to_do() {
             "operation 0 (set_parameter): \"text\" is no JSON pointer; it starts with '/' and is relative to the parameters, like \"/options/timeout\"",
         ),
         (
+            json!({"op": "rename_node", "node": "Post", "name": "x".repeat(513)}),
+            "operation 0 (rename_node): the node's name has 513 bytes, and 512 are enough; shorten it",
+        ),
+        (
+            json!({"op": "rename_node", "node": "Post", "name": "__proto__"}),
+            "operation 0 (rename_node): n8n keeps connections by name, and \"__proto__\" is none there; use another name",
+        ),
+        (
             json!({"op": "connect", "from": "Hok", "to": "Post"}),
             "operation 0 (connect): no node has the id or the name \"Hok\"; did you mean \"Hook\"?",
         ),
@@ -208,6 +216,28 @@ fn refusals_say_what_to_do() {
     ];
     for (value, expected) in cases {
         assert_eq!(refused(&w, value), expected);
+    }
+}
+
+/// Two operations of a megabyte must not make a text of a terabyte.
+#[test]
+fn a_replacement_cannot_blow_a_text_up() {
+    let many = "a".repeat(100_000);
+    let ops = [
+        json!({"op": "set_parameter", "node": "Post", "pointer": "/text", "value": many}),
+        json!({"op": "replace_text", "node": "Post", "pointer": "/text", "find": "a", "replace": many}),
+    ];
+    assert_eq!(
+        run(&sample(), &ops).unwrap_err().to_string(),
+        "operation 1 (replace_text): \"a\" is 100000 times in \"/text\", which would grow too much; use set_parameter"
+    );
+    // One place may become long, and many may become a little longer.
+    for (find, replace) in [
+        (many.as_str(), "b".repeat(200_000)),
+        ("aaaa", "aaaab".to_owned()),
+    ] {
+        let replaced = json!({"op": "replace_text", "node": "Post", "pointer": "/text", "find": find, "replace": replace});
+        assert!(run(&sample(), &[ops[0].clone(), replaced]).is_ok());
     }
 }
 

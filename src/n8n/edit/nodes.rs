@@ -24,6 +24,11 @@ const ON_ERROR: [&str; 3] = [
 ];
 /// Tries of the caller's id source before giving up: it repeats itself.
 const ID_TRIES: usize = 8;
+/// Bytes. A name stands again wherever an expression or a connection speaks of the node.
+const LONGEST_NAME: usize = 512;
+/// Bytes by which one operation may grow a text beyond the first place that it replaces: a list of operations must not be able
+/// to make more text than there is memory.
+const MOST_GROWTH: usize = 64 * 1024;
 
 pub(super) fn add(
     workflow: &mut Workflow,
@@ -131,6 +136,13 @@ pub(super) fn replace_text(
         .and_then(|p| p.pointer_mut(pointer));
     match place {
         Some(Value::String(text)) if text.contains(find) => {
+            let places = text.matches(find).count();
+            let more = replace.len().saturating_sub(find.len());
+            if more.saturating_mul(places - 1) > MOST_GROWTH {
+                return Err(format!(
+                    "{find:?} is {places} times in {pointer:?}, which would grow too much; use set_parameter"
+                ));
+            }
             *text = text.replace(find, replace);
             Ok(())
         }
@@ -230,6 +242,18 @@ fn place(node: &mut Node, [x, y]: [f64; 2]) -> Result<(), Refusal> {
 fn check_free_name(workflow: &Workflow, name: &str) -> Result<(), Refusal> {
     if name.trim().is_empty() {
         return Err("the node's name is empty; give it a name".to_owned());
+    }
+    if name.len() > LONGEST_NAME {
+        return Err(format!(
+            "the node's name has {} bytes, and {LONGEST_NAME} are enough; shorten it",
+            name.len()
+        ));
+    }
+    if name == "__proto__" {
+        return Err(
+            "n8n keeps connections by name, and \"__proto__\" is none there; use another name"
+                .to_owned(),
+        );
     }
     if workflow.node_by_name(name).is_none() {
         return Ok(());

@@ -202,6 +202,8 @@ fn a_node_whose_parameters_are_all_others_is_emptied() {
         (json!({}), 3),
         (json!({"y": 1}), 3),
         (json!({"x": "new", "y": 1}), 0),
+        (json!({"x": " "}), 3),
+        (json!({"x": {"a": [null, ""]}, "y": 1}), 3),
     ] {
         assert_eq!(
             loss(&base, &edited(&base, replaced(parameters)), ANY)
