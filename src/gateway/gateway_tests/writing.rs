@@ -1,6 +1,7 @@
 //! Changes: planned on our copy, guarded, kept in a snapshot, written, read back.
 
 use super::*;
+use crate::gateway::fixture::Fault;
 
 #[tokio::test]
 async fn a_workflow_is_created_changed_checked_and_journaled() {
