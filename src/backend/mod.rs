@@ -210,4 +210,6 @@ pub async fn list_all(backend: &dyn Backend, query: &ListQuery) -> BackendResult
 }
 
 #[cfg(test)]
+mod choice_tests;
+#[cfg(test)]
 mod embedded_tests;

@@ -452,3 +452,6 @@ impl Backend for LiveBackend {
         })
     }
 }
+
+#[cfg(test)]
+mod live_tests;

@@ -353,7 +353,12 @@ pub(super) fn security_mode(n8n: &Url) -> &'static str {
 /// A copy of the server's database for us: it writes into the one that it is given, and that of the package is not ours. None: it
 /// was not found, or cannot be copied; then the server uses its own.
 fn own_database(words: &[String]) -> Option<PathBuf> {
-    let package = words.iter().find_map(|word| package_of(word))?;
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let home = set("HOME").map(PathBuf::from);
+    let package = words.iter().find_map(|word| package_of(word));
+    let npm = set("npm_config_cache").map(PathBuf::from);
+    let npm = npm.or_else(|| Some(home.as_ref()?.join(".npm")));
+    let package = package.or_else(|| fetched_by_npx(&npm?, words))?;
     let original = package.join("data/nodes.db");
     let manifest = std::fs::read_to_string(package.join("package.json")).ok()?;
     let manifest: Value = serde_json::from_str(&manifest).ok()?;
@@ -362,9 +367,8 @@ fn own_database(words: &[String]) -> Option<PathBuf> {
     if version.is_empty() || !version.chars().all(plain) {
         return None;
     }
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let cache = set("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.or_else(|| Some(PathBuf::from(set("HOME")?).join(".cache")))?;
+    let cache = cache.or_else(|| Some(home?.join(".cache")))?;
     let folder = cache.join("agentctl");
     let copy = folder.join(format!("n8n-mcp-{version}.db"));
     if copy.is_file() {
@@ -377,6 +381,22 @@ fn own_database(words: &[String]) -> Option<PathBuf> {
     std::io::copy(&mut from, &mut half).ok()?;
     half.persist(&copy).ok()?;
     Some(copy)
+}
+
+/// The package where npx keeps what it fetched: its first start, which fetches it, goes without a copy.
+fn fetched_by_npx(npm: &Path, words: &[String]) -> Option<PathBuf> {
+    let wanted = words.iter().find(|word| word.starts_with("n8n-mcp"))?;
+    let version = wanted.strip_prefix("n8n-mcp@");
+    let fetched = std::fs::read_dir(npm.join("_npx")).ok()?;
+    let packages = fetched.flatten();
+    let packages = packages.map(|entry| entry.path().join("node_modules/n8n-mcp"));
+    let mut packages = packages.filter(|package| package.join("data/nodes.db").is_file());
+    packages.find(|package| {
+        let manifest = std::fs::read_to_string(package.join("package.json"));
+        version.is_none_or(|version| {
+            manifest.is_ok_and(|text| text.contains(&format!("\"version\": \"{version}\"")))
+        })
+    })
 }
 
 /// The folder of the package that a word of the command line leads into.

@@ -72,7 +72,7 @@ impl ToolServer {
             return Ok(Got::NoTool);
         }
         let mut pauses = PAUSES.into_iter();
-        let mut again = effect == Effect::Reads;
+        let mut again = true;
         loop {
             inside.client.ready().await.map_err(down)?;
             let (content, is_error) = match inside.client.call(tool, &arguments).await {
@@ -82,6 +82,7 @@ impl ToolServer {
                         wait(&mut pauses, error).await?;
                         continue;
                     }
+                    // It was not made: the server had died before.
                     _ if again && inside.client.died() => {
                         again = false;
                         continue;
@@ -89,7 +90,7 @@ impl ToolServer {
                     Err(Refused::Failed(error)) => return Err(error),
                     _ => return Err(BackendError::unavailable(why)),
                 },
-                Called::Unknown(_) if again => {
+                Called::Unknown(_) if again && effect == Effect::Reads => {
                     // A read may be made again; a server that died is started again by it.
                     again = false;
                     continue;
