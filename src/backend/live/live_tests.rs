@@ -541,6 +541,7 @@ async fn through_n8n_mcp(
     });
     let backend = LiveBackend {
         name: "n8n-mcp",
+        place: String::new(),
         wire: Wire::N8nMcp(N8nMcp::over(client)),
         rest: Some(script.start().await.open().unwrap()),
     };
@@ -732,6 +733,7 @@ async fn n8ns_own_server_is_used_as_far_as_it_goes() {
     });
     let backend = LiveBackend {
         name: "instance-mcp",
+        place: String::new(),
         wire: Wire::Instance(InstanceMcp::over(client)),
         rest: Some(script.start().await.open().unwrap()),
     };
@@ -751,6 +753,7 @@ async fn n8ns_own_server_is_used_as_far_as_it_goes() {
     let (client, _) = server("n8n", |_, request| polite(request, &[]));
     let alone = LiveBackend {
         name: "instance-mcp",
+        place: String::new(),
         wire: Wire::Instance(InstanceMcp::over(client)),
         rest: None,
     };

@@ -22,6 +22,7 @@ pub(super) enum Refused {
 pub(super) fn read(content: &Value, is_error: bool) -> Result<Value, Refused> {
     let text = text(content);
     let value: Option<Value> = serde_json::from_str(&text).ok();
+    let value = value.filter(|value| value.is_object() || value.is_array());
     // Some servers put the whole into the text, others beside it; where both are there, they say the same.
     let value = value.or_else(|| {
         let own = content.get("structuredContent")?;
