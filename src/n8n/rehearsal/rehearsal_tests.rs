@@ -126,7 +126,7 @@ fn what_a_node_does_is_read_from_its_type_and_operation() {
     );
     assert_eq!(
         base("mongoDb", 1.1, json!({"operation": "findOneAndUpdate"})),
-        acts("findOneAndUpdate")
+        acts("document findOneAndUpdate")
     );
     // The operation that stands there when nothing is written.
     assert_eq!(base("gmail", 2.1, json!({})), acts("message send"));
