@@ -159,4 +159,8 @@ pub enum NoRehearsal {
 pub type Item = Map<String, Value>;
 
 #[cfg(test)]
+mod fixture;
+#[cfg(test)]
 mod rehearsal_tests;
+#[cfg(test)]
+mod verdict_tests;
