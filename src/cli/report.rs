@@ -3,7 +3,7 @@
 
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::n8n::{self, Workflow, catalog::Catalog};
-use crate::run::RunReport;
+use crate::run::{QaReport, RunReport};
 use crate::store::{Outcome, Proposal, Question};
 use crate::untrusted::prose;
 use console::style;
@@ -50,7 +50,7 @@ fn checked(report: &RunReport, out: &mut String) {
         if qa.cycle > 1 { format!(" (after {} QA cycles)", qa.cycle) } else { String::new() }
     ));
     if qa.executed {
-        out.push_str("executed: yes\n");
+        executed(report, qa, out);
     } else {
         let why = report
             .state
@@ -77,6 +77,47 @@ fn checked(report: &RunReport, out: &mut String) {
             prose(&plain(field("node"))),
             prose(field("message"))
         ));
+    }
+}
+
+/// What the test run came to, node by node where something was not as in real life.
+fn executed(report: &RunReport, qa: &QaReport, out: &mut String) {
+    let how = match qa.test_status.as_deref() {
+        Some("pass") => "; it came through",
+        Some("fail") => "; it failed",
+        Some("inconclusive") => "; it stopped for a reason outside the workflow",
+        _ => "",
+    };
+    let id = qa.execution_id.as_deref().unwrap_or("unknown");
+    out.push_str(&format!("executed: yes, execution {}{how}\n", plain(id)));
+    let list = |names: &[String]| -> String {
+        let names: Vec<String> = names.iter().map(|name| prose(&plain(name))).collect();
+        names.join(", ")
+    };
+    if !qa.ran.is_empty() {
+        out.push_str(&format!("  ran: {}\n", list(&qa.ran)));
+    }
+    let nodes = report.state.get("qa_report").and_then(|r| r.get("nodes"));
+    for name in &qa.simulated {
+        let of = |node: &&serde_json::Value| node.get("node").and_then(Value::as_str) == Some(name);
+        let why = nodes
+            .and_then(Value::as_array)
+            .and_then(|nodes| nodes.iter().find(of))
+            .and_then(|node| node.get("because"))
+            .and_then(Value::as_str)
+            .unwrap_or("");
+        out.push_str(&format!(
+            "  simulated: {}{}\n",
+            prose(&plain(name)),
+            if why.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", prose(why))
+            }
+        ));
+    }
+    if !qa.not_reached.is_empty() {
+        out.push_str(&format!("  not reached: {}\n", list(&qa.not_reached)));
     }
 }
 

@@ -15,6 +15,7 @@ mod perform;
 mod plan;
 mod reads;
 pub mod redact;
+mod rehearse;
 mod settle;
 mod shown;
 mod skills;

@@ -23,6 +23,7 @@ impl Plan {
             Plan::SetActive { at, .. } | Plan::Trigger { at, .. } => {
                 Some((Some(at.id.0.as_str()), false))
             }
+            Plan::Rehearse(test) => Some((Some(test.at.id.0.as_str()), false)),
             Plan::WriteLearning(_) => None,
         }
     }
@@ -81,6 +82,7 @@ impl Gateway {
                 let run = self.backend.trigger(&at.id, &call).await;
                 (run.map(|run| triggered(&at, &call, &run)), None)
             }
+            Plan::Rehearse(test) => (self.try_out(*test).await, None),
             Plan::WriteLearning(entry) => {
                 let outcome = match self.knowledge.write_learning(&entry) {
                     Ok(id) => Outcome::Ok(json!({"learning_id": id, "title": entry.title})),

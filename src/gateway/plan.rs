@@ -5,6 +5,7 @@ use super::call::Reserved;
 use super::content::{Outcome, backend_failure, counts, head};
 use super::created::{built, fill_added_versions, trigger_call};
 use super::guards::{self, deny};
+use super::rehearse::Rehearse;
 use super::tools::{CreateWorkflow, Request, UpdateWorkflow};
 use super::{CallContext, Gateway, GatewayError};
 use crate::backend::{BackendError, BackendErrorKind, Stored, TriggerCall};
@@ -41,6 +42,7 @@ pub(super) enum Plan {
         at: Box<Stored>,
         call: TriggerCall,
     },
+    Rehearse(Box<Rehearse>),
     WriteLearning(NewLearning),
 }
 
@@ -50,6 +52,7 @@ impl Plan {
         match self {
             Plan::Replace { before, .. } | Plan::Delete(before) => Some(before),
             Plan::SetActive { at, .. } | Plan::Trigger { at, .. } => Some(at),
+            Plan::Rehearse(test) => Some(&test.at),
             Plan::Create { .. } | Plan::WriteLearning(_) => None,
         }
     }
@@ -62,7 +65,7 @@ pub(super) struct Planned {
     pub expect: Option<MutationExpectation>,
 }
 
-type Planning = Result<Result<Planned, Outcome>, GatewayError>;
+pub(super) type Planning = Result<Result<Planned, Outcome>, GatewayError>;
 
 impl Gateway {
     /// `exact` is the call itself, as approvals bind it. An inner Err is the call's result: nothing will be changed.
@@ -119,6 +122,12 @@ impl Gateway {
             {
                 Ok(Err(self.unable("publish or unpublish workflows")))
             }
+            Request::RehearseWorkflow(_)
+                if !(self.backend.can().execute && self.backend.can().activate) =>
+            {
+                Ok(Err(self.unable("execute workflows")))
+            }
+            Request::RehearseWorkflow(test) => self.plan_rehearsal(cx, test, exact).await,
             Request::TriggerWorkflow(_) if !self.backend.can().execute => {
                 Ok(Err(self.unable("execute workflows")))
             }
@@ -204,6 +213,7 @@ impl Gateway {
             before: None,
             after: Some(graph_hash(&after)),
             diff: None,
+            rehearsal: None,
         };
         let reserve = |decision, what: &str| Reserved {
             decision,
@@ -342,6 +352,7 @@ impl Gateway {
             before: Some(before.graph_hash.clone()),
             after: Some(graph_hash(&after)),
             diff: Some(self.shown_diff(&before.workflow, &after)),
+            rehearsal: None,
         };
         Ok(Ok(Planned {
             plan: Plan::Replace {
@@ -437,6 +448,7 @@ impl Gateway {
             before: Some(before.graph_hash.clone()),
             after: None,
             diff: None,
+            rehearsal: None,
         };
         Ok(Ok(Planned {
             plan: Plan::Delete(Box::new(before)),
@@ -589,7 +601,7 @@ fn unguarded(plan: Plan) -> Planned {
     }
 }
 
-fn reserve(decision: Decision, before: &Stored, verb: &str, exact: &Value) -> Reserved {
+pub(super) fn reserve(decision: Decision, before: &Stored, verb: &str, exact: &Value) -> Reserved {
     Reserved {
         decision,
         what: format!("{verb} the workflow {:?}", before.workflow.name()),

@@ -61,10 +61,7 @@ impl Gateway {
                 let list = self.backend.executions(&query).await?;
                 Ok(Outcome::Ok(json!({"executions": list})))
             }
-            Request::GetExecution(of) => {
-                let execution = self.backend.execution(&of.execution_id).await?;
-                Ok(Outcome::Ok(json!({"execution": execution})))
-            }
+            Request::GetExecution(of) => self.told_execution(&of.execution_id).await,
             Request::SearchTemplates(search) => self.search_templates(search).await,
             Request::GetTemplate(of) => {
                 let workflow = self.backend.template(&of.template_id).await?;
@@ -94,6 +91,7 @@ impl Gateway {
             | Request::UpdateWorkflow(_)
             | Request::AutofixWorkflow(_)
             | Request::DeleteWorkflow(_)
+            | Request::RehearseWorkflow(_)
             | Request::RollbackWorkflow(_)
             | Request::ActivateWorkflow(_)
             | Request::DeactivateWorkflow(_)

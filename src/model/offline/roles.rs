@@ -689,14 +689,7 @@ fn validate(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
         .and_then(Value::as_array)
         .cloned()
         .unwrap_or_default();
-    let mut scope: Vec<Value> = Vec::new();
-    for finding in findings.iter().filter(|f| f["severity"] == "error") {
-        if let Some(node) = finding.get("node_id").filter(|n| n.is_string())
-            && !scope.contains(node)
-        {
-            scope.push(node.clone());
-        }
-    }
+    let scope = scope_of(&findings);
     let status = if errors == 0 { "pass" } else { "fail" };
     Ok(Move::Done(json!({
         "qa_report": {"status": status, "error_count": errors, "warning_count": count("warning_count"), "findings": findings},
@@ -784,24 +777,42 @@ fn fix(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
     ))
 }
 
-/// Runs the workflow once where the backend can; says why not where it cannot.
+/// Tries the workflow out once where the backend can; says why not where it cannot. What the run found is passed on as it is.
 fn test(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
     let id = workflow_id(input)?;
-    let Some(result) = seen.last("trigger_workflow") else {
+    let Some(result) = seen.last("rehearse_workflow") else {
         return Ok(Move::Call(vec![(
-            "trigger_workflow",
+            "rehearse_workflow",
             json!({"workflow_id": id}),
         )]));
     };
-    let report = match result.status {
-        ToolStatus::Ok => {
-            json!({"executed": true, "execution": result.content, "test_status": "pass"})
+    if result.status != ToolStatus::Ok {
+        let why = result.content.get("error").and_then(Value::as_str);
+        let why = why.unwrap_or("the backend did not run it");
+        return Ok(Move::Done(
+            json!({"qa_report": {"executed": false, "not_executed": why}, "findings": [], "edit_scope": []}),
+        ));
+    }
+    let findings = result.content.get("findings").and_then(Value::as_array);
+    let findings = findings.cloned().unwrap_or_default();
+    Ok(Move::Done(json!({
+        "qa_report": {"executed": true, "execution": result.content.get("execution"), "test_status": result.content.get("test_status")},
+        "edit_scope": scope_of(&findings),
+        "findings": findings,
+    })))
+}
+
+/// The nodes whose change can clear the errors.
+fn scope_of(findings: &[Value]) -> Vec<Value> {
+    let mut scope: Vec<Value> = Vec::new();
+    for finding in findings.iter().filter(|f| f["severity"] == "error") {
+        if let Some(node) = finding.get("node_id").filter(|n| n.is_string())
+            && !scope.contains(node)
+        {
+            scope.push(node.clone());
         }
-        _ => {
-            json!({"executed": false, "not_executed": result.content.get("error").and_then(Value::as_str).unwrap_or("the backend did not run it")})
-        }
-    };
-    Ok(Move::Done(json!({"qa_report": report})))
+    }
+    scope
 }
 
 /// L4: what the state itself shows about why the run was blocked.

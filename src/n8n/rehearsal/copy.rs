@@ -3,7 +3,7 @@
 use super::effect::{Effect, effect, short};
 use super::reads::fields_read;
 use super::sample::item;
-use super::{NoRehearsal, NodePart, Part, Rehearsal, Start, Why, Wishes};
+use super::{NoRehearsal, NodePart, Part, Rehearsal, Start, Why, Wishes, sentence};
 use crate::n8n::catalog::{Catalog, NodeKind};
 use crate::n8n::needs::needs;
 use crate::n8n::{Connections, Link, Node, NodeId, Workflow};
@@ -51,9 +51,9 @@ pub fn rehearse(
                 started_parameters(),
                 "the test's data, in the trigger's place",
             )),
-            Part::Simulated { why, hands_on } => {
-                copy.nodes.push(simulated(node, why, hands_on.as_ref()))
-            }
+            Part::Simulated {
+                because, hands_on, ..
+            } => copy.nodes.push(simulated(node, because, hands_on.as_ref())),
             Part::LeftOut { .. } => {}
         }
     }
@@ -208,7 +208,11 @@ fn parts(
                     let through = why == [Why::Waits] && !waits_for_answer(node);
                     let hands_on = (!through)
                         .then(|| Value::Object(item(&fields_read(workflow, node.name()))));
-                    Part::Simulated { why, hands_on }
+                    Part::Simulated {
+                        because: sentence(&why),
+                        why,
+                        hands_on,
+                    }
                 }
             };
             NodePart {
@@ -374,9 +378,8 @@ fn raw(output: String) -> Map<String, Value> {
     parameters
 }
 
-fn simulated(node: &Node, why: &[Why], hands_on: Option<&Value>) -> Node {
-    let reasons: Vec<String> = why.iter().map(ToString::to_string).collect();
-    let note = format!("simulated in this test: {}", reasons.join("; "));
+fn simulated(node: &Node, because: &str, hands_on: Option<&Value>) -> Node {
+    let note = format!("simulated in this test: {because}");
     match hands_on {
         // A value that looks like an expression stays a text: only the whole parameter could be one.
         Some(item) => stand_in(node, SET, raw(item.to_string()), &note),

@@ -66,6 +66,12 @@ impl std::fmt::Display for Why {
     }
 }
 
+/// Several reasons as one sentence.
+pub(super) fn sentence(why: &[Why]) -> String {
+    let reasons: Vec<String> = why.iter().map(ToString::to_string).collect();
+    reasons.join("; ")
+}
+
 /// What becomes of one node of the workflow.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "as", rename_all = "snake_case")]
@@ -77,6 +83,8 @@ pub enum Part {
     /// In its place a node of the same name hands on this item (None: whatever comes in).
     Simulated {
         why: Vec<Why>,
+        /// The reasons as a sentence.
+        because: String,
         hands_on: Option<Value>,
     },
     /// It is not on the copy.

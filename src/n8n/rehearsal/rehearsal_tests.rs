@@ -139,6 +139,7 @@ fn what_acts_is_simulated_under_its_own_name_and_the_rest_runs() {
                 Why::Acts("message post".into()),
                 Why::NoCredential("slackApi".into())
             ],
+            because: "it would act on the outside world (message post); its credential (slackApi) is not connected".into(),
             hands_on: Some(json!({"ts": "Sample ts"})),
         }
     );
@@ -191,6 +192,7 @@ fn a_node_that_the_user_allows_runs_when_its_account_is_there() {
     };
     let only_missing = Part::Simulated {
         why: vec![Why::NoCredential("slackApi".into())],
+        because: "its credential (slackApi) is not connected".into(),
         hands_on: Some(json!({})),
     };
     assert_eq!(
@@ -251,7 +253,7 @@ fn an_agent_is_simulated_with_all_that_serves_it() {
         workflow.connect(name, port, 0, "Agent", 0);
     }
     let rehearsal = tried(&workflow);
-    let Part::Simulated { why, hands_on } = part(&rehearsal, "Agent") else {
+    let Part::Simulated { why, hands_on, .. } = part(&rehearsal, "Agent") else {
         panic!("{:?}", rehearsal.parts)
     };
     assert_eq!(why[0], Why::AsksModel);
