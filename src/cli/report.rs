@@ -121,6 +121,31 @@ fn executed(report: &RunReport, qa: &QaReport, out: &mut String) {
     }
 }
 
+/// Which of the n8n's credentials the nodes got, and which the user still has to give them.
+fn accounts(list: &[Value], out: &mut String) {
+    for entry in list {
+        let field = |key: &str| plain(entry.get(key).and_then(Value::as_str).unwrap_or(""));
+        let name = |of: &Value| prose(&plain(of.get("name").and_then(Value::as_str).unwrap_or("")));
+        let (node, label, kind) = (prose(&field("node")), prose(&field("label")), field("type"));
+        if let Some(taken) = entry.get("taken") {
+            out.push_str(&format!(
+                "credential of [{node}]: {} ({label})\n",
+                name(taken)
+            ));
+        } else if let Some(several) = entry.get("candidates").and_then(Value::as_array) {
+            let names: Vec<String> = several.iter().map(name).collect();
+            out.push_str(&format!(
+                "credential of [{node}]: several fit ({}); choose one in n8n: open the workflow, then this node ({label}, {kind})\n",
+                names.join(", ")
+            ));
+        } else {
+            out.push_str(&format!(
+                "credential of [{node}]: missing; create it in n8n under Credentials ({label}, {kind}), then choose it in this node\n"
+            ));
+        }
+    }
+}
+
 /// Credentials, ids and values that only the user can give.
 fn open_points(report: &RunReport, out: &mut String) {
     let workflow = report.state.get("workflow");
@@ -131,6 +156,7 @@ fn open_points(report: &RunReport, out: &mut String) {
             .cloned()
             .unwrap_or_default()
     };
+    accounts(&list("credentials"), out);
     let todo = list("todo");
     if !todo.is_empty() {
         out.push_str("still yours to do:\n");

@@ -37,7 +37,11 @@ impl Gateway {
         snapshot: Option<SnapshotRef>,
     ) -> (Result<Outcome, BackendError>, Option<Change>) {
         match plan {
-            Plan::Create { id, after } => {
+            Plan::Create {
+                id,
+                after,
+                accounts,
+            } => {
                 let written = self.backend.create(id.as_ref(), &after).await;
                 let id = match (&written, id) {
                     (Ok(stored), _) => stored.id.clone(),
@@ -50,7 +54,10 @@ impl Gateway {
                     snapshot: None,
                     judged: None,
                 };
-                let notes = Map::from_iter([("created".to_owned(), Value::Bool(true))]);
+                let mut notes = Map::from_iter([("created".to_owned(), Value::Bool(true))]);
+                if !accounts.is_empty() {
+                    notes.insert("credentials".into(), Value::Array(accounts));
+                }
                 self.read_back(was, &graph_hash(&after), written.err(), notes)
                     .await
             }

@@ -24,6 +24,8 @@ pub(super) enum Plan {
     Create {
         id: Option<WorkflowId>,
         after: Workflow,
+        /// Which credentials were taken, and which are missing.
+        accounts: Vec<Value>,
     },
     Replace {
         before: Box<Stored>,
@@ -197,10 +199,13 @@ impl Gateway {
         create: &CreateWorkflow,
         exact: &Value,
     ) -> Planning {
-        let after = match built(create, self.catalog, &mut || cx.recorder.new_id()) {
+        let mut after = match built(create, self.catalog, &mut || cx.recorder.new_id()) {
             Ok(after) => after,
             Err(outcome) => return Ok(Err(outcome)),
         };
+        // What the caller names is the user's to allow; what the program takes by type is not.
+        let named = guards::credentials(None, &after);
+        let accounts = self.attach(None, &mut after).await?;
         let id = match self.backend.reserve(&create.name).await {
             Ok(id) => id,
             Err(error) if error.kind == BackendErrorKind::Unavailable => {
@@ -221,10 +226,7 @@ impl Gateway {
             subject: exact.clone(),
             recommended: None,
         };
-        let mut reserved = vec![reserve(
-            guards::credentials(None, &after),
-            " with credentials",
-        )];
+        let mut reserved = vec![reserve(named, " with credentials")];
         // In a fix cycle a second workflow would be a way round the scope.
         if let Some(entries) = cx.guards.edit_scope().filter(|_| cx.guards.has_worked()) {
             let none = Workflow::empty("");
@@ -234,7 +236,11 @@ impl Gateway {
             ));
         }
         Ok(Ok(Planned {
-            plan: Plan::Create { id, after },
+            plan: Plan::Create {
+                id,
+                after,
+                accounts,
+            },
             reserved,
             expect: Some(expect),
         }))

@@ -3,6 +3,7 @@
 mod approvals;
 mod permission;
 mod reading;
+mod rehearsing;
 mod settling;
 mod writing;
 

@@ -4,6 +4,7 @@
 
 pub mod compile;
 pub mod cover;
+mod evidence;
 mod extend;
 mod learned;
 

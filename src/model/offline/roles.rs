@@ -1,9 +1,9 @@
 //! How the offline model plays the tasks of the built-in flow: one handler for each task name of `flow.yaml`. It works
 //! as any model does: it sees its task and what its tools answered, and returns tool calls or the step's final JSON.
 
-use super::learned;
 use super::plan::Plan;
 use super::{compile, cover, extend, modify, read};
+use super::{evidence, learned};
 use crate::model::{
     Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage,
 };
@@ -138,8 +138,13 @@ fn clarify(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String
             &read::ask::with_answers(request, &by_topic(&answers)),
             catalog,
         );
+        // What an execution's own error says needs no question.
+        let asks = match evidence::repair(input) {
+            Some(_) => &[][..],
+            None => &change.questions[..],
+        };
         return Ok(Move::Done(json!({
-            "requirements": requirements(request, &Plan::default(), &change.questions, change.refusal.as_ref(), &answers),
+            "requirements": requirements(request, &Plan::default(), asks, change.refusal.as_ref(), &answers),
             "research_request": {"services": [], "actions": [request]},
         })));
     }
@@ -507,7 +512,14 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
         let mut said = notes(input, compiled.notes);
         let unused = cover::unused(&asked(input), &[&compiled.workflow]);
         said.extend(cover::note(&unused, &plan(input).language));
-        return built(made, json!(compiled.todo), json!(said));
+        // A credential that the program found, or looked for, is told by it.
+        let told = made.content.get("credentials").and_then(Value::as_array);
+        let told_of = |node: &str| {
+            told.is_some_and(|list| list.iter().any(|c| c.get("node") == Some(&json!(node))))
+        };
+        let mut todo = compiled.todo;
+        todo.retain(|item| item.kind != "credential" || !told_of(&item.node));
+        return built(made, json!(todo), json!(said));
     }
     Ok(Move::Call(vec![(
         "create_workflow",
@@ -554,7 +566,9 @@ fn change(
         Reading::More(call) => return Ok(Move::Call(vec![call])),
         Reading::All(existing) => existing,
     };
-    let modification = if named(input).is_some() {
+    let modification = if let Some(repair) = evidence::repair(input) {
+        repair
+    } else if named(input).is_some() {
         let answers = answers(input);
         modify::modify(
             &existing,
@@ -576,6 +590,9 @@ fn change(
             "update_workflow",
             json!({"workflow_id": id, "ops": modification.ops}),
         )]));
+    }
+    if let Some(open) = evidence::unmended(input) {
+        return Err(open);
     }
     if named(input).is_some() {
         return Err(format!(

@@ -80,7 +80,7 @@ pub fn rehearse(
 
 fn copy_name(name: &str, mark: &str) -> String {
     let short: String = name.chars().take(NAME).collect();
-    format!("agentctl rehearsal {mark}: {short}")
+    format!("{mark}: {short}")
 }
 
 fn starts(node: &Node, catalog: &Catalog) -> bool {
