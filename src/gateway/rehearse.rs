@@ -11,14 +11,13 @@ use crate::backend::{
     BackendError, BackendErrorKind, ListQuery, Stored, TriggerCall, Triggered, list_all,
 };
 use crate::model::ToolCall;
-use crate::n8n::rehearsal::{Item, Rehearsal, Trace, Wishes, evidence, judge, payload, rehearse};
+use crate::n8n::rehearsal::{
+    COPY, Item, Rehearsal, Trace, Wishes, evidence, judge, payload, rehearse,
+};
 use crate::n8n::{Finding, Workflow, WorkflowId, trigger_points};
 use crate::store::event::{MutationExpectation, Rehearsing};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-
-/// What every copy is tagged with, where the n8n keeps tags.
-pub const REHEARSAL_TAG: &str = "agentctl-rehearsal";
 
 /// The first item of a node is told up to this many bytes of JSON.
 const SAMPLE: usize = 600;
@@ -55,7 +54,7 @@ impl Gateway {
         };
         let mut notes = Vec::new();
         let credentials = self.credential_ids(&mut notes).await?;
-        let path = format!("agentctl-rehearsal-{}", cx.recorder.new_id());
+        let path = format!("{COPY}-{}", cx.recorder.new_id());
         let wishes = Wishes {
             path: &path,
             start: test.start.as_deref(),
@@ -206,7 +205,7 @@ impl Gateway {
         let made = self.backend.create(reserved.as_ref(), copy).await?;
         *known = Some(made.id.clone());
         if self.backend.can().tags {
-            let tags = [REHEARSAL_TAG.to_owned()];
+            let tags = [COPY.to_owned()];
             // The name says it too; a tag that cannot be set is no reason not to test.
             let _tagged = self.backend.set_tags(&made.id, &tags).await;
         }

@@ -1,5 +1,6 @@
 //! The whole gateway over the embedded backend, story by story.
 
+mod accounts;
 mod approvals;
 mod permission;
 mod reading;

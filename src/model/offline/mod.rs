@@ -5,6 +5,8 @@
 pub mod compile;
 pub mod cover;
 mod evidence;
+#[cfg(test)]
+mod evidence_tests;
 mod extend;
 mod learned;
 

@@ -338,7 +338,7 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
             ("list_workflows", json!({"wanted": wanted})),
             (
                 "search_templates",
-                json!({"query": text(input, "request"), "limit": 5}),
+                json!({"query": template_words(&services, text(input, "request")), "limit": 5}),
             ),
         ];
         calls.extend(
@@ -383,14 +383,45 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
             nodes.push(json!({"type": hit.get("node_type"), "label": hit.get("label")}));
         }
     }
-    let templates = seen
-        .ok("search_templates")
-        .and_then(|c| c.get("templates"))
-        .cloned()
-        .unwrap_or_else(|| json!([]));
+    let templates = scored_templates(seen, &services);
     Ok(Move::Done(
         json!({"research_findings": {"existing": existing, "templates": templates, "nodes": nodes, "guidance": learned::guidance(seen)}}),
     ))
+}
+
+/// What templates are looked for by: the services, else what the request says most of.
+fn template_words(services: &[String], request: &str) -> String {
+    let names: Vec<&str> = services
+        .iter()
+        .filter_map(|service| service.rsplit('.').next())
+        .take(3)
+        .collect();
+    match names.as_slice() {
+        [] => request.chars().take(100).collect(),
+        names => names.join(" "),
+    }
+}
+
+/// The templates with the share of the wanted node types that each has, best first.
+fn scored_templates(seen: &Seen<'_>, services: &[String]) -> Vec<Value> {
+    let found = seen
+        .ok("search_templates")
+        .and_then(|c| c.get("templates"))
+        .and_then(Value::as_array);
+    let mut templates = found.cloned().unwrap_or_default();
+    for template in &mut templates {
+        let has = |service: &&String| {
+            let types = template.get("node_types").and_then(Value::as_array);
+            types.is_some_and(|types| types.iter().any(|t| t.as_str() == Some(service.as_str())))
+        };
+        let there = services.iter().filter(has).count();
+        let score = (there * 100).checked_div(services.len()).unwrap_or(0);
+        if let Value::Object(map) = template {
+            map.insert("fit_score".into(), json!(score));
+        }
+    }
+    templates.sort_by_key(|t| std::cmp::Reverse(t.get("fit_score").and_then(Value::as_u64)));
+    templates
 }
 
 /// The type of a trigger that every workflow of its kind has.

@@ -22,6 +22,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
+/// What the names of all copies begin with; the tag that they carry, too.
+pub const COPY: &str = "agentctl-rehearsal";
+
 /// How the caller wants it tried.
 #[derive(Debug, Clone, Default)]
 pub struct Wishes<'a> {
