@@ -78,7 +78,7 @@ pub(super) fn of(
         proposals.push(proposal);
     }
     // What a repair of this run cleared, though the checker knew no certain fix. A repair that a learning named teaches nothing new.
-    if facts.read.is_empty() {
+    if !facts.read.iter().any(|id| id.starts_with("L-")) {
         for attempt in attempts {
             proposals.extend(cleared(facts, attempt, date));
         }

@@ -22,8 +22,8 @@ pub enum LearningsCommand {
         #[arg(long, value_name = "FIELD=VALUE", required = true)]
         set: Vec<String>,
     },
-    /// Entries by id, with how often they helped
-    #[command(after_help = "Example:\n  agentctl learnings show L-001 L-004")]
+    /// Entries and patterns by id, with how often they helped
+    #[command(after_help = "Example:\n  agentctl learnings show L-001 L-004 P-002")]
     Show {
         #[arg(value_name = "ID", required = true)]
         ids: Vec<String>,

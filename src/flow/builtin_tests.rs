@@ -179,9 +179,9 @@ fn a_plain_request_is_built_and_checked() {
     assert_eq!(
         paths(&run.events),
         [
+            "learned",
             "clarify",
             "questions",
-            "learned",
             "research",
             "decide",
             "blueprint",

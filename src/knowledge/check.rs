@@ -1,8 +1,11 @@
 //! What is wrong with a file of learnings: broken forms, copies, contradictions, dead links, entries that are too long or that
 //! nobody reads. Pure: the files' texts in, remarks out.
 
-use super::entry::{Learning, MAX_WORDS, Section, Status, leading_id, number, one_line, sections};
+use super::entry::{
+    Learning, MAX_WORDS, Section, Status, leading_id, number, one_line, sections, sections_of,
+};
 use super::learnings::{ENTRIES, PATTERNS};
+use super::pattern::MARK;
 use super::uses::Uses;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,6 +95,19 @@ pub fn check(text: &str, patterns: &str, uses: &Uses, there: &dyn Fn(&str) -> bo
             entry,
         });
     }
+    let (known, faults) = super::pattern::patterns(patterns);
+    for fault in faults {
+        remarks.push(Remark {
+            level: Level::Error,
+            rule: "form",
+            file: PATTERNS.to_owned(),
+            line: fault.line,
+            id: fault.id,
+            message: fault.message,
+            fixable: false,
+        });
+    }
+    twice(&known, patterns, &mut remarks);
     same_ids(&entries, &mut remarks);
     alike(&entries, &mut remarks);
     let ids: BTreeMap<u32, bool> = entries
@@ -164,6 +180,25 @@ pub fn fixed(text: &str) -> Vec<(Section<'_>, Learning)> {
         }
     }
     changed
+}
+
+/// Patterns whose id stands there twice.
+fn twice(known: &[super::Pattern], text: &str, remarks: &mut Vec<Remark>) {
+    let lines = sections_of(text, MARK).into_iter().map(|s| s.line);
+    let mut seen = BTreeSet::new();
+    for (pattern, line) in known.iter().zip(lines) {
+        if !seen.insert(&pattern.id) {
+            remarks.push(Remark {
+                level: Level::Error,
+                rule: "duplicate",
+                file: PATTERNS.to_owned(),
+                line,
+                id: Some(pattern.id.clone()),
+                message: "the id stands there already; only the first one can be read".to_owned(),
+                fixable: false,
+            });
+        }
+    }
 }
 
 fn same_ids(entries: &[Checked<'_>], remarks: &mut Vec<Remark>) {
