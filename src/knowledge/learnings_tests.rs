@@ -19,7 +19,7 @@ fn lesson(title: &str) -> NewLearning {
     }
 }
 
-fn project() -> (tempfile::TempDir, Learnings) {
+pub(super) fn project() -> (tempfile::TempDir, Learnings) {
     let dir = tempfile::tempdir().unwrap();
     let learnings = Learnings::new(dir.path());
     (dir, learnings)

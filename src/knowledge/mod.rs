@@ -5,6 +5,7 @@
 mod check;
 mod entry;
 mod import;
+mod import_parts;
 mod index;
 mod learnings;
 mod pattern;
@@ -129,6 +130,8 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
+#[cfg(test)]
+mod import_tests;
 #[cfg(test)]
 mod knowledge_tests;
 #[cfg(test)]

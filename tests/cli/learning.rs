@@ -170,12 +170,49 @@ fn executions_need_a_live_n8n_and_bad_times_are_usage() {
     let project = Project::new();
     orders(&project, 2.3);
     let ran = project.run(&["analyze", "--workflow", "orders", "--executions", "5"]);
-    assert_eq!(ran.code, 7);
+    assert_eq!(ran.code, 2, "no run, no version, no execution");
     assert!(
         ran.stderr.contains("the embedded backend executes nothing"),
         "{}",
         ran.stderr
     );
+    build(
+        &project,
+        "post to #orders instead of #sales",
+        &["--workflow", "workflows/orders.json"],
+    );
+    let ran = project.run(&[
+        "analyze",
+        "--workflow",
+        "orders",
+        "--executions",
+        "5",
+        "--output-format",
+        "json",
+    ]);
+    let history = &ran.json()["history"];
+    assert_eq!((ran.code, &history["executions"]), (0, &Value::Null));
+    assert!(
+        history["unread"]
+            .to_string()
+            .contains("the embedded backend executes nothing")
+    );
+    assert_eq!(
+        history["versions"][0]["changed"],
+        json!(["Post"]),
+        "{history}"
+    );
+    assert!(
+        history["versions"][0]["replaced_by"][1].is_u64(),
+        "{history}"
+    );
+    let page = project
+        .run(&["analyze", "--workflow", "workflows/orders.json"])
+        .stdout;
+    assert!(page.contains("changed after it: Post [run "), "{page}");
+    // A model that is not there cannot explain; the offline one has nothing to add.
+    let explain = project.run(&["analyze", "--explain"]);
+    assert_eq!(explain.code, 2, "{}", explain.stderr);
     assert_eq!(project.run(&["analyze", "--since", "soon"]).code, 2);
     assert_eq!(project.run(&["analyze"]).code, 2, "no run yet");
 }
@@ -367,4 +404,49 @@ fn the_plan_of_a_pattern_is_asked_about_and_taken_by_its_id() {
         report.to_string().contains("its plan was taken"),
         "{report}"
     );
+}
+
+#[test]
+fn processes_that_write_at_once_lose_nothing() {
+    let project = Project::new();
+    let names: Vec<String> = (0..6).map(|n| format!("Lesson {n}")).collect();
+    let children: Vec<_> = names
+        .iter()
+        .map(|name| {
+            let mut command = project.command(&[
+                "learnings",
+                "add",
+                name,
+                "--problem",
+                "p",
+                "--cause",
+                name,
+                "--solution",
+                "s",
+                "--tag",
+                "both",
+            ]);
+            command
+                .stdout(std::process::Stdio::null())
+                .stderr(std::process::Stdio::null());
+            command.spawn().unwrap()
+        })
+        .collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let text = std::fs::read_to_string(project.file("docs/learning/LEARNINGS.md")).unwrap();
+    for (at, name) in names.iter().enumerate() {
+        assert_eq!(
+            text.matches(&format!(": {name}\n- date")).count(),
+            1,
+            "{text}"
+        );
+        assert_eq!(
+            text.matches(&format!("## L-{:03}: ", at + 1)).count(),
+            1,
+            "{text}"
+        );
+    }
+    assert_eq!(project.run(&["learnings", "index", "--check"]).code, 0);
 }
