@@ -155,7 +155,8 @@ fn a_fix_that_nobody_dared_is_the_cause_and_the_lesson() {
         root.evidence,
         Evidence {
             events: vec![first, third],
-            findings: vec!["f1".into()]
+            findings: vec!["f1".into()],
+            ..Evidence::default()
         }
     );
     let attempts: Vec<(Effect, &str, &[u64])> = analysis
