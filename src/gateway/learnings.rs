@@ -9,6 +9,8 @@ use serde_json::{Map, Value, json};
 
 /// So many entries one call may read.
 const MOST_ENTRIES: usize = 20;
+/// So many characters of an entry are given: ten times what one should have.
+const MOST_CHARS: usize = 12_000;
 /// So many patterns are offered for a request.
 const MOST_PLANS: usize = 3;
 
@@ -86,12 +88,20 @@ impl Gateway {
 fn entry(entry: &Learning) -> Value {
     let mut map = Map::new();
     map.insert("id".into(), json!(entry.id));
-    map.insert("title".into(), json!(quoted(&entry.title)));
+    map.insert("title".into(), json!(quoted(&cut(&entry.title))));
     map.insert("node_types".into(), json!(entry.node_types));
     map.insert("finding_codes".into(), json!(entry.finding_codes));
     if let Some(fix) = &entry.fix {
         map.insert("fix".into(), json!(fix));
     }
-    map.insert("body".into(), json!(entry.body()));
+    map.insert("body".into(), json!(cut(&entry.body())));
     Value::Object(map)
+}
+
+/// An entry that is no entry any more (`learnings check` tells it) does not fill an agent's memory.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MOST_CHARS) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}… (cut)", text.get(..at).unwrap_or_default()),
+    }
 }

@@ -18,6 +18,8 @@ const ALIKE: f64 = 0.8;
 const SAME_CAUSE: f64 = 0.6;
 /// Solutions that speak of the same thing.
 const SAME_SUBJECT: f64 = 0.3;
+/// So many characters of a value are compared.
+const COMPARED: usize = 4_000;
 /// A word in more entries than this says nothing about which ones are alike.
 const COMMON_WORD: usize = 40;
 
@@ -86,11 +88,13 @@ pub fn check(text: &str, patterns: &str, uses: &Uses, there: &dyn Fn(&str) -> bo
         }
         entries.push(Checked {
             section,
-            cause: words(&entry.cause),
-            solution: words(&entry.solution),
+            cause: words(start(&entry.cause)),
+            solution: words(start(&entry.solution)),
             all: words(&format!(
                 "{} {} {}",
-                entry.problem, entry.cause, entry.solution
+                start(&entry.problem),
+                start(&entry.cause),
+                start(&entry.solution)
             )),
             entry,
         });
@@ -303,6 +307,15 @@ fn are_opposite(a: &Checked<'_>, b: &Checked<'_>) -> bool {
             || (only(&a.solution, y, x) && only(&b.solution, x, y))
     });
     turned || negated(&a.solution) != negated(&b.solution)
+}
+
+/// As much of a value as is compared; what is longer is told by its size.
+fn start(text: &str) -> &str {
+    let end = text
+        .char_indices()
+        .nth(COMPARED)
+        .map_or(text.len(), |(at, _)| at);
+    text.get(..end).unwrap_or(text)
 }
 
 fn words(text: &str) -> BTreeSet<String> {

@@ -437,7 +437,11 @@ impl NewLearning {
     /// The entry under an id. Each value is one line, so none can open a heading or a field of its own.
     pub fn into_entry(self, id: String) -> Result<Learning, String> {
         // A secret that a run or a person wrote down has no place in a file that is shared.
-        let one_line = |text: &str| crate::secrets::mask(&one_line(text)).into_owned();
+        // Nor has what would steer a terminal.
+        let one_line = |text: &str| {
+            let text = one_line(&crate::untrusted::line(text));
+            crate::secrets::mask(&text).into_owned()
+        };
         let title = one_line(&self.title);
         if !(1..=MAX_TITLE).contains(&title.chars().count()) {
             return Err(format!("the title must have 1 to {MAX_TITLE} characters"));

@@ -12,6 +12,8 @@ pub const ONE_LEVEL: usize = 60;
 pub const FIRST_LEVEL: usize = 500;
 /// What the first page of an index of two levels may cost, in tokens.
 pub const TWO_LEVELS: usize = 700;
+/// More characters of a title say nothing more.
+const LONG_TITLE: usize = 200;
 /// A name that is longer is cut in the first page.
 const LONG_NAME: usize = 12;
 
@@ -144,7 +146,10 @@ fn grouped(active: &[&Learning], detail: Detail) -> String {
 
 /// One entry below the heading of its group, which is not said again.
 fn line(entry: &Learning, group: &str, detail: Detail) -> String {
-    let Learning { id, title, .. } = entry;
+    let Learning { id, .. } = entry;
+    // Written by hand, it may be of any length and hold anything.
+    let title: String = entry.title.chars().take(LONG_TITLE).collect();
+    let title = crate::untrusted::line(&title);
     let codes = || match entry.finding_codes.is_empty() {
         true => String::new(),
         false => format!(" · {}", entry.finding_codes.join(", ")),
@@ -171,7 +176,7 @@ fn line(entry: &Learning, group: &str, detail: Detail) -> String {
         Detail::Title => format!("- {id} {title}"),
         Detail::Short(most) => {
             let number = id.strip_prefix("L-").unwrap_or(id);
-            format!("{number} {}", cut(title, most))
+            format!("{number} {}", cut(&title, most))
         }
     }
 }
