@@ -5,6 +5,7 @@
 
 use super::entry::{Learning, MAX_TITLE, Status, id_of, leading_id, number, one_line};
 use super::import_parts::{ITEM, Part, parts};
+use super::quote::quoted;
 use jiff::civil::Date;
 
 /// What became of one part of the source.
@@ -62,7 +63,7 @@ pub fn read(
         let same = known
             .iter()
             .chain(&new)
-            .find(|k| k.same_lesson(&entry) && k.notes == entry.notes);
+            .find(|k| k.same_lesson(&entry) && same_notes(k, &entry));
         if let Some(same) = same {
             imported.entries.push(ImportedEntry {
                 line,
@@ -94,7 +95,7 @@ pub fn read(
         let entry = outside(&loose, name, date, highest + 1);
         let is_known = known
             .iter()
-            .any(|k| k.title == entry.title && k.notes == entry.notes);
+            .any(|k| k.title == entry.title && same_notes(k, &entry));
         for (line, text) in loose.iter().filter(|(_, text)| !text.trim().is_empty()) {
             let kept = if is_known {
                 "an earlier import"
@@ -113,6 +114,12 @@ pub fn read(
     }
     imported.unread.sort();
     (new, imported)
+}
+
+/// What addresses an agent stands in the file as a quote.
+fn same_notes(known: &Learning, entry: &Learning) -> bool {
+    let notes = |entry: &Learning| quoted(entry.notes.as_deref().unwrap_or("")).into_owned();
+    notes(known) == notes(entry)
 }
 
 /// The text that belongs to no entry, kept where nobody reads it by accident.

@@ -38,10 +38,10 @@ fn import(source: &str) -> (Vec<Learning>, Imported) {
     (entries, imported)
 }
 
-/// Names of fields, which become our own.
-const NAMES: [&str; 22] = [
+/// Names of fields, which become our own, and the title of a file.
+const NAMES: [&str; 23] = [
     "root", "why", "what", "do", "symptom", "issue", "fix", "ursache", "lösung", "fehler", "id",
-    "to", "title", "lesson", "jan", "04", "2025", "mar", "l", "001", "no", "learning",
+    "to", "title", "lesson", "jan", "04", "2025", "mar", "l", "001", "log", "no", "learning",
 ];
 
 fn active(entries: &[Learning]) -> Vec<(&str, &str)> {
