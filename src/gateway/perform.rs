@@ -4,7 +4,7 @@
 use super::content::{Outcome, error_content, head, knowledge_failure};
 use super::plan::{GivenScope, Plan};
 use super::{Gateway, guards};
-use crate::backend::{BackendError, BackendErrorKind, Stored};
+use crate::backend::{BackendError, BackendErrorKind, Stored, TriggerCall, Triggered};
 use crate::n8n::diff::changes;
 use crate::n8n::{Workflow, WorkflowId};
 use crate::policy::Decision;
@@ -22,6 +22,7 @@ impl Plan {
             Plan::SetActive { at, .. } | Plan::Trigger { at, .. } => {
                 Some((Some(at.id.0.as_str()), false))
             }
+            Plan::Rehearse(test) => Some((Some(test.at.id.0.as_str()), false)),
             Plan::WriteLearning(_) => None,
         }
     }
@@ -35,12 +36,26 @@ impl Gateway {
         snapshot: Option<SnapshotRef>,
     ) -> (Result<Outcome, BackendError>, Option<Change>) {
         match plan {
-            Plan::Create { id, after, meant } => {
+            Plan::Create {
+                id,
+                after,
+                meant,
+                mark,
+                accounts,
+            } => {
                 let written = self.backend.create(id.as_ref(), &after).await;
-                let id = match (&written, id) {
-                    (Ok(stored), _) => stored.id.clone(),
-                    (Err(_), Some(id)) => id,
-                    (Err(_), None) => return (written.map(|_| Outcome::Ok(Value::Null)), None),
+                let (id, error) = match (written, id, mark) {
+                    (Ok(stored), _, _) => (stored.id, None),
+                    (Err(error), Some(id), _) => (id, Some(error)),
+                    // It may be there all the same: then it is ours, and no second one is made.
+                    (Err(error), None, Some(mark)) => match self.created(&mark).await {
+                        Ok(found) => match found.as_slice() {
+                            [one] => (one.id.clone(), None),
+                            _ => return (Err(error), None),
+                        },
+                        Err(_) => return (Err(error), None),
+                    },
+                    (Err(error), None, None) => return (Err(error), None),
                 };
                 let was = Was {
                     id,
@@ -48,8 +63,11 @@ impl Gateway {
                     snapshot: None,
                     judged: None,
                 };
-                let notes = Map::from_iter([("created".to_owned(), Value::Bool(true))]);
-                self.read_back(was, &meant, written.err(), notes).await
+                let mut notes = Map::from_iter([("created".to_owned(), Value::Bool(true))]);
+                if !accounts.is_empty() {
+                    notes.insert("credentials".into(), Value::Array(accounts));
+                }
+                self.read_back(was, &meant, error, notes).await
             }
             Plan::Replace {
                 before,
@@ -58,6 +76,9 @@ impl Gateway {
                 mut notes,
                 scope,
             } => {
+                if let Some(refused) = self.moved_on(&before).await {
+                    return (refused, None);
+                }
                 let written = self.backend.replace(&before.id, &after).await;
                 notes.insert("changed".into(), Value::Bool(true));
                 let lines = changes(&before.workflow, &after).to_string();
@@ -75,12 +96,11 @@ impl Gateway {
                 let said = self.backend.set_active(&at.id, active).await;
                 (self.published(&at.id, active, said.err()).await, None)
             }
-            Plan::Trigger { at, payload } => {
-                let run = self.backend.trigger(&at.id, &payload).await;
-                let content =
-                    |execution| json!({"id": at.id, "executed": true, "execution": execution});
-                (run.map(|e| Outcome::Ok(content(e))), None)
+            Plan::Trigger { at, call } => {
+                let run = self.backend.trigger(&at.id, &call).await;
+                (run.map(|run| triggered(&at, &call, &run)), None)
             }
+            Plan::Rehearse(test) => (self.try_out(*test).await, None),
             Plan::WriteLearning(entry) => {
                 let outcome = match self.knowledge.write_learning(&entry) {
                     Ok(id) => Outcome::Ok(json!({"learning_id": id, "title": entry.title})),
@@ -89,6 +109,21 @@ impl Gateway {
                 (Ok(outcome), None)
             }
         }
+    }
+
+    /// Others work on an n8n too, and it replaces without asking: what was judged must be what is there, to the moment before
+    /// the write. Only where the backend says which version it holds.
+    async fn moved_on(&self, before: &Stored) -> Option<Result<Outcome, BackendError>> {
+        before.version_id.as_ref()?;
+        let now = match self.backend.get(&before.id).await {
+            Ok(now) => now,
+            Err(error) => return Some(Err(error)),
+        };
+        if (&now.version_id, now.active) == (&before.version_id, before.active) {
+            return None;
+        }
+        let why = "somebody changed the workflow since this call read it: nothing was written";
+        Some(Ok(Outcome::Refused(guards::deny(guards::STALE, why))))
     }
 
     /// A workflow counts as published, or as taken back, when reading it says so.
@@ -119,6 +154,9 @@ impl Gateway {
         before: Stored,
         snapshot: Option<SnapshotRef>,
     ) -> (Result<Outcome, BackendError>, Option<Change>) {
+        if let Some(refused) = self.moved_on(&before).await {
+            return (refused, None);
+        }
         let done = self.backend.delete(&before.id).await;
         let gone = match self.backend.get(&before.id).await {
             Err(error) => error.kind == BackendErrorKind::NotFound,
@@ -222,6 +260,30 @@ impl Gateway {
         }
         (Ok(Outcome::Failed(failure)), Some(change))
     }
+}
+
+/// Only an execution that was found counts as one.
+fn triggered(at: &Stored, call: &TriggerCall, run: &Triggered) -> Outcome {
+    let content = json!({
+        "id": at.id,
+        "node": call.point.node,
+        "executed": run.execution.is_some(),
+        "execution": run.execution,
+        "status": run.status,
+        "answer": run.answer,
+    });
+    if run.execution.is_some() {
+        return Outcome::Ok(content);
+    }
+    let mut failure = error_content(
+        "the call started no execution that could be found",
+        "trigger",
+        "report it as not executed; see that the workflow is active and what it answered",
+    );
+    if let (Value::Object(failure), Value::Object(content)) = (&mut failure, content) {
+        failure.extend(content);
+    }
+    Outcome::Failed(failure)
 }
 
 struct Was {

@@ -3,11 +3,12 @@
 
 use super::call::Reserved;
 use super::content::{Outcome, backend_failure, counts, head};
-use super::created::{built, fill_added_versions};
+use super::created::{built, fill_added_versions, trigger_call};
 use super::guards::{self, deny};
+use super::rehearse::Rehearse;
 use super::tools::{CreateWorkflow, Request, UpdateWorkflow};
 use super::{CallContext, Gateway, GatewayError, SnapshotMark};
-use crate::backend::{BackendError, BackendErrorKind, Stored};
+use crate::backend::{BackendError, BackendErrorKind, Stored, TriggerCall};
 use crate::knowledge::NewLearning;
 use crate::n8n::autofix::{self, Fixed};
 use crate::n8n::catalog::Lookup;
@@ -15,7 +16,7 @@ use crate::n8n::hash::graph_hash;
 use crate::n8n::{Finding, Node, Workflow, WorkflowId, edit};
 use crate::policy::Decision;
 use crate::store::SnapshotRef;
-use crate::store::event::{Event, MutationExpectation};
+use crate::store::event::{CreateMark, Event, MutationExpectation};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -26,6 +27,10 @@ pub(super) enum Plan {
         after: Workflow,
         /// The graph hash of `after`.
         meant: String,
+        /// Where the backend chooses the id.
+        mark: Option<CreateMark>,
+        /// Which credentials were taken, and which are missing.
+        accounts: Vec<Value>,
     },
     Replace {
         before: Box<Stored>,
@@ -43,8 +48,9 @@ pub(super) enum Plan {
     },
     Trigger {
         at: Box<Stored>,
-        payload: Value,
+        call: TriggerCall,
     },
+    Rehearse(Box<Rehearse>),
     WriteLearning(NewLearning),
 }
 
@@ -54,6 +60,7 @@ impl Plan {
         match self {
             Plan::Replace { before, .. } | Plan::Delete(before) => Some(before),
             Plan::SetActive { at, .. } | Plan::Trigger { at, .. } => Some(at),
+            Plan::Rehearse(test) => Some(&test.at),
             Plan::Create { .. } | Plan::WriteLearning(_) => None,
         }
     }
@@ -66,7 +73,7 @@ pub(super) struct Planned {
     pub expect: Option<MutationExpectation>,
 }
 
-type Planning = Result<Result<Planned, Outcome>, GatewayError>;
+pub(super) type Planning = Result<Result<Planned, Outcome>, GatewayError>;
 
 impl Gateway {
     /// `exact` is the call itself, as approvals bind it. An inner Err is the call's result: nothing will be changed.
@@ -123,6 +130,12 @@ impl Gateway {
             {
                 Ok(Err(self.unable("publish or unpublish workflows")))
             }
+            Request::RehearseWorkflow(_)
+                if !(self.backend.can().execute && self.backend.can().activate) =>
+            {
+                Ok(Err(self.unable("execute workflows")))
+            }
+            Request::RehearseWorkflow(test) => self.plan_rehearsal(cx, test, exact).await,
             Request::TriggerWorkflow(_) if !self.backend.can().execute => {
                 Ok(Err(self.unable("execute workflows")))
             }
@@ -137,10 +150,10 @@ impl Gateway {
                     Ok(stored) => Box::new(stored),
                     Err(outcome) => return Ok(Err(outcome)),
                 };
-                Ok(Ok(unguarded(Plan::Trigger {
-                    at,
-                    payload: Value::Object(trigger.payload.clone()),
-                })))
+                match trigger_call(&at.workflow, trigger) {
+                    Ok(call) => Ok(Ok(unguarded(Plan::Trigger { at, call }))),
+                    Err(outcome) => Ok(Err(outcome)),
+                }
             }
             Request::WriteLearning(entry) => {
                 let date = cx.recorder.now().strftime("%Y-%m-%d").to_string();
@@ -192,12 +205,23 @@ impl Gateway {
         create: &CreateWorkflow,
         exact: &Value,
     ) -> Planning {
-        let after = match built(create, self.catalog, &mut || cx.recorder.new_id()) {
+        let mut after = match built(create, self.catalog, &mut || cx.recorder.new_id()) {
             Ok(after) => after,
             Err(outcome) => return Ok(Err(outcome)),
         };
-        let id = match self.backend.reserve(&create.name).await {
-            Ok(id) => id,
+        // What the caller names is the user's to allow; what the program takes by type is not.
+        let named = guards::credentials(None, &after);
+        let accounts = self.attach(None, &mut after).await?;
+        let place = async {
+            let id = self.backend.reserve(&create.name).await?;
+            let mark = match &id {
+                Some(_) => None,
+                None => Some(self.create_mark(&after).await?),
+            };
+            Ok::<_, BackendError>((id, mark))
+        };
+        let (id, mark) = match place.await {
+            Ok(place) => place,
             Err(error) if error.kind == BackendErrorKind::Unavailable => {
                 return Err(self.unavailable(error));
             }
@@ -209,6 +233,8 @@ impl Gateway {
             before: None,
             after: Some(meant.clone()),
             diff: None,
+            rehearsal: None,
+            created: mark.clone(),
         };
         let reserve = |decision, what: &str| Reserved {
             decision,
@@ -216,10 +242,7 @@ impl Gateway {
             subject: exact.clone(),
             recommended: None,
         };
-        let mut reserved = vec![reserve(
-            guards::credentials(None, &after),
-            " with credentials",
-        )];
+        let mut reserved = vec![reserve(named, " with credentials")];
         // In a fix cycle a second workflow would be a way round the scope.
         if let Some(entries) = cx.guards.edit_scope().filter(|_| cx.guards.has_worked()) {
             let none = Workflow::empty("");
@@ -229,7 +252,13 @@ impl Gateway {
             ));
         }
         Ok(Ok(Planned {
-            plan: Plan::Create { id, after, meant },
+            plan: Plan::Create {
+                id,
+                after,
+                meant,
+                mark,
+                accounts,
+            },
             reserved,
             expect: Some(expect),
         }))
@@ -354,6 +383,8 @@ impl Gateway {
             before: Some(before.graph_hash.clone()),
             after: Some(meant.clone()),
             diff: Some(self.shown_diff(&before.workflow, &after)),
+            rehearsal: None,
+            created: None,
         };
         Ok(Ok(Planned {
             plan: Plan::Replace {
@@ -450,6 +481,8 @@ impl Gateway {
             before: Some(before.graph_hash.clone()),
             after: None,
             diff: None,
+            rehearsal: None,
+            created: None,
         };
         Ok(Ok(Planned {
             plan: Plan::Delete(Box::new(before)),
@@ -628,7 +661,7 @@ fn unguarded(plan: Plan) -> Planned {
     }
 }
 
-fn reserve(decision: Decision, before: &Stored, verb: &str, exact: &Value) -> Reserved {
+pub(super) fn reserve(decision: Decision, before: &Stored, verb: &str, exact: &Value) -> Reserved {
     Reserved {
         decision,
         what: format!("{verb} the workflow {:?}", before.workflow.name()),

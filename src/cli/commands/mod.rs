@@ -1,6 +1,7 @@
 //! One file a command, or a family of commands.
 
 pub mod analyze;
+mod analyze_workflow;
 pub mod build;
 pub mod catalog;
 pub mod diff;
@@ -13,6 +14,7 @@ pub mod mcp;
 pub mod mcp_serve;
 pub mod meta;
 pub mod models;
+pub mod n8n;
 pub mod pack;
 pub mod policy;
 pub mod qa;

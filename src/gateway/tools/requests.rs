@@ -191,6 +191,21 @@ pub struct ValidateWorkflow {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub struct RehearseWorkflow {
+    pub workflow_id: String,
+    /// The trigger to start from; None: the one from which most nodes are reached.
+    #[serde(default)]
+    pub start: Option<String>,
+    /// The trigger's item; empty: made from what the workflow reads.
+    #[serde(default)]
+    pub payload: Map<String, Value>,
+    /// Names of nodes that may act on the outside world; the user is asked.
+    #[serde(default)]
+    pub let_act: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RollbackWorkflow {
     pub workflow_id: String,
     /// The snapshot's file, as results name it.
@@ -208,6 +223,10 @@ pub struct WorkflowRef {
 #[serde(deny_unknown_fields)]
 pub struct TriggerWorkflow {
     pub workflow_id: String,
+    /// The trigger node's name; it may be left out when there is only one that can be called.
+    #[serde(default)]
+    pub node: Option<String>,
+    /// What is sent to it.
     #[serde(default)]
     pub payload: Map<String, Value>,
 }
@@ -217,6 +236,9 @@ pub struct TriggerWorkflow {
 pub struct ListExecutions {
     #[serde(default)]
     pub workflow_id: Option<String>,
+    /// Only those that ended so: success, error, waiting, …
+    #[serde(default)]
+    pub status: Option<String>,
     #[serde(default)]
     pub limit: Option<usize>,
 }
@@ -285,8 +307,21 @@ pub struct SearchLearnings {
     /// Only what was learned about one of their codes; their messages rank it.
     #[serde(default)]
     pub findings: Vec<SeenFinding>,
+    /// The patterns that are plans for this request, instead of entries.
+    #[serde(default)]
+    pub plan_for: Option<PlanFor>,
     #[serde(default)]
     pub limit: Option<usize>,
+}
+
+/// A request as far as patterns are chosen by it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanFor {
+    pub request: String,
+    /// The node types that it needs, as far as they are known.
+    #[serde(default)]
+    pub node_types: Vec<String>,
 }
 
 /// A finding as far as a search needs it.

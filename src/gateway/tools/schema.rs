@@ -217,13 +217,32 @@ pub fn workflow_ref() -> Value {
 
 pub fn trigger_workflow() -> Value {
     object(
-        json!({"workflow_id": workflow_id(), "payload": {"type": "object", "description": "the trigger's item"}}),
+        json!({
+            "workflow_id": workflow_id(),
+            "node": text("the trigger node's name; needed only where several can be called"),
+            "payload": {"type": "object", "description": "what is sent: a webhook's body, a form's fields by label, a chat's chatInput"},
+        }),
+        &["workflow_id"],
+    )
+}
+
+pub fn rehearse_workflow() -> Value {
+    object(
+        json!({
+            "workflow_id": workflow_id(),
+            "start": text("the trigger to start from; without it the one from which most nodes are reached"),
+            "payload": {"type": "object", "description": "the trigger's item, a webhook's as {body, query, headers}; without it one is made from the fields that the workflow reads"},
+            "let_act": {"type": "array", "items": {"type": "string"}, "description": "names of nodes that shall act on the outside world although this is a test; the user is asked"},
+        }),
         &["workflow_id"],
     )
 }
 
 pub fn list_executions() -> Value {
-    object(json!({"workflow_id": workflow_id(), "limit": limit()}), &[])
+    object(
+        json!({"workflow_id": workflow_id(), "status": text("only those that ended so: success, error, waiting, canceled, crashed"), "limit": limit()}),
+        &[],
+    )
 }
 
 pub fn get_execution() -> Value {
@@ -282,6 +301,7 @@ pub fn search_learnings() -> Value {
         json!({"query": text("words, or code:CODE, node:TYPE, tag:NAME; empty gives the index"),
             "findings": {"type": "array", "items": object(json!({"code": text("e.g. n8n/parameter"), "message": text("as the check gave it")}), &["code"]),
                 "description": "what was learned about these findings"},
+            "plan_for": object(json!({"request": text("the request's words"), "node_types": {"type": "array", "items": {"type": "string"}, "description": "as far as they are known"}}), &["request"]),
             "limit": limit()}),
         &["query"],
     )
