@@ -15,7 +15,7 @@ use crate::n8n::hash::graph_hash;
 use crate::n8n::{Finding, Node, Workflow, WorkflowId, edit};
 use crate::policy::Decision;
 use crate::store::SnapshotRef;
-use crate::store::event::{Event, MutationExpectation};
+use crate::store::event::{CreateMark, Event, MutationExpectation};
 use serde_json::{Map, Value, json};
 
 /// What will be done.
@@ -23,6 +23,8 @@ pub(super) enum Plan {
     Create {
         id: Option<WorkflowId>,
         after: Workflow,
+        /// Where the backend chooses the id.
+        mark: Option<CreateMark>,
     },
     Replace {
         before: Box<Stored>,
@@ -192,8 +194,16 @@ impl Gateway {
             Ok(after) => after,
             Err(outcome) => return Ok(Err(outcome)),
         };
-        let id = match self.backend.reserve(&create.name).await {
-            Ok(id) => id,
+        let place = async {
+            let id = self.backend.reserve(&create.name).await?;
+            let mark = match &id {
+                Some(_) => None,
+                None => Some(self.create_mark(&after).await?),
+            };
+            Ok::<_, BackendError>((id, mark))
+        };
+        let (id, mark) = match place.await {
+            Ok(place) => place,
             Err(error) if error.kind == BackendErrorKind::Unavailable => {
                 return Err(self.unavailable(error));
             }
@@ -204,6 +214,7 @@ impl Gateway {
             before: None,
             after: Some(graph_hash(&after)),
             diff: None,
+            created: mark.clone(),
         };
         let reserve = |decision, what: &str| Reserved {
             decision,
@@ -224,7 +235,7 @@ impl Gateway {
             ));
         }
         Ok(Ok(Planned {
-            plan: Plan::Create { id, after },
+            plan: Plan::Create { id, after, mark },
             reserved,
             expect: Some(expect),
         }))
@@ -342,6 +353,7 @@ impl Gateway {
             before: Some(before.graph_hash.clone()),
             after: Some(graph_hash(&after)),
             diff: Some(self.shown_diff(&before.workflow, &after)),
+            created: None,
         };
         Ok(Ok(Planned {
             plan: Plan::Replace {
@@ -437,6 +449,7 @@ impl Gateway {
             before: Some(before.graph_hash.clone()),
             after: None,
             diff: None,
+            created: None,
         };
         Ok(Ok(Planned {
             plan: Plan::Delete(Box::new(before)),

@@ -247,6 +247,20 @@ pub struct MutationExpectation {
     /// For a change of an existing workflow: the unified diff that the user is shown before it is written, secrets hidden.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+    /// For a new workflow whose id the backend chooses: what it is known by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created: Option<CreateMark>,
+}
+
+/// By what a new workflow is found again when the answer to its creation was lost: it has the name and the nodes, and was not
+/// there before. No clock is asked, and nothing is written into the document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CreateMark {
+    pub name: String,
+    /// The ids of the workflows that had the name before.
+    pub known: Vec<String>,
+    /// The ids of its nodes, sorted: we chose them.
+    pub nodes: Vec<String>,
 }
 
 /// What a mutation did, as read back.
