@@ -24,8 +24,28 @@ def api(method, path, body=None, variables=None):
         data=None if body is None else json.dumps(body).encode(),
         headers={"X-N8N-API-KEY": variables["N8N_API_KEY"], "Content-Type": "application/json"},
     )
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        return json.loads(answer.read() or b"null")
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.loads(answer.read() or b"null")
+    except urllib.error.HTTPError as error:
+        raise AssertionError(f"{method} {path}: HTTP {error.code}: {error.read().decode()}") from None
+
+
+def catalog():
+    """The node types of this very n8n, synced once: it may be older than what agentctl brings."""
+    folder = pathlib.Path(DATA) / "catalog"
+    made = folder / "n8n-catalog.bin"
+    if not made.exists():
+        folder.mkdir(exist_ok=True)
+        variables = environment()
+        owner = json.loads((pathlib.Path(DATA) / "owner.json").read_text())
+        login = {"emailOrLdapLoginId": owner["email"], "password": owner["password"]}
+        request = urllib.request.Request(f"{variables['N8N_API_URL']}/rest/login", json.dumps(login).encode(), {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            cookie = next(c for c in answer.headers.get_all("Set-Cookie") if c.startswith("n8n-auth=")).split(";")[0]
+        command = [BINARY, "--project", str(folder), "catalog", "sync", variables["N8N_API_URL"], "--auth-env", "LIVE_COOKIE"]
+        subprocess.run(command, env=os.environ | {"LIVE_COOKIE": f"Cookie: {cookie}"}, check=True, stdout=subprocess.DEVNULL)
+    return made
 
 
 def workflows():
@@ -146,6 +166,7 @@ class Project:
     def __init__(self, backend, url=None):
         self.root, self.backend = pathlib.Path(tempfile.mkdtemp(prefix="agentctl-live-")), backend
         self.variables = environment()
+        shutil.copy(catalog(), self.root)
         if url:
             self.variables["N8N_API_URL"] = url
         servers = {
