@@ -97,6 +97,10 @@ pub trait Backend: Send + Sync {
     /// For messages and reports, e.g. `embedded`.
     fn name(&self) -> &str;
     fn can(&self) -> BackendAbilities;
+    /// The address of the n8n that it works on; None: the project's own files. A run belongs to one place.
+    fn place(&self) -> Option<&str> {
+        None
+    }
 
     /// Removes what a killed process of ours left half written. For who holds the project's lock, so that nobody is writing.
     fn tidy(&self) -> BackendResult<()> {

@@ -15,7 +15,7 @@ use super::{
     CredentialHead, ExecutionHead, ExecutionQuery, InstanceCheck, ListQuery, Listing,
     NodeTypesFile, ServerVerdict, Stored, TemplateHead, TriggerCall, Triggered, VersionHead,
 };
-use crate::mcp::{McpServer, Secret};
+use crate::mcp::{McpServer, McpTransport, Secret};
 use crate::n8n::{Workflow, WorkflowId};
 use document::Held;
 use http::Http;
@@ -40,6 +40,8 @@ impl RestTarget {
 
 pub struct LiveBackend {
     name: &'static str,
+    /// The n8n's address.
+    place: String,
     wire: Wire,
     rest: Option<Rest>,
 }
@@ -53,10 +55,12 @@ enum Wire {
 impl LiveBackend {
     /// The REST API alone. Nothing is reached yet.
     pub fn rest(target: &RestTarget) -> BackendResult<Self> {
+        let rest = target.open()?;
         Ok(LiveBackend {
             name: "rest",
+            place: rest.http().base().to_string(),
             wire: Wire::Rest,
-            rest: Some(target.open()?),
+            rest: Some(rest),
         })
     }
 
@@ -66,6 +70,7 @@ impl LiveBackend {
         let wire = N8nMcp::new(server, rest.http().base());
         Ok(LiveBackend {
             name: "n8n-mcp",
+            place: rest.http().base().to_string(),
             wire: Wire::N8nMcp(wire),
             rest: Some(rest),
         })
@@ -74,8 +79,15 @@ impl LiveBackend {
     /// n8n's own server; without REST no document can be written.
     pub fn instance_mcp(server: &McpServer, target: Option<&RestTarget>) -> BackendResult<Self> {
         let rest = target.map(RestTarget::open).transpose()?;
+        let address = match &server.transport {
+            McpTransport::Http { url, .. } => url.expose(),
+            McpTransport::Stdio { .. } => "",
+        };
+        let address = address.trim_end_matches('/');
+        let place = http::base(address.strip_suffix("/mcp-server/http").unwrap_or(address))?;
         Ok(LiveBackend {
             name: "instance-mcp",
+            place: place.to_string(),
             wire: Wire::Instance(InstanceMcp::new(server)),
             rest,
         })
@@ -157,9 +169,17 @@ impl LiveBackend {
     }
 
     async fn create_now(&self, workflow: &Workflow) -> BackendResult<Stored> {
-        let id = match &self.wire {
-            Wire::N8nMcp(wire) => wire.create(workflow).await?,
-            Wire::Rest | Wire::Instance(_) => {
+        let made = match &self.wire {
+            Wire::N8nMcp(wire) if n8n_mcp::takes(workflow) => match wire.create(workflow).await {
+                // Nothing was sent to n8n.
+                Err(e) if e.kind == BackendErrorKind::Unsupported => None,
+                made => Some(made?),
+            },
+            Wire::N8nMcp(_) | Wire::Rest | Wire::Instance(_) => None,
+        };
+        let id = match made {
+            Some(id) => id,
+            None => {
                 let rest = self.by_rest("create a workflow from a document")?;
                 let in_mcp = matches!(self.wire, Wire::Instance(_));
                 let body = document::to_create(workflow, in_mcp);
@@ -172,7 +192,7 @@ impl LiveBackend {
     async fn replace_now(&self, id: &WorkflowId, workflow: &Workflow) -> BackendResult<Stored> {
         let rest = self.by_rest("change a workflow's document")?;
         match &self.wire {
-            Wire::N8nMcp(wire) => {
+            Wire::N8nMcp(wire) if n8n_mcp::takes(workflow) => {
                 let now = rest.get(id).await?;
                 // The server has rules of its own about documents; what n8n says is what counts.
                 match wire.replace(id, workflow, &now.settings).await {
@@ -187,7 +207,7 @@ impl LiveBackend {
                     done => done?,
                 }
             }
-            Wire::Rest | Wire::Instance(_) => {
+            Wire::N8nMcp(_) | Wire::Rest | Wire::Instance(_) => {
                 rest.replace(id, workflow).await?;
             }
         }
@@ -295,6 +315,9 @@ impl LiveBackend {
 impl Backend for LiveBackend {
     fn name(&self) -> &str {
         self.name
+    }
+    fn place(&self) -> Option<&str> {
+        Some(&self.place)
     }
     fn can(&self) -> BackendAbilities {
         let rest = self.rest.is_some();

@@ -22,6 +22,7 @@ pub(super) enum Refused {
 pub(super) fn read(content: &Value, is_error: bool) -> Result<Value, Refused> {
     let text = text(content);
     let value: Option<Value> = serde_json::from_str(&text).ok();
+    let value = value.filter(|value| value.is_object() || value.is_array());
     // Some servers put the whole into the text, others beside it; where both are there, they say the same.
     let value = value.or_else(|| {
         let own = content.get("structuredContent")?;
@@ -120,6 +121,10 @@ fn kind(code: &str, said: String) -> Refused {
             );
         }
         _ => {}
+    }
+    // Rules of the server's own, looked at before n8n was asked: n8n itself may well take it.
+    if code.starts_with("Workflow validation failed") {
+        return Refused::Failed(error(Unsupported, "the server's own rules refuse it"));
     }
     if has(&["rate limit", "too many requests", "429"]) {
         return Refused::Busy(error(Unavailable, "n8n is asked too often"));
