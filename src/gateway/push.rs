@@ -130,12 +130,14 @@ impl Gateway {
                 before: None,
                 after: Some(graph_hash(&push.after)),
                 diff: None,
+                rehearsal: None,
                 created: mark.clone(),
             }),
             plan: Plan::Create {
                 id,
                 after: push.after.clone(),
                 mark,
+                accounts: Vec::new(),
             },
             reserved: Vec::new(),
         }))
