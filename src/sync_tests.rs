@@ -76,7 +76,8 @@ fn the_order_in_which_the_instance_answers_does_not_show() {
     let mut other = now.clone();
     other.workflow.connections.reverse();
     for node in &mut other.workflow.nodes {
-        node.0.reverse();
+        let pairs: Vec<_> = node.0.clone().into_iter().collect();
+        node.0 = pairs.into_iter().rev().collect();
     }
     assert_eq!(file(&now, false), file(&other, false));
 }
