@@ -124,11 +124,12 @@ impl Gateway {
             }
             Err(error) => return Ok(Err(Outcome::Failed(backend_failure(&error)))),
         };
+        let meant = graph_hash(&push.after);
         Ok(Ok(Planned {
             expect: Some(MutationExpectation {
                 workflow_id: id.as_ref().map(|id| id.0.clone()),
                 before: None,
-                after: Some(graph_hash(&push.after)),
+                after: Some(meant.clone()),
                 diff: None,
                 rehearsal: None,
                 created: mark.clone(),
@@ -136,6 +137,7 @@ impl Gateway {
             plan: Plan::Create {
                 id,
                 after: push.after.clone(),
+                meant,
                 mark,
                 accounts: Vec::new(),
             },
