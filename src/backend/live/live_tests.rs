@@ -467,7 +467,7 @@ fn whether_a_tool_failed_is_in_what_it_says() {
         (
             r#"{"success":false,"error":"Workflow validation failed","details":{"errors":["x"]}}"#,
             false,
-            Rejected,
+            Unsupported,
         ),
         (
             r#"{"success":false,"error":"no","code":"AUTHENTICATION_ERROR"}"#,
@@ -627,14 +627,19 @@ async fn a_server_that_dies_is_started_once_more_and_a_write_is_not_made_twice()
 async fn what_n8n_mcp_cuts_or_refuses_by_rules_of_its_own_goes_to_n8n_itself() {
     let script = Script::default()
         .on("GET /api/v1/workflows/w1", vec![ok(given("w1", "Orders"))])
-        .on("PUT /api/v1/workflows/w1", vec![ok(given("w1", "Orders"))]);
-    let (backend, _) = through_n8n_mcp(&script, |_, name| {
+        .on("PUT /api/v1/workflows/w1", vec![ok(given("w1", "Orders"))])
+        .on("POST /api/v1/workflows", vec![ok(given("w1", "Orders"))]);
+    let (backend, heard) = through_n8n_mcp(&script, |_, name| {
         Some(match name {
             "n8n_get_workflow" => json!("x [Response truncated]"),
-            _ => json!({"success": false, "error": "Single-node workflows are only valid for webhook triggers"}),
+            _ => json!({"success": false, "error": "Workflow validation failed", "details": {"errors": ["a single node"]}}),
         })
     })
     .await;
+    assert_eq!(
+        backend.create(None, &document("Orders")).await.unwrap().id,
+        id("w1")
+    );
     assert_eq!(
         backend
             .replace(&id("w1"), &document("Orders"))
@@ -644,6 +649,19 @@ async fn what_n8n_mcp_cuts_or_refuses_by_rules_of_its_own_goes_to_n8n_itself() {
         id("w1")
     );
     assert!(script.lines().iter().any(|line| line.starts_with("PUT")));
+    // What its tools would drop is not given to them.
+    let before = heard.calls().len();
+    let mut pinned = document("Orders");
+    pinned
+        .head
+        .insert("pinData".into(), json!({"Start": [{"json": {}}]}));
+    backend.create(None, &pinned).await.unwrap();
+    let sent = heard.of("tools/call");
+    let sent = sent
+        .iter()
+        .skip(before)
+        .map(|c| c["params"]["name"].clone());
+    assert_eq!(sent.collect::<Vec<_>>(), ["n8n_get_workflow"]);
 }
 
 #[tokio::test]

@@ -169,9 +169,17 @@ impl LiveBackend {
     }
 
     async fn create_now(&self, workflow: &Workflow) -> BackendResult<Stored> {
-        let id = match &self.wire {
-            Wire::N8nMcp(wire) => wire.create(workflow).await?,
-            Wire::Rest | Wire::Instance(_) => {
+        let made = match &self.wire {
+            Wire::N8nMcp(wire) if n8n_mcp::takes(workflow) => match wire.create(workflow).await {
+                // Nothing was sent to n8n.
+                Err(e) if e.kind == BackendErrorKind::Unsupported => None,
+                made => Some(made?),
+            },
+            Wire::N8nMcp(_) | Wire::Rest | Wire::Instance(_) => None,
+        };
+        let id = match made {
+            Some(id) => id,
+            None => {
                 let rest = self.by_rest("create a workflow from a document")?;
                 let in_mcp = matches!(self.wire, Wire::Instance(_));
                 let body = document::to_create(workflow, in_mcp);
@@ -184,7 +192,7 @@ impl LiveBackend {
     async fn replace_now(&self, id: &WorkflowId, workflow: &Workflow) -> BackendResult<Stored> {
         let rest = self.by_rest("change a workflow's document")?;
         match &self.wire {
-            Wire::N8nMcp(wire) => {
+            Wire::N8nMcp(wire) if n8n_mcp::takes(workflow) => {
                 let now = rest.get(id).await?;
                 // The server has rules of its own about documents; what n8n says is what counts.
                 match wire.replace(id, workflow, &now.settings).await {
@@ -199,7 +207,7 @@ impl LiveBackend {
                     done => done?,
                 }
             }
-            Wire::Rest | Wire::Instance(_) => {
+            Wire::N8nMcp(_) | Wire::Rest | Wire::Instance(_) => {
                 rest.replace(id, workflow).await?;
             }
         }

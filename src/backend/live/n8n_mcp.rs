@@ -34,6 +34,15 @@ pub(super) struct N8nMcp {
     server: ToolServer,
 }
 
+/// What its tools for documents take; other keys they drop without a word.
+const TAKEN: [&str; 4] = ["name", "nodes", "connections", "settings"];
+
+/// Whether a document can be written through this server without losing a part of it.
+pub(super) fn takes(workflow: &Workflow) -> bool {
+    let body = document::to_create(workflow, false);
+    body.keys().all(|key| TAKEN.contains(&key.as_str()))
+}
+
 #[derive(Serialize)]
 struct ById<'a> {
     id: &'a str,
@@ -76,9 +85,7 @@ impl N8nMcp {
 
     /// The new workflow's id.
     pub async fn create(&self, workflow: &Workflow) -> BackendResult<WorkflowId> {
-        let mut body = document::to_create(workflow, false);
-        // What this tool does not take would be dropped without a word; `description` is set by the update that follows.
-        body.retain(|key, _| ["name", "nodes", "connections", "settings"].contains(&key.as_str()));
+        let body = document::to_create(workflow, false);
         match self.server.call(CREATE, &body, Effect::Writes).await? {
             Got::Answer(made) => {
                 let id = rest::id_text(made.get("id"));
@@ -97,7 +104,6 @@ impl N8nMcp {
         now: &Map<String, Value>,
     ) -> BackendResult<()> {
         let mut body = document::to_replace(workflow, now);
-        body.retain(|key, _| ["name", "nodes", "connections", "settings"].contains(&key.as_str()));
         body.insert("id".into(), document::checked_id(&id.0)?.into());
         self.done(REPLACE, &body).await
     }

@@ -122,6 +122,10 @@ fn kind(code: &str, said: String) -> Refused {
         }
         _ => {}
     }
+    // Rules of the server's own, looked at before n8n was asked: n8n itself may well take it.
+    if code.starts_with("Workflow validation failed") {
+        return Refused::Failed(error(Unsupported, "the server's own rules refuse it"));
+    }
     if has(&["rate limit", "too many requests", "429"]) {
         return Refused::Busy(error(Unavailable, "n8n is asked too often"));
     }
