@@ -99,24 +99,26 @@ impl Check<'_> {
         (self.only.is_empty() || named(self.only)) && !named(self.ignore)
     }
 
-    /// Checks every file; the outcomes come in the order of the sources. The first Err of `take` ends it.
-    pub fn all<E>(
+    /// Checks every file and lets `make` work on each outcome where it was checked, on several threads; what it makes is
+    /// taken in the order of the sources. The first Err of `take` ends it.
+    pub fn all<R: Send, E>(
         &self,
         sources: &[Source],
-        take: &mut dyn FnMut(&Source, Outcome) -> Result<(), E>,
+        make: &(dyn Fn(Outcome) -> R + Sync),
+        take: &mut dyn FnMut(&Source, R) -> Result<(), E>,
     ) -> Result<(), E> {
         let one_large = Mutex::new(());
         let one = |source: &Source| {
             let size = source.path.metadata().map_or(0, |m| m.len());
             let _alone = (size >= LARGE || source.is_stdin())
                 .then(|| one_large.lock().unwrap_or_else(PoisonError::into_inner));
-            self.one(source)
+            make(self.one(source))
         };
         // Where no threads can be had, rayon's own pool (or this thread) does it.
         let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).build();
         for chunk in sources.chunks(CHUNK) {
             let check = || chunk.par_iter().map(one).collect();
-            let outcomes: Vec<Outcome> = match &pool {
+            let outcomes: Vec<R> = match &pool {
                 Ok(pool) => pool.install(check),
                 Err(_) => check(),
             };
