@@ -27,7 +27,8 @@ impl NodeDescription {
         let plan = self.properties.plan();
         filled.remembered(plan.rule_of(at), || {
             let values = View::from(filled);
-            plan.is_shown(&self.properties, at, self.scope(Some(values), values))
+            let scope = self.scope(Some(values), values);
+            plan.is_shown(&self.properties, at, scope, &mut [])
         })
     }
 
