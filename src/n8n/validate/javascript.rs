@@ -58,7 +58,7 @@ impl JavaScript {
         super::plain_path::script(code).unwrap_or_else(|| self.parsed_expression(code))
     }
 
-    fn parsed_expression(&mut self, code: &str) -> Script {
+    pub(super) fn parsed_expression(&mut self, code: &str) -> Script {
         let unescaped = code.replacen("\\}}", "}}", 1); // as n8n does: once
         let code = unescaped.as_str();
         let (mut source, prefix) = if code.trim_start().starts_with('{') {
