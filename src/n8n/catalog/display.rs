@@ -24,66 +24,25 @@ pub struct Scope<'a> {
 impl DisplayOptions {
     /// n8n's verdict: all `show` rules match (or one of them meets an expression first), and no `hide` rule does.
     pub fn matches(&self, scope: Scope<'_>) -> bool {
-        self.holds(|_, demand| demand.on(scope.read(demand.name)))
+        self.holds(|_, name| scope.read(name))
     }
 
-    /// The same with each demand judged by `judge`, which is told its number: `show` first, then `hide`.
-    pub(super) fn holds(&self, mut judge: impl FnMut(usize, Demand<'_>) -> Met) -> bool {
-        for (i, demand) in self.demands().enumerate() {
-            match (demand.hides, judge(i, demand)) {
-                (false, Met::Expression) => return true,
-                (false, Met::No) | (true, Met::Yes) => return false,
-                _ => {}
+    /// The same with the values from `read`, which is told a rule's number (`show` first, then `hide`) and its name.
+    pub(super) fn holds<'a>(&self, read: impl Fn(usize, &str) -> Seen<'a>) -> bool {
+        for (i, (name, conditions)) in self.show.iter().enumerate() {
+            let seen = read(i, name);
+            if seen.values().any(|value| is_expression(&value)) {
+                return true;
+            }
+            if !any_matches(conditions, &seen) {
+                return false;
             }
         }
-        true
-    }
-
-    /// The `show` rules and then the `hide` rules.
-    pub(super) fn demands(&self) -> impl Iterator<Item = Demand<'_>> {
-        let show = self.show.iter().map(|rule| Demand::of(rule, false));
-        show.chain(self.hide.iter().map(|rule| Demand::of(rule, true)))
-    }
-}
-
-/// One rule: where it reads, and what it wants there.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Demand<'r> {
-    pub name: &'r str,
-    wanted: &'r [Condition],
-    hides: bool,
-}
-
-/// What was found of a demand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Met {
-    #[default]
-    Unknown,
-    /// A `show` rule meets an expression, whose value comes with the run.
-    Expression,
-    Yes,
-    No,
-}
-
-impl<'r> Demand<'r> {
-    fn of((name, wanted): &'r (String, Vec<Condition>), hides: bool) -> Self {
-        Demand {
-            name,
-            wanted,
-            hides,
-        }
-    }
-
-    pub(super) fn on(&self, seen: Seen<'_>) -> Met {
-        if !self.hides && seen.values().any(|value| is_expression(&value)) {
-            return Met::Expression;
-        }
-        let nothing_to_hide = self.hides && seen.is_empty();
-        if !nothing_to_hide && any_matches(self.wanted, &seen) {
-            Met::Yes
-        } else {
-            Met::No
-        }
+        let hide = (self.show.len()..).zip(&self.hide);
+        !hide.into_iter().any(|(i, (name, conditions))| {
+            let seen = read(i, name);
+            !seen.is_empty() && any_matches(conditions, &seen)
+        })
     }
 }
 

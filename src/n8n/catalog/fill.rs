@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 use super::description::{Property, PropertyKind};
-use super::display::{Met, Scope};
+use super::display::Scope;
 use super::from_ai::is_one_from_ai_call;
 use super::plan::Plan;
 use super::values::{Held, Slots, View};
@@ -119,9 +119,7 @@ impl<'p> Level<'p> {
             if !is_simple(property) {
                 continue;
             }
-            // Judged by what is set so far: nothing found now holds later.
-            let shown = || self.is_shown(at, &out, root, context, &mut []);
-            if self.plan.is_repeated(at) && !shown() {
+            if self.plan.is_repeated(at) && !self.is_shown(at, &out, root, context) {
                 continue;
             }
             out.set(at, simple(property, self.plan.empty_locator(at), value));
@@ -147,9 +145,8 @@ impl<'p> Level<'p> {
         };
         let check = self.simple(&given, root, parent, context);
         let mut verdicts = vec![None; self.plan.distinct_rules()];
-        let mut met = vec![Met::Unknown; self.plan.demands()];
         for (at, property, value) in self.ordered(&given, parent) {
-            let judge = || self.is_shown(at, &check, root, context, &mut met);
+            let judge = || self.is_shown(at, &check, root, context);
             // Many parameters share their display rules, and the values stay the same.
             let known = self
                 .plan
@@ -178,7 +175,6 @@ impl<'p> Level<'p> {
         level: &Slots<'_>,
         root: Option<View<'_>>,
         context: Context,
-        met: &mut [Met],
     ) -> bool {
         let scope = Scope {
             level: Some(View::Slots(level)),
@@ -186,7 +182,7 @@ impl<'p> Level<'p> {
             version: context.version,
             is_tool: context.is_tool,
         };
-        self.plan.is_shown(self.properties, at, scope, met)
+        self.plan.is_shown(self.properties, at, scope)
     }
 
     /// The parameters inside a value: the value itself where nothing changes.

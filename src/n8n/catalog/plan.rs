@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use serde_json::{Map, Value};
 
 use super::description::{DisplayOptions, Property, PropertyKind};
-use super::display::{Demand, Met, Scope, Seen};
+use super::display::{Scope, Seen};
 use super::values::View;
 
 /// No slot, no further parameter.
@@ -31,8 +31,6 @@ pub struct Plan {
     /// By place: which of the list's distinct display rules the parameter has.
     rules: Vec<u32>,
     distinct: Vec<Rule>,
-    /// How many different demands the rules make.
-    demands: usize,
     /// What stands for resource locators that are not given, by place.
     locators: Vec<(usize, Value)>,
     checked: Vec<usize>,
@@ -44,8 +42,8 @@ pub struct Plan {
 struct Rule {
     /// A parameter that has it.
     of: usize,
-    /// For each `show` and then each `hide`, where it reads and which of the list's distinct demands it is.
-    sources: Vec<(Source, usize)>,
+    /// Where each `show` and then each `hide` reads.
+    sources: Vec<Source>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -123,7 +121,6 @@ impl Plan {
 
     fn number_rules(&mut self, properties: &[Property], is_node: bool) {
         let mut known: FxHashMap<&DisplayOptions, u32> = FxHashMap::default();
-        let mut demands: FxHashMap<Demand, usize> = FxHashMap::default();
         for (of, property) in properties.iter().enumerate() {
             let Some(display) = &property.display else {
                 self.rules.push(NONE);
@@ -133,17 +130,12 @@ impl Plan {
             let rule = *known.entry(display).or_insert(fresh);
             self.rules.push(rule);
             if rule == fresh {
-                let source = |demand: Demand<'_>| self.source(properties, demand.name, is_node);
-                let mut sources = Vec::new();
-                for demand in display.demands() {
-                    let fresh = demands.len();
-                    let number = *demands.entry(demand).or_insert(fresh);
-                    sources.push((source(demand), number));
-                }
+                let names = display.show.iter().chain(&display.hide);
+                let source = |(name, _): &(String, _)| self.source(properties, name, is_node);
+                let sources = names.map(source).collect();
                 self.distinct.push(Rule { of, sources });
             }
         }
-        self.demands = demands.len();
     }
 
     fn source(&self, properties: &[Property], name: &str, is_node: bool) -> Source {
@@ -163,9 +155,6 @@ impl Plan {
     }
     pub(super) fn distinct_rules(&self) -> usize {
         self.distinct.len()
-    }
-    pub(super) fn demands(&self) -> usize {
-        self.demands
     }
 
     /// The slot of the parameter at that place.
@@ -242,15 +231,8 @@ impl Plan {
         rule.map(|rule| *rule as usize)
     }
 
-    /// Whether the parameter is shown under values of this very list. `known` holds what was found of the list's demands under
-    /// the same values, as far as it goes: the rules of a list ask the same again and again.
-    pub(super) fn is_shown(
-        &self,
-        properties: &[Property],
-        at: usize,
-        scope: Scope<'_>,
-        known: &mut [Met],
-    ) -> bool {
+    /// Whether the parameter is shown under values of this very list.
+    pub(super) fn is_shown(&self, properties: &[Property], at: usize, scope: Scope<'_>) -> bool {
         let Some(rule) = self.rule_of(at).and_then(|rule| self.distinct.get(rule)) else {
             return true;
         };
@@ -260,21 +242,9 @@ impl Plan {
         let Some(View::Slots(level)) = scope.level else {
             return display.matches(scope);
         };
-        display.holds(|i, demand| {
-            let Some((source, number)) = rule.sources.get(i) else {
-                return demand.on(scope.read(demand.name));
-            };
-            let judge = || match source {
-                Source::Slot(slot) => demand.on(Seen::of(level.by_slot(*slot))),
-                Source::Named => demand.on(scope.read(demand.name)),
-            };
-            let Some(met) = known.get_mut(*number) else {
-                return judge();
-            };
-            if *met == Met::Unknown {
-                *met = judge();
-            }
-            *met
+        display.holds(|i, name| match rule.sources.get(i) {
+            Some(Source::Slot(slot)) => Seen::of(level.by_slot(*slot)),
+            _ => scope.read(name),
         })
     }
 

@@ -27,8 +27,7 @@ impl NodeDescription {
         let plan = self.properties.plan();
         filled.remembered(plan.rule_of(at), || {
             let values = View::from(filled);
-            let scope = self.scope(Some(values), values);
-            plan.is_shown(&self.properties, at, scope, &mut [])
+            plan.is_shown(&self.properties, at, self.scope(Some(values), values))
         })
     }
 
