@@ -5,6 +5,7 @@ use super::call::Reserved;
 use super::content::{Outcome, backend_failure, counts, head};
 use super::created::{built, fill_added_versions, trigger_call};
 use super::guards::{self, deny};
+use super::rehearse::Rehearse;
 use super::tools::{CreateWorkflow, Request, UpdateWorkflow};
 use super::{CallContext, Gateway, GatewayError};
 use crate::backend::{BackendError, BackendErrorKind, Stored, TriggerCall};
@@ -15,7 +16,7 @@ use crate::n8n::hash::graph_hash;
 use crate::n8n::{Finding, Node, Workflow, WorkflowId, edit};
 use crate::policy::Decision;
 use crate::store::SnapshotRef;
-use crate::store::event::{Event, MutationExpectation};
+use crate::store::event::{CreateMark, Event, MutationExpectation};
 use serde_json::{Map, Value, json};
 
 /// What will be done.
@@ -23,6 +24,10 @@ pub(super) enum Plan {
     Create {
         id: Option<WorkflowId>,
         after: Workflow,
+        /// Where the backend chooses the id.
+        mark: Option<CreateMark>,
+        /// Which credentials were taken, and which are missing.
+        accounts: Vec<Value>,
     },
     Replace {
         before: Box<Stored>,
@@ -41,6 +46,7 @@ pub(super) enum Plan {
         at: Box<Stored>,
         call: TriggerCall,
     },
+    Rehearse(Box<Rehearse>),
     WriteLearning(NewLearning),
 }
 
@@ -50,6 +56,7 @@ impl Plan {
         match self {
             Plan::Replace { before, .. } | Plan::Delete(before) => Some(before),
             Plan::SetActive { at, .. } | Plan::Trigger { at, .. } => Some(at),
+            Plan::Rehearse(test) => Some(&test.at),
             Plan::Create { .. } | Plan::WriteLearning(_) => None,
         }
     }
@@ -62,7 +69,7 @@ pub(super) struct Planned {
     pub expect: Option<MutationExpectation>,
 }
 
-type Planning = Result<Result<Planned, Outcome>, GatewayError>;
+pub(super) type Planning = Result<Result<Planned, Outcome>, GatewayError>;
 
 impl Gateway {
     /// `exact` is the call itself, as approvals bind it. An inner Err is the call's result: nothing will be changed.
@@ -119,6 +126,12 @@ impl Gateway {
             {
                 Ok(Err(self.unable("publish or unpublish workflows")))
             }
+            Request::RehearseWorkflow(_)
+                if !(self.backend.can().execute && self.backend.can().activate) =>
+            {
+                Ok(Err(self.unable("execute workflows")))
+            }
+            Request::RehearseWorkflow(test) => self.plan_rehearsal(cx, test, exact).await,
             Request::TriggerWorkflow(_) if !self.backend.can().execute => {
                 Ok(Err(self.unable("execute workflows")))
             }
@@ -188,12 +201,23 @@ impl Gateway {
         create: &CreateWorkflow,
         exact: &Value,
     ) -> Planning {
-        let after = match built(create, self.catalog, &mut || cx.recorder.new_id()) {
+        let mut after = match built(create, self.catalog, &mut || cx.recorder.new_id()) {
             Ok(after) => after,
             Err(outcome) => return Ok(Err(outcome)),
         };
-        let id = match self.backend.reserve(&create.name).await {
-            Ok(id) => id,
+        // What the caller names is the user's to allow; what the program takes by type is not.
+        let named = guards::credentials(None, &after);
+        let accounts = self.attach(None, &mut after).await?;
+        let place = async {
+            let id = self.backend.reserve(&create.name).await?;
+            let mark = match &id {
+                Some(_) => None,
+                None => Some(self.create_mark(&after).await?),
+            };
+            Ok::<_, BackendError>((id, mark))
+        };
+        let (id, mark) = match place.await {
+            Ok(place) => place,
             Err(error) if error.kind == BackendErrorKind::Unavailable => {
                 return Err(self.unavailable(error));
             }
@@ -204,6 +228,8 @@ impl Gateway {
             before: None,
             after: Some(graph_hash(&after)),
             diff: None,
+            rehearsal: None,
+            created: mark.clone(),
         };
         let reserve = |decision, what: &str| Reserved {
             decision,
@@ -211,10 +237,7 @@ impl Gateway {
             subject: exact.clone(),
             recommended: None,
         };
-        let mut reserved = vec![reserve(
-            guards::credentials(None, &after),
-            " with credentials",
-        )];
+        let mut reserved = vec![reserve(named, " with credentials")];
         // In a fix cycle a second workflow would be a way round the scope.
         if let Some(entries) = cx.guards.edit_scope().filter(|_| cx.guards.has_worked()) {
             let none = Workflow::empty("");
@@ -224,7 +247,12 @@ impl Gateway {
             ));
         }
         Ok(Ok(Planned {
-            plan: Plan::Create { id, after },
+            plan: Plan::Create {
+                id,
+                after,
+                mark,
+                accounts,
+            },
             reserved,
             expect: Some(expect),
         }))
@@ -342,6 +370,8 @@ impl Gateway {
             before: Some(before.graph_hash.clone()),
             after: Some(graph_hash(&after)),
             diff: Some(self.shown_diff(&before.workflow, &after)),
+            rehearsal: None,
+            created: None,
         };
         Ok(Ok(Planned {
             plan: Plan::Replace {
@@ -437,6 +467,8 @@ impl Gateway {
             before: Some(before.graph_hash.clone()),
             after: None,
             diff: None,
+            rehearsal: None,
+            created: None,
         };
         Ok(Ok(Planned {
             plan: Plan::Delete(Box::new(before)),
@@ -589,7 +621,7 @@ fn unguarded(plan: Plan) -> Planned {
     }
 }
 
-fn reserve(decision: Decision, before: &Stored, verb: &str, exact: &Value) -> Reserved {
+pub(super) fn reserve(decision: Decision, before: &Stored, verb: &str, exact: &Value) -> Reserved {
     Reserved {
         decision,
         what: format!("{verb} the workflow {:?}", before.workflow.name()),

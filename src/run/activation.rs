@@ -10,6 +10,7 @@ use super::{
     exit_code,
     fold::{fold, worked_ms},
     ledger::Ledger,
+    leftovers,
     limits::Limits,
     projection, questions, run_id,
 };
@@ -37,6 +38,9 @@ pub struct RunContext<'a> {
     pub asker: Option<&'a mut dyn Asker>,
 }
 
+/// Among a run's input: the n8n that it works on.
+pub(super) const PLACE: &str = "n8n";
+
 /// How to go on with a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Resume {
@@ -51,6 +55,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     let run_id = run_id::new(cx.effects, cx.project)?;
     let lock = lock_for(&cx, Some(&run_id))?;
     archive_active(cx.project, &run_id, cx.observer)?;
+    leftovers::clear(cx.project, cx.gateway, &run_id, cx.observer).await;
     let paths = cx.project.run(&run_id)?;
     let journal = Journal::create_on(cx.project.disk().clone(), &paths.journal())?;
     let mut input = options.input;
@@ -64,12 +69,16 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         options.workflow.map_or(Value::Null, Value::String),
     );
     input.insert("yes".into(), options.answering.yes.into());
+    input.insert("executes".into(), cx.gateway.backend().can().execute.into());
     let loosened = cx.pack.policy.loosened();
     if !loosened.is_empty() {
         input.insert("policy_loosened".into(), loosened.into());
     }
     if !options.answering.answers.is_empty() {
         input.insert("answers".into(), options.answering.answers.clone().into());
+    }
+    if let Some(place) = cx.gateway.backend().place() {
+        input.insert(PLACE.into(), place.into());
     }
     let begun = Event::RunStarted {
         journal_version: JOURNAL_VERSION,
@@ -231,6 +240,11 @@ pub(super) fn reopen<'a>(
             "the agents, the flow or the policy changed since run {run_id} began; put them back, or resume with --allow-pack-change"
         )));
     }
+    same_place(
+        &cx,
+        &run_id,
+        ledger.input.get(PLACE).and_then(Value::as_str),
+    )?;
     let project = cx.project;
     let at = loaded.records.last().map(|r| r.at.clone());
     let said_now = resume.answering.answers.clone();
@@ -240,6 +254,27 @@ pub(super) fn reopen<'a>(
     driver.desk.at = at.unwrap_or_default();
     driver.worked_ms = worked_ms(&loaded);
     Ok((lock, driver, project))
+}
+
+/// A run goes on where it began: its ids mean nothing anywhere else, and what is missing there would be made again.
+fn same_place(cx: &RunContext<'_>, run_id: &str, began: Option<&str>) -> Result<(), RunError> {
+    let now = cx.gateway.backend().place();
+    if began == now {
+        return Ok(());
+    }
+    let shown = |place: Option<&str>| match place {
+        Some(place) => format!("the n8n at {place}"),
+        None => "the files of the project".to_owned(),
+    };
+    let how = match began {
+        Some(_) => "connect that one, or name its way with --backend",
+        None => "go on with --backend embedded",
+    };
+    Err(RunError::Usage(format!(
+        "run {run_id} works on {}, and this command on {}; {how}",
+        shown(began),
+        shown(now)
+    )))
 }
 
 /// What was said when the run began still holds; what is said now comes before it.

@@ -26,6 +26,7 @@ pub enum Request {
     DeleteWorkflow(DeleteWorkflow),
     CheckWorkflow(CheckWorkflow),
     ValidateWorkflow(ValidateWorkflow),
+    RehearseWorkflow(RehearseWorkflow),
     RollbackWorkflow(RollbackWorkflow),
     ActivateWorkflow(WorkflowRef),
     DeactivateWorkflow(WorkflowRef),
@@ -221,7 +222,7 @@ static TOOLS: &[Tool] = &[
         false,
         ReadLearning,
         read_learning,
-        "Read learnings by their ids, as search_learnings names them."
+        "Read learnings (L-001) and patterns (P-001) by their ids, as search_learnings names them."
     ),
     tool!(
         "read_skill_file",
@@ -230,6 +231,14 @@ static TOOLS: &[Tool] = &[
         ReadSkillFile,
         read_skill_file,
         "Read one file of a skill, by its path inside the skill."
+    ),
+    tool!(
+        "rehearse_workflow",
+        TriggerWorkflow,
+        true,
+        RehearseWorkflow,
+        rehearse_workflow,
+        "Test a workflow by one real run on a temporary copy, which is removed again. Nodes that would act on the outside world, and those without their credential, are simulated. Returns which nodes ran, were simulated or not reached, the execution, and findings. On a backend that cannot execute it fails and says: not executed."
     ),
     tool!(
         "rollback_workflow",
@@ -245,7 +254,7 @@ static TOOLS: &[Tool] = &[
         false,
         SearchLearnings,
         search_learnings,
-        "Search past lessons. An empty query gives the index; words, or code:CODE, node:TYPE, tag:NAME, give ids with one line each."
+        "Search past lessons. An empty query gives the index; words, or code:CODE, node:TYPE, tag:NAME, give ids with one line each; `plan_for` gives the patterns that fit a request."
     ),
     tool!(
         "search_nodes",

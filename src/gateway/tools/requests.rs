@@ -191,6 +191,21 @@ pub struct ValidateWorkflow {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub struct RehearseWorkflow {
+    pub workflow_id: String,
+    /// The trigger to start from; None: the one from which most nodes are reached.
+    #[serde(default)]
+    pub start: Option<String>,
+    /// The trigger's item; empty: made from what the workflow reads.
+    #[serde(default)]
+    pub payload: Map<String, Value>,
+    /// Names of nodes that may act on the outside world; the user is asked.
+    #[serde(default)]
+    pub let_act: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RollbackWorkflow {
     pub workflow_id: String,
     /// The snapshot's file, as results name it.
@@ -292,8 +307,21 @@ pub struct SearchLearnings {
     /// Only what was learned about one of their codes; their messages rank it.
     #[serde(default)]
     pub findings: Vec<SeenFinding>,
+    /// The patterns that are plans for this request, instead of entries.
+    #[serde(default)]
+    pub plan_for: Option<PlanFor>,
     #[serde(default)]
     pub limit: Option<usize>,
+}
+
+/// A request as far as patterns are chosen by it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanFor {
+    pub request: String,
+    /// The node types that it needs, as far as they are known.
+    #[serde(default)]
+    pub node_types: Vec<String>,
 }
 
 /// A finding as far as a search needs it.

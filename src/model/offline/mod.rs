@@ -4,11 +4,15 @@
 
 pub mod compile;
 pub mod cover;
+mod evidence;
+#[cfg(test)]
+mod evidence_tests;
 mod extend;
 mod learned;
 
 pub mod lexicon;
 pub mod modify;
+mod pattern;
 pub mod plan;
 pub mod read;
 mod roles;

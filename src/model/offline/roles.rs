@@ -1,15 +1,15 @@
 //! How the offline model plays the tasks of the built-in flow: one handler for each task name of `flow.yaml`. It works
 //! as any model does: it sees its task and what its tools answered, and returns tool calls or the step's final JSON.
 
-use super::learned;
 use super::plan::Plan;
-use super::{compile, cover, extend, modify, read};
+use super::{compile, cover, extend, modify, pattern, read};
+use super::{evidence, learned};
 use crate::model::{
     Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage,
 };
 use crate::n8n::catalog::Catalog;
 use crate::n8n::workflow::Workflow;
-use crate::store::Question;
+use crate::store::{Question, event::QuestionOption};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
@@ -63,7 +63,7 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
     let seen = Seen::new(&request.messages);
     let input = &request.task.input;
     let step = match request.task.task.as_str() {
-        "clarify" | "refine" => clarify(input, catalog),
+        "clarify" | "refine" => clarify(input, &seen, catalog),
         "research" => research(input, &seen),
         "decide" => decide(input),
         "blueprint" => blueprint(input, catalog),
@@ -129,7 +129,7 @@ fn object<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Map<String, 
 }
 
 /// Reads the request (with the answers that are there) into requirements; the plan rides along for the later steps.
-fn clarify(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String> {
+fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Result<Move, String> {
     let request = text(input, "request");
     let answers = answers(input);
     if let Some(existing) = existing(input) {
@@ -138,8 +138,13 @@ fn clarify(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String
             &read::ask::with_answers(request, &by_topic(&answers)),
             catalog,
         );
+        // What an execution's own error says needs no question.
+        let asks = match evidence::repair(input) {
+            Some(_) => &[][..],
+            None => &change.questions[..],
+        };
         return Ok(Move::Done(json!({
-            "requirements": requirements(request, &Plan::default(), &change.questions, change.refusal.as_ref(), &answers),
+            "requirements": requirements(request, &Plan::default(), asks, change.refusal.as_ref(), &answers),
             "research_request": {"services": [], "actions": [request]},
         })));
     }
@@ -150,12 +155,31 @@ fn clarify(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String
         },
     );
     let services = services(&reading.plan);
+    let built = compile::compile(&reading.plan, catalog);
+    let types: Vec<String> = built
+        .workflow
+        .nodes
+        .iter()
+        .map(|n| n.node_type().to_owned())
+        .collect();
+    if reading.refusal.is_none()
+        && let Some(calls) = pattern::look_up(input, request, &types, seen)
+    {
+        return Ok(Move::Call(calls));
+    }
+    let patterns = pattern::found(seen);
+    let mut notes = reading.notes;
+    notes.extend(pattern::plan_taken(&patterns, &answers));
     let mut questions = reading.questions;
-    if questions.is_empty() && reading.refusal.is_none() && does_nothing(&reading.plan) {
-        questions.push(what_to_do(&reading.plan));
+    if reading.refusal.is_none() && does_nothing(&reading.plan) {
+        let plans = pattern::plans(&patterns);
+        if !plans.is_empty() {
+            questions = vec![which_plan(what_to_do(&reading.plan), plans, request)];
+        } else if questions.is_empty() {
+            questions.push(what_to_do(&reading.plan));
+        }
     }
     if questions.is_empty() && reading.refusal.is_none() {
-        let built = compile::compile(&reading.plan, catalog);
         let asked = read::ask::with_answers(request, &by_topic(&answers));
         let unused = cover::unused(&asked, &[&built.workflow]);
         questions.extend(cover::question(&unused, &reading.plan.language));
@@ -168,7 +192,8 @@ fn clarify(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String
         &answers,
     );
     if let Value::Object(map) = &mut requirements {
-        map.insert("notes".into(), json!(reading.notes));
+        map.insert("notes".into(), json!(notes));
+        map.insert("patterns".into(), json!(patterns));
     }
     Ok(Move::Done(json!({
         "requirements": requirements,
@@ -249,6 +274,25 @@ fn what_to_do(plan: &Plan) -> Question {
     }
 }
 
+/// The same question with the plans of patterns to choose from. Only one that the request names by its id is recommended: what
+/// stands in a file decides nothing by itself.
+fn which_plan(question: Question, plans: Vec<pattern::InWords>, request: &str) -> Question {
+    let request = request.to_uppercase();
+    let wanted = plans.iter().find(|plan| request.contains(&plan.id));
+    let recommended = wanted.map(|plan| json!(plan.words));
+    let options = plans.into_iter().map(|plan| QuestionOption {
+        value: json!(plan.words),
+        label: plan.name,
+        detail: Some(plan.words),
+        fit_score: None,
+    });
+    Question {
+        options: options.collect(),
+        recommended,
+        ..question
+    }
+}
+
 fn requirements(
     request: &str,
     plan: &Plan,
@@ -318,6 +362,18 @@ fn plan(input: &Map<String, Value>) -> Plan {
         .unwrap_or_default()
 }
 
+/// The plan, compiled, and corrected by the patterns that fit the request.
+fn draft(input: &Map<String, Value>, catalog: &Catalog) -> compile::Compiled {
+    let compiled = compile::compile(&plan(input), catalog);
+    let patterns = object(input, "requirements")
+        .and_then(|r| r.get("patterns"))
+        .and_then(Value::as_array);
+    match patterns.filter(|list| !list.is_empty()) {
+        Some(patterns) => pattern::correct(compiled, patterns, &asked(input), catalog),
+        None => compiled,
+    }
+}
+
 /// The index of learnings, the project's workflows with their fit, one search for each service.
 fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
     let plan = plan(input);
@@ -333,7 +389,7 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
             ("list_workflows", json!({"wanted": wanted})),
             (
                 "search_templates",
-                json!({"query": text(input, "request"), "limit": 5}),
+                json!({"query": template_words(&services, text(input, "request")), "limit": 5}),
             ),
         ];
         calls.extend(
@@ -378,14 +434,45 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
             nodes.push(json!({"type": hit.get("node_type"), "label": hit.get("label")}));
         }
     }
-    let templates = seen
-        .ok("search_templates")
-        .and_then(|c| c.get("templates"))
-        .cloned()
-        .unwrap_or_else(|| json!([]));
+    let templates = scored_templates(seen, &services);
     Ok(Move::Done(
         json!({"research_findings": {"existing": existing, "templates": templates, "nodes": nodes, "guidance": learned::guidance(seen)}}),
     ))
+}
+
+/// What templates are looked for by: the services, else what the request says most of.
+fn template_words(services: &[String], request: &str) -> String {
+    let names: Vec<&str> = services
+        .iter()
+        .filter_map(|service| service.rsplit('.').next())
+        .take(3)
+        .collect();
+    match names.as_slice() {
+        [] => request.chars().take(100).collect(),
+        names => names.join(" "),
+    }
+}
+
+/// The templates with the share of the wanted node types that each has, best first.
+fn scored_templates(seen: &Seen<'_>, services: &[String]) -> Vec<Value> {
+    let found = seen
+        .ok("search_templates")
+        .and_then(|c| c.get("templates"))
+        .and_then(Value::as_array);
+    let mut templates = found.cloned().unwrap_or_default();
+    for template in &mut templates {
+        let has = |service: &&String| {
+            let types = template.get("node_types").and_then(Value::as_array);
+            types.is_some_and(|types| types.iter().any(|t| t.as_str() == Some(service.as_str())))
+        };
+        let there = services.iter().filter(has).count();
+        let score = (there * 100).checked_div(services.len()).unwrap_or(0);
+        if let Value::Object(map) = template {
+            map.insert("fit_score".into(), json!(score));
+        }
+    }
+    templates.sort_by_key(|t| std::cmp::Reverse(t.get("fit_score").and_then(Value::as_u64)));
+    templates
 }
 
 /// The type of a trigger that every workflow of its kind has.
@@ -485,7 +572,7 @@ fn blueprint(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, Stri
             json!({"blueprint": {"name": name, "changes": [text(input, "request")]}}),
         ));
     }
-    let compiled = compile::compile(&plan(input), catalog);
+    let compiled = draft(input, catalog);
     let nodes: Vec<Value> = compiled
         .workflow
         .nodes
@@ -502,12 +589,19 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
     if let Some(id) = to_change(input) {
         return change(input, &id, seen, catalog);
     }
-    let compiled = compile::compile(&plan(input), catalog);
+    let compiled = draft(input, catalog);
     if let Some(made) = seen.last("create_workflow") {
         let mut said = notes(input, compiled.notes);
         let unused = cover::unused(&asked(input), &[&compiled.workflow]);
         said.extend(cover::note(&unused, &plan(input).language));
-        return built(made, json!(compiled.todo), json!(said));
+        // A credential that the program found, or looked for, is told by it.
+        let told = made.content.get("credentials").and_then(Value::as_array);
+        let told_of = |node: &str| {
+            told.is_some_and(|list| list.iter().any(|c| c.get("node") == Some(&json!(node))))
+        };
+        let mut todo = compiled.todo;
+        todo.retain(|item| item.kind != "credential" || !told_of(&item.node));
+        return built(made, json!(todo), json!(said));
     }
     Ok(Move::Call(vec![(
         "create_workflow",
@@ -554,7 +648,9 @@ fn change(
         Reading::More(call) => return Ok(Move::Call(vec![call])),
         Reading::All(existing) => existing,
     };
-    let modification = if named(input).is_some() {
+    let modification = if let Some(repair) = evidence::repair(input) {
+        repair
+    } else if named(input).is_some() {
         let answers = answers(input);
         modify::modify(
             &existing,
@@ -562,7 +658,7 @@ fn change(
             catalog,
         )
     } else {
-        let compiled = compile::compile(&plan(input), catalog);
+        let compiled = draft(input, catalog);
         let mut extended = extend::extend(&existing, &compiled.workflow);
         extended.todo = compiled.todo;
         extended.notes.extend(compiled.notes);
@@ -576,6 +672,9 @@ fn change(
             "update_workflow",
             json!({"workflow_id": id, "ops": modification.ops}),
         )]));
+    }
+    if let Some(open) = evidence::unmended(input) {
+        return Err(open);
     }
     if named(input).is_some() {
         return Err(format!(
@@ -689,14 +788,7 @@ fn validate(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
         .and_then(Value::as_array)
         .cloned()
         .unwrap_or_default();
-    let mut scope: Vec<Value> = Vec::new();
-    for finding in findings.iter().filter(|f| f["severity"] == "error") {
-        if let Some(node) = finding.get("node_id").filter(|n| n.is_string())
-            && !scope.contains(node)
-        {
-            scope.push(node.clone());
-        }
-    }
+    let scope = scope_of(&findings);
     let status = if errors == 0 { "pass" } else { "fail" };
     Ok(Move::Done(json!({
         "qa_report": {"status": status, "error_count": errors, "warning_count": count("warning_count"), "findings": findings},
@@ -784,24 +876,42 @@ fn fix(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
     ))
 }
 
-/// Runs the workflow once where the backend can; says why not where it cannot.
+/// Tries the workflow out once where the backend can; says why not where it cannot. What the run found is passed on as it is.
 fn test(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
     let id = workflow_id(input)?;
-    let Some(result) = seen.last("trigger_workflow") else {
+    let Some(result) = seen.last("rehearse_workflow") else {
         return Ok(Move::Call(vec![(
-            "trigger_workflow",
+            "rehearse_workflow",
             json!({"workflow_id": id}),
         )]));
     };
-    let report = match result.status {
-        ToolStatus::Ok => {
-            json!({"executed": true, "execution": result.content, "test_status": "pass"})
+    if result.status != ToolStatus::Ok {
+        let why = result.content.get("error").and_then(Value::as_str);
+        let why = why.unwrap_or("the backend did not run it");
+        return Ok(Move::Done(
+            json!({"qa_report": {"executed": false, "not_executed": why}, "findings": [], "edit_scope": []}),
+        ));
+    }
+    let findings = result.content.get("findings").and_then(Value::as_array);
+    let findings = findings.cloned().unwrap_or_default();
+    Ok(Move::Done(json!({
+        "qa_report": {"executed": true, "execution": result.content.get("execution"), "test_status": result.content.get("test_status")},
+        "edit_scope": scope_of(&findings),
+        "findings": findings,
+    })))
+}
+
+/// The nodes whose change can clear the errors.
+fn scope_of(findings: &[Value]) -> Vec<Value> {
+    let mut scope: Vec<Value> = Vec::new();
+    for finding in findings.iter().filter(|f| f["severity"] == "error") {
+        if let Some(node) = finding.get("node_id").filter(|n| n.is_string())
+            && !scope.contains(node)
+        {
+            scope.push(node.clone());
         }
-        _ => {
-            json!({"executed": false, "not_executed": result.content.get("error").and_then(Value::as_str).unwrap_or("the backend did not run it")})
-        }
-    };
-    Ok(Move::Done(json!({"qa_report": report})))
+    }
+    scope
 }
 
 /// L4: what the state itself shows about why the run was blocked.
