@@ -87,7 +87,8 @@ pub fn prose(text: &str) -> String {
 
 /// JSON text in which every unsafe character is escaped: the same value to every reader, and harmless on a terminal.
 pub fn json(text: &str) -> Cow<'_, str> {
-    if !text.contains(|c| is_unsafe(c) && !matches!(c, '\n' | '\r')) {
+    let is_plain = |b: u8| matches!(b, b' '..=b'~' | b'\n' | b'\r');
+    if text.bytes().all(is_plain) || !text.contains(|c| is_unsafe(c) && !matches!(c, '\n' | '\r')) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);

@@ -8,6 +8,7 @@ use crate::gateway::Redactor;
 use crate::gateway::redact::secret_values;
 use crate::untrusted;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
@@ -117,27 +118,22 @@ impl Output {
         Ok(exit)
     }
 
-    /// The command's answer as something that can be large: text, or JSON written as it is; for `stream-json` the last line.
-    pub fn large_answer(
+    /// A part of a JSON answer that is written in pieces, its lines behind the first one moved in by the margin.
+    pub fn json_piece(
         &self,
-        exit: Exit,
-        text: impl FnOnce() -> String,
-        json: &impl serde::Serialize,
-        last: impl FnOnce() -> Value,
-    ) -> Result<Exit, CliError> {
-        if self.format != OutputFormat::Json {
-            return self.answer(exit, text, last);
-        }
-        let mut line = serde_json::to_string_pretty(json)
+        part: &impl serde::Serialize,
+        margin: &str,
+    ) -> Result<String, CliError> {
+        let text = serde_json::to_string_pretty(part)
             .map_err(|e| CliError::new(Exit::Internal, format!("cannot write the answer: {e}")))?;
-        line.push('\n');
         // Rarely: a value that is known to be secret, in a text that was written without knowing it.
-        let safe = match serde_json::from_str(&line) {
-            Ok(value) if self.redactor.text(&line) != line => self.json_pages(value),
-            _ => untrusted::json(&line).into_owned(),
+        let safe = if self.redactor.hidden(&text) == text {
+            untrusted::json(&text)
+        } else {
+            let value = serde_json::from_str(&text).unwrap_or_default();
+            Cow::Owned(self.json_pages(value))
         };
-        write_bytes(safe.as_bytes())?;
-        Ok(exit)
+        Ok(safe.replace('\n', &format!("\n{margin}")))
     }
 
     /// Lines that a CI runner reads: with the text on stdout, beside JSON on stderr.

@@ -109,6 +109,11 @@ impl Redactor {
     }
 
     pub fn text(&self, text: &str) -> String {
+        self.hidden(text).into_owned()
+    }
+
+    /// The same; borrowed when there is nothing to hide.
+    pub fn hidden<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut out = Cow::Borrowed(text);
         if self.known.is_in(text) {
             let mut hidden = String::with_capacity(text.len());
@@ -125,9 +130,8 @@ impl Redactor {
             out = Cow::Owned(hidden);
         }
         let coded = forms::coded(&out, &|plain| self.is_secret(plain));
-        let mut out = out.into_owned();
         for place in coded.into_iter().rev() {
-            out.replace_range(place, &secrets::mark("coded"));
+            out.to_mut().replace_range(place, &secrets::mark("coded"));
         }
         out
     }

@@ -16,12 +16,11 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 /// So many files are checked before their results are handed on.
 const CHUNK: usize = 256;
-/// Files from this size on are checked one at a time.
-const LARGE: u64 = 4 * 1024 * 1024;
+/// Files from this size on are checked one at a time, each on several threads.
+const LARGE: u64 = 1024 * 1024;
 
 /// Rules walk down values; as deep as a file may be nested, with room.
 const STACK: usize = 16 * 1024 * 1024;
@@ -99,29 +98,36 @@ impl Check<'_> {
         (self.only.is_empty() || named(self.only)) && !named(self.ignore)
     }
 
-    /// Checks every file; the outcomes come in the order of the sources. The first Err of `take` ends it.
-    pub fn all<E>(
+    /// Checks every file and lets `make` work on each outcome where it was checked, on several threads; what it makes is
+    /// taken in the order of the sources. The first Err of `take` ends it.
+    pub fn all<R: Send, E>(
         &self,
         sources: &[Source],
-        take: &mut dyn FnMut(&Source, Outcome) -> Result<(), E>,
+        make: &(dyn Fn(Outcome) -> R + Sync),
+        take: &mut dyn FnMut(&Source, R) -> Result<(), E>,
     ) -> Result<(), E> {
-        let one_large = Mutex::new(());
-        let one = |source: &Source| {
-            let size = source.path.metadata().map_or(0, |m| m.len());
-            let _alone = (size >= LARGE || source.is_stdin())
-                .then(|| one_large.lock().unwrap_or_else(PoisonError::into_inner));
-            self.one(source)
+        let is_large = |source: &Source| {
+            let size = || source.path.metadata().map_or(0, |m| m.len());
+            source.is_stdin() || size() >= LARGE
         };
+        let one = |source: &Source| make(self.one(source));
         // Where no threads can be had, rayon's own pool (or this thread) does it.
         let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).build();
         for chunk in sources.chunks(CHUNK) {
-            let check = || chunk.par_iter().map(one).collect();
-            let outcomes: Vec<Outcome> = match &pool {
+            let check = || {
+                let small = |source| (!is_large(source)).then(|| one(source));
+                let mut made: Vec<Option<R>> = chunk.par_iter().map(small).collect();
+                for (source, slot) in chunk.iter().zip(&mut made) {
+                    slot.get_or_insert_with(|| one(source));
+                }
+                made
+            };
+            let made = match &pool {
                 Ok(pool) => pool.install(check),
                 Err(_) => check(),
             };
-            for (source, outcome) in chunk.iter().zip(outcomes) {
-                take(source, outcome)?;
+            for (source, made) in chunk.iter().zip(made.into_iter().flatten()) {
+                take(source, made)?;
             }
         }
         Ok(())

@@ -28,7 +28,7 @@ fn folder(files: &[(&str, String)]) -> (tempfile::TempDir, Vec<Source>) {
 
 fn outcomes(check: &Check, sources: &[Source]) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
-    let done: Result<(), ()> = check.all(sources, &mut |_, outcome| {
+    let done: Result<(), ()> = check.all(sources, &|outcome| outcome, &mut |_, outcome| {
         outcomes.push(outcome);
         Ok(())
     });

@@ -1,6 +1,7 @@
 //! Shapes that only secrets have: keys that services issue, passwords in addresses, assignments. Pure.
 
 use super::{MARK, mark};
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -35,14 +36,6 @@ impl Pattern {
         self.regex
             .get_or_init(|| Regex::new(self.source).ok())
             .as_ref()
-    }
-
-    pub(crate) fn may_be_in(&self, text: &str) -> bool {
-        self.signs.iter().any(|sign| {
-            text.as_bytes()
-                .windows(sign.len())
-                .any(|window| window.eq_ignore_ascii_case(sign.as_bytes()))
-        })
     }
 }
 
@@ -147,24 +140,52 @@ pub(crate) static PATTERNS: [Pattern; 29] = [
     ),
 ];
 
-/// Any sign of any shape: most texts have none, and are done with at the first look.
-static SIGNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let signs: Vec<String> = PATTERNS
-        .iter()
-        .flat_map(|pattern| pattern.signs)
-        .map(|sign| regex::escape(sign))
-        .collect();
-    Regex::new(&format!("(?i-u:{})", signs.join("|"))).ok()
+/// Finds the signs of all shapes in one pass over a text. `of` says by sign which shape it belongs to.
+struct Signs {
+    finder: AhoCorasick,
+    of: Vec<usize>,
+}
+
+static SIGNS: LazyLock<Option<Signs>> = LazyLock::new(|| {
+    let signs = || {
+        let numbered = PATTERNS.iter().enumerate();
+        numbered.flat_map(|(at, pattern)| pattern.signs.iter().map(move |sign| (at, *sign)))
+    };
+    let finder = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(signs().map(|(_, sign)| sign))
+        .ok()?;
+    Some(Signs {
+        finder,
+        of: signs().map(|(at, _)| at).collect(),
+    })
 });
+
+/// The shapes that the text may have in it, as bits by their place in `PATTERNS`: most texts have none, and are done with.
+pub(crate) fn possible(text: &str) -> u32 {
+    let Some(signs) = SIGNS.as_ref() else {
+        return u32::MAX;
+    };
+    let mut found = 0;
+    for sign in signs.finder.find_overlapping_iter(text) {
+        found |= signs
+            .of
+            .get(sign.pattern().as_usize())
+            .map_or(0, |at| 1 << at);
+    }
+    found
+}
 
 /// The text with every secret that its shape gives away replaced by a mark; borrowed when there is none.
 pub fn mask(text: &str) -> Cow<'_, str> {
     let mut out = Cow::Borrowed(text);
-    if SIGNS.as_ref().is_some_and(|signs| !signs.is_match(text)) {
+    let mut may_be = possible(text);
+    if may_be == 0 {
         return out;
     }
-    for pattern in PATTERNS.iter() {
-        if !pattern.may_be_in(&out) {
+    for (at, pattern) in PATTERNS.iter().enumerate() {
+        if may_be >> at & 1 == 0 {
             continue;
         }
         if let Some(regex) = pattern.regex().filter(|regex| regex.is_match(&out)) {
@@ -178,6 +199,7 @@ pub fn mask(text: &str) -> Cow<'_, str> {
                     format!("{}{}{}", group("keep"), mark(pattern.kind), group("tail"))
                 })
                 .into_owned();
+            may_be = possible(&hidden);
             out = Cow::Owned(hidden);
         }
     }
@@ -194,14 +216,14 @@ pub fn signs(text: &str) -> Vec<Range<usize>> {
 
 /// Where keys that services issue stand; what only its neighbourhood makes a secret is left out.
 pub fn issued(text: &str) -> Vec<Range<usize>> {
-    if SIGNS.as_ref().is_some_and(|signs| !signs.is_match(text)) {
+    let may_be = possible(text);
+    if may_be == 0 {
         return Vec::new();
     }
-    let kinds = PATTERNS
-        .iter()
-        .filter(|p| !p.source.contains("(?P<keep>") && p.may_be_in(text));
+    let kinds = PATTERNS.iter().enumerate();
     kinds
-        .filter_map(Pattern::regex)
+        .filter(|(at, p)| may_be >> at & 1 == 1 && !p.source.contains("(?P<keep>"))
+        .filter_map(|(_, pattern)| pattern.regex())
         .flat_map(|regex| regex.find_iter(text).map(|m| m.range()).collect::<Vec<_>>())
         .collect()
 }

@@ -1,16 +1,16 @@
 //! `agentctl qa PATH…`: checks workflow files; every file is checked, whatever is wrong with the others.
 
 use super::qa_live;
-use crate::cli::args::{FailOn, QaArgs, Report};
+use crate::cli::args::{FailOn, OutputFormat, QaArgs, Report};
 use crate::cli::catalog_file;
 use crate::cli::error::{CliError, Exit};
-use crate::cli::output::Output;
+use crate::cli::output::{Output, write_bytes};
 use crate::cli::progress::{plain, plain_long};
 use crate::n8n::finding::{Finding, Severity};
 use crate::n8n::validate::{RULES, Rule};
 use crate::qa::baseline::{Baseline, Known};
 use crate::qa::check::{Check, Checked, FixMode, Judged, Outcome, State};
-use crate::qa::report::{github, json::Answer, junit, sarif};
+use crate::qa::report::{github, json, junit, sarif};
 use crate::qa::rules::FILE_RULES;
 use crate::qa::source::{self, Source};
 use crate::qa::summary::{Summary, Threshold};
@@ -59,7 +59,12 @@ pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError>
         FailOn::Warning => Threshold::Warning,
     };
     out.stream(&json!({"type": "init", "command": "qa", "files": sources.len()}))?;
-    let (files, mut summary, drawn) = run(&check, &sources, threshold, args, out)?;
+    let Run {
+        files,
+        mut summary,
+        drawn,
+        answer,
+    } = run(&check, &sources, threshold, args, out)?;
     summary.expired_waivers = waivers
         .iter()
         .filter(|w| !w.holds_on(today))
@@ -81,36 +86,94 @@ pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError>
     } else {
         Exit::Complete
     };
-    let answer = Answer {
-        files: &files,
-        summary: &summary,
-    };
-    out.large_answer(
+    if out.format == OutputFormat::Json {
+        answer.end(&summary)?;
+        return Ok(exit);
+    }
+    out.answer(
         exit,
         || text(&files, &summary, args),
-        &answer,
         || json!({"summary": summary}),
     )
 }
 
-/// Checks the files; with what was found, the totals, and the baseline as it would be drawn now.
-fn run(
+/// What a run over the files leaves.
+struct Run<'a> {
+    /// Empty where nothing needs them any more.
+    files: Vec<Checked>,
+    summary: Summary,
+    /// The baseline as it would be drawn now.
+    drawn: Baseline,
+    answer: Pieces<'a>,
+}
+
+/// The JSON answer, written in pieces while files are still being checked.
+struct Pieces<'a> {
+    out: &'a Output,
+    held: String,
+    is_empty: bool,
+    /// Nothing can fail any more that would have to be said instead.
+    at_once: bool,
+}
+
+impl Pieces<'_> {
+    /// So many bytes are worth a write.
+    const ENOUGH: usize = 64 * 1024;
+
+    fn add(&mut self, piece: &str) -> Result<(), CliError> {
+        self.held.push_str(json::before_file(self.is_empty));
+        self.held.push_str(piece);
+        self.is_empty = false;
+        if self.at_once && self.held.len() >= Self::ENOUGH {
+            write_bytes(self.held.as_bytes())?;
+            self.held.clear();
+        }
+        Ok(())
+    }
+
+    fn end(mut self, summary: &Summary) -> Result<(), CliError> {
+        self.held.push_str(json::before_summary(self.is_empty));
+        let summary = self.out.json_piece(summary, json::SUMMARY_MARGIN)?;
+        self.held.push_str(&summary);
+        self.held.push_str(json::END);
+        write_bytes(self.held.as_bytes())
+    }
+}
+
+/// Checks the files.
+fn run<'a>(
     check: &Check,
     sources: &[Source],
     threshold: Threshold,
     args: &QaArgs,
-    out: &Output,
-) -> Result<(Vec<Checked>, Summary, Baseline), CliError> {
+    out: &'a Output,
+) -> Result<Run<'a>, CliError> {
     let mut files = Vec::new();
     let mut summary = Summary {
         baseline_gone: check.baseline.map(|_| 0),
         ..Summary::default()
     };
     let mut drawn = check.baseline.cloned().unwrap_or_default();
-    // Line by line nothing is kept, unless a report wants the whole.
-    let keep =
-        !(out.format == crate::cli::args::OutputFormat::StreamJson && args.reports.is_empty());
-    check.all(sources, &mut |source, outcome| {
+    let mut answer = Pieces {
+        out,
+        held: String::new(),
+        is_empty: true,
+        at_once: args.reports.is_empty() && !args.write_baseline,
+    };
+    // What is said file by file is not kept, unless a report wants the whole.
+    let keep = out.is_text() || !args.reports.is_empty();
+    let make = |outcome: Outcome| {
+        let pieces = match &outcome {
+            Outcome::Checked(checked) if out.format == OutputFormat::Json => checked
+                .iter()
+                .map(|one| out.json_piece(one, json::FILE_MARGIN))
+                .collect(),
+            _ => Ok(Vec::new()),
+        };
+        (outcome, pieces)
+    };
+    check.all(sources, &make, &mut |source, (outcome, pieces)| {
+        let pieces: Vec<String> = pieces?;
         let checked = match outcome {
             Outcome::Skipped(path) => {
                 summary.skipped.push(path);
@@ -130,6 +193,9 @@ fn run(
                 drawn.insert(&path, known(&judged.finding));
             }
         }
+        for piece in &pieces {
+            answer.add(piece)?;
+        }
         for one in checked {
             summary.add(&one, threshold);
             out.stream(&line(&one))?;
@@ -139,7 +205,12 @@ fn run(
         }
         Ok::<(), CliError>(())
     })?;
-    Ok((files, summary, drawn))
+    Ok(Run {
+        files,
+        summary,
+        drawn,
+        answer,
+    })
 }
 
 fn line(checked: &Checked) -> serde_json::Value {

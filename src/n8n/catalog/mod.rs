@@ -34,8 +34,9 @@ mod js_pattern_tests;
 mod ports_tests;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 pub use compare::{Change, ChangeKind, changes};
@@ -127,7 +128,8 @@ pub struct Catalog {
     /// Answers to searches, up to `KEPT_ANSWERS`: files name the same unknown types again and again.
     answers: Mutex<HashMap<(String, usize), Vec<SearchHit>>>,
     facts: Mutex<HashMap<FactsKey, Arc<Facts>>>,
-    seen: Mutex<HashMap<(String, u64), Arc<NodeDescription>>>,
+    /// By name, for each version that was asked for (None: the default one).
+    seen: RwLock<FxHashMap<String, Vec<(Option<u64>, Arc<NodeDescription>)>>>,
     /// What is asked where this one knows nothing.
     base: Option<overlay::Base>,
 }
@@ -176,7 +178,7 @@ impl Catalog {
             index: OnceLock::new(),
             answers: Mutex::default(),
             facts: Mutex::new(HashMap::new()),
-            seen: Mutex::new(HashMap::new()),
+            seen: RwLock::default(),
             base: None,
         }
     }
@@ -197,6 +199,10 @@ impl Catalog {
 
     /// The description of a type in a version (its default version if None).
     pub fn lookup(&self, node_type: &str, version: Option<f64>) -> Lookup {
+        let asked = version.map(f64::to_bits);
+        if let Some(known) = self.known(node_type, asked) {
+            return Lookup::Known(known);
+        }
         let Some(found) = self.loaded.find(node_type) else {
             let base = self.base.as_ref();
             return base.map_or(Lookup::UnknownType, |b| b.lookup(node_type, version));
@@ -207,10 +213,6 @@ impl Catalog {
             known: found.versions(),
             default,
         };
-        let key = (node_type.to_owned(), version.to_bits());
-        if let Some(known) = self.seen().get(&key) {
-            return Lookup::Known(known.clone());
-        }
         let Some(entry) = found.entry(version) else {
             return unknown();
         };
@@ -220,8 +222,18 @@ impl Catalog {
         let labels = &self.loaded.head.credentials;
         let description = decode::describe(&found, entry, version, &facts, labels);
         let description = Arc::new(description);
-        self.seen().insert(key, description.clone());
+        let mut seen = self.seen.write().unwrap_or_else(PoisonError::into_inner);
+        let versions = seen.entry(node_type.to_owned()).or_default();
+        versions.push((asked, description.clone()));
         Lookup::Known(description)
+    }
+
+    /// A description that was looked up before.
+    fn known(&self, node_type: &str, version: Option<u64>) -> Option<Arc<NodeDescription>> {
+        let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner);
+        let mut versions = seen.get(node_type)?.iter();
+        let (_, known) = versions.find(|(of, _)| *of == version)?;
+        Some(known.clone())
     }
 
     /// The description's facts, decoded once for all versions that share them.
@@ -236,10 +248,6 @@ impl Catalog {
         // Others may look up other types meanwhile; of two that decode the same one, the first stays.
         let decoded = Arc::new(Facts::read(body, entry, key)?);
         Some(facts().entry(key).or_insert(decoded).clone())
-    }
-
-    fn seen(&self) -> std::sync::MutexGuard<'_, HashMap<(String, u64), Arc<NodeDescription>>> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A credential type's label, e.g. `Slack OAuth2 API`.

@@ -1,7 +1,7 @@
 //! A node's parameters with defaults filled in, as one table that borrows what stands in the workflow and in the catalog; only
 //! what filling in changes is made anew. Owns the table and how it is read by name, by place and by path. Pure.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde_json::{Map, Value};
 
@@ -174,7 +174,29 @@ impl<'v> Slots<'v> {
 pub struct Filled<'v> {
     content: Content<'v>,
     /// By the distinct display rules of the parameters.
-    shown: Vec<Cell<Option<bool>>>,
+    shown: Vec<Verdict>,
+}
+
+/// What was found once; several threads may look at one node, and then find the same.
+#[derive(Default)]
+struct Verdict(AtomicU8);
+
+impl Verdict {
+    const NO: u8 = 1;
+    const YES: u8 = 2;
+
+    fn get_or(&self, judge: impl FnOnce() -> bool) -> bool {
+        match self.0.load(Ordering::Relaxed) {
+            Self::NO => false,
+            Self::YES => true,
+            _ => {
+                let verdict = judge();
+                let known = if verdict { Self::YES } else { Self::NO };
+                self.0.store(known, Ordering::Relaxed);
+                verdict
+            }
+        }
+    }
 }
 
 enum Content<'v> {
@@ -185,7 +207,9 @@ enum Content<'v> {
 impl<'v> Filled<'v> {
     pub(super) fn new(slots: Slots<'v>) -> Self {
         Filled {
-            shown: vec![Cell::new(None); slots.plan.distinct_rules()],
+            shown: (0..slots.plan.distinct_rules())
+                .map(|_| Verdict::default())
+                .collect(),
             content: Content::Slots(slots),
         }
     }
@@ -212,14 +236,10 @@ impl<'v> Filled<'v> {
 
     /// The verdict on a display rule, by its number: judged once.
     pub(super) fn remembered(&self, rule: Option<usize>, judge: impl FnOnce() -> bool) -> bool {
-        let Some(cell) = rule.and_then(|rule| self.shown.get(rule)) else {
-            return judge();
-        };
-        cell.get().unwrap_or_else(|| {
-            let verdict = judge();
-            cell.set(Some(verdict));
-            verdict
-        })
+        match rule.and_then(|rule| self.shown.get(rule)) {
+            Some(known) => known.get_or(judge),
+            None => judge(),
+        }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {

@@ -55,6 +55,10 @@ pub(super) struct JavaScript {
 impl JavaScript {
     /// The code between `{{` and `}}`: n8n reads it as a strict program whose first statement must be an expression.
     pub(super) fn expression(&mut self, code: &str) -> Script {
+        super::plain_path::script(code).unwrap_or_else(|| self.parsed_expression(code))
+    }
+
+    pub(super) fn parsed_expression(&mut self, code: &str) -> Script {
         let unescaped = code.replacen("\\}}", "}}", 1); // as n8n does: once
         let code = unescaped.as_str();
         let (mut source, prefix) = if code.trim_start().starts_with('{') {

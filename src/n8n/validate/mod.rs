@@ -19,6 +19,7 @@ mod leaves;
 mod options;
 mod parameters;
 mod path;
+mod plain_path;
 mod python;
 mod reach;
 mod references;
@@ -33,11 +34,12 @@ mod webhook;
 
 use super::{catalog::Catalog, finding::Finding, workflow::Workflow};
 use javascript::JavaScript;
+use rayon::prelude::*;
 use references::References;
 use report::Report;
 pub use rules::{RULES, Rule, rule};
 use serde_json::Value;
-use subject::{Subject, Types};
+use subject::{NodeView, Subject, Types};
 
 /// Every finding about the workflow, sorted by node, place and code.
 pub fn validate(workflow: &Workflow, catalog: &Catalog) -> Vec<Finding> {
@@ -54,25 +56,54 @@ pub fn validate_value(document: &Value, catalog: &Catalog) -> Vec<Finding> {
         trigger::check(&subject, &mut report);
     }
     types::check(&subject, &mut report);
-    let mut javascript = JavaScript::default();
-    let mut references = References::default();
-    for node in subject.judged() {
-        parameters::check(node, &mut report);
-        credentials::check(node, &mut report);
-        options::check(node, &mut report);
-        conditions::check(node, &mut report);
-        leaves::each(node, &mut |leaf| {
-            content::check(node, &leaf, &mut report);
-            let (javascript, references) = (&mut javascript, &mut references);
-            expressions::check(&subject, node, &leaf, javascript, references, &mut report);
-        });
-    }
+    let references = nodes(&subject, &mut report);
     references.judge(&subject, &mut report);
     webhook::check(&subject, &mut report);
     let ports = connections::ports(&subject);
     connections::check(&subject, &ports, &mut report);
     flow::check(&subject, &ports, &mut report);
     report.finish()
+}
+
+/// A workflow with at least so many nodes is worth several threads.
+const MANY: usize = 1_000;
+/// So many of its nodes are judged by one thread at a time.
+const SHARE: usize = 125;
+
+/// Judges every node by itself; with the nodes that they name, which are judged together.
+fn nodes<'a>(subject: &'a Subject, report: &mut Report) -> References<'a> {
+    let judged: Vec<&NodeView> = subject.judged().collect();
+    if judged.len() < MANY {
+        return share(subject, &judged, report);
+    }
+    let shares = judged.par_chunks(SHARE).map(|nodes| {
+        let mut report = Report::default();
+        let references = share(subject, nodes, &mut report);
+        (report, references)
+    });
+    let mut references = References::default();
+    for (found, named) in shares.collect::<Vec<_>>() {
+        report.append(found);
+        references.append(named);
+    }
+    references
+}
+
+fn share<'a>(subject: &'a Subject, nodes: &[&'a NodeView], report: &mut Report) -> References<'a> {
+    let mut javascript = JavaScript::default();
+    let mut references = References::default();
+    for node in nodes {
+        parameters::check(node, report);
+        credentials::check(node, report);
+        options::check(node, report);
+        conditions::check(node, report);
+        leaves::each(node, &mut |leaf| {
+            content::check(node, &leaf, report);
+            let (javascript, references) = (&mut javascript, &mut references);
+            expressions::check(subject, node, &leaf, javascript, references, report);
+        });
+    }
+    references
 }
 
 #[cfg(test)]

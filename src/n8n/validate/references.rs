@@ -42,6 +42,11 @@ impl<'a> References<'a> {
         self.all.push(named);
     }
 
+    /// What others were, behind what these are.
+    pub(super) fn append(&mut self, mut other: References<'a>) {
+        self.all.append(&mut other.all);
+    }
+
     /// What Python names, by its look: whole comment lines often show references as examples.
     pub(super) fn add_text(&mut self, node: &'a NodeView<'a>, leaf: &Leaf<'a, '_>, code: &str) {
         let lines = code.lines().filter(|l| !l.trim_start().starts_with('#'));

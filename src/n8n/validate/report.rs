@@ -112,6 +112,11 @@ impl Report {
         );
     }
 
+    /// What another report found, behind what this one did.
+    pub(super) fn append(&mut self, mut other: Report) {
+        self.entries.append(&mut other.entries);
+    }
+
     /// A finding about the document.
     pub(super) fn document(&mut self, draft: Draft) {
         let pointer = draft.pointer.clone();

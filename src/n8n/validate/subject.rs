@@ -2,6 +2,7 @@
 
 use super::reach::Reach;
 use crate::n8n::catalog::{Catalog, FillError, Filled, Lookup, NodeDescription, NodeKind};
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 use std::sync::{Arc, LazyLock};
@@ -191,10 +192,16 @@ impl<'a> NodeView<'a> {
 
 impl<'a> Subject<'a> {
     pub(super) fn of(document: &'a Value, catalog: &'a Catalog, types: &'a Types) -> Self {
-        let mut nodes: Vec<NodeView> = node_objects(document)
-            .enumerate()
-            .map(|(index, (at, node))| view(index, at, node, types.known(node)))
-            .collect();
+        let one = |(index, (at, node))| view(index, at, node, types.known(node));
+        let objects = node_objects(document).enumerate();
+        let many = document.get("nodes").and_then(Value::as_array);
+        let mut nodes: Vec<NodeView> = if many.is_some_and(|list| list.len() >= super::MANY) {
+            let objects: Vec<_> = objects.collect();
+            let shares = objects.into_par_iter().with_min_len(super::SHARE);
+            shares.map(one).collect()
+        } else {
+            objects.map(one).collect()
+        };
         let named = nodes.iter().enumerate();
         let by_name: FxHashMap<&str, usize> =
             named.filter_map(|(i, n)| Some((n.name?, i))).collect();

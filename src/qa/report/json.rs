@@ -1,20 +1,39 @@
-//! Our own JSON form: `{"files": [{path, workflow, nodes, findings: […]}], "summary": {…}}`.
+//! Our own JSON form: `{"files": [{path, workflow, nodes, findings: […]}], "summary": {…}}`, made in pieces: a file's own piece
+//! on the thread that checked it, so that the whole never has to be held.
 
 use crate::n8n::EditOp;
 use crate::n8n::finding::{Confidence, Fix};
 use crate::qa::check::{Checked, Judged, State};
-use crate::qa::summary::Summary;
 use crate::secrets;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 
-/// The whole answer.
-#[derive(Serialize)]
-pub struct Answer<'a> {
-    pub files: &'a [Checked],
-    pub summary: &'a Summary,
+/// How far the lines of a file's piece are moved in.
+pub const FILE_MARGIN: &str = "    ";
+/// The same for the totals.
+pub const SUMMARY_MARGIN: &str = "  ";
+
+/// What stands before the piece of a file.
+pub fn before_file(is_first: bool) -> &'static str {
+    if is_first {
+        "{\n  \"files\": [\n    "
+    } else {
+        ",\n    "
+    }
 }
+
+/// What stands before the totals.
+pub fn before_summary(is_empty: bool) -> &'static str {
+    if is_empty {
+        "{\n  \"files\": [],\n  \"summary\": "
+    } else {
+        "\n  ],\n  \"summary\": "
+    }
+}
+
+/// What ends the answer.
+pub const END: &str = "\n}\n";
 
 impl Serialize for Checked {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

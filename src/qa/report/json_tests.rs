@@ -1,6 +1,36 @@
 use super::super::fixture::files;
 use super::*;
-use crate::qa::summary::Threshold;
+use crate::qa::summary::{Summary, Threshold};
+
+/// The whole answer, which must be what its pieces make together.
+#[derive(Serialize)]
+struct Answer<'a> {
+    files: &'a [Checked],
+    summary: &'a Summary,
+}
+
+#[test]
+fn the_pieces_make_the_whole() {
+    fn pretty(value: &impl Serialize, margin: &str) -> String {
+        let text = serde_json::to_string_pretty(value).unwrap();
+        text.replace('\n', &format!("\n{margin}"))
+    }
+    let all = files();
+    for files in [&[][..], &all[..1], &all] {
+        let summary = Summary::default();
+        let mut whole = String::new();
+        for (i, file) in files.iter().enumerate() {
+            whole.push_str(before_file(i == 0));
+            whole.push_str(&pretty(file, FILE_MARGIN));
+        }
+        whole.push_str(before_summary(files.is_empty()));
+        whole.push_str(&pretty(&summary, SUMMARY_MARGIN));
+        whole.push_str(END);
+        let summary = &summary;
+        let answer = serde_json::to_string_pretty(&Answer { files, summary }).unwrap();
+        assert_eq!(whole, format!("{answer}\n"));
+    }
+}
 
 #[test]
 fn the_form_is_fixed_and_shows_no_secret() {

@@ -254,3 +254,82 @@ fn paths_become_uris() {
     assert_eq!(uri("w/ü 1%.json"), "w/%C3%BC%201%25.json");
     assert_eq!(uri("/elsewhere/a.json"), "file:///elsewhere/a.json");
 }
+
+/// One finding of every rule there is, with and without a node, in a file of the repository.
+fn one_of_each() -> Vec<Checked> {
+    let mut files = files();
+    let file = files.first_mut().unwrap();
+    let model = file.findings.first().unwrap().clone();
+    let all = crate::n8n::validate::RULES.iter().chain(rules::FILE_RULES);
+    file.findings = all
+        .enumerate()
+        .map(|(i, rule)| {
+            let mut judged = model.clone();
+            judged.finding.code = rule.code.to_owned();
+            judged.finding.severity = rule.severity;
+            judged.finding.id = format!("{i:012x}");
+            if i % 2 == 0 {
+                judged.finding.node = None;
+            }
+            judged
+        })
+        .collect();
+    files
+}
+
+/// What GitHub's code scanning asks of a file ("SARIF support for code scanning"): without it an upload is refused, or its
+/// alerts have no rule, no text or no line.
+#[test]
+fn code_scanning_takes_it() {
+    /// Of `shortDescription`, `fullDescription`.
+    const LONGEST_DESCRIPTION: usize = 1024;
+    const LONGEST_NAME: usize = 255;
+    let log = sarif(&one_of_each(), Path::new("/repo"));
+    assert_eq!(log["version"], "2.1.0");
+    assert!(log["$schema"].as_str().unwrap().contains("sarif-2.1.0"));
+    let runs = log["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 1);
+    let driver = &runs[0]["tool"]["driver"];
+    assert_eq!(driver["name"], "agentctl");
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .filter(|text| !text.is_empty())
+            .unwrap()
+            .to_owned()
+    };
+    let mut ids = std::collections::BTreeSet::new();
+    let rules = driver["rules"].as_array().unwrap();
+    for rule in rules {
+        assert!(ids.insert(text(&rule["id"])), "twice: {rule}");
+        assert!(text(&rule["name"]).len() <= LONGEST_NAME);
+        for description in ["shortDescription", "fullDescription"] {
+            assert!(text(&rule[description]["text"]).chars().count() <= LONGEST_DESCRIPTION);
+        }
+        text(&rule["help"]["text"]);
+        text(&rule["help"]["markdown"]);
+        let level = text(&rule["defaultConfiguration"]["level"]);
+        assert!(["note", "warning", "error"].contains(&level.as_str()));
+    }
+    let results = runs[0]["results"].as_array().unwrap();
+    assert!(results.len() >= rules.len() && rules.len() > 30);
+    for result in results {
+        let rule = &rules[usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()];
+        assert_eq!(result["ruleId"], rule["id"]);
+        text(&result["message"]["text"]);
+        let level = text(&result["level"]);
+        assert!(["note", "warning", "error"].contains(&level.as_str()));
+        assert_eq!(result["locations"].as_array().unwrap().len(), 1);
+        let place = &result["locations"][0]["physicalLocation"];
+        // Relative to the repository, and nothing that a URI may not hold.
+        let uri = text(&place["artifactLocation"]["uri"]);
+        assert!(
+            !uri.starts_with('/') && !uri.contains(':') && uri.is_ascii() && !uri.contains(' ')
+        );
+        let at = |key: &str| place["region"][key].as_u64().unwrap();
+        assert!(at("startLine") >= 1 && at("startColumn") >= 1);
+        assert!((at("endLine"), at("endColumn")) >= (at("startLine"), at("startColumn")));
+        let prints = result["partialFingerprints"].as_object().unwrap();
+        assert!(!prints.is_empty() && prints.values().all(|print| !text(print).is_empty()));
+    }
+}
