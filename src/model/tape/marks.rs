@@ -3,6 +3,7 @@
 
 use indexmap::IndexMap;
 use regex::{Captures, Regex};
+use serde_json::Value;
 use std::sync::LazyLock;
 
 /// Run ids, UUIDs, times, hashes (whole, or the parts of them that findings and snapshots are named by). One group each, named by what is written for it.
@@ -23,6 +24,8 @@ const KINDS: [&str; 4] = ["run", "id", "time", "hash"];
 pub(super) struct Marks {
     /// What was seen → its mark.
     seen: IndexMap<String, String>,
+    /// A mark of another tape → what stands in its place now.
+    bound: IndexMap<String, String>,
 }
 
 impl Marks {
@@ -57,12 +60,55 @@ impl Marks {
             return text.to_owned();
         }
         let mut out = text.to_owned();
+        for (mark, actual) in &self.bound {
+            out = out.replace(mark.as_str(), actual);
+        }
         for (actual, mark) in &self.seen {
             out = out.replace(mark.as_str(), actual);
         }
         out
     }
 }
+
+impl Marks {
+    /// Learns what the marks of an old tape stand for now, by the places at which they stand.
+    pub fn bind(&mut self, old: &Value, now: &Value) {
+        match (old, now) {
+            (Value::String(old), Value::String(now)) if old.contains('⟨') => {
+                self.bind_text(old, now)
+            }
+            (Value::Array(old), Value::Array(now)) => {
+                for (old, now) in old.iter().zip(now) {
+                    self.bind(old, now);
+                }
+            }
+            (Value::Object(old), Value::Object(now)) => {
+                for (key, old) in old {
+                    if let Some(now) = now.get(key) {
+                        self.bind(old, now);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn bind_text(&mut self, old: &str, now: &str) {
+        let Some(mark) = MARK.as_ref() else { return };
+        let found = CHANGING.as_ref().map(|c| c.find_iter(now));
+        let found: Vec<&str> = found.into_iter().flatten().map(|m| m.as_str()).collect();
+        let marks: Vec<&str> = mark.find_iter(old).map(|m| m.as_str()).collect();
+        if marks.len() != found.len() {
+            return;
+        }
+        for (mark, actual) in marks.into_iter().zip(found) {
+            let entry = self.bound.entry(mark.to_owned());
+            entry.or_insert_with(|| actual.to_owned());
+        }
+    }
+}
+
+static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"⟨[a-z]+-\d+⟩").ok());
 
 fn replaced(text: &str, mut with: impl FnMut(&str, &str) -> String) -> String {
     let Some(changing) = CHANGING.as_ref() else {
