@@ -264,7 +264,9 @@ impl Gateway {
 
     /// What a model chooses by, and no more.
     fn node_hits(&self, query: &str, most: usize) -> Vec<Value> {
-        let as_tool = query.split_whitespace().any(|w| w.eq_ignore_ascii_case("tool"));
+        let as_tool = query
+            .split_whitespace()
+            .any(|w| w.eq_ignore_ascii_case("tool"));
         let hits = self.catalog.search(query, most).into_iter();
         hits.map(|hit| {
             let mut map = Map::new();

@@ -96,7 +96,8 @@ fn a_recording_reads_well_and_holds_no_secret() {
         text.contains("Build ⟨id-1⟩ with [redacted:known]."),
         "{text}"
     );
-    let call = "\"tool\": \"get_workflow\",\n        \"arguments\": {\n          \"id\": \"⟨id-1⟩\"\n";
+    let call =
+        "\"tool\": \"get_workflow\",\n        \"arguments\": {\n          \"id\": \"⟨id-1⟩\"\n";
     assert!(text.contains(call), "{text}");
     // A result that the tape has already is named, not written again.
     assert!(text.contains("c1 of get_workflow, as above"), "{text}");
@@ -200,17 +201,29 @@ fn a_tape_is_renewed_with_what_is_asked_now() {
         let arguments = answer.tool_calls[0].arguments.clone();
         assert_eq!(arguments, format!("{{\"id\":\"{ID}33\"}}"));
         let content = json!({"id": format!("{ID}33")});
-        tape.tool("builder", "build", "get_workflow", &arguments, &result(content));
+        tape.tool(
+            "builder",
+            "build",
+            "get_workflow",
+            &arguments,
+            &result(content),
+        );
         assert_eq!(tape.follow(&second).unwrap().text, "done");
         tape.finish(true).unwrap();
         std::fs::read_to_string(path).unwrap()
     };
-    assert_eq!(renew("same.json", ""), std::fs::read_to_string(&old).unwrap());
+    assert_eq!(
+        renew("same.json", ""),
+        std::fs::read_to_string(&old).unwrap()
+    );
     let new = renew("other.json", "0191d6a0-0000-7000-8000-000000000099 says: ");
     assert!(new.contains("⟨id-1⟩ says: Build ⟨id-2⟩"), "{new}");
     assert!(new.contains("\"id\": \"⟨id-2⟩\""), "{new}");
     assert!(matches!(
         Tape::renew(&old, &old, hide()),
-        Err(TapeError::Io { doing: "create", .. })
+        Err(TapeError::Io {
+            doing: "create",
+            ..
+        })
     ));
 }

@@ -93,11 +93,22 @@ fn one_parameter_is_told_in_full() {
     };
     let events = told("n8n-nodes-base.githubTrigger", "events", None).unwrap();
     assert!(events.contains("|push|"), "{events}");
-    let code = told("n8n-nodes-base.respondToWebhook", "options.responseCode", None).unwrap();
+    let code = told(
+        "n8n-nodes-base.respondToWebhook",
+        "options.responseCode",
+        None,
+    )
+    .unwrap();
     assert!(code.starts_with("responseCode number"), "{code}");
     let condition = told("n8n-nodes-base.postgres", "where", Some("select")).unwrap();
-    assert!(condition.starts_with("where fixedCollection\n- values[].column "), "{condition}");
-    assert!(condition.contains("\n- values[].condition options "), "{condition}");
+    assert!(
+        condition.starts_with("where fixedCollection\n- values[].column "),
+        "{condition}"
+    );
+    assert!(
+        condition.contains("\n- values[].condition options "),
+        "{condition}"
+    );
     assert_eq!(told("n8n-nodes-base.postgres", "no_such", None), None);
     assert_eq!(
         told("n8n-nodes-base.postgres", "where.no_such", Some("select")),
