@@ -4,6 +4,7 @@
 use indexmap::IndexMap;
 use regex::{Captures, Regex};
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::sync::LazyLock;
 
 /// Run ids, UUIDs, times, hashes (whole, or the parts of them that findings and snapshots are named by). One group each, named by what is written for it.
@@ -71,40 +72,47 @@ impl Marks {
 }
 
 impl Marks {
-    /// Learns what the marks of an old tape stand for now, by the places at which they stand.
+    /// Learns what the marks of an old tape stand for now: by the key under which a text stands and by the rest of it, so that
+    /// something new before it does no harm.
     pub fn bind(&mut self, old: &Value, now: &Value) {
-        match (old, now) {
-            (Value::String(old), Value::String(now)) if old.contains('⟨') => {
-                self.bind_text(old, now)
-            }
-            (Value::Array(old), Value::Array(now)) => {
-                for (old, now) in old.iter().zip(now) {
-                    self.bind(old, now);
-                }
-            }
-            (Value::Object(old), Value::Object(now)) => {
-                for (key, old) in old {
-                    if let Some(now) = now.get(key) {
-                        self.bind(old, now);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn bind_text(&mut self, old: &str, now: &str) {
-        let Some(mark) = MARK.as_ref() else { return };
-        let found = CHANGING.as_ref().map(|c| c.find_iter(now));
-        let found: Vec<&str> = found.into_iter().flatten().map(|m| m.as_str()).collect();
-        let marks: Vec<&str> = mark.find_iter(old).map(|m| m.as_str()).collect();
-        if marks.len() != found.len() {
+        let (Some(mark), Some(changing)) = (MARK.as_ref(), CHANGING.as_ref()) else {
             return;
-        }
-        for (mark, actual) in marks.into_iter().zip(found) {
-            let entry = self.bound.entry(mark.to_owned());
-            entry.or_insert_with(|| actual.to_owned());
-        }
+        };
+        let mut here: IndexMap<(String, String), VecDeque<Vec<String>>> = IndexMap::new();
+        texts(now, "", &mut |key, text| {
+            let (rest, found) = without(text, changing);
+            if !found.is_empty() {
+                let alike = here.entry((key.to_owned(), rest)).or_default();
+                alike.push_back(found);
+            }
+        });
+        texts(old, "", &mut |key, text| {
+            let (rest, marks) = without(text, mark);
+            let alike = here.get_mut(&(key.to_owned(), rest));
+            let found = alike.and_then(VecDeque::pop_front).unwrap_or_default();
+            for (mark, actual) in marks.into_iter().zip(found) {
+                self.bound.entry(mark).or_insert(actual);
+            }
+        });
+    }
+}
+
+/// The text with a hole for each thing of that kind, and what stood there.
+fn without(text: &str, kind: &Regex) -> (String, Vec<String>) {
+    let found = kind
+        .find_iter(text)
+        .map(|m| m.as_str().to_owned())
+        .collect();
+    (kind.replace_all(text, "⟨⟩").into_owned(), found)
+}
+
+/// Every text in the value, with the key of the object that it stands in.
+fn texts(value: &Value, key: &str, told: &mut dyn FnMut(&str, &str)) {
+    match value {
+        Value::String(text) => told(key, text),
+        Value::Array(items) => items.iter().for_each(|item| texts(item, key, told)),
+        Value::Object(map) => map.iter().for_each(|(key, item)| texts(item, key, told)),
+        _ => {}
     }
 }
 

@@ -216,8 +216,11 @@ fn a_tape_is_renewed_with_what_is_asked_now() {
         renew("same.json", ""),
         std::fs::read_to_string(&old).unwrap()
     );
-    let new = renew("other.json", "0191d6a0-0000-7000-8000-000000000099 says: ");
-    assert!(new.contains("⟨id-1⟩ says: Build ⟨id-2⟩"), "{new}");
+    let new = renew("other.json", "0191d6a0-0000-7000-8000-000000000099 says:\n");
+    assert!(
+        new.contains("\"⟨id-1⟩ says:\"") && new.contains("\"Build ⟨id-2⟩"),
+        "{new}"
+    );
     assert!(new.contains("\"id\": \"⟨id-2⟩\""), "{new}");
     assert!(matches!(
         Tape::renew(&old, &old, hide()),
