@@ -155,7 +155,8 @@ fn a_fix_that_nobody_dared_is_the_cause_and_the_lesson() {
         root.evidence,
         Evidence {
             events: vec![first, third],
-            findings: vec!["f1".into()]
+            findings: vec!["f1".into()],
+            ..Evidence::default()
         }
     );
     let attempts: Vec<(Effect, &str, &[u64])> = analysis
@@ -354,7 +355,16 @@ fn runs_that_stop_for_other_reasons_say_which() {
         failed.root_cause.clone().unwrap().summary,
         "build: no answer"
     );
-    let all = trends(&[analysis, failed]);
+    let mut counting = Counting::default();
+    counting.add(&analysis);
+    counting.add(&failed);
+    let all = counting.done();
     assert_eq!((all.runs, all.other, all.cost_usd), (2, 2, Some(1.5)));
     assert_eq!(all.causes.len(), 2);
+    // 2026-01-02 was a Friday.
+    let week = &all.weeks[0];
+    assert_eq!(
+        (week.monday.as_str(), week.runs, all.weeks.len()),
+        ("2025-12-29", 2, 1)
+    );
 }

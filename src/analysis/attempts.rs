@@ -130,7 +130,11 @@ fn attempt(facts: &Facts, before: &Check, after: &Check) -> Attempt {
         fixed,
         still,
         new,
-        evidence: Evidence { events, findings },
+        evidence: Evidence {
+            events,
+            findings,
+            ..Evidence::default()
+        },
     }
 }
 

@@ -68,6 +68,7 @@ pub(super) fn root(facts: &Facts) -> Option<Cause> {
         evidence: Evidence {
             events,
             findings: Vec::new(),
+            ..Evidence::default()
         },
     };
     match outcome {
@@ -200,6 +201,7 @@ fn first_finding(facts: &Facts) -> Option<Cause> {
         evidence: Evidence {
             events,
             findings: vec![found.id.clone()],
+            ..Evidence::default()
         },
     })
 }
@@ -231,6 +233,7 @@ pub(super) fn followed(facts: &Facts, root: Option<&Cause>) -> Vec<Claim> {
                 evidence: Evidence {
                     events: vec![seen.event],
                     findings: vec![f.id.clone()],
+                    ..Evidence::default()
                 },
             })
         })
@@ -297,6 +300,7 @@ pub(super) fn prevention(facts: &Facts, root: Option<&Cause>) -> Vec<Claim> {
             evidence: Evidence {
                 events: facts.stopped.iter().map(|s| s.event).collect(),
                 findings: Vec::new(),
+                ..Evidence::default()
             },
         });
     }

@@ -1,6 +1,6 @@
 //! What a journal says, in the form in which causes are looked for: checks, changes, refusals, look-ups, questions.
 
-use super::{Asked, Stopped};
+use super::{Asked, Known, Stopped};
 use crate::knowledge::read_by;
 use crate::model::{ToolCall, ToolStatus};
 use crate::run::RunUsage;
@@ -61,6 +61,8 @@ pub(super) struct Facts {
     /// Names and ids of nodes that this run made.
     pub made: BTreeSet<String>,
     pub read: BTreeSet<String>,
+    /// Ids of executions that a tool showed.
+    pub executions: BTreeSet<String>,
     /// The last patch to the state that holds a `root_cause`: event, agent, the patch.
     pub word: Option<(u64, String, Map<String, Value>)>,
     /// Model calls by step.
@@ -163,6 +165,16 @@ impl Facts {
         facts
     }
 
+    /// What may stand as evidence.
+    pub fn known(&self) -> Known {
+        let errors = self.checks.iter().flat_map(|check| &check.errors);
+        Known {
+            last_event: self.last_event,
+            findings: errors.map(|found| found.id.clone()).collect(),
+            executions: self.executions.clone(),
+        }
+    }
+
     fn looked(&mut self, tool: &str, args: &Value, content: &Value) {
         let types = |value: Option<&Value>| -> Vec<String> {
             let list = value.and_then(Value::as_array).into_iter().flatten();
@@ -175,6 +187,18 @@ impl Facts {
                     .and_then(Value::as_str)
                     .map(str::to_owned),
             ),
+            "list_executions" => {
+                let list = content.get("executions").and_then(Value::as_array);
+                let ids = list.into_iter().flatten().filter_map(|e| e.get("id"));
+                self.executions.extend(ids.filter_map(id_text));
+            }
+            "get_execution" => self
+                .executions
+                .extend(args.get("execution_id").and_then(id_text)),
+            "trigger_workflow" => {
+                let id = content.pointer("/execution/id").or(content.get("id"));
+                self.executions.extend(id.and_then(id_text));
+            }
             "search_nodes" => self.looked_up.extend(types(content.get("nodes"))),
             _ => {}
         }
@@ -283,6 +307,15 @@ impl Facts {
         self.checks
             .iter()
             .find(|check| check.errors.iter().any(|f| f.id == id))
+    }
+}
+
+/// n8n numbers its executions; interfaces give them as text or as a number. Compared without case.
+fn id_text(id: &Value) -> Option<String> {
+    match id {
+        Value::String(text) => Some(text.to_lowercase()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
     }
 }
 

@@ -1,7 +1,10 @@
 //! The analysis as a page for people: Markdown, every claim with its events and findings.
 
-use super::{Analysis, Effect, Evidence, Kind, Trends};
+use super::{Analysis, Effect, Evidence, Explained, History, Kind, Trends};
 use std::fmt::Write as _;
+
+/// A section of trends has no more lines than people read.
+const MOST_LINES: usize = 20;
 
 /// One line; what would open a heading, a list or HTML is plain text.
 fn plain(text: &str) -> String {
@@ -17,6 +20,9 @@ fn shown(evidence: &Evidence) -> String {
     }
     if !evidence.findings.is_empty() {
         parts.push(format!("findings {}", evidence.findings.join(", ")));
+    }
+    if !evidence.executions.is_empty() {
+        parts.push(format!("executions {}", evidence.executions.join(", ")));
     }
     format!("[{}]", parts.join("; "))
 }
@@ -170,6 +176,81 @@ pub fn markdown(analysis: &Analysis) -> String {
     page
 }
 
+/// What a model made of it.
+pub fn explained_markdown(explained: &Explained) -> String {
+    let mut page = format!("\n## In the words of {}\n\n", plain(&explained.model));
+    for claim in &explained.claims {
+        _ = writeln!(page, "- {} {}", plain(&claim.text), shown(&claim.evidence));
+    }
+    match explained.dropped {
+        0 if explained.claims.is_empty() => page.push_str("It said nothing.\n"),
+        0 => {}
+        n => _ = writeln!(page, "- {n} claims without evidence left out"),
+    }
+    page
+}
+
+/// What became of a workflow, beside its runs.
+pub fn history_markdown(history: &History) -> String {
+    let mut page = format!("# Workflow {}\n\n", plain(&history.workflow));
+    if let Some(list) = &history.executions {
+        let failed = list
+            .iter()
+            .filter(|e| e.error.is_some() || e.status == "error");
+        _ = writeln!(page, "{} executions, {} failed", list.len(), failed.count());
+    }
+    if let Some(list) = &history.versions {
+        _ = writeln!(page, "{} earlier versions", list.len());
+    }
+    _ = writeln!(page, "{} changes by runs", history.changes.len());
+    for line in &history.unread {
+        _ = writeln!(page, "- {}", plain(line));
+    }
+    if let Some(cause) = &history.root_cause {
+        page.push_str("\n## Why executions fail\n\n");
+        _ = writeln!(page, "{} {}", plain(&cause.text), shown(&cause.evidence));
+        for claim in &history.prevention {
+            _ = writeln!(page, "- {}", plain(&claim.text));
+        }
+    }
+    let versions = history.versions.as_deref().unwrap_or_default();
+    if !versions.is_empty() {
+        page.push_str("\n## Versions, newest first\n\n");
+    }
+    for version in versions {
+        let changed = match version.changed.as_deref() {
+            None => "not read".to_owned(),
+            Some([]) => "nothing but places changed after it".to_owned(),
+            Some(names) => format!("changed after it: {}", names.join(", ")),
+        };
+        let by = match &version.replaced_by {
+            Some((run, event)) => format!(" [run {run}, event {event}]"),
+            None => " (not by a run that is known)".to_owned(),
+        };
+        _ = writeln!(
+            page,
+            "- {} · {} nodes · {}{by}",
+            plain(&version.id),
+            version.node_count,
+            plain(&changed)
+        );
+    }
+    if !history.timeline.is_empty() {
+        page.push_str("\n## Changes and executions\n\n");
+    }
+    for happened in &history.timeline {
+        let at = happened.at.as_deref().unwrap_or("-");
+        let at = at.get(..19).unwrap_or(at).replace('T', " ");
+        let what = match (&happened.execution, &happened.event) {
+            (Some(id), _) => format!("execution {id}: "),
+            (_, Some((run, event))) => format!("run {run}, event {event}: "),
+            _ => String::new(),
+        };
+        _ = writeln!(page, "- {at} {}{}", plain(&what), plain(&happened.text));
+    }
+    page
+}
+
 fn price(cost: Option<f64>) -> String {
     cost.map_or("price unknown".to_owned(), |usd| format!("{usd:.4} USD"))
 }
@@ -190,9 +271,29 @@ pub fn trends_markdown(trends: &Trends, since: &str) -> String {
     );
     let mut section = |title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
-            _ = write!(page, "\n## {title}\n\n{}\n", lines.join("\n"));
+            let shown = lines.get(..MOST_LINES).unwrap_or(&lines).join("\n");
+            _ = write!(page, "\n## {title}\n\n{shown}\n");
+            if lines.len() > MOST_LINES {
+                _ = writeln!(
+                    page,
+                    "- and {} more (--output-format json)",
+                    lines.len() - MOST_LINES
+                );
+            }
         }
     };
+    if trends.weeks.len() > 1 {
+        let line = |w: &super::Week| {
+            format!(
+                "- {}: {} runs, {} complete, {} blocked",
+                w.monday, w.runs, w.complete, w.blocked
+            )
+        };
+        section(
+            "By week, from Monday",
+            trends.weeks.iter().map(line).collect(),
+        );
+    }
     section(
         "First causes",
         trends

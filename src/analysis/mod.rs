@@ -4,7 +4,9 @@
 
 mod attempts;
 mod cause;
+mod explain;
 mod facts;
+mod history;
 mod markdown;
 mod propose;
 mod timeline;
@@ -13,10 +15,12 @@ mod word;
 
 pub use attempts::{Attempt, Effect};
 pub use cause::{Cause, Gap, Kind};
-pub use markdown::{markdown, trends_markdown};
+pub use explain::{Explained, contract, kept, material};
+pub use history::{Changed, Execution, Happened, History, Told, Version, changes, history};
+pub use markdown::{explained_markdown, history_markdown, markdown, trends_markdown};
 pub use propose::{Proposal, grown, patterns_with};
 pub use timeline::Moment;
-pub use trends::{Trends, trends};
+pub use trends::{Counting, Trends, Week};
 pub use word::Word;
 
 use crate::run::RunUsage;
@@ -24,6 +28,7 @@ use crate::store::{Outcome, Record};
 use facts::Facts;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// What a statement rests on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -32,6 +37,9 @@ pub struct Evidence {
     pub events: Vec<u64>,
     /// Ids of findings.
     pub findings: Vec<String>,
+    /// Ids of executions in n8n.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub executions: Vec<String>,
 }
 
 /// One sentence with what it rests on.
@@ -83,6 +91,18 @@ pub struct Analysis {
     pub proposals: Vec<Proposal>,
     pub cost: RunUsage,
     pub timeline: Vec<Moment>,
+    /// What may stand as evidence.
+    #[serde(skip)]
+    pub known: Known,
+}
+
+/// The evidence that a journal has: what else is named was made up.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Records are numbered from 1 to this.
+    pub last_event: u64,
+    pub findings: BTreeSet<String>,
+    pub executions: BTreeSet<String>,
 }
 
 /// The analysis of a whole journal. `date` (YYYY-MM-DD) is that of its proposals.
@@ -104,6 +124,7 @@ pub fn analyze(records: &[Record], date: &str) -> Analysis {
         proposals: propose::of(&facts, root_cause.as_ref(), &attempts, date),
         cost: facts.cost,
         timeline: timeline::of(records),
+        known: facts.known(),
         root_cause,
         attempts,
     }
@@ -111,3 +132,5 @@ pub fn analyze(records: &[Record], date: &str) -> Analysis {
 
 #[cfg(test)]
 mod analysis_tests;
+#[cfg(test)]
+mod evidence_tests;

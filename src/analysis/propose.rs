@@ -78,7 +78,7 @@ pub(super) fn of(
         proposals.push(proposal);
     }
     // What a repair of this run cleared, though the checker knew no certain fix. A repair that a learning named teaches nothing new.
-    if facts.read.is_empty() {
+    if !facts.read.iter().any(|id| id.starts_with("L-")) {
         for attempt in attempts {
             proposals.extend(cleared(facts, attempt, date));
         }
@@ -134,6 +134,7 @@ fn about(facts: &Facts, found: &Found, kind: &str, date: &str) -> Proposal {
             .into_iter()
             .collect(),
         findings: vec![found.id.clone()],
+        ..Evidence::default()
     };
     proposal.prove(facts, evidence);
     proposal
@@ -196,6 +197,7 @@ fn cleared(facts: &Facts, attempt: &Attempt, date: &str) -> Option<Proposal> {
         Evidence {
             events: attempt.evidence.events.clone(),
             findings: vec![found.id.clone()],
+            ..Evidence::default()
         },
     );
     Some(proposal)
@@ -270,6 +272,7 @@ fn by_agent(facts: &Facts, date: &str) -> Vec<Proposal> {
                 Evidence {
                     events: vec![*event],
                     findings,
+                    ..Evidence::default()
                 },
             );
             Some(proposal)

@@ -1,4 +1,4 @@
-//! Many runs together: how they ended, what blocked them, which rules stopped calls, which learnings helped.
+//! Many runs together, one after the other: how they ended, what blocked them, which rules stopped calls, which learnings helped.
 
 use super::{Analysis, Kind};
 use crate::store::Outcome;
@@ -21,6 +21,8 @@ pub struct Trends {
     pub gaps: Vec<(String, usize)>,
     /// (learning, runs that read it, of these complete)
     pub learnings: Vec<(String, usize, usize)>,
+    /// Oldest first.
+    pub weeks: Vec<Week>,
     /// Rounds of repair, and those that brought new errors.
     pub repairs: usize,
     pub regressions: usize,
@@ -30,35 +32,59 @@ pub struct Trends {
     pub cost_usd: Option<f64>,
 }
 
-pub fn trends(runs: &[Analysis]) -> Trends {
-    let mut all = Trends {
-        runs: runs.len(),
-        cost_usd: Some(0.0),
-        ..Trends::default()
-    };
-    let mut causes: BTreeMap<(Kind, Option<String>), usize> = BTreeMap::new();
-    let mut stopped: BTreeMap<String, usize> = BTreeMap::new();
-    let mut gaps: BTreeMap<String, usize> = BTreeMap::new();
-    let mut learnings: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    for run in runs {
+/// The runs that began in one week.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Week {
+    /// Its Monday, YYYY-MM-DD (UTC).
+    pub monday: String,
+    pub runs: usize,
+    pub complete: usize,
+    pub blocked: usize,
+}
+
+/// Counts run after run, so that never more than one is in memory.
+#[derive(Debug, Clone, Default)]
+pub struct Counting {
+    all: Trends,
+    causes: BTreeMap<(Kind, Option<String>), usize>,
+    stopped: BTreeMap<String, usize>,
+    gaps: BTreeMap<String, usize>,
+    learnings: BTreeMap<String, (usize, usize)>,
+    weeks: BTreeMap<String, Week>,
+    unpriced: bool,
+    cost_usd: f64,
+}
+
+impl Counting {
+    pub fn add(&mut self, run: &Analysis) {
+        let all = &mut self.all;
+        all.runs += 1;
         let complete = run.outcome == Some(Outcome::Complete);
+        let blocked = run.outcome == Some(Outcome::Blocked);
         match run.outcome {
             Some(Outcome::Complete) => all.complete += 1,
             Some(Outcome::Blocked) => all.blocked += 1,
             None | Some(Outcome::Waiting | Outcome::Interrupted) => all.open += 1,
             Some(_) => all.other += 1,
         }
+        if let Some(monday) = run.timeline.first().and_then(|m| monday(&m.at)) {
+            let week = self.weeks.entry(monday).or_default();
+            week.runs += 1;
+            week.complete += usize::from(complete);
+            week.blocked += usize::from(blocked);
+        }
         if let Some(cause) = &run.root_cause {
-            *causes.entry((cause.kind, cause.code.clone())).or_default() += 1;
+            let key = (cause.kind, cause.code.clone());
+            *self.causes.entry(key).or_default() += 1;
         }
         for stop in &run.stopped {
-            *stopped.entry(stop.rule.clone()).or_default() += 1;
+            *self.stopped.entry(stop.rule.clone()).or_default() += 1;
         }
         for gap in &run.gaps {
-            *gaps.entry(gap.node_type.clone()).or_default() += 1;
+            *self.gaps.entry(gap.node_type.clone()).or_default() += 1;
         }
         for id in &run.read {
-            let of = learnings.entry(id.clone()).or_default();
+            let of = self.learnings.entry(id.clone()).or_default();
             of.0 += 1;
             of.1 += usize::from(complete);
         }
@@ -67,20 +93,44 @@ pub fn trends(runs: &[Analysis]) -> Trends {
         all.model_calls += run.cost.model_calls;
         all.tool_calls += run.cost.tool_calls;
         if run.cost.model_calls > 0 {
-            all.cost_usd = all.cost_usd.zip(run.cost.cost_usd).map(|(a, b)| a + b);
+            self.unpriced |= run.cost.cost_usd.is_none();
+            self.cost_usd += run.cost.cost_usd.unwrap_or(0.0);
         }
     }
-    all.causes = causes.into_iter().map(|((k, c), n)| (k, c, n)).collect();
-    all.causes.sort_by_key(|(.., n)| std::cmp::Reverse(*n));
-    all.stopped = most(stopped);
-    all.gaps = most(gaps);
-    all.learnings = learnings
-        .into_iter()
-        .map(|(id, (r, p))| (id, r, p))
-        .collect();
-    all.learnings
-        .sort_by_key(|(_, r, p)| std::cmp::Reverse((*p, *r)));
-    all
+
+    pub fn done(self) -> Trends {
+        let mut causes: Vec<_> = self
+            .causes
+            .into_iter()
+            .map(|((k, c), n)| (k, c, n))
+            .collect();
+        causes.sort_by_key(|(.., n)| std::cmp::Reverse(*n));
+        let mut learnings: Vec<_> = self
+            .learnings
+            .into_iter()
+            .map(|(id, (r, p))| (id, r, p))
+            .collect();
+        learnings.sort_by_key(|(_, r, p)| std::cmp::Reverse((*p, *r)));
+        let weeks = self.weeks.into_iter();
+        Trends {
+            causes,
+            learnings,
+            stopped: most(self.stopped),
+            gaps: most(self.gaps),
+            weeks: weeks
+                .map(|(monday, week)| Week { monday, ..week })
+                .collect(),
+            cost_usd: (!self.unpriced).then_some(self.cost_usd),
+            ..self.all
+        }
+    }
+}
+
+fn monday(at: &str) -> Option<String> {
+    let date: jiff::civil::Date = at.get(..10)?.parse().ok()?;
+    let back = date.weekday().to_monday_zero_offset();
+    let monday = date.checked_sub(jiff::Span::new().days(i64::from(back)));
+    monday.ok().map(|date| date.to_string())
 }
 
 fn most(counts: BTreeMap<String, usize>) -> Vec<(String, usize)> {

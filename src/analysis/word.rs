@@ -1,10 +1,11 @@
-//! What an agent wrote about the cause. A sentence stays only when it names evidence that the journal has.
+//! What an agent wrote about the cause. A sentence stays only when it names evidence that the journal has, and none that it
+//! does not have.
 
 use super::facts::Facts;
+use super::{Evidence, Known};
 use crate::knowledge::quoted;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Word {
@@ -20,11 +21,7 @@ pub struct Word {
 pub(super) fn of(facts: &Facts) -> Option<Word> {
     let (event, agent, patch) = facts.word.as_ref()?;
     let cause = patch.get("root_cause")?;
-    let ids: BTreeSet<&str> = facts
-        .checks
-        .iter()
-        .flat_map(|check| check.errors.iter().map(|f| f.id.as_str()))
-        .collect();
+    let known = facts.known();
     let given: Vec<&str> = cause
         .get("evidence")
         .and_then(Value::as_array)
@@ -34,9 +31,9 @@ pub(super) fn of(facts: &Facts) -> Option<Word> {
         .collect();
     let (evidence, dropped): (Vec<&str>, Vec<&str>) = given
         .into_iter()
-        .partition(|text| is_grounded(text, &ids, facts.last_event));
+        .partition(|text| Named::of(text, &known).is_grounded());
     let summary = cause.get("summary").and_then(Value::as_str);
-    let kept = summary.filter(|_| !evidence.is_empty());
+    let kept = summary.filter(|text| !evidence.is_empty() && !Named::of(text, &known).made_up);
     Some(Word {
         agent: agent.clone(),
         event: *event,
@@ -49,20 +46,82 @@ pub(super) fn of(facts: &Facts) -> Option<Word> {
     })
 }
 
-/// It names a finding of a check (whole, or its first eight characters and more), or an event that there is.
-fn is_grounded(text: &str, ids: &BTreeSet<&str>, last: u64) -> bool {
-    let lower = text.to_lowercase();
-    let mut words = lower
-        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '/' | '_')))
-        .filter(|word| !word.is_empty());
-    let finding = words.clone().any(|word| {
-        ids.iter()
-            .any(|id| *id == word || (word.len() >= 8 && id.starts_with(word)))
-    });
-    let event = words.any(|word| word == "event" || word == "events")
-        && lower
-            .split(|c: char| !c.is_ascii_digit())
-            .filter_map(|n| n.parse::<u64>().ok())
-            .any(|n| (1..=last).contains(&n));
-    finding || event
+/// What a sentence names.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Named {
+    /// What of it there is.
+    pub evidence: Evidence,
+    /// It names something that there is not.
+    pub made_up: bool,
+}
+
+impl Named {
+    pub fn is_grounded(&self) -> bool {
+        !self.made_up && self.evidence != Evidence::default()
+    }
+
+    /// `event 12`, `events 12, 13 and 15`, `execution 41`, `finding 77ab…`, or a finding's id alone (its first eight characters
+    /// and more).
+    pub fn of(text: &str, known: &Known) -> Named {
+        let lower = text.to_lowercase();
+        let words = lower
+            .split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '/' | '_')))
+            .filter(|word| !word.is_empty());
+        let mut named = Named::default();
+        let mut list = "";
+        for word in words {
+            match word.trim_end_matches('s') {
+                "event" | "execution" | "finding" => {
+                    list = word.trim_end_matches('s');
+                    continue;
+                }
+                "and" | "to" => continue,
+                _ => {}
+            }
+            let is_id = word.chars().any(|c| c.is_ascii_digit());
+            match list {
+                "event" if word.parse::<u64>().is_ok() => named.event(word.parse().ok(), known),
+                "execution" if is_id => named.execution(word, known),
+                "finding" if is_id || known.findings.contains(word) => {
+                    named.finding(word, 4, known)
+                }
+                _ => {
+                    list = "";
+                    let looks = word.len() >= 8 && is_id && is_hex(word);
+                    if looks || known.findings.contains(word) {
+                        named.finding(word, 8, known);
+                    }
+                }
+            }
+        }
+        named
+    }
+
+    pub fn event(&mut self, event: Option<u64>, known: &Known) {
+        match event.filter(|event| (1..=known.last_event).contains(event)) {
+            Some(event) => self.evidence.events.push(event),
+            None => self.made_up = true,
+        }
+    }
+
+    pub fn execution(&mut self, id: &str, known: &Known) {
+        match known.executions.contains(id) {
+            true => self.evidence.executions.push(id.to_owned()),
+            false => self.made_up = true,
+        }
+    }
+
+    /// The id, or at least so many characters of its beginning.
+    pub fn finding(&mut self, id: &str, least: usize, known: &Known) {
+        let begins =
+            |whole: &&String| whole.as_str() == id || (id.len() >= least && whole.starts_with(id));
+        match known.findings.iter().find(begins) {
+            Some(whole) => self.evidence.findings.push(whole.clone()),
+            None => self.made_up = true,
+        }
+    }
+}
+
+fn is_hex(word: &str) -> bool {
+    word.bytes().all(|b| b.is_ascii_hexdigit())
 }

@@ -154,7 +154,7 @@ pub enum Command {
     Qa(QaArgs),
     /// Why a run went as it did, and what can be learned from it; reads only
     #[command(
-        after_help = "Examples:\n  agentctl analyze\n  agentctl analyze 019a… --accept-learnings\n  agentctl analyze --since 30d\n  agentctl analyze --workflow orders --executions 20"
+        after_help = "Examples:\n  agentctl analyze\n  agentctl analyze 019a… --accept-learnings\n  agentctl analyze --since 30d\n  agentctl analyze --workflow orders --executions 20\n  agentctl analyze --explain --model provider::model"
     )]
     Analyze(AnalyzeArgs),
     /// What runs taught: add, find, check and index entries of docs/learning/

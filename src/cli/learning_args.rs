@@ -1,6 +1,6 @@
 //! What can be typed after `learnings` and `analyze`.
 
-use super::args::FailOn;
+use super::args::{FailOn, ModelOptions};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -22,8 +22,8 @@ pub enum LearningsCommand {
         #[arg(long, value_name = "FIELD=VALUE", required = true)]
         set: Vec<String>,
     },
-    /// Entries by id, with how often they helped
-    #[command(after_help = "Example:\n  agentctl learnings show L-001 L-004")]
+    /// Entries and patterns by id, with how often they helped
+    #[command(after_help = "Example:\n  agentctl learnings show L-001 L-004 P-002")]
     Show {
         #[arg(value_name = "ID", required = true)]
         ids: Vec<String>,
@@ -126,16 +126,21 @@ pub struct AnalyzeArgs {
     /// The run; default: the newest
     #[arg(value_name = "RUN", conflicts_with_all = ["workflow", "since"])]
     pub run: Option<String>,
-    /// The newest run that changed this workflow
+    /// This workflow: its versions, its changes, and the newest run that changed it
     #[arg(long, value_name = "ID", conflicts_with = "since")]
     pub workflow: Option<String>,
-    /// The workflow's last executions in n8n instead (needs a backend that executes)
+    /// Its last executions as well (200 at most), where the backend executes
     #[arg(long, value_name = "N", requires = "workflow")]
     pub executions: Option<usize>,
     /// All runs since then together: 30d, 12h, 2w or YYYY-MM-DD
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
     /// Write the proposed learnings, and name them at the patterns that they belong to
-    #[arg(long, conflicts_with_all = ["since", "executions"])]
+    #[arg(long, conflicts_with = "since")]
     pub accept_learnings: bool,
+    /// One call of a model on top: claims that name no event, finding or execution of the journal are left out
+    #[arg(long, conflicts_with = "since")]
+    pub explain: bool,
+    #[command(flatten)]
+    pub model: ModelOptions,
 }

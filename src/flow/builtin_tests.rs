@@ -262,9 +262,9 @@ fn a_plain_request_is_built_and_checked() {
     assert_eq!(
         paths(&run.events),
         [
+            "learned",
             "clarify",
             "questions",
-            "learned",
             "research",
             "decide",
             "blueprint",
@@ -296,7 +296,7 @@ fn an_unsafe_request_is_refused_with_its_reason() {
     };
     let run = run(&case, json!({"request": "r"}), &nobody);
     assert_eq!(run.end, Some((Outcome::Refused, "unsafe".into())));
-    assert_eq!(paths(&run.events), ["clarify"]);
+    assert_eq!(paths(&run.events), ["learned", "clarify"]);
 }
 
 #[test]
@@ -517,9 +517,12 @@ fn three_failed_cycles_block_the_run_and_the_analyst_is_heard() {
 #[test]
 fn a_failing_step_ends_the_run_and_names_itself() {
     let flow = flow();
-    let fail = |_: &str, _: &str, _: &Map<String, Value>| Play {
-        error: Some("no JSON"),
-        ..Play::default()
+    let fail = |path: &str, task: &str, input: &Map<String, Value>| match task {
+        "search_learnings" => play(&Case::default(), path, task, input),
+        _ => Play {
+            error: Some("no JSON"),
+            ..Play::default()
+        },
     };
     let run = drive(
         &flow,

@@ -4,18 +4,36 @@ use super::Gateway;
 use super::content::{Outcome, knowledge_failure};
 use super::reads::limit;
 use super::tools::{ReadLearning, SearchLearnings};
-use crate::knowledge::{IndexLine, Learning, Query, quoted};
+use crate::knowledge::{IndexLine, Learning, Query, plans_for, quoted};
 use serde_json::{Map, Value, json};
 
 /// So many entries one call may read.
 const MOST_ENTRIES: usize = 20;
+/// So many characters of an entry are given: ten times what one should have.
+const MOST_CHARS: usize = 12_000;
+/// So many patterns are offered for a request.
+const MOST_PLANS: usize = 3;
 
 impl Gateway {
     /// The index for an empty query, else the lines that fit.
     pub(super) fn search_learnings(&self, search: &SearchLearnings) -> Outcome {
-        if search.query.trim().is_empty() && search.findings.is_empty() {
+        let line = |l: &IndexLine| json!({"id": l.id, "line": l.text});
+        if search.plan_for.is_some()
+            || (search.query.trim().is_empty() && search.findings.is_empty())
+        {
+            let patterns = match self.knowledge.patterns() {
+                Ok(patterns) => patterns,
+                Err(error) => return knowledge_failure(&error),
+            };
+            if let Some(wanted) = &search.plan_for {
+                let most = limit(search.limit).min(MOST_PLANS);
+                let fitting = plans_for(&patterns, &wanted.request, &wanted.node_types, most);
+                let lines: Vec<Value> = fitting.iter().map(|p| line(&p.line())).collect();
+                return Outcome::Ok(json!({"patterns": lines, "learnings": []}));
+            }
+            let plans = patterns.iter().filter(|p| p.is_plan()).count();
             return match self.knowledge.learning_index() {
-                Ok(index) => Outcome::Ok(json!({"index": index, "learnings": []})),
+                Ok(index) => Outcome::Ok(json!({"index": index, "plans": plans, "learnings": []})),
                 Err(error) => knowledge_failure(&error),
             };
         }
@@ -26,7 +44,6 @@ impl Gateway {
         let found = self.knowledge.search_learnings(&query, limit(search.limit));
         match found {
             Ok(lines) => {
-                let line = |l: &IndexLine| json!({"id": l.id, "line": l.text});
                 Outcome::Ok(json!({"learnings": lines.iter().map(line).collect::<Vec<_>>()}))
             }
             Err(error) => knowledge_failure(&error),
@@ -41,11 +58,28 @@ impl Gateway {
                 "read at most 20 by id, those whose index line fits",
             );
         }
-        match self.knowledge.read_learnings(&of.ids) {
-            Ok((entries, missing)) => Outcome::Ok(json!({
-                "learnings": entries.iter().map(entry).collect::<Vec<_>>(),
-                "missing": missing,
-            })),
+        let (plans, ids): (Vec<String>, Vec<String>) = of
+            .ids
+            .iter()
+            .map(|id| id.trim().to_uppercase())
+            .partition(|id| id.starts_with("P-"));
+        let patterns = match plans.is_empty() {
+            true => Ok(Vec::new()),
+            false => self.knowledge.patterns(),
+        };
+        let read =
+            patterns.and_then(|patterns| Ok((patterns, self.knowledge.read_learnings(&ids)?)));
+        match read {
+            Ok((patterns, (entries, mut missing))) => {
+                let mut read: Vec<Value> = entries.iter().map(entry).collect();
+                for id in plans {
+                    match patterns.iter().find(|p| p.id == id) {
+                        Some(pattern) => read.push(pattern.shown()),
+                        None => missing.push(id),
+                    }
+                }
+                Outcome::Ok(json!({"learnings": read, "missing": missing}))
+            }
             Err(error) => knowledge_failure(&error),
         }
     }
@@ -54,12 +88,20 @@ impl Gateway {
 fn entry(entry: &Learning) -> Value {
     let mut map = Map::new();
     map.insert("id".into(), json!(entry.id));
-    map.insert("title".into(), json!(quoted(&entry.title)));
+    map.insert("title".into(), json!(quoted(&cut(&entry.title))));
     map.insert("node_types".into(), json!(entry.node_types));
     map.insert("finding_codes".into(), json!(entry.finding_codes));
     if let Some(fix) = &entry.fix {
         map.insert("fix".into(), json!(fix));
     }
-    map.insert("body".into(), json!(entry.body()));
+    map.insert("body".into(), json!(cut(&entry.body())));
     Value::Object(map)
+}
+
+/// An entry that is no entry any more (`learnings check` tells it) does not fill an agent's memory.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MOST_CHARS) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}… (cut)", text.get(..at).unwrap_or_default()),
+    }
 }

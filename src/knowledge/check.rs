@@ -1,8 +1,11 @@
 //! What is wrong with a file of learnings: broken forms, copies, contradictions, dead links, entries that are too long or that
 //! nobody reads. Pure: the files' texts in, remarks out.
 
-use super::entry::{Learning, MAX_WORDS, Section, Status, leading_id, number, one_line, sections};
+use super::entry::{
+    Learning, MAX_WORDS, Section, Status, leading_id, number, one_line, sections, sections_of,
+};
 use super::learnings::{ENTRIES, PATTERNS};
+use super::pattern::MARK;
 use super::uses::Uses;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +18,8 @@ const ALIKE: f64 = 0.8;
 const SAME_CAUSE: f64 = 0.6;
 /// Solutions that speak of the same thing.
 const SAME_SUBJECT: f64 = 0.3;
+/// So many characters of a value are compared.
+const COMPARED: usize = 4_000;
 /// A word in more entries than this says nothing about which ones are alike.
 const COMMON_WORD: usize = 40;
 
@@ -83,15 +88,30 @@ pub fn check(text: &str, patterns: &str, uses: &Uses, there: &dyn Fn(&str) -> bo
         }
         entries.push(Checked {
             section,
-            cause: words(&entry.cause),
-            solution: words(&entry.solution),
+            cause: words(start(&entry.cause)),
+            solution: words(start(&entry.solution)),
             all: words(&format!(
                 "{} {} {}",
-                entry.problem, entry.cause, entry.solution
+                start(&entry.problem),
+                start(&entry.cause),
+                start(&entry.solution)
             )),
             entry,
         });
     }
+    let (known, faults) = super::pattern::patterns(patterns);
+    for fault in faults {
+        remarks.push(Remark {
+            level: Level::Error,
+            rule: "form",
+            file: PATTERNS.to_owned(),
+            line: fault.line,
+            id: fault.id,
+            message: fault.message,
+            fixable: false,
+        });
+    }
+    twice(&known, patterns, &mut remarks);
     same_ids(&entries, &mut remarks);
     alike(&entries, &mut remarks);
     let ids: BTreeMap<u32, bool> = entries
@@ -164,6 +184,25 @@ pub fn fixed(text: &str) -> Vec<(Section<'_>, Learning)> {
         }
     }
     changed
+}
+
+/// Patterns whose id stands there twice.
+fn twice(known: &[super::Pattern], text: &str, remarks: &mut Vec<Remark>) {
+    let lines = sections_of(text, MARK).into_iter().map(|s| s.line);
+    let mut seen = BTreeSet::new();
+    for (pattern, line) in known.iter().zip(lines) {
+        if !seen.insert(&pattern.id) {
+            remarks.push(Remark {
+                level: Level::Error,
+                rule: "duplicate",
+                file: PATTERNS.to_owned(),
+                line,
+                id: Some(pattern.id.clone()),
+                message: "the id stands there already; only the first one can be read".to_owned(),
+                fixable: false,
+            });
+        }
+    }
 }
 
 fn same_ids(entries: &[Checked<'_>], remarks: &mut Vec<Remark>) {
@@ -268,6 +307,15 @@ fn are_opposite(a: &Checked<'_>, b: &Checked<'_>) -> bool {
             || (only(&a.solution, y, x) && only(&b.solution, x, y))
     });
     turned || negated(&a.solution) != negated(&b.solution)
+}
+
+/// As much of a value as is compared; what is longer is told by its size.
+fn start(text: &str) -> &str {
+    let end = text
+        .char_indices()
+        .nth(COMPARED)
+        .map_or(text.len(), |(at, _)| at);
+    text.get(..end).unwrap_or(text)
 }
 
 fn words(text: &str) -> BTreeSet<String> {

@@ -4,6 +4,8 @@
 use super::quote::quoted;
 use std::fmt::Write as _;
 
+/// What the ids begin with.
+const MARK: &str = "L-";
 /// Longest title, in characters.
 pub const MAX_TITLE: usize = 120;
 /// Longest single value, in bytes: a model cannot write a novel.
@@ -83,10 +85,15 @@ pub struct Section<'a> {
 
 /// The entries of a file, in order. What stands before the first one is the preamble.
 pub fn sections(text: &str) -> Vec<Section<'_>> {
+    sections_of(text, MARK)
+}
+
+/// The same for headings whose ids begin with this mark.
+pub fn sections_of<'a>(text: &'a str, mark: &str) -> Vec<Section<'a>> {
     let mut found: Vec<Section<'_>> = Vec::new();
     let mut at = 0;
     for (index, line) in text.split_inclusive('\n').enumerate() {
-        if let Some((id, title)) = heading(line) {
+        if let Some((id, title)) = heading(line, mark) {
             close(text, found.last_mut(), at);
             found.push(Section {
                 line: index + 1,
@@ -111,9 +118,10 @@ fn close<'a>(text: &'a str, section: Option<&mut Section<'a>>, end: usize) {
 }
 
 /// `## L-001: title` → the id and the title.
-fn heading(line: &str) -> Option<(&str, &str)> {
+fn heading<'a>(line: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
+    let line = line.strip_prefix('\u{feff}').unwrap_or(line);
     let rest = line.strip_prefix("## ")?.trim();
-    let (id, title) = leading_id(rest)?;
+    let (id, title) = leading(rest, mark)?;
     Some((
         id,
         title.trim_start_matches([' ', ':', '-', '–', '—', '·', '.']),
@@ -122,12 +130,16 @@ fn heading(line: &str) -> Option<(&str, &str)> {
 
 /// `L-` and digits at the start of the text; the rest comes back too.
 pub fn leading_id(text: &str) -> Option<(&str, &str)> {
-    let digits = text.strip_prefix("L-")?;
+    leading(text, MARK)
+}
+
+fn leading<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
+    let digits = text.strip_prefix(mark)?;
     let count = digits.bytes().take_while(u8::is_ascii_digit).count();
     if !(1..=9).contains(&count) {
         return None;
     }
-    let (id, rest) = text.split_at_checked(2 + count)?;
+    let (id, rest) = text.split_at_checked(mark.len() + count)?;
     Some((id, rest))
 }
 
@@ -425,7 +437,11 @@ impl NewLearning {
     /// The entry under an id. Each value is one line, so none can open a heading or a field of its own.
     pub fn into_entry(self, id: String) -> Result<Learning, String> {
         // A secret that a run or a person wrote down has no place in a file that is shared.
-        let one_line = |text: &str| crate::secrets::mask(&one_line(text)).into_owned();
+        // Nor has what would steer a terminal.
+        let one_line = |text: &str| {
+            let text = one_line(&crate::untrusted::line(text));
+            crate::secrets::mask(&text).into_owned()
+        };
         let title = one_line(&self.title);
         if !(1..=MAX_TITLE).contains(&title.chars().count()) {
             return Err(format!("the title must have 1 to {MAX_TITLE} characters"));
@@ -435,8 +451,6 @@ impl NewLearning {
             title,
             ..Learning::default()
         };
-        // A secret that a run or a person wrote down has no place in a file that is shared.
-        let one_line = |text: &str| crate::secrets::mask(&one_line(text)).into_owned();
         let list = |items: &[String]| {
             items
                 .iter()

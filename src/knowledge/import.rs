@@ -1,8 +1,11 @@
-//! Taking over a hand-written file of learnings: headings of any depth, with or without ids and dates; fields as `**Problem:**`,
+//! Taking over a hand-written file of learnings: headings of any depth, with or without ids and dates, list items
+//! with ids, tables; fields as `**Problem:**`,
 //! `Cause: …`, `- solution: …` or as headings of their own. Nothing is lost: what has no field goes to the entry's notes, what
 //! belongs to no entry into a retired entry of its own, and both are told with their lines.
 
 use super::entry::{Learning, MAX_TITLE, Status, id_of, leading_id, number, one_line};
+use super::import_parts::{ITEM, Part, parts};
+use super::quote::quoted;
 use jiff::civil::Date;
 
 /// What became of one part of the source.
@@ -27,14 +30,6 @@ pub struct Imported {
     pub unread: Vec<(usize, String)>,
 }
 
-/// One heading of the source with the text below it.
-struct Part<'a> {
-    line: usize,
-    depth: usize,
-    heading: &'a str,
-    body: Vec<(usize, &'a str)>,
-}
-
 /// The entries to add, under free ids above `highest`, and the report.
 pub fn read(
     source: &str,
@@ -44,7 +39,9 @@ pub fn read(
     highest: u32,
 ) -> (Vec<Learning>, Imported) {
     let source = source.strip_prefix('\u{feff}').unwrap_or(source);
-    let parts = parts(source);
+    let parts = parts(source, &|name| {
+        is_title(name) || is_id(name) || meant(name).is_some()
+    });
     let mut reading = Reading::default();
     for (at, part) in parts.iter().enumerate() {
         reading.part(part, parts.get(at + 1));
@@ -66,7 +63,7 @@ pub fn read(
         let same = known
             .iter()
             .chain(&new)
-            .find(|k| k.same_lesson(&entry) && k.notes == entry.notes);
+            .find(|k| k.same_lesson(&entry) && same_notes(k, &entry));
         if let Some(same) = same {
             imported.entries.push(ImportedEntry {
                 line,
@@ -98,7 +95,7 @@ pub fn read(
         let entry = outside(&loose, name, date, highest + 1);
         let is_known = known
             .iter()
-            .any(|k| k.title == entry.title && k.notes == entry.notes);
+            .any(|k| k.title == entry.title && same_notes(k, &entry));
         for (line, text) in loose.iter().filter(|(_, text)| !text.trim().is_empty()) {
             let kept = if is_known {
                 "an earlier import"
@@ -119,6 +116,12 @@ pub fn read(
     (new, imported)
 }
 
+/// What addresses an agent stands in the file as a quote.
+fn same_notes(known: &Learning, entry: &Learning) -> bool {
+    let notes = |entry: &Learning| quoted(entry.notes.as_deref().unwrap_or("")).into_owned();
+    notes(known) == notes(entry)
+}
+
 /// The text that belongs to no entry, kept where nobody reads it by accident.
 fn outside(loose: &[(usize, &str)], name: &str, date: &str, number: u32) -> Learning {
     let text: Vec<&str> = loose.iter().map(|(_, text)| *text).collect();
@@ -136,48 +139,6 @@ fn outside(loose: &[(usize, &str)], name: &str, date: &str, number: u32) -> Lear
     }
 }
 
-/// Headings with their texts; the text before the first heading has depth 0. In a code fence there is no heading.
-fn parts(source: &str) -> Vec<Part<'_>> {
-    let mut parts = vec![Part {
-        line: 1,
-        depth: 0,
-        heading: "",
-        body: Vec::new(),
-    }];
-    let closes_later = |from: usize, mark: &str| {
-        source
-            .lines()
-            .skip(from + 1)
-            .any(|line| line.trim_start().starts_with(mark))
-    };
-    let mut fence: Option<&str> = None;
-    for (index, line) in source.lines().enumerate() {
-        let bare = line.trim_start();
-        let mark = ["```", "~~~"].into_iter().find(|m| bare.starts_with(m));
-        match (fence, mark) {
-            (None, Some(mark)) if closes_later(index, mark) => fence = Some(mark),
-            (Some(open), Some(mark)) if open == mark => fence = None,
-            _ => {}
-        }
-        let depth = line.bytes().take_while(|b| *b == b'#').count();
-        let heading = line.get(depth..).filter(|h| h.starts_with([' ', '\t']));
-        match heading.filter(|_| fence.is_none() && (1..=6).contains(&depth)) {
-            Some(heading) => parts.push(Part {
-                line: index + 1,
-                depth,
-                heading: heading.trim().trim_end_matches('#').trim(),
-                body: Vec::new(),
-            }),
-            None => {
-                if let Some(part) = parts.last_mut() {
-                    part.body.push((index + 1, line));
-                }
-            }
-        }
-    }
-    parts
-}
-
 #[derive(Default)]
 struct Reading<'a> {
     /// With the line of the heading.
@@ -192,8 +153,20 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     fn part(&mut self, part: &Part<'a>, next: Option<&Part<'a>>) {
+        // Inside an entry, tables and lists that name other entries are its text.
+        let inside = matches!(part.depth, 0 | ITEM) && self.open.is_some_and(|depth| depth < ITEM);
+        if let Some((_, entry)) = self.entries.last_mut().filter(|_| inside) {
+            for (_, line) in &part.body {
+                put(entry, Field::Notes, line);
+            }
+            return;
+        }
         if part.depth == 0 {
             self.loose.extend(&part.body);
+            return;
+        }
+        if !part.cells.is_empty() {
+            self.row(part);
             return;
         }
         let named = Named::read(part.heading);
@@ -216,7 +189,10 @@ impl<'a> Reading<'a> {
             let named = Named::read(next.heading);
             let field = meant(next.heading.trim_end_matches(':')).is_some();
             next.depth > part.depth
-                && (named.id.is_some() || named.date.is_some() || (empty && !field))
+                && (!next.cells.is_empty()
+                    || named.id.is_some()
+                    || named.date.is_some()
+                    || (empty && !field))
         });
         if !marked && holds_entries {
             self.open = None;
@@ -247,10 +223,54 @@ impl<'a> Reading<'a> {
             let tag = one_line(group).to_lowercase().replace(',', "");
             entry.tags.push(tag);
         }
-        read_body(&mut entry, None, &part.body);
+        let own = usize::from(part.depth == ITEM);
+        read_body(&mut entry, None, part.body.get(own..).unwrap_or_default());
         self.open = Some(part.depth);
         self.entries.push((part.line, entry));
     }
+}
+
+impl<'a> Reading<'a> {
+    /// A row of a table: one entry.
+    fn row(&mut self, part: &Part<'a>) {
+        let mut entry = Learning::default();
+        for (name, value) in part.cells.iter().filter(|(_, value)| !value.is_empty()) {
+            let value = value.replace("\\|", "|");
+            let named = Named::read(&value);
+            match meant(name) {
+                _ if is_id(name) && named.id.is_some() => {
+                    entry.id = named.id.unwrap_or_default().to_owned();
+                    if entry.title.is_empty() {
+                        entry.title = one_line(named.title);
+                    }
+                }
+                _ if is_title(name) => entry.title = one_line(named.title),
+                Some(field) => put(&mut entry, field, &value),
+                None => put(&mut entry, Field::Notes, &format!("{name}: {value}")),
+            }
+        }
+        if entry.title.is_empty() {
+            let first = [&entry.problem, &entry.solution, &entry.cause];
+            let first = first.into_iter().find(|text| !text.is_empty());
+            entry.title = first.map(|text| one_line(text)).unwrap_or_default();
+        }
+        self.open = None;
+        self.entries.push((part.line, entry));
+    }
+}
+
+fn is_id(name: &str) -> bool {
+    matches!(
+        name.to_lowercase().as_str(),
+        "id" | "#" | "no" | "no." | "nr" | "nr."
+    )
+}
+
+fn is_title(name: &str) -> bool {
+    matches!(
+        name.to_lowercase().as_str(),
+        "title" | "name" | "topic" | "summary" | "titel" | "thema"
+    )
 }
 
 /// What a heading says before its title.
@@ -268,6 +288,16 @@ impl<'a> Named<'a> {
             date: None,
             title: heading.trim_matches(BETWEEN),
         };
+        // A sign or a picture may stand before the id.
+        let bare = named.title.trim_start_matches(|c: char| {
+            !c.is_alphanumeric() && !matches!(c, '[' | '(' | '$' | '`' | '"')
+        });
+        let inside = bare.trim_start_matches('[');
+        if leading_id(bare).is_some() {
+            named.title = bare;
+        } else if leading_id(inside).is_some_and(|(_, rest)| rest.starts_with(']')) {
+            named.title = inside;
+        }
         loop {
             let text = named.title;
             let rest = if let Some((id, rest)) = leading_id(text).filter(|_| named.id.is_none()) {
@@ -279,7 +309,7 @@ impl<'a> Named<'a> {
             } else {
                 return named;
             };
-            named.title = rest.trim_start_matches(BETWEEN);
+            named.title = rest.trim_start_matches(']').trim_start_matches(BETWEEN);
         }
     }
 }
@@ -345,12 +375,11 @@ fn meant(name: &str) -> Option<Field> {
             Field::Codes
         }
         "tag" | "tags" | "category" | "categories" | "labels" | "keywords" => Field::Tags,
-        "problem" | "issue" | "symptom" | "symptoms" | "what happened" | "error" | "context" => {
-            Field::Problem
-        }
-        "cause" | "root cause" | "why" | "reason" => Field::Cause,
+        "problem" | "issue" | "symptom" | "symptoms" | "what happened" | "error" | "context"
+        | "fehler" | "problema" | "problème" => Field::Problem,
+        "cause" | "root cause" | "why" | "reason" | "ursache" | "grund" | "causa" => Field::Cause,
         "solution" | "fix" | "resolution" | "what to do" | "lesson" | "learning" | "answer"
-        | "workaround" => Field::Solution,
+        | "workaround" | "lösung" | "abhilfe" | "solución" => Field::Solution,
         "evidence" | "source" | "sources" | "seen in" | "proof" => Field::Evidence,
         "status" | "state" => Field::Status,
         "notes" | "note" => Field::Notes,
@@ -360,7 +389,9 @@ fn meant(name: &str) -> Option<Field> {
 
 /// `**Problem:** text`, `- Cause: text`, `solution: text` → the name as it stands, whether it is emphasised, and the text.
 fn labelled(line: &str) -> Option<(&str, bool, &str)> {
-    let bare = line.trim_start().trim_start_matches(['-', '+', '•', ' ']);
+    let bare = line
+        .trim_start()
+        .trim_start_matches(['-', '+', '•', ' ', '>']);
     let bare = bare.strip_prefix("* ").unwrap_or(bare);
     let (name, text) = bare.split_once(':')?;
     let strong = name.starts_with("**") || name.starts_with("__");

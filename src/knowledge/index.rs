@@ -12,6 +12,8 @@ pub const ONE_LEVEL: usize = 60;
 pub const FIRST_LEVEL: usize = 500;
 /// What the first page of an index of two levels may cost, in tokens.
 pub const TWO_LEVELS: usize = 700;
+/// More characters of a title say nothing more.
+const LONG_TITLE: usize = 200;
 /// A name that is longer is cut in the first page.
 const LONG_NAME: usize = 12;
 
@@ -104,38 +106,50 @@ fn grouped(active: &[&Learning], detail: Detail) -> String {
         let group = entry.tags.first().map_or("", String::as_str);
         groups.entry(group).or_default().push(entry);
     }
-    if matches!(detail, Detail::Short(_)) {
-        // A heading for one or two entries costs as much as their titles.
-        let small: Vec<&str> = groups
-            .iter()
-            .filter(|(name, list)| list.len() < 3 || tokens(name) > LONG_NAME)
-            .map(|(name, _)| *name)
-            .collect();
-        for name in small {
-            let list = groups.remove(name).unwrap_or_default();
-            groups.entry("").or_default().extend(list);
-        }
+    // A heading for one entry costs more than it tells; where lines are short, one for two does.
+    let least = match detail {
+        Detail::Short(_) => 3,
+        _ => 2,
+    };
+    let small: Vec<&str> = groups
+        .iter()
+        .filter(|(name, list)| list.len() < least || tokens(name) > LONG_NAME)
+        .map(|(name, _)| *name)
+        .collect();
+    for name in small {
+        let list = groups.remove(name).unwrap_or_default();
+        groups.entry("").or_default().extend(list);
     }
     let mut text = HEAD.to_owned();
     if matches!(detail, Detail::Short(_)) {
         text.push_str("001 is L-001.\n");
     }
-    let other = groups.remove("");
-    for (name, list) in groups.into_iter().chain(other.map(|list| ("other", list))) {
-        text.push_str(&match detail {
-            Detail::Short(_) => format!("\n# {name}\n"),
+    let mut other = groups.remove("").unwrap_or_default();
+    other.sort_by_key(|e| number(&e.id));
+    let headed = !groups.is_empty();
+    let other = (!other.is_empty()).then_some(("", other));
+    for (name, list) in groups.into_iter().chain(other) {
+        text.push_str(&match (detail, name) {
+            (_, "") if !headed => "\n".to_owned(),
+            (Detail::Short(_), "") => "\n# other\n".to_owned(),
+            (Detail::Short(_), _) => format!("\n# {name}\n"),
+            (_, "") => "\n## other\n".to_owned(),
             _ => format!("\n## {name}\n"),
         });
         for entry in list {
-            text.push_str(&line(entry, detail));
+            text.push_str(&line(entry, name, detail));
             text.push('\n');
         }
     }
     text
 }
 
-fn line(entry: &Learning, detail: Detail) -> String {
-    let Learning { id, title, .. } = entry;
+/// One entry below the heading of its group, which is not said again.
+fn line(entry: &Learning, group: &str, detail: Detail) -> String {
+    let Learning { id, .. } = entry;
+    // Written by hand, it may be of any length and hold anything.
+    let title: String = entry.title.chars().take(LONG_TITLE).collect();
+    let title = crate::untrusted::line(&title);
     let codes = || match entry.finding_codes.is_empty() {
         true => String::new(),
         false => format!(" · {}", entry.finding_codes.join(", ")),
@@ -143,10 +157,16 @@ fn line(entry: &Learning, detail: Detail) -> String {
     match detail {
         Detail::Whole => {
             let mut line = format!("- {id} {title}");
-            if !entry.tags.is_empty() {
-                line.push_str(&format!(" ({})", entry.tags.join(", ")));
-            }
             let nodes: Vec<&str> = entry.node_types.iter().map(|t| short(t)).collect();
+            let said = |name: &str| {
+                group.eq_ignore_ascii_case(name)
+                    || nodes.iter().any(|node| node.eq_ignore_ascii_case(name))
+            };
+            let tags: Vec<&str> = entry.tags.iter().map(String::as_str).collect();
+            let tags: Vec<&str> = tags.into_iter().filter(|tag| !said(tag)).collect();
+            if !tags.is_empty() {
+                line.push_str(&format!(" ({})", tags.join(", ")));
+            }
             if !nodes.is_empty() {
                 line.push_str(&format!(" · {}", nodes.join(", ")));
             }
@@ -156,7 +176,7 @@ fn line(entry: &Learning, detail: Detail) -> String {
         Detail::Title => format!("- {id} {title}"),
         Detail::Short(most) => {
             let number = id.strip_prefix("L-").unwrap_or(id);
-            format!("{number} {}", cut(title, most))
+            format!("{number} {}", cut(&title, most))
         }
     }
 }
@@ -178,7 +198,7 @@ fn two_levels(active: &[&Learning]) -> Index {
                 list.len()
             );
             for entry in list {
-                text.push_str(&line(entry, Detail::Codes));
+                text.push_str(&line(entry, name, Detail::Codes));
                 text.push('\n');
             }
             pages.insert(page_name(group, name), text);

@@ -4,9 +4,11 @@
 use super::check::{self, Remark};
 use super::entry::{
     Fault, Learning, NewLearning, Section, Status, highest_number, id_of, number, sections,
+    sections_of,
 };
 use super::import::{self, Imported};
 use super::index::{Index, index};
+use super::pattern::{self, Pattern, patterns};
 use super::search::{self, IndexLine, Query};
 use super::uses::Uses;
 use super::{KnowledgeError, shown};
@@ -52,6 +54,21 @@ impl Learnings {
 
     pub fn patterns_text(&self) -> Result<String, KnowledgeError> {
         Ok(self.read_file(PATTERNS)?.unwrap_or_default())
+    }
+
+    /// Every pattern of PATTERNS.md.
+    pub fn patterns(&self) -> Result<Vec<Pattern>, KnowledgeError> {
+        Ok(patterns(&self.patterns_text()?).0)
+    }
+
+    /// A pattern as it stands in the file.
+    pub fn pattern_text(&self, id: &str) -> Result<Option<String>, KnowledgeError> {
+        let text = self.patterns_text()?;
+        let all = sections_of(&text, pattern::MARK);
+        let section = all.iter().find(|s| s.id == id);
+        Ok(section
+            .and_then(|s| text.get(s.start..s.end))
+            .map(str::to_owned))
     }
 
     /// The index as it must stand for what LEARNINGS.md says now.

@@ -19,7 +19,7 @@ fn lesson(title: &str) -> NewLearning {
     }
 }
 
-fn project() -> (tempfile::TempDir, Learnings) {
+pub(super) fn project() -> (tempfile::TempDir, Learnings) {
     let dir = tempfile::tempdir().unwrap();
     let learnings = Learnings::new(dir.path());
     (dir, learnings)
@@ -90,7 +90,7 @@ fn an_entry_is_added_once_found_by_the_index_and_read_by_its_id() {
     assert_eq!(
         file(&dir, INDEX),
         "# Learnings index\nGenerated: agentctl learnings index. Read by id.\n\n## webhook\n\
-         - L-001 Body again (webhook, data) · webhook · n8n/parameter\n- L-002 Another (webhook, data) · webhook · n8n/parameter\n"
+         - L-001 Body again (data) · webhook · n8n/parameter\n- L-002 Another (data) · webhook · n8n/parameter\n"
     );
     let (found, missing) = learnings.read(&["2".into(), "L-003".into()]).unwrap();
     assert_eq!(

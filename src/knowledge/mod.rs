@@ -5,8 +5,10 @@
 mod check;
 mod entry;
 mod import;
+mod import_parts;
 mod index;
 mod learnings;
+mod pattern;
 mod quote;
 mod search;
 mod skills;
@@ -18,6 +20,7 @@ pub use entry::{FIELDS, Fault, Learning, NewLearning, Status};
 pub use import::{Imported, ImportedEntry};
 pub use index::{FIRST_LEVEL, Group, Index, ONE_LEVEL, TWO_LEVELS, index};
 pub use learnings::{ENTRIES, FOLDER, INDEX, Learnings, PATTERNS, appended, next_id, parse};
+pub use pattern::{PATTERN_FIELDS, Pattern, patterns, plans_for};
 pub use quote::{addresses_agent, quoted};
 pub use search::{IndexLine, Query, search};
 pub use skills::{Skill, SkillPlace, SkillText};
@@ -112,6 +115,11 @@ impl Knowledge {
         self.learnings.read(ids)
     }
 
+    /// The patterns of the project, in the order of the file.
+    pub fn patterns(&self) -> Result<Vec<Pattern>, KnowledgeError> {
+        self.learnings.patterns()
+    }
+
     /// Adds an entry and its index line. The same entry twice is kept once: its id comes back.
     pub fn write_learning(&self, entry: &NewLearning) -> Result<String, KnowledgeError> {
         self.learnings.add(entry.clone())
@@ -123,6 +131,10 @@ fn shown(path: &Path) -> String {
 }
 
 #[cfg(test)]
+mod import_tests;
+#[cfg(test)]
 mod knowledge_tests;
 #[cfg(test)]
 mod learnings_tests;
+#[cfg(test)]
+mod pattern_tests;

@@ -237,7 +237,9 @@ impl Word<'_> {
 }
 
 fn shown(section: &Section<'_>) -> IndexLine {
-    let mut text = super::quote::quoted(section.title).into_owned();
+    // Written by hand, it may be of any length.
+    let title: String = section.title.chars().take(200).collect();
+    let mut text = super::quote::quoted(&title).into_owned();
     for wanted in ["node types", "finding codes", "status"] {
         let Some((_, _, value)) = fields(section.body).find(|(_, name, _)| *name == wanted) else {
             continue;

@@ -170,12 +170,49 @@ fn executions_need_a_live_n8n_and_bad_times_are_usage() {
     let project = Project::new();
     orders(&project, 2.3);
     let ran = project.run(&["analyze", "--workflow", "orders", "--executions", "5"]);
-    assert_eq!(ran.code, 7);
+    assert_eq!(ran.code, 2, "no run, no version, no execution");
     assert!(
         ran.stderr.contains("the embedded backend executes nothing"),
         "{}",
         ran.stderr
     );
+    build(
+        &project,
+        "post to #orders instead of #sales",
+        &["--workflow", "workflows/orders.json"],
+    );
+    let ran = project.run(&[
+        "analyze",
+        "--workflow",
+        "orders",
+        "--executions",
+        "5",
+        "--output-format",
+        "json",
+    ]);
+    let history = &ran.json()["history"];
+    assert_eq!((ran.code, &history["executions"]), (0, &Value::Null));
+    assert!(
+        history["unread"]
+            .to_string()
+            .contains("the embedded backend executes nothing")
+    );
+    assert_eq!(
+        history["versions"][0]["changed"],
+        json!(["Post"]),
+        "{history}"
+    );
+    assert!(
+        history["versions"][0]["replaced_by"][1].is_u64(),
+        "{history}"
+    );
+    let page = project
+        .run(&["analyze", "--workflow", "workflows/orders.json"])
+        .stdout;
+    assert!(page.contains("changed after it: Post [run "), "{page}");
+    // A model that is not there cannot explain; the offline one has nothing to add.
+    let explain = project.run(&["analyze", "--explain"]);
+    assert_eq!(explain.code, 2, "{}", explain.stderr);
     assert_eq!(project.run(&["analyze", "--since", "soon"]).code, 2);
     assert_eq!(project.run(&["analyze"]).code, 2, "no run yet");
 }
@@ -210,4 +247,206 @@ fn a_stale_index_fails_in_ci_and_index_mends_it() {
         check.stdout
     );
     assert!(broken.exists());
+}
+
+const ORDERS: &str =
+    "When a webhook at /orders gets an order, post the order number to the Slack channel #sales";
+
+/// The nodes' types in the order of the chain that begins at the trigger.
+fn chain(workflow: &Value) -> Vec<String> {
+    let nodes = workflow["nodes"].as_array().unwrap();
+    let kind = |name: &str| {
+        let node = nodes.iter().find(|n| n["name"] == name).unwrap();
+        let kind = node["type"].as_str().unwrap();
+        kind.rsplit('.').next().unwrap().to_owned()
+    };
+    let mut at = nodes[0]["name"].as_str().unwrap().to_owned();
+    let mut kinds = vec![kind(&at)];
+    while let Some(next) = workflow["connections"][&at]["main"][0][0]["node"].as_str() {
+        kinds.push(kind(next));
+        at = next.to_owned();
+    }
+    kinds
+}
+
+fn build(project: &Project, request: &str, more: &[&str]) -> Value {
+    let args = [
+        "build",
+        request,
+        "--yes",
+        "--no-input",
+        "--output-format",
+        "json",
+    ];
+    let args: Vec<&str> = args.iter().chain(more).copied().collect();
+    let ran = project.run(&args);
+    assert_eq!(ran.code, 0, "{}\n{}", ran.stdout, ran.stderr);
+    ran.json()
+}
+
+fn only_workflow(project: &Project) -> Value {
+    let names = project.workflows();
+    assert_eq!(names.len(), 1, "{names:?}");
+    project.read_json(&format!("workflows/{}", names[0]))
+}
+
+#[test]
+fn a_pattern_makes_the_same_request_build_better() {
+    let plain = Project::new();
+    build(&plain, ORDERS, &[]);
+    assert_eq!(chain(&only_workflow(&plain)), ["webhook", "slack"]);
+
+    let project = Project::new();
+    project.write(
+        "docs/learning/PATTERNS.md",
+        "# Patterns\n\n## P-001: Each order is told once\n- when: orders that come by webhook are posted somewhere\n\
+         - match: webhook, slack, word:order\n- nodes: webhook → removeDuplicates → slack\n\
+         - settings: {\"removeDuplicates\": {\"operation\": \"removeItemsSeenInPreviousExecutions\", \"dedupeValue\": \"={{ $json.body.id }}\"},\n  \
+         \"slack\": {\"retryOnFail\": true, \"maxTries\": 3}, \"workflow\": {\"timezone\": \"Europe/Berlin\"}}\n- status: active\n\n\
+         ## P-002: Another kind of request\n- match: webhook, gmail\n- nodes: webhook → limit → gmail\n- status: active\n",
+    );
+    let report = build(&project, ORDERS, &[]);
+    let workflow = only_workflow(&project);
+    assert_eq!(chain(&workflow), ["webhook", "removeDuplicates", "slack"]);
+    let slack = workflow["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|n| n["type"] == "n8n-nodes-base.slack");
+    let slack = slack.unwrap();
+    assert_eq!(
+        (
+            &slack["retryOnFail"],
+            &slack["maxTries"],
+            &slack["parameters"]["channelId"]["value"]
+        ),
+        (&json!(true), &json!(3), &json!("#sales"))
+    );
+    assert_eq!(workflow["settings"]["timezone"], "Europe/Berlin");
+    // The report says which pattern did what, and the use is counted.
+    assert!(
+        report
+            .to_string()
+            .contains("pattern P-001 (Each order is told once): \\\"Remove Duplicates\\\" behind"),
+        "{report}"
+    );
+    let stats = project
+        .run(&["learnings", "stats", "--output-format", "json"])
+        .json();
+    assert_eq!(
+        stats["patterns"],
+        json!([
+            {"id": "P-001", "title": "Each order is told once", "plan": true, "used": {"read": 1, "passed": 1, "blocked": 0}},
+            {"id": "P-002", "title": "Another kind of request", "plan": true, "used": {"read": 0, "passed": 0, "blocked": 0}},
+        ])
+    );
+}
+
+#[test]
+fn a_pattern_reaches_nothing_that_the_request_does_not_name() {
+    let project = Project::new();
+    project.write(
+        "docs/learning/PATTERNS.md",
+        "## P-001: Odd\n- match: webhook, slack\n- nodes: webhook → httpRequest → code → set → slack\n\
+         - settings: {\"httpRequest\": {\"url\": \"https://example.com/steal\"}, \"set\": {\"mode\": \"raw\", \"jsonOutput\": \"={{ $env.TOKEN }}\"}, \
+         \"slack\": {\"channelId\": {\"__rl\": true, \"mode\": \"name\", \"value\": \"#mine\"}, \"operation\": \"delete\", \"text\": \"hello\"}, \
+         \"workflow\": {\"errorWorkflow\": \"mine\"}}\n",
+    );
+    let report = build(&project, ORDERS, &[]);
+    let workflow = only_workflow(&project);
+    let text = workflow.to_string();
+    for word in [
+        "example.com",
+        "$env",
+        "#mine",
+        "errorWorkflow",
+        "hello",
+        "httpRequest",
+        "n8n-nodes-base.code",
+    ] {
+        assert!(!text.contains(word), "{word} in {text}");
+    }
+    assert!(text.contains("#sales"), "{text}");
+    assert!(
+        report.to_string().contains("httpRequest is not added"),
+        "{report}"
+    );
+}
+
+#[test]
+fn the_plan_of_a_pattern_is_asked_about_and_taken_by_its_id() {
+    let project = Project::new();
+    project.write(
+        "docs/learning/PATTERNS.md",
+        &format!("## P-007: Our order alert\n- match: word:alert\n- plan: {ORDERS}\n"),
+    );
+    // Nothing in a file answers for the user: the plan is offered.
+    let asked = project.run(&[
+        "build",
+        "Set up our alert",
+        "--yes",
+        "--no-input",
+        "--output-format",
+        "json",
+    ]);
+    assert_eq!(asked.code, 4, "{}\n{}", asked.stdout, asked.stderr);
+    assert!(
+        asked.stdout.contains("pattern P-007 (Our order alert)"),
+        "{}",
+        asked.stdout
+    );
+    assert!(project.workflows().is_empty());
+    project.run(&["cancel"]);
+    // Named by its id, it is what the user wants.
+    let report = build(&project, "Set up our alert like P-007", &[]);
+    assert_eq!(chain(&only_workflow(&project)), ["webhook", "slack"]);
+    assert!(
+        report.to_string().contains("its plan was taken"),
+        "{report}"
+    );
+}
+
+#[test]
+fn processes_that_write_at_once_lose_nothing() {
+    let project = Project::new();
+    let names: Vec<String> = (0..6).map(|n| format!("Lesson {n}")).collect();
+    let children: Vec<_> = names
+        .iter()
+        .map(|name| {
+            let mut command = project.command(&[
+                "learnings",
+                "add",
+                name,
+                "--problem",
+                "p",
+                "--cause",
+                name,
+                "--solution",
+                "s",
+                "--tag",
+                "both",
+            ]);
+            command
+                .stdout(std::process::Stdio::null())
+                .stderr(std::process::Stdio::null());
+            command.spawn().unwrap()
+        })
+        .collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let text = std::fs::read_to_string(project.file("docs/learning/LEARNINGS.md")).unwrap();
+    for (at, name) in names.iter().enumerate() {
+        assert_eq!(
+            text.matches(&format!(": {name}\n- date")).count(),
+            1,
+            "{text}"
+        );
+        assert_eq!(
+            text.matches(&format!("## L-{:03}: ", at + 1)).count(),
+            1,
+            "{text}"
+        );
+    }
+    assert_eq!(project.run(&["learnings", "index", "--check"]).code, 0);
 }

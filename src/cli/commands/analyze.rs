@@ -1,16 +1,14 @@
 //! `analyze`: why a run went as it did, what can be learned from it, and trends over runs. Reads only, until the user accepts
 //! a learning.
 
+use super::analyze_workflow::{explain, only_lived, outside};
 use super::learnings::{today, told};
 use crate::analysis::{self, Analysis};
-use crate::backend::{BackendErrorKind, ExecutionHead, ExecutionQuery};
-use crate::cli::args::ModelOptions;
 use crate::cli::ask;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::learning_args::AnalyzeArgs;
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
-use crate::cli::session::{self, Session};
 use crate::gateway::untrusted;
 use crate::knowledge::{ENTRIES, FOLDER, Learning, Learnings, PATTERNS};
 use crate::run::Asked;
@@ -18,6 +16,7 @@ use crate::store::event::QuestionOption;
 use crate::store::{Event, Journal, Project, Question, Record};
 use serde_json::{Value, json};
 use similar::TextDiff;
+use std::io::{BufRead as _, Read as _};
 use std::path::Path;
 
 pub fn analyze(root: &Path, args: &AnalyzeArgs, out: &Output) -> Result<Exit, CliError> {
@@ -25,17 +24,31 @@ pub fn analyze(root: &Path, args: &AnalyzeArgs, out: &Output) -> Result<Exit, Cl
     if let Some(since) = &args.since {
         return trends(&project, since, out);
     }
-    if let (Some(workflow), Some(most)) = (&args.workflow, args.executions) {
-        return executions(root, workflow, most, out);
-    }
-    let run = match (&args.run, &args.workflow) {
+    let lived = match &args.workflow {
+        Some(workflow) => Some(outside(root, &project, workflow, args.executions, out)?),
+        None => None,
+    };
+    let run = match (&args.run, &lived) {
         (Some(run), _) => project
             .find_run(run)
             .map_err(|e| CliError::usage(e.to_string()).hint("agentctl runs list"))?,
-        (None, Some(workflow)) => newest(&project, Some(workflow))?,
-        (None, None) => newest(&project, None)?,
+        (None, Some(lived)) => match newest(&project, Some(&lived.workflow))? {
+            Some(run) => run,
+            None => return only_lived(lived, out),
+        },
+        (None, None) => newest(&project, None)?.ok_or_else(|| {
+            CliError::usage("there is no run yet").hint("agentctl build \"…\" starts one")
+        })?,
     };
-    let analysis = analysis::analyze(&records(&project, &run)?, &today());
+    let mut analysis = analysis::analyze(&records(&project, &run)?, &today());
+    if let Some(executions) = lived.as_ref().and_then(|l| l.executions.as_ref()) {
+        let ids = executions.iter().map(|e| e.id.to_lowercase());
+        analysis.known.executions.extend(ids);
+    }
+    let explained = match args.explain {
+        true => Some(explain(root, &args.model, &analysis, lived.as_ref(), out)?),
+        false => None,
+    };
     let learnings = Learnings::new(project.root());
     let proposed = Proposed::of(&learnings, &analysis)?;
     let accept = args.accept_learnings
@@ -48,32 +61,50 @@ pub fn analyze(root: &Path, args: &AnalyzeArgs, out: &Output) -> Result<Exit, Cl
     let ids: Vec<&str> = accepted.iter().map(|e| e.id.as_str()).collect();
     out.answer(
         Exit::Complete,
-        || page(&analysis, &proposed, &ids, args.accept_learnings),
+        || {
+            let mut text = lived.as_ref().map_or_else(String::new, |lived| {
+                untrusted::text(&analysis::history_markdown(lived)).into_owned() + "\n"
+            });
+            let said = explained.as_ref().map(analysis::explained_markdown);
+            text.push_str(&page(
+                &analysis,
+                &proposed,
+                &ids,
+                (args.accept_learnings, said),
+            ));
+            text
+        },
         || {
             let mut value = serde_json::to_value(&analysis).unwrap_or_default();
             if let Value::Object(map) = &mut value {
                 map.insert("diff".into(), json!(proposed.diff));
                 map.insert("accepted".into(), json!(ids));
+                if let Some(explained) = &explained {
+                    map.insert("explained".into(), json!(explained));
+                }
+                if let Some(lived) = &lived {
+                    map.insert("history".into(), json!(lived));
+                }
             }
             value
         },
     )
 }
 
-fn records(project: &Project, run: &str) -> Result<Vec<Record>, CliError> {
+pub(super) fn records(project: &Project, run: &str) -> Result<Vec<Record>, CliError> {
     let failed = |e: crate::store::StoreError| CliError::failed(e.to_string());
     let path = project.run(run).map_err(failed)?.journal();
     Ok(Journal::read(&path).map_err(failed)?.records)
 }
 
-/// The newest run, or the newest that changed the workflow.
-fn newest(project: &Project, workflow: Option<&str>) -> Result<String, CliError> {
+/// The newest run, or the newest that changed the workflow; None: there is none.
+fn newest(project: &Project, workflow: Option<&str>) -> Result<Option<String>, CliError> {
     let mut ids = project
         .run_ids()
         .map_err(|e| CliError::failed(e.to_string()))?;
     while let Some(id) = ids.pop() {
         let Some(workflow) = workflow else {
-            return Ok(id);
+            return Ok(Some(id));
         };
         let touches = |record: &Record| match &record.event {
             Event::ToolFinished { change, .. } => {
@@ -84,15 +115,12 @@ fn newest(project: &Project, workflow: Option<&str>) -> Result<String, CliError>
             }
             _ => false,
         };
-        if records(project, &id)?.iter().any(touches) {
-            return Ok(id);
+        // A run that cannot be read is no reason to tell nothing about the others.
+        if records(project, &id).is_ok_and(|records| records.iter().any(touches)) {
+            return Ok(Some(id));
         }
     }
-    Err(match workflow {
-        None => CliError::usage("there is no run yet").hint("agentctl build \"…\" starts one"),
-        Some(workflow) => CliError::usage(format!("no run changed {workflow:?}"))
-            .hint("agentctl runs list shows what each run changed"),
-    })
+    Ok(None)
 }
 
 /// What the files would become.
@@ -178,8 +206,14 @@ fn accept_all(learnings: &Learnings, analysis: &Analysis) -> Result<Vec<Learning
     Ok(entries)
 }
 
-fn page(analysis: &Analysis, proposed: &Proposed, accepted: &[&str], asked_for: bool) -> String {
+fn page(
+    analysis: &Analysis,
+    proposed: &Proposed,
+    accepted: &[&str],
+    (asked_for, said): (bool, Option<String>),
+) -> String {
     let mut page = analysis::markdown(analysis);
+    page.push_str(&said.unwrap_or_default());
     page.push_str("\n## Proposed learnings\n\n");
     if proposed.entries.is_empty() {
         page.push_str(if analysis.proposals.is_empty() {
@@ -206,33 +240,41 @@ fn page(analysis: &Analysis, proposed: &Proposed, accepted: &[&str], asked_for: 
 
 fn trends(project: &Project, since: &str, out: &Output) -> Result<Exit, CliError> {
     let from = moment(since)?;
-    let mut runs = Vec::new();
+    let mut counting = analysis::Counting::default();
     let mut unreadable = Vec::new();
     for id in project
         .run_ids()
         .map_err(|e| CliError::failed(e.to_string()))?
     {
+        // An old run's journal is not read beyond its first line.
+        if began(project, &id).is_some_and(|at| at < from) {
+            continue;
+        }
         match records(project, &id) {
-            Ok(records) => {
-                let began = records
-                    .first()
-                    .and_then(|r| r.at.parse::<jiff::Timestamp>().ok());
-                if began.is_some_and(|at| at >= from) {
-                    runs.push(analysis::analyze(&records, &today()));
-                }
-            }
+            Ok(records) => counting.add(&analysis::analyze(&records, &today())),
             Err(error) => unreadable.push(format!("{id}: {error}")),
         }
     }
     for line in &unreadable {
         out.note(&format!("left out: {}", plain(line)));
     }
-    let trends = analysis::trends(&runs);
+    let trends = counting.done();
     out.answer(
         Exit::Complete,
         || untrusted::text(&analysis::trends_markdown(&trends, since)).into_owned(),
         || json!({"since": from.to_string(), "trends": trends, "unreadable": unreadable}),
     )
+}
+
+/// When a run began; None: its first line cannot be read.
+fn began(project: &Project, run: &str) -> Option<jiff::Timestamp> {
+    let journal = std::fs::File::open(project.run(run).ok()?.journal()).ok()?;
+    let mut line = String::new();
+    // The first record holds the request, which has a limit of its own.
+    let mut first = std::io::BufReader::new(journal).take(4 << 20);
+    first.read_line(&mut line).ok()?;
+    let record: Value = serde_json::from_str(&line).ok()?;
+    record.get("at")?.as_str()?.parse().ok()
 }
 
 /// `30d`, `12h`, `2w` before now, or a date.
@@ -264,69 +306,4 @@ fn moment(since: &str) -> Result<jiff::Timestamp, CliError> {
     now.timestamp()
         .checked_sub(jiff::SignedDuration::from_hours(hours))
         .map_err(|_| wrong())
-}
-
-/// The last executions of a workflow: how many failed, on which node, with what.
-fn executions(root: &Path, workflow: &str, most: usize, out: &Output) -> Result<Exit, CliError> {
-    let session = Session::open(root, &ModelOptions::offline(), out)?;
-    let backend = session.gateway.backend();
-    if !backend.can().execute {
-        return Err(CliError::new(
-            Exit::Backend,
-            format!("the {} backend executes nothing, so there are no executions to read", backend.name()),
-        )
-        .hint("connect a live n8n (.mcp.json) to read its executions; agentctl analyze --workflow ID reads the runs"));
-    }
-    let failed = |e: crate::backend::BackendError| {
-        let exit = match e.kind {
-            BackendErrorKind::Unavailable => Exit::Backend,
-            _ => Exit::Failed,
-        };
-        CliError::new(exit, e.message)
-    };
-    let read = session::block_on(&session.cancel, async {
-        let id = backend.resolve(workflow).await?;
-        let mut whole = Vec::new();
-        for head in backend.executions(&ExecutionQuery::of(&id, most)).await? {
-            whole.push((head.clone(), backend.execution(&head.id).await?));
-        }
-        Ok(whole)
-    })?
-    .map_err(failed)?;
-    let seen: Vec<Value> = read
-        .iter()
-        .map(|(head, whole)| execution(head, whole))
-        .collect();
-    out.answer(
-        Exit::Complete,
-        || {
-            let mut page = format!("# Executions of {}\n\n", plain(workflow));
-            for of in &seen {
-                let text = |key: &str| of.get(key).and_then(Value::as_str).unwrap_or("-");
-                page.push_str(&format!(
-                    "- {}: {} · {} · {}\n",
-                    text("id"),
-                    text("status"),
-                    plain(text("node")),
-                    plain(text("error"))
-                ));
-            }
-            page
-        },
-        || json!({"executions": seen}),
-    )
-}
-
-/// What an execution says about its end, wherever n8n's interfaces put it.
-fn execution(head: &ExecutionHead, whole: &Value) -> Value {
-    let at = |pointers: &[&str]| {
-        let found = pointers.iter().find_map(|p| whole.pointer(p));
-        found.and_then(Value::as_str).map(str::to_owned)
-    };
-    json!({
-        "id": head.id,
-        "status": head.status,
-        "node": at(&["/data/resultData/error/node/name", "/data/resultData/lastNodeExecuted", "/error/node/name"]),
-        "error": at(&["/data/resultData/error/message", "/error/message", "/error"]),
-    })
 }

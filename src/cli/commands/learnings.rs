@@ -124,7 +124,18 @@ fn show(
     ids: &[String],
     out: &Output,
 ) -> Result<Exit, CliError> {
-    let (found, missing) = learnings.read(ids).map_err(|e| told(&e))?;
+    let (plans, ids): (Vec<String>, Vec<String>) = ids
+        .iter()
+        .map(|id| id.to_uppercase())
+        .partition(|id| id.starts_with("P-"));
+    let (found, mut missing) = learnings.read(&ids).map_err(|e| told(&e))?;
+    let mut patterns = Vec::new();
+    for id in plans {
+        match learnings.pattern_text(&id).map_err(|e| told(&e))? {
+            Some(text) => patterns.push((id, text)),
+            None => missing.push(id),
+        }
+    }
     if let Some(id) = missing.first() {
         return Err(told(&KnowledgeError::NotFound {
             what: "learning",
@@ -136,15 +147,21 @@ fn show(
     out.answer(
         Exit::Complete,
         || {
-            found
-                .iter()
-                .map(|e| {
-                    let text = untrusted::text(&e.render()).into_owned();
-                    format!("{text}\n({})\n\n", helped(uses.of(&e.id)))
+            let entries = found.iter().map(|e| (&e.id, e.render()));
+            let patterns = patterns.iter().map(|(id, text)| (id, text.clone()));
+            entries
+                .chain(patterns)
+                .map(|(id, text)| {
+                    let text = untrusted::text(text.trim_end()).into_owned();
+                    format!("{text}\n({})\n\n", helped(uses.of(id)))
                 })
                 .collect()
         },
-        || json!({"learnings": found.iter().map(|e| json!({"id": e.id, "title": e.title, "text": e.render(), "used": uses.of(&e.id)})).collect::<Vec<_>>()}),
+        || {
+            let entries = found.iter().map(|e| json!({"id": e.id, "title": e.title, "text": e.render(), "used": uses.of(&e.id)}));
+            let patterns = patterns.iter().map(|(id, text)| json!({"id": id, "text": text, "used": uses.of(id)}));
+            json!({"learnings": entries.chain(patterns).collect::<Vec<_>>()})
+        },
     )
 }
 
@@ -286,6 +303,8 @@ fn stats(project: &Project, learnings: &Learnings, out: &Output) -> Result<Exit,
         .filter(|(_, of)| of.read > 0)
         .collect();
     used.sort_by_key(|(_, of)| std::cmp::Reverse((of.passed, of.read)));
+    let patterns = learnings.patterns().map_err(|e| told(&e))?;
+    let plans = patterns.iter().filter(|p| p.is_plan()).count();
     out.answer(
         Exit::Complete,
         || {
@@ -298,6 +317,12 @@ fn stats(project: &Project, learnings: &Learnings, out: &Output) -> Result<Exit,
             for (entry, of) in &used {
                 text.push_str(&format!("{} {}: {}\n", entry.id, plain(&entry.title), helped(*of)));
             }
+            if !patterns.is_empty() {
+                text.push_str(&format!("{} patterns, {plans} of them plans\n", patterns.len()));
+            }
+            for pattern in patterns.iter().filter(|p| uses.of(&p.id).read > 0) {
+                text.push_str(&format!("{} {}: {}\n", pattern.id, plain(&pattern.title), helped(uses.of(&pattern.id))));
+            }
             let unread = entries.iter().filter(|e| e.is_active() && uses.of(&e.id).read == 0);
             text.push_str(&format!("{} active entries were read by no run\n", unread.count()));
             text
@@ -307,6 +332,7 @@ fn stats(project: &Project, learnings: &Learnings, out: &Output) -> Result<Exit,
                 "active": active, "retired": entries.len() - active, "runs": uses.runs,
                 "index_tokens": first, "pages": index.pages.len(), "entries_tokens": whole,
                 "used": used.iter().map(|(e, of)| json!({"id": e.id, "title": e.title, "used": of})).collect::<Vec<_>>(),
+                "patterns": patterns.iter().map(|p| json!({"id": p.id, "title": p.title, "plan": p.is_plan(), "used": uses.of(&p.id)})).collect::<Vec<_>>(),
             })
         },
     )

@@ -1,6 +1,7 @@
 //! One file a command, or a family of commands.
 
 pub mod analyze;
+mod analyze_workflow;
 pub mod build;
 pub mod catalog;
 pub mod diff;

@@ -222,7 +222,7 @@ static TOOLS: &[Tool] = &[
         false,
         ReadLearning,
         read_learning,
-        "Read learnings by their ids, as search_learnings names them."
+        "Read learnings (L-001) and patterns (P-001) by their ids, as search_learnings names them."
     ),
     tool!(
         "read_skill_file",
@@ -254,7 +254,7 @@ static TOOLS: &[Tool] = &[
         false,
         SearchLearnings,
         search_learnings,
-        "Search past lessons. An empty query gives the index; words, or code:CODE, node:TYPE, tag:NAME, give ids with one line each."
+        "Search past lessons. An empty query gives the index; words, or code:CODE, node:TYPE, tag:NAME, give ids with one line each; `plan_for` gives the patterns that fit a request."
     ),
     tool!(
         "search_nodes",

@@ -312,8 +312,21 @@ pub struct SearchLearnings {
     /// Only what was learned about one of their codes; their messages rank it.
     #[serde(default)]
     pub findings: Vec<SeenFinding>,
+    /// The patterns that are plans for this request, instead of entries.
+    #[serde(default)]
+    pub plan_for: Option<PlanFor>,
     #[serde(default)]
     pub limit: Option<usize>,
+}
+
+/// A request as far as patterns are chosen by it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanFor {
+    pub request: String,
+    /// The node types that it needs, as far as they are known.
+    #[serde(default)]
+    pub node_types: Vec<String>,
 }
 
 /// A finding as far as a search needs it.

@@ -311,6 +311,7 @@ pub fn search_learnings() -> Value {
         json!({"query": text("words, or code:CODE, node:TYPE, tag:NAME; empty gives the index"),
             "findings": {"type": "array", "items": object(json!({"code": text("e.g. n8n/parameter"), "message": text("as the check gave it")}), &["code"]),
                 "description": "what was learned about these findings"},
+            "plan_for": object(json!({"request": text("the request's words"), "node_types": {"type": "array", "items": {"type": "string"}, "description": "as far as they are known"}}), &["request"]),
             "limit": limit()}),
         &["query"],
     )

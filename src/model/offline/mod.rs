@@ -12,6 +12,7 @@ mod learned;
 
 pub mod lexicon;
 pub mod modify;
+mod pattern;
 pub mod plan;
 pub mod read;
 mod roles;

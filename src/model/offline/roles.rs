@@ -2,14 +2,14 @@
 //! as any model does: it sees its task and what its tools answered, and returns tool calls or the step's final JSON.
 
 use super::plan::Plan;
-use super::{compile, cover, extend, modify, read};
+use super::{compile, cover, extend, modify, pattern, read};
 use super::{evidence, learned};
 use crate::model::{
     Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage,
 };
 use crate::n8n::catalog::Catalog;
 use crate::n8n::workflow::Workflow;
-use crate::store::Question;
+use crate::store::{Question, event::QuestionOption};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
@@ -63,7 +63,7 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
     let seen = Seen::new(&request.messages);
     let input = &request.task.input;
     let step = match request.task.task.as_str() {
-        "clarify" | "refine" => clarify(input, catalog),
+        "clarify" | "refine" => clarify(input, &seen, catalog),
         "research" => research(input, &seen),
         "decide" => decide(input),
         "blueprint" => blueprint(input, catalog),
@@ -129,7 +129,7 @@ fn object<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Map<String, 
 }
 
 /// Reads the request (with the answers that are there) into requirements; the plan rides along for the later steps.
-fn clarify(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String> {
+fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Result<Move, String> {
     let request = text(input, "request");
     let answers = answers(input);
     if let Some(existing) = existing(input) {
@@ -155,12 +155,31 @@ fn clarify(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String
         },
     );
     let services = services(&reading.plan);
+    let built = compile::compile(&reading.plan, catalog);
+    let types: Vec<String> = built
+        .workflow
+        .nodes
+        .iter()
+        .map(|n| n.node_type().to_owned())
+        .collect();
+    if reading.refusal.is_none()
+        && let Some(calls) = pattern::look_up(input, request, &types, seen)
+    {
+        return Ok(Move::Call(calls));
+    }
+    let patterns = pattern::found(seen);
+    let mut notes = reading.notes;
+    notes.extend(pattern::plan_taken(&patterns, &answers));
     let mut questions = reading.questions;
-    if questions.is_empty() && reading.refusal.is_none() && does_nothing(&reading.plan) {
-        questions.push(what_to_do(&reading.plan));
+    if reading.refusal.is_none() && does_nothing(&reading.plan) {
+        let plans = pattern::plans(&patterns);
+        if !plans.is_empty() {
+            questions = vec![which_plan(what_to_do(&reading.plan), plans, request)];
+        } else if questions.is_empty() {
+            questions.push(what_to_do(&reading.plan));
+        }
     }
     if questions.is_empty() && reading.refusal.is_none() {
-        let built = compile::compile(&reading.plan, catalog);
         let asked = read::ask::with_answers(request, &by_topic(&answers));
         let unused = cover::unused(&asked, &[&built.workflow]);
         questions.extend(cover::question(&unused, &reading.plan.language));
@@ -173,7 +192,8 @@ fn clarify(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String
         &answers,
     );
     if let Value::Object(map) = &mut requirements {
-        map.insert("notes".into(), json!(reading.notes));
+        map.insert("notes".into(), json!(notes));
+        map.insert("patterns".into(), json!(patterns));
     }
     Ok(Move::Done(json!({
         "requirements": requirements,
@@ -254,6 +274,25 @@ fn what_to_do(plan: &Plan) -> Question {
     }
 }
 
+/// The same question with the plans of patterns to choose from. Only one that the request names by its id is recommended: what
+/// stands in a file decides nothing by itself.
+fn which_plan(question: Question, plans: Vec<pattern::InWords>, request: &str) -> Question {
+    let request = request.to_uppercase();
+    let wanted = plans.iter().find(|plan| request.contains(&plan.id));
+    let recommended = wanted.map(|plan| json!(plan.words));
+    let options = plans.into_iter().map(|plan| QuestionOption {
+        value: json!(plan.words),
+        label: plan.name,
+        detail: Some(plan.words),
+        fit_score: None,
+    });
+    Question {
+        options: options.collect(),
+        recommended,
+        ..question
+    }
+}
+
 fn requirements(
     request: &str,
     plan: &Plan,
@@ -321,6 +360,18 @@ fn plan(input: &Map<String, Value>) -> Plan {
         .and_then(|r| r.get("plan"))
         .and_then(|p| serde_json::from_value(p.clone()).ok())
         .unwrap_or_default()
+}
+
+/// The plan, compiled, and corrected by the patterns that fit the request.
+fn draft(input: &Map<String, Value>, catalog: &Catalog) -> compile::Compiled {
+    let compiled = compile::compile(&plan(input), catalog);
+    let patterns = object(input, "requirements")
+        .and_then(|r| r.get("patterns"))
+        .and_then(Value::as_array);
+    match patterns.filter(|list| !list.is_empty()) {
+        Some(patterns) => pattern::correct(compiled, patterns, &asked(input), catalog),
+        None => compiled,
+    }
 }
 
 /// The index of learnings, the project's workflows with their fit, one search for each service.
@@ -521,7 +572,7 @@ fn blueprint(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, Stri
             json!({"blueprint": {"name": name, "changes": [text(input, "request")]}}),
         ));
     }
-    let compiled = compile::compile(&plan(input), catalog);
+    let compiled = draft(input, catalog);
     let nodes: Vec<Value> = compiled
         .workflow
         .nodes
@@ -538,7 +589,7 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
     if let Some(id) = to_change(input) {
         return change(input, &id, seen, catalog);
     }
-    let compiled = compile::compile(&plan(input), catalog);
+    let compiled = draft(input, catalog);
     if let Some(made) = seen.last("create_workflow") {
         let mut said = notes(input, compiled.notes);
         let unused = cover::unused(&asked(input), &[&compiled.workflow]);
@@ -607,7 +658,7 @@ fn change(
             catalog,
         )
     } else {
-        let compiled = compile::compile(&plan(input), catalog);
+        let compiled = draft(input, catalog);
         let mut extended = extend::extend(&existing, &compiled.workflow);
         extended.todo = compiled.todo;
         extended.notes.extend(compiled.notes);
