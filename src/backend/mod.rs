@@ -3,17 +3,21 @@
 //! A backend decides nothing: who may do what, and whether an edit is safe, is settled before it is called.
 
 mod address;
+mod choice;
 mod document;
 mod embedded;
+mod live;
 mod slug;
 mod types;
 
+pub use choice::{BackendName, Choice, ChoiceError, Offered, Target, choose};
 pub use embedded::EmbeddedBackend;
+pub use live::{LiveBackend, RestTarget};
 pub use slug::slug;
 pub use types::{
     AbilityWord, BackendAbilities, BrokenFile, CredentialHead, ExecutionHead, ExecutionQuery,
-    InstanceCheck, ListQuery, Listed, Listing, NodeTypesFile, Stored, TemplateHead, TriggerCall,
-    Triggered, VersionHead,
+    InstanceCheck, ListQuery, Listed, Listing, NodeTypesFile, ServerVerdict, Stored, TemplateHead,
+    TriggerCall, Triggered, VersionHead,
 };
 
 use crate::n8n::{Workflow, WorkflowId};
@@ -93,6 +97,10 @@ pub trait Backend: Send + Sync {
     /// For messages and reports, e.g. `embedded`.
     fn name(&self) -> &str;
     fn can(&self) -> BackendAbilities;
+    /// The address of the n8n that it works on; None: the project's own files. A run belongs to one place.
+    fn place(&self) -> Option<&str> {
+        None
+    }
 
     /// Removes what a killed process of ours left half written. For who holds the project's lock, so that nobody is writing.
     fn tidy(&self) -> BackendResult<()> {
@@ -166,6 +174,13 @@ pub trait Backend: Send + Sync {
     fn credentials(&self) -> BoxFuture<'_, BackendResult<Vec<CredentialHead>>>;
     /// The node types that this n8n has, as n8n publishes them: what `catalog sync` reads.
     fn node_types(&self) -> BoxFuture<'_, BackendResult<NodeTypesFile>>;
+    /// What the server behind it finds wrong with the workflow; None: it has no opinion. Beside our own check, never instead of it.
+    fn server_verdict<'a>(
+        &'a self,
+        _id: &'a WorkflowId,
+    ) -> BoxFuture<'a, BackendResult<Option<ServerVerdict>>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
     /// Whether it is there, which version it is, whether it takes our key: one line each, for `doctor`. Reads only.
     fn check(&self) -> BoxFuture<'_, Vec<InstanceCheck>>;
     /// Lets go of servers that were started. What comes after starts them again.
@@ -198,5 +213,7 @@ pub async fn list_all(backend: &dyn Backend, query: &ListQuery) -> BackendResult
     }
 }
 
+#[cfg(test)]
+mod choice_tests;
 #[cfg(test)]
 mod embedded_tests;

@@ -264,6 +264,17 @@ pub struct NodeTypesFile {
     pub bytes: Vec<u8>,
 }
 
+/// What a server that checks workflows itself says of one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerVerdict {
+    /// Which server.
+    pub server: String,
+    pub valid: bool,
+    /// In its own words: text to show, not to act upon.
+    pub errors: Vec<String>,
+    pub warnings: Vec<String>,
+}
+
 /// One thing that was looked at on the instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InstanceCheck {

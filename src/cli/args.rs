@@ -8,6 +8,7 @@ pub use n8n::{N8nCommand, N8nFolder, N8nUpArgs};
 
 use super::learning_args::{AnalyzeArgs, LearningsCommand};
 use super::serve_args::McpServeArgs;
+use crate::backend::BackendName;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -51,6 +52,35 @@ pub struct Global {
     /// Let the project's agents/policy.yaml allow more than the built-in policy; the run's journal and report say what
     #[arg(long, global = true)]
     pub allow_loose_policy: bool,
+    #[arg(
+        long,
+        global = true,
+        value_name = "BACKEND",
+        hide_possible_values = true,
+        help = "Where workflows live: auto (an n8n server enabled in .mcp.json, else files), embedded (files), n8n-mcp, instance-mcp, rest"
+    )]
+    pub backend: Option<BackendArg>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BackendArg {
+    Auto,
+    Embedded,
+    N8nMcp,
+    InstanceMcp,
+    Rest,
+}
+
+impl From<BackendArg> for BackendName {
+    fn from(typed: BackendArg) -> Self {
+        match typed {
+            BackendArg::Auto => BackendName::Auto,
+            BackendArg::Embedded => BackendName::Embedded,
+            BackendArg::N8nMcp => BackendName::N8nMcp,
+            BackendArg::InstanceMcp => BackendName::InstanceMcp,
+            BackendArg::Rest => BackendName::Rest,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -3,6 +3,7 @@
 
 use super::args::{Color, Global, OutputFormat};
 use super::error::{CliError, Exit};
+use crate::backend::BackendName;
 use crate::gateway::Redactor;
 use crate::gateway::redact::secret_values;
 use crate::untrusted;
@@ -19,6 +20,8 @@ pub struct Output {
     redactor: Redactor,
     /// Said with every command like the two above; counts where the pack is loaded.
     pub allow_loose_policy: bool,
+    /// `--backend`; counts where a backend is chosen.
+    pub backend: Option<BackendName>,
 }
 
 impl Output {
@@ -40,6 +43,7 @@ impl Output {
             quiet: global.quiet,
             redactor: known_secrets(&global.project),
             allow_loose_policy: global.allow_loose_policy,
+            backend: global.backend.map(Into::into),
         }
     }
 

@@ -57,7 +57,7 @@ fn checked(report: &RunReport, out: &mut String) {
             .get("qa_report")
             .and_then(|r| r.get("not_executed"))
             .and_then(Value::as_str)
-            .unwrap_or("the embedded backend has no n8n to run it on");
+            .unwrap_or("no step of the run executed it");
         out.push_str(&format!(
             "not checked: it was not executed ({})\n",
             prose(why)

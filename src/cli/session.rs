@@ -7,7 +7,8 @@ use super::error::{CliError, Exit};
 use super::output::Output;
 use super::progress::{Progress, plain_long};
 use super::settings;
-use crate::backend::EmbeddedBackend;
+use crate::backend::{self, Backend, Choice, Offered};
+use crate::config::Config;
 use crate::gateway::{Gateway, Redactor};
 use crate::knowledge::Knowledge;
 use crate::mcp::{self, Pins, Servers};
@@ -34,6 +35,8 @@ pub struct Session {
     pub tape: Option<Arc<Tape>>,
     pub effects: System,
     pub cancel: Cancel,
+    /// Which n8n it works on, and why.
+    pub choice: Choice,
 }
 
 impl Session {
@@ -57,8 +60,7 @@ impl Session {
             (None, Some(tape)) => Chosen::replaying(&pack, tape),
             (None, None) => return Err(CliError::new(Exit::Internal, "no model was chosen")),
         };
-        let backend =
-            EmbeddedBackend::new(root).map_err(|e| CliError::new(Exit::Backend, e.to_string()))?;
+        let (choice, backend) = backend_of(root, out, &config)?;
         let skills: Vec<_> = pack
             .skills
             .iter()
@@ -66,7 +68,7 @@ impl Session {
             .collect();
         let gateway = Gateway::new(
             &pack,
-            Arc::new(backend),
+            backend,
             Knowledge::new(root, skills),
             crate::cli::catalog_file::of(root)?,
         )
@@ -83,6 +85,7 @@ impl Session {
             tape,
             effects: System::default(),
             cancel: Cancel::default(),
+            choice,
         })
     }
 
@@ -113,9 +116,51 @@ impl Session {
             "flow": self.pack.flow.name,
             "model": self.models.names().join(", "),
             "backend": self.gateway.backend().name(),
+            "backend_why": self.choice.why,
             "capabilities": ["questions", "resume", "undo"],
         }))
     }
+}
+
+/// Which n8n the project works on. Nothing is reached or started by choosing.
+pub fn choice(root: &Path, out: &Output, config: &Config) -> Result<Choice, CliError> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let embedded = backend::BackendName::Embedded;
+    let files = out.backend.or(config.backend) == Some(embedded);
+    let servers = match files {
+        true => None, // the file need not even be readable
+        false => mcp::read(root, &variable).map_err(|e| {
+            CliError::usage(e.to_string()).hint("mend it, or go on without n8n: --backend embedded")
+        })?,
+    };
+    let offered = Offered {
+        flag: out.backend,
+        settings: config.backend,
+        servers: servers.as_ref(),
+        variable: &variable,
+    };
+    backend::choose(&offered).map_err(|e| CliError::new(Exit::Backend, e.message).hint(e.hint))
+}
+
+/// The project's backend, with the choice that led to it; one that is not the files is said on stderr.
+pub fn backend_of(
+    root: &Path,
+    out: &Output,
+    config: &Config,
+) -> Result<(Choice, Arc<dyn Backend>), CliError> {
+    let choice = choice(root, out, config)?;
+    let opened = choice.target.open(root);
+    let opened = opened.map_err(|e| {
+        let told = CliError::new(Exit::Backend, e.to_string());
+        match e.hint {
+            Some(hint) => told.hint(hint),
+            None => told,
+        }
+    })?;
+    if choice.target != backend::Target::Embedded {
+        out.note(&format!("n8n: {} ({})", opened.name(), choice.why));
+    }
+    Ok((choice, opened))
 }
 
 /// The recording that is to be made or followed.

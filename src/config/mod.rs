@@ -16,9 +16,12 @@
 //! [prices."mine::small"]                     # USD per million tokens
 //! input = 0.1
 //! output = 0.4
+//! [n8n]
+//! backend = "auto"                           # embedded, n8n-mcp, instance-mcp, rest
 //! ```
 
 use crate::{
+    backend::BackendName,
     model::{ModelName, Price, provider::TimeLimits},
     pack::Tier,
     qa::waiver::{self, Waiver},
@@ -56,6 +59,8 @@ pub struct Config {
     pub providers: IndexMap<String, ProviderSettings>,
     /// By `provider::model`.
     pub prices: IndexMap<String, Price>,
+    /// `[n8n] backend`.
+    pub backend: Option<BackendName>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -110,6 +115,14 @@ struct Written {
     providers: IndexMap<String, Spanned<WrittenProvider>>,
     #[serde(default)]
     prices: IndexMap<String, Spanned<Price>>,
+    #[serde(default)]
+    n8n: WrittenN8n,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenN8n {
+    backend: Option<BackendName>,
 }
 
 #[derive(Default, Deserialize)]
@@ -172,6 +185,7 @@ pub fn load(project: &Path, user_file: Option<&Path>) -> Result<Config, LoadErro
     for (name, provider) in own.providers {
         config.providers.entry(name).or_insert(provider);
     }
+    config.backend = own.backend.or(config.backend);
     for (name, price) in own.prices {
         config.prices.entry(name).or_insert(price);
     }
@@ -244,6 +258,7 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
         models,
         providers,
         prices,
+        backend: written.n8n.backend,
     })
 }
 

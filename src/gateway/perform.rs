@@ -41,13 +41,22 @@ impl Gateway {
             Plan::Create {
                 id,
                 after,
+                mark,
                 accounts,
             } => {
                 let written = self.backend.create(id.as_ref(), &after).await;
-                let id = match (&written, id) {
-                    (Ok(stored), _) => stored.id.clone(),
-                    (Err(_), Some(id)) => id,
-                    (Err(_), None) => return (written.map(|_| Outcome::Ok(Value::Null)), None),
+                let (id, error) = match (written, id, mark) {
+                    (Ok(stored), _, _) => (stored.id, None),
+                    (Err(error), Some(id), _) => (id, Some(error)),
+                    // It may be there all the same: then it is ours, and no second one is made.
+                    (Err(error), None, Some(mark)) => match self.created(&mark).await {
+                        Ok(found) => match found.as_slice() {
+                            [one] => (one.id.clone(), None),
+                            _ => return (Err(error), None),
+                        },
+                        Err(_) => return (Err(error), None),
+                    },
+                    (Err(error), None, None) => return (Err(error), None),
                 };
                 let was = Was {
                     id,
@@ -59,8 +68,7 @@ impl Gateway {
                 if !accounts.is_empty() {
                     notes.insert("credentials".into(), Value::Array(accounts));
                 }
-                self.read_back(was, &graph_hash(&after), written.err(), notes)
-                    .await
+                self.read_back(was, &graph_hash(&after), error, notes).await
             }
             Plan::Replace {
                 before,
@@ -68,6 +76,9 @@ impl Gateway {
                 mut notes,
                 scope,
             } => {
+                if let Some(refused) = self.moved_on(&before).await {
+                    return (refused, None);
+                }
                 let written = self.backend.replace(&before.id, &after).await;
                 notes.insert("changed".into(), Value::Bool(true));
                 let lines = changes(&before.workflow, &after).to_string();
@@ -101,6 +112,21 @@ impl Gateway {
         }
     }
 
+    /// Others work on an n8n too, and it replaces without asking: what was judged must be what is there, to the moment before
+    /// the write. Only where the backend says which version it holds.
+    async fn moved_on(&self, before: &Stored) -> Option<Result<Outcome, BackendError>> {
+        before.version_id.as_ref()?;
+        let now = match self.backend.get(&before.id).await {
+            Ok(now) => now,
+            Err(error) => return Some(Err(error)),
+        };
+        if (&now.version_id, now.active) == (&before.version_id, before.active) {
+            return None;
+        }
+        let why = "somebody changed the workflow since this call read it: nothing was written";
+        Some(Ok(Outcome::Refused(guards::deny(guards::STALE, why))))
+    }
+
     /// A workflow counts as published, or as taken back, when reading it says so.
     async fn published(
         &self,
@@ -129,6 +155,9 @@ impl Gateway {
         before: Stored,
         snapshot: Option<SnapshotRef>,
     ) -> (Result<Outcome, BackendError>, Option<Change>) {
+        if let Some(refused) = self.moved_on(&before).await {
+            return (refused, None);
+        }
         let done = self.backend.delete(&before.id).await;
         let gone = match self.backend.get(&before.id).await {
             Err(error) => error.kind == BackendErrorKind::NotFound,

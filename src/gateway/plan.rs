@@ -16,7 +16,7 @@ use crate::n8n::hash::graph_hash;
 use crate::n8n::{Finding, Node, Workflow, WorkflowId, edit};
 use crate::policy::Decision;
 use crate::store::SnapshotRef;
-use crate::store::event::{Event, MutationExpectation};
+use crate::store::event::{CreateMark, Event, MutationExpectation};
 use serde_json::{Map, Value, json};
 
 /// What will be done.
@@ -24,6 +24,8 @@ pub(super) enum Plan {
     Create {
         id: Option<WorkflowId>,
         after: Workflow,
+        /// Where the backend chooses the id.
+        mark: Option<CreateMark>,
         /// Which credentials were taken, and which are missing.
         accounts: Vec<Value>,
     },
@@ -206,8 +208,16 @@ impl Gateway {
         // What the caller names is the user's to allow; what the program takes by type is not.
         let named = guards::credentials(None, &after);
         let accounts = self.attach(None, &mut after).await?;
-        let id = match self.backend.reserve(&create.name).await {
-            Ok(id) => id,
+        let place = async {
+            let id = self.backend.reserve(&create.name).await?;
+            let mark = match &id {
+                Some(_) => None,
+                None => Some(self.create_mark(&after).await?),
+            };
+            Ok::<_, BackendError>((id, mark))
+        };
+        let (id, mark) = match place.await {
+            Ok(place) => place,
             Err(error) if error.kind == BackendErrorKind::Unavailable => {
                 return Err(self.unavailable(error));
             }
@@ -219,6 +229,7 @@ impl Gateway {
             after: Some(graph_hash(&after)),
             diff: None,
             rehearsal: None,
+            created: mark.clone(),
         };
         let reserve = |decision, what: &str| Reserved {
             decision,
@@ -239,6 +250,7 @@ impl Gateway {
             plan: Plan::Create {
                 id,
                 after,
+                mark,
                 accounts,
             },
             reserved,
@@ -359,6 +371,7 @@ impl Gateway {
             after: Some(graph_hash(&after)),
             diff: Some(self.shown_diff(&before.workflow, &after)),
             rehearsal: None,
+            created: None,
         };
         Ok(Ok(Planned {
             plan: Plan::Replace {
@@ -455,6 +468,7 @@ impl Gateway {
             after: None,
             diff: None,
             rehearsal: None,
+            created: None,
         };
         Ok(Ok(Planned {
             plan: Plan::Delete(Box::new(before)),

@@ -86,6 +86,7 @@ impl Gateway {
             before: Some(at.graph_hash.clone()),
             after: Some(at.graph_hash.clone()),
             diff: None,
+            created: None,
             rehearsal: Some(Rehearsing {
                 copy: rehearsal.copy.name().to_owned(),
                 activates: as_it_is,

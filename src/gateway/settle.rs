@@ -4,12 +4,22 @@
 use super::content::{error_content, head};
 use super::redact::clean;
 use super::{CallContext, Gateway, GatewayError};
-use crate::backend::{BackendErrorKind, Stored};
+use crate::backend::{BackendError, BackendErrorKind, ListQuery, Stored, list_all};
 use crate::model::{ToolResult, ToolStatus};
-use crate::n8n::WorkflowId;
+use crate::n8n::{Workflow, WorkflowId};
 use crate::store::Event;
-use crate::store::event::{Change, MutationExpectation};
+use crate::store::event::{Change, CreateMark, MutationExpectation};
 use serde_json::{Value, json};
+use std::time::Duration;
+
+/// How long a workflow that was sent may take to be there, when whoever sent it is gone.
+const APPEARS: Duration = Duration::from_millis(1500);
+/// Calls that may be made twice.
+const REPEATABLE: [&str; 3] = [
+    super::tools::WRITE_LEARNING,
+    "activate_workflow",
+    "deactivate_workflow",
+];
 
 /// What became of an interrupted mutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +93,37 @@ impl Gateway {
                 let why = "the run was interrupted during a test in which nodes may have acted; its copy is removed";
                 (result(ToolStatus::Unknown, unknown(why)), None)
             }
+            Some(MutationExpectation {
+                created: Some(mark),
+                after,
+                ..
+            }) => {
+                let found = self.created(mark).await;
+                let found = found.map_err(|error| self.unavailable(error))?;
+                match found.as_slice() {
+                    [] => return Ok(None),
+                    [one] if Some(&one.graph_hash) == after.as_ref() => {
+                        let change = Change {
+                            workflow_id: one.id.0.clone(),
+                            before: None,
+                            after: Some(one.graph_hash.clone()),
+                            node_count: one.workflow.nodes.len(),
+                            snapshot: None,
+                        };
+                        let content = done_content(one, &change);
+                        (result(ToolStatus::Ok, content), Some(change))
+                    }
+                    several => {
+                        let ids: Vec<&str> = several.iter().map(|s| s.id.0.as_str()).collect();
+                        let why = format!(
+                            "the run was interrupted while it created {:?}, which is there now, but not as planned: {}",
+                            mark.name,
+                            ids.join(", ")
+                        );
+                        (result(ToolStatus::Unknown, unknown(&why)), None)
+                    }
+                }
+            }
             Some(expect) if expect.workflow_id.is_some() => {
                 let id = WorkflowId(expect.workflow_id.clone().unwrap_or_default());
                 let found = self.find(&id).await?;
@@ -108,8 +149,8 @@ impl Gateway {
                     ),
                 }
             }
-            // A learning is written once however often it is asked for.
-            _ if call.name == super::tools::WRITE_LEARNING => return Ok(None),
+            // A learning is written once however often it is asked for, and a workflow is published or it is not.
+            _ if REPEATABLE.contains(&call.name.as_str()) => return Ok(None),
             _ => (
                 result(
                     ToolStatus::Unknown,
@@ -130,6 +171,45 @@ impl Gateway {
         Ok(Some(result))
     }
 
+    /// What a new workflow will be known by. Taken right before it is made.
+    pub(super) async fn create_mark(
+        &self,
+        workflow: &Workflow,
+    ) -> Result<CreateMark, BackendError> {
+        let name = workflow.name().to_owned();
+        let query = ListQuery::named(name.clone());
+        let listing = list_all(self.backend.as_ref(), &query).await?;
+        Ok(CreateMark {
+            name,
+            known: listing.workflows.into_iter().map(|w| w.id.0).collect(),
+            nodes: node_ids(workflow),
+        })
+    }
+
+    /// The workflows that fit the mark. One that was just sent may take a moment to be there.
+    pub(super) async fn created(&self, mark: &CreateMark) -> Result<Vec<Stored>, BackendError> {
+        let query = ListQuery::named(mark.name.clone());
+        for pause in [Some(APPEARS), None] {
+            let listing = list_all(self.backend.as_ref(), &query).await?;
+            let mut found = Vec::new();
+            for listed in listing.workflows {
+                if mark.known.contains(&listed.id.0) {
+                    continue;
+                }
+                match self.backend.get(&listed.id).await {
+                    Ok(stored) if node_ids(&stored.workflow) == mark.nodes => found.push(stored),
+                    Err(error) if error.kind == BackendErrorKind::Unavailable => return Err(error),
+                    Ok(_) | Err(_) => {}
+                }
+            }
+            match pause {
+                Some(pause) if found.is_empty() => tokio::time::sleep(pause).await,
+                _ => return Ok(found),
+            }
+        }
+        Ok(Vec::new())
+    }
+
     /// The workflow, or None when there is none.
     pub(super) async fn find(&self, id: &WorkflowId) -> Result<Option<Stored>, GatewayError> {
         match self.backend.get(id).await {
@@ -138,6 +218,12 @@ impl Gateway {
             Err(e) => Err(self.unavailable(e)),
         }
     }
+}
+
+fn node_ids(workflow: &Workflow) -> Vec<String> {
+    let mut ids: Vec<String> = workflow.nodes.iter().map(|node| node.id().0).collect();
+    ids.sort_unstable();
+    ids
 }
 
 fn settled_change(

@@ -44,6 +44,41 @@ pub struct McpServer {
     pub(super) hidden: Hidden,
 }
 
+impl McpServer {
+    /// A server that no file names.
+    pub fn over_http(name: &str, url: &str, header: &str, value: String) -> Self {
+        let transport = McpTransport::Http {
+            url: Secret::new(url),
+            headers: IndexMap::from_iter([(header.to_owned(), Secret::new(value))]),
+        };
+        McpServer {
+            name: name.to_owned(),
+            hidden: hidden(&transport, &[]),
+            transport,
+            shown: name.to_owned(),
+            startup_timeout: STARTUP_TIMEOUT,
+            enabled_tools: None,
+            disabled_tools: Vec::new(),
+            required: false,
+            line: 0,
+        }
+    }
+
+    /// Sets a variable of a server that is a program.
+    pub fn set_variable(&mut self, name: &str, value: String) {
+        if let McpTransport::Stdio { env, .. } = &mut self.transport {
+            env.insert(name.to_owned(), Secret::new(value));
+        }
+    }
+
+    /// Keeps a variable from a server that is a program.
+    pub fn drop_variable(&mut self, name: &str) {
+        if let McpTransport::Stdio { env, .. } = &mut self.transport {
+            env.shift_remove(name);
+        }
+    }
+}
+
 /// Something to say about a place of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
@@ -63,7 +98,8 @@ pub struct McpConfig {
     pub servers: Vec<McpServer>,
     /// Servers with `"disabled": true`, by name; nothing else of them was read.
     pub disabled: Vec<String>,
-    /// Servers that cannot be used, and why.
+    /// Servers that cannot be used, by name; `problems` says why.
+    pub unusable: Vec<String>,
     pub problems: Vec<Note>,
     pub warnings: Vec<Note>,
 }
@@ -266,6 +302,8 @@ impl Reader<'_> {
                 required,
                 line: self.line(at),
             });
+        } else {
+            self.config.unusable.push(name.to_owned());
         }
     }
 

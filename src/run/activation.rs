@@ -38,6 +38,9 @@ pub struct RunContext<'a> {
     pub asker: Option<&'a mut dyn Asker>,
 }
 
+/// Among a run's input: the n8n that it works on.
+pub(super) const PLACE: &str = "n8n";
+
 /// How to go on with a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Resume {
@@ -73,6 +76,9 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     }
     if !options.answering.answers.is_empty() {
         input.insert("answers".into(), options.answering.answers.clone().into());
+    }
+    if let Some(place) = cx.gateway.backend().place() {
+        input.insert(PLACE.into(), place.into());
     }
     let begun = Event::RunStarted {
         journal_version: JOURNAL_VERSION,
@@ -234,6 +240,11 @@ pub(super) fn reopen<'a>(
             "the agents, the flow or the policy changed since run {run_id} began; put them back, or resume with --allow-pack-change"
         )));
     }
+    same_place(
+        &cx,
+        &run_id,
+        ledger.input.get(PLACE).and_then(Value::as_str),
+    )?;
     let project = cx.project;
     let at = loaded.records.last().map(|r| r.at.clone());
     let said_now = resume.answering.answers.clone();
@@ -243,6 +254,27 @@ pub(super) fn reopen<'a>(
     driver.desk.at = at.unwrap_or_default();
     driver.worked_ms = worked_ms(&loaded);
     Ok((lock, driver, project))
+}
+
+/// A run goes on where it began: its ids mean nothing anywhere else, and what is missing there would be made again.
+fn same_place(cx: &RunContext<'_>, run_id: &str, began: Option<&str>) -> Result<(), RunError> {
+    let now = cx.gateway.backend().place();
+    if began == now {
+        return Ok(());
+    }
+    let shown = |place: Option<&str>| match place {
+        Some(place) => format!("the n8n at {place}"),
+        None => "the files of the project".to_owned(),
+    };
+    let how = match began {
+        Some(_) => "connect that one, or name its way with --backend",
+        None => "go on with --backend embedded",
+    };
+    Err(RunError::Usage(format!(
+        "run {run_id} works on {}, and this command on {}; {how}",
+        shown(began),
+        shown(now)
+    )))
 }
 
 /// What was said when the run began still holds; what is said now comes before it.

@@ -349,6 +349,10 @@ impl ToolSession {
             at: String::new(),
         };
         let request = format!("MCP session of {} as {}", self.client.name, terms.role);
+        let mut input = Map::from_iter([("request".to_owned(), Value::from(request))]);
+        if let Some(place) = serving.gateway.backend().place() {
+            input.insert(super::activation::PLACE.to_owned(), place.into());
+        }
         let mut told = Told(&serving.observer);
         let mut at_work = AtWork::new(serving, live, &mut told);
         at_work.record(
@@ -358,7 +362,7 @@ impl ToolSession {
                 run_id: run_id.to_owned(),
                 flow: SESSION_FLOW.to_owned(),
                 pack_hash: serving.pack.hash.clone(),
-                input: Map::from_iter([("request".to_owned(), Value::from(request))]),
+                input,
             },
             false,
         )?;

@@ -265,18 +265,22 @@ impl Driver<'_> {
             None => String::new(),
             Some(found) => self.in_this_run(&plan.id, found)?,
         };
+        let mut id = plan.id.clone();
         let written = match (what, wanted) {
             (UndoneHow::PutBack, Some(workflow)) => {
                 backend.replace(&plan.id, workflow).await.map(|_| ())
             }
             (UndoneHow::Restored, Some(workflow)) => {
-                backend.create(Some(&plan.id), workflow).await.map(|_| ())
+                // Where the backend chooses ids, what was deleted comes back under another one.
+                backend.create(Some(&plan.id), workflow).await.map(|made| {
+                    id = made.id;
+                })
             }
             (UndoneHow::Removed, _) => backend.delete(&plan.id).await,
             _ => Ok(()),
         };
         // What counts is what is there now, whatever the write said.
-        let found = states.now(&plan.id).await?;
+        let found = states.now(&id).await?;
         let after = found.as_ref().map(|s| s.graph_hash.clone());
         let meant = wanted.map(graph_hash);
         if after != meant {
@@ -290,7 +294,7 @@ impl Driver<'_> {
             });
         }
         let change = Change {
-            workflow_id: plan.id.0.clone(),
+            workflow_id: id.0.clone(),
             // An undo that was killed before it was journaled did it already.
             before: match what {
                 UndoneHow::Unchanged => plan.left.clone(),
@@ -303,7 +307,7 @@ impl Driver<'_> {
         let nothing_new = what == UndoneHow::Unchanged && change.before == change.after;
         self.record(
             Event::Undone {
-                workflow_id: plan.id.0.clone(),
+                workflow_id: id.0.clone(),
                 to_snapshot,
                 to: plan.to_of_run,
                 change: Some(change).filter(|_| !nothing_new),
@@ -316,7 +320,7 @@ impl Driver<'_> {
             to: plan.to,
             snapshot: kept,
             difference: Difference::of(redactor, now, wanted),
-            workflow_id: plan.id.0,
+            workflow_id: id.0,
         })
     }
 

@@ -250,6 +250,9 @@ pub struct MutationExpectation {
     /// For a test: what has to be taken away when it is interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rehearsal: Option<Rehearsing>,
+    /// For a new workflow whose id the backend chooses: what it is known by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created: Option<CreateMark>,
 }
 
 /// What a test puts on the n8n for its time.
@@ -259,6 +262,17 @@ pub struct Rehearsing {
     pub copy: String,
     /// The workflow itself is active during the test, and was not before.
     pub activates: bool,
+}
+
+/// By what a new workflow is found again when the answer to its creation was lost: it has the name and the nodes, and was not
+/// there before. No clock is asked, and nothing is written into the document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CreateMark {
+    pub name: String,
+    /// The ids of the workflows that had the name before.
+    pub known: Vec<String>,
+    /// The ids of its nodes, sorted: we chose them.
+    pub nodes: Vec<String>,
 }
 
 /// What a mutation did, as read back.

@@ -834,6 +834,7 @@ fn case_024_an_approval_expires() {
 #[test]
 fn case_024_an_approval_is_spent_by_its_call() {
     let (mut bench, backend) = attacked();
+    backend.put("orders", callable(chain("orders", 10)), false);
     block_on(async {
         let trigger = json!({"workflow_id": "orders", "payload": {"amount": 1}});
         let question = bench.asked("qa", "trigger_workflow", trigger.clone()).await;
@@ -843,17 +844,18 @@ fn case_024_an_approval_is_spent_by_its_call() {
         assert_eq!(again.id, "approve-2");
         // Approved for the workflow as it was: not for what somebody made of it since.
         bench.answer(&again, json!("approve"));
-        let mut changed = chain("orders", 10);
+        let mut changed = callable(chain("orders", 10));
         changed.nodes[3].set("parameters", json!({"url": "https://example.com"}));
         backend.put("orders", changed, false);
         bench.asked("qa", "trigger_workflow", trigger).await;
     });
-    assert_eq!(backend.writes(), ["trigger orders"]);
+    assert_eq!(backend.writes(), ["trigger orders Hook"]);
 }
 
 #[test]
 fn case_024_where_nobody_can_be_asked_the_answer_is_no() {
     let (mut bench, backend) = attacked();
+    backend.put("orders", callable(chain("orders", 10)), false);
     bench.can_ask = false;
     block_on(async {
         bench

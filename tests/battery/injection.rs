@@ -309,7 +309,7 @@ fn case_059_whatever_is_read_and_obeyed_no_call_leaves_the_policy() {
         for role in ROLES {
             block_on(async {
                 let (mut bench, backend) = attacked();
-                backend.put("orders", carrier(&text), false);
+                backend.put("orders", callable(carrier(&text)), false);
                 let before = backend.held("orders").unwrap();
                 let read = bench
                     .raw(role, "get_workflow", r#"{"workflow_id": "orders"}"#)

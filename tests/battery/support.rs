@@ -11,8 +11,9 @@ pub use shop::*;
 
 use agentctl::gateway::Settled;
 use agentctl::model::{ModelAnswer, ToolCall, ToolStatus};
+use agentctl::n8n::{Node, NodeId, Workflow};
 use agentctl::pack::Pack;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
@@ -38,6 +39,19 @@ pub fn attacked() -> (Bench, Arc<MemoryBackend>) {
     let (bench, backend) = Bench::in_memory(built_in().policy.clone());
     backend.put("orders", chain("orders", 10), false);
     (bench, backend)
+}
+
+/// The workflow with a webhook that somebody could call.
+pub fn callable(mut workflow: Workflow) -> Workflow {
+    let parameters = json!({"httpMethod": "POST", "path": "orders"});
+    workflow.nodes.push(Node::new(
+        NodeId("hook".into()),
+        "Hook",
+        "n8n-nodes-base.webhook",
+        2.0,
+        parameters.as_object().unwrap().clone(),
+    ));
+    workflow
 }
 
 /// Calls exactly as a model wrote them: names and arguments are raw text.

@@ -1,6 +1,6 @@
 //! `agentctl doctor`: what works on this machine and in this project, what does not, and what to do.
 
-use crate::backend::{Backend, EmbeddedBackend};
+use crate::backend::{Backend, Choice};
 use crate::cli::args::ModelNames;
 use crate::cli::choose;
 use crate::cli::error::{CliError, Exit};
@@ -54,14 +54,9 @@ impl Check {
 }
 
 pub fn doctor(root: &Path, out: &Output) -> Result<Exit, CliError> {
-    let mut checks = vec![
-        project(root),
-        pack_check(root),
-        catalog(),
-        model(root),
-        backend(root),
-        journals(root),
-    ];
+    let mut checks = vec![project(root), pack_check(root), catalog(), model(root)];
+    checks.extend(backend(root, out));
+    checks.push(journals(root));
     checks.extend(servers(root)?);
     let failed = checks.iter().any(|c| c.status == Status::Failed);
     let exit = if failed { Exit::Failed } else { Exit::Complete };
@@ -187,23 +182,62 @@ fn model(root: &Path) -> Check {
     }
 }
 
-fn backend(root: &Path) -> Check {
-    match EmbeddedBackend::new(root) {
-        Ok(backend) => {
-            let can = backend.can();
-            let cannot = if can.execute {
-                ""
-            } else {
-                "; it cannot execute workflows, tests are reported as not executed"
+/// Which n8n the project works on, what it can do there, and whether it is there and takes the key.
+fn backend(root: &Path, out: &Output) -> Vec<Check> {
+    let failed = |error: CliError| {
+        let check = Check::new("backend", Status::Failed, error.message);
+        vec![match error.hints.into_iter().next() {
+            Some(hint) => check.hint(hint),
+            None => check,
+        }]
+    };
+    let opened = settings::of_project(root).and_then(|config| {
+        let choice = session::choice(root, out, &config)?;
+        let backend = choice.target.open(root);
+        let backend = backend.map_err(|e| CliError::new(Exit::Backend, e.to_string()))?;
+        Ok((choice, backend))
+    });
+    let (choice, backend) = match opened {
+        Ok(opened) => opened,
+        Err(error) => return failed(error),
+    };
+    let mut checks = vec![abilities(&choice, backend.as_ref())];
+    let looked = session::block_on(&Cancel::default(), async {
+        let looked = backend.check().await;
+        backend.close().await;
+        looked
+    });
+    match looked {
+        Ok(looked) => checks.extend(looked.into_iter().map(|seen| {
+            let status = match seen.ok {
+                true => Status::Ok,
+                false => Status::Failed,
             };
-            Check::new(
-                "backend",
-                Status::Ok,
-                format!("{}: workflow files in workflows/{cannot}", backend.name()),
-            )
-        }
-        Err(e) => Check::new("backend", Status::Failed, e.to_string()),
+            let check = Check::new("n8n", status, format!("{}: {}", seen.what, seen.detail));
+            match seen.hint {
+                Some(hint) => check.hint(hint),
+                None => check,
+            }
+        })),
+        Err(error) => checks.extend(failed(error)),
     }
+    checks
+}
+
+fn abilities(choice: &Choice, backend: &dyn Backend) -> Check {
+    let words = backend.can().words();
+    let listed = |has: bool| {
+        let words = words.iter().filter(|(_, can)| *can == has);
+        words.map(|(word, _)| *word).collect::<Vec<_>>().join(", ")
+    };
+    let mut detail = format!("{} ({})", backend.name(), choice.why);
+    match choice.target {
+        crate::backend::Target::Embedded => detail.push_str(
+            ": workflow files in workflows/; it cannot execute workflows, tests are reported as not executed",
+        ),
+        _ => detail.push_str(&format!(": can {}; cannot {}", listed(true), listed(false))),
+    }
+    Check::new("backend", Status::Ok, detail)
 }
 
 fn journals(root: &Path) -> Check {

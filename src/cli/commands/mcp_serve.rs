@@ -22,16 +22,19 @@ const LOCK_WAIT: Duration = Duration::from_secs(10);
 pub fn serve(root: &Path, args: &McpServeArgs, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let cancel = session.cancel.clone();
-    let terms = session::block_on(
-        &cancel,
-        Terms::settle(
+    let terms = session::block_on(&cancel, async {
+        let terms = Terms::settle(
             &session.pack,
             &session.gateway,
             &args.role,
             args.workflow.as_deref(),
             &args.scope,
-        ),
-    )?
+        );
+        let terms = terms.await;
+        // A server that was started for this belongs to this runtime.
+        session.gateway.backend().close().await;
+        terms
+    })?
     .map_err(|e| session::run_error(&e))?;
     if let Some(client) = args.print_config {
         write_bytes(config(client, root, args)?.as_bytes())?;

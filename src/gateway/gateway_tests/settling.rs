@@ -1,6 +1,9 @@
 //! A process killed between the intent of a change and its result.
 
 use super::*;
+use crate::backend::BackendAbilities;
+use crate::gateway::fixture::{Fault, MemoryBackend};
+use std::sync::Arc;
 
 /// The bench as a killed process leaves it: after the intent (and perhaps the write), before the result.
 async fn killed(b: &mut Bench, tool: &str, args: Value, written: bool) -> Event {
@@ -119,6 +122,7 @@ fn a_settlement_is_judged_by_hashes() {
         after: after.map(str::to_owned),
         diff: None,
         rehearsal: None,
+        created: None,
     };
     for (before, after, found, want) in [
         (Some("a"), Some("b"), Some("a"), Settlement::NotDone),
@@ -139,4 +143,60 @@ fn a_settlement_is_judged_by_hashes() {
             "{before:?} {after:?} {found:?}"
         );
     }
+}
+
+/// A backend that chooses ids, as a running n8n does, in the middle of creating.
+async fn creating(fault: Option<Fault>) -> (Bench, Arc<MemoryBackend>, ToolResult, Event) {
+    let abilities = BackendAbilities {
+        activate: true,
+        execute: true,
+        ..BackendAbilities::default()
+    };
+    let backend = Arc::new(MemoryBackend::that_can(abilities));
+    backend.put("other", chain("New One", 2), false);
+    if let Some(fault) = fault {
+        backend.next("create", fault);
+    }
+    let given = backend.clone();
+    let mut b = Bench::with(Policy::load(POLICY, "policy.yaml").unwrap(), move |_| given);
+    let result = b
+        .call("writer", "create_workflow", two_nodes("New One"))
+        .await;
+    let intents = b.desk.events.iter().map(|(event, _)| event);
+    let intent = intents.filter(|event| matches!(event, Event::ToolIntent { .. }));
+    let intent = intent.last().cloned().unwrap();
+    (b, backend, result, intent)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_workflow_whose_creation_was_not_answered_is_found_by_its_nodes() {
+    let (b, backend, result, _) = creating(Some(Fault::DiesAfter)).await;
+    assert_eq!(result.status, ToolStatus::Ok);
+    assert_eq!(result.content["id"], "made2");
+    assert_eq!(backend.ids(), ["made2", "other"]);
+    assert!(b.guards.owns(&WorkflowId("made2".into())));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupted_creation_is_settled_without_a_chosen_id() {
+    // It happened: found, and not made again.
+    let (mut b, backend, _, intent) = creating(None).await;
+    b.desk.events.pop();
+    b.refold();
+    let settled = settle(&mut b, &intent).await.unwrap();
+    assert_eq!(settled.status, ToolStatus::Ok);
+    assert_eq!(settled.content["id"], "made2");
+    assert!(b.guards.owns(&WorkflowId("made2".into())));
+    // Somebody changed it meanwhile: nothing is guessed.
+    let mut changed = backend.held("made2").unwrap();
+    changed.nodes[0].set("disabled", json!(true));
+    backend.put("made2", changed, false);
+    let settled = settle(&mut b, &intent).await.unwrap();
+    assert_eq!(settled.status, ToolStatus::Unknown);
+    // It did not happen: a workflow of the same name is somebody else's, before it and after.
+    let (mut b, backend, _, intent) = creating(Some(Fault::ClaimsSuccess)).await;
+    b.desk.events.pop();
+    b.refold();
+    backend.put("later", chain("New One", 2), false);
+    assert_eq!(settle(&mut b, &intent).await, None);
 }

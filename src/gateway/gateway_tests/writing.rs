@@ -74,6 +74,7 @@ async fn a_workflow_is_created_changed_checked_and_journaled() {
             after: Some(created["graph_hash"].as_str().unwrap().into()),
             diff: None,
             rehearsal: None,
+            created: None,
         }
     );
     assert_eq!(decision.rule(), "writer: create-workflow");
