@@ -1,8 +1,10 @@
 //! What can be typed: the command tree. Only parsing; what it means is in `commands/`.
 
+mod follow;
 mod model;
 mod n8n;
 
+pub use follow::{PullArgs, PushArgs};
 pub use model::{LimitOptions, ModelNames, ModelOptions, ModelsArgs};
 pub use n8n::{N8nCommand, N8nFolder, N8nUpArgs};
 
@@ -177,9 +179,19 @@ pub enum Command {
         after_help = "Example:\n  agentctl catalog show n8n-nodes-base.slack --resource message --operation post"
     )]
     Catalog(CatalogCommand),
-    /// Check workflow files
+    /// Write a workflow of the connected n8n as a file that git can keep
     #[command(
-        after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n  agentctl qa --fix workflows/\n  agentctl qa --baseline qa-baseline.json --write-baseline workflows/\n  agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .\n  agentctl qa --explain agentctl/unknown-reference\n\nWaivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
+        after_help = "Examples:\n  agentctl pull Xk2fTq0sOmW9aLcD\n  agentctl pull \"Order intake\" workflows/orders.json\n\nThe file is what n8n imports, without what belongs to that n8n alone. Pinned data stays out unless --pinned is given; static\ndata always does. Exit code 5: the file has changes that were not pushed; 7: n8n is not there."
+    )]
+    Pull(PullArgs),
+    /// Send a workflow file to the connected n8n: update the workflow that it follows, or create one
+    #[command(
+        after_help = "Examples:\n  agentctl push workflows/orders.json --dry-run\n  agentctl push workflows/orders.json\n  agentctl push workflows/orders.json --allow publish\n\nShows the diff. Refused (exit code 5): the workflow was changed on n8n since the file was pulled (--force), most of its nodes\nwould go (--allow wipe), it is active and the change goes live (--allow publish), credentials change (--allow credentials).\nEach push is a run: `agentctl undo RUN` takes it back."
+    )]
+    Push(PushArgs),
+    /// Check workflow files, or the workflows of the connected n8n
+    #[command(
+        after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n  agentctl qa --fix workflows/\n  agentctl qa --baseline qa-baseline.json --write-baseline workflows/\n  agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .\n  agentctl qa --all --report junit=qa.xml\n  agentctl qa --explain agentctl/unknown-reference\n\nWaivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
     )]
     Qa(QaArgs),
     /// Why a run went as it did, and what can be learned from it; reads only
@@ -579,8 +591,17 @@ pub enum FailOn {
 #[derive(Debug, Args)]
 pub struct QaArgs {
     /// Workflow files or folders (`-`: stdin)
-    #[arg(value_name = "PATH", required_unless_present = "explain")]
+    #[arg(value_name = "PATH", required_unless_present_any = ["explain", "workflow", "all", "tag"])]
     pub paths: Vec<PathBuf>,
+    /// A workflow of the connected n8n, by id or name, instead of files; n8n is only read
+    #[arg(long, value_name = "ID", conflicts_with_all = ["paths", "fix", "changed_since"])]
+    pub workflow: Vec<String>,
+    /// All workflows of the connected n8n
+    #[arg(long, conflicts_with_all = ["paths", "fix", "changed_since", "workflow", "tag"])]
+    pub all: bool,
+    /// The workflows of the connected n8n that have this tag
+    #[arg(long, value_name = "TAG", conflicts_with_all = ["paths", "fix", "changed_since", "workflow"])]
+    pub tag: Option<String>,
     /// Print what a code means, with examples and the fix, and check nothing
     #[arg(long, value_name = "CODE", exclusive = true)]
     pub explain: Option<String>,

@@ -65,6 +65,8 @@ fn dispatch(cli: &Cli, out: &Output) -> Result<Exit, CliError> {
     match &cli.command {
         Command::Init(args) => commands::init::init(project, args, out),
         Command::Catalog(command) => commands::catalog::catalog(project, command, out),
+        Command::Pull(args) => commands::follow::pull(project, args, out),
+        Command::Push(args) => commands::follow::push(project, args, out),
         Command::Qa(args) => commands::qa::qa(project, args, out),
         Command::Completions { shell } => commands::meta::completions(*shell),
         Command::Man { dir } => commands::meta::man(dir.as_deref()),

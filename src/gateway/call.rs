@@ -341,7 +341,7 @@ impl Gateway {
     }
 
     /// The call as the journal may keep it.
-    fn journaled(&self, call: &ToolCall) -> ToolCall {
+    pub(super) fn journaled(&self, call: &ToolCall) -> ToolCall {
         ToolCall {
             id: call.id.clone(),
             name: shown(&call.name),

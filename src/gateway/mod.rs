@@ -14,6 +14,7 @@ pub mod guards;
 mod learnings;
 mod perform;
 mod plan;
+mod push;
 mod reads;
 pub mod redact;
 mod rehearse;
@@ -26,6 +27,7 @@ pub use crate::untrusted;
 pub use approval::approval_hash;
 pub use foreign::{ApprovedTool, ForeignTools};
 pub use guard_state::{GuardState, SnapshotMark, Validation};
+pub use push::Push;
 pub use redact::Redactor;
 pub use settle::{Settlement, judge};
 

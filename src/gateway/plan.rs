@@ -337,7 +337,7 @@ impl Gateway {
     }
 
     /// The guards of every write over an existing workflow, whatever led to it.
-    fn plan_write(
+    pub(super) fn plan_write(
         &self,
         cx: &mut CallContext<'_>,
         before: Stored,
@@ -594,10 +594,10 @@ impl GivenScope {
 }
 
 /// A write over a workflow that is there.
-struct Write {
-    after: Workflow,
-    notes: Map<String, Value>,
-    scope: Option<GivenScope>,
+pub(super) struct Write {
+    pub after: Workflow,
+    pub notes: Map<String, Value>,
+    pub scope: Option<GivenScope>,
 }
 
 /// The document without its graph.

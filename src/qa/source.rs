@@ -22,6 +22,8 @@ pub struct Source {
     pub named: bool,
     /// Why it cannot be read, when that is known already.
     pub fault: Option<String>,
+    /// The text of one that is no file; then the path only names it.
+    pub text: Option<String>,
 }
 
 /// A path that names nothing.
@@ -38,6 +40,24 @@ pub struct Fault {
 }
 
 impl Source {
+    /// A file.
+    pub fn named(path: &Path) -> Self {
+        Source {
+            path: path.to_owned(),
+            named: true,
+            fault: None,
+            text: None,
+        }
+    }
+
+    /// A text from elsewhere, and what it is called.
+    pub fn held(path: PathBuf, text: String) -> Self {
+        Source {
+            text: Some(text),
+            ..Source::named(&path)
+        }
+    }
+
     pub fn is_stdin(&self) -> bool {
         self.path == Path::new("-")
     }
@@ -54,11 +74,7 @@ pub fn collect(paths: &[PathBuf]) -> Result<Vec<Source>, NotThere> {
     let mut sources = Vec::new();
     for path in paths {
         if path == Path::new("-") || path.metadata().is_ok_and(|m| !m.is_dir()) {
-            sources.push(Source {
-                path: path.clone(),
-                named: true,
-                fault: None,
-            });
+            sources.push(Source::named(path));
         } else if path.is_dir() {
             walk(path, &mut sources);
         } else {
@@ -87,6 +103,7 @@ fn walk(folder: &Path, sources: &mut Vec<Source>) {
                         path: entry.into_path(),
                         named: false,
                         fault: None,
+                        text: None,
                     });
                 }
             }
@@ -98,6 +115,7 @@ fn walk(folder: &Path, sources: &mut Vec<Source>) {
                         .io_error()
                         .map_or_else(|| error.to_string(), ToString::to_string),
                 ),
+                text: None,
             }),
         }
     }
@@ -155,6 +173,9 @@ pub fn read(source: &Source) -> Result<String, Fault> {
     };
     if let Some(why) = &source.fault {
         return Err(unreadable(why));
+    }
+    if let Some(text) = &source.text {
+        return Ok(text.clone());
     }
     let bytes = if source.is_stdin() {
         bounded(std::io::stdin().lock(), 0)

@@ -50,6 +50,7 @@ fn fault_of(bytes: &[u8]) -> (String, usize, usize) {
         path,
         named: true,
         fault: None,
+        text: None,
     };
     let fault = read(&source).and_then(|text| parse(&text)).unwrap_err();
     (fault.message, fault.place.line, fault.place.column)
@@ -117,6 +118,7 @@ fn a_file_that_is_too_large_is_not_read() {
         path,
         named: true,
         fault: None,
+        text: None,
     };
     let fault = read(&source).unwrap_err();
     assert_eq!(fault.code, "agentctl/file-too-large");

@@ -27,6 +27,7 @@ mod limits;
 mod models;
 mod options;
 mod projection;
+mod push;
 mod questions;
 mod report;
 mod retry;
@@ -61,6 +62,7 @@ pub use inspect::{
 pub use ledger::SessionOf;
 pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, LimitOverrides, Observer, RunOptions, Unobserved};
+pub use push::{Pushed, USER, push};
 pub use questions::fits;
 pub use report::{QaReport, RunReport, RunUsage, WorkflowReport, exit_code};
 pub use terms::Terms;

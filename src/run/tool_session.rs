@@ -95,13 +95,13 @@ pub struct ToolSession {
     serving: Arc<Serving>,
     client: Client,
     offered: Vec<String>,
-    state: Mutex<State>,
+    pub(super) state: Mutex<State>,
 }
 
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     run_id: Option<String>,
-    live: Option<Live>,
+    pub(super) live: Option<Live>,
     worked_ms: u64,
     /// Calls in a row that mean the same are one step: what the limit on identical calls counts.
     row: u32,
@@ -111,7 +111,7 @@ struct State {
 }
 
 /// What the observer is told goes through the server's one.
-struct Told<'a>(&'a StdMutex<Box<dyn Observer>>);
+pub(super) struct Told<'a>(pub &'a StdMutex<Box<dyn Observer>>);
 
 impl Observer for Told<'_> {
     fn event(&mut self, record: &Record) {
@@ -164,6 +164,16 @@ impl Host for ToolSession {
 }
 
 impl ToolSession {
+    /// One that offers no tools.
+    pub(super) fn new(serving: Arc<Serving>, client: Client) -> Self {
+        ToolSession {
+            serving,
+            client,
+            offered: Vec::new(),
+            state: Mutex::new(State::default()),
+        }
+    }
+
     /// One call, from the lock to its result in the journal.
     async fn activation(
         &self,
@@ -279,7 +289,10 @@ impl ToolSession {
     }
 
     /// Waits for whoever works in the project now, but not for ever.
-    async fn wait_for_lock(&self, run_id: Option<&str>) -> Result<ProjectLock, RunError> {
+    pub(super) async fn wait_for_lock(
+        &self,
+        run_id: Option<&str>,
+    ) -> Result<ProjectLock, RunError> {
         let serving = &*self.serving;
         let deadline = tokio::time::Instant::now() + serving.lock_wait;
         loop {
@@ -301,7 +314,7 @@ impl ToolSession {
     }
 
     /// The session's run as its journal stands now; a new run when there is none yet, or when it was ended (undone) from outside.
-    fn live(&self, state: &mut State) -> Result<Live, RunError> {
+    pub(super) fn live(&self, state: &mut State) -> Result<Live, RunError> {
         let serving = &*self.serving;
         if let Some(live) = state.live.take()
             && live.journal.is_current()?
@@ -348,7 +361,10 @@ impl ToolSession {
             snapshots: Snapshots::on(serving.project.disk().clone(), paths.snapshots()),
             at: String::new(),
         };
-        let request = format!("MCP session of {} as {}", self.client.name, terms.role);
+        let request = match self.client.transport {
+            "command" => format!("{} of the {}", self.client.name, terms.role),
+            _ => format!("MCP session of {} as {}", self.client.name, terms.role),
+        };
         let mut input = Map::from_iter([("request".to_owned(), Value::from(request))]);
         if let Some(place) = serving.gateway.backend().place() {
             input.insert(super::activation::PLACE.to_owned(), place.into());

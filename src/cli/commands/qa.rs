@@ -1,5 +1,6 @@
 //! `agentctl qa PATH…`: checks workflow files; every file is checked, whatever is wrong with the others.
 
+use super::qa_live;
 use crate::cli::args::{FailOn, QaArgs, Report};
 use crate::cli::catalog_file;
 use crate::cli::error::{CliError, Exit};
@@ -25,7 +26,11 @@ pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError>
     if let Some(code) = &args.explain {
         return explain(code, out);
     }
-    let sources = sources(args)?;
+    let sources = if qa_live::is_asked(args) {
+        qa_live::sources(project, args, out)?
+    } else {
+        sources(args)?
+    };
     let waivers = waivers(project)?;
     let known = args
         .baseline

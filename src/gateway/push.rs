@@ -1,0 +1,145 @@
+//! A workflow file of the user's own, put over a workflow or created: no agent and no policy decide about it, the guards do. It
+//! is journaled, snapshotted, read back and taken back like any other change.
+
+use super::call::{Reserved, Verdict};
+use super::content::{Outcome, backend_failure};
+use super::guards::{self, deny};
+use super::plan::{Plan, Planned, Write, reserve};
+use super::{CallContext, Gateway, GatewayError, Settled};
+use crate::backend::{BackendError, BackendErrorKind};
+use crate::model::ToolCall;
+use crate::n8n::hash::graph_hash;
+use crate::n8n::{Workflow, WorkflowId};
+use crate::policy::Decision;
+use crate::store::event::MutationExpectation;
+use serde_json::{Map, json};
+
+/// What the journal calls it.
+const TOOL: &str = "push_workflow";
+/// The rule that allows what the user does.
+const USER: &str = "user.push";
+
+/// What is pushed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Push {
+    /// For the journal.
+    pub file: String,
+    /// The whole workflow as it is to be.
+    pub after: Workflow,
+    /// The workflow to change, and its graph as the user was shown it; None: a new one.
+    pub over: Option<(WorkflowId, String)>,
+}
+
+impl Gateway {
+    pub async fn push(
+        &self,
+        cx: &mut CallContext<'_>,
+        push: &Push,
+    ) -> Result<Settled, GatewayError> {
+        let arguments = json!({
+            "file": push.file,
+            "workflow_id": push.over.as_ref().map(|(id, _)| id),
+            "graph_hash": graph_hash(&push.after),
+        });
+        let exact = json!({"role": cx.role, "tool": TOOL, "arguments": arguments});
+        let call = self.journaled(&ToolCall {
+            id: format!("c{}", cx.guards.tool_calls() + 1),
+            name: TOOL.to_owned(),
+            arguments: arguments.to_string(),
+        });
+        let planned = match &push.over {
+            None => self.plan_new(push).await?,
+            Some((id, seen)) => match self.current(&id.0).await? {
+                Err(outcome) => Err(outcome),
+                Ok(before) => match guards::stale(&before.graph_hash, Some(seen), None) {
+                    stale @ Decision::Deny { .. } => return self.refuse(cx, &call, stale),
+                    _ => {
+                        let credentials = guards::credentials(Some(&before.workflow), &push.after);
+                        let reserved = vec![reserve(
+                            credentials,
+                            &before,
+                            "change credentials in",
+                            &exact,
+                        )];
+                        let write = Write {
+                            after: push.after.clone(),
+                            notes: Map::new(),
+                            scope: None,
+                        };
+                        self.plan_write(cx, before, write, &exact, reserved)?
+                    }
+                },
+            },
+        };
+        let planned = match planned {
+            Ok(planned) => planned,
+            Err(Outcome::Refused(decision)) => return self.refuse(cx, &call, decision),
+            Err(outcome) => {
+                self.intent(cx, &call, guards::allow(USER), None, false)?;
+                return self.finish(cx, &call, Ok(outcome), None, false);
+            }
+        };
+        let Planned {
+            plan,
+            mut reserved,
+            expect,
+        } = planned;
+        let own = Reserved {
+            decision: guards::allow(USER),
+            what: String::new(),
+            subject: exact,
+            recommended: None,
+        };
+        reserved.insert(0, own);
+        let decision = match self.verdict(cx, &reserved, &call, Some(&plan)) {
+            Verdict::Go(decision) => decision,
+            Verdict::Refuse(decision) => return self.refuse(cx, &call, decision),
+            Verdict::Ask(question) => return Ok(Settled::NeedsApproval(question)),
+        };
+        let snapshot = self.snapshot(cx, &plan)?;
+        self.intent(cx, &call, decision, expect, true)?;
+        let (outcome, change) = self.perform(plan, snapshot).await;
+        self.finish(cx, &call, outcome, change, true)
+    }
+
+    async fn plan_new(&self, push: &Push) -> Result<Result<Planned, Outcome>, GatewayError> {
+        if push.after.nodes.is_empty() {
+            return Ok(Err(Outcome::Refused(deny(
+                "arguments",
+                "a workflow without nodes is not created",
+            ))));
+        }
+        let place = async {
+            let id = self.backend.reserve(push.after.name()).await?;
+            let mark = match &id {
+                Some(_) => None,
+                None => Some(self.create_mark(&push.after).await?),
+            };
+            Ok::<_, BackendError>((id, mark))
+        };
+        let (id, mark) = match place.await {
+            Ok(place) => place,
+            Err(error) if error.kind == BackendErrorKind::Unavailable => {
+                return Err(self.unavailable(error));
+            }
+            Err(error) => return Ok(Err(Outcome::Failed(backend_failure(&error)))),
+        };
+        Ok(Ok(Planned {
+            expect: Some(MutationExpectation {
+                workflow_id: id.as_ref().map(|id| id.0.clone()),
+                before: None,
+                after: Some(graph_hash(&push.after)),
+                diff: None,
+                rehearsal: None,
+                created: mark.clone(),
+            }),
+            plan: Plan::Create {
+                id,
+                after: push.after.clone(),
+                mark,
+                accounts: Vec::new(),
+            },
+            reserved: Vec::new(),
+        }))
+    }
+}

@@ -1,0 +1,194 @@
+//! Workflow files that follow a workflow on an n8n, so that workflows live in git: what a file holds, and whether the workflow
+//! was changed on the n8n since the file was pulled. Pure.
+//!
+//! A file is what n8n imports: id, name, nodes, connections, settings. What n8n alone decides stays there: whether it is
+//! active, tags, sharing, versions, timestamps, static data. Pinned data comes along only when it is asked for, since it is
+//! often somebody's real data. `meta.agentctl` says which state was pulled.
+
+use crate::backend::Stored;
+use crate::n8n::WorkflowId;
+use crate::n8n::hash::graph_hash;
+use crate::n8n::workflow::{Connections, Node, ShapeError, Workflow};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// The keys of a node that come first, so that a diff begins with what identifies it.
+const FIRST: [&str; 5] = ["id", "name", "type", "typeVersion", "position"];
+/// Those that come last, being long.
+const LAST: [&str; 2] = ["parameters", "credentials"];
+/// The parts of a document that belong to the workflow and not to the n8n that keeps it, besides nodes and connections.
+const CARRIED: [&str; 4] = ["name", "description", "settings", "pinData"];
+
+/// The state of the workflow on the n8n that a file was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Base {
+    pub graph_hash: String,
+    /// n8n's own word for the state, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+}
+
+impl Base {
+    pub fn of(stored: &Stored) -> Self {
+        Base {
+            graph_hash: stored.graph_hash.clone(),
+            version: stored.version_id.clone(),
+        }
+    }
+}
+
+/// A workflow file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Local {
+    /// The workflow that it follows; None: it was never on an n8n.
+    pub id: Option<WorkflowId>,
+    pub base: Option<Base>,
+    pub workflow: Workflow,
+}
+
+impl Local {
+    pub fn read(value: Value) -> Result<Self, ShapeError> {
+        let workflow = Workflow::from_value(value)?;
+        let text = |key: &str| {
+            workflow
+                .head
+                .get(key)
+                .and_then(Value::as_str)
+                .filter(|t| !t.is_empty())
+        };
+        let base = workflow
+            .head
+            .get("meta")
+            .and_then(|meta| meta.get("agentctl"))
+            .cloned();
+        Ok(Local {
+            id: text("id").map(|id| WorkflowId(id.to_owned())),
+            base: base.and_then(|base| serde_json::from_value(base).ok()),
+            workflow,
+        })
+    }
+
+    /// Whether the graph is another one than was pulled; None: nothing says what was pulled.
+    pub fn is_changed(&self) -> Option<bool> {
+        let base = self.base.as_ref()?;
+        Some(graph_hash(&self.workflow) != base.graph_hash)
+    }
+}
+
+/// Whether the workflow on the n8n is still what the file was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Freshness {
+    Same,
+    Changed,
+    /// The file does not say what it was made from.
+    Unknown,
+}
+
+/// n8n's word for the state settles it; where that moved, an equal graph does (somebody saved without a change).
+pub fn freshness(base: Option<&Base>, now: &Stored) -> Freshness {
+    match base {
+        None => Freshness::Unknown,
+        Some(base) if base.version.is_some() && base.version == now.version_id => Freshness::Same,
+        Some(base) if base.graph_hash == now.graph_hash => Freshness::Same,
+        Some(_) => Freshness::Changed,
+    }
+}
+
+/// The file of a workflow: keys in one order, so that two pulls differ only where the workflow does.
+pub fn file(stored: &Stored, pinned: bool) -> String {
+    let workflow = &stored.workflow;
+    let mut whole = Map::new();
+    whole.insert("id".into(), json!(stored.id));
+    let carried = CARRIED.iter().filter(|key| pinned || **key != "pinData");
+    for key in carried {
+        if let Some(value) = workflow.head.get(*key).filter(|value| !is_empty(value)) {
+            whole.insert((*key).to_owned(), value.clone());
+        }
+    }
+    whole.insert("nodes".into(), workflow.nodes.iter().map(node).collect());
+    whole.insert("connections".into(), json!(connections(workflow)));
+    whole.entry("settings").or_insert_with(|| json!({}));
+    whole.insert("meta".into(), json!({"agentctl": Base::of(stored)}));
+    text(&Value::Object(whole))
+}
+
+/// A file after it was pushed: as it was, now following what the n8n holds.
+pub fn followed(local: &Workflow, stored: &Stored) -> String {
+    let mut whole = Map::new();
+    whole.insert("id".into(), json!(stored.id));
+    if let Value::Object(before) = local.to_value() {
+        whole.extend(before.into_iter().filter(|(key, _)| key != "id"));
+    }
+    let meta = whole.entry("meta").or_insert_with(|| json!({}));
+    if !meta.is_object() {
+        *meta = json!({});
+    }
+    if let Value::Object(meta) = meta {
+        meta.insert("agentctl".into(), json!(Base::of(stored)));
+    }
+    text(&Value::Object(whole))
+}
+
+/// The workflow as a push would leave it: the file's graph, settings and name; the n8n's own where the file has none.
+pub fn pushed(local: &Workflow, now: Option<&Workflow>) -> Workflow {
+    let mut head = now.map(|now| now.head.clone()).unwrap_or_default();
+    for key in ["id", "meta"] {
+        head.shift_remove(key);
+    }
+    for key in CARRIED {
+        if let Some(value) = local.head.get(key) {
+            head.insert(key.to_owned(), value.clone());
+        }
+    }
+    head.entry("settings").or_insert_with(|| json!({}));
+    Workflow {
+        head,
+        nodes: local.nodes.clone(),
+        connections: local.connections.clone(),
+    }
+}
+
+fn node(node: &Node) -> Value {
+    let mut rest: Vec<&String> = node.0.keys().collect();
+    rest.retain(|key| !FIRST.contains(&key.as_str()) && !LAST.contains(&key.as_str()));
+    rest.sort_unstable();
+    let keys = FIRST
+        .into_iter()
+        .chain(rest.into_iter().map(String::as_str))
+        .chain(LAST);
+    let kept = keys.filter_map(|key| Some((key.to_owned(), node.0.get(key)?.clone())));
+    Value::Object(kept.collect())
+}
+
+/// Sources in the order of the nodes; those that name no node come last, as they are.
+fn connections(workflow: &Workflow) -> Connections {
+    let mut sorted = workflow.connections.clone();
+    let place = |name: &String| {
+        workflow
+            .nodes
+            .iter()
+            .position(|node| node.name() == name)
+            .unwrap_or(usize::MAX)
+    };
+    sorted.sort_by(|a, _, b, _| place(a).cmp(&place(b)));
+    sorted
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        _ => false,
+    }
+}
+
+fn text(value: &Value) -> String {
+    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+#[path = "sync_tests.rs"]
+mod sync_tests;

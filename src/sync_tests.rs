@@ -1,0 +1,141 @@
+use super::*;
+
+fn workflow(value: Value) -> Workflow {
+    Workflow::from_value(value).unwrap()
+}
+
+fn stored(version: &str) -> Stored {
+    let workflow = workflow(json!({
+        "name": "Orders",
+        "nodes": [
+            {"parameters": {"path": "orders"}, "type": "n8n-nodes-base.webhook", "typeVersion": 2, "position": [0, 0], "id": "a", "name": "Hook", "webhookId": "w"},
+            {"parameters": {}, "type": "n8n-nodes-base.noOp", "typeVersion": 1, "position": [200, 0], "id": "b", "name": "End", "disabled": true},
+        ],
+        "connections": {"End": {"main": [[]]}, "Hook": {"main": [[{"node": "End", "type": "main", "index": 0}]]}},
+        "pinData": {"Hook": [{"json": {"mail": "a@example.com"}}]},
+        "settings": {"executionOrder": "v1"},
+    }));
+    Stored {
+        id: WorkflowId("wf1".into()),
+        graph_hash: graph_hash(&workflow),
+        workflow,
+        active: true,
+        file: None,
+        tags: vec!["shop".into()],
+        version_id: Some(version.into()),
+        updated_at: None,
+    }
+}
+
+fn local(text: &str) -> Local {
+    Local::read(serde_json::from_str(text).unwrap()).unwrap()
+}
+
+#[test]
+fn a_pulled_file_holds_the_workflow_and_nothing_of_the_instance() {
+    let now = stored("v1");
+    let text = file(&now, false);
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
+    assert_eq!(
+        keys,
+        ["id", "name", "settings", "nodes", "connections", "meta"]
+    );
+    let keys: Vec<&String> = value["nodes"][1].as_object().unwrap().keys().collect();
+    assert_eq!(
+        keys,
+        [
+            "id",
+            "name",
+            "type",
+            "typeVersion",
+            "position",
+            "disabled",
+            "parameters"
+        ]
+    );
+    let sources: Vec<&String> = value["connections"].as_object().unwrap().keys().collect();
+    assert_eq!(sources, ["Hook", "End"]);
+    assert_eq!(
+        value["meta"]["agentctl"],
+        json!({"graph_hash": now.graph_hash, "version": "v1"})
+    );
+    assert!(file(&now, true).contains("a@example.com"));
+
+    let read = local(&text);
+    assert_eq!(
+        (read.id.clone(), read.is_changed()),
+        (Some(WorkflowId("wf1".into())), Some(false))
+    );
+    assert_eq!(graph_hash(&read.workflow), now.graph_hash);
+}
+
+#[test]
+fn the_order_in_which_the_instance_answers_does_not_show() {
+    let now = stored("v1");
+    let mut other = now.clone();
+    other.workflow.connections.reverse();
+    for node in &mut other.workflow.nodes {
+        let pairs: Vec<_> = node.0.clone().into_iter().collect();
+        node.0 = pairs.into_iter().rev().collect();
+    }
+    assert_eq!(file(&now, false), file(&other, false));
+}
+
+#[test]
+fn stale_is_what_was_saved_with_another_graph() {
+    let now = stored("v2");
+    let base = |graph: &str, version: Option<&str>| Base {
+        graph_hash: graph.into(),
+        version: version.map(str::to_owned),
+    };
+    let same = now.graph_hash.as_str();
+    assert_eq!(freshness(None, &now), Freshness::Unknown);
+    assert_eq!(
+        freshness(Some(&base("other", Some("v2"))), &now),
+        Freshness::Same
+    );
+    assert_eq!(
+        freshness(Some(&base(same, Some("v1"))), &now),
+        Freshness::Same
+    );
+    assert_eq!(
+        freshness(Some(&base("other", Some("v1"))), &now),
+        Freshness::Changed
+    );
+    assert_eq!(
+        freshness(Some(&base("other", None)), &now),
+        Freshness::Changed
+    );
+}
+
+#[test]
+fn a_push_keeps_what_the_file_does_not_carry() {
+    let now = stored("v1");
+    let mut read = local(&file(&now, false));
+    read.workflow.nodes[0].0["parameters"]["path"] = json!("orders-2");
+    assert_eq!(read.is_changed(), Some(true));
+    let after = pushed(&read.workflow, Some(&now.workflow));
+    assert_eq!(after.head["pinData"], now.workflow.head["pinData"]);
+    assert_eq!(after.head.get("meta"), None);
+    assert_eq!(after.nodes, read.workflow.nodes);
+    let new = pushed(&read.workflow, None);
+    assert_eq!(
+        (new.name(), new.head.get("pinData"), new.head.get("id")),
+        ("Orders", None, None)
+    );
+}
+
+#[test]
+fn a_pushed_file_follows_what_was_left() {
+    let now = stored("v9");
+    let own = workflow(
+        json!({"name": "Orders", "nodes": [], "connections": {}, "meta": {"templateId": "7"}, "tags": ["x"]}),
+    );
+    let after: Value = serde_json::from_str(&followed(&own, &now)).unwrap();
+    assert_eq!(
+        after,
+        json!({"id": "wf1", "name": "Orders", "nodes": [], "connections": {}, "tags": ["x"],
+               "meta": {"templateId": "7", "agentctl": {"graph_hash": now.graph_hash, "version": "v9"}}})
+    );
+}

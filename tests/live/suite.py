@@ -1,0 +1,232 @@
+"""The promises of agentctl on a real n8n, through each backend. Started by tests/live/run."""
+
+import json, os, signal, sys, time, unittest
+from support import BACKENDS, Project, Proxy, Sink, api, call, children, environment, kill_n8n, n8n, workflows
+
+
+def webhook(path, text="ok"):
+    """A workflow as a file: a webhook that answers with a text."""
+    return {
+        "name": f"Answer {path}",
+        "nodes": [
+            {"id": "hook", "name": "Webhook", "type": "n8n-nodes-base.webhook", "typeVersion": 2, "position": [0, 0], "webhookId": f"w-{path}",
+             "parameters": {"path": path, "httpMethod": "POST", "responseMode": "responseNode", "options": {}}},
+            {"id": "set", "name": "Edit Fields", "type": "n8n-nodes-base.set", "typeVersion": 3.4, "position": [200, 0],
+             "parameters": {"assignments": {"assignments": [{"id": "a", "name": "x", "value": "1", "type": "string"}]}, "options": {}}},
+            {"id": "wait", "name": "No Operation", "type": "n8n-nodes-base.noOp", "typeVersion": 1, "position": [400, 0], "parameters": {}},
+            {"id": "answer", "name": "Respond", "type": "n8n-nodes-base.respondToWebhook", "typeVersion": 1.1, "position": [600, 0],
+             "parameters": {"respondWith": "text", "responseBody": text, "options": {}}},
+        ],
+        "connections": {
+            "Webhook": {"main": [[{"node": "Edit Fields", "type": "main", "index": 0}]]},
+            "Edit Fields": {"main": [[{"node": "No Operation", "type": "main", "index": 0}]]},
+            "No Operation": {"main": [[{"node": "Respond", "type": "main", "index": 0}]]},
+        },
+        "settings": {"executionOrder": "v1"},
+    }
+
+
+class Live:
+    """The same for each backend."""
+
+    backend = None
+
+    def setUp(self):
+        self.assertEqual(workflows(), [], "an earlier test left something behind")
+        self.project = Project(self.backend)
+        self.addCleanup(self.project.close)
+        self.addCleanup(self.clear)
+
+    def clear(self):
+        for workflow in workflows():
+            if workflow["active"]:
+                api("POST", f"workflows/{workflow['id']}/deactivate", {})
+            api("DELETE", f"workflows/{workflow['id']}")
+
+    def put(self, path, text="ok"):
+        return api("POST", "workflows", webhook(path, text))
+
+    def write(self, name, document):
+        file = self.project.root / name
+        file.write_text(json.dumps(document, indent=2))
+        return str(file)
+
+    def test_five_built_workflows_do_what_was_asked(self):
+        sink = Sink()
+        self.addCleanup(sink.close)
+        p = f"{self.backend}-"
+        requests = [
+            f'Receive a webhook POST /{p}ok and respond with "ok"',
+            f"GET webhook /{p}health that answers with JSON {{status, time}} and status 200",
+            f"When a webhook on /{p}forward is called, call {sink.url}/hook with POST",
+            f"When a webhook on /{p}orders receives an order over 100 EUR, call {sink.url}/big with POST",
+            f"When a webhook on /{p}signup receives a signup whose country is Germany, call {sink.url}/de with POST, otherwise call {sink.url}/other with POST",
+        ]
+        for request in requests:
+            built = self.project.build(request).json()
+            self.assertEqual(built["outcome"], "complete", built)
+            api("POST", f"workflows/{built['workflow']['id']}/activate", {})
+        self.assertEqual(len(workflows()), 5)
+        self.assertEqual(call("POST", p + "ok", {}), (200, "ok"))
+        status, text = call("GET", p + "health?status=up&time=9")
+        self.assertEqual((status, json.loads(text)), (200, {"status": "up", "time": "9"}))
+        call("POST", p + "forward", {})
+        self.assertTrue(sink.wait_for("/hook"))
+        call("POST", p + "orders", {"amount": 50})
+        call("POST", p + "orders", {"amount": 150})
+        self.assertTrue(sink.wait_for("/big"))
+        call("POST", p + "signup", {"country": "France"})
+        self.assertTrue(sink.wait_for("/other"))
+        call("POST", p + "signup", {"country": "Germany"})
+        self.assertTrue(sink.wait_for("/de"))
+        self.assertEqual(sorted(sink.paths), ["/big", "/de", "/hook", "/other"])
+
+    def test_a_change_touches_what_it_names_and_is_undone(self):
+        made = self.put("change", "ok")
+        before = api("GET", f"workflows/{made['id']}")
+        self.project.build('respond with "done" instead of "ok"', "--workflow", made["id"])
+        after = api("GET", f"workflows/{made['id']}")
+        differ = [a["name"] for a, b in zip(before["nodes"], after["nodes"]) if a != b]
+        self.assertEqual(differ, ["Respond"])
+        self.assertEqual(after["nodes"][3]["parameters"]["responseBody"], "done")
+        self.assertEqual(before["connections"], after["connections"])
+        self.project.run("undo")
+        again = api("GET", f"workflows/{made['id']}")
+        self.assertEqual(again["nodes"], before["nodes"])
+
+    def test_three_failed_cycles_block_and_are_analysed(self):
+        document = webhook("blocked")
+        document["nodes"][1] |= {
+            "name": "Post", "type": "n8n-nodes-base.slack", "typeVersion": 2.95,
+            "parameters": {"resource": "message", "operation": "post", "select": "channel", "text": "new order", "otherOptions": {},
+                           "channelId": {"__rl": True, "mode": "name", "value": "#sales"}},
+        }
+        document["connections"] = {"Webhook": {"main": [[{"node": "Post", "type": "main", "index": 0}]]}}
+        document["nodes"] = document["nodes"][:2]
+        document["nodes"][0]["parameters"]["responseMode"] = "onReceived"
+        made = api("POST", "workflows", document)
+        self.project.build("post to #orders instead of #sales", "--workflow", made["id"], code=3)
+        analysis = self.project.run("analyze", "--output-format", "json").json()
+        self.assertEqual(analysis["outcome"], "blocked")
+        self.assertIn("n8n/unknown-version", json.dumps(analysis))
+        self.assertEqual(len(workflows()), 1)
+
+    def test_a_wipe_is_refused(self):
+        made = self.put("wipe")
+        file = self.project.root / "wipe.json"
+        self.project.run("pull", made["id"], str(file))
+        document = json.loads(file.read_text())
+        document["nodes"], document["connections"] = document["nodes"][:1], {}
+        file.write_text(json.dumps(document))
+        refused = self.project.run("push", str(file), code=5)
+        self.assertIn("wipe", refused.err)
+        self.assertEqual(len(api("GET", f"workflows/{made['id']}")["nodes"]), 4)
+        self.project.run("push", str(file), "--allow", "wipe")
+        self.assertEqual(len(api("GET", f"workflows/{made['id']}")["nodes"]), 1)
+        run = self.project.runs()
+        self.project.run("undo", "--workflow", made["id"])
+        self.assertEqual(len(api("GET", f"workflows/{made['id']}")["nodes"]), 4, run)
+
+    def test_an_active_workflow_is_not_changed_without_a_word(self):
+        made = self.put("live")
+        api("POST", f"workflows/{made['id']}/activate", {})
+        self.project.build('respond with "done" instead of "ok"', "--workflow", made["id"], code=4)
+        self.assertEqual(call("POST", "live", {}), (200, "ok"))
+        file = self.write("live.json", webhook("live", "pushed"))
+        refused = self.project.run("push", file, "--id", made["id"], "--force", code=5)
+        self.assertIn("--allow publish", refused.err)
+        self.assertEqual(call("POST", "live", {}), (200, "ok"))
+
+    def test_files_go_to_n8n_and_back(self):
+        file = self.write("flow.json", webhook("git"))
+        self.project.run("push", file)
+        created = json.loads(open(file).read())
+        self.assertEqual([w["id"] for w in workflows()], [created["id"]])
+        self.assertIn("unchanged", self.project.run("push", file).out)
+        # Somebody else saves in between.
+        now = api("GET", f"workflows/{created['id']}")
+        now["nodes"][3]["parameters"]["responseBody"] = "theirs"
+        api("PUT", f"workflows/{created['id']}", {k: now[k] for k in ("name", "nodes", "connections", "settings")})
+        created["nodes"][3]["parameters"]["responseBody"] = "mine"
+        open(file, "w").write(json.dumps(created))
+        stale = self.project.run("push", file, code=5)
+        self.assertIn("was changed on n8n", stale.err)
+        self.assertIn("pull would lose", self.project.run("pull", created["id"], file, code=5).err)
+        self.project.run("pull", created["id"], file, "--force")
+        self.assertEqual(json.loads(open(file).read())["nodes"][3]["parameters"]["responseBody"], "theirs")
+
+    def test_what_the_instance_holds_is_checked(self):
+        good = self.put("good")
+        bad = webhook("bad")
+        bad["nodes"][1]["type"] = "n8n-nodes-base.doesNotExist"
+        bad = api("POST", "workflows", bad)
+        self.project.run("qa", "--workflow", good["id"])
+        found = self.project.run("qa", "--all", "--output-format", "json", code=1).json()
+        codes = {file["path"]: [f["code"] for f in file["findings"]] for file in found["files"]}
+        self.assertEqual(codes[f"n8n/{good['id']}"], [])
+        self.assertIn("n8n/unknown-type", codes[f"n8n/{bad['id']}"])
+
+    def struck(self, strike, before=None):
+        """Runs a creation through the proxy; `strike` gets the process when n8n has done the write and nobody knows it yet."""
+        proxy = Proxy(environment()["N8N_API_URL"])
+        self.addCleanup(proxy.close)
+        self.project = Project(self.backend, proxy.url if self.backend != "instance-mcp" else None)
+        self.addCleanup(self.project.close)
+        if self.backend == "instance-mcp":
+            # REST goes along only when it is the same n8n, so both go through the proxy.
+            self.project.variables["N8N_API_URL"] = proxy.url
+            self.project.variables["N8N_MCP_URL"] = proxy.url + "/mcp-server/http"
+        started = {}
+        proxy.strike = lambda: strike(started["process"])
+        started["process"] = process = self.project.start("build", "--yes", "--no-input", 'Receive a webhook POST /struck and respond with "ok"')
+        out, err = process.communicate(timeout=300)
+        self.assertTrue(proxy.struck.is_set(), f"nothing was written\n{out}\n{err}")
+        return process.returncode, out + err
+
+    def one_whole_workflow(self):
+        found = workflows()
+        self.assertEqual(len(found), 1, [w["name"] for w in found])
+        self.assertEqual(len(found[0]["nodes"]), 2)
+        api("POST", f"workflows/{found[0]['id']}/activate", {})
+        self.assertEqual(call("POST", "struck", {}), (200, "ok"))
+
+    def test_agentctl_killed_in_a_write_loses_and_doubles_nothing(self):
+        code, _ = self.struck(lambda process: process.send_signal(signal.SIGKILL))
+        self.assertEqual(code, -signal.SIGKILL)
+        self.project.run("resume", "--yes", "--no-input")
+        self.one_whole_workflow()
+
+    def test_n8n_killed_in_a_write_loses_and_doubles_nothing(self):
+        code, said = self.struck(lambda _: kill_n8n())
+        self.assertEqual(n8n("up").code, 0)
+        if code != 0:
+            self.assertEqual(code, 7, said)
+            self.project.run("resume", "--yes", "--no-input")
+        self.one_whole_workflow()
+
+
+class Rest(Live, unittest.TestCase):
+    backend = "rest"
+
+
+class N8nMcp(Live, unittest.TestCase):
+    backend = "n8n-mcp"
+
+    def test_n8n_mcp_killed_in_a_write_loses_and_doubles_nothing(self):
+        def strike(process):
+            for server in children(process.pid, "n8n-mcp"):
+                os.kill(server, signal.SIGKILL)
+
+        code, said = self.struck(strike)
+        if code != 0:
+            self.assertEqual(code, 7, said)
+            self.project.run("resume", "--yes", "--no-input")
+        self.one_whole_workflow()
+
+
+class InstanceMcp(Live, unittest.TestCase):
+    backend = "instance-mcp"
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
