@@ -38,9 +38,11 @@ pub fn system_prompt(agent_prompt: &str, skills: &[Skill<'_>]) -> String {
 /// The first user message: the task, its input, and the contract of the answer.
 pub fn task_message(task: &AgentTask, contract: &Value) -> String {
     let mut text = format!("# Task: {}\n\n{}\n", task.task, task.instructions.trim());
-    if !task.input.is_empty() {
+    // What nobody has written yet is left out: an empty block tells nothing.
+    let told = || task.input.iter().filter(|(_, value)| !is_empty(value));
+    if told().next().is_some() {
         text.push_str("\n# Input\n");
-        for (field, value) in &task.input {
+        for (field, value) in told() {
             text.push_str(&format!(
                 "\n<input field=\"{}\" type=\"{}\" trust=\"data\">\n{}\n</input>\n",
                 attribute(field),
@@ -93,6 +95,16 @@ fn type_of(status: ToolStatus) -> &'static str {
         ToolStatus::Failed => "failed",
         ToolStatus::Cancelled => "cancelled",
         ToolStatus::Unknown => "unknown",
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

@@ -75,6 +75,10 @@ fn nothing_inside_a_block_can_end_it() {
 fn a_task_without_input_has_no_input_part() {
     let text = task_message(&task(Value::Object(Map::new())), &json!({}));
     assert!(!text.contains("# Input"));
+    let empty = json!({"a": null, "b": {}, "c": [], "d": ""});
+    assert!(!task_message(&task(empty), &json!({})).contains("# Input"));
+    let some = task_message(&task(json!({"a": null, "b": false})), &json!({}));
+    assert!(some.contains("field=\"b\"") && !some.contains("field=\"a\""));
 }
 
 #[test]

@@ -162,6 +162,11 @@ fn open_points(report: &RunReport, out: &mut String) {
         out.push_str("still yours to do:\n");
         for item in &todo {
             let field = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or("");
+            // A model may write a point as a sentence; the offline one says to which node it belongs.
+            if let Some(text) = item.as_str() {
+                out.push_str(&format!("  - {}\n", prose(text)));
+                continue;
+            }
             match field("node") {
                 "" => out.push_str(&format!("  - {}\n", prose(field("text")))),
                 node => out.push_str(&format!("  - [{}] {}\n", plain(node), prose(field("text")))),

@@ -168,7 +168,8 @@ fn tape(options: &ModelOptions, redactor: &Redactor) -> Result<Option<Arc<Tape>>
     let redactor = redactor.clone();
     let hide = Box::new(move |text: &str| redactor.text(text));
     let opened = match (&options.record, &options.replay) {
-        (Some(path), _) => Tape::record(path, hide),
+        (Some(new), Some(old)) => Tape::renew(old, new, hide),
+        (Some(path), None) => Tape::record(path, hide),
         (None, Some(path)) => Tape::replay(path, hide),
         (None, None) => return Ok(None),
     };

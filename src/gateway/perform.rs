@@ -3,6 +3,7 @@
 
 use super::content::{Outcome, error_content, head, knowledge_failure};
 use super::plan::{GivenScope, Plan};
+use super::reads::brief;
 use super::{Gateway, guards};
 use crate::backend::{BackendError, BackendErrorKind, Stored, TriggerCall, Triggered};
 use crate::n8n::diff::changes;
@@ -231,6 +232,8 @@ impl Gateway {
             content.insert("snapshot".into(), json!(snapshot));
         }
         if stored.graph_hash == meant {
+            let findings = self.findings(&stored.workflow);
+            content.insert("check".into(), brief(&findings));
             return (Ok(Outcome::Ok(Value::Object(content))), Some(change));
         }
         let mut failure = error_content(

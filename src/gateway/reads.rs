@@ -5,8 +5,8 @@ use super::content::{
 };
 use super::created::fill_added_versions;
 use super::tools::{
-    CheckWorkflow, DEFAULT_LIMIT, GetNode, GetWorkflow, ListWorkflows, MAX_LIMIT, Request,
-    ValidateWorkflow, View,
+    CheckWorkflow, DEFAULT_HITS, DEFAULT_LIMIT, GetNode, GetWorkflow, ListWorkflows, MAX_LIMIT,
+    Request, ValidateWorkflow, View,
 };
 use super::{CallContext, Gateway, GuardState, guards};
 use crate::backend::{
@@ -76,8 +76,10 @@ impl Gateway {
                 ))
             }
             Request::SearchNodes(search) => {
-                let hits = self.catalog.search(&search.query, limit(search.limit));
-                Ok(Outcome::Ok(json!({"nodes": hits})))
+                let most = search.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_LIMIT);
+                Ok(Outcome::Ok(
+                    json!({"nodes": self.node_hits(&search.query, most)}),
+                ))
             }
             Request::GetNode(of) => Ok(self.get_node(of)),
             Request::LoadSkill(of) => Ok(self.load_skill(&of.name, of.cursor.as_deref())),
@@ -280,6 +282,32 @@ impl Gateway {
         }
     }
 
+    /// What a model chooses by, and no more.
+    fn node_hits(&self, query: &str, most: usize) -> Vec<Value> {
+        let as_tool = query
+            .split_whitespace()
+            .any(|w| w.eq_ignore_ascii_case("tool"));
+        let hits = self.catalog.search(query, most).into_iter();
+        hits.map(|hit| {
+            let mut map = Map::new();
+            map.insert("node_type".into(), json!(hit.node_type));
+            if let Lookup::Known(description) = self.catalog.lookup(&hit.node_type, None) {
+                map.insert("version".into(), json!(description.version));
+            }
+            map.insert("label".into(), json!(hit.label));
+            if hit.is_trigger {
+                map.insert("is_trigger".into(), json!(true));
+            }
+            // An agent's tool is a type of its own, which no search lists.
+            let tool = format!("{}Tool", hit.node_type);
+            if as_tool && matches!(self.catalog.lookup(&tool, None), Lookup::Known(_)) {
+                map.insert("as_tool".into(), json!(tool));
+            }
+            Value::Object(map)
+        })
+        .collect()
+    }
+
     fn get_node(&self, of: &GetNode) -> Outcome {
         let description = match self.catalog.lookup(&of.node_type, of.version) {
             Lookup::Known(description) => description,
@@ -309,7 +337,23 @@ impl Gateway {
             }
         };
         let mut content = Map::new();
-        let recipe = description.recipe(of.resource.as_deref(), of.operation.as_deref());
+        content.insert("node_type".into(), json!(description.node_type));
+        content.insert("version".into(), json!(description.version));
+        let (resource, operation) = (of.resource.as_deref(), of.operation.as_deref());
+        if let Some(parameter) = &of.parameter {
+            return match description.parameter_in_full(parameter, resource, operation) {
+                Some(text) => {
+                    content.insert("parameter".into(), json!(text));
+                    Outcome::Ok(Value::Object(content))
+                }
+                None => Outcome::failed(
+                    format!("{} has no parameter {parameter:?}", of.node_type),
+                    "catalog.parameter",
+                    "name it as the recipe does, parts with dots: options.timeout",
+                ),
+            };
+        }
+        let recipe = description.recipe(resource, operation).to_string();
         content.insert("recipe".into(), json!(recipe));
         if of.operation.is_none() {
             let operations: Vec<Value> = description
@@ -353,6 +397,42 @@ fn paged(content: Value, text: &str, cursor: Option<&str>) -> Outcome {
     }
     Outcome::Ok(Value::Object(map))
 }
+
+/// What a check says of a workflow that was just written, in few words: errors with what it takes to mend them, warnings as lines.
+pub(super) fn brief(findings: &[Finding]) -> Value {
+    let (errors, warnings, _) = counts(findings);
+    let of = |severity| findings.iter().filter(move |f| f.severity == severity);
+    let mut told = Map::new();
+    told.insert("error_count".into(), json!(errors));
+    told.insert("warning_count".into(), json!(warnings));
+    let first: Vec<Value> = of(Severity::Error)
+        .take(MOST_TOLD)
+        .map(|f| {
+            let mut error = json!({"id": f.id, "code": f.code, "node": f.node, "pointer": f.pointer, "message": f.message});
+            if let (Value::Object(map), Some(fix)) = (&mut error, &f.fix) {
+                map.insert("fix".into(), json!(fix));
+            }
+            error
+        })
+        .collect();
+    if !first.is_empty() {
+        told.insert("errors".into(), Value::Array(first));
+    }
+    let lines: Vec<String> = of(Severity::Warning)
+        .take(MOST_TOLD)
+        .map(|f| match &f.node {
+            Some(node) => format!("{node}: {}", f.message),
+            None => f.message.clone(),
+        })
+        .collect();
+    if !lines.is_empty() {
+        told.insert("warnings".into(), json!(lines));
+    }
+    Value::Object(told)
+}
+
+/// More findings than these are read with `check_workflow`.
+const MOST_TOLD: usize = 20;
 
 fn report(mut content: Map<String, Value>, findings: &[Finding], cursor: Option<&str>) -> Outcome {
     let (errors, warnings, infos) = counts(findings);

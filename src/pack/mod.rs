@@ -9,6 +9,8 @@ mod skills;
 
 #[cfg(test)]
 mod pack_tests;
+#[cfg(test)]
+mod prompts_tests;
 
 pub use agents::{Agent, Tier};
 pub use skills::{SkillHead, SkillSource};

@@ -11,6 +11,7 @@
 mod build;
 mod ci;
 mod commands;
+mod conversations;
 mod help;
 mod history;
 mod killed;

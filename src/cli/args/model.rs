@@ -17,8 +17,8 @@ pub struct ModelNames {
 pub struct ModelOptions {
     #[command(flatten)]
     pub names: ModelNames,
-    /// Keep what the models and tools are asked and answer in a new file, without secrets
-    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    /// Keep what the models and tools are asked and answer in a new file, without secrets; with --replay: the old answers to what is asked now
+    #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Take the models' answers from such a file; what is asked otherwise than there fails
     #[arg(long, value_name = "FILE", conflicts_with = "model_for")]

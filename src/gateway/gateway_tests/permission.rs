@@ -210,12 +210,23 @@ async fn nodes_skills_and_learnings_are_read_through_the_same_door() {
     let node = b
         .ok("writer", "get_node", json!({"node_type": "n8n-nodes-base.slack", "resource": "message", "operation": "post"}))
         .await;
-    assert_eq!(node["recipe"]["resource"], "message");
+    let recipe = node["recipe"].as_str().unwrap();
+    assert!(
+        recipe.contains("\n- channelId* resourceLocator"),
+        "{recipe}"
+    );
+    let part = json!({"node_type": "n8n-nodes-base.githubTrigger", "parameter": "events"});
+    let events = b.ok("writer", "get_node", part).await;
+    assert!(events["parameter"].as_str().unwrap().contains("|push|"));
     for (args, rule) in [
         (json!({"node_type": "n8n-nodes-base.slak"}), "catalog.type"),
         (
             json!({"node_type": "n8n-nodes-base.slack", "version": 99}),
             "catalog.version",
+        ),
+        (
+            json!({"node_type": "n8n-nodes-base.slack", "parameter": "options.none"}),
+            "catalog.parameter",
         ),
     ] {
         let result = b.call("writer", "get_node", args).await;

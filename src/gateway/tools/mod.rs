@@ -118,7 +118,7 @@ static TOOLS: &[Tool] = &[
         true,
         AutofixWorkflow,
         autofix_workflow,
-        "Apply the fixes that are certain. Returns which findings were fixed, what changed and what is left."
+        "Apply the fixes that are certain. Returns which findings were fixed, what changed, and what a check says of the rest."
     ),
     tool!(
         "check_workflow",
@@ -134,7 +134,7 @@ static TOOLS: &[Tool] = &[
         true,
         CreateWorkflow,
         create_workflow,
-        "Create a workflow from all its nodes and connections (or from a list of operations). Ids and positions may be left out. Returns id, file, node count and graph hash as read back."
+        "Create a workflow from all its nodes and connections (or from a list of operations). Ids and positions may be left out. Returns id, file, node count and graph hash as read back, and what a check says of it."
     ),
     tool!(
         "deactivate_workflow",
@@ -166,7 +166,7 @@ static TOOLS: &[Tool] = &[
         false,
         GetNode,
         get_node,
-        "The parameters of a node type for one resource and operation: names, types, required marks, options, defaults, credentials. Without them: the resources and operations that there are."
+        "What a node type takes for one resource and operation, a line for each parameter: name (* required), type, choices, {parts}, = default, [if it is shown only then]. Without an operation also the list of resources and operations. `+3` means three more: ask for that `parameter`."
     ),
     tool!(
         "get_template",
@@ -262,7 +262,7 @@ static TOOLS: &[Tool] = &[
         false,
         SearchNodes,
         search_nodes,
-        "Find node types for a service or an action, best first."
+        "Find node types for a service or an action, best first, each with its newest version."
     ),
     tool!(
         "search_templates",
@@ -286,7 +286,7 @@ static TOOLS: &[Tool] = &[
         true,
         UpdateWorkflow,
         update_workflow,
-        "Change a workflow by a list of operations, all or none. Returns what changed and the graph hash, as read back."
+        "Change a workflow by a list of operations, all or none. Returns what changed and the graph hash, as read back, and what a check says of it."
     ),
     tool!(
         "validate_workflow",

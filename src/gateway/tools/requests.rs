@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub const DEFAULT_LIMIT: usize = 20;
+/// Node types that a search gives when no limit is asked for: the right one is among the first, or the words were wrong.
+pub const DEFAULT_HITS: usize = 6;
 pub const MAX_LIMIT: usize = 100;
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -267,6 +269,9 @@ pub struct GetNode {
     pub resource: Option<String>,
     #[serde(default)]
     pub operation: Option<String>,
+    /// Only this one, with all choices and parts.
+    #[serde(default)]
+    pub parameter: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -109,7 +109,7 @@ pub fn create_workflow() -> Value {
                 "description": "source node name → output type → list per output index of lists of {node, type, index}",
             },
             "settings": {"type": "object"},
-            "ops": ops("instead of nodes: operations on an empty workflow"),
+            "ops": as_in_update("instead of nodes, on an empty workflow"),
         }),
         &["name"],
     )
@@ -157,6 +157,15 @@ fn ops(description: &str) -> Value {
     json!({"type": "array", "description": description, "items": object(fields, &["op"])})
 }
 
+/// The operations a second and third time: their fields stand in one schema only, as every schema is sent with every request.
+fn as_in_update(description: &str) -> Value {
+    json!({
+        "type": "array",
+        "description": format!("{description}; operations as update_workflow takes them"),
+        "items": {"type": "object", "required": ["op"], "properties": {"op": {"type": "string"}}},
+    })
+}
+
 pub fn update_workflow() -> Value {
     object(
         json!({
@@ -190,7 +199,7 @@ pub fn check_workflow() -> Value {
     object(
         json!({
             "workflow_id": workflow_id(),
-            "ops": ops("check the result of these; nothing is written"),
+            "ops": as_in_update("check the result of these; nothing is written"),
             "cursor": cursor(),
         }),
         &["workflow_id"],
@@ -266,6 +275,7 @@ pub fn get_node() -> Value {
             "version": {"type": "number", "description": "the newest when absent"},
             "resource": {"type": "string"},
             "operation": {"type": "string"},
+            "parameter": text("one parameter in full: all its choices and parts, e.g. events or options.responseCode"),
         }),
         &["node_type"],
     )

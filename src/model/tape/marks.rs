@@ -3,6 +3,8 @@
 
 use indexmap::IndexMap;
 use regex::{Captures, Regex};
+use serde_json::Value;
+use std::collections::VecDeque;
 use std::sync::LazyLock;
 
 /// Run ids, UUIDs, times, hashes (whole, or the parts of them that findings and snapshots are named by). One group each, named by what is written for it.
@@ -23,6 +25,8 @@ const KINDS: [&str; 4] = ["run", "id", "time", "hash"];
 pub(super) struct Marks {
     /// What was seen → its mark.
     seen: IndexMap<String, String>,
+    /// A mark of another tape → what stands in its place now.
+    bound: IndexMap<String, String>,
 }
 
 impl Marks {
@@ -57,12 +61,62 @@ impl Marks {
             return text.to_owned();
         }
         let mut out = text.to_owned();
+        for (mark, actual) in &self.bound {
+            out = out.replace(mark.as_str(), actual);
+        }
         for (actual, mark) in &self.seen {
             out = out.replace(mark.as_str(), actual);
         }
         out
     }
 }
+
+impl Marks {
+    /// Learns what the marks of an old tape stand for now: by the key under which a text stands and by the rest of it, so that
+    /// something new before it does no harm.
+    pub fn bind(&mut self, old: &Value, now: &Value) {
+        let (Some(mark), Some(changing)) = (MARK.as_ref(), CHANGING.as_ref()) else {
+            return;
+        };
+        let mut here: IndexMap<(String, String), VecDeque<Vec<String>>> = IndexMap::new();
+        texts(now, "", &mut |key, text| {
+            let (rest, found) = without(text, changing);
+            if !found.is_empty() {
+                let alike = here.entry((key.to_owned(), rest)).or_default();
+                alike.push_back(found);
+            }
+        });
+        texts(old, "", &mut |key, text| {
+            let (rest, marks) = without(text, mark);
+            let alike = here.get_mut(&(key.to_owned(), rest));
+            let found = alike.and_then(VecDeque::pop_front).unwrap_or_default();
+            for (mark, actual) in marks.into_iter().zip(found) {
+                self.bound.entry(mark).or_insert(actual);
+            }
+        });
+    }
+}
+
+/// The text with a hole for each thing of that kind, and what stood there.
+fn without(text: &str, kind: &Regex) -> (String, Vec<String>) {
+    let found = kind
+        .find_iter(text)
+        .map(|m| m.as_str().to_owned())
+        .collect();
+    (kind.replace_all(text, "⟨⟩").into_owned(), found)
+}
+
+/// Every text in the value, with the key of the object that it stands in.
+fn texts(value: &Value, key: &str, told: &mut dyn FnMut(&str, &str)) {
+    match value {
+        Value::String(text) => told(key, text),
+        Value::Array(items) => items.iter().for_each(|item| texts(item, key, told)),
+        Value::Object(map) => map.iter().for_each(|(key, item)| texts(item, key, told)),
+        _ => {}
+    }
+}
+
+static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"⟨[a-z]+-\d+⟩").ok());
 
 fn replaced(text: &str, mut with: impl FnMut(&str, &str) -> String) -> String {
     let Some(changing) = CHANGING.as_ref() else {

@@ -2,9 +2,13 @@
 //! reads well in a diff. A replay answers from the file, by agent, step and turn; when a run asks something else than was
 //! recorded, it fails and says what differs. Tools run as always in a replay; their results are compared.
 //!
+//! A tape that no longer fits (a prompt or a tool's description was changed on purpose) is renewed: followed without comparing, and
+//! written anew with what is asked now. What that changed is in the diff of the two files.
+//!
 //! Ids and times differ from run to run; they are kept as marks (`⟨id-1⟩`), numbered as they come up, and put back on replay.
 //! Secrets are hidden before anything is written. Must never be read as instructions, and holds no key.
 
+mod form;
 mod marks;
 
 #[cfg(test)]
@@ -14,6 +18,7 @@ use super::{
     BoxFuture, Cost, Message, Model, ModelAnswer, ModelError, ModelRequest, ToolResult, ToolStatus,
 };
 use crate::store::{canonical, sha256_hex};
+use form::{Said, map_texts, spread};
 use indexmap::IndexMap;
 use marks::Marks;
 use serde::{Deserialize, Serialize};
@@ -25,7 +30,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Lines of a difference that are told.
 const MAX_DIFF: usize = 40;
 
@@ -34,7 +39,6 @@ const MAX_DIFF: usize = 40;
 enum Entry {
     Tape {
         version: u32,
-        agentctl: String,
     },
     Model {
         agent: String,
@@ -42,7 +46,7 @@ enum Entry {
         /// The call's number within its step, from 1.
         turn: u64,
         asks: Value,
-        answer: ModelAnswer,
+        answer: Said,
     },
     Tool {
         role: String,
@@ -81,66 +85,35 @@ pub struct Tape {
 struct Inner {
     marks: Marks,
     mode: Mode,
+    /// Tool results on the tape, by step and call: a model that is told one is not written down with all of it again.
+    results: IndexMap<(String, String), Value>,
     /// The first thing that went wrong.
     fault: Option<String>,
 }
 
+type Entries = IndexMap<String, Entry>;
+
 enum Mode {
     Write(File),
-    Follow(IndexMap<String, Entry>),
+    Follow(Entries),
+    /// Answers from the entries, everything else as it is now, into a new file.
+    Renew(File, Entries),
 }
 
 impl Tape {
     /// A new recording; the file must not exist. `hide` takes secrets out of a text.
     pub fn record(path: &Path, hide: Hide) -> Result<Arc<Self>, TapeError> {
-        let io = |doing| {
-            move |error| TapeError::Io {
-                doing,
-                path: path.to_owned(),
-                error,
-            }
-        };
-        let mut file = File::create_new(path).map_err(io("create"))?;
-        let head = Entry::Tape {
-            version: VERSION,
-            agentctl: env!("CARGO_PKG_VERSION").to_owned(),
-        };
-        file.write_all(written(&head).as_bytes())
-            .map_err(io("write"))?;
-        Ok(Self::new(path, hide, Mode::Write(file)))
+        Ok(Self::new(path, hide, Mode::Write(begun(path)?)))
     }
 
     pub fn replay(path: &Path, hide: Hide) -> Result<Arc<Self>, TapeError> {
-        let text = std::fs::read_to_string(path).map_err(|error| TapeError::Io {
-            doing: "read",
-            path: path.to_owned(),
-            error,
-        })?;
-        let broken = |reason: String| TapeError::Broken {
-            path: path.to_owned(),
-            reason,
-        };
-        let mut entries = IndexMap::new();
-        let mut begun = false;
-        for entry in serde_json::Deserializer::from_str(&text).into_iter::<Entry>() {
-            let entry = entry.map_err(|e| broken(e.to_string()))?;
-            match &entry {
-                Entry::Tape { version, .. } if *version > VERSION => {
-                    return Err(broken(format!(
-                        "it was made by a newer agentctl (version {version})"
-                    )));
-                }
-                Entry::Tape { .. } => begun = true,
-                _ if !begun => return Err(broken("it does not begin as a recording".into())),
-                _ => {
-                    entries.insert(key(&entry), entry);
-                }
-            }
-        }
-        if !begun {
-            return Err(broken("it is empty".into()));
-        }
-        Ok(Self::new(path, hide, Mode::Follow(entries)))
+        Ok(Self::new(path, hide, Mode::Follow(entries(path)?)))
+    }
+
+    /// A new recording with the answers of an old one.
+    pub fn renew(old: &Path, new: &Path, hide: Hide) -> Result<Arc<Self>, TapeError> {
+        let entries = entries(old)?;
+        Ok(Self::new(old, hide, Mode::Renew(begun(new)?, entries)))
     }
 
     fn new(path: &Path, hide: Hide, mode: Mode) -> Arc<Self> {
@@ -150,6 +123,7 @@ impl Tape {
             inner: Mutex::new(Inner {
                 marks: Marks::default(),
                 mode,
+                results: IndexMap::new(),
                 fault: None,
             }),
         })
@@ -159,21 +133,33 @@ impl Tape {
     pub fn tool(&self, role: &str, step: &str, name: &str, arguments: &str, result: &ToolResult) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let arguments = serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
+        let key = format!("{name} ({}) at {step}", result.call_id);
+        let told = self.shaped(result.content.clone());
+        if let Mode::Renew(_, entries) = &inner.mode
+            && let Some(Entry::Tool { result: old, .. }) = entries.get(&key)
+        {
+            let old = old.clone();
+            inner.marks.bind(&old, &told);
+        }
         let entry = Entry::Tool {
             role: role.to_owned(),
             step: step.to_owned(),
             call_id: result.call_id.clone(),
             tool: name.to_owned(),
-            arguments: self.cleaned(&mut inner, arguments),
+            arguments: inner.marked(self.shaped(arguments)),
             status: result.status,
-            result: self.cleaned(&mut inner, result.content.clone()),
+            result: inner.marked(told),
         };
+        if let Entry::Tool { result: told, .. } = &entry {
+            let place = (step.to_owned(), result.call_id.clone());
+            inner.results.insert(place, told.clone());
+        }
         let fault = match &mut inner.mode {
-            Mode::Write(file) => self.write(file, &entry).err(),
-            Mode::Follow(entries) => match entries.shift_remove(&key(&entry)) {
+            Mode::Write(file) | Mode::Renew(file, _) => self.write(file, &entry).err(),
+            Mode::Follow(entries) => match entries.shift_remove(&key) {
                 Some(recorded) if recorded == entry => None,
                 Some(recorded) => Some(format!(
-                    "the tool call {name} at {step} went otherwise:\n{}",
+                    "the tool call {name} at {step} went otherwise (- recorded, + now):\n{}",
                     difference(&recorded, &entry)
                 )),
                 None => Some(format!("the recording has no call of {name} at {step}")),
@@ -201,8 +187,9 @@ impl Tape {
         Ok(())
     }
 
-    fn cleaned(&self, inner: &mut Inner, value: Value) -> Value {
-        map_texts(value, &mut |text| inner.marks.learn(&(self.hide)(text)))
+    /// Without secrets, and for reading.
+    fn shaped(&self, value: Value) -> Value {
+        spread(map_texts(value, &mut |text| (self.hide)(text)))
     }
 
     fn write(&self, file: &mut File, entry: &Entry) -> Result<(), String> {
@@ -216,55 +203,82 @@ impl Tape {
         let before = request.messages.iter().rposition(said);
         let new = request.messages.get(before.map_or(0, |at| at + 1)..);
         let mut asks = serde_json::Map::new();
+        let contract = request.output_schema.to_string();
         if before.is_none() {
             let system = (self.hide)(&request.system);
-            asks.insert("system_sha256".into(), sha256_hex(system.as_bytes()).into());
+            asks.insert("system".into(), short_hash(&system).into());
             let tools: Vec<String> = request
                 .tools
                 .iter()
-                .map(|tool| {
-                    let hash = sha256_hex(canonical(&json!(tool)).as_bytes());
-                    format!("{} {}", tool.name, hash.get(..12).unwrap_or_default())
-                })
+                .map(|tool| format!("{} {}", tool.name, short_hash(&canonical(&json!(tool)))))
                 .collect();
             asks.insert("tools".into(), json!(tools));
+            asks.insert("contract".into(), short_hash(&contract).into());
         }
-        let messages = json!(new.unwrap_or_default());
-        asks.insert("messages".into(), self.cleaned(inner, messages));
+        let step = &request.task.step;
+        let messages = new.unwrap_or_default().iter().map(|message| match message {
+            Message::User { text } => {
+                let text = text.replace(&contract, "(the contract)");
+                json!({"user": self.shaped(text.into())})
+            }
+            Message::Assistant { .. } => Value::Null,
+            Message::Tool { results } => {
+                let results = results.iter().map(|result| {
+                    let told = self.shaped(result.content.clone());
+                    let marked = inner.marked(told.clone());
+                    let place = (step.clone(), result.call_id.clone());
+                    if inner.results.get(&place) == Some(&marked) {
+                        return json!(format!("{} of {}, as above", result.call_id, result.name));
+                    }
+                    json!({"call_id": result.call_id, "tool": result.name, "status": result.status, "result": told})
+                });
+                json!({"results": results.collect::<Vec<_>>()})
+            }
+        });
+        asks.insert("messages".into(), messages.collect());
         Value::Object(asks)
     }
 
     fn taped(&self, request: &ModelRequest, answer: &ModelAnswer) -> Result<(), String> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let asks = self.asks(&mut inner, request);
-        let mut answer = answer.clone();
-        let hidden = |text: &str| inner.marks.put(&(self.hide)(text));
-        answer.text = hidden(&answer.text);
-        for call in &mut answer.tool_calls {
-            call.arguments = hidden(&call.arguments);
-        }
+        self.keep(&mut inner, request, asks, answer)
+    }
+
+    fn keep(
+        &self,
+        inner: &mut Inner,
+        request: &ModelRequest,
+        asks: Value,
+        answer: &ModelAnswer,
+    ) -> Result<(), String> {
+        let asks = inner.marked(asks);
+        let marks = &inner.marks;
         let entry = Entry::Model {
             agent: request.task.agent.clone(),
             step: request.task.step.clone(),
             turn: turn(request),
             asks,
-            answer,
+            answer: Said::of(answer, &mut |text| marks.put(&(self.hide)(text))),
         };
         match &mut inner.mode {
-            Mode::Write(file) => self.write(file, &entry),
+            Mode::Write(file) | Mode::Renew(file, _) => self.write(file, &entry),
             Mode::Follow(_) => Ok(()),
         }
     }
 
     fn follow(&self, request: &ModelRequest) -> Result<ModelAnswer, String> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let inner = &mut *inner;
         if let Some(fault) = &inner.fault {
             return Err(fault.clone());
         }
-        let asks = self.asks(&mut inner, request);
+        let asks = self.asks(inner, request);
         let (agent, step, turn) = (&request.task.agent, &request.task.step, turn(request));
-        let Mode::Follow(entries) = &mut inner.mode else {
-            return Err("the recording is being written".to_owned());
+        let (entries, renews) = match &mut inner.mode {
+            Mode::Follow(entries) => (entries, false),
+            Mode::Renew(_, entries) => (entries, true),
+            Mode::Write(_) => return Err("the recording is being written".to_owned()),
         };
         let Some(Entry::Model {
             asks: recorded,
@@ -277,19 +291,82 @@ impl Tape {
                 self.path.display()
             ));
         };
+        if renews {
+            inner.marks.bind(&recorded, &asks);
+            let answer = answer.answer(&mut |text| inner.marks.take(text));
+            self.keep(inner, request, asks, &answer)?;
+            return Ok(answer);
+        }
+        let asks = inner.marked(asks);
         if recorded != asks {
             return Err(format!(
-                "turn {turn} of {agent} at {step} asks something else than was recorded (- recorded, + now):\n{}",
+                "turn {turn} of {agent} at {step} asks something else than was recorded (- recorded, + now; if that is meant, \
+                 --replay with --record renews the recording):\n{}",
                 difference(&recorded, &asks)
             ));
         }
-        let mut answer = answer;
-        answer.text = inner.marks.take(&answer.text);
-        for call in &mut answer.tool_calls {
-            call.arguments = inner.marks.take(&call.arguments);
-        }
-        Ok(answer)
+        Ok(answer.answer(&mut |text| inner.marks.take(text)))
     }
+}
+
+impl Inner {
+    fn marked(&mut self, value: Value) -> Value {
+        map_texts(value, &mut |text| self.marks.learn(text))
+    }
+}
+
+fn begun(path: &Path) -> Result<File, TapeError> {
+    let io = |doing| {
+        move |error| TapeError::Io {
+            doing,
+            path: path.to_owned(),
+            error,
+        }
+    };
+    let mut file = File::create_new(path).map_err(io("create"))?;
+    let head = Entry::Tape { version: VERSION };
+    file.write_all(written(&head).as_bytes())
+        .map_err(io("write"))?;
+    Ok(file)
+}
+
+fn entries(path: &Path) -> Result<Entries, TapeError> {
+    let text = std::fs::read_to_string(path).map_err(|error| TapeError::Io {
+        doing: "read",
+        path: path.to_owned(),
+        error,
+    })?;
+    let broken = |reason: String| TapeError::Broken {
+        path: path.to_owned(),
+        reason,
+    };
+    let mut entries = IndexMap::new();
+    let mut begun = false;
+    for entry in serde_json::Deserializer::from_str(&text).into_iter::<Entry>() {
+        let entry = entry.map_err(|e| broken(e.to_string()))?;
+        match &entry {
+            Entry::Tape { version } if *version != VERSION => {
+                return Err(broken(format!(
+                    "it was made by another agentctl (version {version} of the form, not {VERSION}); record it again"
+                )));
+            }
+            Entry::Tape { .. } => begun = true,
+            _ if !begun => return Err(broken("it does not begin as a recording".into())),
+            _ => {
+                entries.insert(key(&entry), entry);
+            }
+        }
+    }
+    if !begun {
+        return Err(broken("it is empty".into()));
+    }
+    Ok(entries)
+}
+
+/// Enough to see that a prompt or a schema is another one.
+fn short_hash(text: &str) -> String {
+    let hash = sha256_hex(text.as_bytes());
+    hash.get(..11).unwrap_or_default().to_owned()
 }
 
 fn turn(request: &ModelRequest) -> u64 {
@@ -323,11 +400,8 @@ fn written(entry: &Entry) -> String {
 }
 
 fn difference(before: &impl Serialize, after: &impl Serialize) -> String {
-    // A long text is one line of JSON; with its line breaks it can be compared.
-    let lines =
-        |json: Result<String, serde_json::Error>| json.unwrap_or_default().replace("\\n", "\n");
-    let before = lines(serde_json::to_string_pretty(before));
-    let after = lines(serde_json::to_string_pretty(after));
+    let before = serde_json::to_string_pretty(before).unwrap_or_default();
+    let after = serde_json::to_string_pretty(after).unwrap_or_default();
     let diff = similar::TextDiff::from_lines(&before, &after);
     let told = diff.unified_diff().context_radius(1).to_string();
     let mut short: Vec<&str> = told.lines().take(MAX_DIFF).collect();
@@ -335,19 +409,6 @@ fn difference(before: &impl Serialize, after: &impl Serialize) -> String {
         short.push("…");
     }
     short.join("\n")
-}
-
-/// The value with every text changed.
-fn map_texts(value: Value, change: &mut dyn FnMut(&str) -> String) -> Value {
-    match value {
-        Value::String(text) => Value::String(change(&text)),
-        Value::Array(items) => items.into_iter().map(|v| map_texts(v, change)).collect(),
-        Value::Object(map) => map
-            .into_iter()
-            .map(|(key, item)| (key, map_texts(item, change)))
-            .collect(),
-        other => other,
-    }
 }
 
 /// Answers from a recording, or records what another model answers.

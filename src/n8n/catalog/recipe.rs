@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::description::{NodeDescription, Property, PropertyKind};
+use super::description::{NodeDescription, Property, PropertyGroup, PropertyKind};
 
 /// So many choices are written out.
 const MAX_CHOICES: usize = 10;
@@ -151,7 +151,10 @@ impl NodeDescription {
             let empty: Vec<&str> = self
                 .properties
                 .iter()
-                .filter(|p| p.kind == PropertyKind::ResourceLocator)
+                .filter(|p| {
+                    use PropertyKind::{ResourceLocator, WorkflowSelector};
+                    matches!(p.kind, ResourceLocator | WorkflowSelector)
+                })
                 .filter(|p| {
                     let value = filled.get(&p.name).and_then(|v| v.get("value"));
                     value.and_then(Value::as_str) == Some("")
@@ -307,6 +310,81 @@ fn short(value: &Value) -> String {
     }
 }
 
+/// More choices than these are a list that nobody reads.
+const ALL_CHOICES: usize = 200;
+
+impl NodeDescription {
+    /// One parameter, or a part of one (`options.timeout`, `values[].column`), with all choices and all parts, a line each. Those that this
+    /// operation shows, else whichever has the name. None: there is none.
+    pub fn parameter_in_full(
+        &self,
+        path: &str,
+        resource: Option<&str>,
+        operation: Option<&str>,
+    ) -> Option<String> {
+        let path = path.trim_start_matches('/').replace("[]", "");
+        let mut names = path.split(['.', '/']);
+        let first = names.next()?;
+        let mut params = Map::new();
+        for (name, value) in [("resource", resource), ("operation", operation)] {
+            if let Some(value) = value {
+                params.insert(name.to_owned(), value.into());
+            }
+        }
+        let state = self.state(&params);
+        let named = || {
+            let all = self.properties.iter().zip(&state.shown);
+            all.filter(|(p, _)| p.name == first)
+        };
+        let mut found: Vec<&Property> = named().filter(|(_, shown)| **shown).map(|n| n.0).collect();
+        if found.is_empty() {
+            found = named().map(|(property, _)| property).collect();
+        }
+        for name in names {
+            let parts = found.iter().flat_map(|p| &p.groups);
+            let of_group = |g: &&PropertyGroup| g.name == name;
+            found = match parts.clone().find(of_group) {
+                Some(group) => group.values.iter().collect(),
+                None => {
+                    let values = parts.flat_map(|g| &g.values);
+                    values.filter(|p| p.name == name).collect()
+                }
+            };
+        }
+        let lines: Vec<String> = found.iter().flat_map(|p| in_full(p)).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+}
+
+fn in_full(p: &Property) -> Vec<String> {
+    let all = Detail::new(ALL_CHOICES, ALL_CHOICES, true);
+    let told = |p: &Property| {
+        let mut told = parameter(p, None);
+        let choices = p.options.iter().take(ALL_CHOICES);
+        told.options = choices.map(|o| o.value.clone()).collect();
+        told.more_options = p.options.len().saturating_sub(ALL_CHOICES);
+        told
+    };
+    let mut lines = vec![
+        RecipeParameter {
+            parts: Vec::new(),
+            more_parts: 0,
+            ..told(p)
+        }
+        .text(all),
+    ];
+    let list = if p.is_list() { "[]" } else { "" };
+    for group in &p.groups {
+        let prefix = match group.name.as_str() {
+            "" => String::new(),
+            name => format!("{name}{list}."),
+        };
+        let worth = group.values.iter().filter(|v| !v.kind.is_decoration());
+        lines.extend(worth.map(|part| format!("- {prefix}{}", told(part).text(all))));
+    }
+    lines
+}
+
 /// How much of a recipe is written out, from everything to the least.
 const DETAILS: [Detail; 4] = [
     Detail::new(MAX_CHOICES, MAX_PARTS, true),
@@ -375,14 +453,14 @@ impl Recipe {
             }
         }
         out.push('\n');
-        if !self.credentials.is_empty() {
-            let shown = |c: &&RecipeCredential| detail.further || c.when.is_none();
-            let list: Vec<String> = self
-                .credentials
-                .iter()
-                .filter(shown)
-                .map(ToString::to_string)
-                .collect();
+        let shown = |c: &&RecipeCredential| detail.further || c.when.is_none();
+        let list: Vec<String> = self
+            .credentials
+            .iter()
+            .filter(shown)
+            .map(ToString::to_string)
+            .collect();
+        if !list.is_empty() {
             out.push_str(&format!("credentials: {}\n", list.join(", ")));
         }
         let (lines, named): (Vec<_>, Vec<_>) = self

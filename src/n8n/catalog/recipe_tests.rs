@@ -83,3 +83,35 @@ fn recipes_of_common_nodes_are_short() {
     }
     assert_eq!(long, Vec::<String>::new());
 }
+
+#[test]
+fn one_parameter_is_told_in_full() {
+    let catalog = Catalog::embedded();
+    let told = |node_type: &str, path: &str, operation: Option<&str>| {
+        let node = catalog.lookup(node_type, None).known().unwrap();
+        node.parameter_in_full(path, None, operation)
+    };
+    let events = told("n8n-nodes-base.githubTrigger", "events", None).unwrap();
+    assert!(events.contains("|push|"), "{events}");
+    let code = told(
+        "n8n-nodes-base.respondToWebhook",
+        "options.responseCode",
+        None,
+    )
+    .unwrap();
+    assert!(code.starts_with("responseCode number"), "{code}");
+    let condition = told("n8n-nodes-base.postgres", "where", Some("select")).unwrap();
+    assert!(
+        condition.starts_with("where fixedCollection\n- values[].column "),
+        "{condition}"
+    );
+    assert!(
+        condition.contains("\n- values[].condition options "),
+        "{condition}"
+    );
+    assert_eq!(told("n8n-nodes-base.postgres", "no_such", None), None);
+    assert_eq!(
+        told("n8n-nodes-base.postgres", "where.no_such", Some("select")),
+        None
+    );
+}

@@ -1,0 +1,120 @@
+//! The built-in prompts keep to their form: short, with two worked examples each, and every example is one that the program
+//! would take. An example is the JSON block after a paragraph that begins with the task or the tool that it is of.
+
+use crate::agent::Contract;
+use crate::flow::{AgentSpec, Step, StepKind};
+use crate::gateway::tools;
+use serde_json::{Value, json};
+
+struct Example {
+    head: String,
+    value: Value,
+}
+
+fn examples(prompt: &str) -> Vec<Example> {
+    let (_, part) = prompt.split_once("\n# Examples\n").unwrap();
+    let mut found = Vec::new();
+    let mut rest = part;
+    while let Some((before, after)) = rest.split_once("```json\n") {
+        let (block, next) = after.split_once("\n```").unwrap();
+        let head = before.trim().rsplit("\n\n").next().unwrap();
+        // After a block the next head may follow without an empty line.
+        let head = head.rsplit_once("\n**").map_or(head, |(_, tail)| tail);
+        let head = head.trim_start_matches('*').to_owned();
+        let value = serde_json::from_str(block).unwrap_or_else(|e| panic!("{head}: {e}"));
+        found.push(Example { head, value });
+        rest = next;
+    }
+    found
+}
+
+fn agent_steps(steps: &[Step]) -> Vec<&AgentSpec> {
+    let inner = steps.iter().flat_map(|step| match &step.kind {
+        StepKind::Agent(agent) => vec![agent],
+        _ => step.children().into_iter().flat_map(agent_steps).collect(),
+    });
+    inner.collect()
+}
+
+/// The word in backticks after `kind`: ``Task `clarify` ``.
+fn named<'h>(head: &'h str, kind: &str) -> Option<&'h str> {
+    let rest = head.strip_prefix(kind)?.trim_start().strip_prefix('`')?;
+    rest.split_once('`').map(|(name, _)| name)
+}
+
+#[test]
+fn the_worked_examples_of_every_prompt_are_answers_and_calls_that_the_program_takes() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = super::load(dir.path()).unwrap_or_else(|errors| panic!("{errors}"));
+    let steps = agent_steps(&pack.flow.steps);
+    for (name, agent) in &pack.agents {
+        let examples = examples(&agent.prompt);
+        assert!(examples.len() >= 2, "{name} has {}", examples.len());
+        for Example { head, value } in examples {
+            if let Some(tool) = named(&head, "Call") {
+                let tool = tools::find(tool).unwrap_or_else(|| panic!("{name}: {head}"));
+                assert!(
+                    agent.tools.iter().any(|t| t == tool.name()),
+                    "{name}: {head}"
+                );
+                let schema = tool.spec().parameters;
+                let faults = Contract::compile(&schema).unwrap().faults(&value);
+                assert_eq!(faults, Vec::<String>::new(), "{name}: {head}");
+                let Value::Object(args) = value else { panic!() };
+                tool.parse(args)
+                    .unwrap_or_else(|e| panic!("{name}: {head}: {e}"));
+                continue;
+            }
+            let task = named(&head, "Task").unwrap_or_else(|| panic!("{name}: {head}"));
+            let contract = match steps.iter().find(|s| s.agent == *name && s.task == task) {
+                Some(step) => {
+                    let patch = value.as_object().unwrap().keys();
+                    for key in patch.filter(|key| pack.flow.fields.contains_key(*key)) {
+                        assert!(step.writes.contains(key), "{name}: {head}: {key}");
+                    }
+                    step.contract.value().clone()
+                }
+                // The built-in flow has no step of the orchestrator; its two forms are what its prompt says.
+                None if task == "route" => closed(&["case", "reason"]),
+                None if task == "account" => closed(&["summary", "checked", "todo"]),
+                None => panic!("{name} has no task {task}"),
+            };
+            let faults = Contract::compile(&contract).unwrap().faults(&value);
+            assert_eq!(faults, Vec::<String>::new(), "{name}: {head}");
+        }
+    }
+}
+
+fn closed(keys: &[&str]) -> Value {
+    json!({"type": "object", "required": keys, "propertyNames": {"enum": keys}})
+}
+
+#[test]
+fn a_prompt_is_short_and_names_every_field_and_no_other_agents_tool() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = super::load(dir.path()).unwrap_or_else(|errors| panic!("{errors}"));
+    for (name, agent) in &pack.agents {
+        // Four bytes a token: a thousand tokens at most.
+        assert!(
+            agent.prompt.len() <= 4_400,
+            "{name}: {}",
+            agent.prompt.len()
+        );
+        let owned = pack.flow.fields.iter().filter(|(field, spec)| {
+            spec.writers.iter().any(|writer| writer == name) && *field != "memory"
+        });
+        for (field, _) in owned {
+            assert!(
+                agent.prompt.contains(&format!("`{field}")),
+                "{name}: {field}"
+            );
+        }
+        let words = agent
+            .prompt
+            .split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        for tool in words.filter(|word| tools::find(word).is_some()) {
+            let own = agent.tools.iter().any(|t| t == tool);
+            assert!(own, "{name} speaks of {tool}, which it does not have");
+        }
+    }
+}
