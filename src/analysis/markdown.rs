@@ -242,11 +242,11 @@ pub fn history_markdown(history: &History) -> String {
         let at = happened.at.as_deref().unwrap_or("-");
         let at = at.get(..19).unwrap_or(at).replace('T', " ");
         let what = match (&happened.execution, &happened.event) {
-            (Some(id), _) => format!("execution {id}: "),
-            (_, Some((run, event))) => format!("run {run}, event {event}: "),
-            _ => String::new(),
+            (Some(id), _) => format!("execution {id}"),
+            (_, Some((run, event))) => format!("run {run}, event {event}"),
+            _ => "somebody".to_owned(),
         };
-        _ = writeln!(page, "- {at} {}{}", plain(&what), plain(&happened.text));
+        _ = writeln!(page, "- {at} {}: {}", plain(&what), plain(&happened.text));
     }
     page
 }

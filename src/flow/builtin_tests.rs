@@ -282,7 +282,7 @@ fn a_plain_request_is_built_and_checked() {
     let state = state(&run);
     assert_eq!(
         state["workflow"],
-        json!({"id": "w", "name": "W", "node_count": 3, "graph_hash": "h1"})
+        json!({"id": "w", "name": "W", "node_count": 3, "graph_hash": "h1", "credentials": []})
     );
     assert_eq!(state["qa_report"]["executed"], json!(false));
     assert_eq!(state["qa_report"]["cycle"], json!(1));

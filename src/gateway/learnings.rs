@@ -61,8 +61,8 @@ impl Gateway {
         let (plans, ids): (Vec<String>, Vec<String>) = of
             .ids
             .iter()
-            .map(|id| id.trim().to_uppercase())
-            .partition(|id| id.starts_with("P-"));
+            .map(|id| id.trim().to_owned())
+            .partition(|id| id.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("P-")));
         let patterns = match plans.is_empty() {
             true => Ok(Vec::new()),
             false => self.knowledge.patterns(),
@@ -73,7 +73,7 @@ impl Gateway {
             Ok((patterns, (entries, mut missing))) => {
                 let mut read: Vec<Value> = entries.iter().map(entry).collect();
                 for id in plans {
-                    match patterns.iter().find(|p| p.id == id) {
+                    match patterns.iter().find(|p| p.id.eq_ignore_ascii_case(&id)) {
                         Some(pattern) => read.push(pattern.shown()),
                         None => missing.push(id),
                     }

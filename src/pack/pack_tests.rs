@@ -124,7 +124,7 @@ fn every_mistake_is_reported_in_one_pass_with_its_line() {
 fn a_loosening_project_policy_needs_the_flag() {
     let dir = project(&[(
         "agents/policy.yaml",
-        "roles:\n  qa: [list-workflows, create-workflow]\n",
+        "roles:\n  qa: [list-workflows, read-executions, create-workflow]\n",
     )]);
     assert!(
         load(dir.path())

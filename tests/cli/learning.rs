@@ -214,7 +214,7 @@ fn executions_need_a_live_n8n_and_bad_times_are_usage() {
     let explain = project.run(&["analyze", "--explain"]);
     assert_eq!(explain.code, 2, "{}", explain.stderr);
     assert_eq!(project.run(&["analyze", "--since", "soon"]).code, 2);
-    assert_eq!(project.run(&["analyze"]).code, 2, "no run yet");
+    assert_eq!(Project::new().run(&["analyze"]).code, 2, "no run yet");
 }
 
 #[test]
