@@ -87,7 +87,6 @@ fn replays(name: &str) {
 macro_rules! conversations {
     ($($name:ident)*) => {
         $(#[test]
-        #[ignore = "recorded before the test stage rehearsed: to be renewed"]
         fn $name() {
             replays(&stringify!($name).replace('_', "-"));
         })*
@@ -124,7 +123,6 @@ conversations! {
 }
 
 #[test]
-#[ignore = "recorded before the test stage rehearsed: to be renewed"]
 fn a_conversation_that_asks_something_else_fails_with_the_difference() {
     let request = text(&folder("sensor-ingest").join("request.txt")).replace("temp", "humidity");
     let project = Project::new();
@@ -143,7 +141,6 @@ fn a_conversation_that_asks_something_else_fails_with_the_difference() {
 }
 
 #[test]
-#[ignore = "recorded before the test stage rehearsed: to be renewed"]
 fn a_recording_that_is_renewed_without_a_change_stays_as_it_is() {
     let project = Project::new();
     let name = "vacation-mcp-server";
