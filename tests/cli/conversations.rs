@@ -59,12 +59,16 @@ fn made(project: &Project) -> Value {
     workflow
 }
 
+fn renewing() -> bool {
+    std::env::var_os("RENEW_CONVERSATIONS").is_some()
+}
+
 fn replays(name: &str) {
     let folder = folder(name);
     let request = text(&folder.join("request.txt"));
     let project = Project::new();
     let after = folder.join("after.json");
-    if std::env::var_os("RENEW_CONVERSATIONS").is_some() {
+    if renewing() {
         let new = project.file("renewed.json");
         let ran = build(
             &project,
@@ -142,6 +146,9 @@ fn a_conversation_that_asks_something_else_fails_with_the_difference() {
 
 #[test]
 fn a_recording_that_is_renewed_without_a_change_stays_as_it_is() {
+    if renewing() {
+        return;
+    }
     let project = Project::new();
     let name = "vacation-mcp-server";
     let new = project.file("renewed.json");
