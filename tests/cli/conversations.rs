@@ -59,12 +59,16 @@ fn made(project: &Project) -> Value {
     workflow
 }
 
+fn renewing() -> bool {
+    std::env::var_os("RENEW_CONVERSATIONS").is_some()
+}
+
 fn replays(name: &str) {
     let folder = folder(name);
     let request = text(&folder.join("request.txt"));
     let project = Project::new();
     let after = folder.join("after.json");
-    if std::env::var_os("RENEW_CONVERSATIONS").is_some() {
+    if renewing() {
         let new = project.file("renewed.json");
         let ran = build(
             &project,
@@ -87,7 +91,6 @@ fn replays(name: &str) {
 macro_rules! conversations {
     ($($name:ident)*) => {
         $(#[test]
-        #[ignore = "recorded before the test stage rehearsed: to be renewed"]
         fn $name() {
             replays(&stringify!($name).replace('_', "-"));
         })*
@@ -124,7 +127,6 @@ conversations! {
 }
 
 #[test]
-#[ignore = "recorded before the test stage rehearsed: to be renewed"]
 fn a_conversation_that_asks_something_else_fails_with_the_difference() {
     let request = text(&folder("sensor-ingest").join("request.txt")).replace("temp", "humidity");
     let project = Project::new();
@@ -143,8 +145,10 @@ fn a_conversation_that_asks_something_else_fails_with_the_difference() {
 }
 
 #[test]
-#[ignore = "recorded before the test stage rehearsed: to be renewed"]
 fn a_recording_that_is_renewed_without_a_change_stays_as_it_is() {
+    if renewing() {
+        return;
+    }
     let project = Project::new();
     let name = "vacation-mcp-server";
     let new = project.file("renewed.json");
