@@ -62,7 +62,10 @@ impl Gateway {
             .ids
             .iter()
             .map(|id| id.trim().to_owned())
-            .partition(|id| id.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("P-")));
+            .partition(|id| {
+                id.get(..2)
+                    .is_some_and(|start| start.eq_ignore_ascii_case("P-"))
+            });
         let patterns = match plans.is_empty() {
             true => Ok(Vec::new()),
             false => self.knowledge.patterns(),

@@ -134,7 +134,10 @@ fn a_loosening_project_policy_needs_the_flag() {
     );
     let pack = load_with(dir.path(), LoadOptions { allow_loosen: true }).unwrap();
     assert_eq!(pack.policy.loosened(), ["qa would get create-workflow"]);
-    assert_eq!(pack.agents.get("qa").unwrap().tools, ["list_workflows"]);
+    assert_eq!(
+        pack.agents.get("qa").unwrap().tools,
+        ["get_execution", "list_executions", "list_workflows"]
+    );
 }
 
 #[test]

@@ -209,7 +209,11 @@ pub fn mask(text: &str) -> Cow<'_, str> {
 /// Where the signs stand without one of which no shape is there.
 pub fn signs(text: &str) -> Vec<Range<usize>> {
     match SIGNS.as_ref() {
-        Some(signs) => signs.finder.find_overlapping_iter(text).map(|m| m.range()).collect(),
+        Some(signs) => signs
+            .finder
+            .find_overlapping_iter(text)
+            .map(|m| m.range())
+            .collect(),
         None => vec![0..text.len()], // then every text is looked at closely
     }
 }
