@@ -18,8 +18,10 @@ const KEPT: [&str; 6] = [
 ];
 /// A setting that opens a workflow to n8n's MCP server: the instance's business, not the graph's.
 pub(super) const IN_MCP: &str = "availableInMCP";
+/// A setting, and the value that stands for its absence.
+type Forgotten = (&'static str, fn() -> Value);
 /// How n8n is told to forget a setting: it merges what is sent, and takes these words for "not set".
-const FORGET: [(&str, fn() -> Value); 4] = [
+const FORGET: [Forgotten; 4] = [
     ("timezone", || "DEFAULT".into()),
     ("errorWorkflow", || "DEFAULT".into()),
     ("executionTimeout", || (-1).into()),

@@ -17,10 +17,12 @@ use tokio::net::TcpListener;
 
 const KEY: &str = "a-key-that-nobody-may-see-4711";
 
+type Scripted = (String, VecDeque<Vec<u8>>);
+
 /// An n8n of a few scripted answers: what a request's first line is answered with, in order. The last one stays.
 #[derive(Clone, Default)]
 struct Script {
-    answers: Arc<Mutex<Vec<(String, VecDeque<Vec<u8>>)>>>,
+    answers: Arc<Mutex<Vec<Scripted>>>,
     heard: Arc<Mutex<Vec<(String, Value)>>>,
 }
 

@@ -162,9 +162,9 @@ async fn creating(fault: Option<Fault>) -> (Bench, Arc<MemoryBackend>, ToolResul
     let result = b
         .call("writer", "create_workflow", two_nodes("New One"))
         .await;
-    let intents = b.desk.events.iter().map(|(event, _)| event);
-    let intent = intents.filter(|event| matches!(event, Event::ToolIntent { .. }));
-    let intent = intent.last().cloned().unwrap();
+    let mut intents = b.desk.events.iter().map(|(event, _)| event).rev();
+    let intent = intents.find(|event| matches!(event, Event::ToolIntent { .. }));
+    let intent = intent.cloned().unwrap();
     (b, backend, result, intent)
 }
 

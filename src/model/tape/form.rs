@@ -66,7 +66,14 @@ impl Said {
 /// An object that is written again as it was, but for spaces; else the text.
 fn whole(text: &str) -> Value {
     match serde_json::from_str::<Value>(text) {
-        Ok(value @ Value::Object(_)) if value.to_string() == without_spaces(text) => value,
+        Ok(value @ Value::Object(_)) => {
+            let again = value.to_string();
+            if again == without_spaces(text) {
+                value
+            } else {
+                Value::String(text.to_owned())
+            }
+        }
         _ => Value::String(text.to_owned()),
     }
 }

@@ -119,6 +119,8 @@ impl Lookup {
     }
 }
 
+type Seen = Vec<(Option<u64>, Arc<NodeDescription>)>;
+
 /// A set of node facts. Share it by reference; descriptions are decoded when asked for, and kept.
 pub struct Catalog {
     bytes: std::borrow::Cow<'static, [u8]>,
@@ -129,7 +131,7 @@ pub struct Catalog {
     answers: Mutex<HashMap<(String, usize), Vec<SearchHit>>>,
     facts: Mutex<HashMap<FactsKey, Arc<Facts>>>,
     /// By name, for each version that was asked for (None: the default one).
-    seen: RwLock<FxHashMap<String, Vec<(Option<u64>, Arc<NodeDescription>)>>>,
+    seen: RwLock<FxHashMap<String, Seen>>,
     /// What is asked where this one knows nothing.
     base: Option<overlay::Base>,
 }

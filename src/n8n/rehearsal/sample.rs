@@ -53,7 +53,7 @@ pub fn item(fields: &Fields) -> Map<String, Value> {
     let mut root = Value::Object(Map::new());
     // Deeper paths first: what is an object for one reader stays one when another reads it whole.
     let mut sorted: Vec<&(Path, Want)> = fields.iter().collect();
-    sorted.sort_by(|a, b| b.0.len().cmp(&a.0.len()));
+    sorted.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
     for (path, want) in sorted {
         put(&mut root, path, want, "value");
     }
