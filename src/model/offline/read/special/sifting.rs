@@ -184,7 +184,7 @@ pub(super) fn sifting(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
 
 /// "those that are paid" → "are paid".
 pub(super) fn relative(text: &str) -> String {
-    rx(r"^(?:the|those|ones|all|any|items?|rows?|entries|orders?|tickets?|leads?|contacts?|\w+s)?\s*(?:that|which|who|whose|where|if|with|die|deren|que|cuyo|qui|dont)\s+(?:are|is|have|has|a|an)?\s*").replace(text, "").into_owned()
+    rx(r"^(?:the|those|ones|all|any|items?|rows?|entries|orders?|tickets?|leads?|contacts?|\w+s)?\s*(?:that|which|who|whose|where|if|with|die|deren|que|cuyo|qui|dont)\s+(?:(?:are|is|have|has|an?|the)\s+)?").replace(text, "").into_owned()
 }
 
 /// A reply to the webhook's caller.
