@@ -7,6 +7,7 @@ use crate::config::{Config, Origin, ProviderSettings};
 use crate::model::provider::{Access, Key, KeySource, Kind, Wire, is_loopback};
 use crate::model::tape::{Tape, Taped};
 use crate::model::{Model, ModelError, ModelName, Prices, offline::OfflineModel};
+use crate::n8n::catalog::Catalog;
 use crate::pack::{Pack, Tier};
 use crate::run::{Cancel, ChosenModel, Models};
 use std::collections::BTreeMap;
@@ -122,7 +123,12 @@ fn no_agent(pack: &Pack, agent: &str, place: &str) -> CliError {
 }
 
 /// The models of a run, with their keys. What cannot be reached is told before anything is paid or written.
-pub fn choose(pack: &Pack, options: &ModelNames, config: &Config) -> Result<Chosen, CliError> {
+pub fn choose(
+    pack: &Pack,
+    options: &ModelNames,
+    config: &Config,
+    catalog: &'static Catalog,
+) -> Result<Chosen, CliError> {
     let plan = plan(pack, options, config)?;
     let mut made: BTreeMap<ModelName, ChosenModel> = BTreeMap::new();
     let mut keys = Vec::new();
@@ -130,7 +136,7 @@ pub fn choose(pack: &Pack, options: &ModelNames, config: &Config) -> Result<Chos
     for (agent, (name, _)) in plan {
         if !made.contains_key(&name) {
             let model: Arc<dyn Model> = match access(&name, config)? {
-                None => Arc::new(OfflineModel::default()),
+                None => Arc::new(OfflineModel::with(catalog)),
                 Some(access) => {
                     keys.extend(access.key.clone());
                     Arc::new(Wire::new(access).map_err(unavailable)?)

@@ -215,7 +215,8 @@ fn ending(report: &RunReport, out: &mut String) {
                 prose(&report.message)
             ));
             if let Some(cause) = report.state.get("root_cause") {
-                out.push_str(&format!("root cause: {}\n", prose(&shown(cause))));
+                let summary = cause.get("summary").unwrap_or(cause);
+                out.push_str(&format!("root cause: {}\n", prose(&shown(summary))));
             }
             out.push_str(&format!(
                 "next: agentctl runs show {run}, or agentctl undo {run}\n"

@@ -44,9 +44,10 @@ impl Session {
         let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
         let pack = load_pack(root, out)?;
         let config = settings::of_project(root)?;
+        let catalog = crate::cli::catalog_file::of(root)?;
         let models = match &model.replay {
             Some(_) => None,
-            None => Some(choose::choose(&pack, &model.names, &config)?),
+            None => Some(choose::choose(&pack, &model.names, &config, catalog)?),
         };
         let keys = models.iter().flat_map(|m| &m.keys);
         let redactor = out
@@ -66,13 +67,8 @@ impl Session {
             .iter()
             .map(crate::knowledge::Skill::from)
             .collect();
-        let gateway = Gateway::new(
-            &pack,
-            backend,
-            Knowledge::new(root, skills),
-            crate::cli::catalog_file::of(root)?,
-        )
-        .with_redactor(redactor);
+        let gateway = Gateway::new(&pack, backend, Knowledge::new(root, skills), catalog)
+            .with_redactor(redactor);
         let gateway = match foreign_tools(root, &pack)? {
             Some(servers) => gateway.with_foreign(Arc::new(servers)),
             None => gateway,

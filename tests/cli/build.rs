@@ -313,3 +313,27 @@ fn a_second_build_while_one_runs_is_refused_with_the_holder_named() {
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("in use by process"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_project_with_its_own_catalog_gets_versions_that_its_n8n_has() {
+    let project = Project::new();
+    project.write(
+        "nodes.json",
+        r#"[{"name": "n8n-nodes-base.httpRequest", "displayName": "HTTP Request", "version": [3, 4, 4.1], "defaultVersion": 4.1,
+            "group": ["output"], "inputs": ["main"], "outputs": ["main"], "properties": [
+            {"displayName": "Method", "name": "method", "type": "options", "default": "GET",
+             "options": [{"name": "GET", "value": "GET"}, {"name": "POST", "value": "POST"}]},
+            {"displayName": "URL", "name": "url", "type": "string", "default": "", "required": true}]}]"#,
+    );
+    let synced = project.run(&["catalog", "sync", "nodes.json"]);
+    assert_eq!(synced.code, 0, "{}", synced.stderr);
+    let request = "When a webhook on /fwd is called, call http://127.0.0.1:9/hook with POST";
+    let built = project.run(&["build", "--yes", "--output-format", "json", request]);
+    assert_eq!(built.code, 0, "{}", built.stderr);
+    let file = built.json()["workflow"]["file"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let workflow = project.read_json(&file);
+    assert_eq!(workflow["nodes"][1]["typeVersion"], json!(4.1));
+}

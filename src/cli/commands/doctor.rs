@@ -162,8 +162,9 @@ fn model(root: &Path) -> Check {
     let Ok(pack) = pack::load(root) else {
         return Check::new("model", Status::Off, "the agents cannot be read");
     };
-    let chosen = settings::of_project(root)
-        .and_then(|config| choose::choose(&pack, &ModelNames::default(), &config));
+    let chosen = settings::of_project(root).and_then(|config| {
+        choose::choose(&pack, &ModelNames::default(), &config, Catalog::embedded())
+    });
     match chosen {
         Ok(chosen) if chosen.is_offline() => Check::new(
             "model",
