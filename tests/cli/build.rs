@@ -329,7 +329,8 @@ fn a_project_with_its_own_catalog_gets_versions_that_its_n8n_has() {
     assert_eq!(synced.code, 0, "{}", synced.stderr);
     let request = "When a webhook on /fwd is called, call http://127.0.0.1:9/hook with POST";
     let built = project.run(&["build", "--yes", "--output-format", "json", request]);
-    assert_eq!(built.code, 0, "{}", built.stderr);
+    // That n8n has no webhook node, so the run ends blocked; what matters here is the version of the other node.
+    assert_eq!(built.code, 3, "{}", built.stderr);
     let file = built.json()["workflow"]["file"]
         .as_str()
         .unwrap()
