@@ -2,16 +2,14 @@
 //! is journaled, snapshotted, read back and taken back like any other change.
 
 use super::call::{Reserved, Verdict};
-use super::content::{Outcome, backend_failure};
+use super::content::Outcome;
 use super::guards::{self, deny};
-use super::plan::{Plan, Planned, Write, reserve};
+use super::plan::{Planned, Planning, Write, reserve};
 use super::{CallContext, Gateway, GatewayError, Settled};
-use crate::backend::{BackendError, BackendErrorKind};
 use crate::model::ToolCall;
 use crate::n8n::hash::graph_hash;
 use crate::n8n::{Workflow, WorkflowId};
 use crate::policy::Decision;
-use crate::store::event::MutationExpectation;
 use serde_json::{Map, json};
 
 /// What the journal calls it.
@@ -102,46 +100,13 @@ impl Gateway {
         self.finish(cx, &call, outcome, change, true)
     }
 
-    async fn plan_new(&self, push: &Push) -> Result<Result<Planned, Outcome>, GatewayError> {
+    async fn plan_new(&self, push: &Push) -> Planning {
         if push.after.nodes.is_empty() {
             return Ok(Err(Outcome::Refused(deny(
                 "arguments",
                 "a workflow without nodes is not created",
             ))));
         }
-        let place = async {
-            let id = self.backend.reserve(push.after.name()).await?;
-            let mark = match &id {
-                Some(_) => None,
-                None => Some(self.create_mark(&push.after).await?),
-            };
-            Ok::<_, BackendError>((id, mark))
-        };
-        let (id, mark) = match place.await {
-            Ok(place) => place,
-            Err(error) if error.kind == BackendErrorKind::Unavailable => {
-                return Err(self.unavailable(error));
-            }
-            Err(error) => return Ok(Err(Outcome::Failed(backend_failure(&error)))),
-        };
-        let meant = graph_hash(&push.after);
-        Ok(Ok(Planned {
-            expect: Some(MutationExpectation {
-                workflow_id: id.as_ref().map(|id| id.0.clone()),
-                before: None,
-                after: Some(meant.clone()),
-                diff: None,
-                rehearsal: None,
-                created: mark.clone(),
-            }),
-            plan: Plan::Create {
-                id,
-                after: push.after.clone(),
-                meant,
-                mark,
-                accounts: Vec::new(),
-            },
-            reserved: Vec::new(),
-        }))
+        self.creation(push.after.clone(), Vec::new()).await
     }
 }
