@@ -15,6 +15,8 @@ pub mod backend;
 pub mod cli;
 pub mod condition;
 pub mod config;
+#[cfg(test)]
+mod fake_http;
 pub mod flow;
 pub mod gateway;
 pub mod knowledge;

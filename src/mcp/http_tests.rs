@@ -1,69 +1,13 @@
 use super::client::Called;
 use super::fake::{object, polite, text};
 use super::*;
+use crate::fake_http::{self, Asked, Request, response};
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 
-/// One request as it came: the head in lower case, and the body.
-type Seen = (String, Value);
-
-/// Serves HTTP on loopback, one request a connection, each answered by the script.
-async fn serve(
-    script: impl Fn(&str, &Value) -> Vec<u8> + Send + Sync + 'static,
-) -> (String, Arc<Mutex<Vec<Seen>>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
-    let (log, script) = (seen.clone(), Arc::new(script));
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let (log, script) = (log.clone(), script.clone());
-            tokio::spawn(async move { exchange(stream, &log, &*script).await });
-        }
-    });
-    (url, seen)
-}
-
-async fn exchange(
-    mut stream: TcpStream,
-    log: &Mutex<Vec<Seen>>,
-    script: &(impl Fn(&str, &Value) -> Vec<u8> + Sync),
-) {
-    let mut bytes = Vec::new();
-    let (head, body) = loop {
-        let mut chunk = [0; 4096];
-        let Ok(count @ 1..) = stream.read(&mut chunk).await else {
-            return;
-        };
-        bytes.extend_from_slice(&chunk[..count]);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            let head = head.to_lowercase();
-            let length = head
-                .lines()
-                .find_map(|l| l.strip_prefix("content-length: "))
-                .map_or(0, |n| n.parse().unwrap());
-            if body.len() >= length {
-                break (head, body.to_owned());
-            }
-        }
-    };
-    let body = serde_json::from_str(&body).unwrap_or(Value::Null);
-    let response = script(&head, &body);
-    log.lock().unwrap().push((head, body));
-    // The client may have seen enough before the end.
-    let _ = stream.write_all(&response).await;
-    let _ = stream.shutdown().await;
-}
-
-fn response(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
-    let head = format!(
-        "HTTP/1.1 {status}\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n",
-        body.len()
-    );
-    [head.as_bytes(), body].concat()
+/// The server's address, and what it was asked.
+async fn serve(script: impl Fn(&Request) -> Vec<u8> + Send + Sync + 'static) -> (String, Asked) {
+    let (address, asked) = fake_http::serve(script).await;
+    (format!("{address}/mcp"), asked)
 }
 
 fn json_response(message: &Value) -> Vec<u8> {
@@ -75,8 +19,8 @@ fn json_response(message: &Value) -> Vec<u8> {
 }
 
 /// What a server that means well answers.
-fn good(body: &Value) -> Vec<u8> {
-    match polite(body, &[]).first() {
+fn good(request: &Request) -> Vec<u8> {
+    match polite(&request.body, &[]).first() {
         Some(super::fake::Act::Say(message)) => json_response(message),
         _ => response("202 Accepted", "", b""),
     }
@@ -97,10 +41,10 @@ fn client(url: &str) -> McpClient {
 
 #[tokio::test]
 async fn a_session_is_kept_and_ended() {
-    let (url, seen) = serve(|_, body| match body["method"].as_str() {
+    let (url, seen) = serve(|asked| match asked.body["method"].as_str() {
         // An answer as a stream, with something that nobody asked for in front.
         Some("tools/call") => {
-            let answer = json!({"jsonrpc": "2.0", "id": body["id"], "result": text("done")});
+            let answer = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": text("done")});
             let note = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {}});
             let events =
                 format!(": hi\n\nevent: message\ndata: {note}\n\nid: 4\ndata: {answer}\n\n");
@@ -110,7 +54,7 @@ async fn a_session_is_kept_and_ended() {
                 events.as_bytes(),
             )
         }
-        _ => good(body),
+        _ => good(asked),
     })
     .await;
     let mut client = client(&url);
@@ -123,10 +67,10 @@ async fn a_session_is_kept_and_ended() {
         }
     );
     client.close().await;
-    let seen = seen.lock().unwrap().clone();
+    let seen = seen.all();
     let of = |method: &str| -> &str {
-        let found = seen.iter().find(|(_, body)| body["method"] == method);
-        found.map_or("", |(head, _)| head)
+        let found = seen.iter().find(|asked| asked.body["method"] == method);
+        found.map_or("", |asked| &asked.head)
     };
     assert!(of("initialize").contains("authorization: bearer very-secret-token"));
     assert!(!of("initialize").contains("mcp-session-id"));
@@ -140,10 +84,7 @@ async fn a_session_is_kept_and_ended() {
     ] {
         assert!(call.contains(header), "{header} is not in {call}");
     }
-    assert!(
-        seen.last().unwrap().0.starts_with("delete /mcp"),
-        "{seen:?}"
-    );
+    assert_eq!(seen.last().unwrap().line, "DELETE /mcp");
 }
 
 #[tokio::test]
@@ -188,9 +129,9 @@ async fn what_comes_instead_of_an_answer_is_told_for_what_it_is() {
             "unknown: the server sent a message that is not acceptable: the key \"id\" stands twice at line 1 column 28",
         ),
     ] {
-        let (url, seen) = serve(move |_, body| match body["method"].as_str() {
+        let (url, seen) = serve(move |asked| match asked.body["method"].as_str() {
             Some("tools/call") => answer.clone(),
-            _ => good(body),
+            _ => good(asked),
         })
         .await;
         let mut client = client(&url);
@@ -202,10 +143,9 @@ async fn what_comes_instead_of_an_answer_is_told_for_what_it_is() {
         };
         assert_eq!(told, expected);
         let calls = seen
-            .lock()
-            .unwrap()
+            .bodies()
             .iter()
-            .filter(|(_, b)| b["method"] == "tools/call")
+            .filter(|body| body["method"] == "tools/call")
             .count();
         assert_eq!(calls, 1, "{expected}");
         client.close().await;
@@ -214,9 +154,9 @@ async fn what_comes_instead_of_an_answer_is_told_for_what_it_is() {
 
 #[tokio::test]
 async fn a_session_that_is_over_is_begun_again_and_the_call_is_not_repeated() {
-    let (url, seen) = serve(|_, body| match body["method"].as_str() {
+    let (url, seen) = serve(|asked| match asked.body["method"].as_str() {
         Some("tools/call") => response("404 Not Found", "", b""),
-        _ => good(body),
+        _ => good(asked),
     })
     .await;
     let mut client = client(&url);
@@ -225,8 +165,8 @@ async fn a_session_that_is_over_is_begun_again_and_the_call_is_not_repeated() {
     assert_eq!(called, Called::Failed("HTTP 404".into()));
     client.ready().await.unwrap();
     let of = |method: &str| {
-        let seen = seen.lock().unwrap();
-        seen.iter().filter(|(_, b)| b["method"] == method).count()
+        let bodies = seen.bodies().into_iter();
+        bodies.filter(|body| body["method"] == method).count()
     };
     assert_eq!((of("initialize"), of("tools/call")), (2, 1));
     client.close().await;
@@ -234,8 +174,8 @@ async fn a_session_that_is_over_is_begun_again_and_the_call_is_not_repeated() {
 
 #[tokio::test]
 async fn a_redirect_stays_where_the_user_sent_us() {
-    let (other, other_seen) = serve(|_, body| good(body)).await;
-    let (url, _) = serve(move |_, _| {
+    let (other, other_seen) = serve(good).await;
+    let (url, _) = serve(move |_| {
         response(
             "307 Temporary Redirect",
             &format!("location: {other}\r\n"),
@@ -251,11 +191,11 @@ async fn a_redirect_stays_where_the_user_sent_us() {
         "{}",
         error.reason
     );
-    assert!(other_seen.lock().unwrap().is_empty());
+    assert!(other_seen.all().is_empty());
 
-    let (url, _) = serve(|head, body| {
-        if head.starts_with("post /mcp/ ") {
-            good(body)
+    let (url, _) = serve(|asked| {
+        if asked.line == "POST /mcp/" {
+            good(asked)
         } else {
             response("308 Permanent Redirect", "location: /mcp/\r\n", b"")
         }
@@ -266,8 +206,7 @@ async fn a_redirect_stays_where_the_user_sent_us() {
 
 #[tokio::test]
 async fn a_server_that_wants_other_credentials_is_told_so_without_them() {
-    let (url, _) =
-        serve(|_, _| response("401 Unauthorized", "", b"very-secret-token is wrong")).await;
+    let (url, _) = serve(|_| response("401 Unauthorized", "", b"very-secret-token is wrong")).await;
     let error = client(&url).ready().await.unwrap_err();
     assert!(error.hint.contains("check `headers`"), "{error:?}");
     assert!(error.reason.contains("HTTP 401"), "{error:?}");

@@ -1,14 +1,14 @@
 //! What can be tested without an n8n; a real one is installed, started and stopped in `tests/live`.
 
 use super::*;
+use crate::fake_http::{self, Asked};
 use crate::mcp::Secret;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use std::sync::Mutex;
 
 fn keys() -> Keys {
     Keys {
@@ -216,43 +216,15 @@ async fn a_link_in_the_place_of_its_folder_is_refused() {
     ));
 }
 
-/// Answers each request by its first line, as n8n would, and keeps what it was asked.
-async fn fake_n8n(
-    answers: &'static [(&'static str, &'static str)],
-) -> (String, tokio::task::JoinHandle<Vec<String>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let served = tokio::spawn(async move {
-        let mut asked = Vec::new();
-        for (line, answer) in answers {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            let mut text = String::new();
-            let mut chunk = [0; 4096];
-            loop {
-                let count = stream.read(&mut chunk).await.unwrap();
-                text.push_str(&String::from_utf8_lossy(&chunk[..count]));
-                if let Some((head, body)) = text.split_once("\r\n\r\n") {
-                    let wanted = head
-                        .lines()
-                        .find_map(|l| {
-                            l.to_lowercase()
-                                .strip_prefix("content-length: ")?
-                                .parse()
-                                .ok()
-                        })
-                        .unwrap_or(0);
-                    if body.len() >= wanted {
-                        break;
-                    }
-                }
-            }
-            assert!(text.starts_with(line), "expected {line}, was asked {text}");
-            stream.write_all(answer.as_bytes()).await.unwrap();
-            asked.push(text);
-        }
-        asked
-    });
-    (url, served)
+/// Answers these requests, in this order, and no other.
+async fn fake_n8n(answers: &'static [(&'static str, &'static str)]) -> (String, Asked) {
+    let left = Mutex::new(answers.iter());
+    fake_http::serve(move |asked| {
+        let (line, answer) = left.lock().unwrap().next().unwrap();
+        assert!(asked.line.starts_with(line), "expected {line}: {asked:?}");
+        answer.as_bytes().to_vec()
+    })
+    .await
 }
 
 #[tokio::test]
@@ -260,7 +232,7 @@ async fn a_new_n8n_gets_an_owner_and_keys() {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::of_project(dir.path());
     folder.make().unwrap();
-    let (url, served) = fake_n8n(&[
+    let (url, asked) = fake_n8n(&[
         (
             "POST /rest/owner/setup",
             "HTTP/1.1 200 OK\r\nset-cookie: n8n-auth=abc; Path=/\r\nconnection: close\r\n\r\n{}",
@@ -292,12 +264,13 @@ async fn a_new_n8n_gets_an_owner_and_keys() {
         ("new-key", "new-token")
     );
     assert_eq!(steps, [Step::Keys]);
-    let asked = served.await.unwrap();
-    assert!(asked[1].contains("n8n-auth=abc"));
-    assert!(asked[2].contains("\"scopes\":[\"workflow:read\"]"));
+    let asked = asked.all();
+    assert_eq!(asked.len(), 5);
+    assert!(asked[1].head.contains("n8n-auth=abc"));
+    assert_eq!(asked[2].body["scopes"], json!(["workflow:read"]));
     let owner: Value =
         serde_json::from_str(&std::fs::read_to_string(folder.owner_file()).unwrap()).unwrap();
-    assert!(asked[0].contains(owner["password"].as_str().unwrap()));
+    assert_eq!(asked[0].body["password"], owner["password"]);
 }
 
 #[tokio::test]
@@ -306,7 +279,7 @@ async fn keys_that_still_open_it_are_kept() {
     let folder = Folder::of_project(dir.path());
     folder.make().unwrap();
     folder::write_private(&folder.env_file(), &keys().to_text()).unwrap();
-    let (url, served) = fake_n8n(&[(
+    let (url, asked) = fake_n8n(&[(
         "GET /api/v1/workflows?limit=1",
         "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{\"data\":[]}",
     )])
@@ -315,11 +288,9 @@ async fn keys_that_still_open_it_are_kept() {
         .await
         .unwrap();
     assert_eq!(kept, Keys { url, ..keys() });
-    assert!(
-        served.await.unwrap()[0]
-            .to_lowercase()
-            .contains("x-n8n-api-key: key-1")
-    );
+    let asked = asked.all();
+    assert_eq!(asked.len(), 1);
+    assert!(asked[0].head.contains("x-n8n-api-key: key-1"));
 }
 
 #[tokio::test]
@@ -327,7 +298,7 @@ async fn a_database_of_another_owner_is_told() {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::of_project(dir.path());
     folder.make().unwrap();
-    let (url, served) = fake_n8n(&[
+    let (url, asked) = fake_n8n(&[
         ("POST /rest/owner/setup", "HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n"),
         ("POST /rest/login", "HTTP/1.1 401 Unauthorized\r\nconnection: close\r\n\r\n{\"message\":\"Wrong username/password\"}"),
     ])
@@ -338,5 +309,5 @@ async fn a_database_of_another_owner_is_told() {
         "n8n refused the owner's login: HTTP 401, Wrong username/password"
     );
     assert!(error.is_unavailable() && error.hint().unwrap().contains("down --delete"));
-    served.await.unwrap();
+    assert_eq!(asked.all().len(), 2);
 }
