@@ -169,6 +169,7 @@ pub fn history(told: Told) -> History {
     });
     let executions = told.executions.as_deref().unwrap_or_default();
     let cause = why(
+        &told.workflow,
         executions,
         &told.changes,
         versions.as_deref().unwrap_or_default(),
@@ -195,6 +196,7 @@ fn when(at: Option<&str>) -> Option<jiff::Timestamp> {
 
 /// The failures since the last success, and the change that stands between the two.
 fn why(
+    workflow: &str,
     executions: &[Execution],
     changes: &[Changed],
     versions: &[Version],
@@ -218,6 +220,8 @@ fn why(
         changes
             .iter()
             .rev()
+            // What made the workflow broke nothing that had worked.
+            .filter(|c| c.before.is_some())
             .filter(|c| {
                 when(Some(&c.at)).is_some_and(|at| at <= failed && from.is_none_or(|f| at > f))
             })
@@ -272,7 +276,9 @@ fn why(
         ),
         (None, None) => (
             format!("{row_text}; none of these executions succeeded"),
-            "read more of them (--executions N), or check the workflow: agentctl qa".to_owned(),
+            format!(
+                "agentctl build --workflow {workflow} \"fix: it fails\" starts from the last of them; more of them: --executions N"
+            ),
             Vec::new(),
         ),
     };
