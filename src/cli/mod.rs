@@ -44,7 +44,11 @@ pub fn main(args: Vec<OsString>) -> anyhow::Result<u8> {
                 };
                 eprint!("{}", output::plainly(&text, std::path::Path::new(".")));
             } else {
-                error.print()?;
+                match error.print() {
+                    // Whoever reads it has seen enough.
+                    Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => {}
+                    printed => printed?,
+                }
             }
             return Ok(exit.code());
         }
