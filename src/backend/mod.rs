@@ -12,7 +12,7 @@ mod types;
 
 pub use choice::{BackendName, Choice, ChoiceError, Offered, Target, choose};
 pub use embedded::EmbeddedBackend;
-pub use live::{LiveBackend, RestTarget};
+pub use live::{LiveBackend, RestTarget, release_at};
 pub use slug::slug;
 pub use types::{
     AbilityWord, BackendAbilities, BrokenFile, CredentialHead, ExecutionHead, ExecutionQuery,
@@ -174,6 +174,10 @@ pub trait Backend: Send + Sync {
     fn credentials(&self) -> BoxFuture<'_, BackendResult<Vec<CredentialHead>>>;
     /// The node types that this n8n has, as n8n publishes them: what `catalog sync` reads.
     fn node_types(&self) -> BoxFuture<'_, BackendResult<NodeTypesFile>>;
+    /// n8n's own release, e.g. `2.22.6`; None: no n8n stands behind it, or it does not tell.
+    fn release(&self) -> BoxFuture<'_, Option<String>> {
+        Box::pin(std::future::ready(None))
+    }
     /// What the server behind it finds wrong with the workflow; None: it has no opinion. Beside our own check, never instead of it.
     fn server_verdict<'a>(
         &'a self,

@@ -265,6 +265,9 @@ pub struct BuildArgs {
     /// The workflow to change: a file, or the id of a workflow in the project
     #[arg(long, short, value_name = "FILE|ID")]
     pub workflow: Option<String>,
+    /// Let this node act on the outside world in the test run instead of simulating it; may be given several times
+    #[arg(long, value_name = "NODE")]
+    pub let_act: Vec<String>,
     #[command(flatten)]
     pub answers: AnswerOptions,
     #[command(flatten)]
@@ -530,7 +533,7 @@ pub enum CatalogCommand {
     },
     /// Take the node types of your own n8n, community nodes included, into this project's catalog
     #[command(
-        after_help = "Examples:\n  agentctl catalog sync https://n8n.example.com\n  agentctl catalog sync nodes.json credentials.json --n8n-version 2.39.4\n\nWrites n8n-catalog.bin into the project. A package that it knows is its alone; other types stay those that agentctl brings."
+        after_help = "Examples:\n  agentctl catalog sync\n  agentctl catalog sync https://n8n.example.com --auth-env N8N_LOGIN\n  agentctl catalog sync nodes.json credentials.json --n8n-version 2.39.4\n\nWrites n8n-catalog.bin into the project. A package that it knows is its alone; other types stay those that agentctl brings."
     )]
     Sync(CatalogSyncArgs),
     /// What changed between two catalogs for the node types that your workflows use
@@ -557,15 +560,17 @@ pub enum CatalogCommand {
 
 #[derive(Debug, Args)]
 pub struct CatalogSyncArgs {
-    /// An n8n's address, or files: its `types/nodes.json`, a community package's (after its package.json), `credentials.json`
-    #[arg(value_name = "URL|FILE", required = true)]
+    /// An n8n's address, or files: its `types/nodes.json`, a community package's (after its package.json), `credentials.json`; default: the connected n8n
+    #[arg(value_name = "URL|FILE")]
     pub sources: Vec<String>,
-    /// The n8n release, e.g. 2.39.4
+    /// The n8n release, e.g. 2.39.4; default: what the n8n says
     #[arg(long, value_name = "VERSION")]
     pub n8n_version: Option<String>,
     /// The environment variable that holds a header to send, e.g. `Cookie: n8n-auth=…`
     #[arg(long, value_name = "VAR")]
     pub auth_env: Option<String>,
+    #[command(flatten)]
+    pub folder: N8nFolder,
 }
 
 #[derive(Debug, Args)]

@@ -1,12 +1,16 @@
 //! The catalog that a project works with: its own file, when `agentctl catalog sync` made one, in front of the compiled-in facts.
 
 use super::error::CliError;
+use crate::backend::Backend;
 use crate::n8n::catalog::Catalog;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// Beside `agentctl.toml`: meant to be committed, so that everybody checks against the same n8n.
 pub const FILE: &str = "n8n-catalog.bin";
+
+const ASK_RELEASE: Duration = Duration::from_secs(5);
 
 pub fn path(project: &Path) -> PathBuf {
     project.join(FILE)
@@ -24,6 +28,25 @@ pub fn of(project: &Path) -> Result<&'static Catalog, CliError> {
     }
     let own = read(&file)?.over(Catalog::embedded());
     Ok(OWN.get_or_init(|| own))
+}
+
+/// The warning for a project whose node facts are of another release than the n8n it works on; None: they fit, or the n8n does
+/// not tell.
+pub fn of_another_n8n(catalog: &Catalog, release: Option<&str>) -> Option<String> {
+    let release = release?;
+    let known = catalog.source().n8n_version.as_deref();
+    (known != Some(release)).then(|| {
+        format!(
+            "the node facts are those of {}, the connected n8n is {release}: `agentctl catalog sync` takes over its own",
+            known.map_or_else(|| "an n8n of unknown release".to_owned(), |v| format!("n8n {v}"))
+        )
+    })
+}
+
+/// The same, with the release asked for; an n8n that does not answer soon is no reason to wait.
+pub async fn warning(catalog: &Catalog, backend: &dyn Backend) -> Option<String> {
+    let release = tokio::time::timeout(ASK_RELEASE, backend.release()).await;
+    of_another_n8n(catalog, release.ok().flatten().as_deref())
 }
 
 /// A catalog file that `catalog build` or `catalog sync` wrote.

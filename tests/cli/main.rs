@@ -11,6 +11,7 @@
 mod build;
 mod ci;
 mod commands;
+mod connected;
 mod conversations;
 mod help;
 mod history;

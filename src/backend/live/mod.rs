@@ -38,6 +38,12 @@ impl RestTarget {
     }
 }
 
+/// The release of the n8n at this address, asked without a key; None: it is none, or it does not tell.
+pub async fn release_at(address: &str) -> Option<String> {
+    let http = Http::new(http::base(address).ok()?, None).ok()?;
+    Rest::new(http).version().await
+}
+
 pub struct LiveBackend {
     name: &'static str,
     /// The n8n's address.
@@ -450,6 +456,9 @@ impl Backend for LiveBackend {
                 .node_types()
                 .await
         })
+    }
+    fn release(&self) -> BoxFuture<'_, Option<String>> {
+        Box::pin(async move { self.rest.as_ref()?.version().await })
     }
     fn server_verdict<'a>(
         &'a self,

@@ -283,7 +283,7 @@ impl Rest {
 
 fn no_types(source: &str) -> BackendError {
     BackendError::unsupported(format!("n8n gives {source} only to its own editor")).with_hint(
-        "agentctl catalog sync URL --auth-env VAR, with VAR holding `Cookie: n8n-auth=…` of a login; or give the file",
+        "agentctl catalog sync --auth-env VAR, with VAR holding the line `Cookie: n8n-auth=…` of a login (the editor's, in the browser's tools); or name that file of the n8n. One that `agentctl n8n up` started needs neither",
     )
 }
 

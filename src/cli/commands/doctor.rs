@@ -1,7 +1,8 @@
 //! `agentctl doctor`: what works on this machine and in this project, what does not, and what to do.
 
-use crate::backend::{Backend, Choice};
+use crate::backend::{Backend, Choice, InstanceCheck};
 use crate::cli::args::ModelNames;
+use crate::cli::catalog_file;
 use crate::cli::choose;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
@@ -54,7 +55,7 @@ impl Check {
 }
 
 pub fn doctor(root: &Path, out: &Output) -> Result<Exit, CliError> {
-    let mut checks = vec![project(root), pack_check(root), catalog(), model(root)];
+    let mut checks = vec![project(root), pack_check(root), catalog(root), model(root)];
     checks.extend(backend(root, out));
     checks.push(journals(root));
     checks.extend(servers(root)?);
@@ -133,8 +134,11 @@ fn pack_check(root: &Path) -> Check {
     }
 }
 
-fn catalog() -> Check {
-    let source = Catalog::embedded().source();
+fn catalog(root: &Path) -> Check {
+    let source = match catalog_file::of(root) {
+        Ok(catalog) => catalog.source(),
+        Err(error) => return failed("catalog", error),
+    };
     if source.types == 0 {
         return Check::new(
             "catalog",
@@ -147,11 +151,15 @@ fn catalog() -> Check {
         .n8n_version
         .as_deref()
         .unwrap_or("of unknown version");
+    let own = match source == Catalog::embedded().source() {
+        true => String::new(),
+        false => format!(" ({}, before those compiled in)", catalog_file::FILE),
+    };
     Check::new(
         "catalog",
         Status::Ok,
         format!(
-            "n8n {version}: {} node types, {} type-version pairs",
+            "n8n {version}: {} node types, {} type-version pairs{own}",
             source.types, source.type_versions
         ),
     )
@@ -173,25 +181,12 @@ fn model(root: &Path) -> Check {
         ),
         Ok(chosen) => Check::new("model", Status::Ok, chosen.names().join(", "))
             .hint("agentctl models asks whether they answer"),
-        Err(error) => {
-            let check = Check::new("model", Status::Failed, error.message);
-            match error.hints.into_iter().next() {
-                Some(hint) => check.hint(hint),
-                None => check,
-            }
-        }
+        Err(error) => failed("model", error),
     }
 }
 
 /// Which n8n the project works on, what it can do there, and whether it is there and takes the key.
 fn backend(root: &Path, out: &Output) -> Vec<Check> {
-    let failed = |error: CliError| {
-        let check = Check::new("backend", Status::Failed, error.message);
-        vec![match error.hints.into_iter().next() {
-            Some(hint) => check.hint(hint),
-            None => check,
-        }]
-    };
     let opened = settings::of_project(root).and_then(|config| {
         let choice = session::choice(root, out, &config)?;
         let backend = choice.target.open(root);
@@ -200,29 +195,48 @@ fn backend(root: &Path, out: &Output) -> Vec<Check> {
     });
     let (choice, backend) = match opened {
         Ok(opened) => opened,
-        Err(error) => return failed(error),
+        Err(error) => return vec![failed("backend", error)],
     };
+    let catalog = catalog_file::of(root).unwrap_or_else(|_| Catalog::embedded());
     let mut checks = vec![abilities(&choice, backend.as_ref())];
     let looked = session::block_on(&Cancel::default(), async {
         let looked = backend.check().await;
+        let other = match looked.iter().all(|seen| seen.ok) {
+            true => catalog_file::warning(catalog, backend.as_ref()).await,
+            false => None, // it is not there, which is worse
+        };
         backend.close().await;
-        looked
+        (looked, other)
     });
     match looked {
-        Ok(looked) => checks.extend(looked.into_iter().map(|seen| {
-            let status = match seen.ok {
-                true => Status::Ok,
-                false => Status::Failed,
-            };
-            let check = Check::new("n8n", status, format!("{}: {}", seen.what, seen.detail));
-            match seen.hint {
-                Some(hint) => check.hint(hint),
-                None => check,
-            }
-        })),
-        Err(error) => checks.extend(failed(error)),
+        Ok((looked, other)) => {
+            checks.extend(looked.into_iter().map(seen_check));
+            let warn = |what| Check::new("catalog", Status::Warning, what);
+            checks.extend(other.map(warn));
+        }
+        Err(error) => checks.push(failed("backend", error)),
     }
     checks
+}
+
+fn failed(what: &'static str, error: CliError) -> Check {
+    let check = Check::new(what, Status::Failed, error.message);
+    match error.hints.into_iter().next() {
+        Some(hint) => check.hint(hint),
+        None => check,
+    }
+}
+
+fn seen_check(seen: InstanceCheck) -> Check {
+    let status = match seen.ok {
+        true => Status::Ok,
+        false => Status::Failed,
+    };
+    let check = Check::new("n8n", status, format!("{}: {}", seen.what, seen.detail));
+    match seen.hint {
+        Some(hint) => check.hint(hint),
+        None => check,
+    }
 }
 
 fn abilities(choice: &Choice, backend: &dyn Backend) -> Check {

@@ -21,7 +21,7 @@ pub fn n8n(project: &Path, command: &N8nCommand, out: &Output) -> Result<Exit, C
     }
 }
 
-fn data(project: &Path, named: &N8nFolder) -> Folder {
+pub(super) fn data(project: &Path, named: &N8nFolder) -> Folder {
     match &named.data {
         Some(dir) => Folder::at(dir),
         None => Folder::of_project(project),
@@ -79,7 +79,11 @@ fn up(project: &Path, args: &N8nUpArgs, out: &Output) -> Result<Exit, CliError> 
                 }
             }
             text.push_str(&format!("next: source {}\n", env_file.display()));
-            text.push_str("      agentctl doctor\nstop it with: agentctl n8n down\n");
+            let named = args.folder.data.as_ref();
+            let data = named.map_or_else(String::new, |dir| format!(" --data {}", dir.display()));
+            text.push_str(&format!(
+                "      agentctl doctor\nstop it with: agentctl n8n down{data}\n"
+            ));
             text
         },
         || {
@@ -165,7 +169,7 @@ fn status(folder: &Folder, out: &Output) -> Result<Exit, CliError> {
     )
 }
 
-fn told(error: ServerError) -> CliError {
+pub(super) fn told(error: ServerError) -> CliError {
     let exit = if error.is_unavailable() {
         Exit::Backend
     } else {

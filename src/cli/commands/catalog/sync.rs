@@ -1,13 +1,18 @@
 //! `agentctl catalog sync`: the node types of the user's own n8n become the project's catalog.
 
+use crate::backend;
 use crate::cli::args::CatalogSyncArgs;
 use crate::cli::catalog_file;
+use crate::cli::commands::follow::unavailable;
+use crate::cli::commands::n8n::{self, told};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session;
+use crate::cli::settings;
 use crate::n8n::catalog::{Catalog, build::build_for};
+use crate::n8n_server::{self, Folder, State};
 use crate::run::Cancel;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
@@ -18,19 +23,24 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// What an n8n serves under its address.
 const SERVED: &str = "types/nodes.json";
 
+/// The node types of an n8n, from wherever they come.
+struct Gathered {
+    /// Each with the name of its source.
+    inputs: Vec<(String, Vec<u8>)>,
+    /// What the n8n says of itself.
+    release: Option<String>,
+}
+
 pub fn sync(project: &Path, args: &CatalogSyncArgs, out: &Output) -> Result<Exit, CliError> {
-    let mut inputs = Vec::with_capacity(args.sources.len());
-    for source in &args.sources {
-        let bytes = if is_address(source) {
-            fetch(source, args.auth_env.as_deref())?
-        } else {
-            let file = Path::new(source);
-            std::fs::read(file).map_err(|e| CliError::io("read", file, &e))?
-        };
-        inputs.push((source.clone(), bytes));
-    }
+    let gathered = session::block_on(&Cancel::default(), async {
+        match args.sources.as_slice() {
+            [] => of_the_connected(project, args, out).await,
+            sources => of_sources(sources, args.auth_env.as_deref()).await,
+        }
+    })??;
+    let release = args.n8n_version.clone().or(gathered.release);
     let failed = |e: crate::n8n::catalog::CatalogError| CliError::failed(e.to_string());
-    let bytes = build_for(&inputs, args.n8n_version.as_deref()).map_err(failed)?;
+    let bytes = build_for(&gathered.inputs, release.as_deref()).map_err(failed)?;
     let made = Catalog::from_bytes(&bytes).map_err(failed)?;
     let source = made.source().clone();
     let new: Vec<String> = made
@@ -39,19 +49,105 @@ pub fn sync(project: &Path, args: &CatalogSyncArgs, out: &Output) -> Result<Exit
         .map(str::to_owned)
         .collect();
     let file = catalog_file::path(project);
-    crate::store::write_atomic(&file, &bytes).map_err(|e| CliError::failed(e.to_string()))?;
+    let unchanged = std::fs::read(&file).is_ok_and(|now| now == bytes);
+    if !unchanged {
+        crate::store::write_atomic(&file, &bytes).map_err(|e| CliError::failed(e.to_string()))?;
+    }
     out.answer(
         Exit::Complete,
         || {
-            format!(
-                "{}: {} node types ({} that agentctl does not know by itself)\nevery command in this project uses it now; commit it, so that everybody checks against the same n8n\n",
+            let of = release.map_or_else(String::new, |release| format!("n8n {release}, "));
+            let counted = format!(
+                "{}: {of}{} node types ({} that agentctl does not know by itself)\n",
                 file.display(),
                 source.types,
                 new.len()
-            )
+            );
+            match unchanged {
+                true => counted + "nothing changed since the last time\n",
+                false => counted + "every command in this project uses it now; commit it, so that everybody checks against the same n8n\n",
+            }
         },
-        || json!({"file": file.display().to_string(), "source": source, "new_types": new}),
+        || json!({"file": file.display().to_string(), "source": source, "new_types": new, "unchanged": unchanged}),
     )
+}
+
+async fn of_sources(sources: &[String], auth_env: Option<&str>) -> Result<Gathered, CliError> {
+    let mut inputs = Vec::with_capacity(sources.len());
+    let mut release = None;
+    for source in sources {
+        let bytes = if is_address(source) {
+            let bytes = download(&list_of(source)?, headers(auth_env)?).await?;
+            if release.is_none() && !source.ends_with(".json") {
+                release = backend::release_at(source).await;
+            }
+            bytes
+        } else {
+            let file = Path::new(source);
+            std::fs::read(file).map_err(|e| CliError::io("read", file, &e))?
+        };
+        inputs.push((source.clone(), bytes));
+    }
+    Ok(Gathered { inputs, release })
+}
+
+/// The n8n that this project works on. Its list of types is for who is signed in: the owner of one that `agentctl n8n up`
+/// started, or whom `--auth-env` names.
+async fn of_the_connected(
+    project: &Path,
+    args: &CatalogSyncArgs,
+    out: &Output,
+) -> Result<Gathered, CliError> {
+    let config = settings::of_project(project)?;
+    let (_, backend) = session::backend_of(project, out, &config)?;
+    let Some(place) = backend.place() else {
+        return Err(CliError::usage("no n8n is connected, so there is none to ask for its node types")
+            .hint("name its address or its types/nodes.json: agentctl catalog sync URL|FILE; or connect one (docs/live.md)"));
+    };
+    let login = match &args.auth_env {
+        Some(_) => Some((place.to_owned(), headers(args.auth_env.as_deref())?)),
+        None => own_login(&n8n::data(project, &args.folder), place).await?,
+    };
+    let (list, release) = match login {
+        Some((address, login)) => {
+            let url = list_of(&address)?;
+            let bytes = download(&url, login).await?;
+            ((url.to_string(), bytes), backend.release().await)
+        }
+        None => {
+            let list = backend.node_types().await.map_err(unavailable)?;
+            ((list.source, list.bytes), list.n8n_version)
+        }
+    };
+    Ok(Gathered {
+        inputs: vec![list],
+        release,
+    })
+}
+
+/// The login of the n8n that `agentctl n8n up` started, where that is the one at `place`: its address and the header. It goes to no
+/// other n8n.
+async fn own_login(folder: &Folder, place: &str) -> Result<Option<(String, HeaderMap)>, CliError> {
+    let state = n8n_server::status(folder).await.map_err(told)?;
+    let State::Running { server, .. } = state else {
+        return Ok(None);
+    };
+    let address = server.url();
+    let here = |address: &str| {
+        let url = reqwest::Url::parse(address).ok()?;
+        let loopback = matches!(url.host_str()?, "localhost" | "127.0.0.1" | "[::1]");
+        loopback.then(|| url.port_or_known_default())
+    };
+    if here(place).is_none() || here(place) != here(&address) {
+        return Ok(None);
+    }
+    let cookie = n8n_server::session_cookie(folder, &address)
+        .await
+        .map_err(told)?;
+    let mut value = HeaderValue::from_str(cookie.expose())
+        .map_err(|_| CliError::failed("n8n's login is no header"))?;
+    value.set_sensitive(true);
+    Ok(Some((address, HeaderMap::from_iter([(COOKIE, value)]))))
 }
 
 fn is_address(source: &str) -> bool {
@@ -92,42 +188,12 @@ fn headers(variable: Option<&str>) -> Result<HeaderMap, CliError> {
     Ok(headers)
 }
 
-fn fetch(address: &str, auth_env: Option<&str>) -> Result<Vec<u8>, CliError> {
-    let url = list_of(address)?;
-    let headers = headers(auth_env)?;
+async fn download(url: &reqwest::Url, headers: HeaderMap) -> Result<Vec<u8>, CliError> {
     let unavailable = |what: String| {
         CliError::new(Exit::Backend, format!("cannot read {url}: {what}"))
             .hint("give the file instead: copy the n8n's types/nodes.json and name it")
     };
-    let asked = session::block_on(&Cancel::default(), async {
-        let client = reqwest::Client::builder()
-            .timeout(PATIENCE)
-            .default_headers(headers)
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .map_err(|e| e.to_string())?;
-        let mut response = client
-            .get(url.clone())
-            .send()
-            .await
-            .map_err(|e| e.without_url().to_string())?;
-        if !response.status().is_success() {
-            return Err(format!("it answers {}", response.status()));
-        }
-        let mut bytes = Vec::new();
-        while let Some(chunk) = response
-            .chunk()
-            .await
-            .map_err(|e| e.without_url().to_string())?
-        {
-            bytes.extend_from_slice(&chunk);
-            if bytes.len() > LARGEST {
-                return Err("the answer is too long".to_owned());
-            }
-        }
-        Ok(bytes)
-    })?;
-    asked.map_err(|what: String| {
+    bytes_of(url, headers).await.map_err(|what| {
         let refused = what.contains("401") || what.contains("403");
         let error = unavailable(what);
         if refused {
@@ -136,4 +202,26 @@ fn fetch(address: &str, auth_env: Option<&str>) -> Result<Vec<u8>, CliError> {
             error
         }
     })
+}
+
+async fn bytes_of(url: &reqwest::Url, headers: HeaderMap) -> Result<Vec<u8>, String> {
+    let client = reqwest::Client::builder()
+        .timeout(PATIENCE)
+        .default_headers(headers)
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .map_err(|e| e.to_string())?;
+    let lost = |e: reqwest::Error| e.without_url().to_string();
+    let mut response = client.get(url.clone()).send().await.map_err(lost)?;
+    if !response.status().is_success() {
+        return Err(format!("it answers {}", response.status()));
+    }
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(lost)? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > LARGEST {
+            return Err("the answer is too long".to_owned());
+        }
+    }
+    Ok(bytes)
 }

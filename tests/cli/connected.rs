@@ -1,0 +1,97 @@
+//! A project that is connected to an n8n: whose node types it works with.
+
+use crate::support::{Project, Ran};
+use crate::wire::{Reply, Server};
+use serde_json::json;
+
+const TYPES: &str = r#"[{"name": "n8n-nodes-base.noOp", "displayName": "No Operation", "version": 1, "defaultVersion": 1,
+    "group": ["organization"], "inputs": ["main"], "outputs": ["main"], "properties": []}]"#;
+
+/// The page that starts n8n's editor; it names the release, coded.
+fn editor(release: &str) -> Reply {
+    let coded = match release {
+        "2.22.6" => "eyJkc24iOiAiIiwgInJlbGVhc2UiOiAibjhuQDIuMjIuNiJ9",
+        "2.23.0" => "eyJkc24iOiAiIiwgInJlbGVhc2UiOiAibjhuQDIuMjMuMCJ9",
+        other => panic!("no page for {other}"),
+    };
+    Reply::text(&format!(
+        "<html><meta name=\"n8n:config:sentry\" content=\"{coded}\"></html>"
+    ))
+}
+
+fn on(project: &Project, n8n: &Server, args: &[&str]) -> Ran {
+    let mut all = vec!["--backend", "rest"];
+    all.extend(args);
+    let mut command = project.command(&all);
+    command
+        .env("N8N_API_URL", n8n.url(""))
+        .env("N8N_API_KEY", "a-key");
+    command.output().unwrap().into()
+}
+
+#[test]
+fn the_connected_n8n_gives_its_node_types_and_another_release_is_told() {
+    let project = Project::new();
+    let n8n = Server::new(vec![Reply::text(TYPES), editor("2.22.6")]);
+    let synced = on(
+        &project,
+        &n8n,
+        &["catalog", "sync", "--output-format", "json"],
+    );
+    assert_eq!(synced.code, 0, "{}", synced.stderr);
+    let told = synced.json();
+    assert_eq!(
+        json!([
+            told["source"]["n8n_version"],
+            told["source"]["types"],
+            told["unchanged"]
+        ]),
+        json!(["2.22.6", 1, false])
+    );
+    let asked: Vec<String> = n8n.seen().into_iter().map(|seen| seen.path).collect();
+    assert_eq!(asked, ["/types/nodes.json", "/"]);
+
+    let n8n = Server::new(vec![Reply::text(TYPES), editor("2.22.6")]);
+    let again = on(
+        &project,
+        &n8n,
+        &["catalog", "sync", "--output-format", "json"],
+    );
+    assert_eq!(again.json()["unchanged"], json!(true), "{}", again.stderr);
+
+    // The same release: nothing to say. Another one: which, and what to do.
+    for (release, warned) in [("2.22.6", false), ("2.23.0", true)] {
+        let n8n = Server::new(vec![
+            Reply::text("{\"status\":\"ok\"}"),
+            editor(release),
+            Reply::text("{\"data\":[]}"),
+            editor(release),
+        ]);
+        let doctor = on(&project, &n8n, &["doctor"]);
+        let warning = "the node facts are those of n8n 2.22.6, the connected n8n is 2.23.0: `agentctl catalog sync` takes over its own";
+        assert_eq!(doctor.stdout.contains(warning), warned, "{}", doctor.stdout);
+        assert!(doctor.stdout.contains("n8n 2.22.6: 1 node types"));
+    }
+}
+
+#[test]
+fn without_an_n8n_or_a_login_it_says_what_is_needed() {
+    let project = Project::new();
+    let none = project.run(&["catalog", "sync"]);
+    assert_eq!(none.code, 2, "{}", none.stderr);
+    assert!(
+        none.stderr.contains("no n8n is connected")
+            && none.stderr.contains("catalog sync URL|FILE"),
+        "{}",
+        none.stderr
+    );
+    let n8n = Server::new(vec![Reply::error(401, "Unauthorized")]);
+    let closed = on(&project, &n8n, &["catalog", "sync"]);
+    assert_eq!(closed.code, 1, "{}", closed.stderr);
+    assert!(
+        closed.stderr.contains("--auth-env VAR") && !closed.stderr.contains("a-key"),
+        "{}",
+        closed.stderr
+    );
+    assert!(!project.file("n8n-catalog.bin").exists());
+}
