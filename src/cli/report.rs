@@ -2,12 +2,12 @@
 //! theirs to do, and the next command to type.
 
 use crate::cli::progress::{plain, plain_long, shown};
-use crate::n8n::{self, Workflow, catalog::Catalog};
+use crate::n8n::{self, Workflow, catalog::Catalog, needs};
 use crate::run::{QaReport, RunReport};
 use crate::store::{Outcome, Proposal, Question};
 use crate::untrusted::prose;
 use console::style;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The text of `build`, `resume` and `answer`. `workflow`: the document that the run left, when there is one,
 /// and the catalog of the project.
@@ -24,12 +24,14 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
         if let Some(file) = &built.file {
             let file = plain(file);
             out.push_str(&format!("file: {file} (imports into n8n as it is)\n"));
-        } else {
-            out.push_str(&format!("workflow: {}\n", plain(&built.id)));
         }
     }
+    if let (Some(built), Some(n8n)) = (&report.workflow, &report.n8n) {
+        let page = page(n8n, &format!("workflow/{}", built.id));
+        out.push_str(&format!("workflow: {}, {page}\n", plain(&built.id)));
+    }
     checked(report, &mut out);
-    open_points(report, &mut out);
+    open_points(report, workflow, &mut out);
     for loosened in &report.policy_loosened {
         out.push_str(&format!(
             "policy loosened by the project: {}\n",
@@ -38,6 +40,11 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
     }
     ending(report, &mut out);
     out
+}
+
+/// A page of n8n's editor.
+fn page(n8n: &str, path: &str) -> String {
+    plain(&format!("{}/{path}", n8n.trim_end_matches('/')))
 }
 
 /// What was checked, and what was not: never more than was seen.
@@ -77,6 +84,39 @@ fn checked(report: &RunReport, out: &mut String) {
             prose(&plain(field("node"))),
             prose(field("message"))
         ));
+    }
+    if let Some(server) = &qa.server {
+        second_opinion(server, out);
+    }
+}
+
+/// The word of the server behind the n8n, as its own.
+pub fn second_opinion(server: &Value, out: &mut String) {
+    let text = |key: &str| server.get(key).and_then(Value::as_str).unwrap_or("");
+    let name = plain(text("name"));
+    if !text("failed").is_empty() {
+        let why = prose(text("failed"));
+        out.push_str(&format!("{name}'s own check could not be had: {why}\n"));
+        return;
+    }
+    let errors = server.get("error_count").and_then(Value::as_u64);
+    let errors = errors.unwrap_or(0);
+    out.push_str(&format!(
+        "{name}'s own check: {}\n",
+        match errors {
+            0 => "no errors".to_owned(),
+            1 => "1 error; it decides nothing".to_owned(),
+            n => format!("{n} errors; they decide nothing"),
+        }
+    ));
+    let told = server.get("errors").and_then(Value::as_array);
+    for error in told
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .take(10)
+    {
+        out.push_str(&format!("  {}\n", prose(error)));
     }
 }
 
@@ -122,7 +162,11 @@ fn executed(report: &RunReport, qa: &QaReport, out: &mut String) {
 }
 
 /// Which of the n8n's credentials the nodes got, and which the user still has to give them.
-fn accounts(list: &[Value], out: &mut String) {
+fn accounts(list: &[Value], n8n: Option<&str>, out: &mut String) {
+    let there = match n8n {
+        Some(n8n) => format!("at {}", page(n8n, "home/credentials")),
+        None => "in n8n under Credentials".to_owned(),
+    };
     for entry in list {
         let field = |key: &str| plain(entry.get(key).and_then(Value::as_str).unwrap_or(""));
         let name = |of: &Value| prose(&plain(of.get("name").and_then(Value::as_str).unwrap_or("")));
@@ -140,14 +184,31 @@ fn accounts(list: &[Value], out: &mut String) {
             ));
         } else {
             out.push_str(&format!(
-                "credential of [{node}]: missing; create it in n8n under Credentials ({label}, {kind}), then choose it in this node\n"
+                "credential of [{node}]: missing; create it {there} ({label}, {kind}), then choose it in this node\n"
             ));
         }
     }
 }
 
+/// The nodes that stand without a credential and that no call told of: they were so before, or came with a later change.
+fn unconnected(document: &Workflow, catalog: &Catalog, told: &[Value]) -> Vec<Value> {
+    let open = needs::all_needs(document, catalog).into_iter();
+    open.filter(|need| need.id.is_none())
+        .map(|need| {
+            let label = catalog.credential_label(&need.credential_type);
+            json!({"node": need.node, "type": need.credential_type, "label": label.unwrap_or(&need.credential_type)})
+        })
+        .filter(|open| {
+            let same = |key: &str, known: &Value| known.get(key) == open.get(key);
+            !told
+                .iter()
+                .any(|known| same("node", known) && same("type", known))
+        })
+        .collect()
+}
+
 /// Credentials, ids and values that only the user can give.
-fn open_points(report: &RunReport, out: &mut String) {
+fn open_points(report: &RunReport, workflow_now: Option<(&Workflow, &Catalog)>, out: &mut String) {
     let workflow = report.state.get("workflow");
     let list = |key: &str| {
         workflow
@@ -156,7 +217,11 @@ fn open_points(report: &RunReport, out: &mut String) {
             .cloned()
             .unwrap_or_default()
     };
-    accounts(&list("credentials"), out);
+    let mut known = list("credentials");
+    if let (Some(_), Some((document, catalog))) = (&report.n8n, workflow_now) {
+        known.extend(unconnected(document, catalog, &known));
+    }
+    accounts(&known, report.n8n.as_deref(), out);
     let todo = list("todo");
     if !todo.is_empty() {
         out.push_str("still yours to do:\n");
@@ -328,6 +393,8 @@ fn answer_command(run: &str, questions: &[Question]) -> String {
         .map(|q| {
             // An approval's command is one that approves; nobody runs it but a person.
             let value = match (&q.recommended, &q.approves) {
+                // Which of several is a person's choice; a command that makes it would be copied.
+                (Some(_), Some(_)) if q.options.len() > 2 => "…".to_owned(),
                 (Some(value), _) => quote(&prose(&shown(value))),
                 (None, Some(_)) => "approve".to_owned(),
                 (None, None) => "…".to_owned(),

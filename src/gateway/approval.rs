@@ -2,7 +2,8 @@
 //! carried, in this run, until the question's time is up, and for one call; no text that a model writes can be one.
 
 use super::GuardState;
-use super::guard_state::next_approval_id;
+use super::guard_state::next_question_id;
+use super::guards;
 use crate::policy::Decision;
 use crate::store::event::{Proposal, Question, QuestionOption};
 use crate::store::{canonical, sha256_hex};
@@ -112,7 +113,7 @@ fn question(
     };
     let topic = ask.rule.rsplit('.').next().unwrap_or(ask.rule);
     Question {
-        id: next_approval_id(state),
+        id: next_question_id(state, "approve"),
         topic: format!("approve-{topic}"),
         text: format!("Allow to {}? {}", ask.what, sentence(ask.reason)),
         options: vec![
@@ -129,6 +130,70 @@ fn question(
             tool: shown.tool,
             arguments: shown.arguments,
             diff: shown.diff,
+            expires_at: expires.to_string(),
+        })),
+    }
+}
+
+/// Which of several credentials of one type is meant.
+pub(super) struct Accounts<'a> {
+    pub label: &'a str,
+    pub credential_type: &'a str,
+    /// The nodes that need it.
+    pub nodes: &'a [String],
+    /// Id and name of each.
+    pub fitting: Vec<(&'a str, &'a str)>,
+}
+
+/// The answer that takes none of them.
+pub(super) const NO_ACCOUNT: &str = "none";
+
+/// Asks for one of the accounts by its id. `hash`: of the call and of what there is to choose from.
+pub(super) fn account_question(
+    state: &GuardState,
+    accounts: &Accounts<'_>,
+    hash: String,
+    (role, tool): (&str, &str),
+    expires: Timestamp,
+) -> Question {
+    let option = |value: &str, label: &str| QuestionOption {
+        value: json!(value),
+        label: label.to_owned(),
+        detail: None,
+        fit_score: None,
+    };
+    let mut options: Vec<QuestionOption> = accounts
+        .fitting
+        .iter()
+        .map(|(id, name)| option(id, name))
+        .collect();
+    options.push(option(
+        NO_ACCOUNT,
+        "None of these; I choose it in n8n later",
+    ));
+    let ids: Vec<&Value> = options.iter().map(|option| &option.value).collect();
+    let schema = json!({"type": "string", "enum": ids});
+    let names: Vec<String> = accounts.nodes.iter().map(|n| format!("{n:?}")).collect();
+    Question {
+        id: next_question_id(state, "credential"),
+        topic: "credential".to_owned(),
+        text: format!(
+            "Which credential ({}) shall {} use? Several of this type are on the n8n.",
+            accounts.label,
+            names.join(", ")
+        ),
+        options,
+        // No account is better than a wrong one.
+        recommended: Some(json!(NO_ACCOUNT)),
+        required: true,
+        schema,
+        approves: Some(hash),
+        proposal: Some(Box::new(Proposal {
+            rule: guards::ACCOUNT.to_owned(),
+            role: role.to_owned(),
+            tool: tool.to_owned(),
+            arguments: json!({"credential_type": accounts.credential_type, "nodes": accounts.nodes}),
+            diff: None,
             expires_at: expires.to_string(),
         })),
     }

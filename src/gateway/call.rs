@@ -107,6 +107,7 @@ impl Gateway {
             plan,
             mut reserved,
             expect,
+            question,
         } = planned;
         if let Some(at) = plan.target() {
             // What may be done to a workflow may be done to it as it is now.
@@ -127,6 +128,9 @@ impl Gateway {
             Verdict::Refuse(decision) => return self.refuse(cx, &journaled, decision),
             Verdict::Ask(question) => return Ok(Settled::NeedsApproval(question)),
         };
+        if let Some(question) = question {
+            return Ok(Settled::NeedsApproval(question));
+        }
         let snapshot = self.snapshot(cx, &plan)?;
         self.intent(cx, &journaled, decision, expect, true)?;
         let (outcome, change) = self.perform(plan, snapshot).await;
@@ -234,7 +238,7 @@ impl Gateway {
         }
     }
 
-    fn expiry(&self, now: jiff::Timestamp) -> jiff::Timestamp {
+    pub(super) fn expiry(&self, now: jiff::Timestamp) -> jiff::Timestamp {
         let seconds = i64::try_from(self.policy.limits().max_approval_seconds).unwrap_or(i64::MAX);
         now.checked_add(jiff::SignedDuration::from_secs(seconds))
             .unwrap_or(jiff::Timestamp::MAX)

@@ -12,6 +12,9 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// The key of a run's input that names nodes which may act on the outside world in its tests, by the user's word.
+pub const LET_ACT: &str = "let_act";
+
 /// Snapshots kept in memory: a run has one or two that matter for each workflow.
 const MOST_KEPT: usize = 16;
 
@@ -52,6 +55,8 @@ pub struct GuardState {
     scope: Option<GivenScope>,
     /// The one workflow that may be changed; None: any.
     only: Option<String>,
+    /// Nodes that the user allowed, when the run began, to act on the outside world in its tests.
+    let_act: BTreeSet<String>,
     seen: BTreeMap<String, String>,
     owned: BTreeSet<String>,
     /// Name that a workflow was created with → the workflow.
@@ -63,6 +68,8 @@ pub struct GuardState {
     asked: BTreeMap<String, AskedFor>,
     /// Their answers, by what they approve.
     answers: BTreeMap<String, (AskedFor, bool)>,
+    /// What the user chose, by the hash of what there was to choose from.
+    choices: BTreeMap<String, String>,
     calls: u64,
     /// How long the calls so far took, where the caller counts it.
     worked_ms: u64,
@@ -82,6 +89,11 @@ impl GuardState {
     /// Folds one event of this run's journal. Call it with every event, in order; the gateway does so for those that it records.
     pub fn observe(&mut self, event: &Event) {
         match event {
+            Event::RunStarted { input, .. } => {
+                let named = input.get(LET_ACT).and_then(Value::as_array);
+                let names = named.into_iter().flatten().filter_map(Value::as_str);
+                self.let_act = names.map(str::to_owned).collect();
+            }
             Event::ToolIntent {
                 step,
                 call,
@@ -147,8 +159,13 @@ impl GuardState {
                 question_id, value, ..
             } => {
                 if let Some(asked) = self.asked.get(question_id) {
-                    let answer = (asked.clone(), approval::is_yes(value));
-                    self.answers.insert(asked.hash.clone(), answer);
+                    if asked.rule == guards::ACCOUNT {
+                        let chosen = value.as_str().unwrap_or_default();
+                        self.choices.insert(asked.hash.clone(), chosen.to_owned());
+                    } else {
+                        let answer = (asked.clone(), approval::is_yes(value));
+                        self.answers.insert(asked.hash.clone(), answer);
+                    }
                 }
             }
             Event::Undone { workflow_id, .. } => {
@@ -276,6 +293,10 @@ impl GuardState {
     pub(super) fn only_workflow(&self) -> Option<&str> {
         self.only.as_deref()
     }
+    /// The nodes that may act in a test without being asked for.
+    pub(super) fn let_act(&self) -> &BTreeSet<String> {
+        &self.let_act
+    }
     /// How long the calls so far took; it counts against the limit on seconds from the next call on.
     pub fn set_worked_ms(&mut self, worked_ms: u64) {
         self.worked_ms = worked_ms;
@@ -297,6 +318,10 @@ impl GuardState {
         }
     }
     /// True once the run has changed something: from then on a fix cycle is about that.
+    /// What the user chose; None: not asked, or not answered.
+    pub(super) fn choice(&self, hash: &str) -> Option<&str> {
+        self.choices.get(hash).map(String::as_str)
+    }
     pub(super) fn has_worked(&self) -> bool {
         !self.snapshots.is_empty() || !self.owned.is_empty()
     }
@@ -353,7 +378,7 @@ fn call_key(step: &str, call: &ToolCall) -> String {
     format!("{step}\n{}\n{arguments}", call.name)
 }
 
-/// The question's place in the run: `approve-1`, `approve-2`, … by the approvals asked so far.
-pub(super) fn next_approval_id(state: &GuardState) -> String {
-    format!("approve-{}", state.asked.len() + 1)
+/// The question's place in the run: `approve-1`, `approve-2`, … by the questions of the gateway asked so far.
+pub(super) fn next_question_id(state: &GuardState, what: &str) -> String {
+    format!("{what}-{}", state.asked.len() + 1)
 }

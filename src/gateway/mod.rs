@@ -6,6 +6,7 @@
 mod accounts;
 mod approval;
 mod call;
+mod checks;
 mod content;
 mod created;
 mod foreign;
@@ -27,7 +28,7 @@ pub mod tools;
 pub use crate::untrusted;
 pub use approval::approval_hash;
 pub use foreign::{ApprovedTool, ForeignTools};
-pub use guard_state::{GuardState, SnapshotMark, Validation};
+pub use guard_state::{GuardState, LET_ACT, SnapshotMark, Validation};
 pub use push::Push;
 pub use redact::Redactor;
 pub use settle::{Settlement, judge};

@@ -1,9 +1,9 @@
 //! Doing what was planned, and reading it back: a write counts when the backend holds what was meant, whatever it said.
 //! The caller has journaled the intent before, and journals the outcome after.
 
+use super::checks::brief;
 use super::content::{Outcome, error_content, head, knowledge_failure};
 use super::plan::{GivenScope, Plan};
-use super::reads::brief;
 use super::{Gateway, guards};
 use crate::backend::{BackendError, BackendErrorKind, Stored, TriggerCall, Triggered};
 use crate::n8n::diff::changes;

@@ -81,6 +81,7 @@ impl Gateway {
             plan,
             mut reserved,
             expect,
+            question: _,
         } = planned;
         let own = Reserved {
             decision: guards::allow(USER),

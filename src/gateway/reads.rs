@@ -1,26 +1,20 @@
 //! Calls that change nothing: workflows, checks, nodes, skills, learnings, executions.
 
-use super::content::{
-    Outcome, backend_failure, counts, head, knowledge_failure, page, summary, text_page,
-};
-use super::created::fill_added_versions;
+use super::content::{Outcome, backend_failure, head, knowledge_failure, page, summary, text_page};
 use super::tools::{
-    CheckWorkflow, DEFAULT_HITS, DEFAULT_LIMIT, GetNode, GetWorkflow, ListWorkflows, MAX_LIMIT,
-    Request, ValidateWorkflow, View,
+    DEFAULT_HITS, DEFAULT_LIMIT, GetNode, GetWorkflow, ListWorkflows, MAX_LIMIT, Request, View,
 };
-use super::{CallContext, Gateway, GuardState, guards};
+use super::{CallContext, Gateway, guards};
 use crate::backend::{
-    BackendError, BackendErrorKind, ExecutionQuery, ListQuery, Listed, Stored, list_all,
+    BackendError, BackendErrorKind, ExecutionQuery, ListQuery, Listed, Stored, TemplateHead,
+    list_all,
 };
 use crate::n8n::catalog::Lookup;
-use crate::n8n::edit::{self, EditOp};
-use crate::n8n::fit::{fit_score, listed_score};
+use crate::n8n::fit::{Wanted, fit_score, listed_score};
 use crate::n8n::rehearsal;
-use crate::n8n::validate::validate;
-use crate::n8n::{Finding, Severity, Workflow, WorkflowId};
 use serde_json::{Map, Value, json};
 
-type Answer = Result<Outcome, BackendError>;
+pub(super) type Answer = Result<Outcome, BackendError>;
 
 /// So many workflows are read whole to see how well they fit.
 const MOST_READ: usize = 40;
@@ -29,7 +23,7 @@ pub(super) fn limit(asked: Option<usize>) -> usize {
     asked.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT)
 }
 
-fn bad_cursor(why: String) -> Outcome {
+pub(super) fn bad_cursor(why: String) -> Outcome {
     Outcome::failed(
         why,
         "arguments",
@@ -38,11 +32,6 @@ fn bad_cursor(why: String) -> Outcome {
 }
 
 impl Gateway {
-    /// What a check says of a workflow.
-    pub(super) fn findings(&self, workflow: &Workflow) -> Vec<Finding> {
-        validate(workflow, self.catalog)
-    }
-
     pub(super) async fn read(&self, cx: &mut CallContext<'_>, request: &Request) -> Answer {
         match request {
             Request::ListWorkflows(list) => self.list_workflows(list).await,
@@ -173,7 +162,7 @@ impl Gateway {
         Ok(Outcome::Ok(Value::Object(content)))
     }
 
-    async fn stored(&self, reference: &str) -> Result<Stored, BackendError> {
+    pub(super) async fn stored(&self, reference: &str) -> Result<Stored, BackendError> {
         let id = self.backend.resolve(reference).await?;
         self.backend.get(&id).await
     }
@@ -213,58 +202,6 @@ impl Gateway {
         Ok(Outcome::Ok(Value::Object(content)))
     }
 
-    async fn check(&self, cx: &mut CallContext<'_>, check: &CheckWorkflow) -> Answer {
-        let mut stored = self.stored(&check.workflow_id).await?;
-        if !check.ops.is_empty() {
-            if let Some(refused) = self.searched_hidden(&stored.workflow, &check.ops) {
-                return Ok(Outcome::Refused(refused));
-            }
-            match edit::apply(&stored.workflow, &check.ops, &mut || cx.recorder.new_id()) {
-                Ok(mut after) => {
-                    fill_added_versions(&stored.workflow, &mut after, self.catalog);
-                    stored.graph_hash = crate::n8n::hash::graph_hash(&after);
-                    stored.workflow = after;
-                }
-                Err(error) => {
-                    return Ok(Outcome::failed(
-                        error.to_string(),
-                        "edit",
-                        "correct this operation",
-                    ));
-                }
-            }
-        }
-        let findings = self.findings(&stored.workflow);
-        let mut content = head(&stored);
-        if !check.ops.is_empty() {
-            content.insert("draft".into(), Value::Bool(true));
-        }
-        Ok(report(content, &findings, check.cursor.as_deref()))
-    }
-
-    async fn validate(&self, guards: &GuardState, validate: &ValidateWorkflow) -> Answer {
-        let stored = self.stored(&validate.workflow_id).await?;
-        let findings = self.findings(&stored.workflow);
-        let mut content = head(&stored);
-        let now: Vec<&str> = findings.iter().map(|f| f.id.as_str()).collect();
-        if let Some(last) = guards.last_validation(&WorkflowId(stored.id.0.clone())) {
-            let before: Vec<&str> = last.finding_ids.iter().map(String::as_str).collect();
-            let only = |a: &[&str], b: &[&str]| -> Vec<String> {
-                a.iter()
-                    .filter(|id| !b.contains(id))
-                    .map(|id| (*id).to_owned())
-                    .collect()
-            };
-            let still: Vec<&&str> = now.iter().filter(|id| before.contains(id)).collect();
-            content.insert("fixed".into(), json!(only(&before, &now)));
-            content.insert("still".into(), json!(still));
-            content.insert("new".into(), json!(only(&now, &before)));
-        }
-        content.insert("finding_ids".into(), json!(now));
-        content.insert("edit_scope".into(), json!(scope_of(&findings)));
-        Ok(report(content, &findings, validate.cursor.as_deref()))
-    }
-
     async fn search_templates(&self, search: &super::tools::SearchTemplates) -> Answer {
         match self
             .backend
@@ -274,7 +211,9 @@ impl Gateway {
             Ok(found) if found.is_empty() && !self.backend.can().templates => Ok(Outcome::Ok(
                 json!({"templates": [], "note": format!("the {} backend has no templates", self.backend.name())}),
             )),
-            Ok(found) => Ok(Outcome::Ok(json!({"templates": found}))),
+            Ok(found) => Ok(Outcome::Ok(
+                json!({"templates": scored(found, search.wanted.as_ref())}),
+            )),
             Err(error) if error.kind == BackendErrorKind::Unsupported => {
                 Ok(Outcome::Failed(backend_failure(&error)))
             }
@@ -383,6 +322,26 @@ impl Gateway {
     }
 }
 
+/// By name and node types, as workflows of a long list are; best first.
+fn scored(found: Vec<TemplateHead>, wanted: Option<&Wanted>) -> Vec<Value> {
+    let Some(wanted) = wanted else {
+        return found.into_iter().map(|head| json!(head)).collect();
+    };
+    let mut scored: Vec<(u8, Value)> = found
+        .into_iter()
+        .map(|head| {
+            let score = listed_score(wanted, &head.name, &head.node_types);
+            let mut entry = json!(head);
+            if let Value::Object(map) = &mut entry {
+                map.insert("fit_score".into(), json!(score));
+            }
+            (score, entry)
+        })
+        .collect();
+    scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    scored.into_iter().map(|(_, entry)| entry).collect()
+}
+
 fn paged(content: Value, text: &str, cursor: Option<&str>) -> Outcome {
     let (text, next) = match text_page(text, cursor) {
         Ok(page) => page,
@@ -396,104 +355,4 @@ fn paged(content: Value, text: &str, cursor: Option<&str>) -> Outcome {
         map.insert("next_cursor".into(), json!(next));
     }
     Outcome::Ok(Value::Object(map))
-}
-
-/// What a check says of a workflow that was just written, in few words: errors with what it takes to mend them, warnings as lines.
-pub(super) fn brief(findings: &[Finding]) -> Value {
-    let (errors, warnings, _) = counts(findings);
-    let of = |severity| findings.iter().filter(move |f| f.severity == severity);
-    let mut told = Map::new();
-    told.insert("error_count".into(), json!(errors));
-    told.insert("warning_count".into(), json!(warnings));
-    let first: Vec<Value> = of(Severity::Error)
-        .take(MOST_TOLD)
-        .map(|f| {
-            let mut error = json!({"id": f.id, "code": f.code, "node": f.node, "pointer": f.pointer, "message": f.message});
-            if let (Value::Object(map), Some(fix)) = (&mut error, &f.fix) {
-                map.insert("fix".into(), json!(fix));
-            }
-            error
-        })
-        .collect();
-    if !first.is_empty() {
-        told.insert("errors".into(), Value::Array(first));
-    }
-    let lines: Vec<String> = of(Severity::Warning)
-        .take(MOST_TOLD)
-        .map(|f| match &f.node {
-            Some(node) => format!("{node}: {}", f.message),
-            None => f.message.clone(),
-        })
-        .collect();
-    if !lines.is_empty() {
-        told.insert("warnings".into(), json!(lines));
-    }
-    Value::Object(told)
-}
-
-/// More findings than these are read with `check_workflow`.
-const MOST_TOLD: usize = 20;
-
-fn report(mut content: Map<String, Value>, findings: &[Finding], cursor: Option<&str>) -> Outcome {
-    let (errors, warnings, infos) = counts(findings);
-    content.insert("passed".into(), Value::Bool(errors == 0));
-    content.insert("error_count".into(), json!(errors));
-    content.insert("warning_count".into(), json!(warnings));
-    content.insert("info_count".into(), json!(infos));
-    let page = match page(findings.iter().map(|f| json!(f)).collect(), cursor) {
-        Ok(page) => page,
-        Err(why) => return bad_cursor(why),
-    };
-    content.insert("findings".into(), Value::Array(page.items));
-    if let Some(next) = page.next {
-        content.insert("next_cursor".into(), json!(next));
-    }
-    Outcome::Ok(Value::Object(content))
-}
-
-/// The nodes that a fix of these findings would have to touch: where each finding is, and what its known fix names. Findings
-/// that only inform are left out; a finding on no node puts the document itself into the scope.
-fn scope_of(findings: &[Finding]) -> Vec<String> {
-    let mut scope: Vec<String> = Vec::new();
-    let mut add = |entry: &str| {
-        if !entry.is_empty() && !scope.iter().any(|known| known == entry) {
-            scope.push(entry.to_owned());
-        }
-    };
-    for finding in findings.iter().filter(|f| f.severity > Severity::Info) {
-        match (&finding.node_id, &finding.node) {
-            (Some(id), _) if !id.is_empty() => add(id),
-            (_, Some(name)) => add(name),
-            _ => add(guards::WORKFLOW_ENTRY),
-        }
-        for op in finding.fix.iter().flat_map(|fix| &fix.ops) {
-            for node in touched(op) {
-                add(node);
-            }
-        }
-    }
-    scope
-}
-
-/// The existing nodes that an operation names.
-fn touched(op: &EditOp) -> Vec<&str> {
-    match op {
-        EditOp::AddNode { .. } => Vec::new(),
-        EditOp::RemoveNode { node }
-        | EditOp::SetParameter { node, .. }
-        | EditOp::ReplaceParameters { node, .. }
-        | EditOp::ReplaceText { node, .. }
-        | EditOp::RenameNode { node, .. }
-        | EditOp::MoveNode { node, .. }
-        | EditOp::EnableNode { node }
-        | EditOp::DisableNode { node }
-        | EditOp::SetNodeSettings { node, .. }
-        | EditOp::SetCredential { node, .. }
-        | EditOp::SetTypeVersion { node, .. } => vec![node],
-        EditOp::Connect { from, to, .. } | EditOp::Disconnect { from, to, .. } => vec![from, to],
-        EditOp::Rewire {
-            from, to, new_to, ..
-        } => vec![from, to, new_to],
-        EditOp::SetSettings { .. } | EditOp::SetName { .. } => vec![guards::WORKFLOW_ENTRY],
-    }
 }

@@ -8,11 +8,11 @@ use super::plan::{Plan, Planned, Planning, reserve};
 use super::tools::RehearseWorkflow;
 use super::{CallContext, Gateway, GatewayError, strict_json};
 use crate::backend::{
-    BackendError, BackendErrorKind, ListQuery, Stored, TriggerCall, Triggered, list_all,
+    BackendError, BackendErrorKind, ListQuery, Listed, Stored, TriggerCall, Triggered, list_all,
 };
 use crate::model::ToolCall;
 use crate::n8n::rehearsal::{
-    COPY, Item, Rehearsal, Trace, Wishes, evidence, judge, payload, rehearse,
+    COPY, Item, Rehearsal, Trace, Wishes, evidence, is_copy, judge, payload, rehearse,
 };
 use crate::n8n::{Finding, Workflow, WorkflowId, trigger_points};
 use crate::store::event::{MutationExpectation, Rehearsing};
@@ -55,10 +55,23 @@ impl Gateway {
         let mut notes = Vec::new();
         let credentials = self.credential_ids(&mut notes).await?;
         let path = format!("{COPY}-{}", cx.recorder.new_id());
+        let said = cx.guards.let_act();
+        let (there, unknown): (Vec<&String>, Vec<&String>) = said
+            .iter()
+            .partition(|name| at.workflow.node_by_name(name).is_some());
+        notes.extend(unknown.iter().map(|name| {
+            format!("{name:?} was allowed to act; the workflow has no node of that name")
+        }));
+        let asked: Vec<String> = test
+            .let_act
+            .iter()
+            .filter(|name| !said.contains(*name))
+            .cloned()
+            .collect();
         let wishes = Wishes {
             path: &path,
             start: test.start.as_deref(),
-            allowed: test.let_act.iter().cloned().collect(),
+            allowed: test.let_act.iter().chain(there).cloned().collect(),
             credentials,
         };
         let rehearsal = match rehearse(&at.workflow, self.catalog, &wishes) {
@@ -80,7 +93,7 @@ impl Gateway {
             && trigger_points(&at.workflow)
                 .iter()
                 .any(|point| point.node == rehearsal.start.node);
-        let reserved = vec![reserve(guards::acts(&test.let_act), &at, "test", exact)];
+        let reserved = vec![reserve(guards::acts(&asked), &at, "test", exact)];
         let expect = MutationExpectation {
             workflow_id: Some(at.id.0.clone()),
             before: Some(at.graph_hash.clone()),
@@ -104,6 +117,7 @@ impl Gateway {
             })),
             reserved,
             expect: Some(expect),
+            question: None,
         }))
     }
 
@@ -330,10 +344,24 @@ impl Gateway {
         }
     }
 
+    /// The name alone may be anybody's: our tag says so, or (where the test was killed before it was set) the copy's own start.
+    async fn is_ours(&self, found: &Listed) -> Result<bool, BackendError> {
+        if found.tags.iter().any(|tag| tag == COPY) {
+            return Ok(true);
+        }
+        match self.backend.get(&found.id).await {
+            Ok(stored) => Ok(is_copy(&stored.workflow, &found.name)),
+            Err(error) if error.kind == BackendErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     async fn remove_copies(&self, name: &str) -> Result<(), BackendError> {
         let listing = list_all(self.backend.as_ref(), &ListQuery::named(name)).await?;
         for copy in listing.workflows.iter().filter(|copy| copy.name == name) {
-            self.remove_copy(&copy.id).await?;
+            if self.is_ours(copy).await? {
+                self.remove_copy(&copy.id).await?;
+            }
         }
         Ok(())
     }

@@ -1,7 +1,10 @@
 //! What is written beside the journal at the end of an activation: run_state.json, the full results, the report. All of it
 //! is made from the folded journal and can be made again.
 
-use super::{QaReport, RunError, RunReport, WorkflowReport, active::SESSION_FLOW, driver::Driver};
+use super::{
+    QaReport, RunError, RunReport, WorkflowReport, activation::PLACE, active::SESSION_FLOW,
+    driver::Driver,
+};
 use crate::{
     flow::RunLog,
     store::{
@@ -199,6 +202,11 @@ pub(super) fn report(
         outcome,
         message,
         workflow: workflow_report(ledger, state),
+        n8n: ledger
+            .input
+            .get(PLACE)
+            .and_then(Value::as_str)
+            .map(str::to_owned),
         qa_report: qa_report(state, log.cycle()),
         questions: waiting_for(ledger),
         errors,
@@ -271,6 +279,7 @@ fn qa_report(state: &Map<String, Value>, cycle: u32) -> Option<QaReport> {
         ran: names("ran"),
         simulated: names("simulated"),
         not_reached: names("not_reached"),
+        server: report.get("server").filter(|s| s.is_object()).cloned(),
     })
 }
 

@@ -17,6 +17,9 @@ pub struct RunReport {
     /// Why it ended as it did, in words.
     pub message: String,
     pub workflow: Option<WorkflowReport>,
+    /// The address of the n8n that it worked on; None: files of the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n8n: Option<String>,
     pub qa_report: Option<QaReport>,
     /// What the run waits for; empty unless `outcome` is `waiting`.
     pub questions: Vec<Question>,
@@ -62,6 +65,10 @@ pub struct QaReport {
     pub simulated: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_reached: Vec<String>,
+    /// What the server behind the n8n says of the workflow by rules of its own: `name` with `valid`, `errors` and `warnings`, or
+    /// with `failed`. It decides nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<Value>,
 }
 
 /// What the whole run used, over all its activations.

@@ -12,6 +12,7 @@ mod approvals;
 mod crash;
 mod endings;
 mod gated;
+mod leftovers;
 mod questions;
 mod sessions;
 mod support;

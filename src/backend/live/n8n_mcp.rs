@@ -12,6 +12,7 @@ use crate::mcp::{McpClient, McpServer, McpTransport};
 use crate::n8n::{Workflow, WorkflowId};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use url::{Host, Url};
 
@@ -28,7 +29,7 @@ const TEMPLATE: &str = "get_template";
 const SWITCHED_OFF: &str = "n8n_autofix_workflow,n8n_deploy_template,n8n_test_workflow,n8n_evaluations,n8n_workflow_versions,n8n_manage_datatable,n8n_manage_folders,n8n_manage_agents,n8n_audit_instance,n8n_explore_node_resources";
 const OPERATIONS_OFF: &str = "n8n_executions:delete";
 /// A page of templates; its answers are long.
-const MOST_TEMPLATES: usize = 10;
+pub(super) const MOST_TEMPLATES: usize = 10;
 
 pub(super) struct N8nMcp {
     server: ToolServer,
@@ -279,16 +280,18 @@ impl N8nMcp {
 fn template_head(item: &Value) -> Option<TemplateHead> {
     let text = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
     let nodes = item.get("nodes").and_then(Value::as_array);
+    // It names the type of each node; as in a listing of workflows, each counts once.
+    let types: BTreeSet<&str> = nodes
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let description: String = text("description").chars().take(300).collect();
     Some(TemplateHead {
         id: rest::id_text(item.get("id"))?,
         name: text("name").to_owned(),
         description,
-        node_types: nodes
-            .into_iter()
-            .flatten()
-            .filter_map(|node| node.as_str().map(str::to_owned))
-            .collect(),
+        node_types: types.into_iter().map(str::to_owned).collect(),
         views: item.get("views").and_then(Value::as_u64),
     })
 }

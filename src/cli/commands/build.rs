@@ -6,7 +6,8 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session::{self, Session, Terminal, Watcher};
 use crate::cli::{ask, report};
-use crate::n8n::{Workflow, catalog::Catalog};
+use crate::gateway::LET_ACT;
+use crate::n8n::{Workflow, WorkflowId, catalog::Catalog};
 use crate::run::{self, Asker, LimitOverrides, Resume, RunError, RunOptions, RunReport};
 use crate::store::{Outcome, read_regular};
 use serde_json::{Map, Value, json};
@@ -37,10 +38,19 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
     if session.models.is_offline() {
         out.note("model: offline (no key needed; it reads plain requests and asks about the rest)");
     }
+    let mut input = Map::new();
+    if !args.let_act.is_empty() {
+        if !session.gateway.backend().can().execute {
+            out.note(
+                "--let-act: nothing is executed here; connect an n8n to have the workflow tested",
+            );
+        }
+        input.insert(LET_ACT.into(), json!(args.let_act));
+    }
     let options = RunOptions {
         request,
         workflow: args.workflow.clone(),
-        input: Map::new(),
+        input,
         answering: session::answering(&args.answers)?,
         limits: limits(&args.limits),
     };
@@ -156,6 +166,10 @@ fn activate(
     out: &Output,
     start: Start,
 ) -> Result<Exit, CliError> {
+    let let_act = match &start {
+        Start::New(options) => options.input.get(LET_ACT).cloned(),
+        Start::Resume(..) | Start::Answer(..) => None,
+    };
     let mut watcher = Watcher::new(out, session.tape.clone());
     let progress = watcher.progress.clone();
     let mut terminal = Terminal {
@@ -167,9 +181,16 @@ fn activate(
         None
     };
     let context = session.context(&mut watcher, asker);
-    let ended: Result<RunReport, RunError> = session::block_on(&session.cancel, async move {
-        match start {
-            Start::New(options) => run::start(context, options).await,
+    let catalog = catalog_file::of(root)?;
+    let (ended, held) = session::block_on(&session.cancel, async move {
+        let ended: Result<RunReport, RunError> = match start {
+            Start::New(options) => {
+                let backend = session.gateway.backend();
+                if let Some(warning) = catalog_file::warning(catalog, backend).await {
+                    out.note(&format!("warning: {warning}"));
+                }
+                run::start(context, options).await
+            }
             Start::Resume(run, resume) => run::advance(context, run.as_deref(), resume).await,
             Start::Answer(run, answers, limits) => {
                 run::answer(
@@ -183,7 +204,12 @@ fn activate(
                 )
                 .await
             }
-        }
+        };
+        let held = match &ended {
+            Ok(report) => held(session, report).await,
+            Err(_) => None,
+        };
+        (ended, held)
     })?;
     progress.finish();
     if let Some(error) = watcher.failed {
@@ -198,13 +224,36 @@ fn activate(
         tape.finish(is_over)
             .map_err(|e| CliError::failed(e.to_string()))?;
     }
-    tell(root, &report, out)
+    let named = let_act.as_ref().and_then(Value::as_array);
+    let named = named.into_iter().flatten().filter_map(Value::as_str);
+    if let Some(workflow) = &held {
+        for name in named.filter(|name| workflow.node_by_name(name).is_none()) {
+            out.note(&format!("--let-act: the workflow has no node {name:?}"));
+        }
+    }
+    tell(root, &report, held, out)
 }
 
-/// The end of a run: text for people, or the one object.
-pub fn tell(root: &Path, report: &RunReport, out: &Output) -> Result<Exit, CliError> {
+/// The workflow that the run left on the n8n, to be shown; one that cannot be read is shown by its address alone.
+async fn held(session: &Session, report: &RunReport) -> Option<Workflow> {
+    report.n8n.as_ref()?;
+    let id = WorkflowId(report.workflow.as_ref()?.id.clone());
+    let stored = session.gateway.backend().get(&id).await.ok()?;
+    Some(stored.workflow)
+}
+
+/// The end of a run: text for people, or the one object. `held`: the workflow, where an n8n keeps it.
+pub fn tell(
+    root: &Path,
+    report: &RunReport,
+    held: Option<Workflow>,
+    out: &Output,
+) -> Result<Exit, CliError> {
     let exit = session::exit_of(report);
-    let workflow = document(root, report, out);
+    let workflow = match held {
+        Some(held) => Workflow::from_value(out.redactor().value(held.to_value())).ok(),
+        None => document(root, report, out),
+    };
     // A catalog file that broke meanwhile must not hide how the run ended.
     let catalog = catalog_file::of(root).unwrap_or_else(|_| Catalog::embedded());
     out.answer(

@@ -3,8 +3,11 @@
 use super::follow::{connected, unavailable};
 use crate::backend::{Backend, BackendErrorKind, BackendResult, ListQuery, Stored, list_all};
 use crate::cli::args::{ModelOptions, QaArgs};
+use crate::cli::catalog_file;
 use crate::cli::error::CliError;
 use crate::cli::output::Output;
+use crate::cli::progress::plain;
+use crate::cli::report::second_opinion;
 use crate::cli::session::{self, Session};
 use crate::n8n::WorkflowId;
 use crate::qa::source::Source;
@@ -23,8 +26,23 @@ pub fn is_asked(args: &QaArgs) -> bool {
 pub fn sources(project: &Path, args: &QaArgs, out: &Output) -> Result<Vec<Source>, CliError> {
     let session = Session::open(project, &ModelOptions::offline(), out)?;
     let backend = connected(&session)?;
+    let catalog = catalog_file::of(project)?;
     let held = session::block_on(&session.cancel, async {
         let held = held(backend, args).await;
+        if let Some(warning) = catalog_file::warning(catalog, backend).await {
+            out.note(&format!("warning: {warning}"));
+        }
+        // Those named stand first. Of a whole n8n it would take long.
+        for stored in held.iter().flatten().take(args.workflow.len()) {
+            if let Some(word) = session.gateway.servers_word(&stored.id).await {
+                let mut told = format!("{}: ", plain(stored.workflow.name()));
+                second_opinion(&word, &mut told);
+                out.note(told.trim_end());
+            }
+        }
+        if let (Some(tag), Ok([])) = (&args.tag, held.as_deref()) {
+            out.note(&format!("no workflow of the n8n has the tag {tag:?}"));
+        }
         backend.close().await;
         held
     })?

@@ -22,7 +22,7 @@ pub fn status(root: &Path, out: &Output) -> Result<Exit, CliError> {
         println_head(&report, out)?;
     }
     // How the run ended is what is told, not how this command ended.
-    tell(root, &report, out)?;
+    tell(root, &report, None, out)?;
     Ok(Exit::Complete)
 }
 

@@ -1,5 +1,7 @@
-//! Credentials by their type: one that fits is taken, of several none, and what a caller names is still the user's to allow.
+//! Credentials by their type: one that fits is taken, of several the one that the user chooses, and what a caller names is still
+//! the user's to allow.
 
+use super::super::fixture::MemoryBackend;
 use super::*;
 
 fn slack(credentials: Value) -> Value {
@@ -16,7 +18,7 @@ fn slack(credentials: Value) -> Value {
 }
 
 #[tokio::test]
-async fn the_only_credential_of_the_type_is_taken_and_of_several_none() {
+async fn the_only_credential_of_the_type_is_taken_and_of_several_none_where_nobody_can_choose() {
     let entry = |more: (&str, Value)| {
         let mut entry = json!({"node": "Tell", "type": "slackApi"});
         entry[more.0] = more.1;
@@ -43,6 +45,7 @@ async fn the_only_credential_of_the_type_is_taken_and_of_several_none() {
             backend.knows(&format!("c{at}"), name, "slackApi");
         }
         backend.knows("g", "Mail", "gmailOAuth2");
+        b.can_ask = false;
         let made = b.ok("writer", "create_workflow", slack(Value::Null)).await;
         let mut said = made["credentials"][0].clone();
         said.as_object_mut().unwrap().remove("label");
@@ -53,6 +56,82 @@ async fn the_only_credential_of_the_type_is_taken_and_of_several_none() {
             .map(|c| c["slackApi"]["id"].clone());
         assert_eq!(id, taken.map(|id| json!(id)));
     }
+}
+
+/// The credential that the node holds.
+fn held(backend: &MemoryBackend, workflow: &str, node: &str) -> Option<Value> {
+    let workflow = backend.held(workflow).unwrap();
+    let node = workflow.node_by_name(node).unwrap();
+    Some(node.credentials()?.get("slackApi")?.clone())
+}
+
+#[tokio::test]
+async fn of_several_the_user_chooses_one_and_it_is_put_in_by_its_id() {
+    for (answer, taken) in [("c1", Some("c1")), ("none", None)] {
+        let (mut b, backend) = Bench::in_memory(Policy::load(POLICY, "policy.yaml").unwrap());
+        // Two of one name: the id tells them apart.
+        backend.knows("c0", "Sales", "slackApi");
+        backend.knows("c1", "Sales", "slackApi");
+        let question = b
+            .asked("writer", "create_workflow", slack(Value::Null))
+            .await;
+        assert_eq!(backend.ids(), Vec::<String>::new());
+        assert_eq!(
+            (question.id.as_str(), question.text.as_str()),
+            (
+                "credential-1",
+                "Which credential (Slack API) shall \"Tell\" use? Several of this type are on the n8n."
+            )
+        );
+        let options: Vec<Value> = question.options.iter().map(|o| o.value.clone()).collect();
+        assert_eq!(options, [json!("c0"), json!("c1"), json!("none")]);
+        // `--yes` takes no account.
+        assert_eq!(question.recommended, Some(json!("none")));
+        b.answer(&question, json!(answer));
+        b.refold();
+        let made = b.ok("writer", "create_workflow", slack(Value::Null)).await;
+        assert_eq!(
+            held(&backend, "orders", "Tell").map(|c| c["id"].clone()),
+            taken.map(|id| json!(id))
+        );
+        let told = &made["credentials"][0];
+        assert_eq!(told.get("taken").is_some(), taken.is_some(), "{told}");
+    }
+}
+
+/// An answer is for the accounts that were shown, and for that call.
+#[tokio::test]
+async fn a_choice_counts_for_what_there_was_to_choose_from() {
+    let (mut b, backend) = Bench::in_memory(Policy::load(POLICY, "policy.yaml").unwrap());
+    backend.knows("c0", "Sales", "slackApi");
+    backend.knows("c1", "Ops", "slackApi");
+    let call = || slack(Value::Null);
+    let first = b.asked("writer", "create_workflow", call()).await;
+    b.answer(&first, json!("c0"));
+    backend.knows("c2", "New", "slackApi");
+    let second = b.asked("writer", "create_workflow", call()).await;
+    assert_ne!(first.approves, second.approves);
+    b.answer(&second, json!("c2"));
+    b.ok("writer", "create_workflow", call()).await;
+    assert_eq!(held(&backend, "orders", "Tell").unwrap()["id"], json!("c2"));
+}
+
+#[tokio::test]
+async fn a_node_that_is_added_gets_one_too_and_no_other_node_changes() {
+    let (mut b, backend) = Bench::in_memory(Policy::load(POLICY, "policy.yaml").unwrap());
+    backend.put("old", chain("old", 2), false);
+    backend.knows("c0", "Sales", "slackApi");
+    b.ok("writer", "get_workflow", json!({"workflow_id": "old"}))
+        .await;
+    let added = json!({"workflow_id": "old", "ops": [
+        {"op": "add_node", "node": {"name": "Tell", "type": "n8n-nodes-base.slack", "parameters": {"resource": "message", "operation": "post"}}},
+        {"op": "connect", "from": "Node 1", "to": "Tell"}]});
+    let said = b.ok("writer", "update_workflow", added).await;
+    assert_eq!(
+        said["credentials"][0]["taken"],
+        json!({"id": "c0", "name": "Sales"})
+    );
+    assert_eq!(held(&backend, "old", "Tell").unwrap()["id"], json!("c0"));
 }
 
 #[tokio::test]

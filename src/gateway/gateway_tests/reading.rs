@@ -1,6 +1,8 @@
 //! What a call shows: pages, marks for secrets, findings compared.
 
+use super::super::fixture::Fault;
 use super::*;
+use crate::backend::{BackendErrorKind, ServerVerdict, TemplateHead};
 
 /// Every text of a value as it is, without the escapes of JSON.
 fn strings(value: &Value, out: &mut String) {
@@ -170,4 +172,71 @@ async fn a_large_workflow_comes_in_pages() {
         )
         .await;
     assert_eq!(wrong.content["rule"], "arguments");
+}
+
+/// Its rules are its own: what it says stands beside our verdict, which it cannot turn.
+#[tokio::test]
+async fn the_servers_word_stands_beside_the_verdict() {
+    let (mut b, backend) = Bench::in_memory(Policy::load(POLICY, "policy.yaml").unwrap());
+    backend.put("old", chain("old", 3), false);
+    let of_old = json!({"workflow_id": "old"});
+    let ours = b.ok("checker", "validate_workflow", of_old.clone()).await;
+    assert_eq!(ours.get("server"), None);
+    backend.judges(ServerVerdict {
+        server: "n8n-mcp".into(),
+        valid: !ours["passed"].as_bool().unwrap(),
+        errors: vec!["Node 1: no".into()],
+        warnings: vec![],
+    });
+    let both = b.ok("checker", "validate_workflow", of_old.clone()).await;
+    for key in ["passed", "error_count", "findings", "edit_scope"] {
+        assert_eq!(both[key], ours[key], "{key}");
+    }
+    assert_eq!(
+        both["server"],
+        json!({"name": "n8n-mcp", "valid": !ours["passed"].as_bool().unwrap(), "error_count": 1, "errors": ["Node 1: no"], "warning_count": 0, "warnings": []})
+    );
+    // One that cannot be asked is said to be so; the check is made all the same.
+    for kind in [BackendErrorKind::Unavailable, BackendErrorKind::Rejected] {
+        let (mut b, backend) = Bench::in_memory(Policy::load(POLICY, "policy.yaml").unwrap());
+        backend.put("old", chain("old", 3), false);
+        backend.next("server_verdict", Fault::Fails(kind));
+        let alone = b.ok("checker", "validate_workflow", of_old.clone()).await;
+        assert_eq!(alone["passed"], ours["passed"]);
+        assert_eq!(
+            alone["server"],
+            json!({"name": "memory", "failed": "told to fail"})
+        );
+    }
+}
+
+/// By the same points as a workflow of that name and those node types, best first.
+#[tokio::test]
+async fn templates_are_scored_as_workflows_are() {
+    let (mut b, backend) = Bench::in_memory(Policy::load(POLICY, "policy.yaml").unwrap());
+    let types = ["n8n-nodes-base.webhook", "n8n-nodes-base.noOp"];
+    for (id, name, count) in [("1", "Something", 1), ("2", "Orders", 2)] {
+        backend.offers(TemplateHead {
+            id: id.into(),
+            name: name.into(),
+            description: String::new(),
+            node_types: types[..count].iter().map(|t| (*t).to_owned()).collect(),
+            views: None,
+        });
+    }
+    let wanted = json!({"node_types": [types[1]], "trigger_types": [types[0]], "words": ["orders"], "values": []});
+    let asked = json!({"query": "orders", "wanted": wanted});
+    let found = b.ok("reader", "search_templates", asked).await;
+    let told: Vec<Value> = found["templates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|t| json!([t["id"], t["fit_score"]]))
+        .collect();
+    // 1: the trigger alone, 20 of 85 points.
+    assert_eq!(told, [json!(["2", 100]), json!(["1", 24])]);
+    let plain = b
+        .ok("reader", "search_templates", json!({"query": "orders"}))
+        .await;
+    assert_eq!(plain["templates"][0].get("fit_score"), None);
 }

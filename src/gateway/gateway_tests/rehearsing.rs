@@ -237,6 +237,61 @@ async fn a_node_acts_only_with_the_users_word_and_its_account() {
     assert_eq!(rule, guards::ACTS);
 }
 
+fn begun_with(let_act: Value) -> Event {
+    Event::RunStarted {
+        journal_version: 1,
+        agentctl_version: String::new(),
+        run_id: "r".into(),
+        flow: String::new(),
+        pack_hash: String::new(),
+        input: Map::from_iter([("let_act".to_owned(), let_act)]),
+    }
+}
+
+/// Named on the command line, so by the user: no second question, and no other node.
+#[tokio::test]
+async fn a_node_that_the_user_named_when_the_run_began_acts_without_a_question() {
+    let (mut b, backend) = live();
+    let mut with_account = orders();
+    with_account.nodes[2].0.insert(
+        "credentials".into(),
+        json!({"slackApi": {"id": "c0", "name": "Sales"}}),
+    );
+    with_account.nodes[2]
+        .0
+        .insert("parameters".into(), json!({"resource": "message", "operation": "post", "authentication": "accessToken", "select": "channel", "channelId": {"__rl": true, "mode": "id", "value": "C1"}, "text": "x"}));
+    backend.put("orders", with_account, false);
+    backend.knows("c0", "Sales", "slackApi");
+    let simulated = b.ok("checker", TEST, of_orders()).await;
+    assert_eq!(simulated["simulated"], json!(["Tell sales"]));
+    b.told(begun_with(json!(["Tell sales", "Nobody"])));
+    b.can_ask = false;
+    let said = b.ok("checker", TEST, of_orders()).await;
+    assert_eq!(said["ran"], json!(["Daily", "Shape", "Tell sales"]));
+    assert_eq!(said["simulated"], json!([]));
+    let changes = said["changes"].to_string();
+    assert!(changes.contains("no node of that name"), "{changes}");
+    // What only the model names is still the user's to allow.
+    let more = json!({"workflow_id": "orders", "let_act": ["Tell sales", "Shape"]});
+    assert_eq!(b.refused("checker", TEST, more).await, guards::ACTS);
+    // Interrupted, it may have acted: the test is not made again by itself.
+    let intents = b.desk.events.iter().map(|(event, _)| event);
+    let mut tests = intents.filter(
+        |event| matches!(event, Event::ToolIntent { expect: Some(e), .. } if e.rehearsal.is_some()),
+    );
+    let intent = tests.next_back().unwrap().clone();
+    let mut cx = CallContext {
+        role: "checker",
+        step: "s",
+        offered: None,
+        can_ask: true,
+        guards: &mut b.guards,
+        recorder: &mut b.desk,
+    };
+    let settled = b.gateway.settle(&mut cx, &intent).await.unwrap();
+    assert_eq!(settled.unwrap().status, ToolStatus::Unknown);
+}
+
 #[tokio::test]
 async fn a_workflow_of_this_run_that_only_computes_is_activated_for_the_one_call() {
     let (mut b, backend) = live();
@@ -303,10 +358,19 @@ async fn whatever_fails_on_the_way_nothing_stays_and_nothing_counts_as_executed(
     assert_eq!(backend.ids(), ["orders"]);
 }
 
+/// What the killed test had put on the n8n: a workflow of the name that its intent says.
+fn left_as(name: &str, nodes: Vec<Value>) -> Workflow {
+    Workflow {
+        head: Workflow::empty(name).head,
+        ..workflow(nodes)
+    }
+}
+
 /// Killed after any number of steps: settling takes the copy away, and the test is made anew.
 #[tokio::test]
 async fn a_killed_test_leaves_nothing_after_settling() {
-    for active in [false, true] {
+    // Before the tag was set, and when it was active already.
+    for (tagged, active) in [(false, false), (true, true)] {
         let (mut b, backend) = live();
         b.ok("checker", TEST, of_orders()).await;
         let _finished = b.desk.events.pop();
@@ -320,14 +384,21 @@ async fn a_killed_test_leaves_nothing_after_settling() {
             panic!("{intent:?}")
         };
         let left = expect.rehearsal.clone().unwrap();
-        backend.put(
-            "left",
-            Workflow {
-                head: Workflow::empty(&left.copy).head,
-                ..orders()
-            },
-            active,
+        let (path, _) = left.copy.split_once(':').unwrap();
+        let start = match tagged {
+            true => node("Edited", "manualTrigger", 1.0, json!({})),
+            false => node("Start", "webhook", 2.0, json!({"path": path})),
+        };
+        backend.put("left", left_as(&left.copy, vec![start]), active);
+        if tagged {
+            backend.tag("left", &["agentctl-rehearsal"]);
+        }
+        // Of the same name, with neither our tag nor the copy's start: somebody's own.
+        let theirs = left_as(
+            &left.copy,
+            vec![node("Start", "webhook", 2.0, json!({"path": "mine"}))],
         );
+        backend.put("theirs", theirs, active);
         b.refold();
         let mut cx = CallContext {
             role: "checker",
@@ -338,7 +409,7 @@ async fn a_killed_test_leaves_nothing_after_settling() {
             recorder: &mut b.desk,
         };
         assert_eq!(b.gateway.settle(&mut cx, &intent).await.unwrap(), None);
-        assert_eq!(backend.ids(), ["orders"]);
+        assert_eq!(backend.ids(), ["orders", "theirs"]);
         // One in which something may have acted is not made again by itself.
         let mut acted = intent.clone();
         let Event::ToolIntent { call: made, .. } = &mut acted else {

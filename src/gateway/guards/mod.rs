@@ -34,6 +34,8 @@ pub const PUBLISH: &str = "guard.publish";
 pub const STALE: &str = "guard.stale";
 pub const CREDENTIALS: &str = "guard.credentials";
 pub const OWNER: &str = "guard.owner";
+/// Which of several credentials a node gets: a choice, not a permission.
+pub const ACCOUNT: &str = "guard.account";
 pub const ACTS: &str = "guard.acts";
 pub const REDACTED: &str = "guard.redacted";
 pub const REPEAT: &str = "guard.repeat";

@@ -26,7 +26,7 @@ impl Gateway {
         };
         // What the caller names is the user's to allow; what the program takes by type is not.
         let named = guards::credentials(None, &after);
-        let accounts = self.attach(None, &mut after).await?;
+        let attached = self.attach(cx, None, &mut after, exact).await?;
         let reserve = |decision, what: &str| Reserved {
             decision,
             what: format!("create {:?}{what}", create.name),
@@ -42,9 +42,10 @@ impl Gateway {
                 "",
             ));
         }
-        let created = self.creation(after, accounts).await?;
+        let created = self.creation(after, attached.told).await?;
         Ok(created.map(|planned| Planned {
             reserved,
+            question: attached.question,
             ..planned
         }))
     }
@@ -89,6 +90,7 @@ impl Gateway {
                 accounts,
             },
             reserved: Vec::new(),
+            question: None,
         }))
     }
 }

@@ -21,7 +21,7 @@ use crate::backend::{BackendError, BackendErrorKind, Stored, TriggerCall};
 use crate::knowledge::NewLearning;
 use crate::n8n::{Workflow, WorkflowId};
 use crate::policy::Decision;
-use crate::store::event::{CreateMark, MutationExpectation};
+use crate::store::event::{CreateMark, MutationExpectation, Question};
 use serde_json::{Map, Value, json};
 
 /// What will be done.
@@ -75,6 +75,8 @@ pub(super) struct Planned {
     /// The guards' decisions, with what each would ask.
     pub reserved: Vec<Reserved>,
     pub expect: Option<MutationExpectation>,
+    /// What the user has to choose before, when everything is allowed.
+    pub question: Option<Box<Question>>,
 }
 
 pub(super) type Planning = Result<Result<Planned, Outcome>, GatewayError>;
@@ -190,6 +192,7 @@ fn unguarded(plan: Plan) -> Planned {
         plan,
         reserved: Vec::new(),
         expect: None,
+        question: None,
     }
 }
 

@@ -81,6 +81,7 @@ impl Gateway {
             plan: Plan::Delete(Box::new(before)),
             reserved,
             expect: Some(expect),
+            question: None,
         }))
     }
 
@@ -108,6 +109,7 @@ impl Gateway {
             },
             reserved,
             expect: None,
+            question: None,
         }))
     }
 }

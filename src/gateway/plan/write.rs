@@ -23,6 +23,15 @@ pub(in crate::gateway) struct Write {
     pub scope: Option<GivenScope>,
 }
 
+/// What an edit makes of a workflow.
+struct Edited {
+    after: Workflow,
+    /// Said in the answer besides what changed.
+    notes: Map<String, Value>,
+    /// What the caller does to credentials; what the program takes by type is not the caller's doing.
+    credentials: Decision,
+}
+
 impl Gateway {
     pub(super) async fn plan_update(
         &self,
@@ -42,7 +51,24 @@ impl Gateway {
             Ok(mut after) => {
                 fill_added_versions(&before.workflow, &mut after, self.catalog);
                 let expected = update.expect_hash.as_deref();
-                self.plan_replace(cx, before, after, expected, exact, Map::new())
+                let credentials = guards::credentials(Some(&before.workflow), &after);
+                let attached = self
+                    .attach(cx, Some(&before.workflow), &mut after, exact)
+                    .await?;
+                let mut notes = Map::new();
+                if !attached.told.is_empty() {
+                    notes.insert("credentials".into(), Value::Array(attached.told));
+                }
+                let edited = Edited {
+                    after,
+                    notes,
+                    credentials,
+                };
+                let planned = self.plan_replace(cx, before, edited, expected, exact)?;
+                Ok(planned.map(|planned| Planned {
+                    question: attached.question,
+                    ..planned
+                }))
             }
             Err(error) => {
                 let stale = guards::stale(
@@ -89,8 +115,12 @@ impl Gateway {
         if !not_applied.is_empty() {
             notes.insert("not_applied".to_owned(), ids(&not_applied));
         }
-        let after = result.workflow;
-        self.plan_replace(cx, before, after, fix.expect_hash.as_deref(), exact, notes)
+        let edited = Edited {
+            credentials: guards::credentials(Some(&before.workflow), &result.workflow),
+            after: result.workflow,
+            notes,
+        };
+        self.plan_replace(cx, before, edited, fix.expect_hash.as_deref(), exact)
     }
 
     /// The workflow with every certain fix applied that stays in the edit scope.
@@ -121,11 +151,15 @@ impl Gateway {
         &self,
         cx: &mut CallContext<'_>,
         before: Stored,
-        after: Workflow,
+        edited: Edited,
         expected: Option<&str>,
         exact: &Value,
-        notes: Map<String, Value>,
     ) -> Planning {
+        let Edited {
+            after,
+            notes,
+            credentials,
+        } = edited;
         let mut reserved = vec![reserve(
             guards::stale(&before.graph_hash, cx.guards.seen(&before.id), expected),
             &before,
@@ -147,7 +181,7 @@ impl Gateway {
             reserved.push(reserve(decision, &before, "edit", exact));
         }
         reserved.push(reserve(
-            guards::credentials(Some(&before.workflow), &after),
+            credentials,
             &before,
             "change credentials in",
             exact,
@@ -211,6 +245,7 @@ impl Gateway {
             },
             reserved,
             expect: Some(expect),
+            question: None,
         }))
     }
 

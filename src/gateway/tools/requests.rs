@@ -278,6 +278,9 @@ pub struct GetNode {
 #[serde(deny_unknown_fields)]
 pub struct SearchTemplates {
     pub query: String,
+    /// Score each template against this, best first.
+    #[serde(default)]
+    pub wanted: Option<Wanted>,
     #[serde(default)]
     pub limit: Option<usize>,
 }

@@ -33,21 +33,25 @@ fn expect_hash() -> Value {
     )
 }
 
+fn wanted(what: &str) -> Value {
+    json!({
+        "type": "object",
+        "description": what,
+        "additionalProperties": false,
+        "properties": {
+            "node_types": {"type": "array", "items": {"type": "string"}},
+            "trigger_types": {"type": "array", "items": {"type": "string"}},
+            "words": {"type": "array", "items": {"type": "string"}},
+            "values": {"type": "array", "items": {"type": "string"}},
+        },
+    })
+}
+
 pub fn list_workflows() -> Value {
     object(
         json!({
             "query": text("words that the name or the node types must hold"),
-            "wanted": {
-                "type": "object",
-                "description": "what a new workflow would need; each listed workflow then has a fit_score (0-100) with its parts, best first",
-                "additionalProperties": false,
-                "properties": {
-                    "node_types": {"type": "array", "items": {"type": "string"}},
-                    "trigger_types": {"type": "array", "items": {"type": "string"}},
-                    "words": {"type": "array", "items": {"type": "string"}},
-                    "values": {"type": "array", "items": {"type": "string"}},
-                },
-            },
+            "wanted": wanted("what a new workflow would need; each listed workflow then has a fit_score (0-100) with its parts, best first"),
             "cursor": cursor(),
         }),
         &[],
@@ -283,7 +287,11 @@ pub fn get_node() -> Value {
 
 pub fn search_templates() -> Value {
     object(
-        json!({"query": {"type": "string"}, "limit": limit()}),
+        json!({
+            "query": {"type": "string"},
+            "wanted": wanted("as list_workflows takes it; each template then has a fit_score, best first"),
+            "limit": limit(),
+        }),
         &["query"],
     )
 }

@@ -359,7 +359,7 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
             ("list_workflows", json!({"wanted": wanted})),
             (
                 "search_templates",
-                json!({"query": template_words(&services, text(input, "request")), "limit": 5}),
+                json!({"query": template_words(&services, text(input, "request")), "wanted": wanted, "limit": 5}),
             ),
         ];
         calls.extend(
@@ -404,7 +404,8 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
             nodes.push(json!({"type": hit.get("node_type"), "label": hit.get("label")}));
         }
     }
-    let templates = scored_templates(seen, &services);
+    let templates = seen.ok("search_templates").and_then(|c| c.get("templates"));
+    let templates = templates.cloned().unwrap_or_else(|| json!([]));
     Ok(Move::Done(
         json!({"research_findings": {"existing": existing, "templates": templates, "nodes": nodes, "guidance": learned::guidance(seen)}}),
     ))
@@ -421,28 +422,6 @@ fn template_words(services: &[String], request: &str) -> String {
         [] => request.chars().take(100).collect(),
         names => names.join(" "),
     }
-}
-
-/// The templates with the share of the wanted node types that each has, best first.
-fn scored_templates(seen: &Seen<'_>, services: &[String]) -> Vec<Value> {
-    let found = seen
-        .ok("search_templates")
-        .and_then(|c| c.get("templates"))
-        .and_then(Value::as_array);
-    let mut templates = found.cloned().unwrap_or_default();
-    for template in &mut templates {
-        let has = |service: &&String| {
-            let types = template.get("node_types").and_then(Value::as_array);
-            types.is_some_and(|types| types.iter().any(|t| t.as_str() == Some(service.as_str())))
-        };
-        let there = services.iter().filter(has).count();
-        let score = (there * 100).checked_div(services.len()).unwrap_or(0);
-        if let Value::Object(map) = template {
-            map.insert("fit_score".into(), json!(score));
-        }
-    }
-    templates.sort_by_key(|t| std::cmp::Reverse(t.get("fit_score").and_then(Value::as_u64)));
-    templates
 }
 
 /// The workflow that the user named.

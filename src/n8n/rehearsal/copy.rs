@@ -83,6 +83,21 @@ fn copy_name(name: &str, mark: &str) -> String {
     format!("{mark}: {short}")
 }
 
+/// Whether it is the copy that `rehearse` made under this name: it starts at the address that the name begins with. Between its
+/// creation and its tag a copy has nothing else to be known by.
+pub fn is_copy(workflow: &Workflow, name: &str) -> bool {
+    let Some((mark, _)) = name.split_once(':') else {
+        return false;
+    };
+    let starts_there = |node: &Node| {
+        let path = node.parameters().and_then(|p| p.get("path"));
+        node.node_type() == WEBHOOK.0 && path.and_then(Value::as_str) == Some(mark)
+    };
+    mark.starts_with(super::COPY)
+        && workflow.name() == name
+        && workflow.nodes.iter().any(starts_there)
+}
+
 fn starts(node: &Node, catalog: &Catalog) -> bool {
     match catalog
         .lookup(node.node_type(), node.type_version())

@@ -11,7 +11,7 @@ mod sample;
 mod trace;
 mod verdict;
 
-pub use copy::rehearse;
+pub use copy::{is_copy, rehearse};
 pub use effect::{Effect, effect};
 pub use payload::payload;
 pub use trace::{Fault, NodeRun, Trace};
