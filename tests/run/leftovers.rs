@@ -40,8 +40,8 @@ fn tester(seen: &Seen<'_>) -> ModelAnswer {
         }
         ("make", Some((_, _, content))) => says(json!({"workflow": {"id": content["id"]}})),
         ("look", None) => {
-            let id = &seen.request.task.input["workflow"]["id"];
-            calls(&[("rehearse_workflow", json!({"workflow_id": id}))])
+            let of = json!({"workflow_id": seen.request.task.input["workflow"]["id"]});
+            calls(&[("validate_workflow", of.clone()), ("rehearse_workflow", of)])
         }
         ("look", Some(_)) => says(json!({"qa_report": {"status": "pass"}, "edit_scope": []})),
         (task, last) => panic!("{task}: {last:?}"),
