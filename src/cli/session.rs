@@ -16,10 +16,11 @@ use crate::model::tape::Tape;
 use crate::pack::{self, Pack};
 use crate::policy::split_foreign;
 use crate::run::{
-    Answering, Asked, Asker, Cancel, Cause, Observer, RunContext, RunError, RunReport, System,
+    self, Answering, Asked, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError, RunReport, System,
 };
 use crate::store::{Event, Project, Question, Record};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -34,22 +35,43 @@ pub struct Session {
     pub tape: Option<Arc<Tape>>,
     pub effects: System,
     pub cancel: Cancel,
+    /// The limits of agentctl.toml.
+    pub budgets: Budgets,
 }
 
 impl Session {
     pub fn open(root: &Path, model: &ModelOptions, out: &Output) -> Result<Session, CliError> {
+        Self::with(root, model, &BTreeMap::new(), out)
+    }
+
+    /// For going on with a run (None: the active one), with the models that it has.
+    pub fn reopen(
+        root: &Path,
+        run: Option<&str>,
+        model: &ModelOptions,
+        out: &Output,
+    ) -> Result<Session, CliError> {
+        let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
+        // What is wrong with the run is told when it is taken up.
+        let kept = run::means(&project, run).ok().flatten().unwrap_or_default();
+        Self::with(root, model, &kept.models, out)
+    }
+
+    fn with(
+        root: &Path,
+        model: &ModelOptions,
+        kept: &BTreeMap<String, String>,
+        out: &Output,
+    ) -> Result<Session, CliError> {
         let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
         let pack = load_pack(root, out)?;
         let config = settings::of_project(root)?;
         let models = match &model.replay {
             Some(_) => None,
-            None => Some(choose::choose(&pack, &model.names, &config)?),
+            None => Some(choose::choose(&pack, &model.names, kept, &config, out)?),
         };
-        let keys = models.iter().flat_map(|m| &m.keys);
-        let redactor = out
-            .redactor()
-            .clone()
-            .and(keys.map(|key| key.expose().to_owned()));
+        // With the models' keys, which were just read.
+        let redactor = (*out.redactor()).clone();
         let tape = tape(model, &redactor)?;
         let models = match (models, &tape) {
             (Some(models), Some(tape)) => models.recording(tape),
@@ -83,6 +105,7 @@ impl Session {
             tape,
             effects: System::default(),
             cancel: Cancel::default(),
+            budgets: config.limits,
         })
     }
 

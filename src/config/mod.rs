@@ -13,16 +13,21 @@
 //! kind = "openai"                            # the wire; default: the provider's own name
 //! base_url = "http://127.0.0.1:8080/v1/"
 //! api_key_env = "MINE_API_KEY"
+//! [limits]                                   # of a run; `[limits.agents.NAME]`: of one agent
+//! max_cost = 2.5
 //! [prices."mine::small"]                     # USD per million tokens
 //! input = 0.1
 //! output = 0.4
 //! ```
+
+pub mod limit;
 
 use crate::{
     model::{ModelName, Price, provider::TimeLimits},
     pack::Tier,
     qa::waiver::{self, Waiver},
     secrets,
+    store::Budgets,
 };
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -54,6 +59,7 @@ pub struct Config {
     pub waivers: Vec<Waiver>,
     pub models: ModelSettings,
     pub providers: IndexMap<String, ProviderSettings>,
+    pub limits: Budgets,
     /// By `provider::model`.
     pub prices: IndexMap<String, Price>,
 }
@@ -108,6 +114,8 @@ struct Written {
     models: WrittenModels,
     #[serde(default)]
     providers: IndexMap<String, Spanned<WrittenProvider>>,
+    #[serde(default)]
+    limits: limit::Section,
     #[serde(default)]
     prices: IndexMap<String, Spanned<Price>>,
 }
@@ -168,6 +176,8 @@ pub fn load(project: &Path, user_file: Option<&Path>) -> Result<Config, LoadErro
     if own.models.time != TimeLimits::default() {
         models.time = own.models.time;
     }
+    // A project, perhaps a stranger's, cannot spend more than its user allows.
+    config.limits = config.limits.lowest(own.limits);
     // A provider that the user described is the user's: a project cannot put its own in that place.
     for (name, provider) in own.providers {
         config.providers.entry(name).or_insert(provider);
@@ -243,6 +253,7 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
         waivers,
         models,
         providers,
+        limits: written.limits.budgets(),
         prices,
     })
 }

@@ -182,6 +182,7 @@ impl Wire {
         answer.usage.input_tokens = tokens.input;
         answer.usage.output_tokens = tokens.output;
         answer.usage.cached_tokens = tokens.cached;
+        answer.usage.cache_write_tokens = tokens.cache_write;
         answer.usage.cost_usd = self.price.map(|price| price.of(tokens));
     }
 
