@@ -29,5 +29,7 @@ pub mod run;
 mod secrets;
 pub mod store;
 pub mod strict_json;
+#[cfg(feature = "otel")]
+pub mod telemetry;
 pub mod untrusted;
 pub mod yaml;

@@ -94,8 +94,16 @@ pub fn plan(
         }
         named.insert(agent.to_owned(), typed(model)?);
     }
-    known_agents(pack, config.models.agents.keys(), "[models.agents] in agentctl.toml")?;
-    known_agents(pack, config.limits.agents.keys(), "[limits.agents] in agentctl.toml")?;
+    known_agents(
+        pack,
+        config.models.agents.keys(),
+        "[models.agents] in agentctl.toml",
+    )?;
+    known_agents(
+        pack,
+        config.limits.agents.keys(),
+        "[limits.agents] in agentctl.toml",
+    )?;
     let planned = pack.agents.values().map(|agent| {
         let of_agent = config.models.agents.get(&agent.name);
         let (model, why) = if let Some(model) = named.get(&agent.name) {
@@ -144,7 +152,11 @@ pub fn choose(
 ) -> Result<Chosen, CliError> {
     let plan = plan(pack, options, kept, config)?;
     if !kept.is_empty() {
-        tell_kept(&plan, &self::plan(pack, options, &BTreeMap::new(), config)?, out);
+        tell_kept(
+            &plan,
+            &self::plan(pack, options, &BTreeMap::new(), config)?,
+            out,
+        );
     }
     let mut made: BTreeMap<ModelName, ChosenModel> = BTreeMap::new();
     let mut agents = BTreeMap::new();
@@ -196,11 +208,7 @@ pub fn unavailable(error: ModelError) -> CliError {
 }
 
 /// How a model is reached; None: it is the offline one. Its key is hidden from here on.
-pub fn access(
-    name: &ModelName,
-    config: &Config,
-    out: &Output,
-) -> Result<Option<Access>, CliError> {
+pub fn access(name: &ModelName, config: &Config, out: &Output) -> Result<Option<Access>, CliError> {
     let ModelName::At { provider, model } = name else {
         return Ok(None);
     };

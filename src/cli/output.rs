@@ -52,7 +52,10 @@ impl Output {
 
     /// From here on nothing shows this value.
     pub fn hide(&self, secret: &str) {
-        let mut known = self.redactor.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self
+            .redactor
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
         *known = Arc::new((**known).clone().and([secret.to_owned()]));
     }
 
@@ -63,7 +66,10 @@ impl Output {
 
     /// Text as stderr may show it.
     pub fn told(&self, text: &str) -> String {
-        untrusted::terminal(&self.redactor().text(text), console::colors_enabled_stderr())
+        untrusted::terminal(
+            &self.redactor().text(text),
+            console::colors_enabled_stderr(),
+        )
     }
 
     fn json_line(&self, value: Value) -> String {
@@ -72,7 +78,8 @@ impl Output {
     }
 
     fn json_pages(&self, value: Value) -> String {
-        let text = serde_json::to_string_pretty(&self.redactor().strings(value)).unwrap_or_default();
+        let text =
+            serde_json::to_string_pretty(&self.redactor().strings(value)).unwrap_or_default();
         untrusted::json(&text).into_owned()
     }
 

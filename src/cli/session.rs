@@ -7,6 +7,7 @@ use super::error::{CliError, Exit};
 use super::output::Output;
 use super::progress::{Progress, plain_long};
 use super::settings;
+use super::traces::Traces;
 use crate::backend::EmbeddedBackend;
 use crate::gateway::{Gateway, Redactor};
 use crate::knowledge::Knowledge;
@@ -16,7 +17,8 @@ use crate::model::tape::Tape;
 use crate::pack::{self, Pack};
 use crate::policy::split_foreign;
 use crate::run::{
-    self, Answering, Asked, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError, RunReport, System,
+    self, Answering, Asked, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError,
+    RunReport, System,
 };
 use crate::store::{Event, Project, Question, Record};
 use serde_json::{Map, Value, json};
@@ -294,6 +296,7 @@ pub struct Watcher<'a> {
     /// What stdout refused; told at the end.
     pub failed: Option<CliError>,
     tape: Option<Arc<Tape>>,
+    traces: Traces<'a>,
     /// The call whose result comes next.
     begun: Option<ToolCall>,
 }
@@ -305,8 +308,22 @@ impl<'a> Watcher<'a> {
             progress: Arc::new(Progress::new(out)),
             failed: None,
             tape,
+            traces: Traces::default(),
             begun: None,
         }
+    }
+
+    /// Tells a collector too.
+    #[must_use]
+    pub fn traced(mut self, traces: Traces<'a>) -> Self {
+        self.traces = traces;
+        self
+    }
+
+    /// Nothing more comes: what stdout refused.
+    pub fn finish(self) -> Option<CliError> {
+        self.traces.finish(self.out);
+        self.failed
     }
 
     fn keep_on_tape(&mut self, event: &Event) {
@@ -329,6 +346,7 @@ impl Observer for Watcher<'_> {
     fn event(&mut self, record: &Record) {
         self.progress.record(record);
         self.keep_on_tape(&record.event);
+        self.traces.record(record);
         if let Err(error) = self.out.stream(&stream_event(record)) {
             self.failed.get_or_insert(error);
         }

@@ -23,7 +23,10 @@
 pub mod limit;
 
 use crate::{
-    model::{ModelName, Price, provider::TimeLimits},
+    model::{
+        ModelName, Price,
+        provider::{SchemaForm, TimeLimits},
+    },
     pack::Tier,
     qa::waiver::{self, Waiver},
     secrets,
@@ -101,8 +104,8 @@ pub struct ProviderSettings {
     pub base_url: Option<url::Url>,
     pub api_key_env: Option<String>,
     pub key_command: Option<Vec<String>>,
-    /// Whether this server takes a JSON Schema for its answer; None: by its kind.
-    pub json_schema: Option<bool>,
+    /// Whether and how this server takes a JSON Schema for its answer; None: by its kind.
+    pub json_schema: Option<SchemaForm>,
 }
 
 #[derive(Deserialize)]
@@ -140,7 +143,7 @@ struct WrittenProvider {
     base_url: Option<Spanned<String>>,
     api_key_env: Option<Spanned<String>>,
     key_command: Option<Spanned<Command>>,
-    json_schema: Option<bool>,
+    json_schema: Option<WrittenForm>,
     // Known only to be refused by name.
     #[serde(alias = "key", alias = "token", alias = "secret", alias = "password")]
     api_key: Option<Spanned<toml::Value>>,
@@ -151,6 +154,24 @@ struct WrittenProvider {
 enum Command {
     Words(Vec<String>),
     Shell(String),
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "toml::Value")]
+struct WrittenForm(SchemaForm);
+
+impl TryFrom<toml::Value> for WrittenForm {
+    type Error = &'static str;
+    fn try_from(value: toml::Value) -> Result<Self, Self::Error> {
+        match &value {
+            toml::Value::Boolean(true) => Ok(WrittenForm(SchemaForm::Schema)),
+            toml::Value::Boolean(false) => Ok(WrittenForm(SchemaForm::Untold)),
+            toml::Value::String(form) if form == "json_object" => {
+                Ok(WrittenForm(SchemaForm::JsonObject))
+            }
+            _ => Err("`json_schema` is true, false or \"json_object\""),
+        }
+    }
 }
 
 /// The project's settings over the user's own.
@@ -340,7 +361,7 @@ impl Lines<'_> {
             base_url,
             api_key_env: written.api_key_env.map(Spanned::into_inner),
             key_command,
-            json_schema: written.json_schema,
+            json_schema: written.json_schema.map(|form| form.0),
         })
     }
 }

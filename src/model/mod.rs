@@ -28,7 +28,10 @@ pub struct Usage {
     pub cost_usd: Option<f64>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
 fn is_zero(n: &u64) -> bool {
     *n == 0
 }

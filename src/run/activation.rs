@@ -393,7 +393,12 @@ impl Driver<'_> {
     /// The limits and the models of this activation. A model without a name that can be chosen again (one played from a
     /// recording) is not kept.
     fn means(&self) -> Means {
-        let mut models = self.desk.ledger.means.as_ref().map_or_else(BTreeMap::new, |m| m.models.clone());
+        let mut models = self
+            .desk
+            .ledger
+            .means
+            .as_ref()
+            .map_or_else(BTreeMap::new, |m| m.models.clone());
         for agent in self.pack.agents.values() {
             if let Ok(chosen) = self.models.for_agent(&agent.name, agent.tier)
                 && chosen.name.parse::<ModelName>().is_ok()

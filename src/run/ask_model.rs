@@ -137,7 +137,8 @@ impl Driver<'_> {
         let chance = u64::from_str_radix(dice.get(..12).unwrap_or_default(), 16).unwrap_or(0);
         let wait = retry::wait_ms(attempt, *wait_ms, chance)?;
         // A wait that eats up the run's time is no better than the end.
-        self.left_ms().is_none_or(|left| wait < left)
+        self.left_ms()
+            .is_none_or(|left| wait < left)
             .then(|| (reason.clone(), wait))
     }
 

@@ -14,7 +14,8 @@ use crate::{
     n8n::{Workflow, WorkflowId, hash::graph_hash},
     pack::Pack,
     store::{
-        Event, Journal, Loaded, Means, Outcome, Project, Record, SnapshotRef, Snapshots, StateFile, StoreError,
+        Event, Journal, Loaded, Means, Outcome, Project, Record, SnapshotRef, Snapshots, StateFile,
+        StoreError,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -62,10 +63,13 @@ pub fn means(project: &Project, run: Option<&str>) -> Result<Option<Means>, RunE
         None => active_run(project)?,
     };
     let records = read(project, &run_id)?.records;
-    Ok(records.into_iter().rev().find_map(|record| match record.event {
-        Event::ActivationStarted { means, .. } => means.map(|means| *means),
-        _ => None,
-    }))
+    Ok(records
+        .into_iter()
+        .rev()
+        .find_map(|record| match record.event {
+            Event::ActivationStarted { means, .. } => means.map(|means| *means),
+            _ => None,
+        }))
 }
 
 /// All runs, oldest first.

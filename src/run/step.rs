@@ -49,7 +49,9 @@ impl Driver<'_> {
             system_prompt(&agent.prompt, &skills),
             tools,
             step.contract.clone(),
-            step.max_turns.min(agent.max_turns).min(self.most_turns(&agent.name)),
+            step.max_turns
+                .min(agent.max_turns)
+                .min(self.most_turns(&agent.name)),
         );
         let mut input = Input::Start;
         loop {

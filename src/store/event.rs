@@ -289,7 +289,9 @@ impl LimitOverrides {
     #[must_use]
     pub fn lowest(self, other: LimitOverrides) -> Self {
         let lower = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
-        let cost = [self.max_cost_usd, other.max_cost_usd].into_iter().flatten();
+        let cost = [self.max_cost_usd, other.max_cost_usd]
+            .into_iter()
+            .flatten();
         LimitOverrides {
             max_model_calls: lower(self.max_model_calls, other.max_model_calls),
             max_tool_calls: lower(self.max_tool_calls, other.max_tool_calls),

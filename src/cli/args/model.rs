@@ -73,9 +73,7 @@ pub struct Limit<T> {
 }
 
 /// `VALUE`, or `AGENT=VALUE`.
-fn of<T>(
-    read: fn(&str) -> Result<T, String>,
-) -> impl Fn(&str) -> Result<Limit<T>, String> + Clone {
+fn of<T>(read: fn(&str) -> Result<T, String>) -> impl Fn(&str) -> Result<Limit<T>, String> + Clone {
     move |text| {
         let (agent, value) = match text.split_once('=') {
             Some((agent, value)) => (Some(agent.to_owned()), value),

@@ -5,6 +5,7 @@ use crate::cli::catalog_file;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session::{self, Session, Terminal, Watcher};
+use crate::cli::traces::Traces;
 use crate::cli::{ask, choose, report};
 use crate::n8n::{Workflow, catalog::Catalog};
 use crate::run::{self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport};
@@ -151,7 +152,13 @@ fn activate(
     out: &Output,
     start: Start,
 ) -> Result<Exit, CliError> {
-    let mut watcher = Watcher::new(out, session.tape.clone());
+    let resumed = match &start {
+        Start::New(_) => None,
+        Start::Resume(run, _) => Some(run.as_deref()),
+        Start::Answer(run, ..) => Some(Some(run.as_str())),
+    };
+    let traces = Traces::start(session, resumed, out);
+    let mut watcher = Watcher::new(out, session.tape.clone()).traced(traces);
     let progress = watcher.progress.clone();
     let mut terminal = Terminal {
         progress: progress.clone(),
@@ -181,7 +188,7 @@ fn activate(
         }
     })?;
     progress.finish();
-    if let Some(error) = watcher.failed {
+    if let Some(error) = watcher.finish() {
         return Err(error);
     }
     let report = ended.map_err(|e| session::run_error(&e))?;

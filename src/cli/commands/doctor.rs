@@ -168,8 +168,15 @@ fn model(root: &Path, out: &Output) -> Check {
     let Ok(pack) = pack::load(root) else {
         return Check::new("model", Status::Off, "the agents cannot be read");
     };
-    let chosen = settings::of_project(root)
-        .and_then(|config| choose::choose(&pack, &ModelNames::default(), &BTreeMap::new(), &config, out));
+    let chosen = settings::of_project(root).and_then(|config| {
+        choose::choose(
+            &pack,
+            &ModelNames::default(),
+            &BTreeMap::new(),
+            &config,
+            out,
+        )
+    });
     match chosen {
         Ok(chosen) if chosen.is_offline() => Check::new(
             "model",
