@@ -4,8 +4,9 @@
 
 use super::address::{FOLDER, id_of_path, looks_like_path, path_of, relative};
 use super::{
-    Backend, BackendAbilities, BackendError, BackendResult, BoxFuture, BrokenFile, ExecutionHead,
-    Listed, Listing, Stored, TemplateHead, VersionHead, document, slug,
+    Backend, BackendAbilities, BackendError, BackendResult, BoxFuture, BrokenFile, CredentialHead,
+    ExecutionHead, ExecutionQuery, InstanceCheck, ListQuery, Listing, NodeTypesFile, Stored,
+    TemplateHead, TriggerCall, Triggered, VersionHead, document, slug,
 };
 use crate::n8n::hash::graph_hash;
 use crate::n8n::{Workflow, WorkflowId};
@@ -99,7 +100,7 @@ impl EmbeddedBackend {
                 Ok(Place::Workflow(workflow, _)) => {
                     listing
                         .workflows
-                        .push(listed(stored(WorkflowId(id), path, *workflow)));
+                        .push(stored(WorkflowId(id), path, *workflow).listed());
                 }
                 Ok(Place::Missing) => {} // removed while we were reading
                 Ok(Place::Broken(message)) => listing.broken.push(BrokenFile {
@@ -249,26 +250,22 @@ fn stored(id: WorkflowId, file: PathBuf, workflow: Workflow) -> Stored {
         active: workflow.active(),
         graph_hash: graph_hash(&workflow),
         file: Some(file),
+        tags: tags(&workflow),
+        version_id: None,
+        updated_at: None,
         workflow,
     }
 }
 
-fn listed(stored: Stored) -> Listed {
-    let types: BTreeSet<&str> = stored
-        .workflow
-        .nodes
-        .iter()
-        .map(|n| n.node_type())
-        .collect();
-    Listed {
-        name: stored.workflow.name().to_owned(),
-        active: stored.active,
-        node_count: stored.workflow.nodes.len(),
-        node_types: types.into_iter().map(str::to_owned).collect(),
-        graph_hash: stored.graph_hash,
-        file: stored.file,
-        id: stored.id,
-    }
+/// The tags that the file names: n8n exports them as objects with a name.
+fn tags(workflow: &Workflow) -> Vec<String> {
+    let named = |tag: &Value| match tag {
+        Value::String(name) => Some(name.clone()),
+        tag => tag.get("name").and_then(Value::as_str).map(str::to_owned),
+    };
+    let tags = workflow.head.get("tags").and_then(Value::as_array);
+    let names: BTreeSet<String> = tags.into_iter().flatten().filter_map(named).collect();
+    names.into_iter().collect()
 }
 
 fn broken(path: &Path, why: &str) -> BackendError {
@@ -320,8 +317,11 @@ impl Backend for EmbeddedBackend {
     fn tidy(&self) -> BackendResult<()> {
         Ok(self.files.tidy(Path::new(FOLDER))?)
     }
-    fn list(&self) -> BoxFuture<'_, BackendResult<Listing>> {
-        ready(self.listing())
+    fn list<'a>(&'a self, query: &'a ListQuery) -> BoxFuture<'a, BackendResult<Listing>> {
+        ready(self.listing().map(|mut listing| {
+            listing.workflows.retain(|listed| query.fits(listed));
+            listing
+        }))
     }
     fn resolve<'a>(&'a self, reference: &'a str) -> BoxFuture<'a, BackendResult<WorkflowId>> {
         ready(self.resolve_now(reference))
@@ -380,17 +380,26 @@ impl Backend for EmbeddedBackend {
             "`{id}` cannot be published or unpublished here"
         ))))
     }
+    fn set_tags<'a>(
+        &'a self,
+        id: &'a WorkflowId,
+        _tags: &'a [String],
+    ) -> BoxFuture<'a, BackendResult<Stored>> {
+        ready(Err(BackendError::unsupported(format!(
+            "the embedded backend sets no tags: `{id}` was not tagged"
+        ))
+        .with_hint("tags belong to an n8n; connect one in .mcp.json")))
+    }
     fn trigger<'a>(
         &'a self,
         id: &'a WorkflowId,
-        _payload: &'a Value,
-    ) -> BoxFuture<'a, BackendResult<ExecutionHead>> {
+        _call: &'a TriggerCall,
+    ) -> BoxFuture<'a, BackendResult<Triggered>> {
         ready(Err(no_execution(&format!("`{id}` was not run"))))
     }
     fn executions<'a>(
         &'a self,
-        _id: Option<&'a WorkflowId>,
-        _limit: usize,
+        _query: &'a ExecutionQuery,
     ) -> BoxFuture<'a, BackendResult<Vec<ExecutionHead>>> {
         ready(Err(no_execution("there are no executions to list")))
     }
@@ -408,5 +417,24 @@ impl Backend for EmbeddedBackend {
         ready(Err(BackendError::unsupported(format!(
             "the embedded backend keeps no templates, so there is no template `{id}`"
         ))))
+    }
+    fn credentials(&self) -> BoxFuture<'_, BackendResult<Vec<CredentialHead>>> {
+        ready(Err(BackendError::unsupported(
+            "the embedded backend knows no credentials",
+        )
+        .with_hint(
+            "credentials are kept by an n8n; connect one in .mcp.json",
+        )))
+    }
+    fn node_types(&self) -> BoxFuture<'_, BackendResult<NodeTypesFile>> {
+        ready(Err(BackendError::unsupported(
+            "the embedded backend has no n8n to ask for its node types",
+        )
+        .with_hint(
+            "name the n8n's address or its types/nodes.json, or connect one in .mcp.json",
+        )))
+    }
+    fn check(&self) -> BoxFuture<'_, Vec<InstanceCheck>> {
+        Box::pin(std::future::ready(Vec::new()))
     }
 }

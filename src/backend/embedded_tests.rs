@@ -1,6 +1,5 @@
 use super::*;
-use crate::n8n::{Node, NodeId};
-use serde_json::json;
+use crate::n8n::{Node, NodeId, TriggerKind, TriggerPoint};
 use std::path::Path;
 
 fn workflow(name: &str, nodes: usize) -> Workflow {
@@ -145,7 +144,7 @@ async fn a_broken_file_is_reported_and_never_written_over() {
         std::fs::write(dir.path().join(format!("workflows/{name}.json")), text).unwrap();
     }
     std::fs::create_dir(dir.path().join("workflows/folder.json")).unwrap();
-    let listing = backend.list().await.unwrap();
+    let listing = backend.list(&ListQuery::default()).await.unwrap();
     let good: Vec<&str> = listing.workflows.iter().map(|w| w.id.0.as_str()).collect();
     assert_eq!(good, ["good"]);
     let broken: Vec<String> = listing
@@ -289,7 +288,15 @@ async fn nothing_outside_the_project_and_no_record_of_a_run_is_a_workflow() {
             backend.get(&link).await.unwrap_err().kind,
             BackendErrorKind::Rejected
         );
-        assert_eq!(backend.list().await.unwrap().broken.len(), 1);
+        assert_eq!(
+            backend
+                .list(&ListQuery::default())
+                .await
+                .unwrap()
+                .broken
+                .len(),
+            1
+        );
     }
 }
 
@@ -306,10 +313,27 @@ async fn a_missing_one_is_not_found_and_names_a_near_one() {
 async fn what_it_cannot_do_it_says() {
     let (_dir, backend) = project();
     let stored = create(&backend, &workflow("Orders", 1)).await;
+    let call = TriggerCall::new(
+        TriggerPoint {
+            node: "Webhook".into(),
+            kind: TriggerKind::Webhook,
+            method: "POST".into(),
+            path: "orders".into(),
+            fields: vec![],
+        },
+        serde_json::Map::new(),
+    );
     let errors = [
-        backend.trigger(&stored.id, &json!({})).await.unwrap_err(),
+        backend.trigger(&stored.id, &call).await.unwrap_err(),
         backend.set_active(&stored.id, true).await.unwrap_err(),
-        backend.executions(None, 10).await.unwrap_err(),
+        backend
+            .executions(&ExecutionQuery {
+                workflow: None,
+                status: None,
+                limit: 10,
+            })
+            .await
+            .unwrap_err(),
         backend.execution("1").await.unwrap_err(),
     ];
     for error in errors {

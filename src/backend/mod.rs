@@ -6,15 +6,21 @@ mod address;
 mod document;
 mod embedded;
 mod slug;
+mod types;
 
 pub use embedded::EmbeddedBackend;
 pub use slug::slug;
+pub use types::{
+    AbilityWord, BackendAbilities, BrokenFile, CredentialHead, ExecutionHead, ExecutionQuery,
+    InstanceCheck, ListQuery, Listed, Listing, NodeTypesFile, Stored, TemplateHead, TriggerCall,
+    Triggered, VersionHead,
+};
 
 use crate::n8n::{Workflow, WorkflowId};
 use crate::store::StoreError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::{future::Future, path::PathBuf, pin::Pin};
+use std::{future::Future, pin::Pin};
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub type BackendResult<T> = Result<T, BackendError>;
@@ -82,94 +88,6 @@ impl From<StoreError> for BackendError {
     }
 }
 
-/// What a backend can do beyond keeping workflows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BackendAbilities {
-    /// Run workflows: trigger, executions.
-    pub execute: bool,
-    /// Publish and unpublish. Then an edit of an active workflow goes live at once.
-    pub activate: bool,
-    /// Keep earlier versions.
-    pub versions: bool,
-    pub templates: bool,
-    /// Name the credentials that exist.
-    pub credentials: bool,
-    /// The caller may choose a new workflow's id, so that an interrupted create can be found again.
-    pub chosen_ids: bool,
-}
-
-/// A workflow as the backend holds it now.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Stored {
-    pub id: WorkflowId,
-    pub workflow: Workflow,
-    /// Published: it runs when its trigger fires.
-    pub active: bool,
-    /// Relative to the project, where the backend keeps files.
-    pub file: Option<PathBuf>,
-    pub graph_hash: String,
-}
-
-/// One line of a listing.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Listed {
-    pub id: WorkflowId,
-    pub name: String,
-    pub active: bool,
-    pub node_count: usize,
-    /// The node types used, sorted, each once.
-    pub node_types: Vec<String>,
-    pub graph_hash: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<PathBuf>,
-}
-
-/// A file that is there but holds no readable workflow. It is reported, never overwritten.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct BrokenFile {
-    pub file: PathBuf,
-    pub message: String,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Listing {
-    pub workflows: Vec<Listed>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub broken: Vec<BrokenFile>,
-}
-
-/// One kept version, newest first in a list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct VersionHead {
-    /// What `version` takes, e.g. `0003-9f2c11ab`.
-    pub id: String,
-    pub number: u32,
-    pub name: String,
-    pub node_count: usize,
-    pub graph_hash: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ExecutionHead {
-    pub id: String,
-    pub workflow_id: WorkflowId,
-    /// n8n's word: success, error, waiting, running, canceled, crashed, new, unknown.
-    pub status: String,
-    /// UTC, RFC 3339.
-    pub started_at: Option<String>,
-    pub stopped_at: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TemplateHead {
-    pub id: String,
-    pub name: String,
-    pub description: String,
-    pub node_types: Vec<String>,
-    /// How often it was looked at; None when unknown.
-    pub views: Option<u64>,
-}
-
 /// One n8n, or something that keeps workflows for one.
 pub trait Backend: Send + Sync {
     /// For messages and reports, e.g. `embedded`.
@@ -181,7 +99,8 @@ pub trait Backend: Send + Sync {
         Ok(())
     }
 
-    fn list(&self) -> BoxFuture<'_, BackendResult<Listing>>;
+    /// One page; `Listing::next` goes on. Archived workflows are not shown.
+    fn list<'a>(&'a self, query: &'a ListQuery) -> BoxFuture<'a, BackendResult<Listing>>;
     /// The id of the workflow that the text means: an id, or (where the backend keeps files) a path inside the project.
     /// The workflow need not exist; a text that can never be one is `Rejected`.
     fn resolve<'a>(&'a self, reference: &'a str) -> BoxFuture<'a, BackendResult<WorkflowId>>;
@@ -215,16 +134,23 @@ pub trait Backend: Send + Sync {
         id: &'a WorkflowId,
         active: bool,
     ) -> BoxFuture<'a, BackendResult<Stored>>;
-    /// Runs the workflow once with the payload as the trigger's item.
+    /// Replaces the workflow's tags; one that does not exist yet is made.
+    fn set_tags<'a>(
+        &'a self,
+        id: &'a WorkflowId,
+        tags: &'a [String],
+    ) -> BoxFuture<'a, BackendResult<Stored>>;
+    /// Calls the trigger from outside, once, as a user of the workflow would. The backend makes the address of the call itself.
+    /// The workflow must be active.
     fn trigger<'a>(
         &'a self,
         id: &'a WorkflowId,
-        payload: &'a Value,
-    ) -> BoxFuture<'a, BackendResult<ExecutionHead>>;
+        call: &'a TriggerCall,
+    ) -> BoxFuture<'a, BackendResult<Triggered>>;
+    /// Newest first.
     fn executions<'a>(
         &'a self,
-        id: Option<&'a WorkflowId>,
-        limit: usize,
+        query: &'a ExecutionQuery,
     ) -> BoxFuture<'a, BackendResult<Vec<ExecutionHead>>>;
     /// One execution with its data.
     fn execution<'a>(&'a self, id: &'a str) -> BoxFuture<'a, BackendResult<Value>>;
@@ -235,6 +161,41 @@ pub trait Backend: Send + Sync {
         limit: usize,
     ) -> BoxFuture<'a, BackendResult<Vec<TemplateHead>>>;
     fn template<'a>(&'a self, id: &'a str) -> BoxFuture<'a, BackendResult<Workflow>>;
+
+    /// Names and types of the credentials that exist; never what is in them.
+    fn credentials(&self) -> BoxFuture<'_, BackendResult<Vec<CredentialHead>>>;
+    /// The node types that this n8n has, as n8n publishes them: what `catalog sync` reads.
+    fn node_types(&self) -> BoxFuture<'_, BackendResult<NodeTypesFile>>;
+    /// Whether it is there, which version it is, whether it takes our key: one line each, for `doctor`. Reads only.
+    fn check(&self) -> BoxFuture<'_, Vec<InstanceCheck>>;
+    /// Lets go of servers that were started. What comes after starts them again.
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// All pages of a listing, up to a bound that no n8n in use comes near.
+pub async fn list_all(backend: &dyn Backend, query: &ListQuery) -> BackendResult<Listing> {
+    const MAX: usize = 20_000;
+    let mut query = query.clone();
+    let mut all = Listing::default();
+    loop {
+        let page = backend.list(&query).await?;
+        all.workflows.extend(page.workflows);
+        all.broken.extend(page.broken);
+        match page.next {
+            Some(next) if all.workflows.len() < MAX && query.cursor.as_ref() != Some(&next) => {
+                query.cursor = Some(next);
+            }
+            Some(_) => {
+                return Err(BackendError::rejected(format!(
+                    "the list of workflows does not end within {MAX}"
+                ))
+                .with_hint("narrow it by name or tag"));
+            }
+            None => return Ok(all),
+        }
+    }
 }
 
 #[cfg(test)]

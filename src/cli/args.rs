@@ -1,8 +1,10 @@
 //! What can be typed: the command tree. Only parsing; what it means is in `commands/`.
 
 mod model;
+mod n8n;
 
 pub use model::{LimitOptions, ModelNames, ModelOptions, ModelsArgs};
+pub use n8n::{N8nCommand, N8nFolder, N8nUpArgs};
 
 use super::learning_args::{AnalyzeArgs, LearningsCommand};
 use super::serve_args::McpServeArgs;
@@ -164,6 +166,12 @@ pub enum Command {
     /// The MCP servers of .mcp.json: what they are, their tools, calls by hand
     #[command(subcommand, after_help = "Example:\n  agentctl mcp list")]
     Mcp(McpCommand),
+    /// A throw-away n8n of your own to develop against: install, start, stop
+    #[command(
+        subcommand,
+        after_help = "Example:\n  agentctl n8n up && source .agentctl/n8n/env"
+    )]
+    N8n(N8nCommand),
     /// Check this machine and this project: what works, what does not, what to do
     #[command(after_help = "Example:\n  agentctl doctor")]
     Doctor,

@@ -88,6 +88,7 @@ fn dispatch(cli: &Cli, out: &Output) -> Result<Exit, CliError> {
         Command::Usage { run } => commands::usage::usage(project, run.as_deref(), out),
         Command::Models(args) => commands::models::models(project, args, out),
         Command::Mcp(command) => commands::mcp::mcp(project, command, out),
+        Command::N8n(command) => commands::n8n::n8n(project, command, out),
         Command::Doctor => commands::doctor::doctor(project, out),
     }
 }

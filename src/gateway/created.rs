@@ -1,10 +1,12 @@
 //! The document of a create call: nodes and connections as one workflow, checked for what no backend could keep, and laid out.
+//! And the call that a document's own trigger takes.
 
 use super::content::Outcome;
-use super::tools::CreateWorkflow;
+use super::tools::{CreateWorkflow, TriggerWorkflow};
+use crate::backend::TriggerCall;
 use crate::n8n::catalog::Catalog;
 use crate::n8n::workflow::number;
-use crate::n8n::{EditOp, NodeId, Workflow, edit, layout};
+use crate::n8n::{EditOp, NodeId, Workflow, edit, layout, trigger_points};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -99,5 +101,33 @@ pub(super) fn fill_added_versions(before: &Workflow, after: &mut Workflow, catal
         if let Some(description) = catalog.lookup(node.node_type(), None).known() {
             node.set("typeVersion", number(description.version));
         }
+    }
+}
+
+/// The call of the trigger that is meant; where it goes is read from the document alone.
+pub(super) fn trigger_call(
+    workflow: &Workflow,
+    trigger: &TriggerWorkflow,
+) -> Result<TriggerCall, Outcome> {
+    let mut points = trigger_points(workflow);
+    let names: Vec<String> = points.iter().map(|p| format!("{:?}", p.node)).collect();
+    let failed = |error: &str, hint: &str| Err(Outcome::failed(error, "trigger", hint));
+    if let Some(wanted) = &trigger.node {
+        points.retain(|point| point.node == *wanted);
+    }
+    match (points.pop(), points.is_empty(), names.is_empty()) {
+        (Some(point), true, _) => Ok(TriggerCall::new(point, trigger.payload.clone())),
+        (Some(_), false, _) => failed(
+            "several triggers of the workflow can be called",
+            &format!("name one of them as `node`: {}", names.join(", ")),
+        ),
+        (None, _, false) => failed(
+            "no trigger of that name can be called from outside",
+            &format!("those that can: {}", names.join(", ")),
+        ),
+        (None, _, true) => failed(
+            "no enabled webhook, form or public chat starts this workflow, so it cannot be called from outside",
+            "report it as not executed",
+        ),
     }
 }

@@ -4,7 +4,7 @@
 use super::content::{Outcome, error_content, head, knowledge_failure};
 use super::plan::{GivenScope, Plan};
 use super::{Gateway, guards};
-use crate::backend::{BackendError, BackendErrorKind, Stored};
+use crate::backend::{BackendError, BackendErrorKind, Stored, TriggerCall, Triggered};
 use crate::n8n::diff::changes;
 use crate::n8n::hash::graph_hash;
 use crate::n8n::{Workflow, WorkflowId};
@@ -77,11 +77,9 @@ impl Gateway {
                 let said = self.backend.set_active(&at.id, active).await;
                 (self.published(&at.id, active, said.err()).await, None)
             }
-            Plan::Trigger { at, payload } => {
-                let run = self.backend.trigger(&at.id, &payload).await;
-                let content =
-                    |execution| json!({"id": at.id, "executed": true, "execution": execution});
-                (run.map(|e| Outcome::Ok(content(e))), None)
+            Plan::Trigger { at, call } => {
+                let run = self.backend.trigger(&at.id, &call).await;
+                (run.map(|run| triggered(&at, &call, &run)), None)
             }
             Plan::WriteLearning(entry) => {
                 let outcome = match self.knowledge.write_learning(&entry) {
@@ -224,6 +222,30 @@ impl Gateway {
         }
         (Ok(Outcome::Failed(failure)), Some(change))
     }
+}
+
+/// Only an execution that was found counts as one.
+fn triggered(at: &Stored, call: &TriggerCall, run: &Triggered) -> Outcome {
+    let content = json!({
+        "id": at.id,
+        "node": call.point.node,
+        "executed": run.execution.is_some(),
+        "execution": run.execution,
+        "status": run.status,
+        "answer": run.answer,
+    });
+    if run.execution.is_some() {
+        return Outcome::Ok(content);
+    }
+    let mut failure = error_content(
+        "the call started no execution that could be found",
+        "trigger",
+        "report it as not executed; see that the workflow is active and what it answered",
+    );
+    if let (Value::Object(failure), Value::Object(content)) = (&mut failure, content) {
+        failure.extend(content);
+    }
+    Outcome::Failed(failure)
 }
 
 struct Was {

@@ -3,11 +3,11 @@
 
 use super::call::Reserved;
 use super::content::{Outcome, backend_failure, counts, head};
-use super::created::{built, fill_added_versions};
+use super::created::{built, fill_added_versions, trigger_call};
 use super::guards::{self, deny};
 use super::tools::{CreateWorkflow, Request, UpdateWorkflow};
 use super::{CallContext, Gateway, GatewayError};
-use crate::backend::{BackendError, BackendErrorKind, Stored};
+use crate::backend::{BackendError, BackendErrorKind, Stored, TriggerCall};
 use crate::knowledge::NewLearning;
 use crate::n8n::autofix::{self, Fixed};
 use crate::n8n::catalog::Lookup;
@@ -39,7 +39,7 @@ pub(super) enum Plan {
     },
     Trigger {
         at: Box<Stored>,
-        payload: Value,
+        call: TriggerCall,
     },
     WriteLearning(NewLearning),
 }
@@ -133,10 +133,10 @@ impl Gateway {
                     Ok(stored) => Box::new(stored),
                     Err(outcome) => return Ok(Err(outcome)),
                 };
-                Ok(Ok(unguarded(Plan::Trigger {
-                    at,
-                    payload: Value::Object(trigger.payload.clone()),
-                })))
+                match trigger_call(&at.workflow, trigger) {
+                    Ok(call) => Ok(Ok(unguarded(Plan::Trigger { at, call }))),
+                    Err(outcome) => Ok(Err(outcome)),
+                }
             }
             Request::WriteLearning(entry) => {
                 let date = cx.recorder.now().strftime("%Y-%m-%d").to_string();

@@ -9,7 +9,7 @@ use super::tools::{
     ValidateWorkflow, View,
 };
 use super::{CallContext, Gateway, GuardState, guards};
-use crate::backend::{BackendError, BackendErrorKind, Stored};
+use crate::backend::{BackendError, BackendErrorKind, ExecutionQuery, ListQuery, Stored, list_all};
 use crate::n8n::catalog::Lookup;
 use crate::n8n::edit::{self, EditOp};
 use crate::n8n::fit::fit_score;
@@ -53,10 +53,12 @@ impl Gateway {
                     Some(reference) => Some(self.backend.resolve(reference).await?),
                     None => None,
                 };
-                let list = self
-                    .backend
-                    .executions(id.as_ref(), limit(of.limit))
-                    .await?;
+                let query = ExecutionQuery {
+                    workflow: id,
+                    status: of.status.clone(),
+                    limit: limit(of.limit),
+                };
+                let list = self.backend.executions(&query).await?;
                 Ok(Outcome::Ok(json!({"executions": list})))
             }
             Request::GetExecution(of) => {
@@ -104,7 +106,7 @@ impl Gateway {
     }
 
     async fn list_workflows(&self, list: &ListWorkflows) -> Answer {
-        let listing = self.backend.list().await?;
+        let listing = list_all(self.backend.as_ref(), &ListQuery::default()).await?;
         let words: Vec<String> = list
             .query
             .iter()
@@ -113,7 +115,8 @@ impl Gateway {
             .collect();
         let mut workflows: Vec<Value> = Vec::new();
         for found in listing.workflows.iter().filter(|w| {
-            let text = format!("{} {} {}", w.id, w.name, w.node_types.join(" ")).to_lowercase();
+            let (types, tags) = (w.node_types.join(" "), w.tags.join(" "));
+            let text = format!("{} {} {types} {tags}", w.id, w.name).to_lowercase();
             words.iter().all(|word| text.contains(word))
         }) {
             let mut entry = json!(found);

@@ -12,9 +12,11 @@ pub mod fit;
 pub mod hash;
 pub mod layout;
 pub mod tree;
+pub mod trigger;
 pub mod validate;
 pub mod workflow;
 
 pub use edit::EditOp;
 pub use finding::{Finding, Severity};
+pub use trigger::{TriggerKind, TriggerPoint, trigger_points};
 pub use workflow::{Connections, Link, Node, NodeId, Workflow, WorkflowId};

@@ -3,7 +3,7 @@
 
 use super::RunError;
 use crate::{
-    backend::{BackendErrorKind, Stored},
+    backend::{BackendErrorKind, ListQuery, Stored, list_all},
     gateway::{
         Gateway,
         guards::WORKFLOW_ENTRY,
@@ -150,9 +150,7 @@ fn missing<'a>(stored: &'a Stored, scope: &'a [String]) -> impl Iterator<Item = 
 
 /// The one workflow that has all of these nodes.
 async fn only_with(gateway: &Gateway, scope: &[String]) -> Result<String, RunError> {
-    let listing = gateway
-        .backend()
-        .list()
+    let listing = list_all(gateway.backend(), &ListQuery::default())
         .await
         .map_err(|error| RunError::Backend {
             message: error.message,

@@ -2,8 +2,9 @@
 
 use agentctl::{
     backend::{
-        Backend, BackendAbilities, BackendResult, BoxFuture, EmbeddedBackend, ExecutionHead,
-        Listing, Stored, TemplateHead, VersionHead,
+        Backend, BackendAbilities, BackendResult, BoxFuture, CredentialHead, EmbeddedBackend,
+        ExecutionHead, ExecutionQuery, InstanceCheck, ListQuery, Listing, NodeTypesFile, Stored,
+        TemplateHead, TriggerCall, Triggered, VersionHead,
     },
     n8n::{Workflow, WorkflowId},
 };
@@ -31,10 +32,10 @@ impl Backend for Gated {
     fn can(&self) -> BackendAbilities {
         self.inner.can()
     }
-    fn list(&self) -> BoxFuture<'_, BackendResult<Listing>> {
-        Box::pin(async {
+    fn list<'a>(&'a self, query: &'a ListQuery) -> BoxFuture<'a, BackendResult<Listing>> {
+        Box::pin(async move {
             self.gate().await;
-            self.inner.list().await
+            self.inner.list(query).await
         })
     }
     fn resolve<'a>(&'a self, reference: &'a str) -> BoxFuture<'a, BackendResult<WorkflowId>> {
@@ -86,19 +87,25 @@ impl Backend for Gated {
     ) -> BoxFuture<'a, BackendResult<Stored>> {
         self.inner.set_active(id, active)
     }
+    fn set_tags<'a>(
+        &'a self,
+        id: &'a WorkflowId,
+        tags: &'a [String],
+    ) -> BoxFuture<'a, BackendResult<Stored>> {
+        self.inner.set_tags(id, tags)
+    }
     fn trigger<'a>(
         &'a self,
         id: &'a WorkflowId,
-        payload: &'a Value,
-    ) -> BoxFuture<'a, BackendResult<ExecutionHead>> {
-        self.inner.trigger(id, payload)
+        call: &'a TriggerCall,
+    ) -> BoxFuture<'a, BackendResult<Triggered>> {
+        self.inner.trigger(id, call)
     }
     fn executions<'a>(
         &'a self,
-        id: Option<&'a WorkflowId>,
-        limit: usize,
+        query: &'a ExecutionQuery,
     ) -> BoxFuture<'a, BackendResult<Vec<ExecutionHead>>> {
-        self.inner.executions(id, limit)
+        self.inner.executions(query)
     }
     fn execution<'a>(&'a self, id: &'a str) -> BoxFuture<'a, BackendResult<Value>> {
         self.inner.execution(id)
@@ -112,5 +119,14 @@ impl Backend for Gated {
     }
     fn template<'a>(&'a self, id: &'a str) -> BoxFuture<'a, BackendResult<Workflow>> {
         self.inner.template(id)
+    }
+    fn credentials(&self) -> BoxFuture<'_, BackendResult<Vec<CredentialHead>>> {
+        self.inner.credentials()
+    }
+    fn node_types(&self) -> BoxFuture<'_, BackendResult<NodeTypesFile>> {
+        self.inner.node_types()
+    }
+    fn check(&self) -> BoxFuture<'_, Vec<InstanceCheck>> {
+        self.inner.check()
     }
 }

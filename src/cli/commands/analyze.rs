@@ -3,7 +3,7 @@
 
 use super::learnings::{today, told};
 use crate::analysis::{self, Analysis};
-use crate::backend::{BackendErrorKind, ExecutionHead};
+use crate::backend::{BackendErrorKind, ExecutionHead, ExecutionQuery};
 use crate::cli::args::ModelOptions;
 use crate::cli::ask;
 use crate::cli::error::{CliError, Exit};
@@ -287,7 +287,7 @@ fn executions(root: &Path, workflow: &str, most: usize, out: &Output) -> Result<
     let read = session::block_on(&session.cancel, async {
         let id = backend.resolve(workflow).await?;
         let mut whole = Vec::new();
-        for head in backend.executions(Some(&id), most).await? {
+        for head in backend.executions(&ExecutionQuery::of(&id, most)).await? {
             whole.push((head.clone(), backend.execution(&head.id).await?));
         }
         Ok(whole)

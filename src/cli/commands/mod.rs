@@ -13,6 +13,7 @@ pub mod mcp;
 pub mod mcp_serve;
 pub mod meta;
 pub mod models;
+pub mod n8n;
 pub mod pack;
 pub mod policy;
 pub mod qa;

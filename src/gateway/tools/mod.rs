@@ -269,7 +269,7 @@ static TOOLS: &[Tool] = &[
         true,
         TriggerWorkflow,
         trigger_workflow,
-        "Run a workflow once with a payload. On a backend that cannot execute it fails and says: not executed."
+        "Call an active workflow's webhook, form or chat once with a payload. Returns the execution. On a backend that cannot execute it fails and says: not executed."
     ),
     tool!(
         "update_workflow",

@@ -208,6 +208,10 @@ pub struct WorkflowRef {
 #[serde(deny_unknown_fields)]
 pub struct TriggerWorkflow {
     pub workflow_id: String,
+    /// The trigger node's name; it may be left out when there is only one that can be called.
+    #[serde(default)]
+    pub node: Option<String>,
+    /// What is sent to it.
     #[serde(default)]
     pub payload: Map<String, Value>,
 }
@@ -217,6 +221,9 @@ pub struct TriggerWorkflow {
 pub struct ListExecutions {
     #[serde(default)]
     pub workflow_id: Option<String>,
+    /// Only those that ended so: success, error, waiting, …
+    #[serde(default)]
+    pub status: Option<String>,
     #[serde(default)]
     pub limit: Option<usize>,
 }

@@ -217,13 +217,20 @@ pub fn workflow_ref() -> Value {
 
 pub fn trigger_workflow() -> Value {
     object(
-        json!({"workflow_id": workflow_id(), "payload": {"type": "object", "description": "the trigger's item"}}),
+        json!({
+            "workflow_id": workflow_id(),
+            "node": text("the trigger node's name; needed only where several can be called"),
+            "payload": {"type": "object", "description": "what is sent: a webhook's body, a form's fields by label, a chat's chatInput"},
+        }),
         &["workflow_id"],
     )
 }
 
 pub fn list_executions() -> Value {
-    object(json!({"workflow_id": workflow_id(), "limit": limit()}), &[])
+    object(
+        json!({"workflow_id": workflow_id(), "status": text("only those that ended so: success, error, waiting, canceled, crashed"), "limit": limit()}),
+        &[],
+    )
 }
 
 pub fn get_execution() -> Value {

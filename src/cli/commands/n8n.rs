@@ -1,0 +1,261 @@
+//! `agentctl n8n up|down|status`: a throw-away n8n to develop against.
+
+use crate::cli::args::{N8nCommand, N8nFolder, N8nUpArgs};
+use crate::cli::error::{CliError, Exit};
+use crate::cli::output::Output;
+use crate::cli::session;
+use crate::mcp;
+use crate::n8n_server::{self, Cache, Down, Folder, ServerError, State, Step, UpOptions};
+use crate::run::{Cancel, Cause};
+use crate::store::write_atomic;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub fn n8n(project: &Path, command: &N8nCommand, out: &Output) -> Result<Exit, CliError> {
+    match command {
+        N8nCommand::Up(args) => up(project, args, out),
+        N8nCommand::Down { delete, folder } => down(&data(project, folder), *delete, out),
+        N8nCommand::Status { folder } => status(&data(project, folder), out),
+    }
+}
+
+fn data(project: &Path, named: &N8nFolder) -> Folder {
+    match &named.data {
+        Some(dir) => Folder::at(dir),
+        None => Folder::of_project(project),
+    }
+}
+
+fn up(project: &Path, args: &N8nUpArgs, out: &Output) -> Result<Exit, CliError> {
+    let cache = match &args.cache {
+        Some(dir) => {
+            Cache::at(std::path::absolute(dir).map_err(|e| CliError::io("find", dir, &e))?)
+        }
+        None => Cache::of_user(|name| std::env::var(name).ok()).map_err(told)?,
+    };
+    let folder = data(project, &args.folder);
+    let options = UpOptions {
+        port: args.port,
+        patience: Duration::from_secs(args.wait),
+    };
+    let cancel = Cancel::default();
+    let mut steps = Steps::new(out);
+    let started = session::block_on(&cancel, async {
+        let mut tell = |step| steps.tell(&step);
+        tokio::select! {
+            started = n8n_server::up(&cache, &folder, &options, &mut tell) => started.map_err(told),
+            cause = cancel.requested() => Err(given_up(cause)),
+        }
+    });
+    steps.done();
+    let started = started??;
+    let written = match args.write_mcp {
+        true => Some(write_mcp(project)?),
+        false => None,
+    };
+    let (server, env_file) = (&started.server, folder.env_file());
+    let url = server.url();
+    out.answer(
+        Exit::Complete,
+        || {
+            let runs = if started.already {
+                "runs already"
+            } else {
+                "runs"
+            };
+            let mut text = format!(
+                "n8n {} {runs} at {url} (process {}; log: {})\n",
+                server.version,
+                server.process.pid,
+                folder.log().display()
+            );
+            if let Some((file, added)) = &written {
+                let file = file.display();
+                match added.as_slice() {
+                    [] => text.push_str(&format!("{file} has its servers already\n")),
+                    added => text.push_str(&format!("{file}: added {}\n", added.join(", "))),
+                }
+            }
+            text.push_str(&format!("next: source {}\n", env_file.display()));
+            text.push_str("      agentctl doctor\nstop it with: agentctl n8n down\n");
+            text
+        },
+        || {
+            json!({
+                "version": server.version,
+                "url": url,
+                "mcp_url": started.keys.mcp_url(),
+                "pid": server.process.pid,
+                "already": started.already,
+                "env_file": env_file.display().to_string(),
+                "log": folder.log().display().to_string(),
+                "mcp_servers_added": written.as_ref().map(|(_, added)| added),
+            })
+        },
+    )
+}
+
+/// Adds the servers to the project's `.mcp.json`.
+fn write_mcp(project: &Path) -> Result<(PathBuf, Vec<&'static str>), CliError> {
+    let file = project.join(mcp::FILE);
+    let before = match std::fs::read_to_string(&file) {
+        Ok(text) => Some(text),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
+        Err(e) => return Err(CliError::io("read", &file, &e)),
+    };
+    let (text, added) = n8n_server::with_servers(before.as_deref()).map_err(|why| {
+        CliError::usage(format!("{} was not changed: {why}", file.display()))
+            .hint("n8n runs; mend the file and run this again")
+    })?;
+    if !added.is_empty() {
+        write_atomic(&file, text.as_bytes()).map_err(|e| CliError::failed(e.to_string()))?;
+    }
+    Ok((file, added))
+}
+
+fn down(folder: &Folder, delete: bool, out: &Output) -> Result<Exit, CliError> {
+    let done =
+        session::block_on(&Cancel::default(), n8n_server::down(folder, delete))?.map_err(told)?;
+    let pid = match done {
+        Down::Stopped { pid } => Some(pid),
+        Down::WasNotRunning => None,
+    };
+    out.answer(
+        Exit::Complete,
+        || {
+            let mut text = match pid {
+                Some(pid) => format!("stopped n8n (process {pid})\n"),
+                None => "n8n was not running\n".to_owned(),
+            };
+            if delete {
+                text.push_str("its data and keys are gone; the installation stays\n");
+            }
+            text
+        },
+        || json!({"stopped": pid, "deleted": delete}),
+    )
+}
+
+fn status(folder: &Folder, out: &Output) -> Result<Exit, CliError> {
+    let state = session::block_on(&Cancel::default(), n8n_server::status(folder))?.map_err(told)?;
+    let exit = match &state {
+        State::Running { healthy: true, .. } => Exit::Complete,
+        _ => Exit::Backend,
+    };
+    let env_file = folder.env_file();
+    out.answer(
+        exit,
+        || match &state {
+            State::None => "no development n8n here; `agentctl n8n up` starts one\n".to_owned(),
+            State::Stopped { version, port } => format!("n8n {version} is not running (last on port {port}); `agentctl n8n up` starts it\n"),
+            State::Running { server, healthy } => {
+                let health = if *healthy { "ready" } else { "does not answer" };
+                format!("n8n {} at {}: {health} (process {})\nkeys: source {}\n", server.version, server.url(), server.process.pid, env_file.display())
+            }
+        },
+        || match &state {
+            State::None => json!({"state": "none"}),
+            State::Stopped { version, port } => json!({"state": "stopped", "version": version, "port": port}),
+            State::Running { server, healthy } => {
+                json!({"state": "running", "version": server.version, "url": server.url(), "pid": server.process.pid, "healthy": healthy, "env_file": env_file.display().to_string()})
+            }
+        },
+    )
+}
+
+fn told(error: ServerError) -> CliError {
+    let exit = if error.is_unavailable() {
+        Exit::Backend
+    } else {
+        Exit::Failed
+    };
+    let hint = error.hint();
+    let error = CliError::new(exit, error.to_string());
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}
+
+fn given_up(cause: Cause) -> CliError {
+    let exit = match cause {
+        Cause::Interrupt => Exit::Interrupted,
+        Cause::Terminate => Exit::Terminated,
+    };
+    CliError::new(
+        exit,
+        "stopped before n8n was ready; what was started is stopped too",
+    )
+    .hint("agentctl n8n up goes on with it")
+}
+
+/// What is being done, on stderr: a spinner on a terminal, else a line for each step and now and then one for a long one.
+struct Steps<'a> {
+    out: &'a Output,
+    spinner: Option<ProgressBar>,
+    doing: String,
+    told: u64,
+}
+
+/// Between two lines about the same step, in seconds.
+const SAY_AGAIN: u64 = 30;
+
+impl<'a> Steps<'a> {
+    fn new(out: &'a Output) -> Self {
+        let spinner = (!out.quiet && console::user_attended_stderr()).then(|| {
+            let bar = ProgressBar::new_spinner();
+            if let Ok(style) = ProgressStyle::with_template("{spinner:.cyan} {msg} {elapsed:.dim}")
+            {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        Steps {
+            out,
+            spinner,
+            doing: String::new(),
+            told: 0,
+        }
+    }
+
+    fn tell(&mut self, step: &Step) {
+        match step {
+            Step::FetchNode { package } => {
+                self.begin(format!("fetching Node.js for n8n ({package})"))
+            }
+            Step::Install { version } => self.begin(format!(
+                "installing n8n {version} from npm: some minutes and 2.5 GB, once"
+            )),
+            Step::Start { port } => self.begin(format!("starting n8n on port {port}")),
+            Step::Keys => self.begin("making its owner and keys".to_owned()),
+            Step::Still { seconds } => {
+                if self.spinner.is_none() && *seconds >= self.told + SAY_AGAIN {
+                    self.told = *seconds;
+                    self.out
+                        .note(&format!("{}: {seconds} s so far", self.doing));
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, doing: String) {
+        match &self.spinner {
+            Some(bar) => {
+                bar.reset_elapsed();
+                bar.set_message(doing.clone());
+            }
+            None => self.out.note(&doing),
+        }
+        self.told = 0;
+        self.doing = doing;
+    }
+
+    fn done(&self) {
+        if let Some(bar) = &self.spinner {
+            bar.finish_and_clear();
+        }
+    }
+}

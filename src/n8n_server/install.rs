@@ -1,0 +1,226 @@
+//! Node.js and n8n from npm into the user's cache. An installation counts when its marker is there, which is written last;
+//! whatever lies there without one is removed first.
+
+use super::folder::{Cache, tail};
+use super::{ServerError, Step, Tell, process, recipe};
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+use tokio::process::Command;
+
+/// How often a long step is told of.
+const STILL: Duration = Duration::from_secs(5);
+const TAIL: usize = 20;
+const MARKER: &str = "installed";
+
+/// What can be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    pub node: PathBuf,
+    /// n8n's own start file.
+    pub n8n: PathBuf,
+}
+
+pub async fn install(cache: &Cache, tell: Tell<'_>) -> Result<Installed, ServerError> {
+    let _lock = cache.lock()?;
+    let (node, fetched) = node(cache, tell).await?;
+    let app = cache.app();
+    let n8n = app.join("node_modules").join("n8n").join("bin").join("n8n");
+    if std::fs::read_to_string(app.join(MARKER)).is_ok_and(|m| m.trim() == recipe::label())
+        && n8n.is_file()
+    {
+        return Ok(Installed { node, n8n });
+    }
+    tell(Step::Install {
+        version: recipe::N8N_VERSION,
+    });
+    remove(&app)?;
+    std::fs::create_dir_all(&app).map_err(ServerError::io("make the folder", &app))?;
+    write(
+        &app.join("package.json"),
+        &format!("{:#}\n", recipe::package()),
+    )?;
+    let mut npm = npm(&app, &node);
+    // Without it npm's resolver works for an hour.
+    npm.env("npm_config_legacy_peer_deps", "true");
+    if let Some(fetched) = fetched {
+        // Native modules are built against the headers that came with it.
+        npm.env("npm_config_nodedir", fetched);
+    }
+    let what = format!("n8n {}", recipe::N8N_VERSION);
+    run(npm, &app, &what, tell).await?;
+    if !n8n.is_file() {
+        return Err(ServerError::Install {
+            what,
+            tail: format!("{} is not there", n8n.display()),
+        });
+    }
+    write(&app.join(MARKER), &format!("{}\n", recipe::label()))?;
+    Ok(Installed { node, n8n })
+}
+
+/// A Node.js that n8n runs on: this machine's, or one of ours with the folder that it was fetched into.
+async fn node(cache: &Cache, tell: Tell<'_>) -> Result<(PathBuf, Option<PathBuf>), ServerError> {
+    if let Some(path) = fitting("node").await {
+        return Ok((path, None));
+    }
+    let package = recipe::node_package(std::env::consts::OS, std::env::consts::ARCH)?;
+    let folder = cache.node();
+    let home = folder.join("node_modules").join(package);
+    let binary = home.join("bin").join("node");
+    if fitting(&binary).await.is_none() {
+        let wanted = recipe::node_wanted(package);
+        tell(Step::FetchNode {
+            package: wanted.clone(),
+        });
+        remove(&folder)?;
+        std::fs::create_dir_all(&folder).map_err(ServerError::io("make the folder", &folder))?;
+        write(&folder.join("package.json"), "{\"private\": true}\n")?;
+        let mut npm = npm(&folder, &binary);
+        npm.arg(&wanted);
+        run(npm, &folder, &wanted, tell).await?;
+        if fitting(&binary).await.is_none() {
+            return Err(ServerError::Install {
+                what: wanted,
+                tail: format!("{} does not run", binary.display()),
+            });
+        }
+    }
+    Ok((binary, Some(home)))
+}
+
+/// The real path of a Node.js that is new enough; a shim in its place may be another one in another folder.
+async fn fitting(program: impl AsRef<std::ffi::OsStr>) -> Option<PathBuf> {
+    let output = Command::new(program)
+        .args(["-p", "process.version + '\\n' + process.execPath"])
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let output = tokio::time::timeout(Duration::from_secs(20), output)
+        .await
+        .ok()?
+        .ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let (version, path) = text.trim().split_once('\n')?;
+    recipe::node_fits(version).then(|| PathBuf::from(path.trim()))
+}
+
+/// `npm install` in a folder, with this Node.js for all that it starts.
+fn npm(folder: &Path, node: &Path) -> Command {
+    let mut npm = Command::new("npm");
+    npm.arg("install")
+        .args([
+            "--no-audit",
+            "--no-fund",
+            "--no-update-notifier",
+            "--loglevel=error",
+            "--fetch-retries=3",
+        ])
+        .current_dir(folder)
+        .env("PATH", path_with(node));
+    npm
+}
+
+/// PATH with this Node.js in front.
+pub fn path_with(node: &Path) -> OsString {
+    let old = std::env::var_os("PATH").unwrap_or_default();
+    let folders = node
+        .parent()
+        .map(Path::to_owned)
+        .into_iter()
+        .chain(std::env::split_paths(&old));
+    std::env::join_paths(folders).unwrap_or(old)
+}
+
+/// Runs npm to its end; given up, it is ended with all that it started.
+async fn run(
+    mut npm: Command,
+    folder: &Path,
+    what: &str,
+    tell: Tell<'_>,
+) -> Result<(), ServerError> {
+    let log = folder.join("install.log");
+    let file = File::create(&log).map_err(ServerError::io("write", &log))?;
+    let again = file.try_clone().map_err(ServerError::io("write", &log))?;
+    let child = npm
+        .stdin(Stdio::null())
+        .stdout(file)
+        .stderr(again)
+        .process_group(0)
+        .spawn();
+    let mut child = match child {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(ServerError::NoNpm),
+        other => other.map_err(ServerError::io("run npm in", folder))?,
+    };
+    let mut group = Group(child.id());
+    let began = tokio::time::Instant::now();
+    let status = loop {
+        match tokio::time::timeout(STILL, child.wait()).await {
+            Ok(status) => break status.map_err(ServerError::io("wait for npm in", folder))?,
+            Err(_) => tell(Step::Still {
+                seconds: began.elapsed().as_secs(),
+            }),
+        }
+    };
+    group.0 = None;
+    if status.success() {
+        return Ok(());
+    }
+    Err(failed(what, folder, status, &tail(&log, TAIL)))
+}
+
+/// npm's own words tell why.
+pub(super) fn failed(what: &str, folder: &Path, status: ExitStatus, tail: &str) -> ServerError {
+    let says = |words: &[&str]| words.iter().any(|word| tail.contains(word));
+    let what = what.to_owned();
+    if says(&["ENOSPC"]) {
+        return ServerError::Full {
+            what,
+            place: folder.to_owned(),
+        };
+    }
+    let tail = match tail {
+        "" => format!("npm ended with {status} and said nothing"),
+        said => said.to_owned(),
+    };
+    let network = [
+        "ENOTFOUND",
+        "EAI_AGAIN",
+        "ECONNREFUSED",
+        "ECONNRESET",
+        "ETIMEDOUT",
+        "ENETUNREACH",
+        "EHOSTUNREACH",
+        "ERR_SOCKET_TIMEOUT",
+    ];
+    if network.iter().any(|word| tail.contains(word)) {
+        return ServerError::NoNetwork { what, tail };
+    }
+    ServerError::Install { what, tail }
+}
+
+/// A child that leads its own process group, until it was waited for; the group ends with this.
+struct Group(Option<u32>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(pid) = self.0 {
+            process::end_group_of_child(pid);
+        }
+    }
+}
+
+fn remove(folder: &Path) -> Result<(), ServerError> {
+    match std::fs::remove_dir_all(folder) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            Err(ServerError::io("remove", folder)(e))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), ServerError> {
+    std::fs::write(path, text).map_err(ServerError::io("write", path))
+}

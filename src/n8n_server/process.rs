@@ -1,0 +1,101 @@
+//! Which process a pid means. A pid is used again after its process ended, so it counts only together with the time at which
+//! the process began; nothing else is ever signalled.
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// One process, also after a reboot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    pub pid: u32,
+    /// When it began, as the system counts it; opaque.
+    pub began: String,
+}
+
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+/// How long n8n may take to end by itself.
+const GRACE: Duration = Duration::from_secs(20);
+
+impl Identity {
+    /// The process of this pid as it is now; None when there is none.
+    pub fn of(pid: u32) -> Option<Self> {
+        Some(Identity {
+            pid,
+            began: began(pid)?,
+        })
+    }
+
+    /// Whether this very process still runs.
+    pub fn is_alive(&self) -> bool {
+        began(self.pid).is_some_and(|began| began == self.began)
+    }
+
+    fn pid(&self) -> Option<Pid> {
+        Pid::from_raw(i32::try_from(self.pid).ok()?)
+    }
+
+    /// Asks it to end, and after a while ends it with what it started. True when it is gone.
+    pub async fn end(&self) -> bool {
+        self.ask_to_end();
+        if self.gone_within(GRACE).await {
+            return true;
+        }
+        if let Some(pid) = self.pid().filter(|_| self.is_alive()) {
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+        self.gone_within(GRACE).await
+    }
+
+    pub(super) fn ask_to_end(&self) {
+        if let Some(pid) = self.pid().filter(|_| self.is_alive()) {
+            // It may end between the look and the signal; then there is nobody to hear of it.
+            let _ = kill_process(pid, Signal::TERM);
+        }
+    }
+
+    async fn gone_within(&self, patience: Duration) -> bool {
+        let deadline = tokio::time::Instant::now() + patience;
+        while self.is_alive() {
+            if tokio::time::Instant::now() >= deadline {
+                return false;
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+        true
+    }
+}
+
+/// Ends the group of a child of ours that was made its leader and that has not been waited for yet.
+pub(super) fn end_group_of_child(pid: u32) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+}
+
+/// `boot/ticks`; None for a pid that nobody has, or whose process has ended and was not yet waited for.
+#[cfg(target_os = "linux")]
+fn began(pid: u32) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in front may hold spaces and brackets.
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut fields = rest.split_whitespace();
+    if matches!(fields.next()?, "Z" | "X") {
+        return None;
+    }
+    let ticks = fields.nth(18)?;
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    Some(format!("{}/{ticks}", boot.trim()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn began(pid: u32) -> Option<String> {
+    let output = std::process::Command::new("ps")
+        .args(["-o", "stat=,lstart=", "-p", &pid.to_string()])
+        .env("LC_ALL", "C")
+        .output()
+        .ok()?;
+    let line = String::from_utf8_lossy(&output.stdout);
+    let (state, began) = line.trim().split_once(char::is_whitespace)?;
+    (!state.starts_with('Z')).then(|| began.trim().to_owned())
+}
