@@ -77,8 +77,10 @@ impl<'a> Exporter<'a> {
 
     pub fn record(&mut self, record: &Record) {
         let over: Vec<SpanData> = self.spans.feed(record).into_iter().map(span).collect();
-        // Err: the thread has given up; `finish` says why.
-        if !over.is_empty() && self.out.send(over).is_err() {}
+        if !over.is_empty() {
+            // Err: the thread has given up; `finish` says why.
+            drop(self.out.send(over));
+        }
     }
 
     /// Waits until everything is out, or the collector has not answered in time. Err: why spans were lost.
