@@ -3,7 +3,7 @@
 
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::n8n::{self, Workflow, catalog::Catalog};
-use crate::run::RunReport;
+use crate::run::{QaReport, RunReport};
 use crate::store::{Outcome, Proposal, Question};
 use crate::untrusted::prose;
 use console::style;
@@ -50,7 +50,7 @@ fn checked(report: &RunReport, out: &mut String) {
         if qa.cycle > 1 { format!(" (after {} QA cycles)", qa.cycle) } else { String::new() }
     ));
     if qa.executed {
-        out.push_str("executed: yes\n");
+        executed(report, qa, out);
     } else {
         let why = report
             .state
@@ -80,6 +80,72 @@ fn checked(report: &RunReport, out: &mut String) {
     }
 }
 
+/// What the test run came to, node by node where something was not as in real life.
+fn executed(report: &RunReport, qa: &QaReport, out: &mut String) {
+    let how = match qa.test_status.as_deref() {
+        Some("pass") => "; it came through",
+        Some("fail") => "; it failed",
+        Some("inconclusive") => "; it stopped for a reason outside the workflow",
+        _ => "",
+    };
+    let id = qa.execution_id.as_deref().unwrap_or("unknown");
+    out.push_str(&format!("executed: yes, execution {}{how}\n", plain(id)));
+    let list = |names: &[String]| -> String {
+        let names: Vec<String> = names.iter().map(|name| prose(&plain(name))).collect();
+        names.join(", ")
+    };
+    if !qa.ran.is_empty() {
+        out.push_str(&format!("  ran: {}\n", list(&qa.ran)));
+    }
+    let nodes = report.state.get("qa_report").and_then(|r| r.get("nodes"));
+    for name in &qa.simulated {
+        let of = |node: &&serde_json::Value| node.get("node").and_then(Value::as_str) == Some(name);
+        let why = nodes
+            .and_then(Value::as_array)
+            .and_then(|nodes| nodes.iter().find(of))
+            .and_then(|node| node.get("because"))
+            .and_then(Value::as_str)
+            .unwrap_or("");
+        out.push_str(&format!(
+            "  simulated: {}{}\n",
+            prose(&plain(name)),
+            if why.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", prose(why))
+            }
+        ));
+    }
+    if !qa.not_reached.is_empty() {
+        out.push_str(&format!("  not reached: {}\n", list(&qa.not_reached)));
+    }
+}
+
+/// Which of the n8n's credentials the nodes got, and which the user still has to give them.
+fn accounts(list: &[Value], out: &mut String) {
+    for entry in list {
+        let field = |key: &str| plain(entry.get(key).and_then(Value::as_str).unwrap_or(""));
+        let name = |of: &Value| prose(&plain(of.get("name").and_then(Value::as_str).unwrap_or("")));
+        let (node, label, kind) = (prose(&field("node")), prose(&field("label")), field("type"));
+        if let Some(taken) = entry.get("taken") {
+            out.push_str(&format!(
+                "credential of [{node}]: {} ({label})\n",
+                name(taken)
+            ));
+        } else if let Some(several) = entry.get("candidates").and_then(Value::as_array) {
+            let names: Vec<String> = several.iter().map(name).collect();
+            out.push_str(&format!(
+                "credential of [{node}]: several fit ({}); choose one in n8n: open the workflow, then this node ({label}, {kind})\n",
+                names.join(", ")
+            ));
+        } else {
+            out.push_str(&format!(
+                "credential of [{node}]: missing; create it in n8n under Credentials ({label}, {kind}), then choose it in this node\n"
+            ));
+        }
+    }
+}
+
 /// Credentials, ids and values that only the user can give.
 fn open_points(report: &RunReport, out: &mut String) {
     let workflow = report.state.get("workflow");
@@ -90,6 +156,7 @@ fn open_points(report: &RunReport, out: &mut String) {
             .cloned()
             .unwrap_or_default()
     };
+    accounts(&list("credentials"), out);
     let todo = list("todo");
     if !todo.is_empty() {
         out.push_str("still yours to do:\n");

@@ -41,6 +41,8 @@ struct Case {
     recommended: Value,
     /// Errors of each cycle: (id, has a known fix). After the last one: none.
     errors: Vec<Vec<(&'static str, bool)>>,
+    /// Errors that the test of each cycle shows: (id, has a known fix). Beyond them nothing is executed.
+    test_errors: Vec<Vec<(&'static str, bool)>>,
     analyst_fails: bool,
     /// Ids of learnings about the findings.
     learned: Vec<&'static str>,
@@ -134,7 +136,11 @@ fn play(case: &Case, path: &str, task: &str, input: &Map<String, Value>) -> Play
             output: json!({"workflow": {"id": "w"}, "fixes_tried": [{"change": format!("cycle {cycle}")}]}),
             error: None,
         },
-        "test" => say(json!({"qa_report": {"executed": false, "not_executed": "no"}})),
+        "test" => tested(case.test_errors.get(cycle - 1)),
+        "list_executions" => Play {
+            calls: vec![("list_executions", json!({"executions": []}), None)],
+            ..Play::default()
+        },
         "post_mortem" if case.analyst_fails => Play {
             error: Some("no answer"),
             ..Play::default()
@@ -144,6 +150,83 @@ fn play(case: &Case, path: &str, task: &str, input: &Map<String, Value>) -> Play
         }
         other => panic!("no play for {other}"),
     }
+}
+
+/// What a real run showed; None: there was none.
+fn tested(errors: Option<&Vec<(&'static str, bool)>>) -> Play {
+    let Some(errors) = errors else {
+        return say(
+            json!({"qa_report": {"executed": false, "not_executed": "no"}, "findings": [], "edit_scope": []}),
+        );
+    };
+    let findings = validated(errors)["findings"].clone();
+    let status = if errors.is_empty() { "pass" } else { "fail" };
+    let content = json!({"executed": true, "execution": {"id": "7"}, "test_status": status, "findings": findings});
+    Play {
+        output: json!({"qa_report": {"executed": true, "execution": {"id": "7"}, "test_status": status},
+            "findings": findings, "edit_scope": if errors.is_empty() { json!([]) } else { json!(["Node"]) }}),
+        calls: vec![("rehearse_workflow", content, None)],
+        error: None,
+    }
+}
+
+#[test]
+fn what_a_real_run_shows_goes_through_the_same_cycles() {
+    let case = Case {
+        test_errors: vec![vec![("r", true)], vec![("r", true), ("s", false)], vec![]],
+        ..Case::default()
+    };
+    let done = run(&case, json!({"request": "r"}), &nobody);
+    let message = "checked and executed".to_owned();
+    assert_eq!(done.end, Some((Outcome::Complete, message)));
+    let compared: Vec<Value> = done
+        .events
+        .iter()
+        .filter_map(|e| match e {
+            Event::StatePatched { step, patch, .. } if step.ends_with("/compared") => {
+                let report = &patch["qa_report"];
+                Some(json!([
+                    report["status"],
+                    report["error_count"],
+                    report["compared"],
+                    report["unknown"]
+                ]))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        compared,
+        [
+            json!(["fail", 1, {"fixed": [], "still": [], "new": []}, []]),
+            json!(["fail", 2, {"fixed": [], "still": ["r"], "new": ["s"]}, ["s"]]),
+            json!(["pass", 0, {"fixed": ["r", "s"], "still": [], "new": []}, []]),
+        ]
+    );
+    assert_eq!(
+        stages(&done.events),
+        [
+            "research", "decision", "build", "validate", "test", "complete"
+        ]
+    );
+    let ways = [
+        "qa_loop[1]/fix",
+        "qa_loop[2]/research_fix",
+        "qa_loop[2]/fix",
+    ];
+    for way in ways {
+        assert!(paths(&done.events).contains(&way), "{way}");
+    }
+    // Three tests that fail block the run, as three checks do; one whose fault is outside does not fail.
+    let case = Case {
+        test_errors: vec![vec![("r", true)]; 3],
+        ..Case::default()
+    };
+    let blocked = run(&case, json!({"request": "r"}), &nobody);
+    assert_eq!(
+        blocked.end.map(|(outcome, _)| outcome),
+        Some(Outcome::Blocked)
+    );
 }
 
 fn run(case: &Case, input: Value, answer: &dyn Fn(&str) -> Option<Value>) -> Run {
@@ -187,7 +270,7 @@ fn a_plain_request_is_built_and_checked() {
             "blueprint",
             "build",
             "qa_loop[1]/validate",
-            "test"
+            "qa_loop[1]/test"
         ]
     );
     assert_eq!(
@@ -316,7 +399,8 @@ fn a_known_fix_goes_straight_to_the_builder_and_a_stubborn_finding_to_the_resear
             "qa_loop[2]/known",
             "qa_loop[2]/research_fix",
             "qa_loop[2]/fix",
-            "qa_loop[3]/validate"
+            "qa_loop[3]/validate",
+            "qa_loop[3]/test"
         ]
     );
     let compared: Vec<&Value> = run
@@ -539,10 +623,17 @@ fn claims_without_a_call_are_refused() {
     assert!(claims("qa_loop[1]/validate", report)[0].contains("validate_workflow was not called"));
     assert!(claims("build", json!({"workflow": {"id": "w"}}))[0].contains("nothing was created"));
     assert!(
-        claims("test", json!({"qa_report": {"executed": true}}))[0].contains("executed is claimed")
+        claims(
+            "qa_loop[1]/test",
+            json!({"qa_report": {"executed": true}, "findings": []})
+        )[0]
+        .contains("executed is claimed")
     );
     assert_eq!(
-        claims("test", json!({"qa_report": {"executed": false}})),
+        claims(
+            "qa_loop[1]/test",
+            json!({"qa_report": {"executed": false}, "findings": []})
+        ),
         Vec::<String>::new()
     );
 }

@@ -3,6 +3,7 @@
 //! Must know no role and no stage by name, must never let an error through as a permission, and must never drop a failed
 //! write of the journal: what could not be recorded was not done.
 
+mod accounts;
 mod approval;
 mod call;
 mod content;
@@ -15,6 +16,7 @@ mod perform;
 mod plan;
 mod reads;
 pub mod redact;
+mod rehearse;
 mod settle;
 mod shown;
 mod skills;

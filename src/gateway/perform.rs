@@ -23,6 +23,7 @@ impl Plan {
             Plan::SetActive { at, .. } | Plan::Trigger { at, .. } => {
                 Some((Some(at.id.0.as_str()), false))
             }
+            Plan::Rehearse(test) => Some((Some(test.at.id.0.as_str()), false)),
             Plan::WriteLearning(_) => None,
         }
     }
@@ -36,7 +37,11 @@ impl Gateway {
         snapshot: Option<SnapshotRef>,
     ) -> (Result<Outcome, BackendError>, Option<Change>) {
         match plan {
-            Plan::Create { id, after } => {
+            Plan::Create {
+                id,
+                after,
+                accounts,
+            } => {
                 let written = self.backend.create(id.as_ref(), &after).await;
                 let id = match (&written, id) {
                     (Ok(stored), _) => stored.id.clone(),
@@ -49,7 +54,10 @@ impl Gateway {
                     snapshot: None,
                     judged: None,
                 };
-                let notes = Map::from_iter([("created".to_owned(), Value::Bool(true))]);
+                let mut notes = Map::from_iter([("created".to_owned(), Value::Bool(true))]);
+                if !accounts.is_empty() {
+                    notes.insert("credentials".into(), Value::Array(accounts));
+                }
                 self.read_back(was, &graph_hash(&after), written.err(), notes)
                     .await
             }
@@ -81,6 +89,7 @@ impl Gateway {
                 let run = self.backend.trigger(&at.id, &call).await;
                 (run.map(|run| triggered(&at, &call, &run)), None)
             }
+            Plan::Rehearse(test) => (self.try_out(*test).await, None),
             Plan::WriteLearning(entry) => {
                 let outcome = match self.knowledge.write_learning(&entry) {
                     Ok(id) => Outcome::Ok(json!({"learning_id": id, "title": entry.title})),

@@ -5,6 +5,7 @@ use super::call::Reserved;
 use super::content::{Outcome, backend_failure, counts, head};
 use super::created::{built, fill_added_versions, trigger_call};
 use super::guards::{self, deny};
+use super::rehearse::Rehearse;
 use super::tools::{CreateWorkflow, Request, UpdateWorkflow};
 use super::{CallContext, Gateway, GatewayError};
 use crate::backend::{BackendError, BackendErrorKind, Stored, TriggerCall};
@@ -23,6 +24,8 @@ pub(super) enum Plan {
     Create {
         id: Option<WorkflowId>,
         after: Workflow,
+        /// Which credentials were taken, and which are missing.
+        accounts: Vec<Value>,
     },
     Replace {
         before: Box<Stored>,
@@ -41,6 +44,7 @@ pub(super) enum Plan {
         at: Box<Stored>,
         call: TriggerCall,
     },
+    Rehearse(Box<Rehearse>),
     WriteLearning(NewLearning),
 }
 
@@ -50,6 +54,7 @@ impl Plan {
         match self {
             Plan::Replace { before, .. } | Plan::Delete(before) => Some(before),
             Plan::SetActive { at, .. } | Plan::Trigger { at, .. } => Some(at),
+            Plan::Rehearse(test) => Some(&test.at),
             Plan::Create { .. } | Plan::WriteLearning(_) => None,
         }
     }
@@ -62,7 +67,7 @@ pub(super) struct Planned {
     pub expect: Option<MutationExpectation>,
 }
 
-type Planning = Result<Result<Planned, Outcome>, GatewayError>;
+pub(super) type Planning = Result<Result<Planned, Outcome>, GatewayError>;
 
 impl Gateway {
     /// `exact` is the call itself, as approvals bind it. An inner Err is the call's result: nothing will be changed.
@@ -119,6 +124,12 @@ impl Gateway {
             {
                 Ok(Err(self.unable("publish or unpublish workflows")))
             }
+            Request::RehearseWorkflow(_)
+                if !(self.backend.can().execute && self.backend.can().activate) =>
+            {
+                Ok(Err(self.unable("execute workflows")))
+            }
+            Request::RehearseWorkflow(test) => self.plan_rehearsal(cx, test, exact).await,
             Request::TriggerWorkflow(_) if !self.backend.can().execute => {
                 Ok(Err(self.unable("execute workflows")))
             }
@@ -188,10 +199,13 @@ impl Gateway {
         create: &CreateWorkflow,
         exact: &Value,
     ) -> Planning {
-        let after = match built(create, self.catalog, &mut || cx.recorder.new_id()) {
+        let mut after = match built(create, self.catalog, &mut || cx.recorder.new_id()) {
             Ok(after) => after,
             Err(outcome) => return Ok(Err(outcome)),
         };
+        // What the caller names is the user's to allow; what the program takes by type is not.
+        let named = guards::credentials(None, &after);
+        let accounts = self.attach(None, &mut after).await?;
         let id = match self.backend.reserve(&create.name).await {
             Ok(id) => id,
             Err(error) if error.kind == BackendErrorKind::Unavailable => {
@@ -204,6 +218,7 @@ impl Gateway {
             before: None,
             after: Some(graph_hash(&after)),
             diff: None,
+            rehearsal: None,
         };
         let reserve = |decision, what: &str| Reserved {
             decision,
@@ -211,10 +226,7 @@ impl Gateway {
             subject: exact.clone(),
             recommended: None,
         };
-        let mut reserved = vec![reserve(
-            guards::credentials(None, &after),
-            " with credentials",
-        )];
+        let mut reserved = vec![reserve(named, " with credentials")];
         // In a fix cycle a second workflow would be a way round the scope.
         if let Some(entries) = cx.guards.edit_scope().filter(|_| cx.guards.has_worked()) {
             let none = Workflow::empty("");
@@ -224,7 +236,11 @@ impl Gateway {
             ));
         }
         Ok(Ok(Planned {
-            plan: Plan::Create { id, after },
+            plan: Plan::Create {
+                id,
+                after,
+                accounts,
+            },
             reserved,
             expect: Some(expect),
         }))
@@ -342,6 +358,7 @@ impl Gateway {
             before: Some(before.graph_hash.clone()),
             after: Some(graph_hash(&after)),
             diff: Some(self.shown_diff(&before.workflow, &after)),
+            rehearsal: None,
         };
         Ok(Ok(Planned {
             plan: Plan::Replace {
@@ -437,6 +454,7 @@ impl Gateway {
             before: Some(before.graph_hash.clone()),
             after: None,
             diff: None,
+            rehearsal: None,
         };
         Ok(Ok(Planned {
             plan: Plan::Delete(Box::new(before)),
@@ -589,7 +607,7 @@ fn unguarded(plan: Plan) -> Planned {
     }
 }
 
-fn reserve(decision: Decision, before: &Stored, verb: &str, exact: &Value) -> Reserved {
+pub(super) fn reserve(decision: Decision, before: &Stored, verb: &str, exact: &Value) -> Reserved {
     Reserved {
         decision,
         what: format!("{verb} the workflow {:?}", before.workflow.name()),

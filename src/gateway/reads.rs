@@ -9,15 +9,21 @@ use super::tools::{
     ValidateWorkflow, View,
 };
 use super::{CallContext, Gateway, GuardState, guards};
-use crate::backend::{BackendError, BackendErrorKind, ExecutionQuery, ListQuery, Stored, list_all};
+use crate::backend::{
+    BackendError, BackendErrorKind, ExecutionQuery, ListQuery, Listed, Stored, list_all,
+};
 use crate::n8n::catalog::Lookup;
 use crate::n8n::edit::{self, EditOp};
-use crate::n8n::fit::fit_score;
+use crate::n8n::fit::{fit_score, listed_score};
+use crate::n8n::rehearsal;
 use crate::n8n::validate::validate;
 use crate::n8n::{Finding, Severity, Workflow, WorkflowId};
 use serde_json::{Map, Value, json};
 
 type Answer = Result<Outcome, BackendError>;
+
+/// So many workflows are read whole to see how well they fit.
+const MOST_READ: usize = 40;
 
 pub(super) fn limit(asked: Option<usize>) -> usize {
     asked.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT)
@@ -61,10 +67,7 @@ impl Gateway {
                 let list = self.backend.executions(&query).await?;
                 Ok(Outcome::Ok(json!({"executions": list})))
             }
-            Request::GetExecution(of) => {
-                let execution = self.backend.execution(&of.execution_id).await?;
-                Ok(Outcome::Ok(json!({"execution": execution})))
-            }
+            Request::GetExecution(of) => self.told_execution(&of.execution_id).await,
             Request::SearchTemplates(search) => self.search_templates(search).await,
             Request::GetTemplate(of) => {
                 let workflow = self.backend.template(&of.template_id).await?;
@@ -94,6 +97,7 @@ impl Gateway {
             | Request::UpdateWorkflow(_)
             | Request::AutofixWorkflow(_)
             | Request::DeleteWorkflow(_)
+            | Request::RehearseWorkflow(_)
             | Request::RollbackWorkflow(_)
             | Request::ActivateWorkflow(_)
             | Request::DeactivateWorkflow(_)
@@ -114,13 +118,26 @@ impl Gateway {
             .map(str::to_lowercase)
             .collect();
         let mut workflows: Vec<Value> = Vec::new();
-        for found in listing.workflows.iter().filter(|w| {
-            let (types, tags) = (w.node_types.join(" "), w.tags.join(" "));
-            let text = format!("{} {} {types} {tags}", w.id, w.name).to_lowercase();
-            words.iter().all(|word| text.contains(word))
-        }) {
+        let mut matching: Vec<&Listed> = listing
+            .workflows
+            .iter()
+            .filter(|w| {
+                let (types, tags) = (w.node_types.join(" "), w.tags.join(" "));
+                let text = format!("{} {} {types} {tags}", w.id, w.name).to_lowercase();
+                words.iter().all(|word| text.contains(word)) && !w.name.starts_with(rehearsal::COPY)
+            })
+            .collect();
+        if let Some(wanted) = &list.wanted
+            && matching.len() > MOST_READ
+        {
+            // Each one that is scored is read whole; of many only those that look like it are.
+            matching.sort_by_cached_key(|w| {
+                std::cmp::Reverse(listed_score(wanted, &w.name, &w.node_types))
+            });
+        }
+        for (at, found) in matching.into_iter().enumerate() {
             let mut entry = json!(found);
-            if let Some(wanted) = &list.wanted {
+            if let Some(wanted) = list.wanted.as_ref().filter(|_| at < MOST_READ) {
                 // One that vanished or broke since it was listed simply does not fit.
                 let fit = match self.backend.get(&found.id).await {
                     Ok(stored) => fit_score(wanted, &stored.workflow),

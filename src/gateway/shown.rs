@@ -25,7 +25,7 @@ impl Gateway {
                 };
                 Some(self.shown_diff(&state(at.active), &state(*active)))
             }
-            Plan::Trigger { .. } | Plan::WriteLearning(_) => None,
+            Plan::Trigger { .. } | Plan::Rehearse(_) | Plan::WriteLearning(_) => None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! How well an existing workflow fits a request, as points from evidence: the same score for the same input, each part named.
 //! Parts that the request says nothing about count for nothing; the rest is scaled to 100.
 
-use super::workflow::{Node, Workflow};
+use super::workflow::{Node, NodeId, Workflow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -89,6 +89,23 @@ pub fn fit_score(wanted: &Wanted, existing: &Workflow) -> FitScore {
         0
     };
     FitScore { score, parts }
+}
+
+/// The points as far as a listing tells them: by name and node types, without reading the workflow.
+pub fn listed_score(wanted: &Wanted, name: &str, node_types: &[String]) -> u8 {
+    let mut outline = Workflow::empty(name);
+    for (at, node_type) in node_types.iter().enumerate() {
+        let id = NodeId(at.to_string());
+        let node = Node::new(
+            id,
+            node_type.as_str(),
+            node_type,
+            1.0,
+            serde_json::Map::new(),
+        );
+        outline.nodes.push(node);
+    }
+    fit_score(wanted, &outline).score
 }
 
 /// The share of wanted things that are there; None when nothing is wanted.

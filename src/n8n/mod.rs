@@ -11,6 +11,8 @@ pub mod finding;
 pub mod fit;
 pub mod hash;
 pub mod layout;
+pub mod needs;
+pub mod rehearsal;
 pub mod tree;
 pub mod trigger;
 pub mod validate;

@@ -81,6 +81,7 @@ fn the_matrix_is_that_of_the_design() {
             "load_skill",
             "read_learning",
             "read_skill_file",
+            "rehearse_workflow",
             "search_learnings",
             "trigger_workflow",
             "validate_workflow"

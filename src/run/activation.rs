@@ -9,6 +9,7 @@ use super::{
     exit_code,
     fold::{fold, worked_ms, worked_ms_of},
     ledger::Ledger,
+    leftovers,
     limits::Limits,
     projection, questions, run_id,
 };
@@ -53,6 +54,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     let run_id = run_id::new(cx.effects, cx.project)?;
     let lock = lock_for(&cx, Some(&run_id))?;
     archive_active(cx.project, &run_id, cx.observer)?;
+    leftovers::clear(cx.project, cx.gateway, &run_id, cx.observer).await;
     let paths = cx.project.run(&run_id)?;
     let journal = Journal::create_on(cx.project.disk().clone(), &paths.journal())?;
     let mut input = options.input;
@@ -66,6 +68,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         options.workflow.map_or(Value::Null, Value::String),
     );
     input.insert("yes".into(), options.answering.yes.into());
+    input.insert("executes".into(), cx.gateway.backend().can().execute.into());
     let loosened = cx.pack.policy.loosened();
     if !loosened.is_empty() {
         input.insert("policy_loosened".into(), loosened.into());

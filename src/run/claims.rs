@@ -154,16 +154,72 @@ fn settle_report(report: &mut Map<String, Value>, evidence: &Evidence<'_>) -> Ve
             ));
         }
     }
-    let ran_before = known.and_then(|r| r.get("executed")) == Some(&Value::Bool(true));
-    if report.get("executed") == Some(&Value::Bool(true))
-        && !ran_before
-        && last_ok(evidence, Capability::TriggerWorkflow).is_none()
-    {
-        faults.push(
-            "executed is claimed, but no call that runs the workflow succeeded in this step".into(),
-        );
-    }
+    settle_execution(report, evidence, &mut faults);
     faults
+}
+
+/// What the program knows of a run and no agent may put otherwise.
+const OF_THE_RUN: [&str; 7] = [
+    "execution",
+    "on",
+    "payload",
+    "ran",
+    "simulated",
+    "not_reached",
+    "nodes",
+];
+
+/// "Executed" needs an execution that n8n gave an id; "passed" needs that this execution passed.
+fn settle_execution(
+    report: &mut Map<String, Value>,
+    evidence: &Evidence<'_>,
+    faults: &mut Vec<String>,
+) {
+    let claims = |key: &str| report.get(key) == Some(&Value::Bool(true));
+    let known = evidence.state.get("qa_report");
+    let ran_before = known.and_then(|r| r.get("executed")) == Some(&Value::Bool(true));
+    let run = last_ok(evidence, Capability::TriggerWorkflow)
+        .map(|result| &result.content)
+        .filter(|content| execution_id(content).is_some());
+    let Some(run) = run else {
+        if claims("executed") && !ran_before {
+            faults.push(
+                "executed is claimed, but no call that runs the workflow succeeded in this step"
+                    .into(),
+            );
+        }
+        return;
+    };
+    if let Some(named) = report.get("execution").and_then(|e| e.get("id"))
+        && Some(named) != execution_id(run)
+    {
+        faults.push(format!(
+            "execution names {named}, but the last run was the execution {}",
+            execution_id(run).unwrap_or(&Value::Null)
+        ));
+    }
+    let seen = run.get("test_status").and_then(Value::as_str);
+    if report.get("test_status").and_then(Value::as_str) == Some("pass")
+        && let Some(seen) = seen.filter(|seen| *seen != "pass")
+    {
+        faults.push(format!(
+            "test_status is \"pass\", but the last run says {seen:?}"
+        ));
+    }
+    if claims("executed") {
+        for key in OF_THE_RUN {
+            if let Some(fact) = run.get(key) {
+                report.insert(key.into(), fact.clone());
+            }
+        }
+    }
+}
+
+fn execution_id(content: &Value) -> Option<&Value> {
+    content
+        .get("execution")?
+        .get("id")
+        .filter(|id| id.as_str().is_some_and(|id| !id.is_empty()))
 }
 
 fn last_ok<'a>(evidence: &Evidence<'a>, capability: Capability) -> Option<&'a ToolResult> {

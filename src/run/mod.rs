@@ -23,6 +23,7 @@ mod fold;
 mod history;
 mod inspect;
 mod ledger;
+mod leftovers;
 mod limits;
 mod models;
 mod options;

@@ -17,12 +17,14 @@ use super::ledger::{Asked, Ledger};
 const MAX_INLINE_BYTES: usize = 8 * 1024;
 
 const WORKFLOW_SUMMARY: [&str; 4] = ["id", "name", "node_count", "graph_hash"];
-const QA_SUMMARY: [&str; 6] = [
+const QA_SUMMARY: [&str; 8] = [
     "status",
     "error_count",
     "warning_count",
     "cycle",
     "executed",
+    "execution",
+    "test_status",
     "edit_scope",
 ];
 
@@ -243,6 +245,17 @@ fn qa_report(state: &Map<String, Value>, cycle: u32) -> Option<QaReport> {
         .as_object()
         .filter(|r| !r.is_empty())?;
     let number = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or(0);
+    let executed = report.get("executed") == Some(&Value::Bool(true));
+    let text = |value: Option<&Value>| {
+        let text = value.and_then(Value::as_str).filter(|_| executed);
+        text.map(str::to_owned)
+    };
+    let names = |key: &str| -> Vec<String> {
+        let list = report.get(key).and_then(Value::as_array);
+        let list = list.filter(|_| executed).into_iter().flatten();
+        list.filter_map(|name| name.as_str().map(str::to_owned))
+            .collect()
+    };
     Some(QaReport {
         status: report
             .get("status")
@@ -252,7 +265,12 @@ fn qa_report(state: &Map<String, Value>, cycle: u32) -> Option<QaReport> {
         error_count: number("error_count"),
         warning_count: number("warning_count"),
         cycle: number("cycle").max(u64::from(cycle)),
-        executed: report.get("executed") == Some(&Value::Bool(true)),
+        executed,
+        execution_id: text(report.get("execution").and_then(|e| e.get("id"))),
+        test_status: text(report.get("test_status")),
+        ran: names("ran"),
+        simulated: names("simulated"),
+        not_reached: names("not_reached"),
     })
 }
 

@@ -49,6 +49,19 @@ pub struct QaReport {
     pub cycle: u64,
     /// False: it was checked, never run.
     pub executed: bool,
+    /// n8n's id of the last test run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution_id: Option<String>,
+    /// `pass`, `fail`, or `inconclusive`: it stopped for a reason outside the workflow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_status: Option<String>,
+    /// The nodes that ran in it, those in whose place something stood, and those that it did not come to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ran: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub simulated: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_reached: Vec<String>,
 }
 
 /// What the whole run used, over all its activations.

@@ -196,9 +196,33 @@ fn without_a_validation_only_what_stands_may_be_said_again() {
     let (patch, told) = settle(&none, stands, claim.clone());
     assert_eq!((patch, told), (claim, vec![]));
 
-    let fired = ledger(&[finished("s", "1", "fire", json!({}), None)]);
-    let (_, told) = settle(&fired, json!({}), json!({"qa_report": {"executed": true}}));
+    let claim = json!({"qa_report": {"executed": true}});
+    let unseen = ledger(&[finished("s", "1", "fire", json!({"executed": true}), None)]);
+    let (_, told) = settle(&unseen, json!({}), claim.clone());
+    assert_eq!(
+        told.len(),
+        1,
+        "an execution without an id is none: {told:?}"
+    );
+    let run =
+        json!({"execution": {"id": "7"}, "test_status": "fail", "ran": ["A"], "simulated": ["B"]});
+    let fired = ledger(&[finished("s", "1", "fire", run, None)]);
+    let (patch, told) = settle(&fired, json!({}), claim);
     assert_eq!(told, Vec::<String>::new());
+    assert_eq!(
+        patch,
+        json!({"qa_report": {"executed": true, "execution": {"id": "7"}, "ran": ["A"], "simulated": ["B"]}})
+    );
+    let claim =
+        json!({"qa_report": {"executed": true, "execution": {"id": "8"}, "test_status": "pass"}});
+    let (_, told) = settle(&fired, json!({}), claim);
+    assert_eq!(
+        told,
+        [
+            "qa_report: execution names \"8\", but the last run was the execution \"7\"",
+            "qa_report: test_status is \"pass\", but the last run says \"fail\"",
+        ]
+    );
 }
 
 #[test]

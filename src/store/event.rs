@@ -364,6 +364,18 @@ pub struct MutationExpectation {
     /// For a change of an existing workflow: the unified diff that the user is shown before it is written, secrets hidden.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+    /// For a test: what has to be taken away when it is interrupted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rehearsal: Option<Rehearsing>,
+}
+
+/// What a test puts on the n8n for its time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rehearsing {
+    /// The name of the temporary copy; no other workflow has it.
+    pub copy: String,
+    /// The workflow itself is active during the test, and was not before.
+    pub activates: bool,
 }
 
 /// What a mutation did, as read back.

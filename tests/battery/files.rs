@@ -473,6 +473,7 @@ fn case_066_no_tool_writes_what_agents_are_told_or_allowed_or_what_a_run_recorde
             "create_workflow",
             "deactivate_workflow",
             "delete_workflow",
+            "rehearse_workflow",
             "rollback_workflow",
             "trigger_workflow",
             "update_workflow",

@@ -1,8 +1,10 @@
 //! The whole gateway over the embedded backend, story by story.
 
+mod accounts;
 mod approvals;
 mod permission;
 mod reading;
+mod rehearsing;
 mod settling;
 mod writing;
 

@@ -50,6 +50,7 @@ async fn a_role_has_its_tools_and_no_others() {
             "get_workflow",
             "list_executions",
             "list_versions",
+            "rehearse_workflow",
             "trigger_workflow",
             "validate_workflow",
         ]
@@ -146,6 +147,7 @@ async fn arguments_are_taken_literally_or_not_at_all() {
 async fn what_the_backend_cannot_do_is_said_and_nobody_is_asked() {
     let mut b = bench().with_file("old", 2, false);
     for (tool, args) in [
+        ("rehearse_workflow", json!({"workflow_id": "old"})),
         ("trigger_workflow", json!({"workflow_id": "old"})),
         ("activate_workflow", json!({"workflow_id": "old"})),
         ("list_executions", json!({})),

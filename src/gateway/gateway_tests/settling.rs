@@ -118,6 +118,7 @@ fn a_settlement_is_judged_by_hashes() {
         before: before.map(str::to_owned),
         after: after.map(str::to_owned),
         diff: None,
+        rehearsal: None,
     };
     for (before, after, found, want) in [
         (Some("a"), Some("b"), Some("a"), Settlement::NotDone),

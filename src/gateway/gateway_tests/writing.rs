@@ -73,6 +73,7 @@ async fn a_workflow_is_created_changed_checked_and_journaled() {
             before: None,
             after: Some(created["graph_hash"].as_str().unwrap().into()),
             diff: None,
+            rehearsal: None,
         }
     );
     assert_eq!(decision.rule(), "writer: create-workflow");

@@ -10,6 +10,7 @@
 //! | `guard.stale` | the workflow is what this run last read |
 //! | `guard.credentials` | credential ids stay as they are |
 //! | `guard.owner` | a workflow that this run did not create is deleted only with the user's word |
+//! | `guard.acts` | in a test a node acts on the outside world only with the user's word |
 //! | `guard.redacted` | a hidden value is not written back as if it were one |
 //! | `guard.repeat` | a workflow that this run created is not created again |
 //! | `guard.workflow` | a session that was given one workflow changes that one only, and neither creates nor deletes |
@@ -33,6 +34,7 @@ pub const PUBLISH: &str = "guard.publish";
 pub const STALE: &str = "guard.stale";
 pub const CREDENTIALS: &str = "guard.credentials";
 pub const OWNER: &str = "guard.owner";
+pub const ACTS: &str = "guard.acts";
 pub const REDACTED: &str = "guard.redacted";
 pub const REPEAT: &str = "guard.repeat";
 pub const WORKFLOW: &str = "guard.workflow";
@@ -74,6 +76,7 @@ pub fn hint(rule: &str) -> &'static str {
         CREDENTIALS => {
             "leave credentials as they are; the user attaches them in n8n, or names the credential to use"
         }
+        ACTS => "test without let_act: these nodes are then simulated",
         OWNER => "leave the workflow; only a workflow created in this run may be deleted freely",
         REDACTED => "change single parameters with set_parameter and leave the hidden value alone",
         REPEAT => "use update_workflow on the workflow that was created",
@@ -139,6 +142,21 @@ pub fn owner(created_by_this_run: bool, name: &str) -> Decision {
             format!("the workflow {name:?} was not created by this run"),
         )
     }
+}
+
+/// `named`: the nodes that are to act during a test.
+pub fn acts(named: &[String]) -> Decision {
+    if named.is_empty() {
+        return allow(ACTS);
+    }
+    let names: Vec<String> = named.iter().map(|name| format!("{name:?}")).collect();
+    ask(
+        ACTS,
+        format!(
+            "{} would act on real accounts and real data in this test",
+            names.join(", ")
+        ),
+    )
 }
 
 /// `only`: the one workflow that may be changed. `existing`: the workflow that the call changes; None: it makes a new one.

@@ -26,6 +26,7 @@ pub enum Request {
     DeleteWorkflow(DeleteWorkflow),
     CheckWorkflow(CheckWorkflow),
     ValidateWorkflow(ValidateWorkflow),
+    RehearseWorkflow(RehearseWorkflow),
     RollbackWorkflow(RollbackWorkflow),
     ActivateWorkflow(WorkflowRef),
     DeactivateWorkflow(WorkflowRef),
@@ -230,6 +231,14 @@ static TOOLS: &[Tool] = &[
         ReadSkillFile,
         read_skill_file,
         "Read one file of a skill, by its path inside the skill."
+    ),
+    tool!(
+        "rehearse_workflow",
+        TriggerWorkflow,
+        true,
+        RehearseWorkflow,
+        rehearse_workflow,
+        "Test a workflow by one real run on a temporary copy, which is removed again. Nodes that would act on the outside world, and those without their credential, are simulated. Returns which nodes ran, were simulated or not reached, the execution, and findings. On a backend that cannot execute it fails and says: not executed."
     ),
     tool!(
         "rollback_workflow",

@@ -191,6 +191,21 @@ pub struct ValidateWorkflow {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub struct RehearseWorkflow {
+    pub workflow_id: String,
+    /// The trigger to start from; None: the one from which most nodes are reached.
+    #[serde(default)]
+    pub start: Option<String>,
+    /// The trigger's item; empty: made from what the workflow reads.
+    #[serde(default)]
+    pub payload: Map<String, Value>,
+    /// Names of nodes that may act on the outside world; the user is asked.
+    #[serde(default)]
+    pub let_act: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RollbackWorkflow {
     pub workflow_id: String,
     /// The snapshot's file, as results name it.

@@ -226,6 +226,18 @@ pub fn trigger_workflow() -> Value {
     )
 }
 
+pub fn rehearse_workflow() -> Value {
+    object(
+        json!({
+            "workflow_id": workflow_id(),
+            "start": text("the trigger to start from; without it the one from which most nodes are reached"),
+            "payload": {"type": "object", "description": "the trigger's item, a webhook's as {body, query, headers}; without it one is made from the fields that the workflow reads"},
+            "let_act": {"type": "array", "items": {"type": "string"}, "description": "names of nodes that shall act on the outside world although this is a test; the user is asked"},
+        }),
+        &["workflow_id"],
+    )
+}
+
 pub fn list_executions() -> Value {
     object(
         json!({"workflow_id": workflow_id(), "status": text("only those that ended so: success, error, waiting, canceled, crashed"), "limit": limit()}),

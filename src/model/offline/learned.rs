@@ -71,7 +71,8 @@ pub fn repair(
         .get("learnings")
         .and_then(Value::as_array)
         .map_or(&[], Vec::as_slice);
-    if !entries.iter().any(|entry| entry.get("fix").is_some()) {
+    let shown = findings.iter().any(|finding| from_run(finding).is_some());
+    if !shown && !entries.iter().any(|entry| entry.get("fix").is_some()) {
         return Repair::Done(Vec::new());
     }
     let Some(summary) = seen.last("get_workflow") else {
@@ -88,10 +89,10 @@ pub fn repair(
         let node_type = type_of(&summary.content, finding);
         let known = entries.iter().find_map(|entry| {
             let ops = operations(entry, finding, node_type)?;
-            Some((entry.get("id")?.as_str()?, ops))
+            Some((format!("learning {}", entry.get("id")?.as_str()?), ops))
         });
-        let Some((id, of)) = known else { continue };
-        let why = format!("learning {id}");
+        let known = known.or_else(|| Some(("the test run shows it".into(), from_run(finding)?)));
+        let Some((why, of)) = known else { continue };
         // What did not help once does not help again.
         let again =
             |t: &Value| t.get("finding") == finding.get("id") && t.get("why") == Some(&json!(why));
@@ -110,6 +111,13 @@ pub fn repair(
         Some(done) if done.status == ToolStatus::Ok => Repair::Done(told),
         Some(_) => Repair::Done(Vec::new()),
     }
+}
+
+/// The change that an execution's own error points at.
+fn from_run(finding: &Value) -> Option<Vec<Value>> {
+    let code = finding.get("code")?.as_str()?;
+    let ops = finding.pointer("/fix/ops")?.as_array()?;
+    (code.starts_with("run/") && finding["severity"] == "error").then(|| ops.clone())
 }
 
 /// The type of the node that a finding is about.

@@ -4,6 +4,9 @@
 
 pub mod compile;
 pub mod cover;
+mod evidence;
+#[cfg(test)]
+mod evidence_tests;
 mod extend;
 mod learned;
 

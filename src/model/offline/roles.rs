@@ -1,9 +1,9 @@
 //! How the offline model plays the tasks of the built-in flow: one handler for each task name of `flow.yaml`. It works
 //! as any model does: it sees its task and what its tools answered, and returns tool calls or the step's final JSON.
 
-use super::learned;
 use super::plan::Plan;
 use super::{compile, cover, extend, modify, read};
+use super::{evidence, learned};
 use crate::model::{
     Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage,
 };
@@ -138,8 +138,13 @@ fn clarify(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String
             &read::ask::with_answers(request, &by_topic(&answers)),
             catalog,
         );
+        // What an execution's own error says needs no question.
+        let asks = match evidence::repair(input) {
+            Some(_) => &[][..],
+            None => &change.questions[..],
+        };
         return Ok(Move::Done(json!({
-            "requirements": requirements(request, &Plan::default(), &change.questions, change.refusal.as_ref(), &answers),
+            "requirements": requirements(request, &Plan::default(), asks, change.refusal.as_ref(), &answers),
             "research_request": {"services": [], "actions": [request]},
         })));
     }
@@ -333,7 +338,7 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
             ("list_workflows", json!({"wanted": wanted})),
             (
                 "search_templates",
-                json!({"query": text(input, "request"), "limit": 5}),
+                json!({"query": template_words(&services, text(input, "request")), "limit": 5}),
             ),
         ];
         calls.extend(
@@ -378,14 +383,45 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
             nodes.push(json!({"type": hit.get("node_type"), "label": hit.get("label")}));
         }
     }
-    let templates = seen
-        .ok("search_templates")
-        .and_then(|c| c.get("templates"))
-        .cloned()
-        .unwrap_or_else(|| json!([]));
+    let templates = scored_templates(seen, &services);
     Ok(Move::Done(
         json!({"research_findings": {"existing": existing, "templates": templates, "nodes": nodes, "guidance": learned::guidance(seen)}}),
     ))
+}
+
+/// What templates are looked for by: the services, else what the request says most of.
+fn template_words(services: &[String], request: &str) -> String {
+    let names: Vec<&str> = services
+        .iter()
+        .filter_map(|service| service.rsplit('.').next())
+        .take(3)
+        .collect();
+    match names.as_slice() {
+        [] => request.chars().take(100).collect(),
+        names => names.join(" "),
+    }
+}
+
+/// The templates with the share of the wanted node types that each has, best first.
+fn scored_templates(seen: &Seen<'_>, services: &[String]) -> Vec<Value> {
+    let found = seen
+        .ok("search_templates")
+        .and_then(|c| c.get("templates"))
+        .and_then(Value::as_array);
+    let mut templates = found.cloned().unwrap_or_default();
+    for template in &mut templates {
+        let has = |service: &&String| {
+            let types = template.get("node_types").and_then(Value::as_array);
+            types.is_some_and(|types| types.iter().any(|t| t.as_str() == Some(service.as_str())))
+        };
+        let there = services.iter().filter(has).count();
+        let score = (there * 100).checked_div(services.len()).unwrap_or(0);
+        if let Value::Object(map) = template {
+            map.insert("fit_score".into(), json!(score));
+        }
+    }
+    templates.sort_by_key(|t| std::cmp::Reverse(t.get("fit_score").and_then(Value::as_u64)));
+    templates
 }
 
 /// The type of a trigger that every workflow of its kind has.
@@ -507,7 +543,14 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
         let mut said = notes(input, compiled.notes);
         let unused = cover::unused(&asked(input), &[&compiled.workflow]);
         said.extend(cover::note(&unused, &plan(input).language));
-        return built(made, json!(compiled.todo), json!(said));
+        // A credential that the program found, or looked for, is told by it.
+        let told = made.content.get("credentials").and_then(Value::as_array);
+        let told_of = |node: &str| {
+            told.is_some_and(|list| list.iter().any(|c| c.get("node") == Some(&json!(node))))
+        };
+        let mut todo = compiled.todo;
+        todo.retain(|item| item.kind != "credential" || !told_of(&item.node));
+        return built(made, json!(todo), json!(said));
     }
     Ok(Move::Call(vec![(
         "create_workflow",
@@ -554,7 +597,9 @@ fn change(
         Reading::More(call) => return Ok(Move::Call(vec![call])),
         Reading::All(existing) => existing,
     };
-    let modification = if named(input).is_some() {
+    let modification = if let Some(repair) = evidence::repair(input) {
+        repair
+    } else if named(input).is_some() {
         let answers = answers(input);
         modify::modify(
             &existing,
@@ -576,6 +621,9 @@ fn change(
             "update_workflow",
             json!({"workflow_id": id, "ops": modification.ops}),
         )]));
+    }
+    if let Some(open) = evidence::unmended(input) {
+        return Err(open);
     }
     if named(input).is_some() {
         return Err(format!(
@@ -689,14 +737,7 @@ fn validate(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
         .and_then(Value::as_array)
         .cloned()
         .unwrap_or_default();
-    let mut scope: Vec<Value> = Vec::new();
-    for finding in findings.iter().filter(|f| f["severity"] == "error") {
-        if let Some(node) = finding.get("node_id").filter(|n| n.is_string())
-            && !scope.contains(node)
-        {
-            scope.push(node.clone());
-        }
-    }
+    let scope = scope_of(&findings);
     let status = if errors == 0 { "pass" } else { "fail" };
     Ok(Move::Done(json!({
         "qa_report": {"status": status, "error_count": errors, "warning_count": count("warning_count"), "findings": findings},
@@ -784,24 +825,42 @@ fn fix(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
     ))
 }
 
-/// Runs the workflow once where the backend can; says why not where it cannot.
+/// Tries the workflow out once where the backend can; says why not where it cannot. What the run found is passed on as it is.
 fn test(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
     let id = workflow_id(input)?;
-    let Some(result) = seen.last("trigger_workflow") else {
+    let Some(result) = seen.last("rehearse_workflow") else {
         return Ok(Move::Call(vec![(
-            "trigger_workflow",
+            "rehearse_workflow",
             json!({"workflow_id": id}),
         )]));
     };
-    let report = match result.status {
-        ToolStatus::Ok => {
-            json!({"executed": true, "execution": result.content, "test_status": "pass"})
+    if result.status != ToolStatus::Ok {
+        let why = result.content.get("error").and_then(Value::as_str);
+        let why = why.unwrap_or("the backend did not run it");
+        return Ok(Move::Done(
+            json!({"qa_report": {"executed": false, "not_executed": why}, "findings": [], "edit_scope": []}),
+        ));
+    }
+    let findings = result.content.get("findings").and_then(Value::as_array);
+    let findings = findings.cloned().unwrap_or_default();
+    Ok(Move::Done(json!({
+        "qa_report": {"executed": true, "execution": result.content.get("execution"), "test_status": result.content.get("test_status")},
+        "edit_scope": scope_of(&findings),
+        "findings": findings,
+    })))
+}
+
+/// The nodes whose change can clear the errors.
+fn scope_of(findings: &[Value]) -> Vec<Value> {
+    let mut scope: Vec<Value> = Vec::new();
+    for finding in findings.iter().filter(|f| f["severity"] == "error") {
+        if let Some(node) = finding.get("node_id").filter(|n| n.is_string())
+            && !scope.contains(node)
+        {
+            scope.push(node.clone());
         }
-        _ => {
-            json!({"executed": false, "not_executed": result.content.get("error").and_then(Value::as_str).unwrap_or("the backend did not run it")})
-        }
-    };
-    Ok(Move::Done(json!({"qa_report": report})))
+    }
+    scope
 }
 
 /// L4: what the state itself shows about why the run was blocked.

@@ -18,6 +18,10 @@ impl Reference {
     pub fn offset(&self) -> usize {
         self.spelling.start
     }
+    /// Where the name's spelling ends, in bytes: before the closing bracket, if it has one.
+    pub fn end(&self) -> usize {
+        self.spelling.end
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

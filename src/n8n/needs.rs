@@ -1,0 +1,68 @@
+//! Which accounts a node needs, and which it has. Names and types only: nothing here has ever seen a credential's content.
+
+use super::catalog::Catalog;
+use super::workflow::{Node, Workflow};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// One credential that a node asks for under its parameters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Need {
+    pub node: String,
+    pub credential_type: String,
+    /// The id that the node names; None: still to be connected.
+    pub id: Option<String>,
+}
+
+/// The credentials that the node cannot do without.
+pub fn needs(node: &Node, catalog: &Catalog) -> Vec<Need> {
+    let Some(description) = catalog
+        .lookup(node.node_type(), node.type_version())
+        .known()
+    else {
+        return Vec::new();
+    };
+    let none = Map::new();
+    let filled = description.fill_defaults(node.parameters().unwrap_or(&none));
+    let mut types: Vec<String> = description
+        .credentials
+        .iter()
+        .filter(|slot| slot.required && description.credential_visible(slot, &filled))
+        .map(|slot| slot.name.clone())
+        .collect();
+    let text = |key: &str| filled.get(key).and_then(Value::as_str);
+    let chosen = match text("authentication") {
+        Some("predefinedCredentialType") => text("nodeCredentialType"),
+        Some("genericCredentialType") => text("genericAuthType"),
+        _ => None,
+    };
+    if let Some(chosen) = chosen.filter(|c| !c.is_empty() && !c.starts_with('='))
+        && !types.iter().any(|known| known == chosen)
+    {
+        types.push(chosen.to_owned());
+    }
+    types
+        .into_iter()
+        .map(|credential_type| Need {
+            node: node.name().to_owned(),
+            id: connected(node, &credential_type),
+            credential_type,
+        })
+        .collect()
+}
+
+/// Every need of the nodes that are switched on.
+pub fn all_needs(workflow: &Workflow, catalog: &Catalog) -> Vec<Need> {
+    let on = workflow.nodes.iter().filter(|node| !node.disabled());
+    on.flat_map(|node| needs(node, catalog)).collect()
+}
+
+fn connected(node: &Node, credential_type: &str) -> Option<String> {
+    let id = node.credentials()?.get(credential_type)?.get("id")?;
+    let id = match id {
+        Value::String(id) => id.clone(),
+        Value::Number(id) => id.to_string(),
+        _ => return None,
+    };
+    (!id.is_empty()).then_some(id)
+}
