@@ -118,6 +118,7 @@ fn samples() -> Vec<Event> {
                 before: None,
                 after: Some("b".into()),
                 diff: Some("+".into()),
+                rehearsal: None,
             }),
         },
         Event::ToolFinished {
