@@ -17,10 +17,23 @@ use std::{future::Future, pin::Pin};
 /// Tokens and cost of one answer. `cost_usd` is None when the price is unknown (unknown is not zero).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
+    /// All of them; those from and into the cache are parts of it.
     pub input_tokens: u64,
     pub output_tokens: u64,
+    /// Read from the provider's cache.
     pub cached_tokens: u64,
+    /// Put into the provider's cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write_tokens: u64,
     pub cost_usd: Option<f64>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// A tool as the model sees it. `parameters` is a JSON Schema object.

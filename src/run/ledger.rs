@@ -5,7 +5,7 @@ use super::RunUsage;
 use crate::{
     model::{ModelAnswer, ToolResult, ToolStatus},
     store::{
-        Event, Outcome, Question, SnapshotRef, canonical,
+        Event, Means, Outcome, Question, SnapshotRef, canonical,
         event::{AnsweredBy, Change, StepPath},
         sha256_hex,
     },
@@ -27,9 +27,13 @@ pub struct Ledger {
     pub activation: u32,
     /// How the last activation ended; None: it runs, or was killed.
     pub activation_outcome: Option<Outcome>,
+    /// What was said last about limits and models; None: nothing was.
+    pub means: Option<Means>,
     pub ended: Option<Ended>,
     pub questions: Vec<Asked>,
     pub usage: RunUsage,
+    /// The same by step.
+    pub usage_of: BTreeMap<StepPath, RunUsage>,
     pub errors: Vec<Value>,
     /// Every successful mutation, in order.
     pub changes: Vec<Changed>,
@@ -122,13 +126,20 @@ impl Ledger {
                     client_version: client_version.clone(),
                 });
             }
-            Event::ActivationStarted { activation, .. } => {
+            Event::ActivationStarted {
+                activation, means, ..
+            } => {
                 self.activation = *activation;
                 self.activation_outcome = None;
+                if let Some(means) = means {
+                    self.means = Some((**means).clone());
+                }
             }
             Event::ActivationEnded { outcome, .. } => self.activation_outcome = Some(*outcome),
             Event::ModelAnswered { step, turn, answer } => {
                 self.usage.add_answer(&answer.usage);
+                let of_step = self.usage_of.entry(step.clone()).or_default();
+                of_step.add_answer(&answer.usage);
                 let trace = self.open.entry(step.clone()).or_default();
                 trace.answers.insert(*turn, answer.clone());
             }
@@ -143,6 +154,7 @@ impl Ledger {
                 ..
             } => {
                 self.usage.tool_calls += 1;
+                self.usage_of.entry(step.clone()).or_default().tool_calls += 1;
                 self.count_repeats(step, result);
                 if let Some(change) = change.as_ref().filter(|_| result.status == ToolStatus::Ok) {
                     self.changes.push(Changed {

@@ -5,9 +5,9 @@ use crate::wire::{Reply, Says, Server, openai};
 use crate::wires::{HELLO, KEY};
 use serde_json::{Value, json};
 
-const REQUEST: &str = "Every day at 9:00 post \"stand-up\" to Slack #dev";
+pub const REQUEST: &str = "Every day at 9:00 post \"stand-up\" to Slack #dev";
 
-fn configured(server: &Server) -> Project {
+pub fn configured(server: &Server) -> Project {
     let project = Project::new();
     let url = server.url("v1");
     project.write(
@@ -17,14 +17,14 @@ fn configured(server: &Server) -> Project {
     project
 }
 
-fn build(project: &Project, more: &[&str]) -> crate::support::Ran {
+pub fn build(project: &Project, more: &[&str]) -> crate::support::Ran {
     let mut args = vec!["build", "--output-format", "stream-json", "--yes", REQUEST];
     args.extend(more);
     let mut command = project.command(&args);
     command.env("MINE_SECRET", KEY).output().unwrap().into()
 }
 
-fn lines(ran: &crate::support::Ran) -> Vec<Value> {
+pub fn lines(ran: &crate::support::Ran) -> Vec<Value> {
     ran.stdout
         .lines()
         .map(|l| serde_json::from_str(l).unwrap())
@@ -266,7 +266,7 @@ fn every_line_of_an_offline_run_fits_the_schema_of_the_docs() {
 }
 
 /// Every event, and every kind of event has its line in the docs.
-fn fits_the_schema(events: &[Value]) {
+pub fn fits_the_schema(events: &[Value]) {
     let schema: Value =
         serde_json::from_str(include_str!("../../docs/events.schema.json")).unwrap();
     let docs = include_str!("../../docs/events.md");

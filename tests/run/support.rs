@@ -13,8 +13,8 @@ use agentctl::{
     pack::{Pack, Tier},
     policy::Policy,
     run::{
-        Asker, Cancel, ChosenModel, Counted, Observer, Resume, RunContext, RunError, RunOptions,
-        RunReport, advance, answer, start,
+        Asker, Cancel, ChosenModel, Counted, LimitOverrides, Observer, Resume, RunContext,
+        RunError, RunOptions, RunReport, advance, answer, start,
     },
     store::{Event, Journal, Project, Record},
 };
@@ -193,6 +193,7 @@ pub fn says(value: Value) -> ModelAnswer {
             input_tokens: 10,
             output_tokens: 1,
             cached_tokens: 0,
+            cache_write_tokens: 0,
             cost_usd: Some(0.125),
         },
     }
@@ -382,6 +383,14 @@ impl Shop {
 
     pub fn resume(&mut self, run: Option<&str>) -> Result<RunReport, RunError> {
         block_on(advance(self.context(None), run, Resume::default()))
+    }
+
+    pub fn resume_with(&mut self, limits: LimitOverrides) -> Result<RunReport, RunError> {
+        let resume = Resume {
+            limits: limits.into(),
+            ..Resume::default()
+        };
+        block_on(advance(self.context(None), None, resume))
     }
 
     pub fn answer(&mut self, answers: Value) -> Result<RunReport, RunError> {

@@ -15,6 +15,7 @@ mod request;
 
 pub use key::{Key, KeyError, KeySource};
 pub use kind::Kind;
+pub use request::SchemaForm;
 
 use super::{
     BoxFuture, Cost, Model, ModelAnswer, ModelError, ModelName, ModelRequest, Price, prices::Tokens,
@@ -59,7 +60,7 @@ pub struct Wire {
     target: ModelIden,
     client: Client,
     kind: Kind,
-    json_schema: Option<bool>,
+    json_schema: Option<SchemaForm>,
     price: Option<Price>,
     time: TimeLimits,
 }
@@ -74,8 +75,8 @@ pub struct Access {
     /// None: the provider's own address.
     pub base_url: Option<url::Url>,
     pub key: Option<Key>,
-    /// Whether the server takes a JSON Schema for its answer; None: by its kind.
-    pub json_schema: Option<bool>,
+    /// Whether and how the server takes a JSON Schema for its answer; None: by its kind.
+    pub json_schema: Option<SchemaForm>,
     pub price: Option<Price>,
     pub time: TimeLimits,
 }
@@ -182,6 +183,7 @@ impl Wire {
         answer.usage.input_tokens = tokens.input;
         answer.usage.output_tokens = tokens.output;
         answer.usage.cached_tokens = tokens.cached;
+        answer.usage.cache_write_tokens = tokens.cache_write;
         answer.usage.cost_usd = self.price.map(|price| price.of(tokens));
     }
 
