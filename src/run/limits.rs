@@ -90,7 +90,7 @@ impl Limits {
                 }
                 None if usage.model_calls > 0 && self.price_must_be_known => {
                     return Some(format!(
-                        "the price of its model is unknown, so {whose}'s limit of {limit} USD cannot be kept"
+                        "the price of the model is unknown, so {whose}'s limit of {limit} USD cannot be kept"
                     ));
                 }
                 _ => {}
@@ -121,7 +121,7 @@ impl Limits {
                 usage.cost_usd.unwrap_or(0.0)
             )),
             Cost::Unknown if self.price_must_be_known => Some(format!(
-                "the price of its model is unknown, so {whose}'s limit of {limit} USD cannot be kept; \
+                "the price of the model is unknown, so {whose}'s limit of {limit} USD cannot be kept; \
                  give its price under [prices] in agentctl.toml, or limit the run with --max-tokens"
             )),
             _ => None,

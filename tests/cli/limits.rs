@@ -97,7 +97,7 @@ fn an_agent_has_limits_of_its_own() {
         (
             "--max-cost=architect=1",
             0,
-            "the price of its model is unknown",
+            "the price of the model is unknown",
         ),
         (
             "--max-time=architect=0",

@@ -228,7 +228,7 @@ fn a_spent_budget_stops_before_the_next_call() {
     let report = shop.resume(None).unwrap();
     assert_eq!((report.outcome, shop.asked_count()), (Outcome::Budget, 2));
     let raised = LimitOverrides {
-        max_model_calls: Some(9),
+        max_model_calls: Some(20),
         ..LimitOverrides::default()
     };
     let report = shop.resume_with(raised).unwrap();

@@ -55,12 +55,7 @@ impl Check {
 }
 
 pub fn doctor(root: &Path, out: &Output) -> Result<Exit, CliError> {
-    let mut checks = vec![
-        project(root),
-        pack_check(root),
-        catalog(),
-        model(root, out),
-    ];
+    let mut checks = vec![project(root), pack_check(root), catalog(), model(root, out)];
     checks.extend(backend(root, out));
     checks.push(journals(root));
     checks.extend(servers(root)?);
