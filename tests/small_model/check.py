@@ -35,6 +35,10 @@ params.hostnames = ["127.0.0.1"]
 params.port = int(sys.argv[2])
 params.n_ctx = 8192
 params.n_parallel = 1
+params.sampling.temp = 0
+params.n_predict = 200  # it would not end by itself
+# One: two that wait for each other come to nothing on a machine that is busy with something else.
+params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
 server = xllamacpp.Server(params)
 sys.stdin.read()
 """
@@ -120,6 +124,7 @@ def blocked_after_three_cycles(server):
     code, events, err = Project(server).build()
     check(code == 3, "the contract makes every check fail, so the run is blocked", code, err)
     check([e["output"]["qa_report"]["status"] for e in of(events, "step.finished") if "look" in e["step"]] == ["fail"] * 3, "three cycles")
+    check(len(of(events, "model.answered")) == 3, "the schema goes along: each first answer fits", of(events, "model.answered"))
     used = of(events, "result")[0]["usage"]
     check(used["input_tokens"] > 0 and used["output_tokens"] > 0 and used["cost_usd"] is None, "tokens are counted, the price is unknown", used)
 
@@ -129,6 +134,9 @@ def repaired_twice_then_failed(server):
     failed = of(events, "step.failed")
     check(code in (1, 3) and failed, "an answer that never fits fails its step", code, err)
     check("after 2 repairs" in failed[0]["error"], "the reason is told", failed)
+    said = "".join(e["text"] for e in of(events, "model.text"))
+    first = of(events, "model.answered")[0]["answer"]["text"]
+    check(said and first.startswith(said[:20]), "words are shown as they come", said, first)
     step = failed[0]["step"]
     check(len([e for e in of(events, "model.answered") if e["step"] == step]) == 3, "one answer and two repairs")
 
