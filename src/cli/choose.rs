@@ -270,6 +270,7 @@ pub fn access(name: &ModelName, config: &Config, out: &Output) -> Result<Option<
         key,
         json_schema: settings.and_then(|s| s.json_schema),
         price,
+        room: config.models.context.room(name),
         time: config.models.time,
     }))
 }

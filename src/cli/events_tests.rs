@@ -104,6 +104,14 @@ fn samples() -> Vec<Event> {
                 finish: Finish::Length,
             },
         },
+        Event::ConversationCompacted {
+            step: step(),
+            agent: "qa".into(),
+            turn: 3,
+            calls: vec!["c".into()],
+            tokens_before: 9,
+            tokens_after: 4,
+        },
         Event::ToolIntent {
             step: step(),
             role: "qa".into(),
@@ -202,20 +210,21 @@ fn place(event: &Event) -> usize {
         Event::ModelAsked { .. } => 7,
         Event::ModelRetried { .. } => 8,
         Event::ModelAnswered { .. } => 9,
-        Event::ToolIntent { .. } => 10,
-        Event::ToolFinished { .. } => 11,
-        Event::SnapshotTaken { .. } => 12,
-        Event::QuestionAsked { .. } => 13,
-        Event::AnswerGiven { .. } => 14,
-        Event::StatePatched { .. } => 15,
-        Event::PatchRefused { .. } => 16,
-        Event::StepFinished { .. } => 17,
-        Event::StepFailed { .. } => 18,
-        Event::Undone { .. } => 19,
-        Event::RunEnded { .. } => 20,
+        Event::ConversationCompacted { .. } => 10,
+        Event::ToolIntent { .. } => 11,
+        Event::ToolFinished { .. } => 12,
+        Event::SnapshotTaken { .. } => 13,
+        Event::QuestionAsked { .. } => 14,
+        Event::AnswerGiven { .. } => 15,
+        Event::StatePatched { .. } => 16,
+        Event::PatchRefused { .. } => 17,
+        Event::StepFinished { .. } => 18,
+        Event::StepFailed { .. } => 19,
+        Event::Undone { .. } => 20,
+        Event::RunEnded { .. } => 21,
     }
 }
-const KINDS: usize = 21;
+const KINDS: usize = 22;
 
 #[test]
 fn every_kind_of_event_stands_in_the_schema_and_in_the_docs() {

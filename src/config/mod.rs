@@ -22,7 +22,10 @@
 //! backend = "auto"                           # embedded, n8n-mcp, instance-mcp, rest
 //! ```
 
+mod context;
 pub mod limit;
+
+pub use context::Context;
 
 use crate::{
     backend::BackendName,
@@ -80,6 +83,7 @@ pub struct ModelSettings {
     pub haiku: Option<ModelName>,
     pub agents: IndexMap<String, ModelName>,
     pub time: TimeLimits,
+    pub context: Context,
 }
 
 impl ModelSettings {
@@ -147,6 +151,8 @@ struct WrittenModels {
     agents: IndexMap<String, Spanned<String>>,
     #[serde(default)]
     time: TimeLimits,
+    #[serde(default)]
+    context: Context,
 }
 
 #[derive(Deserialize)]
@@ -210,6 +216,7 @@ pub fn load(project: &Path, user_file: Option<&Path>) -> Result<Config, LoadErro
     if own.models.time != TimeLimits::default() {
         models.time = own.models.time;
     }
+    models.context = own.models.context.over(std::mem::take(&mut models.context));
     // A project, perhaps a stranger's, cannot spend more than its user allows.
     config.limits = config.limits.lowest(own.limits);
     // A provider that the user described is the user's: a project cannot put its own in that place.
@@ -263,6 +270,7 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
             })
             .collect::<Result<_, _>>()?,
         time: written.models.time,
+        context: written.models.context,
     };
     let mut providers = IndexMap::new();
     for (name, spanned) in written.providers {

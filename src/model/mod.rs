@@ -114,6 +114,20 @@ pub struct ModelRequest {
     pub tools: Vec<ToolSpec>,
     /// JSON Schema of the final answer (the step's output contract).
     pub output_schema: Value,
+    /// Calls whose results gave way to a line each just before this request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shortened: Vec<String>,
+}
+
+/// How long the conversation of a step may become before old tool results in it are shortened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Room {
+    /// There is no limit.
+    Endless,
+    /// Tokens, by [`ModelRequest::estimated_tokens`].
+    Tokens(u64),
+    /// A replay: the results of these calls, whatever the length.
+    Recorded(Vec<String>),
 }
 
 /// Why an answer ended where it did.
@@ -209,6 +223,9 @@ pub trait Model: Send + Sync {
     /// What so many tokens of input cost at least.
     fn cost_of_input(&self, _tokens: u64) -> Cost {
         Cost::Untold
+    }
+    fn room(&self, _request: &ModelRequest) -> Room {
+        Room::Endless
     }
     fn call<'a>(
         &'a self,

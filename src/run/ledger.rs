@@ -40,6 +40,10 @@ pub struct Ledger {
     pub snapshots: Vec<SnapshotRef>,
     /// Workflows put back as they were before the run, by id.
     pub undone: Vec<String>,
+    /// How often conversations of an agent were shortened.
+    pub compactions: BTreeMap<String, u32>,
+    /// The whole results that a line stands for in a conversation, by step and call.
+    pub put_aside: BTreeMap<StepPath, IndexMap<String, ToolResult>>,
     /// The call that came back most often with the same arguments and the same result.
     pub most_repeated: Option<Repeated>,
     /// By tool, arguments and result.
@@ -95,6 +99,8 @@ pub struct Trace {
     pub begun: IndexMap<String, Event>,
     /// Results by call id, in the order they came.
     pub results: IndexMap<String, ToolResult>,
+    /// By turn: the calls whose results were shortened before it.
+    pub shortened: BTreeMap<u32, Vec<String>>,
     /// The step's patch, when it was taken but the step not yet finished: it must not be applied twice.
     pub patched: Option<Map<String, Value>>,
 }
@@ -142,6 +148,22 @@ impl Ledger {
                 of_step.add_answer(&answer.usage);
                 let trace = self.open.entry(step.clone()).or_default();
                 trace.answers.insert(*turn, answer.clone());
+            }
+            Event::ConversationCompacted {
+                step,
+                agent,
+                turn,
+                calls,
+                ..
+            } => {
+                *self.compactions.entry(agent.clone()).or_default() += 1;
+                let trace = self.open.entry(step.clone()).or_default();
+                trace.shortened.insert(*turn, calls.clone());
+                let results = calls
+                    .iter()
+                    .filter_map(|id| trace.results.get_key_value(id));
+                let aside = self.put_aside.entry(step.clone()).or_default();
+                aside.extend(results.map(|(id, result)| (id.clone(), result.clone())));
             }
             Event::ToolIntent { step, call, .. } => {
                 let trace = self.open.entry(step.clone()).or_default();

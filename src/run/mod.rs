@@ -32,6 +32,7 @@ mod push;
 mod questions;
 mod report;
 mod retry;
+mod room;
 mod run_id;
 mod states;
 mod step;

@@ -59,7 +59,9 @@ impl Driver<'_> {
                 .step(input)
                 .map_err(|e| RunError::Internal(e.to_string()))?;
             input = match action {
-                TurnAction::CallModel(request) => {
+                TurnAction::CallModel(asked) => {
+                    let smaller = self.make_room(step, &mut turn, &chosen)?;
+                    let request = smaller.unwrap_or(*asked);
                     match self
                         .model_call(&step.path, turn.turn(), &request, &chosen)
                         .await?

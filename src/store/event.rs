@@ -168,6 +168,17 @@ pub enum Event {
         turn: u32,
         answer: ModelAnswer,
     },
+    /// Before the model is asked in this turn, old tool results of the step's conversation gave way to a line each.
+    ConversationCompacted {
+        step: StepPath,
+        agent: String,
+        turn: u32,
+        /// The calls whose results they are.
+        calls: Vec<String>,
+        /// By the length of the text, four bytes each.
+        tokens_before: u64,
+        tokens_after: u64,
+    },
     /// Before a tool call reaches a backend. `decision` is the gateway's; `mutates` calls are synced before they run.
     ToolIntent {
         step: StepPath,

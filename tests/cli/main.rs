@@ -21,6 +21,7 @@ mod mcp;
 mod model_faults;
 mod models;
 mod qa;
+mod room;
 mod serve;
 mod support;
 mod wire;

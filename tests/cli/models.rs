@@ -32,6 +32,64 @@ pub fn lines(ran: &crate::support::Ran) -> Vec<Value> {
 }
 
 #[test]
+fn tiers_agents_and_flags_name_models_and_models_says_whether_they_answer() {
+    let server = Server::new(vec![
+        openai(Says {
+            words: &["{\"ok\": true}"],
+            ..Says::default()
+        }),
+        Reply::error(401, "who are you?"),
+    ]);
+    let project = configured(&server);
+    let settings = std::fs::read_to_string(project.file("agentctl.toml")).unwrap();
+    let tiers = "[models]\nopus = \"mine::large\"\nhaiku = \"mine::small\"\n[models.agents]\nqa = \"mine::careful\"";
+    let settings = settings.replace("[models]\ndefault = \"mine::m\"", tiers);
+    project.write("agentctl.toml", &settings);
+    let plan = |more: &[&str]| {
+        let mut args = vec!["models", "--no-call", "--output-format", "json"];
+        args.extend(more);
+        let mut command = project.command(&args);
+        let ran: crate::support::Ran = command.env("MINE_SECRET", KEY).output().unwrap().into();
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let told = ran.json()["models"].as_array().unwrap().clone();
+        move |agent: &str| {
+            let plays = |m: &&Value| m["agents"].as_array().unwrap().contains(&json!(agent));
+            told.iter().find(plays).unwrap()["model"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        }
+    };
+    let by_settings = plan(&[]);
+    assert_eq!(by_settings("architect"), "mine::large", "a tier");
+    assert_eq!(
+        by_settings("qa"),
+        "mine::careful",
+        "an agent before its tier"
+    );
+    assert_eq!(
+        by_settings("builder"),
+        "offline",
+        "a tier that nobody named"
+    );
+    let by_flags = plan(&["--model", "mine::all", "--model-for", "builder=mine::own"]);
+    assert_eq!(
+        (by_flags("qa"), by_flags("builder")),
+        ("mine::all".to_owned(), "mine::own".to_owned())
+    );
+    let asked = |code: i32, answers: bool| {
+        let args = ["models", "--model", "mine::m", "--output-format", "json"];
+        let mut command = project.command(&args);
+        let ran: crate::support::Ran = command.env("MINE_SECRET", KEY).output().unwrap().into();
+        assert_eq!(ran.code, code, "{}", ran.stderr);
+        assert_eq!(ran.json()["models"][0]["answers"], answers);
+        ran.stdout
+    };
+    asked(0, true);
+    assert!(asked(6, false).contains("who are you?"));
+}
+
+#[test]
 fn what_may_pass_is_asked_again_and_every_attempt_is_an_event() {
     let wait = || Reply::error(429, "slow down").with("retry-after", "0");
     let server = Server::new(vec![
@@ -97,11 +155,7 @@ fn a_limit_that_the_next_call_breaks_stops_before_it() {
     let project = configured(&server);
     for (limit, value, why) in [
         ("--max-tokens", "10", "the next call needs about"),
-        (
-            "--max-cost",
-            "1",
-            "the price of this run's model is unknown",
-        ),
+        ("--max-cost", "1", "the price of the model is unknown"),
         ("--max-time", "0s", "0 seconds"),
     ] {
         let ran = build(&project, &[limit, value]);

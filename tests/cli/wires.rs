@@ -37,6 +37,7 @@ fn access(kind: &str, url: &str) -> Access {
             cached: Some(1.0),
             cache_write: None,
         }),
+        room: 100_000,
         time: TimeLimits::default(),
     }
 }
@@ -57,6 +58,7 @@ fn request() -> ModelRequest {
         }],
         tools: vec![],
         output_schema: json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}),
+        shortened: vec![],
     }
 }
 
@@ -293,6 +295,13 @@ fn a_server_that_falls_silent_is_not_waited_for() {
         if kind != "gemini" {
             assert_eq!(passing(answer), "no word more within 0 s", "{kind}");
         }
+        let silent = TimeLimits {
+            call: 0,
+            ..TimeLimits::default()
+        };
+        let (answer, _) = on_wire(kind, path, says(HELLO).cut(1).hanging(), silent);
+        let why = answer.unwrap_err().to_string();
+        assert!(why.contains("no whole answer within 0 s"), "{kind}: {why}");
     }
 }
 

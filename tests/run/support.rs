@@ -6,8 +6,8 @@ use agentctl::{
     gateway::Gateway,
     knowledge::{Knowledge, Skill},
     model::{
-        BoxFuture, Message, Model, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolStatus,
-        Usage,
+        BoxFuture, Message, Model, ModelAnswer, ModelError, ModelRequest, Room, ToolCall,
+        ToolStatus, Usage,
     },
     n8n::{Workflow, catalog::Catalog, hash::graph_hash},
     pack::{Pack, Tier},
@@ -224,11 +224,16 @@ pub struct Scripted {
     fail_at: Option<usize>,
     /// Requests a stop while answering this call.
     stop_at: Option<(usize, Cancel)>,
+    /// How long its conversations may become.
+    room: Room,
 }
 
 impl Model for Scripted {
     fn is_paid(&self) -> bool {
         true
+    }
+    fn room(&self, _: &ModelRequest) -> Room {
+        self.room.clone()
     }
     fn call<'a>(
         &'a self,
@@ -303,6 +308,7 @@ impl Shop {
             asked: asked.clone(),
             fail_at: None,
             stop_at: None,
+            room: Room::Endless,
         };
         let pack = PACK.clone();
         Shop {
@@ -332,6 +338,29 @@ impl Shop {
             asked: self.asked.clone(),
             fail_at: Some(n),
             stop_at: None,
+            room: Room::Endless,
+        };
+        Shop {
+            models: ChosenModel {
+                name: "test".into(),
+                model: Arc::new(model),
+            },
+            ..self
+        }
+    }
+
+    /// The model's conversations may become so long.
+    pub fn with_room(
+        self,
+        room: Room,
+        script: impl Fn(&Seen<'_>) -> ModelAnswer + Send + Sync + 'static,
+    ) -> Shop {
+        let model = Scripted {
+            script: Box::new(script),
+            asked: self.asked.clone(),
+            fail_at: None,
+            stop_at: None,
+            room,
         };
         Shop {
             models: ChosenModel {
@@ -354,6 +383,7 @@ impl Shop {
             asked: self.asked.clone(),
             fail_at: None,
             stop_at,
+            room: Room::Endless,
         };
         Shop {
             models: ChosenModel {

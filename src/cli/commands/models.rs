@@ -106,6 +106,7 @@ fn ask(wire: &Wire, name: &ModelName) -> Result<(), String> {
         tools: Vec::new(),
         output_schema: json!({"type": "object", "additionalProperties": false, "required": ["ok"],
             "properties": {"ok": {"type": "boolean"}}}),
+        shortened: vec![],
     };
     let answered = block_on(&Cancel::default(), wire.call(&request, &|_| {}))
         .map_err(|error| error.message)?;

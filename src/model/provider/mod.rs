@@ -18,7 +18,8 @@ pub use kind::Kind;
 pub use request::SchemaForm;
 
 use super::{
-    BoxFuture, Cost, Model, ModelAnswer, ModelError, ModelName, ModelRequest, Price, prices::Tokens,
+    BoxFuture, Cost, Model, ModelAnswer, ModelError, ModelName, ModelRequest, Price, Room,
+    prices::Tokens,
 };
 use futures_util::StreamExt;
 use genai::{
@@ -62,6 +63,7 @@ pub struct Wire {
     kind: Kind,
     json_schema: Option<SchemaForm>,
     price: Option<Price>,
+    room: u64,
     time: TimeLimits,
 }
 
@@ -78,6 +80,8 @@ pub struct Access {
     /// Whether and how the server takes a JSON Schema for its answer; None: by its kind.
     pub json_schema: Option<SchemaForm>,
     pub price: Option<Price>,
+    /// A conversation of more tokens is shortened before the model is asked.
+    pub room: u64,
     pub time: TimeLimits,
 }
 
@@ -123,6 +127,7 @@ impl Wire {
             kind: access.kind,
             json_schema: access.json_schema,
             price: access.price,
+            room: access.room,
             time: access.time,
         })
     }
@@ -226,6 +231,10 @@ impl Model for Wire {
         self.price.map_or(Cost::Unknown, |price| {
             Cost::Known(tokens as f64 * cheapest(price) / 1e6)
         })
+    }
+
+    fn room(&self, _: &ModelRequest) -> Room {
+        Room::Tokens(self.room)
     }
 
     fn call<'a>(
