@@ -64,11 +64,11 @@ pub(super) fn worked_ms_of(loaded: &Loaded) -> BTreeMap<String, u64> {
             }
         };
         match &record.event {
-            Event::StepStarted { step } | Event::ModelAsked { step, .. } => {
-                if open.as_ref().is_none_or(|(of, _)| of != step) {
-                    close(&mut open, now);
-                    open = Some((step.clone(), now));
-                }
+            Event::StepStarted { step } | Event::ModelAsked { step, .. }
+                if open.as_ref().is_none_or(|(of, _)| of != step) =>
+            {
+                close(&mut open, now);
+                open = Some((step.clone(), now));
             }
             Event::StepFinished { .. } | Event::StepFailed { .. } => close(&mut open, now),
             // Of a killed activation only what it wrote is known.
