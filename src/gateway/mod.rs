@@ -6,6 +6,7 @@
 mod accounts;
 mod approval;
 mod call;
+mod ceiling;
 mod checks;
 mod content;
 mod created;

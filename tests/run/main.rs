@@ -14,6 +14,7 @@ mod endings;
 mod gated;
 mod leftovers;
 mod questions;
+mod room;
 mod sessions;
 mod support;
 mod taking_back;
