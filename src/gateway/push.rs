@@ -3,14 +3,16 @@
 
 use super::call::{Reserved, Verdict};
 use super::content::Outcome;
+use super::created::misnamed;
 use super::guards::{self, deny};
 use super::plan::{Planned, Planning, Write, reserve};
 use super::{CallContext, Gateway, GatewayError, Settled};
+use crate::backend::Stored;
 use crate::model::ToolCall;
 use crate::n8n::hash::graph_hash;
 use crate::n8n::{Workflow, WorkflowId};
 use crate::policy::Decision;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 /// What the journal calls it.
 const TOOL: &str = "push_workflow";
@@ -49,24 +51,7 @@ impl Gateway {
             None => self.plan_new(push).await?,
             Some((id, seen)) => match self.current(&id.0).await? {
                 Err(outcome) => Err(outcome),
-                Ok(before) => match guards::stale(&before.graph_hash, Some(seen), None) {
-                    stale @ Decision::Deny { .. } => return self.refuse(cx, &call, stale),
-                    _ => {
-                        let credentials = guards::credentials(Some(&before.workflow), &push.after);
-                        let reserved = vec![reserve(
-                            credentials,
-                            &before,
-                            "change credentials in",
-                            &exact,
-                        )];
-                        let write = Write {
-                            after: push.after.clone(),
-                            notes: Map::new(),
-                            scope: None,
-                        };
-                        self.plan_write(cx, before, write, &exact, reserved)?
-                    }
-                },
+                Ok(before) => self.plan_over(cx, before, seen, push, &exact)?,
             },
         };
         let planned = match planned {
@@ -83,12 +68,7 @@ impl Gateway {
             expect,
             question: _,
         } = planned;
-        let own = Reserved {
-            decision: guards::allow(USER),
-            what: String::new(),
-            subject: exact,
-            recommended: None,
-        };
+        let own = Reserved::new(guards::allow(USER), Default::default);
         reserved.insert(0, own);
         let decision = match self.verdict(cx, &reserved, &call, Some(&plan)) {
             Verdict::Go(decision) => decision,
@@ -108,6 +88,40 @@ impl Gateway {
                 "a workflow without nodes is not created",
             ))));
         }
+        if let Some(why) = misnamed(&Workflow::empty(""), &push.after) {
+            return Ok(Err(Outcome::Refused(deny("arguments", why))));
+        }
         self.creation(push.after.clone(), Vec::new()).await
+    }
+
+    /// `seen`: the graph as the user was shown it.
+    fn plan_over(
+        &self,
+        cx: &mut CallContext<'_>,
+        before: Stored,
+        seen: &str,
+        push: &Push,
+        exact: &Value,
+    ) -> Planning {
+        let stale = guards::stale(&before.graph_hash, Some(seen), None);
+        if matches!(stale, Decision::Deny { .. }) {
+            return Ok(Err(Outcome::Refused(stale)));
+        }
+        if let Some(why) = misnamed(&before.workflow, &push.after) {
+            return Ok(Err(Outcome::Refused(deny("arguments", why))));
+        }
+        let credentials = guards::credentials(Some(&before.workflow), &push.after);
+        let reserved = vec![reserve(
+            credentials,
+            &before,
+            "change credentials in",
+            exact,
+        )];
+        let write = Write {
+            after: push.after.clone(),
+            notes: Map::new(),
+            scope: None,
+        };
+        self.plan_write(cx, before, write, exact, reserved)
     }
 }

@@ -27,11 +27,9 @@ impl Gateway {
         // What the caller names is the user's to allow; what the program takes by type is not.
         let named = guards::credentials(None, &after);
         let attached = self.attach(cx, None, &mut after, exact).await?;
-        let reserve = |decision, what: &str| Reserved {
-            decision,
-            what: format!("create {:?}{what}", create.name),
-            subject: exact.clone(),
-            recommended: None,
+        let reserve = |decision, with: &str| {
+            let what = || format!("create {:?}{with}", create.name);
+            Reserved::new(decision, || (what(), exact.clone()))
         };
         let mut reserved = vec![reserve(named, " with credentials")];
         // In a fix cycle a second workflow would be a way round the scope.

@@ -197,10 +197,8 @@ fn unguarded(plan: Plan) -> Planned {
 }
 
 pub(super) fn reserve(decision: Decision, before: &Stored, verb: &str, exact: &Value) -> Reserved {
-    Reserved {
-        decision,
-        what: format!("{verb} the workflow {:?}", before.workflow.name()),
-        subject: bound(exact, before),
-        recommended: None,
-    }
+    Reserved::new(decision, || {
+        let what = format!("{verb} the workflow {:?}", before.workflow.name());
+        (what, bound(exact, before))
+    })
 }

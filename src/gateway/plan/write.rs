@@ -259,12 +259,14 @@ impl Gateway {
 
     /// Bound to the workflow, not to the call: the user is asked once in a run.
     pub(super) fn publish_reserve(&self, before: &Stored) -> Reserved {
+        let name = before.workflow.name();
         Reserved {
-            decision: guards::publish(before.active, false, before.workflow.name()),
-            what: format!("change the active workflow {:?}", before.workflow.name()),
-            subject: json!({"workflow": before.id}),
             // Where nothing is published by the write itself, `--yes` may go on.
             recommended: (!self.backend.can().activate).then(|| json!("approve")),
+            ..Reserved::new(guards::publish(before.active, false, name), || {
+                let what = format!("change the active workflow {name:?}");
+                (what, json!({"workflow": before.id}))
+            })
         }
     }
 }
