@@ -330,7 +330,7 @@ async fn whatever_fails_on_the_way_nothing_stays_and_nothing_counts_as_executed(
 fn left_as(name: &str, nodes: Vec<Value>) -> Workflow {
     Workflow {
         head: Workflow::empty(name).head,
-        ..workflow(nodes)
+        ..chain(nodes)
     }
 }
 
@@ -354,8 +354,8 @@ async fn a_killed_test_leaves_nothing_after_settling() {
         let left = expect.rehearsal.clone().unwrap();
         let (path, _) = left.copy.split_once(':').unwrap();
         let start = match tagged {
-            true => node("Edited", "manualTrigger", 1.0, json!({})),
-            false => node("Start", "webhook", 2.0, json!({"path": path})),
+            true => base("Edited", "manualTrigger", 1.0, json!({})),
+            false => base("Start", "webhook", 2.0, json!({"path": path})),
         };
         backend.put("left", left_as(&left.copy, vec![start]), active);
         if tagged {
@@ -364,7 +364,7 @@ async fn a_killed_test_leaves_nothing_after_settling() {
         // Of the same name, with neither our tag nor the copy's start: somebody's own.
         let theirs = left_as(
             &left.copy,
-            vec![node("Start", "webhook", 2.0, json!({"path": "mine"}))],
+            vec![base("Start", "webhook", 2.0, json!({"path": "mine"}))],
         );
         backend.put("theirs", theirs, active);
         b.refold();

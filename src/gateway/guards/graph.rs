@@ -93,7 +93,7 @@ impl<'w> Graph<'w> {
                 .iter()
                 .map(|(from, kind, output, to, link)| Edge {
                     from: number(from),
-                    kind: *kind,
+                    kind,
                     output: *output,
                     to: number(to),
                     input_kind: &link.kind,
