@@ -54,6 +54,33 @@ fn the_first_command_builds_a_workflow_that_passes_the_check() {
 }
 
 #[test]
+fn a_new_request_leaves_a_workflow_of_other_matters_alone() {
+    let project = Project::new();
+    let first = "When a webhook /orders is called, post it to Slack #sales";
+    let ran = project.run(&["build", "--yes", "--output-format", "json", first]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let file = ran.json()["workflow"]["file"].as_str().unwrap().to_owned();
+    let before = project.read_json(&file);
+    let second = "When a webhook /refunds is called, post it to Slack #finance";
+    let ran = project.run(&["build", "--yes", "--output-format", "json", second]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_ne!(ran.json()["workflow"]["file"], file.as_str());
+    assert_eq!(project.read_json(&file), before);
+}
+
+#[test]
+fn the_same_request_again_finds_its_workflow() {
+    let project = Project::new();
+    let ran = project.run(&["build", "--yes", "--output-format", "json", ORDERS]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let built = ran.json()["workflow"]["id"].as_str().unwrap().to_owned();
+    let ran = project.run(&["build", "--yes", "--output-format", "json", ORDERS]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let note = format!("{built} does all of this already; nothing was changed");
+    assert_eq!(ran.json()["notes"][0], note);
+}
+
+#[test]
 fn progress_goes_to_stderr_and_shows_the_phases() {
     let project = Project::new();
     let ran = project.run(&["build", "--yes", ORDERS]);

@@ -15,6 +15,7 @@ pub mod modify;
 mod pattern;
 pub mod plan;
 pub mod read;
+mod reuse;
 mod roles;
 
 use super::{BoxFuture, Model, ModelAnswer, ModelError, ModelRequest};

@@ -2,6 +2,7 @@
 //! as any model does: it sees its task and what its tools answered, and returns tool calls or the step's final JSON.
 
 use super::plan::Plan;
+use super::reuse::{self, services};
 use super::{compile, cover, extend, modify, pattern, read};
 use super::{evidence, learned};
 use crate::model::{
@@ -53,7 +54,7 @@ impl<'a> Seen<'a> {
 }
 
 /// What a handler returns.
-enum Move {
+pub(super) enum Move {
     Call(Vec<(&'static str, Value)>),
     Done(Value),
 }
@@ -65,7 +66,7 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
     let step = match request.task.task.as_str() {
         "clarify" | "refine" => clarify(input, &seen, catalog),
         "research" => research(input, &seen),
-        "decide" => decide(input),
+        "decide" => reuse::decide(input),
         "blueprint" => blueprint(input, catalog),
         "build" => build(input, &seen, catalog),
         "validate" => validate(input, &seen),
@@ -124,7 +125,7 @@ fn text<'a>(map: &'a Map<String, Value>, key: &str) -> &'a str {
     map.get(key).and_then(Value::as_str).unwrap_or("")
 }
 
-fn object<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Map<String, Value>> {
+pub(super) fn object<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Map<String, Value>> {
     map.get(key).and_then(Value::as_object)
 }
 
@@ -320,32 +321,6 @@ fn requirements(
     requirements
 }
 
-/// The node types that a plan names, first choices only, each once.
-fn services(plan: &Plan) -> Vec<String> {
-    let mut found = Vec::new();
-    let value = serde_json::to_value(plan).unwrap_or_default();
-    collect_types(&value, &mut found);
-    found
-}
-
-fn collect_types(value: &Value, found: &mut Vec<String>) {
-    match value {
-        Value::Object(map) => {
-            if let Some(first) = map
-                .get("node_types")
-                .and_then(|t| t.get(0))
-                .and_then(Value::as_str)
-                && !found.iter().any(|f| f == first)
-            {
-                found.push(first.to_owned());
-            }
-            map.values().for_each(|v| collect_types(v, found));
-        }
-        Value::Array(list) => list.iter().for_each(|v| collect_types(v, found)),
-        _ => {}
-    }
-}
-
 /// The workflow to change, when the step was given one.
 fn existing(input: &Map<String, Value>) -> Option<Workflow> {
     let document = input.get("existing")?;
@@ -379,12 +354,7 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
     let plan = plan(input);
     let services = services(&plan);
     if seen.results.is_empty() {
-        let wanted = json!({
-            "node_types": services,
-            "trigger_types": plan.triggers.iter().filter_map(trigger_type).collect::<Vec<_>>(),
-            "words": words(text(input, "request")),
-            "values": [],
-        });
+        let wanted = reuse::wanted(&plan, text(input, "request"));
         let mut calls = vec![
             ("list_workflows", json!({"wanted": wanted})),
             (
@@ -475,84 +445,8 @@ fn scored_templates(seen: &Seen<'_>, services: &[String]) -> Vec<Value> {
     templates
 }
 
-/// The type of a trigger that every workflow of its kind has.
-fn trigger_type(trigger: &super::plan::Trigger) -> Option<String> {
-    use super::plan::Trigger as T;
-    let name = match trigger {
-        T::Manual => "n8n-nodes-base.manualTrigger",
-        T::SubWorkflow { .. } => "n8n-nodes-base.executeWorkflowTrigger",
-        T::Schedule { .. } | T::Poll { .. } => "n8n-nodes-base.scheduleTrigger",
-        T::Webhook { .. } => "n8n-nodes-base.webhook",
-        T::Form { .. } => "n8n-nodes-base.formTrigger",
-        T::Chat { .. } => "@n8n/n8n-nodes-langchain.chatTrigger",
-        T::McpServer { .. } => "@n8n/n8n-nodes-langchain.mcpTrigger",
-        T::Error => "n8n-nodes-base.errorTrigger",
-        T::Service { service, .. } => return service.node_types.first().cloned(),
-    };
-    Some(name.to_owned())
-}
-
-/// Words of three letters and more, lower case: what a workflow's name is compared with.
-fn words(request: &str) -> Vec<String> {
-    let mut found: Vec<String> = request
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|w| w.chars().count() >= 3)
-        .map(str::to_lowercase)
-        .collect();
-    found.sort();
-    found.dedup();
-    found
-}
-
-/// From this fit on, changing an existing workflow is offered; from [`RECOMMENDED_FIT`] on it is recommended.
-const OFFERED_FIT: u64 = 60;
-const RECOMMENDED_FIT: u64 = 80;
-
-/// Change what is there, or build: the choices with the scores that the program computed.
-fn decide(input: &Map<String, Value>) -> Result<Move, String> {
-    if let Some(id) = named(input) {
-        let decision = json!({"choice": "modify", "workflow_id": id, "what": format!("change {id} as asked, nothing else"), "reason": "you named this workflow"});
-        return Ok(Move::Done(
-            json!({"decision": decision, "decision_options": [decision]}),
-        ));
-    }
-    let found = object(input, "research_findings")
-        .and_then(|f| f.get("existing"))
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
-    let score = |w: &Value| w.get("fit_score").and_then(Value::as_u64).unwrap_or(0);
-    let mut options: Vec<Value> = found
-        .iter()
-        .filter(|w| score(w) >= OFFERED_FIT)
-        .take(3)
-        .map(|w| {
-            json!({
-                "choice": "modify", "workflow_id": w["id"], "fit_score": w["fit_score"],
-                "what": format!("change {}: set what the request says, add the steps it lacks, keep the rest", w["name"].as_str().unwrap_or("it")),
-                "reason": "it has the same trigger and the same services",
-            })
-        })
-        .collect();
-    let best = options
-        .first()
-        .filter(|o| score(o) >= RECOMMENDED_FIT)
-        .cloned();
-    let reason = match found.iter().map(score).max() {
-        None => "there is no workflow yet that could be changed".to_owned(),
-        Some(top) => format!(
-            "the nearest existing workflow fits to {top} of 100; from {RECOMMENDED_FIT} on changing it is the better way"
-        ),
-    };
-    let build = json!({"choice": "build", "workflow_id": null, "what": "build a new workflow", "reason": reason});
-    options.push(build.clone());
-    Ok(Move::Done(
-        json!({"decision": best.unwrap_or(build), "decision_options": options}),
-    ))
-}
-
 /// The workflow that the user named.
-fn named(input: &Map<String, Value>) -> Option<String> {
+pub(super) fn named(input: &Map<String, Value>) -> Option<String> {
     let given = object(input, "input")
         .and_then(|i| i.get("workflow"))
         .and_then(Value::as_str);

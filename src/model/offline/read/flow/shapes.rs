@@ -5,13 +5,21 @@ use super::*;
 impl Flow<'_, '_> {
     /// "delete them only after my approval".
     pub(super) fn after_consent(&mut self, text: &str) -> bool {
-        let Some(c) = rx(r"^(.+?)\s+(?:but\s+)?(?:only\s+|nur\s+|solo\s+|seulement\s+)?(?:after|with|upon|once|nach|mit|con|tras|après|avec)\s+(?:my|an?|the|his|her|their|manual|human|meiner?|mi|mon|\w+'s)?\s*(?:approval|freigabe|genehmigung|zustimmung|aprobación|approbation|ok)\b.*$").captures(text) else {
+        let Some(c) = rx(r"^(.+?)\s+(?:but\s+)?(?:only\s+|nur\s+|solo\s+|seulement\s+)?(after|with|upon|once|nach|mit|con|tras|après|avec)\s+(?:my|an?|the|his|her|their|manual|human|meiner?|mi|mon|\w+'s)?\s*(approval|freigabe|genehmigung|zustimmung|aprobación|approbation|ok)\b.*$").captures(text) else {
             return false;
         };
         let Some(action) = c.get(1).map(|a| a.as_str().to_owned()) else {
             return false;
         };
-        if verb_in(&action).is_none_or(|(v, _)| v.role != "action") {
+        let Some((verb, _)) = verb_in(&action).filter(|(v, _)| v.role == "action") else {
+            return false;
+        };
+        // "answer with ok" names what is answered, and nobody's consent.
+        let part = |at| c.get(at).map_or("", |g| g.as_str()).to_lowercase();
+        if verb.verb == "reply"
+            && part(3) == "ok"
+            && matches!(part(2).as_str(), "with" | "mit" | "con" | "avec")
+        {
             return false;
         }
         let entry = self

@@ -187,6 +187,23 @@ pub(super) fn relative(text: &str) -> String {
     rx(r"^(?:the|those|ones|all|any|items?|rows?|entries|orders?|tickets?|leads?|contacts?|\w+s)?\s*(?:that|which|who|whose|where|if|with|die|deren|que|cuyo|qui|dont)\s+(?:(?:are|is|have|has|an?|the)\s+)?").replace(text, "").into_owned()
 }
 
+/// "respond with the order id": the one field that is answered.
+fn answered_field(text: &str) -> Option<String> {
+    first(
+        r"\s(?:with|mit|con|avec)\s+(?:only\s+|just\s+)?(?:the|its|their|der|die|das|el|la|le)\s+((?:\w+\s+){0,2}(?:id|ids|number|e-?mail|name|status|total|price|amount|count|date|url|link))$",
+        text,
+    )
+    .map(str::to_owned)
+}
+
+/// "respond with ok": a word that callers are commonly answered with, said without quotes.
+fn answered_word(text: &str) -> Option<&str> {
+    first(
+        r"\s(?:with|mit|con|avec)\s+(?:just\s+|an?\s+|einem\s+)?(ok|okay|pong|done|thanks|danke|gracias|merci|hello|received|accepted|success)$",
+        text,
+    )
+}
+
 /// A reply to the webhook's caller.
 pub fn respond(mem: &mut Memory<'_>, text: &str) -> Option<Vec<Step>> {
     let m = mem.m;
@@ -202,13 +219,18 @@ pub fn respond(mem: &mut Memory<'_>, text: &str) -> Option<Vec<Step>> {
     let status = first(r"\b([1-5]\d\d)\b", &t)
         .and_then(|s| s.parse().ok())
         .unwrap_or(200);
-    let body: Vec<Arg> = fields_in(m, &t)
+    let mut named = fields_in(m, &t);
+    if named.is_empty() {
+        named.extend(answered_field(&t));
+    }
+    let body: Vec<Arg> = named
         .iter()
         .map(|n| arg(Role::Field(n.clone()), field(n)))
         .collect();
     let as_text: Option<Val> = m
         .one(&t, "q")
         .map(|e| template(&e.value))
+        .or_else(|| answered_word(&t).map(template))
         .filter(|_| body.is_empty());
     Some(vec![mem.step(
         &t,
