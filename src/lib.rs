@@ -31,5 +31,7 @@ mod secrets;
 pub mod store;
 pub mod strict_json;
 pub mod sync;
+#[cfg(feature = "otel")]
+pub mod telemetry;
 pub mod untrusted;
 pub mod yaml;

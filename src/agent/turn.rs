@@ -1,9 +1,9 @@
 //! The turn machine: one agent step as a conversation. It says what to do next and is fed what came of it; being plain
 //! data it can be stored, compared and rebuilt by feeding it the journal's answers and results again.
 
-use super::contract::Contract;
+use super::{compact, contract::Contract};
 use crate::model::{
-    AgentTask, Finish, Message, ModelAnswer, ModelRequest, ToolCall, ToolResult, ToolSpec,
+    AgentTask, Finish, Message, ModelAnswer, ModelRequest, Room, ToolCall, ToolResult, ToolSpec,
     ToolStatus,
 };
 use crate::untrusted;
@@ -37,6 +37,9 @@ pub struct Turn {
     /// Calls of the last answer that were dropped.
     #[serde(default)]
     surplus: usize,
+    /// The conversation's tokens right after it was shortened last.
+    #[serde(default)]
+    short: Option<u64>,
     waiting: Waiting,
 }
 
@@ -100,6 +103,7 @@ impl Turn {
                 messages: vec![Message::User { text: first }],
                 tools,
                 output_schema: contract,
+                shortened: Vec::new(),
             },
             max_turns,
             turns: 0,
@@ -107,6 +111,7 @@ impl Turn {
             misspoken: 0,
             used_ids: BTreeSet::new(),
             surplus: 0,
+            short: None,
             waiting: Waiting::Start,
         }
     }
@@ -114,6 +119,27 @@ impl Turn {
     /// The number of the model call that was asked for last, from 1.
     pub fn turn(&self) -> u32 {
         self.turns
+    }
+
+    /// What the model is asked next.
+    pub fn request(&self) -> &ModelRequest {
+        &self.request
+    }
+
+    /// The calls whose results should give way to a line each before the model is asked; none while there is room, nor in a
+    /// conversation that did not grow since it was shortened.
+    pub fn to_shorten(&self, room: &Room) -> Vec<String> {
+        let tokens = self.request.estimated_tokens();
+        match self.short {
+            Some(short) if tokens <= short => Vec::new(),
+            _ => compact::choose(&self.request.messages, tokens, room),
+        }
+    }
+
+    pub fn shorten(&mut self, calls: &[String]) {
+        compact::shorten(&mut self.request.messages, calls);
+        self.request.shortened = calls.to_vec();
+        self.short = Some(self.request.estimated_tokens());
     }
 
     pub fn step(&mut self, input: Input) -> Result<TurnAction, TurnError> {
@@ -149,6 +175,7 @@ impl Turn {
     }
 
     fn take_answer(&mut self, mut answer: ModelAnswer) -> TurnAction {
+        self.request.shortened.clear();
         let surplus = answer.tool_calls.len().saturating_sub(MAX_CALLS);
         answer.tool_calls.truncate(MAX_CALLS);
         for (i, call) in answer.tool_calls.iter_mut().enumerate() {

@@ -66,6 +66,7 @@ async fn claims_that_a_model_makes_up_are_dropped() {
         messages: vec![Message::User { text: "t".into() }],
         tools: Vec::new(),
         output_schema: contract(),
+        shortened: vec![],
     };
     let answer = model.call(&request, &|_| {}).await.unwrap();
     let read = crate::agent::Contract::compile(&contract()).unwrap();

@@ -2,9 +2,10 @@
 
 use super::args::ModelNames;
 use super::error::{CliError, Exit};
+use super::output::Output;
 use super::session::block_on;
 use crate::config::{Config, Origin, ProviderSettings};
-use crate::model::provider::{Access, Key, KeySource, Kind, Wire, is_loopback};
+use crate::model::provider::{Access, KeySource, Kind, Wire, is_loopback};
 use crate::model::tape::{Tape, Taped};
 use crate::model::{Model, ModelError, ModelName, Prices, offline::OfflineModel};
 use crate::n8n::catalog::Catalog;
@@ -13,14 +14,15 @@ use crate::run::{Cancel, ChosenModel, Models};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// Why a model was chosen: the run has it.
+const KEPT: &str = "the run";
+
 /// Says that what the project's own file names (addresses, commands) may be used.
 pub const TRUST: &str = "AGENTCTL_TRUST_PROJECT";
 
 /// The model of each agent of a pack.
 pub struct Chosen {
     agents: BTreeMap<String, ChosenModel>,
-    /// To be hidden wherever they turn up.
-    pub keys: Vec<Key>,
 }
 
 impl Models for Chosen {
@@ -53,7 +55,6 @@ impl Chosen {
         let agents = pack.agents.keys().map(|a| (a.clone(), player.clone()));
         Chosen {
             agents: agents.collect(),
-            keys: Vec::new(),
         }
     }
 
@@ -71,10 +72,11 @@ impl Chosen {
     }
 }
 
-/// Which model each agent gets, and why; nothing is reached for yet.
+/// Which model each agent gets, and why; nothing is reached for yet. `kept`: what a run has that is gone on with.
 pub fn plan(
     pack: &Pack,
     options: &ModelNames,
+    kept: &BTreeMap<String, String>,
     config: &Config,
 ) -> Result<BTreeMap<String, (ModelName, &'static str)>, CliError> {
     let typed = |text: &str| {
@@ -93,17 +95,24 @@ pub fn plan(
         }
         named.insert(agent.to_owned(), typed(model)?);
     }
-    for agent in config.models.agents.keys() {
-        if !pack.agents.contains_key(agent) {
-            return Err(no_agent(pack, agent, "[models.agents] in agentctl.toml"));
-        }
-    }
+    known_agents(
+        pack,
+        config.models.agents.keys(),
+        "[models.agents] in agentctl.toml",
+    )?;
+    known_agents(
+        pack,
+        config.limits.agents.keys(),
+        "[limits.agents] in agentctl.toml",
+    )?;
     let planned = pack.agents.values().map(|agent| {
         let of_agent = config.models.agents.get(&agent.name);
         let (model, why) = if let Some(model) = named.get(&agent.name) {
             (model.clone(), "--model-for")
         } else if let Some(model) = &all {
             (model.clone(), "--model")
+        } else if let Some(model) = kept.get(&agent.name).and_then(|m| m.parse().ok()) {
+            (model, KEPT)
         } else if let Some(model) = of_agent {
             (model.clone(), "[models.agents]")
         } else if let Some(model) = config.models.of_tier(agent.tier) {
@@ -116,6 +125,18 @@ pub fn plan(
     Ok(planned.collect())
 }
 
+/// Refuses what is said about an agent that the pack does not have.
+pub fn known_agents<'a>(
+    pack: &Pack,
+    mut agents: impl Iterator<Item = &'a String>,
+    place: &str,
+) -> Result<(), CliError> {
+    match agents.find(|agent| !pack.agents.contains_key(*agent)) {
+        Some(agent) => Err(no_agent(pack, agent, place)),
+        None => Ok(()),
+    }
+}
+
 fn no_agent(pack: &Pack, agent: &str, place: &str) -> CliError {
     let known: Vec<&str> = pack.agents.keys().map(String::as_str).collect();
     CliError::usage(format!("{place}: the pack has no agent {agent:?}"))
@@ -126,21 +147,30 @@ fn no_agent(pack: &Pack, agent: &str, place: &str) -> CliError {
 pub fn choose(
     pack: &Pack,
     options: &ModelNames,
+    kept: &BTreeMap<String, String>,
     config: &Config,
     catalog: &'static Catalog,
+    out: &Output,
 ) -> Result<Chosen, CliError> {
-    let plan = plan(pack, options, config)?;
+    let plan = plan(pack, options, kept, config)?;
+    if !kept.is_empty() {
+        tell_kept(
+            &plan,
+            &self::plan(pack, options, &BTreeMap::new(), config)?,
+            out,
+        );
+    }
     let mut made: BTreeMap<ModelName, ChosenModel> = BTreeMap::new();
-    let mut keys = Vec::new();
     let mut agents = BTreeMap::new();
-    for (agent, (name, _)) in plan {
+    for (agent, (name, why)) in plan {
         if !made.contains_key(&name) {
-            let model: Arc<dyn Model> = match access(&name, config)? {
+            let reached = access(&name, config, out).map_err(|error| match why {
+                KEPT => error.hint("the run keeps the model that it was started with; --model MODEL goes on with another"),
+                _ => error,
+            })?;
+            let model: Arc<dyn Model> = match reached {
                 None => Arc::new(OfflineModel::with(catalog)),
-                Some(access) => {
-                    keys.extend(access.key.clone());
-                    Arc::new(Wire::new(access).map_err(unavailable)?)
-                }
+                Some(access) => Arc::new(Wire::new(access).map_err(unavailable)?),
             };
             let chosen = ChosenModel {
                 name: name.to_string(),
@@ -152,15 +182,35 @@ pub fn choose(
             agents.insert(agent, chosen.clone());
         }
     }
-    Ok(Chosen { agents, keys })
+    Ok(Chosen { agents })
+}
+
+/// A run goes on with the models that it was started with; when the settings name others by now, that is said.
+fn tell_kept(
+    kept: &BTreeMap<String, (ModelName, &'static str)>,
+    now: &BTreeMap<String, (ModelName, &'static str)>,
+    out: &Output,
+) {
+    let mut told: Vec<(&ModelName, &ModelName)> = kept
+        .iter()
+        .filter_map(|(agent, (model, _))| Some((model, &now.get(agent)?.0)))
+        .filter(|(model, other)| model != other)
+        .collect();
+    told.sort_unstable();
+    told.dedup();
+    for (model, other) in told {
+        out.note(&format!(
+            "model: {model}, as the run was started; the settings say {other} now (--model {other} takes it)"
+        ));
+    }
 }
 
 pub fn unavailable(error: ModelError) -> CliError {
     CliError::new(Exit::Model, error.to_string())
 }
 
-/// How a model is reached; None: it is the offline one.
-pub fn access(name: &ModelName, config: &Config) -> Result<Option<Access>, CliError> {
+/// How a model is reached; None: it is the offline one. Its key is hidden from here on.
+pub fn access(name: &ModelName, config: &Config, out: &Output) -> Result<Option<Access>, CliError> {
     let ModelName::At { provider, model } = name else {
         return Ok(None);
     };
@@ -207,6 +257,9 @@ pub fn access(name: &ModelName, config: &Config) -> Result<Option<Access>, CliEr
             })?)
         }
     };
+    if let Some(key) = &key {
+        out.hide(key.expose());
+    }
     let listed_as = kind.listed_as().filter(|_| base_url.is_none());
     let price = Prices::with(config.prices.clone()).of(name, listed_as);
     Ok(Some(Access {
@@ -217,6 +270,7 @@ pub fn access(name: &ModelName, config: &Config) -> Result<Option<Access>, CliEr
         key,
         json_schema: settings.and_then(|s| s.json_schema),
         price,
+        room: config.models.context.room(name),
         time: config.models.time,
     }))
 }

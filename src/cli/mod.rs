@@ -6,6 +6,8 @@ mod catalog_file;
 mod choose;
 mod commands;
 mod error;
+#[cfg(test)]
+mod events_tests;
 mod learning_args;
 mod output;
 mod progress;
@@ -16,6 +18,7 @@ mod settings;
 mod story;
 #[cfg(test)]
 mod story_tests;
+mod traces;
 
 use args::{Cli, Command};
 use clap::Parser;

@@ -11,14 +11,16 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Where and how a command's answer is written.
 #[derive(Debug, Clone)]
 pub struct Output {
     pub format: OutputFormat,
     pub quiet: bool,
-    /// What no line may show: the environment's secrets and those of `.mcp.json`, besides what looks like one.
-    redactor: Redactor,
+    /// What no line may show: the environment's secrets, those of `.mcp.json` and the models' keys, besides what looks like
+    /// one. One for all clones: a key is known to everything that prints as soon as it was read.
+    redactor: Arc<RwLock<Arc<Redactor>>>,
     /// Said with every command like the two above; counts where the pack is loaded.
     pub allow_loose_policy: bool,
     /// `--backend`; counts where a backend is chosen.
@@ -42,33 +44,47 @@ impl Output {
         Output {
             format: global.output_format,
             quiet: global.quiet,
-            redactor: known_secrets(&global.project),
+            redactor: Arc::new(RwLock::new(Arc::new(known_secrets(&global.project)))),
             allow_loose_policy: global.allow_loose_policy,
             backend: global.backend.map(Into::into),
         }
     }
 
-    pub fn redactor(&self) -> &Redactor {
-        &self.redactor
+    pub fn redactor(&self) -> Arc<Redactor> {
+        let known = self.redactor.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&known)
+    }
+
+    /// From here on nothing shows this value.
+    pub fn hide(&self, secret: &str) {
+        let mut known = self
+            .redactor
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *known = Arc::new((**known).clone().and([secret.to_owned()]));
     }
 
     /// Text as stdout may show it.
     fn shown(&self, text: &str) -> String {
-        untrusted::terminal(&self.redactor.text(text), console::colors_enabled())
+        untrusted::terminal(&self.redactor().text(text), console::colors_enabled())
     }
 
     /// Text as stderr may show it.
     pub fn told(&self, text: &str) -> String {
-        untrusted::terminal(&self.redactor.text(text), console::colors_enabled_stderr())
+        untrusted::terminal(
+            &self.redactor().text(text),
+            console::colors_enabled_stderr(),
+        )
     }
 
     fn json_line(&self, value: Value) -> String {
-        let value = self.redactor.strings(value);
+        let value = self.redactor().strings(value);
         untrusted::json(&value.to_string()).into_owned()
     }
 
     fn json_pages(&self, value: Value) -> String {
-        let text = serde_json::to_string_pretty(&self.redactor.strings(value)).unwrap_or_default();
+        let text =
+            serde_json::to_string_pretty(&self.redactor().strings(value)).unwrap_or_default();
         untrusted::json(&text).into_owned()
     }
 
@@ -127,7 +143,7 @@ impl Output {
         let text = serde_json::to_string_pretty(part)
             .map_err(|e| CliError::new(Exit::Internal, format!("cannot write the answer: {e}")))?;
         // Rarely: a value that is known to be secret, in a text that was written without knowing it.
-        let safe = if self.redactor.hidden(&text) == text {
+        let safe = if self.redactor().hidden(&text) == text {
             untrusted::json(&text)
         } else {
             let value = serde_json::from_str(&text).unwrap_or_default();
@@ -138,7 +154,7 @@ impl Output {
 
     /// Lines that a CI runner reads: with the text on stdout, beside JSON on stderr.
     pub fn commands(&self, lines: &str) -> Result<(), CliError> {
-        let lines = untrusted::terminal(&self.redactor.text(lines), false);
+        let lines = untrusted::terminal(&self.redactor().text(lines), false);
         if self.is_text() {
             return write_bytes(lines.as_bytes());
         }

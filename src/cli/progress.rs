@@ -184,6 +184,18 @@ pub fn line(event: &Event) -> Option<String> {
             plain(reason),
             std::time::Duration::from_millis(*wait_ms).as_secs_f64()
         )),
+        Event::ConversationCompacted {
+            agent,
+            calls,
+            tokens_before,
+            tokens_after,
+            ..
+        } => Some(format!(
+            "    {} {}'s conversation: {} old results shortened, about {tokens_before} tokens → {tokens_after}",
+            style("↧").for_stderr().dim(),
+            plain(agent),
+            calls.len()
+        )),
         Event::Undone {
             workflow_id,
             to_snapshot,

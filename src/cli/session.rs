@@ -7,6 +7,7 @@ use super::error::{CliError, Exit};
 use super::output::Output;
 use super::progress::{Progress, plain_long};
 use super::settings;
+use super::traces::Traces;
 use crate::backend::{self, Backend, Choice, Offered};
 use crate::config::Config;
 use crate::gateway::{Gateway, Redactor};
@@ -17,10 +18,12 @@ use crate::model::tape::Tape;
 use crate::pack::{self, Pack};
 use crate::policy::split_foreign;
 use crate::run::{
-    Answering, Asked, Asker, Cancel, Cause, Observer, RunContext, RunError, RunReport, System,
+    self, Answering, Asked, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError,
+    RunReport, System,
 };
 use crate::store::{Event, Project, Question, Record};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -37,23 +40,51 @@ pub struct Session {
     pub cancel: Cancel,
     /// Which n8n it works on, and why.
     pub choice: Choice,
+    /// The limits of agentctl.toml.
+    pub budgets: Budgets,
 }
 
 impl Session {
     pub fn open(root: &Path, model: &ModelOptions, out: &Output) -> Result<Session, CliError> {
+        Self::with(root, model, &BTreeMap::new(), out)
+    }
+
+    /// For going on with a run (None: the active one), with the models that it has.
+    pub fn reopen(
+        root: &Path,
+        run: Option<&str>,
+        model: &ModelOptions,
+        out: &Output,
+    ) -> Result<Session, CliError> {
+        let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
+        // What is wrong with the run is told when it is taken up.
+        let kept = run::means(&project, run).ok().flatten().unwrap_or_default();
+        Self::with(root, model, &kept.models, out)
+    }
+
+    fn with(
+        root: &Path,
+        model: &ModelOptions,
+        kept: &BTreeMap<String, String>,
+        out: &Output,
+    ) -> Result<Session, CliError> {
         let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
         let pack = load_pack(root, out)?;
         let config = settings::of_project(root)?;
         let catalog = crate::cli::catalog_file::of(root)?;
         let models = match &model.replay {
             Some(_) => None,
-            None => Some(choose::choose(&pack, &model.names, &config, catalog)?),
+            None => Some(choose::choose(
+                &pack,
+                &model.names,
+                kept,
+                &config,
+                catalog,
+                out,
+            )?),
         };
-        let keys = models.iter().flat_map(|m| &m.keys);
-        let redactor = out
-            .redactor()
-            .clone()
-            .and(keys.map(|key| key.expose().to_owned()));
+        // With the models' keys, which were just read.
+        let redactor = (*out.redactor()).clone();
         let tape = tape(model, &redactor)?;
         let models = match (models, &tape) {
             (Some(models), Some(tape)) => models.recording(tape),
@@ -82,6 +113,7 @@ impl Session {
             effects: System::default(),
             cancel: Cancel::default(),
             choice,
+            budgets: config.limits,
         })
     }
 
@@ -313,6 +345,7 @@ pub struct Watcher<'a> {
     /// What stdout refused; told at the end.
     pub failed: Option<CliError>,
     tape: Option<Arc<Tape>>,
+    traces: Traces<'a>,
     /// The call whose result comes next.
     begun: Option<ToolCall>,
 }
@@ -324,8 +357,22 @@ impl<'a> Watcher<'a> {
             progress: Arc::new(Progress::new(out)),
             failed: None,
             tape,
+            traces: Traces::default(),
             begun: None,
         }
+    }
+
+    /// Tells a collector too.
+    #[must_use]
+    pub fn traced(mut self, traces: Traces<'a>) -> Self {
+        self.traces = traces;
+        self
+    }
+
+    /// Nothing more comes: what stdout refused.
+    pub fn finish(self) -> Option<CliError> {
+        self.traces.finish(self.out);
+        self.failed
     }
 
     fn keep_on_tape(&mut self, event: &Event) {
@@ -348,6 +395,7 @@ impl Observer for Watcher<'_> {
     fn event(&mut self, record: &Record) {
         self.progress.record(record);
         self.keep_on_tape(&record.event);
+        self.traces.record(record);
         if let Err(error) = self.out.stream(&stream_event(record)) {
             self.failed.get_or_insert(error);
         }

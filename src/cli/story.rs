@@ -185,6 +185,7 @@ fn whole(event: &Event) -> Option<String> {
             activation,
             kind,
             pid,
+            ..
         } => Some(dim(format!(
             "activation {activation}: {} (process {pid})",
             plain(kind)

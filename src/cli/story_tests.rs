@@ -69,6 +69,7 @@ fn records() -> Vec<Record> {
             input_tokens: 1200,
             output_tokens: 30,
             cached_tokens: 1000,
+            cache_write_tokens: 0,
             cost_usd: Some(0.0125),
         },
     };

@@ -13,6 +13,8 @@
 //! kind = "openai"                            # the wire; default: the provider's own name
 //! base_url = "http://127.0.0.1:8080/v1/"
 //! api_key_env = "MINE_API_KEY"
+//! [limits]                                   # of a run; `[limits.agents.NAME]`: of one agent
+//! max_cost = 2.5
 //! [prices."mine::small"]                     # USD per million tokens
 //! input = 0.1
 //! output = 0.4
@@ -20,12 +22,21 @@
 //! backend = "auto"                           # embedded, n8n-mcp, instance-mcp, rest
 //! ```
 
+mod context;
+pub mod limit;
+
+pub use context::Context;
+
 use crate::{
     backend::BackendName,
-    model::{ModelName, Price, provider::TimeLimits},
+    model::{
+        ModelName, Price,
+        provider::{SchemaForm, TimeLimits},
+    },
     pack::Tier,
     qa::waiver::{self, Waiver},
     secrets,
+    store::Budgets,
 };
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -57,6 +68,7 @@ pub struct Config {
     pub waivers: Vec<Waiver>,
     pub models: ModelSettings,
     pub providers: IndexMap<String, ProviderSettings>,
+    pub limits: Budgets,
     /// By `provider::model`.
     pub prices: IndexMap<String, Price>,
     /// `[n8n] backend`.
@@ -71,6 +83,7 @@ pub struct ModelSettings {
     pub haiku: Option<ModelName>,
     pub agents: IndexMap<String, ModelName>,
     pub time: TimeLimits,
+    pub context: Context,
 }
 
 impl ModelSettings {
@@ -100,8 +113,8 @@ pub struct ProviderSettings {
     pub base_url: Option<url::Url>,
     pub api_key_env: Option<String>,
     pub key_command: Option<Vec<String>>,
-    /// Whether this server takes a JSON Schema for its answer; None: by its kind.
-    pub json_schema: Option<bool>,
+    /// Whether and how this server takes a JSON Schema for its answer; None: by its kind.
+    pub json_schema: Option<SchemaForm>,
 }
 
 #[derive(Deserialize)]
@@ -113,6 +126,8 @@ struct Written {
     models: WrittenModels,
     #[serde(default)]
     providers: IndexMap<String, Spanned<WrittenProvider>>,
+    #[serde(default)]
+    limits: limit::Section,
     #[serde(default)]
     prices: IndexMap<String, Spanned<Price>>,
     #[serde(default)]
@@ -136,6 +151,8 @@ struct WrittenModels {
     agents: IndexMap<String, Spanned<String>>,
     #[serde(default)]
     time: TimeLimits,
+    #[serde(default)]
+    context: Context,
 }
 
 #[derive(Deserialize)]
@@ -145,7 +162,7 @@ struct WrittenProvider {
     base_url: Option<Spanned<String>>,
     api_key_env: Option<Spanned<String>>,
     key_command: Option<Spanned<Command>>,
-    json_schema: Option<bool>,
+    json_schema: Option<WrittenForm>,
     // Known only to be refused by name.
     #[serde(alias = "key", alias = "token", alias = "secret", alias = "password")]
     api_key: Option<Spanned<toml::Value>>,
@@ -156,6 +173,24 @@ struct WrittenProvider {
 enum Command {
     Words(Vec<String>),
     Shell(String),
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "toml::Value")]
+struct WrittenForm(SchemaForm);
+
+impl TryFrom<toml::Value> for WrittenForm {
+    type Error = &'static str;
+    fn try_from(value: toml::Value) -> Result<Self, Self::Error> {
+        match &value {
+            toml::Value::Boolean(true) => Ok(WrittenForm(SchemaForm::Schema)),
+            toml::Value::Boolean(false) => Ok(WrittenForm(SchemaForm::Untold)),
+            toml::Value::String(form) if form == "json_object" => {
+                Ok(WrittenForm(SchemaForm::JsonObject))
+            }
+            _ => Err("`json_schema` is true, false or \"json_object\""),
+        }
+    }
 }
 
 /// The project's settings over the user's own.
@@ -181,6 +216,9 @@ pub fn load(project: &Path, user_file: Option<&Path>) -> Result<Config, LoadErro
     if own.models.time != TimeLimits::default() {
         models.time = own.models.time;
     }
+    models.context = own.models.context.over(std::mem::take(&mut models.context));
+    // A project, perhaps a stranger's, cannot spend more than its user allows.
+    config.limits = config.limits.lowest(own.limits);
     // A provider that the user described is the user's: a project cannot put its own in that place.
     for (name, provider) in own.providers {
         config.providers.entry(name).or_insert(provider);
@@ -232,6 +270,7 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
             })
             .collect::<Result<_, _>>()?,
         time: written.models.time,
+        context: written.models.context,
     };
     let mut providers = IndexMap::new();
     for (name, spanned) in written.providers {
@@ -257,6 +296,7 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
         waivers,
         models,
         providers,
+        limits: written.limits.budgets(),
         prices,
         backend: written.n8n.backend,
     })
@@ -344,7 +384,7 @@ impl Lines<'_> {
             base_url,
             api_key_env: written.api_key_env.map(Spanned::into_inner),
             key_command,
-            json_schema: written.json_schema,
+            json_schema: written.json_schema.map(|form| form.0),
         })
     }
 }

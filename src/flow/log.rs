@@ -278,6 +278,7 @@ impl RunLog {
             | Event::ActivationEnded { .. }
             | Event::ModelAsked { .. }
             | Event::ModelRetried { .. }
+            | Event::ConversationCompacted { .. }
             | Event::SnapshotTaken { .. }
             | Event::PatchRefused { .. }
             | Event::Undone { .. } => {}

@@ -98,6 +98,7 @@ fn usage_is_summed_and_an_unknown_price_stays_unknown() {
                 input_tokens: 10,
                 output_tokens: 2,
                 cached_tokens: 1,
+                cache_write_tokens: 0,
                 cost_usd,
             },
         },

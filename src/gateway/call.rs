@@ -2,6 +2,7 @@
 //! budget, guards, snapshot, intent, call, read back, result.
 
 use super::approval::{Ask, Asked, Shown, approved, settle_ask};
+use super::ceiling;
 use super::content::{Outcome, backend_failure, refusal};
 use super::guards::{self, deny};
 use super::plan::{Plan, Planned, bound};
@@ -294,7 +295,7 @@ impl Gateway {
             call_id: call.id.clone(),
             name: call.name.clone(),
             status,
-            content: clean(&self.redactor, content),
+            content: ceiling::within(clean(&self.redactor, content)),
         };
         let event = Event::ToolFinished {
             step: cx.step.to_owned(),

@@ -6,6 +6,7 @@
 mod accounts;
 mod approval;
 mod call;
+mod ceiling;
 mod content;
 mod created;
 mod foreign;

@@ -17,10 +17,23 @@ use std::{future::Future, pin::Pin};
 /// Tokens and cost of one answer. `cost_usd` is None when the price is unknown (unknown is not zero).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
+    /// All of them; those from and into the cache are parts of it.
     pub input_tokens: u64,
     pub output_tokens: u64,
+    /// Read from the provider's cache.
     pub cached_tokens: u64,
+    /// Put into the provider's cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write_tokens: u64,
     pub cost_usd: Option<f64>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// A tool as the model sees it. `parameters` is a JSON Schema object.
@@ -101,6 +114,20 @@ pub struct ModelRequest {
     pub tools: Vec<ToolSpec>,
     /// JSON Schema of the final answer (the step's output contract).
     pub output_schema: Value,
+    /// Calls whose results gave way to a line each just before this request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shortened: Vec<String>,
+}
+
+/// How long the conversation of a step may become before old tool results in it are shortened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Room {
+    /// There is no limit.
+    Endless,
+    /// Tokens, by [`ModelRequest::estimated_tokens`].
+    Tokens(u64),
+    /// A replay: the results of these calls, whatever the length.
+    Recorded(Vec<String>),
 }
 
 /// Why an answer ended where it did.
@@ -196,6 +223,9 @@ pub trait Model: Send + Sync {
     /// What so many tokens of input cost at least.
     fn cost_of_input(&self, _tokens: u64) -> Cost {
         Cost::Untold
+    }
+    fn room(&self, _request: &ModelRequest) -> Room {
+        Room::Endless
     }
     fn call<'a>(
         &'a self,

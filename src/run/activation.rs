@@ -2,13 +2,12 @@
 //! journal, goes on until blocked or done, syncs and lets go. Nothing waits in memory for a person.
 
 use super::{
-    Answering, Asker, Cancel, Effects, LimitOverrides, Models, Observer, RunError, RunOptions,
-    RunReport,
+    Answering, Asker, Budgets, Cancel, Effects, Models, Observer, RunError, RunOptions, RunReport,
     active::{active_run, archive_active, is_session},
     desk::Desk,
     driver::{Driver, Stop},
     exit_code,
-    fold::{fold, worked_ms},
+    fold::{fold, worked_ms, worked_ms_of},
     ledger::Ledger,
     leftovers,
     limits::Limits,
@@ -17,13 +16,15 @@ use super::{
 use crate::{
     flow::RunLog,
     gateway::{Gateway, GuardState},
+    model::ModelName,
     pack::Pack,
     store::{
-        Event, Holder, Journal, Loaded, Outcome, Project, ProjectLock, RunPaths, Snapshots,
+        Event, Holder, Journal, Loaded, Means, Outcome, Project, ProjectLock, RunPaths, Snapshots,
         event::{AnsweredBy, JOURNAL_VERSION},
     },
 };
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// What every activation needs, made by the caller.
 pub struct RunContext<'a> {
@@ -45,7 +46,8 @@ pub(super) const PLACE: &str = "n8n";
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Resume {
     pub answering: Answering,
-    pub limits: LimitOverrides,
+    /// Other limits than the run has so far; what is not set here stays.
+    pub limits: Budgets,
     /// Go on although the pack (agents, flow, policy) is another one than the run began with.
     pub allow_other_pack: bool,
 }
@@ -100,10 +102,10 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         journal,
         folded,
         options.answering,
-        &options.limits,
+        options.limits,
     );
     driver.record(begun, false)?;
-    driver.activate("start")?;
+    driver.activate("start", Some(driver.means()))?;
     let report = driver.carry_on(project).await;
     drop(lock);
     report
@@ -128,7 +130,7 @@ pub async fn advance(
             ended.message,
         ));
     }
-    driver.activate("resume")?;
+    driver.activate("resume", Some(driver.means()))?;
     let report = driver.carry_on(project).await;
     drop(lock);
     report
@@ -152,7 +154,7 @@ pub async fn answer(
     }
     let now = driver.desk.effects.now();
     let given = match_answers(&driver.desk.ledger, answers, now)?;
-    driver.activate("answer")?;
+    driver.activate("answer", Some(driver.means()))?;
     for event in given {
         driver.record(event, false)?;
     }
@@ -174,7 +176,7 @@ pub fn cancel(cx: RunContext<'_>, run: Option<&str>) -> Result<RunReport, RunErr
             driver.desk.ledger.run_id
         )));
     }
-    driver.activate("cancel")?;
+    driver.activate("cancel", None)?;
     driver.end(Outcome::Cancelled, "cancelled by the user".into())?;
     driver.close(project, Ok(Stop::Ended))
 }
@@ -249,10 +251,15 @@ pub(super) fn reopen<'a>(
     let at = loaded.records.last().map(|r| r.at.clone());
     let said_now = resume.answering.answers.clone();
     let answering = as_begun(&ledger.input, resume.answering);
-    let mut driver = driver(cx, paths, journal, folded, answering, &resume.limits);
+    let limits = match &ledger.means {
+        Some(kept) => resume.limits.over(&kept.limits),
+        None => resume.limits,
+    };
+    let mut driver = driver(cx, paths, journal, folded, answering, limits);
     driver.said_now = said_now;
     driver.desk.at = at.unwrap_or_default();
     driver.worked_ms = worked_ms(&loaded);
+    driver.worked_ms_of = worked_ms_of(&loaded);
     Ok((lock, driver, project))
 }
 
@@ -296,7 +303,7 @@ fn driver<'a>(
     journal: Journal,
     (log, ledger, guards): (RunLog, Ledger, GuardState),
     answering: Answering,
-    limits: &LimitOverrides,
+    limits: Budgets,
 ) -> Driver<'a> {
     Driver {
         pack: cx.pack,
@@ -306,10 +313,13 @@ fn driver<'a>(
         asker: cx.asker,
         answering,
         said_now: Map::new(),
-        limits: Limits::of(cx.pack.policy.limits()).lowered(limits),
+        limits: Limits::of(cx.pack.policy.limits()).lowered(&limits.run),
+        budgets: limits,
+        at_step: None,
         guards,
         started_ms: cx.effects.elapsed_ms(),
         worked_ms: 0,
+        worked_ms_of: BTreeMap::new(),
         retries: 0,
         desk: Desk {
             journal,
@@ -402,14 +412,39 @@ fn match_answers(
 }
 
 impl Driver<'_> {
-    pub(super) fn activate(&mut self, kind: &str) -> Result<(), RunError> {
+    /// `means`: what the run works with from here on; None: as before.
+    pub(super) fn activate(&mut self, kind: &str, means: Option<Means>) -> Result<(), RunError> {
+        let means = means.filter(|means| self.desk.ledger.means.as_ref() != Some(means));
         let event = Event::ActivationStarted {
             activation: self.desk.ledger.activation + 1,
             kind: kind.to_owned(),
             pid: self.desk.effects.pid(),
+            means: means.map(Box::new),
         };
         // Synced, and all before it: the state file that follows must not be ahead of the journal.
         self.record(event, true)
+    }
+
+    /// The limits and the models of this activation. A model without a name that can be chosen again (one played from a
+    /// recording) is not kept.
+    fn means(&self) -> Means {
+        let mut models = self
+            .desk
+            .ledger
+            .means
+            .as_ref()
+            .map_or_else(BTreeMap::new, |m| m.models.clone());
+        for agent in self.pack.agents.values() {
+            if let Ok(chosen) = self.models.for_agent(&agent.name, agent.tier)
+                && chosen.name.parse::<ModelName>().is_ok()
+            {
+                models.insert(agent.name.clone(), chosen.name);
+            }
+        }
+        Means {
+            limits: self.budgets.clone(),
+            models,
+        }
     }
 
     async fn carry_on(&mut self, project: &Project) -> Result<RunReport, RunError> {

@@ -93,6 +93,11 @@ impl Driver<'_> {
         chosen: &ChosenModel,
     ) -> Result<Result<ModelAnswer, ModelError>, Stop> {
         let gateway = self.gateway;
+        // A call does not outlive the time that the run, or its agent, has left.
+        let over = match self.left_ms() {
+            Some(ms) => self.desk.effects.over(ms),
+            None => Box::pin(std::future::pending()),
+        };
         let heard = Mutex::new((&mut *self.desk.observer, Speech::default()));
         let sink = |delta: &str| {
             if let Ok(mut heard) = heard.lock() {
@@ -103,12 +108,18 @@ impl Driver<'_> {
             }
         };
         let model = Arc::clone(&chosen.model);
-        tokio::select! {
+        let ended = tokio::select! {
             // The call first: an answer that is there is kept, even when a stop came at the same moment.
             biased;
             answer = model.call(request, &sink) => Ok(answer),
-            cause = self.cancel.requested() => Err(Stop::Interrupted(cause)),
-        }
+            cause = self.cancel.requested() => Err(Some(Stop::Interrupted(cause))),
+            () = over => Err(None),
+        };
+        drop(heard);
+        ended.map_err(|stop| {
+            stop.or_else(|| self.may_go_on())
+                .unwrap_or_else(|| Stop::Budget("the time is over".to_owned()))
+        })
     }
 
     /// None: asking again is no use, or no longer allowed.
@@ -126,8 +137,8 @@ impl Driver<'_> {
         let chance = u64::from_str_radix(dice.get(..12).unwrap_or_default(), 16).unwrap_or(0);
         let wait = retry::wait_ms(attempt, *wait_ms, chance)?;
         // A wait that eats up the run's time is no better than the end.
-        let left = self.limits.left_ms(self.elapsed_ms());
-        left.is_none_or(|left| wait < left)
+        self.left_ms()
+            .is_none_or(|left| wait < left)
             .then(|| (reason.clone(), wait))
     }
 

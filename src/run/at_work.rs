@@ -53,6 +53,7 @@ impl<'a> AtWork<'a> {
             activation: self.desk.ledger.activation + 1,
             kind: kind.to_owned(),
             pid: self.desk.effects.pid(),
+            means: None,
         };
         self.record(event, false)
     }

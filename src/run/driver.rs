@@ -1,9 +1,10 @@
 //! The loop: ask the flow, do what it says, write down what came of it. It owns the run's state while it runs.
 
 use super::{
-    Answering, Asker, Cancel, Cause, Models, RunError,
+    Answering, Asker, Budgets, Cancel, Cause, Models, RunError,
+    budget::AgentAt,
     desk::Desk,
-    limits::{Limits, Next},
+    limits::Limits,
     questions::{self, Got},
 };
 use crate::{
@@ -14,6 +15,7 @@ use crate::{
     store::{Event, Outcome, Question, event::AnsweredBy},
 };
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// Why the loop came back.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,12 +39,19 @@ pub(super) struct Driver<'a> {
     pub answering: Answering,
     /// What was said with this activation, of the answers above: only it can be about a question that was asked before.
     pub said_now: Map<String, Value>,
+    /// Of the whole run.
     pub limits: Limits,
+    /// As they were set, for the run and for agents.
+    pub budgets: Budgets,
+    /// The agent's step that is worked on, and since when.
+    pub at_step: Option<(AgentAt, u64)>,
     pub guards: GuardState,
     pub desk: Desk<'a>,
     pub started_ms: u64,
     /// Work of earlier activations.
     pub worked_ms: u64,
+    /// The same by step, and that of this activation's finished steps.
+    pub worked_ms_of: BTreeMap<String, u64>,
     /// Attempts of this activation that failed for now and were made again.
     pub retries: u32,
 }
@@ -85,7 +94,12 @@ impl Driver<'_> {
                     self.record(event, false)?;
                     None
                 }
-                Action::Agent(step) => self.agent_step(&step).await?,
+                Action::Agent(step) => {
+                    self.enter(&step);
+                    let stop = self.agent_step(&step).await?;
+                    self.leave();
+                    stop
+                }
                 Action::Ask { path, questions } => self.ask(&path, &questions)?,
                 Action::Tool {
                     path,
@@ -118,36 +132,6 @@ impl Driver<'_> {
             },
             false,
         )
-    }
-
-    /// Before each paid or outward action: a stop that was asked for, or a limit that is reached.
-    pub(super) fn may_go_on(&self) -> Option<Stop> {
-        if let Some(cause) = self.cancel.cause() {
-            return Some(Stop::Interrupted(cause));
-        }
-        self.limits
-            .spent(&self.desk.ledger.usage, self.elapsed_ms())
-            .map(Stop::Budget)
-    }
-
-    /// The same before a call of a model, with what that call will use at least.
-    pub(super) fn may_ask(&self, next: &Next) -> Option<Stop> {
-        self.may_go_on().or_else(|| {
-            let ledger = &self.desk.ledger;
-            let repeated = self.limits.repeated(ledger.most_repeated.as_ref());
-            repeated
-                .or_else(|| self.limits.forbids(&ledger.usage, next))
-                .map(Stop::Budget)
-        })
-    }
-
-    /// Work of all activations.
-    pub(super) fn elapsed_ms(&self) -> u64 {
-        self.desk
-            .effects
-            .elapsed_ms()
-            .saturating_sub(self.started_ms)
-            .saturating_add(self.worked_ms)
     }
 
     /// Puts a step's questions. The flow goes on by itself once the required ones are answered.

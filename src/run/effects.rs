@@ -16,6 +16,10 @@ pub trait Effects: Send + Sync {
     fn sleep(&self, ms: u64) -> BoxFuture<'static, ()> {
         Box::pin(tokio::time::sleep(std::time::Duration::from_millis(ms)))
     }
+    /// Ready when that much time is over; where no time passes, never.
+    fn over(&self, ms: u64) -> BoxFuture<'static, ()> {
+        self.sleep(ms)
+    }
 }
 
 /// The real world.
@@ -82,5 +86,8 @@ impl Effects for Counted {
     }
     fn sleep(&self, _: u64) -> BoxFuture<'static, ()> {
         Box::pin(std::future::ready(()))
+    }
+    fn over(&self, _: u64) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
     }
 }

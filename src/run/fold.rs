@@ -6,6 +6,7 @@ use crate::{
     gateway::GuardState,
     store::{Event, Loaded},
 };
+use std::collections::BTreeMap;
 
 pub(super) type Folded = (RunLog, Ledger, GuardState);
 
@@ -43,6 +44,45 @@ pub(super) fn worked_ms(loaded: &Loaded) -> u64 {
     }
     total = total.saturating_add(begun.map_or(0, |b| last.saturating_sub(b).max(0)));
     u64::try_from(total).unwrap_or(0)
+}
+
+/// How long each step was worked on, by its path: from its start, or from where an activation took it up again, to its end or
+/// the activation's. Steps do not overlap.
+pub(super) fn worked_ms_of(loaded: &Loaded) -> BTreeMap<String, u64> {
+    let mut total: BTreeMap<String, u64> = BTreeMap::new();
+    let mut open: Option<(String, i64)> = None;
+    let mut last = 0;
+    for record in &loaded.records {
+        let Ok(at) = record.at.parse::<jiff::Timestamp>() else {
+            continue;
+        };
+        let now = at.as_millisecond();
+        let mut close = |open: &mut Option<(String, i64)>, until: i64| {
+            if let Some((step, since)) = open.take() {
+                let worked = u64::try_from(until.saturating_sub(since)).unwrap_or(0);
+                *total.entry(step).or_default() += worked;
+            }
+        };
+        match &record.event {
+            Event::StepStarted { step } | Event::ModelAsked { step, .. }
+                if open.as_ref().is_none_or(|(of, _)| of != step) =>
+            {
+                close(&mut open, now);
+                open = Some((step.clone(), now));
+            }
+            Event::StepFinished { .. } | Event::StepFailed { .. } => close(&mut open, now),
+            // Of a killed activation only what it wrote is known.
+            Event::ActivationStarted { .. } => close(&mut open, last),
+            Event::ActivationEnded { .. } => close(&mut open, now),
+            _ => {}
+        }
+        last = now;
+    }
+    if let Some((step, since)) = open {
+        let worked = u64::try_from(last.saturating_sub(since)).unwrap_or(0);
+        *total.entry(step).or_default() += worked;
+    }
+    total
 }
 
 /// The flow is over with the run's end; what is journaled after that (the activation's end, an undo) is none of its business.

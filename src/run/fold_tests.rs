@@ -12,6 +12,7 @@ fn waiting_between_activations_is_no_work() {
         activation,
         kind: "start".into(),
         pid: 1,
+        means: None,
     };
     let ended = |activation| Event::ActivationEnded {
         activation,

@@ -14,7 +14,8 @@ use crate::{
     n8n::{Workflow, WorkflowId, hash::graph_hash},
     pack::Pack,
     store::{
-        Journal, Loaded, Outcome, Project, Record, SnapshotRef, Snapshots, StateFile, StoreError,
+        Event, Journal, Loaded, Means, Outcome, Project, Record, SnapshotRef, Snapshots, StateFile,
+        StoreError,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -53,6 +54,22 @@ pub struct Verified {
     pub shorter_than_state: Option<u64>,
     /// Snapshots that are missing, or are not what was taken.
     pub damaged_snapshots: Vec<String>,
+}
+
+/// The limits and models of a run (None: the active one), as they were last said; None: they never were.
+pub fn means(project: &Project, run: Option<&str>) -> Result<Option<Means>, RunError> {
+    let run_id = match run {
+        Some(given) => project.find_run(given)?,
+        None => active_run(project)?,
+    };
+    let records = read(project, &run_id)?.records;
+    Ok(records
+        .into_iter()
+        .rev()
+        .find_map(|record| match record.event {
+            Event::ActivationStarted { means, .. } => means.map(|means| *means),
+            _ => None,
+        }))
 }
 
 /// All runs, oldest first.

@@ -5,7 +5,7 @@ use super::RunUsage;
 use crate::{
     model::{ModelAnswer, ToolResult, ToolStatus},
     store::{
-        Event, Outcome, Question, SnapshotRef, canonical,
+        Event, Means, Outcome, Question, SnapshotRef, canonical,
         event::{AnsweredBy, Change, StepPath},
         sha256_hex,
     },
@@ -27,15 +27,23 @@ pub struct Ledger {
     pub activation: u32,
     /// How the last activation ended; None: it runs, or was killed.
     pub activation_outcome: Option<Outcome>,
+    /// What was said last about limits and models; None: nothing was.
+    pub means: Option<Means>,
     pub ended: Option<Ended>,
     pub questions: Vec<Asked>,
     pub usage: RunUsage,
+    /// The same by step.
+    pub usage_of: BTreeMap<StepPath, RunUsage>,
     pub errors: Vec<Value>,
     /// Every successful mutation, in order.
     pub changes: Vec<Changed>,
     pub snapshots: Vec<SnapshotRef>,
     /// Workflows put back as they were before the run, by id.
     pub undone: Vec<String>,
+    /// How often conversations of an agent were shortened.
+    pub compactions: BTreeMap<String, u32>,
+    /// The whole results that a line stands for in a conversation, by step and call.
+    pub put_aside: BTreeMap<StepPath, IndexMap<String, ToolResult>>,
     /// The call that came back most often with the same arguments and the same result.
     pub most_repeated: Option<Repeated>,
     /// By tool, arguments and result.
@@ -91,6 +99,8 @@ pub struct Trace {
     pub begun: IndexMap<String, Event>,
     /// Results by call id, in the order they came.
     pub results: IndexMap<String, ToolResult>,
+    /// By turn: the calls whose results were shortened before it.
+    pub shortened: BTreeMap<u32, Vec<String>>,
     /// The step's patch, when it was taken but the step not yet finished: it must not be applied twice.
     pub patched: Option<Map<String, Value>>,
 }
@@ -122,15 +132,38 @@ impl Ledger {
                     client_version: client_version.clone(),
                 });
             }
-            Event::ActivationStarted { activation, .. } => {
+            Event::ActivationStarted {
+                activation, means, ..
+            } => {
                 self.activation = *activation;
                 self.activation_outcome = None;
+                if let Some(means) = means {
+                    self.means = Some((**means).clone());
+                }
             }
             Event::ActivationEnded { outcome, .. } => self.activation_outcome = Some(*outcome),
             Event::ModelAnswered { step, turn, answer } => {
                 self.usage.add_answer(&answer.usage);
+                let of_step = self.usage_of.entry(step.clone()).or_default();
+                of_step.add_answer(&answer.usage);
                 let trace = self.open.entry(step.clone()).or_default();
                 trace.answers.insert(*turn, answer.clone());
+            }
+            Event::ConversationCompacted {
+                step,
+                agent,
+                turn,
+                calls,
+                ..
+            } => {
+                *self.compactions.entry(agent.clone()).or_default() += 1;
+                let trace = self.open.entry(step.clone()).or_default();
+                trace.shortened.insert(*turn, calls.clone());
+                let results = calls
+                    .iter()
+                    .filter_map(|id| trace.results.get_key_value(id));
+                let aside = self.put_aside.entry(step.clone()).or_default();
+                aside.extend(results.map(|(id, result)| (id.clone(), result.clone())));
             }
             Event::ToolIntent { step, call, .. } => {
                 let trace = self.open.entry(step.clone()).or_default();
@@ -143,6 +176,7 @@ impl Ledger {
                 ..
             } => {
                 self.usage.tool_calls += 1;
+                self.usage_of.entry(step.clone()).or_default().tool_calls += 1;
                 self.count_repeats(step, result);
                 if let Some(change) = change.as_ref().filter(|_| result.status == ToolStatus::Ok) {
                     self.changes.push(Changed {

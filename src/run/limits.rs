@@ -1,4 +1,5 @@
-//! What a run may use: the policy's limits, lowered by what was given on the command line. Checked before each model call.
+//! What a run may use: the policy's limits, lowered by what was given on the command line and in agentctl.toml; and what one
+//! agent of it may use. Checked before each model call.
 
 use super::{LimitOverrides, RunUsage, ledger::Repeated};
 use crate::model::{Cost, Model};
@@ -69,58 +70,58 @@ impl Limits {
         }
     }
 
-    /// Why no further model call may be made; None: one may.
-    pub fn spent(&self, usage: &RunUsage, elapsed_ms: u64) -> Option<String> {
+    /// Why no further model call may be made; None: one may. `whose`: the run, or one of its agents.
+    pub fn spent(&self, whose: &str, usage: &RunUsage, elapsed_ms: u64) -> Option<String> {
         let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
         let over = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
         if let Some(limit) = over(usage.model_calls, self.model_calls) {
-            return Some(format!("the run has made its {limit} model calls"));
+            return Some(format!("{whose} has made its {limit} model calls"));
         }
         if let Some(limit) = over(usage.tool_calls, self.tool_calls) {
-            return Some(format!("the run has made its {limit} tool calls"));
+            return Some(format!("{whose} has made its {limit} tool calls"));
         }
         if let Some(limit) = over(tokens, self.tokens) {
-            return Some(format!("the run has used its {limit} tokens"));
+            return Some(format!("{whose} has used its {limit} tokens"));
         }
         if let Some(limit) = self.cost_usd {
             match usage.cost_usd {
                 Some(cost) if cost >= limit => {
-                    return Some(format!("the run has spent its {limit} USD"));
+                    return Some(format!("{whose} has spent its {limit} USD"));
                 }
                 None if usage.model_calls > 0 && self.price_must_be_known => {
                     return Some(format!(
-                        "the price of this run's model is unknown, so the limit of {limit} USD cannot be kept"
+                        "the price of the model is unknown, so {whose}'s limit of {limit} USD cannot be kept"
                     ));
                 }
                 _ => {}
             }
         }
         if let Some(limit) = over(elapsed_ms, self.wall_ms) {
-            return Some(format!("the run has taken its {} seconds", limit / 1000));
+            return Some(format!("{whose} has taken its {} seconds", limit / 1000));
         }
         None
     }
 
     /// Why this call may not be made, although the limits are not reached yet: it would go beyond them.
-    pub fn forbids(&self, usage: &RunUsage, next: &Next) -> Option<String> {
+    pub fn forbids(&self, whose: &str, usage: &RunUsage, next: &Next) -> Option<String> {
         let used = usage.input_tokens.saturating_add(usage.output_tokens);
         if let Some(limit) = self.tokens
             && next.input_tokens > 0
             && used.saturating_add(next.input_tokens) > limit
         {
             return Some(format!(
-                "the next call needs about {} tokens, and {used} of the run's {limit} are used",
+                "the next call needs about {} tokens, and {used} of {whose}'s {limit} are used",
                 next.input_tokens
             ));
         }
         let limit = self.cost_usd?;
         match next.model.cost_of_input(next.input_tokens) {
             Cost::Known(cost) if usage.cost_usd.unwrap_or(0.0) + cost > limit => Some(format!(
-                "the next call costs at least {cost:.4} USD, and {:.4} of the run's {limit} USD are spent",
+                "the next call costs at least {cost:.4} USD, and {:.4} of {whose}'s {limit} USD are spent",
                 usage.cost_usd.unwrap_or(0.0)
             )),
             Cost::Unknown if self.price_must_be_known => Some(format!(
-                "the price of this run's model is unknown, so the limit of {limit} USD cannot be kept; \
+                "the price of the model is unknown, so {whose}'s limit of {limit} USD cannot be kept; \
                  give its price under [prices] in agentctl.toml, or limit the run with --max-tokens"
             )),
             _ => None,

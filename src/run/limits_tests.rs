@@ -48,27 +48,34 @@ fn a_call_that_would_break_a_limit_is_not_made() {
         cost_usd: Some(0.75),
         ..RunUsage::default()
     };
-    assert_eq!(limits.forbids(&usage, &next(30, Cost::Known(0.25))), None);
     assert_eq!(
-        limits.forbids(&usage, &next(31, Cost::Untold)).unwrap(),
+        limits.forbids("the run", &usage, &next(30, Cost::Known(0.25))),
+        None
+    );
+    assert_eq!(
+        limits
+            .forbids("the run", &usage, &next(31, Cost::Untold))
+            .unwrap(),
         "the next call needs about 31 tokens, and 70 of the run's 100 are used"
     );
     assert_eq!(
         limits
-            .forbids(&usage, &next(30, Cost::Known(0.26)))
+            .forbids("the run", &usage, &next(30, Cost::Known(0.26)))
             .unwrap(),
         "the next call costs at least 0.2600 USD, and 0.7500 of the run's 1 USD are spent"
     );
-    assert_eq!(limits.forbids(&usage, &next(30, Cost::Unknown)), None);
+    assert_eq!(
+        limits.forbids("the run", &usage, &next(30, Cost::Unknown)),
+        None
+    );
     let by_user = limits.lowered(&LimitOverrides {
         max_cost_usd: Some(2.0),
         ..LimitOverrides::default()
     });
-    let why = by_user.forbids(&usage, &next(0, Cost::Unknown)).unwrap();
-    assert!(
-        why.contains("price of this run's model is unknown"),
-        "{why}"
-    );
+    let why = by_user
+        .forbids("the run", &usage, &next(0, Cost::Unknown))
+        .unwrap();
+    assert!(why.contains("price of the model is unknown"), "{why}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod activation;
 mod active;
 mod ask_model;
 mod at_work;
+mod budget;
 mod cancel;
 mod claims;
 mod compare;
@@ -31,6 +32,7 @@ mod push;
 mod questions;
 mod report;
 mod retry;
+mod room;
 mod run_id;
 mod states;
 mod step;
@@ -50,6 +52,7 @@ mod limits_tests;
 #[cfg(test)]
 mod rules_tests;
 
+pub use crate::store::{Budgets, LimitOverrides};
 pub use activation::{Resume, RunContext, advance, answer, cancel, start};
 pub use cancel::{Cancel, Cause};
 pub use compare::{Compare, Compared, Difference, Side, compare};
@@ -57,11 +60,11 @@ pub use effects::{Counted, Effects, System};
 pub use error::RunError;
 pub use history::{By, Made, Numbering};
 pub use inspect::{
-    RunSummary, Verified, changes, list, run_named, show, status, verify, workflow_changes,
+    RunSummary, Verified, changes, list, means, run_named, show, status, verify, workflow_changes,
 };
 pub use ledger::SessionOf;
 pub use models::{ChosenModel, Models};
-pub use options::{Answering, Asked, Asker, LimitOverrides, Observer, RunOptions, Unobserved};
+pub use options::{Answering, Asked, Asker, Observer, RunOptions, Unobserved};
 pub use push::{Pushed, USER, push};
 pub use questions::fits;
 pub use report::{QaReport, RunReport, RunUsage, WorkflowReport, exit_code};

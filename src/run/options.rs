@@ -1,6 +1,6 @@
 //! What a caller hands to a run, and how a run speaks to its caller while it goes on.
 
-use crate::store::{Question, Record};
+use crate::store::{Budgets, Question, Record};
 use serde_json::{Map, Value};
 
 /// What the user asked for.
@@ -12,7 +12,7 @@ pub struct RunOptions {
     /// Further values of the flow's input (`input.<key>`), for packs that need more than a request.
     pub input: Map<String, Value>,
     pub answering: Answering,
-    pub limits: LimitOverrides,
+    pub limits: Budgets,
 }
 
 /// Where answers come from, tried in this order; what none of them answers is waited for.
@@ -22,19 +22,6 @@ pub struct Answering {
     pub answers: Map<String, Value>,
     /// `--yes`: take each recommendation. Approvals of a guard have none and are never taken.
     pub yes: bool,
-}
-
-/// Limits given on the command line; they may only be lower than the policy's, or equal.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct LimitOverrides {
-    pub max_model_calls: Option<u64>,
-    pub max_tool_calls: Option<u64>,
-    pub max_tokens: Option<u64>,
-    pub max_cost_usd: Option<f64>,
-    /// Model calls in one step.
-    pub max_turns: Option<u64>,
-    /// Work, in seconds; waiting for a person does not count.
-    pub max_seconds: Option<u64>,
 }
 
 /// Sees everything that a run does, as it does it. It cannot change the run.

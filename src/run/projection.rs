@@ -103,6 +103,13 @@ pub(super) fn write_results(
             content: Value::Object(state.clone()),
         });
     }
+    if !ledger.put_aside.is_empty() {
+        files.push(ResultFile {
+            kind: "tool_results".into(),
+            id: ledger.run_id.clone(),
+            content: json!(ledger.put_aside),
+        });
+    }
     for file in files {
         let content = json!({"run_id": ledger.run_id, file.kind.as_str(): file.content});
         let text = serde_json::to_string_pretty(&content).map_err(|e| StoreError::Encode {

@@ -72,6 +72,8 @@ pub struct RunUsage {
     pub input_tokens: u64,
     pub output_tokens: u64,
     pub cached_tokens: u64,
+    #[serde(default)]
+    pub cache_write_tokens: u64,
     /// None: the price of at least one answer is unknown (unknown is not zero).
     pub cost_usd: Option<f64>,
 }
@@ -87,6 +89,26 @@ impl RunUsage {
         self.input_tokens += usage.input_tokens;
         self.output_tokens += usage.output_tokens;
         self.cached_tokens += usage.cached_tokens;
+        self.cache_write_tokens += usage.cache_write_tokens;
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: &RunUsage) -> Self {
+        let cost_usd = match (self.model_calls, other.model_calls) {
+            (0, _) => other.cost_usd,
+            (_, 0) => self.cost_usd,
+            _ => self.cost_usd.zip(other.cost_usd).map(|(a, b)| a + b),
+        };
+        RunUsage {
+            model_calls: self.model_calls + other.model_calls,
+            tool_calls: self.tool_calls + other.tool_calls,
+            input_tokens: self.input_tokens + other.input_tokens,
+            output_tokens: self.output_tokens + other.output_tokens,
+            cached_tokens: self.cached_tokens + other.cached_tokens,
+            cache_write_tokens: self.cache_write_tokens + other.cache_write_tokens,
+            cost_usd,
+        }
     }
 }
 

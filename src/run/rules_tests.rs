@@ -296,36 +296,36 @@ fn a_limit_stops_before_the_next_call() {
         cost_usd,
         ..RunUsage::default()
     };
-    assert_eq!(policy.spent(&used(2, Some(0.9)), 0), None);
+    assert_eq!(policy.spent("the run", &used(2, Some(0.9)), 0), None);
     assert!(
         policy
-            .spent(&used(3, Some(0.0)), 0)
+            .spent("the run", &used(3, Some(0.0)), 0)
             .unwrap()
             .contains("3 model calls")
     );
     assert!(
         policy
-            .spent(&used(1, Some(1.0)), 0)
+            .spent("the run", &used(1, Some(1.0)), 0)
             .unwrap()
             .contains("1 USD")
     );
     // The policy's own limit does not need a price; one that the user sets does.
-    assert_eq!(policy.spent(&used(1, None), 0), None);
+    assert_eq!(policy.spent("the run", &used(1, None), 0), None);
     let by_user = policy.lowered(&LimitOverrides {
         max_cost_usd: Some(2.0),
         ..LimitOverrides::default()
     });
     assert_eq!(by_user.cost_usd, Some(1.0));
-    assert_eq!(by_user.spent(&used(0, None), 0), None);
+    assert_eq!(by_user.spent("the run", &used(0, None), 0), None);
     assert!(
         by_user
-            .spent(&used(1, None), 0)
+            .spent("the run", &used(1, None), 0)
             .unwrap()
             .contains("unknown")
     );
     assert!(
         policy
-            .spent(&used(0, None), 5_000)
+            .spent("the run", &used(0, None), 5_000)
             .unwrap()
             .contains("5 seconds")
     );

@@ -49,7 +49,9 @@ impl Driver<'_> {
             system_prompt(&agent.prompt, &skills),
             tools,
             step.contract.clone(),
-            step.max_turns.min(agent.max_turns).min(self.most_turns()),
+            step.max_turns
+                .min(agent.max_turns)
+                .min(self.most_turns(&agent.name)),
         );
         let mut input = Input::Start;
         loop {
@@ -57,7 +59,9 @@ impl Driver<'_> {
                 .step(input)
                 .map_err(|e| RunError::Internal(e.to_string()))?;
             input = match action {
-                TurnAction::CallModel(request) => {
+                TurnAction::CallModel(asked) => {
+                    let smaller = self.make_room(step, &mut turn, &chosen)?;
+                    let request = smaller.unwrap_or(*asked);
                     match self
                         .model_call(&step.path, turn.turn(), &request, &chosen)
                         .await?
@@ -90,9 +94,17 @@ impl Driver<'_> {
         }
     }
 
-    fn most_turns(&self) -> u32 {
-        self.limits
-            .turns
+    fn most_turns(&self, agent: &str) -> u32 {
+        let of_agent = self
+            .budgets
+            .agents
+            .get(agent)
+            .and_then(|limits| limits.max_turns);
+        let of_run = self.limits.turns;
+        of_run
+            .into_iter()
+            .chain(of_agent)
+            .min()
             .and_then(|turns| u32::try_from(turns).ok())
             .unwrap_or(u32::MAX)
     }

@@ -105,7 +105,7 @@ pub async fn undo_to(
     driver.settle_begun().await?;
     let plans = driver.plan_undo(project, named.as_ref(), to, force).await?;
     let before = driver.desk.ledger.activation_outcome;
-    driver.activate("undo")?;
+    driver.activate("undo", None)?;
     let run_id = driver.desk.ledger.run_id.clone();
     let mut workflows = Vec::with_capacity(plans.len());
     for plan in plans {
@@ -157,7 +157,7 @@ impl Driver<'_> {
             return Ok(());
         }
         let outcome = self.desk.ledger.activation_outcome;
-        self.activate("settle")?;
+        self.activate("settle", None)?;
         for intent in &begun {
             let Event::ToolIntent { step, role, .. } = intent else {
                 continue;

@@ -5,6 +5,7 @@ use crate::model::{ModelAnswer, ToolCall, ToolResult};
 use crate::policy::Decision;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// Raised when an old reader could misread a new journal. A reader refuses a newer version by name.
 pub const JOURNAL_VERSION: u32 = 1;
@@ -127,6 +128,9 @@ pub enum Event {
         activation: u32,
         kind: String,
         pid: u32,
+        /// What the run works with from here on, when it is other than before; None: as before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        means: Option<Box<Means>>,
     },
     ActivationEnded {
         activation: u32,
@@ -163,6 +167,17 @@ pub enum Event {
         step: StepPath,
         turn: u32,
         answer: ModelAnswer,
+    },
+    /// Before the model is asked in this turn, old tool results of the step's conversation gave way to a line each.
+    ConversationCompacted {
+        step: StepPath,
+        agent: String,
+        turn: u32,
+        /// The calls whose results they are.
+        calls: Vec<String>,
+        /// By the length of the text, four bytes each.
+        tokens_before: u64,
+        tokens_after: u64,
     },
     /// Before a tool call reaches a backend. `decision` is the gateway's; `mutates` calls are synced before they run.
     ToolIntent {
@@ -234,6 +249,119 @@ pub enum Event {
         exit_code: u8,
         message: String,
     },
+}
+
+/// What a run may use and who thinks for it: said when it began, kept by every later activation that says nothing else.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Means {
+    #[serde(default, skip_serializing_if = "Budgets::is_empty")]
+    pub limits: Budgets,
+    /// By agent: `provider::model`, or `offline`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<String, String>,
+}
+
+/// Limits of a whole run, and of single agents in it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Budgets {
+    #[serde(default, skip_serializing_if = "LimitOverrides::is_empty")]
+    pub run: LimitOverrides,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<String, LimitOverrides>,
+}
+
+/// Limits that somebody set; they may only be lower than the policy's, or equal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LimitOverrides {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_model_calls: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tool_calls: Option<u64>,
+    /// Input and output together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost_usd: Option<f64>,
+    /// Model calls in one step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u64>,
+    /// Work, in seconds; waiting for a person does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_seconds: Option<u64>,
+}
+
+impl LimitOverrides {
+    pub fn is_empty(&self) -> bool {
+        *self == LimitOverrides::default()
+    }
+
+    /// The lower of both.
+    #[must_use]
+    pub fn lowest(self, other: LimitOverrides) -> Self {
+        let lower = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
+        let cost = [self.max_cost_usd, other.max_cost_usd]
+            .into_iter()
+            .flatten();
+        LimitOverrides {
+            max_model_calls: lower(self.max_model_calls, other.max_model_calls),
+            max_tool_calls: lower(self.max_tool_calls, other.max_tool_calls),
+            max_tokens: lower(self.max_tokens, other.max_tokens),
+            max_cost_usd: cost.reduce(f64::min),
+            max_turns: lower(self.max_turns, other.max_turns),
+            max_seconds: lower(self.max_seconds, other.max_seconds),
+        }
+    }
+
+    /// What is set here, else what is set there.
+    #[must_use]
+    pub fn over(self, base: LimitOverrides) -> Self {
+        LimitOverrides {
+            max_model_calls: self.max_model_calls.or(base.max_model_calls),
+            max_tool_calls: self.max_tool_calls.or(base.max_tool_calls),
+            max_tokens: self.max_tokens.or(base.max_tokens),
+            max_cost_usd: self.max_cost_usd.or(base.max_cost_usd),
+            max_turns: self.max_turns.or(base.max_turns),
+            max_seconds: self.max_seconds.or(base.max_seconds),
+        }
+    }
+}
+
+impl Budgets {
+    pub fn is_empty(&self) -> bool {
+        *self == Budgets::default()
+    }
+
+    /// The lower of both.
+    #[must_use]
+    pub fn lowest(mut self, other: Budgets) -> Self {
+        self.run = self.run.lowest(other.run);
+        for (agent, limits) in other.agents {
+            let own = self.agents.entry(agent).or_default();
+            *own = own.lowest(limits);
+        }
+        self
+    }
+
+    /// What is set here, else what is set there.
+    #[must_use]
+    pub fn over(mut self, base: &Budgets) -> Self {
+        self.run = self.run.over(base.run);
+        for (agent, limits) in &base.agents {
+            let own = self.agents.entry(agent.clone()).or_default();
+            *own = own.over(*limits);
+        }
+        self
+    }
+}
+
+impl From<LimitOverrides> for Budgets {
+    fn from(run: LimitOverrides) -> Self {
+        Budgets {
+            run,
+            agents: BTreeMap::new(),
+        }
+    }
 }
 
 /// What a mutation is about to do, so that a crash between intent and result can be settled by reading back.

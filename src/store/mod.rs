@@ -28,7 +28,7 @@ mod tail_tests;
 pub use atomic::{sync_dir, write_atomic, write_atomic_on};
 pub use disk::Disk;
 pub use error::StoreError;
-pub use event::{Event, Outcome, Proposal, Question, Record};
+pub use event::{Budgets, Event, LimitOverrides, Means, Outcome, Proposal, Question, Record};
 pub use files::{Existing, Files};
 pub use hash::{canonical, sha256_hex};
 pub use journal::{Journal, Loaded, Torn};

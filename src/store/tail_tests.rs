@@ -10,6 +10,7 @@ fn event(n: u32) -> Event {
         activation: n,
         kind: "start".into(),
         pid: 1,
+        means: None,
     }
 }
 

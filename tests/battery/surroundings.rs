@@ -382,13 +382,19 @@ fn case_091_loops_floods_and_self_delegation_end_at_a_limit() {
         limits: LimitOverrides {
             max_model_calls: Some(3),
             ..LimitOverrides::default()
-        },
+        }
+        .into(),
         ..request("orders")
     };
     let report = shop.start(options).unwrap();
     assert_eq!(
         (report.outcome, report.exit_code, report.usage.model_calls),
         (Outcome::Budget, 8, 3)
+    );
+    let report = shop.resume(None).unwrap();
+    assert_eq!(
+        (report.outcome, report.usage.model_calls),
+        (Outcome::Budget, 3)
     );
 }
 

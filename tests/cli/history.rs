@@ -233,6 +233,7 @@ fn running(project: &Project, pid: u32) -> Journal {
             activation: 1,
             kind: "start".into(),
             pid,
+            means: None,
         },
     ] {
         journal

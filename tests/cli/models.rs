@@ -5,9 +5,9 @@ use crate::wire::{Reply, Says, Server, openai};
 use crate::wires::{HELLO, KEY};
 use serde_json::{Value, json};
 
-const REQUEST: &str = "Every day at 9:00 post \"stand-up\" to Slack #dev";
+pub const REQUEST: &str = "Every day at 9:00 post \"stand-up\" to Slack #dev";
 
-fn configured(server: &Server) -> Project {
+pub fn configured(server: &Server) -> Project {
     let project = Project::new();
     let url = server.url("v1");
     project.write(
@@ -17,18 +17,76 @@ fn configured(server: &Server) -> Project {
     project
 }
 
-fn build(project: &Project, more: &[&str]) -> crate::support::Ran {
+pub fn build(project: &Project, more: &[&str]) -> crate::support::Ran {
     let mut args = vec!["build", "--output-format", "stream-json", "--yes", REQUEST];
     args.extend(more);
     let mut command = project.command(&args);
     command.env("MINE_SECRET", KEY).output().unwrap().into()
 }
 
-fn lines(ran: &crate::support::Ran) -> Vec<Value> {
+pub fn lines(ran: &crate::support::Ran) -> Vec<Value> {
     ran.stdout
         .lines()
         .map(|l| serde_json::from_str(l).unwrap())
         .collect()
+}
+
+#[test]
+fn tiers_agents_and_flags_name_models_and_models_says_whether_they_answer() {
+    let server = Server::new(vec![
+        openai(Says {
+            words: &["{\"ok\": true}"],
+            ..Says::default()
+        }),
+        Reply::error(401, "who are you?"),
+    ]);
+    let project = configured(&server);
+    let settings = std::fs::read_to_string(project.file("agentctl.toml")).unwrap();
+    let tiers = "[models]\nopus = \"mine::large\"\nhaiku = \"mine::small\"\n[models.agents]\nqa = \"mine::careful\"";
+    let settings = settings.replace("[models]\ndefault = \"mine::m\"", tiers);
+    project.write("agentctl.toml", &settings);
+    let plan = |more: &[&str]| {
+        let mut args = vec!["models", "--no-call", "--output-format", "json"];
+        args.extend(more);
+        let mut command = project.command(&args);
+        let ran: crate::support::Ran = command.env("MINE_SECRET", KEY).output().unwrap().into();
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let told = ran.json()["models"].as_array().unwrap().clone();
+        move |agent: &str| {
+            let plays = |m: &&Value| m["agents"].as_array().unwrap().contains(&json!(agent));
+            told.iter().find(plays).unwrap()["model"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        }
+    };
+    let by_settings = plan(&[]);
+    assert_eq!(by_settings("architect"), "mine::large", "a tier");
+    assert_eq!(
+        by_settings("qa"),
+        "mine::careful",
+        "an agent before its tier"
+    );
+    assert_eq!(
+        by_settings("builder"),
+        "offline",
+        "a tier that nobody named"
+    );
+    let by_flags = plan(&["--model", "mine::all", "--model-for", "builder=mine::own"]);
+    assert_eq!(
+        (by_flags("qa"), by_flags("builder")),
+        ("mine::all".to_owned(), "mine::own".to_owned())
+    );
+    let asked = |code: i32, answers: bool| {
+        let args = ["models", "--model", "mine::m", "--output-format", "json"];
+        let mut command = project.command(&args);
+        let ran: crate::support::Ran = command.env("MINE_SECRET", KEY).output().unwrap().into();
+        assert_eq!(ran.code, code, "{}", ran.stderr);
+        assert_eq!(ran.json()["models"][0]["answers"], answers);
+        ran.stdout
+    };
+    asked(0, true);
+    assert!(asked(6, false).contains("who are you?"));
 }
 
 #[test]
@@ -97,11 +155,7 @@ fn a_limit_that_the_next_call_breaks_stops_before_it() {
     let project = configured(&server);
     for (limit, value, why) in [
         ("--max-tokens", "10", "the next call needs about"),
-        (
-            "--max-cost",
-            "1",
-            "the price of this run's model is unknown",
-        ),
+        ("--max-cost", "1", "the price of the model is unknown"),
         ("--max-time", "0s", "0 seconds"),
     ] {
         let ran = build(&project, &[limit, value]);
@@ -266,7 +320,7 @@ fn every_line_of_an_offline_run_fits_the_schema_of_the_docs() {
 }
 
 /// Every event, and every kind of event has its line in the docs.
-fn fits_the_schema(events: &[Value]) {
+pub fn fits_the_schema(events: &[Value]) {
     let schema: Value =
         serde_json::from_str(include_str!("../../docs/events.schema.json")).unwrap();
     let docs = include_str!("../../docs/events.md");

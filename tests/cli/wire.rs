@@ -188,6 +188,31 @@ pub fn gemini(says: Says<'_>) -> Reply {
     Reply::stream(events.into_iter().map(|e| (None, e.to_string())))
 }
 
+pub fn responses(says: Says<'_>) -> Reply {
+    let mut events = vec![json!({"type": "response.created", "response": {"id": "r"}})];
+    let mut index = 0;
+    if !says.words.is_empty() {
+        events.push(json!({"type": "response.output_item.added", "output_index": 0, "item": {"type": "message"}}));
+        for word in says.words {
+            events.push(json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": word}));
+        }
+        index += 1;
+    }
+    for (i, (name, arguments)) in says.calls.iter().enumerate() {
+        let item = |arguments: &str| json!({"type": "function_call", "call_id": format!("call_{i}"), "name": name, "arguments": arguments});
+        events.push(
+            json!({"type": "response.output_item.added", "output_index": index, "item": item("")}),
+        );
+        events.push(json!({"type": "response.function_call_arguments.delta", "output_index": index, "delta": arguments}));
+        events.push(json!({"type": "response.output_item.done", "output_index": index, "item": item(arguments)}));
+        index += 1;
+    }
+    let status = says.ends.unwrap_or("completed");
+    events.push(json!({"type": format!("response.{status}"), "response": {"id": "r", "status": status, "model": "m", "output": [],
+        "usage": {"input_tokens": 100, "input_tokens_details": {"cached_tokens": 40}, "output_tokens": 7, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 107}}}));
+    Reply::stream(events.into_iter().map(|e| (None, e.to_string())))
+}
+
 pub struct Server {
     pub port: u16,
     seen: Arc<Mutex<Vec<Seen>>>,

@@ -1,6 +1,6 @@
 //! Models over the real wires: what is sent, what comes back, and what happens when it does not.
 
-use crate::wire::{Reply, Says, Seen, Server, anthropic, gemini, openai};
+use crate::wire::{Reply, Says, Seen, Server, anthropic, gemini, openai, responses};
 use agentctl::model::provider::{Access, Key, Kind, TimeLimits, Wire};
 use agentctl::model::{
     AgentTask, Finish, Message, Model, ModelAnswer, ModelError, ModelRequest, Price, ToolCall,
@@ -11,8 +11,9 @@ use std::sync::Mutex;
 
 /// No word like any that hides by its look: it must be hidden because it is known.
 pub const KEY: &str = "correct-horse-battery";
-const WIRES: [(&str, &str, fn(Says<'_>) -> Reply); 3] = [
+pub const WIRES: [(&str, &str, fn(Says<'_>) -> Reply); 4] = [
     ("openai", "v1/", openai),
+    ("openai_resp", "v1/", responses),
     ("anthropic", "v1/", anthropic),
     ("gemini", "v1beta/", gemini),
 ];
@@ -36,6 +37,7 @@ fn access(kind: &str, url: &str) -> Access {
             cached: Some(1.0),
             cache_write: None,
         }),
+        room: 100_000,
         time: TimeLimits::default(),
     }
 }
@@ -56,6 +58,7 @@ fn request() -> ModelRequest {
         }],
         tools: vec![],
         output_schema: json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}),
+        shortened: vec![],
     }
 }
 
@@ -165,7 +168,11 @@ fn arguments_that_are_no_json_are_kept_for_the_gateway_to_refuse() {
         calls: &[("look", "{\"id\": oops")],
         ..Says::default()
     };
-    for (kind, reply) in [("openai", openai(says)), ("anthropic", anthropic(says))] {
+    for (kind, reply) in [
+        ("openai", openai(says)),
+        ("openai_resp", responses(says)),
+        ("anthropic", anthropic(says)),
+    ] {
         let answer = on_wire(kind, "v1/", reply, TimeLimits::default())
             .0
             .unwrap();
@@ -180,7 +187,7 @@ fn the_key_goes_where_the_wire_wants_it_and_the_prefix_is_marked() {
         answer.unwrap();
         let sent = &seen[0];
         let (header, value) = match kind {
-            "openai" => ("authorization", format!("Bearer {KEY}")),
+            "openai" | "openai_resp" => ("authorization", format!("Bearer {KEY}")),
             "anthropic" => ("x-api-key", KEY.to_owned()),
             _ => ("x-goog-api-key", KEY.to_owned()),
         };
@@ -194,6 +201,16 @@ fn the_key_goes_where_the_wire_wants_it_and_the_prefix_is_marked() {
                     request().output_schema
                 );
                 assert_eq!(sent.body["stream_options"]["include_usage"], true);
+            }
+            "openai_resp" => {
+                assert!(sent.body["prompt_cache_key"].is_string());
+                assert_eq!(
+                    sent.body["text"]["format"]["schema"],
+                    request().output_schema
+                );
+                // Models that do not reason refuse it.
+                assert_eq!(sent.body.get("include"), None);
+                assert_eq!(sent.body["store"], false);
             }
             "anthropic" => {
                 assert_eq!(sent.body["system"][0]["cache_control"]["type"], "ephemeral");
@@ -278,6 +295,13 @@ fn a_server_that_falls_silent_is_not_waited_for() {
         if kind != "gemini" {
             assert_eq!(passing(answer), "no word more within 0 s", "{kind}");
         }
+        let silent = TimeLimits {
+            call: 0,
+            ..TimeLimits::default()
+        };
+        let (answer, _) = on_wire(kind, path, says(HELLO).cut(1).hanging(), silent);
+        let why = answer.unwrap_err().to_string();
+        assert!(why.contains("no whole answer within 0 s"), "{kind}: {why}");
     }
 }
 

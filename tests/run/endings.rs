@@ -216,7 +216,7 @@ fn a_spent_budget_stops_before_the_next_call() {
     };
     let report = shop
         .start(RunOptions {
-            limits,
+            limits: limits.into(),
             ..request("orders")
         })
         .unwrap();
@@ -224,7 +224,14 @@ fn a_spent_budget_stops_before_the_next_call() {
         (report.outcome, report.exit_code, shop.asked_count()),
         (Outcome::Budget, 8, 2)
     );
+    // Going on is no way around it; saying so is.
     let report = shop.resume(None).unwrap();
+    assert_eq!((report.outcome, shop.asked_count()), (Outcome::Budget, 2));
+    let raised = LimitOverrides {
+        max_model_calls: Some(20),
+        ..LimitOverrides::default()
+    };
+    let report = shop.resume_with(raised).unwrap();
     assert_eq!(report.outcome, Outcome::Complete);
 }
 

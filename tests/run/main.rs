@@ -13,6 +13,7 @@ mod crash;
 mod endings;
 mod gated;
 mod questions;
+mod room;
 mod sessions;
 mod support;
 mod taking_back;

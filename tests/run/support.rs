@@ -6,15 +6,15 @@ use agentctl::{
     gateway::Gateway,
     knowledge::{Knowledge, Skill},
     model::{
-        BoxFuture, Message, Model, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolStatus,
-        Usage,
+        BoxFuture, Message, Model, ModelAnswer, ModelError, ModelRequest, Room, ToolCall,
+        ToolStatus, Usage,
     },
     n8n::{Workflow, catalog::Catalog, hash::graph_hash},
     pack::{Pack, Tier},
     policy::Policy,
     run::{
-        Asker, Cancel, ChosenModel, Counted, Observer, Resume, RunContext, RunError, RunOptions,
-        RunReport, advance, answer, start,
+        Asker, Cancel, ChosenModel, Counted, LimitOverrides, Observer, Resume, RunContext,
+        RunError, RunOptions, RunReport, advance, answer, start,
     },
     store::{Event, Journal, Project, Record},
 };
@@ -193,6 +193,7 @@ pub fn says(value: Value) -> ModelAnswer {
             input_tokens: 10,
             output_tokens: 1,
             cached_tokens: 0,
+            cache_write_tokens: 0,
             cost_usd: Some(0.125),
         },
     }
@@ -223,11 +224,16 @@ pub struct Scripted {
     fail_at: Option<usize>,
     /// Requests a stop while answering this call.
     stop_at: Option<(usize, Cancel)>,
+    /// How long its conversations may become.
+    room: Room,
 }
 
 impl Model for Scripted {
     fn is_paid(&self) -> bool {
         true
+    }
+    fn room(&self, _: &ModelRequest) -> Room {
+        self.room.clone()
     }
     fn call<'a>(
         &'a self,
@@ -302,6 +308,7 @@ impl Shop {
             asked: asked.clone(),
             fail_at: None,
             stop_at: None,
+            room: Room::Endless,
         };
         let pack = PACK.clone();
         Shop {
@@ -331,6 +338,29 @@ impl Shop {
             asked: self.asked.clone(),
             fail_at: Some(n),
             stop_at: None,
+            room: Room::Endless,
+        };
+        Shop {
+            models: ChosenModel {
+                name: "test".into(),
+                model: Arc::new(model),
+            },
+            ..self
+        }
+    }
+
+    /// The model's conversations may become so long.
+    pub fn with_room(
+        self,
+        room: Room,
+        script: impl Fn(&Seen<'_>) -> ModelAnswer + Send + Sync + 'static,
+    ) -> Shop {
+        let model = Scripted {
+            script: Box::new(script),
+            asked: self.asked.clone(),
+            fail_at: None,
+            stop_at: None,
+            room,
         };
         Shop {
             models: ChosenModel {
@@ -353,6 +383,7 @@ impl Shop {
             asked: self.asked.clone(),
             fail_at: None,
             stop_at,
+            room: Room::Endless,
         };
         Shop {
             models: ChosenModel {
@@ -382,6 +413,14 @@ impl Shop {
 
     pub fn resume(&mut self, run: Option<&str>) -> Result<RunReport, RunError> {
         block_on(advance(self.context(None), run, Resume::default()))
+    }
+
+    pub fn resume_with(&mut self, limits: LimitOverrides) -> Result<RunReport, RunError> {
+        let resume = Resume {
+            limits: limits.into(),
+            ..Resume::default()
+        };
+        block_on(advance(self.context(None), None, resume))
     }
 
     pub fn answer(&mut self, answers: Value) -> Result<RunReport, RunError> {

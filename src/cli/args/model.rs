@@ -1,5 +1,6 @@
 //! What can be typed about models: which one, recordings, limits.
 
+use crate::config::limit;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -47,44 +48,40 @@ impl ModelOptions {
     }
 }
 
-/// What the run may use; the policy's own limits hold as well.
+/// What the run, or one agent of it, may use; the policy's own limits hold as well.
 #[derive(Debug, Default, Args)]
 pub struct LimitOptions {
-    /// US dollars; a model whose price is unknown is then not asked
-    #[arg(long, value_name = "USD", value_parser = usd)]
-    pub max_cost: Option<f64>,
+    /// US dollars, of the run or of one agent; a model whose price is unknown is then not asked
+    #[arg(long, value_name = "[AGENT=]USD", value_parser = of(limit::usd))]
+    pub max_cost: Vec<Limit<f64>>,
     /// Tokens, input and output together
-    #[arg(long, value_name = "N")]
-    pub max_tokens: Option<u64>,
+    #[arg(long, value_name = "[AGENT=]N", value_parser = of(limit::count))]
+    pub max_tokens: Vec<Limit<u64>>,
     /// Model calls in one step
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_turns: Option<u64>,
+    #[arg(long, value_name = "[AGENT=]N", value_parser = of(limit::turns))]
+    pub max_turns: Vec<Limit<u64>>,
     /// Seconds of work, or like 90s, 10m, 1h; waiting for you does not count
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
-    pub max_time: Option<u64>,
+    #[arg(long, value_name = "[AGENT=]TIME", value_parser = of(limit::seconds))]
+    pub max_time: Vec<Limit<u64>>,
 }
 
-fn usd(text: &str) -> Result<f64, String> {
-    let usd = text.trim_start_matches('$').parse::<f64>();
-    usd.ok()
-        .filter(|n| n.is_finite() && *n >= 0.0)
-        .ok_or_else(|| "write a number of US dollars, e.g. 0.50".to_owned())
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit<T> {
+    /// None: of the whole run.
+    pub agent: Option<String>,
+    pub value: T,
 }
 
-fn seconds(text: &str) -> Result<u64, String> {
-    let (number, unit) = match text.find(|c: char| !c.is_ascii_digit()) {
-        None => (text, "s"),
-        Some(at) => text.split_at(at),
-    };
-    let factor = match unit {
-        "s" => Some(1),
-        "m" => Some(60),
-        "h" => Some(3600),
-        _ => None,
-    };
-    let number = number.parse::<u64>().ok();
-    number
-        .zip(factor)
-        .and_then(|(n, f)| n.checked_mul(f))
-        .ok_or_else(|| "write seconds, or like 90s, 10m, 1h".to_owned())
+/// `VALUE`, or `AGENT=VALUE`.
+fn of<T>(read: fn(&str) -> Result<T, String>) -> impl Fn(&str) -> Result<Limit<T>, String> + Clone {
+    move |text| {
+        let (agent, value) = match text.split_once('=') {
+            Some((agent, value)) => (Some(agent.to_owned()), value),
+            None => (None, text),
+        };
+        Ok(Limit {
+            agent,
+            value: read(value)?,
+        })
+    }
 }

@@ -250,6 +250,7 @@ pub fn explain(
         task,
         tools: Vec::new(),
         output_schema: schema.clone(),
+        shortened: vec![],
     };
     let answer = session::block_on(&session.cancel, async {
         tokio::select! {

@@ -5,9 +5,10 @@ use crate::cli::catalog_file;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session::{self, Session, Terminal, Watcher};
-use crate::cli::{ask, report};
+use crate::cli::traces::Traces;
+use crate::cli::{ask, choose, report};
 use crate::n8n::{Workflow, catalog::Catalog};
-use crate::run::{self, Asker, LimitOverrides, Resume, RunError, RunOptions, RunReport};
+use crate::run::{self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport};
 use crate::store::{Outcome, read_regular};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -42,7 +43,7 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         workflow: args.workflow.clone(),
         input: Map::new(),
         answering: session::answering(&args.answers)?,
-        limits: limits(&args.limits),
+        limits: limits(&session, &args.limits)?.over(&session.budgets),
     };
     session.init("build", out)?;
     activate(
@@ -55,13 +56,12 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
 }
 
 pub fn resume(root: &Path, args: &ResumeArgs, out: &Output) -> Result<Exit, CliError> {
-    let session = Session::open(root, &args.model, out)?;
+    let session = Session::reopen(root, args.run.as_deref(), &args.model, out)?;
     let resume = Resume {
         answering: session::answering(&args.answers)?,
-        limits: limits(&args.limits),
+        limits: limits(&session, &args.limits)?,
         allow_other_pack: args.allow_pack_change,
     };
-    tell_other_model(&session, args.run.as_deref(), out);
     session.init("resume", out)?;
     activate(
         &session,
@@ -73,7 +73,7 @@ pub fn resume(root: &Path, args: &ResumeArgs, out: &Output) -> Result<Exit, CliE
 }
 
 pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliError> {
-    let session = Session::open(root, &args.model, out)?;
+    let session = Session::reopen(root, Some(&args.run), &args.model, out)?;
     let open = run::show(&session.project, &session.pack, &args.run)
         .map_err(|e| session::run_error(&e))?
         .0
@@ -102,51 +102,47 @@ pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliE
             args.run, args.run
         )));
     }
-    tell_other_model(&session, Some(&args.run), out);
+    let limits = limits(&session, &args.limits)?;
     session.init("answer", out)?;
     activate(
         &session,
         root,
         true,
         out,
-        Start::Answer(args.run.clone(), answers, limits(&args.limits)),
+        Start::Answer(args.run.clone(), answers, limits),
     )
 }
 
-fn limits(options: &LimitOptions) -> LimitOverrides {
-    LimitOverrides {
-        max_cost_usd: options.max_cost,
-        max_tokens: options.max_tokens,
-        max_turns: options.max_turns,
-        max_seconds: options.max_time,
-        ..LimitOverrides::default()
-    }
-}
-
-/// A run that goes on with another model than before says so: flags count for one command only.
-fn tell_other_model(session: &Session, run: Option<&str>, out: &Output) {
-    let before = match run::usage(&session.project, &session.pack, run) {
-        Ok(used) => used.models,
-        // What is wrong with the run is told when it is taken up.
-        Err(_) => return,
+/// What was typed, as limits of the run and of its agents.
+fn limits(session: &Session, options: &LimitOptions) -> Result<Budgets, CliError> {
+    let mut budgets = Budgets::default();
+    let mut of = |agent: &Option<String>, set: &dyn Fn(&mut LimitOverrides)| {
+        set(match agent {
+            None => &mut budgets.run,
+            Some(agent) => budgets.agents.entry(agent.clone()).or_default(),
+        });
     };
-    let now = session.models.names();
-    let Some((last, _)) = before.last() else {
-        return;
-    };
-    if session.tape.is_none() && !now.contains(&last.as_str()) {
-        out.note(&format!(
-            "model: {} from here on; so far it was {last} (--model {last} keeps it)",
-            now.join(", ")
-        ));
+    for limit in &options.max_cost {
+        of(&limit.agent, &|l| l.max_cost_usd = Some(limit.value));
     }
+    for limit in &options.max_tokens {
+        of(&limit.agent, &|l| l.max_tokens = Some(limit.value));
+    }
+    for limit in &options.max_turns {
+        of(&limit.agent, &|l| l.max_turns = Some(limit.value));
+    }
+    for limit in &options.max_time {
+        of(&limit.agent, &|l| l.max_seconds = Some(limit.value));
+    }
+    choose::known_agents(&session.pack, budgets.agents.keys(), "a limit")?;
+    Ok(budgets)
 }
 
 /// How a run is entered.
 enum Start {
     New(RunOptions),
     Resume(Option<String>, Resume),
-    Answer(String, Map<String, Value>, LimitOverrides),
+    Answer(String, Map<String, Value>, Budgets),
 }
 
 fn activate(
@@ -156,7 +152,13 @@ fn activate(
     out: &Output,
     start: Start,
 ) -> Result<Exit, CliError> {
-    let mut watcher = Watcher::new(out, session.tape.clone());
+    let resumed = match &start {
+        Start::New(_) => None,
+        Start::Resume(run, _) => Some(run.as_deref()),
+        Start::Answer(run, ..) => Some(Some(run.as_str())),
+    };
+    let traces = Traces::start(session, resumed, out);
+    let mut watcher = Watcher::new(out, session.tape.clone()).traced(traces);
     let progress = watcher.progress.clone();
     let mut terminal = Terminal {
         progress: progress.clone(),
@@ -186,7 +188,7 @@ fn activate(
         }
     })?;
     progress.finish();
-    if let Some(error) = watcher.failed {
+    if let Some(error) = watcher.finish() {
         return Err(error);
     }
     let report = ended.map_err(|e| session::run_error(&e))?;

@@ -16,6 +16,7 @@ use crate::store::Project;
 use console::style;
 use serde::Serialize;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// One thing that was looked at.
@@ -54,7 +55,7 @@ impl Check {
 }
 
 pub fn doctor(root: &Path, out: &Output) -> Result<Exit, CliError> {
-    let mut checks = vec![project(root), pack_check(root), catalog(), model(root)];
+    let mut checks = vec![project(root), pack_check(root), catalog(), model(root, out)];
     checks.extend(backend(root, out));
     checks.push(journals(root));
     checks.extend(servers(root)?);
@@ -158,12 +159,19 @@ fn catalog() -> Check {
 }
 
 /// Which models the settings name, and whether their keys are there; none is asked.
-fn model(root: &Path) -> Check {
+fn model(root: &Path, out: &Output) -> Check {
     let Ok(pack) = pack::load(root) else {
         return Check::new("model", Status::Off, "the agents cannot be read");
     };
     let chosen = settings::of_project(root).and_then(|config| {
-        choose::choose(&pack, &ModelNames::default(), &config, Catalog::embedded())
+        choose::choose(
+            &pack,
+            &ModelNames::default(),
+            &BTreeMap::new(),
+            &config,
+            Catalog::embedded(),
+            out,
+        )
     });
     match chosen {
         Ok(chosen) if chosen.is_offline() => Check::new(

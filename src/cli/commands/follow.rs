@@ -92,7 +92,7 @@ pub fn pull(root: &Path, args: &PullArgs, out: &Output) -> Result<Exit, CliError
         )
     })?;
     let difference = Difference::of(
-        out.redactor(),
+        &out.redactor(),
         before.as_ref().map(|b| &b.workflow),
         Some(&after.workflow),
     );
@@ -158,7 +158,7 @@ pub fn push(root: &Path, args: &PushArgs, out: &Output) -> Result<Exit, CliError
     let after = sync::pushed(&local.workflow, now.as_ref().map(|now| &now.workflow));
     let plan = Plan { now, after };
     let before = plan.now.as_ref().map(|now| &now.workflow);
-    let difference = Difference::of(out.redactor(), before, Some(&plan.after));
+    let difference = Difference::of(&out.redactor(), before, Some(&plan.after));
     let same = before == Some(&plan.after);
     if args.dry_run || same {
         let what = match (same, before.is_some()) {

@@ -7,7 +7,6 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session::{self, block_on};
 use crate::cli::settings;
-use crate::gateway::Redactor;
 use crate::model::provider::Wire;
 use crate::model::{AgentTask, Message, Model, ModelName, ModelRequest, Price, Prices};
 use crate::run::Cancel;
@@ -36,7 +35,7 @@ struct Told {
 pub fn models(root: &Path, args: &ModelsArgs, out: &Output) -> Result<Exit, CliError> {
     let pack = session::load_pack(root, out)?;
     let config = settings::of_project(root)?;
-    let plan = choose::plan(&pack, &args.model, &config)?;
+    let plan = choose::plan(&pack, &args.model, &BTreeMap::new(), &config)?;
     let mut of_model: BTreeMap<ModelName, Vec<(String, &'static str)>> = BTreeMap::new();
     for (agent, (model, why)) in plan {
         of_model.entry(model).or_default().push((agent, why));
@@ -56,7 +55,7 @@ pub fn models(root: &Path, args: &ModelsArgs, out: &Output) -> Result<Exit, CliE
             problem: None,
             hints: Vec::new(),
         };
-        match choose::access(&name, &config) {
+        match choose::access(&name, &config, out) {
             Ok(None) => {
                 one.price = Some(Price::FREE);
                 one.answers = Some(true);
@@ -65,14 +64,12 @@ pub fn models(root: &Path, args: &ModelsArgs, out: &Output) -> Result<Exit, CliE
                 one.base_url = access.base_url.as_ref().map(ToString::to_string);
                 one.price = access.price;
                 one.prices_of = access.kind.listed_as().and_then(Prices::as_of);
-                let known = access.key.iter().map(|key| key.expose().to_owned());
-                let redactor = Redactor::from_variables(std::env::vars()).and(known);
                 if !args.no_call {
                     let asked = Wire::new(access)
                         .map_err(|e| e.to_string())
                         .and_then(|wire| ask(&wire, &name));
                     one.answers = Some(asked.is_ok());
-                    one.problem = asked.err().map(|why| redactor.text(&why));
+                    one.problem = asked.err();
                 }
             }
             Err(error) => {
@@ -109,6 +106,7 @@ fn ask(wire: &Wire, name: &ModelName) -> Result<(), String> {
         tools: Vec::new(),
         output_schema: json!({"type": "object", "additionalProperties": false, "required": ["ok"],
             "properties": {"ok": {"type": "boolean"}}}),
+        shortened: vec![],
     };
     let answered = block_on(&Cancel::default(), wire.call(&request, &|_| {}))
         .map_err(|error| error.message)?;

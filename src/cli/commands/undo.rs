@@ -26,7 +26,7 @@ pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError
         run::undo_to(context, what, args.to, args.force),
     )?;
     progress.finish();
-    if let Some(error) = watcher.failed {
+    if let Some(error) = watcher.finish() {
         return Err(error);
     }
     let report = done.map_err(|e| session::run_error(&e))?;

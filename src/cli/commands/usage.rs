@@ -38,6 +38,12 @@ fn text(report: &UsageReport) -> String {
             line(&mut text, [&plain(name), &calls, &not_ok, "", &tokens, ""]);
         }
     }
+    if report.total.cache_write_tokens > 0 {
+        text.push_str(&format!(
+            "\nput into caches: {} of the input tokens\n",
+            report.total.cache_write_tokens
+        ));
+    }
     if report.retries > 0 {
         text.push_str(&format!("\nasked again: {} times\n", report.retries));
     }

@@ -154,6 +154,12 @@ fn by_status(
             reason,
             wait_ms: wait_ms(headers, now),
         },
+        _ if body.contains("response_format") => ModelError::Failed {
+            model,
+            reason: format!(
+                "{reason}; if the server cannot be told the form of its answer, set `json_schema` under [providers.NAME] to false or \"json_object\""
+            ),
+        },
         _ => ModelError::Failed { model, reason },
     }
 }

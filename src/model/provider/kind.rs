@@ -85,6 +85,14 @@ impl Kind {
         }
     }
 
+    /// True for OpenAI's own wires: requests with the same key are led to the same cache.
+    pub fn takes_cache_key(self) -> bool {
+        matches!(
+            self,
+            Kind::Genai(AdapterKind::OpenAI | AdapterKind::OpenAIResp)
+        )
+    }
+
     pub fn speaks_anthropic(self) -> bool {
         self == Kind::Genai(AdapterKind::Anthropic)
     }

@@ -15,9 +15,11 @@ mod request;
 
 pub use key::{Key, KeyError, KeySource};
 pub use kind::Kind;
+pub use request::SchemaForm;
 
 use super::{
-    BoxFuture, Cost, Model, ModelAnswer, ModelError, ModelName, ModelRequest, Price, prices::Tokens,
+    BoxFuture, Cost, Model, ModelAnswer, ModelError, ModelName, ModelRequest, Price, Room,
+    prices::Tokens,
 };
 use futures_util::StreamExt;
 use genai::{
@@ -59,8 +61,9 @@ pub struct Wire {
     target: ModelIden,
     client: Client,
     kind: Kind,
-    json_schema: Option<bool>,
+    json_schema: Option<SchemaForm>,
     price: Option<Price>,
+    room: u64,
     time: TimeLimits,
 }
 
@@ -74,9 +77,11 @@ pub struct Access {
     /// None: the provider's own address.
     pub base_url: Option<url::Url>,
     pub key: Option<Key>,
-    /// Whether the server takes a JSON Schema for its answer; None: by its kind.
-    pub json_schema: Option<bool>,
+    /// Whether and how the server takes a JSON Schema for its answer; None: by its kind.
+    pub json_schema: Option<SchemaForm>,
     pub price: Option<Price>,
+    /// A conversation of more tokens is shortened before the model is asked.
+    pub room: u64,
     pub time: TimeLimits,
 }
 
@@ -122,6 +127,7 @@ impl Wire {
             kind: access.kind,
             json_schema: access.json_schema,
             price: access.price,
+            room: access.room,
             time: access.time,
         })
     }
@@ -182,6 +188,7 @@ impl Wire {
         answer.usage.input_tokens = tokens.input;
         answer.usage.output_tokens = tokens.output;
         answer.usage.cached_tokens = tokens.cached;
+        answer.usage.cache_write_tokens = tokens.cache_write;
         answer.usage.cost_usd = self.price.map(|price| price.of(tokens));
     }
 
@@ -224,6 +231,10 @@ impl Model for Wire {
         self.price.map_or(Cost::Unknown, |price| {
             Cost::Known(tokens as f64 * cheapest(price) / 1e6)
         })
+    }
+
+    fn room(&self, _: &ModelRequest) -> Room {
+        Room::Tokens(self.room)
     }
 
     fn call<'a>(

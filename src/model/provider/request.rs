@@ -15,12 +15,22 @@ use genai::{
 };
 use serde_json::{Value, json};
 
+/// How a server is told the form of its answer. In settings: `false`, `true`, `"json_object"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SchemaForm {
+    Untold,
+    /// As the wire has it, beside tools too.
+    Schema,
+    /// As `response_format: {"type": "json_object", "schema": …}`, which llama-cpp-python wants; beside tools too.
+    JsonObject,
+}
+
 pub(super) struct Asked {
     pub chat: ChatRequest,
     pub options: ChatOptions,
 }
 
-pub(super) fn build(request: &ModelRequest, kind: Kind, json_schema: Option<bool>) -> Asked {
+pub(super) fn build(request: &ModelRequest, kind: Kind, form: Option<SchemaForm>) -> Asked {
     let marks = kind.speaks_anthropic();
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     messages.push(marked(ChatMessage::system(request.system.as_str()), marks));
@@ -35,14 +45,13 @@ pub(super) fn build(request: &ModelRequest, kind: Kind, json_schema: Option<bool
     let mut options = ChatOptions::default()
         .with_capture_usage(true)
         .with_capture_content(true)
-        .with_capture_tool_calls(true)
-        .with_capture_reasoning_content(true);
-    if kind == Kind::Genai(AdapterKind::OpenAI) {
+        .with_capture_tool_calls(true);
+    if kind.takes_cache_key() {
         options = options.with_prompt_cache_key(prefix_key(request));
     }
     Asked {
         chat,
-        options: answering(options, request, kind, json_schema),
+        options: answering(options, request, kind, form),
     }
 }
 
@@ -118,14 +127,20 @@ fn answering(
     options: ChatOptions,
     request: &ModelRequest,
     kind: Kind,
-    json_schema: Option<bool>,
+    form: Option<SchemaForm>,
 ) -> ChatOptions {
     let tools = !request.tools.is_empty();
-    if json_schema == Some(false) {
-        return options;
+    match form {
+        Some(SchemaForm::Untold) => return options,
+        Some(SchemaForm::JsonObject) => {
+            return options.with_extra_body(json!({"response_format": {
+                "type": "json_object", "schema": request.output_schema,
+            }}));
+        }
+        Some(SchemaForm::Schema) | None => {}
     }
     if kind.speaks_openai_chat() {
-        let both = matches!(kind, Kind::Azure) || json_schema == Some(true);
+        let both = matches!(kind, Kind::Azure) || form == Some(SchemaForm::Schema);
         if tools && !both {
             return options;
         }
@@ -135,6 +150,11 @@ fn answering(
             "type": "json_schema",
             "json_schema": {"name": "answer", "schema": request.output_schema, "strict": false},
         }}));
+    }
+    if kind == Kind::Genai(AdapterKind::OpenAIResp) {
+        return options.with_extra_body(json!({"text": {"format": {
+            "type": "json_schema", "name": "answer", "schema": request.output_schema, "strict": false,
+        }}}));
     }
     let closed = is_closed(&request.output_schema);
     let schema =

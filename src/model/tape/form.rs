@@ -35,8 +35,8 @@ impl Said {
                 .tool_calls
                 .iter()
                 .map(|call| Called {
-                    id: call.id.clone(),
-                    tool: call.name.clone(),
+                    id: change(&call.id),
+                    tool: change(&call.name),
                     arguments: whole(&change(&call.arguments)),
                 })
                 .collect(),
@@ -52,8 +52,8 @@ impl Said {
                 .calls
                 .iter()
                 .map(|call| ToolCall {
-                    id: call.id.clone(),
-                    name: call.tool.clone(),
+                    id: change(&call.id),
+                    name: change(&call.tool),
                     arguments: change(&text_of(&call.arguments)),
                 })
                 .collect(),

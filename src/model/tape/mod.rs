@@ -15,7 +15,8 @@ mod marks;
 mod tape_tests;
 
 use super::{
-    BoxFuture, Cost, Message, Model, ModelAnswer, ModelError, ModelRequest, ToolResult, ToolStatus,
+    BoxFuture, Cost, Message, Model, ModelAnswer, ModelError, ModelRequest, Room, ToolResult,
+    ToolStatus,
 };
 use crate::store::{canonical, sha256_hex};
 use form::{Said, map_texts, spread};
@@ -31,6 +32,8 @@ use std::{
 };
 
 const VERSION: u32 = 2;
+/// Where an entry names the calls whose results were shortened before it.
+const SHORTENED: &str = "shortened";
 /// Lines of a difference that are told.
 const MAX_DIFF: usize = 40;
 
@@ -236,6 +239,9 @@ impl Tape {
             }
         });
         asks.insert("messages".into(), messages.collect());
+        if !request.shortened.is_empty() {
+            asks.insert(SHORTENED.into(), json!(request.shortened));
+        }
         Value::Object(asks)
     }
 
@@ -265,6 +271,21 @@ impl Tape {
             Mode::Write(file) | Mode::Renew(file, _) => self.write(file, &entry),
             Mode::Follow(_) => Ok(()),
         }
+    }
+
+    /// The old results that were shortened before the same turn of the recording.
+    fn room(&self, request: &ModelRequest) -> Room {
+        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let (Mode::Follow(entries) | Mode::Renew(_, entries)) = &inner.mode else {
+            return Room::Endless;
+        };
+        let key = model_key(&request.task.agent, &request.task.step, turn(request));
+        let Some(Entry::Model { asks, .. }) = entries.get(&key) else {
+            return Room::Endless;
+        };
+        let calls = asks.get(SHORTENED).and_then(Value::as_array);
+        let calls = calls.into_iter().flatten().filter_map(Value::as_str);
+        Room::Recorded(calls.map(|call| inner.marks.take(call)).collect())
     }
 
     fn follow(&self, request: &ModelRequest) -> Result<ModelAnswer, String> {
@@ -440,6 +461,13 @@ impl Model for Taped {
         match &self.inner {
             Some(inner) => inner.cost_of_input(tokens),
             None => Cost::Known(0.0),
+        }
+    }
+
+    fn room(&self, request: &ModelRequest) -> Room {
+        match &self.inner {
+            Some(inner) => inner.room(request),
+            None => self.tape.room(request),
         }
     }
 

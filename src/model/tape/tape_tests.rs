@@ -22,6 +22,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         messages,
         tools: vec![],
         output_schema: json!({}),
+        shortened: vec![],
     }
 }
 

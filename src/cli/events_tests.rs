@@ -1,0 +1,274 @@
+//! `docs/events.schema.json` and docs/events.md against every kind of event that there is.
+
+use super::session::stream_event;
+use crate::model::{Finish, ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
+use crate::policy::Decision;
+use crate::store::event::{AnsweredBy, Change, CreateMark, MutationExpectation, Rehearsing};
+use crate::store::{Budgets, Event, LimitOverrides, Means, Outcome, Question, Record};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+/// One of each kind, with all its fields.
+fn samples() -> Vec<Event> {
+    let change = || Change {
+        workflow_id: "w".into(),
+        before: Some("a".into()),
+        after: None,
+        node_count: 3,
+        snapshot: Some("s.json".into()),
+    };
+    let call = || ToolCall {
+        id: "c".into(),
+        name: "get_workflow".into(),
+        arguments: "{}".into(),
+    };
+    let limits = LimitOverrides {
+        max_model_calls: Some(1),
+        max_tool_calls: Some(2),
+        max_tokens: Some(3),
+        max_cost_usd: Some(0.5),
+        max_turns: Some(4),
+        max_seconds: Some(5),
+    };
+    let question: Question =
+        serde_json::from_value(json!({"id": "q", "topic": "t", "text": "?"})).unwrap();
+    let step = || "qa_loop[2]/validate".to_owned();
+    vec![
+        Event::RunStarted {
+            journal_version: 1,
+            agentctl_version: "0".into(),
+            run_id: "r".into(),
+            flow: "f".into(),
+            pack_hash: "p".into(),
+            input: Map::new(),
+        },
+        Event::SessionOpened {
+            role: "qa".into(),
+            client: "x".into(),
+            client_version: "1".into(),
+            transport: "stdio".into(),
+            workflow: Some("w".into()),
+            edit_scope: Some(vec!["n".into()]),
+        },
+        Event::ActivationStarted {
+            activation: 1,
+            kind: "start".into(),
+            pid: 1,
+            means: Some(Box::new(Means {
+                limits: Budgets {
+                    run: limits,
+                    agents: [("qa".to_owned(), limits)].into(),
+                },
+                models: [("qa".to_owned(), "offline".to_owned())].into(),
+            })),
+        },
+        Event::ActivationEnded {
+            activation: 1,
+            outcome: Outcome::Interrupted,
+        },
+        Event::StageChanged {
+            from: "a".into(),
+            to: "b".into(),
+        },
+        Event::StepStarted { step: step() },
+        Event::FlowDecided {
+            step: step(),
+            decision: "skipped".into(),
+        },
+        Event::ModelAsked {
+            step: step(),
+            turn: 1,
+            model: "offline".into(),
+            request_hash: "h".into(),
+        },
+        Event::ModelRetried {
+            step: step(),
+            turn: 1,
+            attempt: 1,
+            reason: "429".into(),
+            wait_ms: 5,
+        },
+        Event::ModelAnswered {
+            step: step(),
+            turn: 1,
+            answer: ModelAnswer {
+                text: "x".into(),
+                tool_calls: vec![call()],
+                usage: Usage {
+                    input_tokens: 4,
+                    output_tokens: 3,
+                    cached_tokens: 2,
+                    cache_write_tokens: 1,
+                    cost_usd: None,
+                },
+                finish: Finish::Length,
+            },
+        },
+        Event::ConversationCompacted {
+            step: step(),
+            agent: "qa".into(),
+            turn: 3,
+            calls: vec!["c".into()],
+            tokens_before: 9,
+            tokens_after: 4,
+        },
+        Event::ToolIntent {
+            step: step(),
+            role: "qa".into(),
+            call: call(),
+            decision: Decision::Deny {
+                rule: "r".into(),
+                reason: "no".into(),
+            },
+            mutates: true,
+            expect: Some(MutationExpectation {
+                workflow_id: None,
+                before: None,
+                after: Some("b".into()),
+                diff: Some("+".into()),
+                rehearsal: Some(Rehearsing {
+                    copy: "n".into(),
+                    activates: true,
+                }),
+                created: Some(CreateMark {
+                    name: "n".into(),
+                    known: vec!["k".into()],
+                    nodes: vec!["i".into()],
+                }),
+            }),
+        },
+        Event::ToolFinished {
+            step: step(),
+            role: "qa".into(),
+            result: ToolResult {
+                call_id: "c".into(),
+                name: "get_workflow".into(),
+                status: ToolStatus::Unknown,
+                content: json!({}),
+            },
+            change: Some(change()),
+        },
+        Event::SnapshotTaken {
+            workflow_id: "w".into(),
+            file: "f".into(),
+            graph_hash: "h".into(),
+            node_count: 1,
+        },
+        Event::QuestionAsked {
+            step: step(),
+            question,
+        },
+        Event::AnswerGiven {
+            step: step(),
+            question_id: "q".into(),
+            value: json!(3),
+            by: AnsweredBy::Recommended,
+        },
+        Event::StatePatched {
+            step: step(),
+            agent: "qa".into(),
+            patch: Map::new(),
+        },
+        Event::PatchRefused {
+            step: step(),
+            agent: "qa".into(),
+            field: "f".into(),
+            rule: "r".into(),
+        },
+        Event::StepFinished {
+            step: step(),
+            output: json!({}),
+        },
+        Event::StepFailed {
+            step: step(),
+            error: "e".into(),
+        },
+        Event::Undone {
+            workflow_id: "w".into(),
+            to_snapshot: String::new(),
+            to: Some(0),
+            change: Some(change()),
+        },
+        Event::RunEnded {
+            outcome: Outcome::Complete,
+            exit_code: 0,
+            message: "m".into(),
+        },
+    ]
+}
+
+/// A new kind does not compile before it has its place here, and so a sample above.
+fn place(event: &Event) -> usize {
+    match event {
+        Event::RunStarted { .. } => 0,
+        Event::SessionOpened { .. } => 1,
+        Event::ActivationStarted { .. } => 2,
+        Event::ActivationEnded { .. } => 3,
+        Event::StageChanged { .. } => 4,
+        Event::StepStarted { .. } => 5,
+        Event::FlowDecided { .. } => 6,
+        Event::ModelAsked { .. } => 7,
+        Event::ModelRetried { .. } => 8,
+        Event::ModelAnswered { .. } => 9,
+        Event::ConversationCompacted { .. } => 10,
+        Event::ToolIntent { .. } => 11,
+        Event::ToolFinished { .. } => 12,
+        Event::SnapshotTaken { .. } => 13,
+        Event::QuestionAsked { .. } => 14,
+        Event::AnswerGiven { .. } => 15,
+        Event::StatePatched { .. } => 16,
+        Event::PatchRefused { .. } => 17,
+        Event::StepFinished { .. } => 18,
+        Event::StepFailed { .. } => 19,
+        Event::Undone { .. } => 20,
+        Event::RunEnded { .. } => 21,
+    }
+}
+const KINDS: usize = 22;
+
+#[test]
+fn every_kind_of_event_stands_in_the_schema_and_in_the_docs() {
+    let samples = samples();
+    let places: BTreeSet<usize> = samples.iter().map(place).collect();
+    assert_eq!(places, (0..KINDS).collect());
+
+    let schema: Value =
+        serde_json::from_str(include_str!("../../docs/events.schema.json")).unwrap();
+    let docs = include_str!("../../docs/events.md");
+    let kinds = schema["oneOf"].as_array().unwrap();
+    let mut known: BTreeSet<&str> = kinds.iter().map(|k| k["title"].as_str().unwrap()).collect();
+    let whole = jsonschema::validator_for(&schema).unwrap();
+    for (seq, event) in (1..).zip(samples) {
+        let line = stream_event(&Record {
+            seq,
+            at: "2026-01-01T00:00:00Z".into(),
+            prev: String::new(),
+            hash: String::new(),
+            event,
+        });
+        let kind = line["type"].as_str().unwrap().to_owned();
+        assert!(whole.is_valid(&line), "{line}");
+        assert!(known.remove(kind.as_str()), "{kind} is not in the schema");
+        assert!(
+            docs.contains(&format!("`{kind}`")),
+            "{kind} is not in docs/events.md"
+        );
+        // Each field is described.
+        let described = kinds.iter().find(|k| k["title"] == kind.as_str()).unwrap();
+        for field in line.as_object().unwrap().keys() {
+            let property = &described["properties"][field];
+            assert!(!property.is_null(), "{kind}.{field} is not in the schema");
+        }
+        // And a line without one of those that must be there is not taken.
+        for field in described["required"].as_array().unwrap() {
+            let mut short = line.clone();
+            short
+                .as_object_mut()
+                .unwrap()
+                .shift_remove(field.as_str().unwrap());
+            assert!(!whole.is_valid(&short), "{kind} without {field}");
+        }
+    }
+    // What is no record of a journal.
+    assert_eq!(known, BTreeSet::from(["init", "model.text", "result"]));
+}

@@ -1,0 +1,75 @@
+//! Spans of a run for an OpenTelemetry collector, when this program was built with the feature `otel` and the environment
+//! names a collector. What goes wrong with them is a remark, never the run's fault.
+
+use super::output::Output;
+use super::session::Session;
+use crate::store::Record;
+
+#[cfg(feature = "otel")]
+mod on {
+    use super::{Output, Record, Session};
+    use crate::run;
+    use crate::telemetry::{Exporter, wanted};
+
+    #[derive(Default)]
+    pub struct Traces<'a>(Option<Exporter<'a>>);
+
+    impl<'a> Traces<'a> {
+        pub fn start(session: &'a Session, resumed: Option<Option<&str>>, out: &Output) -> Self {
+            let variable = |name: &str| std::env::var(name).ok();
+            if !wanted(&variable) {
+                return Traces(None);
+            }
+            let mut exporter = match Exporter::start(&session.pack.flow, &variable) {
+                Ok(exporter) => exporter,
+                Err(why) => {
+                    out.note(&format!("no spans are sent: {why}"));
+                    return Traces(None);
+                }
+            };
+            if let Some(run) = resumed {
+                let earlier = run::run_named(&session.project, run)
+                    .and_then(|run| run::show(&session.project, &session.pack, &run));
+                // What is wrong with the run is told when it is taken up.
+                if let Ok((_, records)) = earlier {
+                    exporter.recall(&records);
+                }
+            }
+            Traces(Some(exporter))
+        }
+
+        pub fn record(&mut self, record: &Record) {
+            if let Some(exporter) = &mut self.0 {
+                exporter.record(record);
+            }
+        }
+
+        pub fn finish(self, out: &Output) {
+            if let Some(Err(why)) = self.0.map(Exporter::finish) {
+                out.note(&format!("spans were not sent: {why}"));
+            }
+        }
+    }
+}
+
+#[cfg(not(feature = "otel"))]
+mod off {
+    use super::{Output, Record, Session};
+    use std::marker::PhantomData;
+
+    #[derive(Default)]
+    pub struct Traces<'a>(PhantomData<&'a Session>);
+
+    impl<'a> Traces<'a> {
+        pub fn start(_: &'a Session, _: Option<Option<&str>>, _: &Output) -> Self {
+            Traces(PhantomData)
+        }
+        pub fn record(&mut self, _: &Record) {}
+        pub fn finish(self, _: &Output) {}
+    }
+}
+
+#[cfg(not(feature = "otel"))]
+pub use off::Traces;
+#[cfg(feature = "otel")]
+pub use on::Traces;

@@ -1,0 +1,148 @@
+//! Spans on their way to an OTLP collector over HTTP, set up by the usual `OTEL_*` variables. They go out on a thread of
+//! their own: the run waits for nobody but at its end, and then for what is still under way, once.
+
+use super::{Attribute, Finished, Kind, Spans};
+use crate::{flow::Flow, store::Record};
+use opentelemetry::{
+    Array, InstrumentationScope, KeyValue, StringValue, Value,
+    trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState},
+};
+use opentelemetry_otlp::SpanExporter;
+use opentelemetry_sdk::{
+    Resource,
+    trace::{SpanData, SpanEvents, SpanExporter as _, SpanLinks},
+};
+use std::{
+    sync::mpsc::{Receiver, Sender, channel},
+    thread::JoinHandle,
+};
+
+/// Any of these says where spans go.
+const ENDPOINTS: [&str; 2] = [
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+];
+const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+
+/// Whether the environment names a collector. `variable` looks into it.
+pub fn wanted(variable: &dyn Fn(&str) -> Option<String>) -> bool {
+    let set = |name: &&str| variable(name).is_some_and(|value| !value.is_empty());
+    let is = |name, value: &str| variable(name).is_some_and(|v| v.eq_ignore_ascii_case(value));
+    ENDPOINTS.iter().any(|name| set(&name))
+        && !is("OTEL_SDK_DISABLED", "true")
+        && !is("OTEL_TRACES_EXPORTER", "none")
+}
+
+pub struct Exporter<'a> {
+    spans: Spans<'a>,
+    out: Sender<Vec<SpanData>>,
+    sent: JoinHandle<Result<(), String>>,
+}
+
+impl<'a> Exporter<'a> {
+    /// Err: the variables cannot be used, in words.
+    pub fn start(
+        flow: &'a Flow,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, String> {
+        let content = variable(CONTENT).is_some_and(|v| v.eq_ignore_ascii_case("true"));
+        let mut exporter = SpanExporter::builder()
+            .with_http()
+            .build()
+            .map_err(|e| e.to_string())?;
+        let service = variable("OTEL_SERVICE_NAME").unwrap_or_else(|| "agentctl".to_owned());
+        let resource = Resource::builder()
+            .with_service_name(service)
+            .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+            .build();
+        exporter.set_resource(&resource);
+        let (out, batches) = channel();
+        let sent = std::thread::Builder::new()
+            .name("telemetry".to_owned())
+            .spawn(move || send(&exporter, &batches))
+            .map_err(|e| e.to_string())?;
+        Ok(Exporter {
+            spans: Spans::new(flow, content),
+            out,
+            sent,
+        })
+    }
+
+    /// What an earlier activation did; it told its spans itself.
+    pub fn recall(&mut self, records: &[Record]) {
+        for record in records {
+            drop(self.spans.feed(record));
+        }
+    }
+
+    pub fn record(&mut self, record: &Record) {
+        let over: Vec<SpanData> = self.spans.feed(record).into_iter().map(span).collect();
+        if !over.is_empty() {
+            // Err: the thread has given up; `finish` says why.
+            drop(self.out.send(over));
+        }
+    }
+
+    /// Waits until everything is out, or the collector has not answered in time. Err: why spans were lost.
+    pub fn finish(self) -> Result<(), String> {
+        drop(self.out);
+        self.sent
+            .join()
+            .unwrap_or_else(|_| Err("the exporter broke".to_owned()))
+    }
+}
+
+/// Gives up at the first batch that cannot be sent: a collector that is not there must not cost one wait for each.
+fn send(exporter: &SpanExporter, batches: &Receiver<Vec<SpanData>>) -> Result<(), String> {
+    while let Ok(mut batch) = batches.recv() {
+        while let Ok(more) = batches.try_recv() {
+            batch.extend(more);
+        }
+        futures_executor::block_on(exporter.export(batch)).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+fn span(span: Finished) -> SpanData {
+    let attributes = span.attributes.into_iter().map(|(key, value)| {
+        let value = match value {
+            Attribute::Text(text) => Value::from(text),
+            Attribute::Texts(texts) => {
+                let texts = texts.into_iter().map(StringValue::from).collect();
+                Value::Array(Array::String(texts))
+            }
+            Attribute::Count(count) => Value::from(count),
+            Attribute::Number(number) => Value::from(number),
+        };
+        KeyValue::new(key, value)
+    });
+    SpanData {
+        span_context: SpanContext::new(
+            TraceId::from(span.trace_id),
+            SpanId::from(span.id),
+            TraceFlags::SAMPLED,
+            false,
+            TraceState::default(),
+        ),
+        parent_span_id: SpanId::from(span.parent),
+        parent_span_is_remote: false,
+        span_kind: match span.kind {
+            Kind::Internal => SpanKind::Internal,
+            Kind::Client => SpanKind::Client,
+        },
+        name: span.name.into(),
+        start_time: span.begun,
+        end_time: span.ended,
+        attributes: attributes.collect(),
+        dropped_attributes_count: 0,
+        events: SpanEvents::default(),
+        links: SpanLinks::default(),
+        status: match span.error {
+            None => Status::Unset,
+            Some(error) => Status::error(error),
+        },
+        instrumentation_scope: InstrumentationScope::builder("agentctl")
+            .with_version(env!("CARGO_PKG_VERSION"))
+            .build(),
+    }
+}
