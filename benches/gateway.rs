@@ -22,9 +22,11 @@ mod fixture;
 
 use agentctl::backend::Backend;
 use agentctl::gateway::{Redactor, guards};
+use agentctl::n8n::catalog::Catalog;
 use agentctl::n8n::diff::{changes, text_diff};
 use agentctl::n8n::edit::{self, EditOp};
 use agentctl::n8n::hash::graph_hash;
+use agentctl::n8n::validate::validate;
 use agentctl::n8n::{Workflow, WorkflowId};
 use agentctl::policy::Policy;
 use agentctl::store::{Disk, Journal};
@@ -136,7 +138,7 @@ fn measure(c: &mut Criterion) {
     }
 
     let mut n = 0;
-    // What has to be done whoever decides: read, edit, write, read back.
+    // What has to be done whoever decides: read, edit, write, read back, check what is there now.
     let (_, backend) = bench(false);
     c.bench_function("update/backend alone", |m| {
         m.iter(|| {
@@ -147,7 +149,8 @@ fn measure(c: &mut Criterion) {
                 let before = backend.get(&id).await.unwrap();
                 let after = edit::apply(&before.workflow, &ops, &mut String::new).unwrap();
                 backend.replace(&id, &after).await.unwrap();
-                backend.get(&id).await.unwrap()
+                let written = backend.get(&id).await.unwrap().workflow;
+                validate(&written, Catalog::embedded())
             })
         });
     });
@@ -197,6 +200,9 @@ fn measure(c: &mut Criterion) {
     });
     c.bench_function("part/snapshot text", |m| {
         m.iter(|| black_box(&before).to_text())
+    });
+    c.bench_function("part/check, which is the tool's own work", |m| {
+        m.iter(|| validate(black_box(&after), Catalog::embedded()));
     });
     c.bench_function("part/secrets hidden in the whole document", |m| {
         m.iter_batched(

@@ -28,6 +28,22 @@ pub(super) struct Reserved {
     pub recommended: Option<Value>,
 }
 
+impl Reserved {
+    /// `about`: what a question would say is being done, and its subject. Most decisions ask nothing.
+    pub fn new(decision: Decision, about: impl FnOnce() -> (String, Value)) -> Self {
+        let (what, subject) = match decision {
+            Decision::Ask { .. } => about(),
+            Decision::Allow { .. } | Decision::Deny { .. } => Default::default(),
+        };
+        Reserved {
+            decision,
+            what,
+            subject,
+            recommended: None,
+        }
+    }
+}
+
 /// What the decisions of one call come to.
 pub(super) enum Verdict {
     Go(Decision),
@@ -65,14 +81,10 @@ impl Gateway {
             return self.refuse(cx, &journaled, deny(guards::REPEAT, reason));
         }
         let exact = json!({"role": cx.role, "tool": tool.name(), "arguments": args});
-        let mut permission = Reserved {
-            decision,
-            what: format!("call {}", tool.name()),
-            subject: exact.clone(),
-            recommended: None,
-        };
+        let what = || format!("call {}", tool.name());
 
         if !tool.mutates() {
+            let permission = Reserved::new(decision, || (what(), exact));
             return match self.verdict(cx, &[permission], &journaled, None) {
                 Verdict::Go(decision) => {
                     self.intent(cx, &journaled, decision, None, false)?;
@@ -96,7 +108,7 @@ impl Gateway {
             Ok(planned) => planned,
             Err(outcome) => {
                 // Nothing will be changed, so there is nothing to ask the user for.
-                let decision = match permission.decision {
+                let decision = match decision {
                     Decision::Ask { rule, .. } => guards::allow(&rule),
                     other => other,
                 };
@@ -109,19 +121,25 @@ impl Gateway {
             mut reserved,
             expect,
         } = planned;
-        if let Some(at) = plan.target() {
-            // What may be done to a workflow may be done to it as it is now.
-            permission.subject = bound(&exact, at);
-        }
-        reserved.insert(0, permission);
+        // What may be done to a workflow may be done to it as it is now.
+        let subject = || match plan.target() {
+            Some(at) => bound(&exact, at),
+            None => exact.clone(),
+        };
+        reserved.insert(0, Reserved::new(decision, || (what(), subject())));
         if let Some((existing, deletes)) = plan.touches() {
             let decision = guards::workflow(cx.guards.only_workflow(), existing, deletes);
-            reserved.push(Reserved {
-                decision,
-                what: "change another workflow".into(),
-                subject: exact,
-                recommended: None,
-            });
+            let what = "change another workflow".to_owned();
+            reserved.push(Reserved::new(decision, || (what, exact)));
+        }
+        if let Plan::Replace { before, after, .. } = &plan
+            && *after != before.workflow
+            && cx.guards.made_by(cx.step, &journaled, before)
+        {
+            // Its answer was lost, and it was sent again: what it does to a text, or undoes, it would do twice.
+            let reason = "this very call made the workflow what it is now; with the graph hash of now as expect_hash it is made once more";
+            let refused = deny(guards::REPEAT, reason);
+            reserved.push(Reserved::new(refused, Default::default));
         }
         let decision = match self.verdict(cx, &reserved, &journaled, Some(&plan)) {
             Verdict::Go(decision) => decision,

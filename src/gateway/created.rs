@@ -6,7 +6,7 @@ use super::tools::{CreateWorkflow, TriggerWorkflow};
 use crate::backend::TriggerCall;
 use crate::n8n::catalog::Catalog;
 use crate::n8n::workflow::number;
-use crate::n8n::{EditOp, NodeId, Workflow, edit, layout, trigger_points};
+use crate::n8n::{EditOp, Node, NodeId, Workflow, edit, layout, trigger_points};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -52,8 +52,9 @@ pub(super) fn built(
     let mut names = BTreeSet::new();
     let mut seen = BTreeSet::new();
     for node in &workflow.nodes {
-        if node.name().trim().is_empty() || node.node_type().is_empty() {
-            return Err(wrong("a node has no name or no type".to_owned()));
+        edit::check_name(node.name()).map_err(wrong)?;
+        if node.node_type().is_empty() {
+            return Err(wrong(format!("the node {:?} has no type", node.name())));
         }
         if !names.insert(node.name()) {
             return Err(wrong(format!("two nodes are named {:?}", node.name())));
@@ -89,6 +90,15 @@ pub(super) fn built(
         layout::place_new(&mut workflow, &unplaced);
     }
     Ok(workflow)
+}
+
+/// Why a node that is new may not be named as it is.
+pub(super) fn misnamed(before: &Workflow, after: &Workflow) -> Option<String> {
+    let old: BTreeSet<&str> = before.nodes.iter().map(Node::name).collect();
+    let names = after.nodes.iter().map(Node::name);
+    names
+        .filter(|name| !old.contains(name))
+        .find_map(|name| edit::check_name(name).err())
 }
 
 /// A node whose call named no version gets its type's default, as n8n's editor would give it. A type that is not known stays

@@ -3,6 +3,7 @@
 
 use super::guards;
 use super::{approval, tools};
+use crate::backend::Stored;
 use crate::model::{ToolCall, ToolResult, ToolStatus};
 use crate::n8n::{Workflow, WorkflowId};
 use crate::policy::{Decision, Limits};
@@ -47,6 +48,15 @@ struct AskedFor {
     expires: Option<Timestamp>,
 }
 
+/// A call that was journaled.
+#[derive(Debug, Clone)]
+struct Intent {
+    call: ToolCall,
+    decision: Decision,
+    /// What a call that means the same has too.
+    key: String,
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct GuardState {
     scope: Option<GivenScope>,
@@ -70,8 +80,10 @@ pub struct GuardState {
     validations: BTreeMap<String, Validation>,
     /// Snapshots that a guard has read, by file: they never change. Nothing is folded into it.
     read: BTreeMap<String, Arc<Workflow>>,
+    /// Workflow → the call that changed it last, and the graph hash that it left.
+    made: BTreeMap<String, (String, String)>,
     /// The intent that has no result yet.
-    open: Option<(ToolCall, Decision)>,
+    open: Option<Intent>,
 }
 
 impl GuardState {
@@ -89,14 +101,19 @@ impl GuardState {
                 ..
             } => {
                 self.calls = self.calls.saturating_add(1);
-                let count = self.identical.entry(call_key(step, call)).or_default();
+                let key = call_key(step, call);
+                let count = self.identical.entry(key.clone()).or_default();
                 *count = count.saturating_add(1);
-                self.open = Some((call.clone(), decision.clone()));
+                self.open = Some(Intent {
+                    call: call.clone(),
+                    decision: decision.clone(),
+                    key,
+                });
             }
             Event::ToolFinished { result, change, .. } => {
                 let intent = self.open.take();
-                if let Some((call, decision)) = &intent {
-                    self.spend(call, decision);
+                if let Some(intent) = &intent {
+                    self.spend(&intent.call, &intent.decision);
                 }
                 if let Some(change) = change {
                     self.changed(change, intent.as_ref());
@@ -153,26 +170,32 @@ impl GuardState {
             }
             Event::Undone { workflow_id, .. } => {
                 self.seen.remove(workflow_id);
+                self.made.remove(workflow_id);
             }
             _ => {}
         }
     }
 
-    fn changed(
-        &mut self,
-        change: &crate::store::event::Change,
-        intent: Option<&(ToolCall, Decision)>,
-    ) {
+    fn changed(&mut self, change: &crate::store::event::Change, intent: Option<&Intent>) {
         let id = change.workflow_id.clone();
         self.identical.clear();
         match &change.after {
             Some(hash) => self.seen.insert(id.clone(), hash.clone()),
             None => self.seen.remove(&id),
         };
+        match (intent, &change.after) {
+            (Some(intent), Some(hash)) => {
+                let made = (intent.key.clone(), hash.clone());
+                self.made.insert(id.clone(), made);
+            }
+            _ => {
+                self.made.remove(&id);
+            }
+        }
         if change.before.is_none() && change.after.is_some() {
             self.owned.insert(id.clone());
-            let named = intent.and_then(|(call, _)| {
-                let args = super::strict_json::object(&call.arguments).ok()?;
+            let named = intent.and_then(|intent| {
+                let args = super::strict_json::object(&intent.call.arguments).ok()?;
                 Some(creation_key(args.get("name")?.as_str()?))
             });
             if let Some(name) = named {
@@ -184,7 +207,7 @@ impl GuardState {
             self.creates.retain(|_, created| *created != id);
         }
         let wiped = |decision| approval::approved_rules(decision).any(|rule| rule == guards::WIPE);
-        if intent.is_some_and(|(_, decision)| wiped(decision)) {
+        if intent.is_some_and(|intent| wiped(&intent.decision)) {
             let taken = self.snapshots.get(&id).map_or(0, Vec::len);
             self.base_from.insert(id, taken);
         }
@@ -319,6 +342,11 @@ impl GuardState {
     /// The workflow that this run created under the name.
     pub(super) fn created_as(&self, name: &str) -> Option<&str> {
         self.creates.get(&creation_key(name)).map(String::as_str)
+    }
+    /// True when this very call made the workflow what it is now.
+    pub(super) fn made_by(&self, step: &str, call: &ToolCall, at: &Stored) -> bool {
+        let made = self.made.get(&at.id.0);
+        made.is_some_and(|(key, hash)| *hash == at.graph_hash && *key == call_key(step, call))
     }
     pub(super) fn budget(&self, step: &str, call: &ToolCall, limits: &Limits) -> Decision {
         if self.worked_ms >= limits.max_seconds.saturating_mul(1000) {

@@ -2,17 +2,17 @@
 //! is journaled, snapshotted, read back and taken back like any other change.
 
 use super::call::{Reserved, Verdict};
-use super::content::{Outcome, backend_failure};
+use super::content::Outcome;
+use super::created::misnamed;
 use super::guards::{self, deny};
-use super::plan::{Plan, Planned, Write, reserve};
+use super::plan::{Planned, Planning, Write, reserve};
 use super::{CallContext, Gateway, GatewayError, Settled};
-use crate::backend::{BackendError, BackendErrorKind};
+use crate::backend::Stored;
 use crate::model::ToolCall;
 use crate::n8n::hash::graph_hash;
 use crate::n8n::{Workflow, WorkflowId};
 use crate::policy::Decision;
-use crate::store::event::MutationExpectation;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 /// What the journal calls it.
 const TOOL: &str = "push_workflow";
@@ -51,24 +51,7 @@ impl Gateway {
             None => self.plan_new(push).await?,
             Some((id, seen)) => match self.current(&id.0).await? {
                 Err(outcome) => Err(outcome),
-                Ok(before) => match guards::stale(&before.graph_hash, Some(seen), None) {
-                    stale @ Decision::Deny { .. } => return self.refuse(cx, &call, stale),
-                    _ => {
-                        let credentials = guards::credentials(Some(&before.workflow), &push.after);
-                        let reserved = vec![reserve(
-                            credentials,
-                            &before,
-                            "change credentials in",
-                            &exact,
-                        )];
-                        let write = Write {
-                            after: push.after.clone(),
-                            notes: Map::new(),
-                            scope: None,
-                        };
-                        self.plan_write(cx, before, write, &exact, reserved)?
-                    }
-                },
+                Ok(before) => self.plan_over(cx, before, seen, push, &exact)?,
             },
         };
         let planned = match planned {
@@ -84,12 +67,7 @@ impl Gateway {
             mut reserved,
             expect,
         } = planned;
-        let own = Reserved {
-            decision: guards::allow(USER),
-            what: String::new(),
-            subject: exact,
-            recommended: None,
-        };
+        let own = Reserved::new(guards::allow(USER), Default::default);
         reserved.insert(0, own);
         let decision = match self.verdict(cx, &reserved, &call, Some(&plan)) {
             Verdict::Go(decision) => decision,
@@ -102,46 +80,47 @@ impl Gateway {
         self.finish(cx, &call, outcome, change, true)
     }
 
-    async fn plan_new(&self, push: &Push) -> Result<Result<Planned, Outcome>, GatewayError> {
+    async fn plan_new(&self, push: &Push) -> Planning {
         if push.after.nodes.is_empty() {
             return Ok(Err(Outcome::Refused(deny(
                 "arguments",
                 "a workflow without nodes is not created",
             ))));
         }
-        let place = async {
-            let id = self.backend.reserve(push.after.name()).await?;
-            let mark = match &id {
-                Some(_) => None,
-                None => Some(self.create_mark(&push.after).await?),
-            };
-            Ok::<_, BackendError>((id, mark))
+        if let Some(why) = misnamed(&Workflow::empty(""), &push.after) {
+            return Ok(Err(Outcome::Refused(deny("arguments", why))));
+        }
+        self.creation(push.after.clone(), Vec::new()).await
+    }
+
+    /// `seen`: the graph as the user was shown it.
+    fn plan_over(
+        &self,
+        cx: &mut CallContext<'_>,
+        before: Stored,
+        seen: &str,
+        push: &Push,
+        exact: &Value,
+    ) -> Planning {
+        let stale = guards::stale(&before.graph_hash, Some(seen), None);
+        if matches!(stale, Decision::Deny { .. }) {
+            return Ok(Err(Outcome::Refused(stale)));
+        }
+        if let Some(why) = misnamed(&before.workflow, &push.after) {
+            return Ok(Err(Outcome::Refused(deny("arguments", why))));
+        }
+        let credentials = guards::credentials(Some(&before.workflow), &push.after);
+        let reserved = vec![reserve(
+            credentials,
+            &before,
+            "change credentials in",
+            exact,
+        )];
+        let write = Write {
+            after: push.after.clone(),
+            notes: Map::new(),
+            scope: None,
         };
-        let (id, mark) = match place.await {
-            Ok(place) => place,
-            Err(error) if error.kind == BackendErrorKind::Unavailable => {
-                return Err(self.unavailable(error));
-            }
-            Err(error) => return Ok(Err(Outcome::Failed(backend_failure(&error)))),
-        };
-        let meant = graph_hash(&push.after);
-        Ok(Ok(Planned {
-            expect: Some(MutationExpectation {
-                workflow_id: id.as_ref().map(|id| id.0.clone()),
-                before: None,
-                after: Some(meant.clone()),
-                diff: None,
-                rehearsal: None,
-                created: mark.clone(),
-            }),
-            plan: Plan::Create {
-                id,
-                after: push.after.clone(),
-                meant,
-                mark,
-                accounts: Vec::new(),
-            },
-            reserved: Vec::new(),
-        }))
+        self.plan_write(cx, before, write, exact, reserved)
     }
 }

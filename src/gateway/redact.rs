@@ -256,8 +256,16 @@ pub(super) fn names_secret_text(key: &str, item: &Value) -> bool {
 /// `{"name": "X-API-Key", "value": "…"}`: how header and query lists are kept. A field list that offers a field by its own
 /// name is none.
 pub(super) fn is_secret_pair(map: &Map<String, Value>) -> bool {
-    let named = |key: &str| map.get(key).and_then(Value::as_str);
-    let (Some(name), Some(value)) = (named("name").or_else(|| named("key")), named("value")) else {
+    let (mut name, mut key, mut value) = (None, None, None);
+    for (at, item) in map {
+        match at.as_str() {
+            "name" => name = item.as_str(),
+            "key" => key = item.as_str(),
+            "value" => value = item.as_str(),
+            _ => {}
+        }
+    }
+    let (Some(name), Some(value)) = (name.or(key), value) else {
         return false;
     };
     bare(name) != bare(value) && names_secret_text(name, &Value::from(value))

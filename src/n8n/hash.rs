@@ -21,6 +21,7 @@ use super::workflow::{Link, Node, Workflow};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
+use std::ops::Range;
 
 const UNCOUNTED_NODE_KEYS: [&str; 6] = [
     "id",
@@ -49,26 +50,24 @@ pub fn is_editors_default(key: &str, value: &Value) -> bool {
 /// SHA-256 (lower-case hex) over the canonical form of the graph.
 pub fn graph_hash(workflow: &Workflow) -> String {
     let mut hasher = Sha256::new();
-    let mut lines: Vec<String> = workflow.nodes.iter().map(canonical_node).collect();
-    lines.sort_unstable();
-    for line in &lines {
-        hasher.update(line.as_bytes());
-        hasher.update(b"\n");
-    }
-    let mut edges: Vec<String> = workflow.edges().map(canonical_edge).collect();
-    edges.sort_unstable();
-    edges.dedup();
-    for edge in &edges {
-        hasher.update(edge.as_bytes());
-        hasher.update(b"\n");
-    }
+    let mut text = Canonical::default();
+    let nodes = workflow
+        .nodes
+        .iter()
+        .map(|node| text.line(|t| t.node(node)));
+    let mut lines: Vec<Range<usize>> = nodes.collect();
+    text.hash(&mut lines, &mut hasher);
+    let edges = workflow.edges().map(|edge| text.line(|t| t.edge(edge)));
+    let mut lines: Vec<Range<usize>> = edges.collect();
+    lines.sort_unstable_by_key(|line| text.at(line));
+    lines.dedup_by_key(|line| text.at(line));
+    text.hash(&mut lines, &mut hasher);
     if let Some(Value::Object(settings)) = workflow.head.get("settings") {
-        let mut text = String::new();
         let counted = settings.iter().filter(|(key, value)| {
             !is_empty(value) && !is_editors_default(key, value) && *key != IN_MCP
         });
-        write_object(counted, &mut text);
-        hasher.update(text.as_bytes());
+        let line = text.line(|t| t.object(counted));
+        hasher.update(text.at(&line));
     }
     let mut hex = String::with_capacity(64);
     for byte in hasher.finalize() {
@@ -77,110 +76,147 @@ pub fn graph_hash(workflow: &Workflow) -> String {
     hex
 }
 
-fn canonical_edge((from, kind, output, link): (&str, &str, u32, &Link)) -> String {
-    let mut text = String::with_capacity(64);
-    text.push('[');
-    write_text(from, &mut text);
-    text.push(',');
-    write_text(kind, &mut text);
-    let _ = write!(text, ",{output},");
-    write_text(&link.node, &mut text);
-    text.push(',');
-    write_text(&link.kind, &mut text);
-    let _ = write!(text, ",{}]", link.index);
-    text
-}
-
-fn canonical_node(node: &Node) -> String {
-    let counted = node.0.iter().filter(|(key, value)| {
-        let emptied = matches!(key.as_str(), "parameters" | "credentials")
-            && value.as_object().is_some_and(Map::is_empty);
-        !is_empty(value) && !UNCOUNTED_NODE_KEYS.contains(&key.as_str()) && !emptied
-    });
-    let mut text = String::with_capacity(512);
-    write_entries(counted, &mut text, |key, value, out| match value {
-        Value::Object(credentials) if key == "credentials" => {
-            write_entries(credentials.iter(), out, |_, value, out| {
-                write_credential(value, out)
-            });
-        }
-        other => write_canonical(other, out),
-    });
-    text
-}
-
-fn write_credential(value: &Value, out: &mut String) {
-    match value {
-        Value::Object(fields) if fields.get("id").is_some_and(|id| !id.is_null()) => {
-            write_object(fields.iter().filter(|(key, _)| *key != "name"), out);
-        }
-        Value::Object(fields) => write_object(fields.iter().filter(|(key, _)| *key != "id"), out),
-        Value::String(_) => write_object(std::iter::once((&"name".to_owned(), value)), out),
-        other => write_canonical(other, out),
-    }
-}
-
 /// Null and false on the first level of a node and of the settings mean what an absent key means.
 fn is_empty(value: &Value) -> bool {
     matches!(value, Value::Null | Value::Bool(false))
 }
 
-/// JSON with sorted keys, no spaces, and whole numbers without a fraction.
-fn write_canonical(value: &Value, out: &mut String) {
-    match value {
-        Value::Object(map) => write_object(map.iter(), out),
-        Value::Array(items) => {
-            out.push('[');
-            for (i, item) in items.iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                write_canonical(item, out);
+/// JSON with sorted keys, no spaces, and whole numbers without a fraction: one text for all that is hashed.
+#[derive(Default)]
+struct Canonical<'v> {
+    text: String,
+    /// Of the objects that are being written.
+    entries: Vec<(&'v str, &'v Value)>,
+}
+
+impl<'v> Canonical<'v> {
+    /// Where in the text stands what was written.
+    fn line(&mut self, write: impl FnOnce(&mut Self)) -> Range<usize> {
+        let start = self.text.len();
+        write(self);
+        start..self.text.len()
+    }
+
+    fn at(&self, line: &Range<usize>) -> &str {
+        self.text.get(line.clone()).unwrap_or_default()
+    }
+
+    /// In order, each with a newline.
+    fn hash(&self, lines: &mut [Range<usize>], hasher: &mut Sha256) {
+        lines.sort_unstable_by_key(|line| self.at(line));
+        for line in lines {
+            hasher.update(self.at(line));
+            hasher.update(b"\n");
+        }
+    }
+
+    fn edge(&mut self, (from, kind, output, link): (&str, &str, u32, &Link)) {
+        self.text.push('[');
+        self.string(from);
+        self.text.push(',');
+        self.string(kind);
+        let _ = write!(self.text, ",{output},");
+        self.string(&link.node);
+        self.text.push(',');
+        self.string(&link.kind);
+        let _ = write!(self.text, ",{}]", link.index);
+    }
+
+    fn node(&mut self, node: &'v Node) {
+        let counted = node.0.iter().filter(|(key, value)| {
+            let emptied = matches!(key.as_str(), "parameters" | "credentials")
+                && value.as_object().is_some_and(Map::is_empty);
+            !is_empty(value) && !UNCOUNTED_NODE_KEYS.contains(&key.as_str()) && !emptied
+        });
+        self.entries(counted, |t, key, value| match value {
+            Value::Object(credentials) if key == "credentials" => {
+                t.entries(credentials.iter(), |t, _, value| t.credential(value));
             }
-            out.push(']');
-        }
-        Value::Number(n) if n.is_f64() => {
-            let normal = n.as_f64().map_or(Value::Null, super::workflow::number);
-            out.push_str(&normal.to_string());
-        }
-        Value::String(text) => write_text(text, out),
-        other => {
-            let _ = write!(out, "{other}");
+            other => t.value(other),
+        });
+    }
+
+    fn credential(&mut self, value: &'v Value) {
+        match value {
+            Value::Object(fields) => {
+                let known = fields.get("id").is_some_and(|id| !id.is_null());
+                let other = if known { "name" } else { "id" };
+                self.object(fields.iter().filter(|(key, _)| *key != other));
+            }
+            Value::String(name) => {
+                self.text.push_str("{\"name\":");
+                self.string(name);
+                self.text.push('}');
+            }
+            other => self.value(other),
         }
     }
-}
 
-fn write_object<'v>(entries: impl Iterator<Item = (&'v String, &'v Value)>, out: &mut String) {
-    write_entries(entries, out, |_, value, out| write_canonical(value, out));
-}
-
-fn write_entries<'v>(
-    entries: impl Iterator<Item = (&'v String, &'v Value)>,
-    out: &mut String,
-    write: impl Fn(&str, &Value, &mut String),
-) {
-    let mut sorted: Vec<(&String, &Value)> = entries.collect();
-    sorted.sort_unstable_by_key(|(key, _)| key.as_str());
-    out.push('{');
-    for (i, (key, value)) in sorted.into_iter().enumerate() {
-        if i > 0 {
-            out.push(',');
+    fn value(&mut self, value: &'v Value) {
+        match value {
+            Value::Object(map) => self.object(map.iter()),
+            Value::Array(items) => {
+                self.text.push('[');
+                for (i, item) in items.iter().enumerate() {
+                    if i > 0 {
+                        self.text.push(',');
+                    }
+                    self.value(item);
+                }
+                self.text.push(']');
+            }
+            Value::Number(n) if n.is_f64() => {
+                let normal = n.as_f64().map_or(Value::Null, super::workflow::number);
+                let _ = write!(self.text, "{normal}");
+            }
+            Value::String(text) => self.string(text),
+            other => {
+                let _ = write!(self.text, "{other}");
+            }
         }
-        write_text(key, out);
-        out.push(':');
-        write(key, value, out);
     }
-    out.push('}');
-}
 
-/// As a JSON text. Most texts hold nothing that has to be escaped.
-fn write_text(text: &str, out: &mut String) {
-    if text.bytes().all(|b| b >= 0x20 && b != b'"' && b != b'\\') {
-        out.push('"');
-        out.push_str(text);
-        out.push('"');
-    } else {
-        let _ = write!(out, "{}", Value::from(text));
+    fn object(&mut self, entries: impl Iterator<Item = (&'v String, &'v Value)>) {
+        self.entries(entries, |t, _, value| t.value(value));
+    }
+
+    fn entries(
+        &mut self,
+        entries: impl Iterator<Item = (&'v String, &'v Value)>,
+        write: impl Fn(&mut Self, &str, &'v Value),
+    ) {
+        let start = self.entries.len();
+        self.entries
+            .extend(entries.map(|(key, value)| (key.as_str(), value)));
+        if let Some(own) = self.entries.get_mut(start..) {
+            own.sort_unstable_by_key(|(key, _)| *key);
+        }
+        self.text.push('{');
+        for at in start..self.entries.len() {
+            let Some((key, value)) = self.entries.get(at).copied() else {
+                break;
+            };
+            if at > start {
+                self.text.push(',');
+            }
+            self.string(key);
+            self.text.push(':');
+            write(self, key, value);
+        }
+        self.text.push('}');
+        self.entries.truncate(start);
+    }
+
+    /// As a JSON text. Most texts hold nothing that has to be escaped.
+    fn string(&mut self, text: &str) {
+        let odd = |odd, b| odd | (b < 0x20) | (b == b'"') | (b == b'\\');
+        if text.bytes().fold(false, odd) {
+            let _ = write!(self.text, "{}", Value::from(text));
+        } else {
+            self.text.push('"');
+            self.text.push_str(text);
+            self.text.push('"');
+        }
     }
 }
 

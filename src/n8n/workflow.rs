@@ -40,7 +40,7 @@ pub struct Link {
 pub type Connections = IndexMap<String, IndexMap<String, Vec<Option<Vec<Link>>>>>;
 
 /// One node: its JSON object as read, with typed views.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Node(pub Map<String, Value>);
 
@@ -148,6 +148,29 @@ impl Node {
     }
     pub fn is_sticky(&self) -> bool {
         self.node_type() == "n8n-nodes-base.stickyNote"
+    }
+}
+
+/// The order of keys does not count. It is mostly the same, and then no key has to be looked up.
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        same_text(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+/// Equal, and with every key in the same place.
+pub(super) fn same_text(a: &Map<String, Value>, b: &Map<String, Value>) -> bool {
+    let mut pairs = a.iter().zip(b.iter());
+    a.len() == b.len() && pairs.all(|((key, x), (other, y))| key == other && same_value_text(x, y))
+}
+
+pub(super) fn same_value_text(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => same_text(a, b),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value_text(a, b))
+        }
+        _ => a == b,
     }
 }
 

@@ -120,7 +120,7 @@ pub(crate) static PATTERNS: [Pattern; 29] = [
     ),
     pattern(
         "url-password",
-        &["://"],
+        &["@"],
         r"(?P<keep>\b[a-zA-Z][a-zA-Z0-9+.-]*://[!-~&&[^/:@'\x22]]{0,64}:)[!-~&&[^/@'\x22{}]]{3,}(?P<tail>@)",
     ),
     pattern(
@@ -135,7 +135,25 @@ pub(crate) static PATTERNS: [Pattern; 29] = [
     ),
     pattern(
         "assigned",
-        &["key", "token", "secret", "passw"],
+        &[
+            "apikey",
+            "api_key",
+            "api-key",
+            "accesstoken",
+            "access_token",
+            "access-token",
+            "authtoken",
+            "auth_token",
+            "auth-token",
+            "clientsecret",
+            "client_secret",
+            "client-secret",
+            "secretkey",
+            "secret_key",
+            "secret-key",
+            "password",
+            "passwd",
+        ],
         r#"(?P<keep>(?i-u:\b(?:api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|secret[_-]?key|password|passwd)\b)["']?[ \t]*[:=][ \t]*["']?)[!-~&&[^"'&,;{}()\[\]<>$=]]{8,}"#,
     ),
 ];
@@ -206,14 +224,11 @@ pub fn mask(text: &str) -> Cow<'_, str> {
     out
 }
 
-/// Where the signs stand without one of which no shape is there.
+/// Where the signs stand without one of which no shape is there. Of signs that overlap one is enough: it touches what the others
+/// stand in.
 pub fn signs(text: &str) -> Vec<Range<usize>> {
     match SIGNS.as_ref() {
-        Some(signs) => signs
-            .finder
-            .find_overlapping_iter(text)
-            .map(|m| m.range())
-            .collect(),
+        Some(signs) => signs.finder.find_iter(text).map(|m| m.range()).collect(),
         None => std::iter::once(0..text.len()).collect(), // then every text is looked at closely
     }
 }

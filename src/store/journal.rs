@@ -149,17 +149,20 @@ impl Journal {
             reason: e.to_string(),
         };
         let at = at.to_string();
-        let value = serde_json::to_value(&event).map_err(encode)?;
+        let text = serde_json::to_string(&event).map_err(encode)?;
         let seq = self.seq + 1;
-        let hash = chain(&self.hash, seq, &at, &value);
+        let (prev, hash) = (&self.hash, chain(&self.hash, seq, &at, &text));
+        let mut line = format!(
+            r#"{{"seq":{seq},"at":{},"prev":"{prev}","hash":"{hash}","event":{text}}}"#,
+            Value::from(at.as_str())
+        );
         let record = Record {
             seq,
             at,
-            prev: self.hash.clone(),
+            prev: prev.clone(),
             hash: hash.clone(),
             event,
         };
-        let mut line = serde_json::to_string(&record).map_err(encode)?;
         // The same value, but harmless to look at with any pager.
         if let Cow::Owned(escaped) = untrusted::json(&line) {
             line = escaped;
@@ -353,7 +356,7 @@ fn read_record(text: &[u8], before: &Loaded) -> Result<(Head, Value), String> {
         );
     }
     // The hash is taken over the event as it stands in the file, with keys that this version does not know.
-    if chain(&line.prev, line.seq, &line.at, &line.event) != line.hash {
+    if chain(&line.prev, line.seq, &line.at, &line.event.to_string()) != line.hash {
         return Err("the record was changed after it was written (its hash does not fit)".into());
     }
     let head = Head {

@@ -206,7 +206,7 @@ fn write_values(path: &Path, values: &[serde_json::Value]) {
     let mut text = String::new();
     for (i, event) in values.iter().enumerate() {
         let seq = i as u64 + 1;
-        let hash = super::hash::chain(&prev, seq, "2027-01-01T00:00:00Z", event);
+        let hash = super::hash::chain(&prev, seq, "2027-01-01T00:00:00Z", &event.to_string());
         let line = json!({"seq": seq, "at": "2027-01-01T00:00:00Z", "prev": prev, "hash": hash, "event": event});
         text += &format!("{line}\n");
         prev = hash;

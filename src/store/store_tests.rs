@@ -90,7 +90,45 @@ fn canonical_json_does_not_depend_on_the_order_of_keys() {
     );
 }
 
+/// Any value, with keys and texts that have to be escaped.
+fn any_json() -> impl Strategy<Value = Value> {
+    let text = || r#"[ab"\\\n\{\},:é\[\]]{0,4}"#;
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        text().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 48, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::vec((text(), inner), 0..6)
+                .prop_map(|entries| Value::Object(entries.into_iter().collect())),
+        ]
+    })
+}
+
+/// The value with its keys put in order one by one.
+fn in_order(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<(String, Value)> = map.into_iter().collect();
+            entries.sort_by(|(a, _), (b, _)| a.as_bytes().cmp(b.as_bytes()));
+            let entries = entries.into_iter().map(|(key, item)| (key, in_order(item)));
+            Value::Object(entries.collect())
+        }
+        Value::Array(items) => items.into_iter().map(in_order).collect(),
+        other => other,
+    }
+}
+
 proptest! {
+    #[test]
+    fn canonical_json_is_the_value_with_its_keys_in_order(value in any_json()) {
+        prop_assert_eq!(canonical(&value), in_order(value).to_string());
+    }
+
     #[test]
     fn different_ids_give_different_safe_file_parts(a in "\\PC{0,80}", b in "\\PC{0,80}") {
         let (x, y) = (file_part(&a), file_part(&b));

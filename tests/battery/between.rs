@@ -130,6 +130,20 @@ fn case_100_a_call_that_comes_again_is_carried_out_once() {
             bench.refused("builder", "update_workflow", grow).await,
             "guard.stale"
         );
+        // A text is not replaced in what replacing it made, unless the caller says that it has seen that.
+        let mut more = json!({"workflow_id": "orders", "ops": [
+            {"op": "replace_text", "node": "id-3", "pointer": "/text", "find": "a", "replace": "aa"}]});
+        let made = bench.ok("builder", "update_workflow", more.clone()).await;
+        let held = backend.held("orders");
+        assert_eq!(
+            bench
+                .refused("builder", "update_workflow", more.clone())
+                .await,
+            "guard.repeat"
+        );
+        assert_eq!(backend.held("orders"), held);
+        more["expect_hash"] = made["graph_hash"].clone();
+        bench.ok("builder", "update_workflow", more).await;
         // And without that: there is nothing left to add, to remove, to rename.
         for op in [
             json!({"op": "add_node", "node": {"name": "More", "type": "n8n-nodes-base.noOp", "parameters": {}}}),

@@ -28,5 +28,6 @@ mod state;
 )]
 mod support;
 mod surroundings;
+mod unasked;
 mod wire;
 mod wire_server;

@@ -2,9 +2,11 @@
 
 mod accounts;
 mod approvals;
+mod naming;
 mod permission;
 mod reading;
 mod rehearsing;
+mod repeating;
 mod settling;
 mod writing;
 

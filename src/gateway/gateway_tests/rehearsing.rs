@@ -3,44 +3,21 @@
 use super::super::fixture::{Fault, MemoryBackend};
 use super::*;
 use crate::backend::BackendErrorKind;
-use crate::n8n::{Node, Workflow};
+use crate::n8n::Workflow;
+use crate::n8n::rehearsal::fixture::{chain, execution, node, run, set};
 use serde_json::Map;
 use std::sync::Arc;
 
-fn node(name: &str, kind: &str, version: f64, parameters: Value) -> Value {
-    json!({"id": format!("id-{name}"), "name": name, "type": format!("n8n-nodes-base.{kind}"), "typeVersion": version,
-        "position": [0, 0], "parameters": parameters})
-}
-
-fn workflow(nodes: Vec<Value>) -> Workflow {
-    let mut workflow = Workflow::empty("Orders");
-    for node in nodes {
-        workflow
-            .nodes
-            .push(serde_json::from_value::<Node>(node).unwrap());
-    }
-    let names: Vec<String> = workflow.nodes.iter().map(|n| n.name().to_owned()).collect();
-    for pair in names.windows(2) {
-        workflow.connect(&pair[0], "main", 0, &pair[1], 0);
-    }
-    workflow
-}
-
-fn set_node(value: &str) -> Value {
-    node(
-        "Shape",
-        "set",
-        3.4,
-        json!({"assignments": {"assignments": [{"id": "1", "name": "who", "value": value, "type": "string"}]}, "options": {}}),
-    )
+fn base(name: &str, kind: &str, version: f64, parameters: Value) -> Value {
+    node(name, &format!("n8n-nodes-base.{kind}"), version, parameters)
 }
 
 /// Daily → Shape → Tell sales: no trigger that could be called, and a node that acts.
 fn orders() -> Workflow {
-    workflow(vec![
-        node("Daily", "scheduleTrigger", 1.2, json!({})),
-        set_node("={{ $json.name }}"),
-        node(
+    chain(vec![
+        base("Daily", "scheduleTrigger", 1.2, json!({})),
+        set("Shape", "who", "={{ $json.name }}"),
+        base(
             "Tell sales",
             "slack",
             2.3,
@@ -54,7 +31,7 @@ fn plays(
     failing: &'static [(&'static str, &'static str)],
 ) -> impl Fn(&Workflow, &Map<String, Value>) -> Value + Send {
     move |workflow, payload| {
-        let mut runs = Map::new();
+        let mut runs = Vec::new();
         let mut before: Option<String> = None;
         let mut status = "success";
         let mut at = workflow
@@ -63,24 +40,15 @@ fn plays(
             .find(|n| n.node_type().ends_with(".webhook"))
             .map(|n| n.name().to_owned());
         while let Some(name) = at {
-            let error = failing
-                .iter()
-                .find(|(node, _)| *node == name)
-                .map(|(_, message)| json!({"message": message}));
-            let source = before
-                .as_ref()
-                .map_or(json!([]), |from| json!([{"previousNode": from}]));
-            let items = if error.is_some() {
+            let failed = failing.iter().find(|(node, _)| *node == name);
+            let error = failed.map_or(Value::Null, |(_, message)| json!({"message": message}));
+            let items = if failed.is_some() {
                 json!([])
             } else {
-                json!([{"json": payload}])
+                json!([payload])
             };
-            let mut run = json!({"source": source, "data": {"main": [items]}});
-            if let Some(error) = &error {
-                run["error"] = error.clone();
-            }
-            runs.insert(name.clone(), json!([run]));
-            if error.is_some() {
+            runs.push(run(&name, before.as_deref(), items, error));
+            if failed.is_some() {
                 status = "error";
                 break;
             }
@@ -90,7 +58,7 @@ fn plays(
                 .map(|(_, _, _, link)| link.node.clone());
             before = Some(name);
         }
-        json!({"status": status, "data": {"resultData": {"runData": runs}}})
+        execution(status, runs)
     }
 }
 
@@ -163,15 +131,15 @@ async fn what_failed_in_the_run_is_a_finding_with_its_fix() {
     let (mut b, backend) = live();
     backend.put(
         "orders",
-        workflow(vec![
-            node("Daily", "scheduleTrigger", 1.2, json!({})),
-            node(
+        chain(vec![
+            base("Daily", "scheduleTrigger", 1.2, json!({})),
+            base(
                 "Call",
                 "httpRequest",
                 4.2,
                 json!({"url": "example.com/a", "options": {}}),
             ),
-            set_node("x"),
+            set("Shape", "who", "x"),
         ]),
         false,
     );
@@ -375,7 +343,7 @@ async fn where_nothing_can_run_the_test_says_so() {
     assert_eq!(result.status, ToolStatus::Failed);
     assert_eq!(result.content["executed"], json!(false));
     let (mut b, backend) = live();
-    backend.put("orders", workflow(vec![set_node("x")]), false);
+    backend.put("orders", chain(vec![set("Shape", "who", "x")]), false);
     let result = b.call("checker", TEST, of_orders()).await;
     assert_eq!(result.content["rule"], json!("rehearsal"));
     assert_eq!(backend.ids(), ["orders"]);

@@ -1,9 +1,11 @@
 //! What differs between two states of a workflow, in terms that a rename or a reorder cannot hide: nodes by id, edges by
 //! the ids of their ends.
 
+use crate::n8n::Workflow;
 use crate::n8n::diff::changes;
-use crate::n8n::{Node, Workflow};
+use crate::n8n::workflow::Link;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
@@ -40,82 +42,61 @@ pub struct GraphChange {
     pub document: BTreeSet<String>,
 }
 
-/// The key of each node, in the order of `workflow.nodes`; no two are equal.
-pub fn keys(workflow: &Workflow) -> Vec<NodeKey> {
-    let mut taken: HashSet<String> = HashSet::with_capacity(workflow.nodes.len());
-    workflow
-        .nodes
-        .iter()
-        .enumerate()
+/// The key of each node as text, in the order of `workflow.nodes`; no two are equal.
+pub(super) fn key_texts(workflow: &Workflow) -> Vec<Cow<'_, str>> {
+    let mut taken: HashSet<Cow<'_, str>> = HashSet::with_capacity(workflow.nodes.len());
+    let nodes = workflow.nodes.iter().enumerate();
+    nodes
         .map(|(i, node)| {
-            let id = node.id().0;
-            let key = if !id.is_empty() && !taken.contains(&id) {
-                id
+            let id = node.id_text();
+            let key = if !id.is_empty() && !taken.contains(id) {
+                Cow::Borrowed(id)
             } else {
                 let named = format!("name:{}", node.name());
-                if taken.contains(&named) {
+                Cow::Owned(if taken.contains(named.as_str()) {
                     format!("place:{i}:{}", node.name())
                 } else {
                     named
-                }
+                })
             };
             taken.insert(key.clone());
-            NodeKey(key)
+            key
         })
         .collect()
 }
 
-/// A workflow with its nodes' keys and its edges by them: worked out once for all that a guard asks.
-pub(super) struct Graph<'w> {
-    pub workflow: &'w Workflow,
-    pub keys: Vec<NodeKey>,
-    pub edges: BTreeSet<Edge>,
+/// The key of each node, in the order of `workflow.nodes`; no two are equal.
+pub fn keys(workflow: &Workflow) -> Vec<NodeKey> {
+    let texts = key_texts(workflow).into_iter();
+    texts.map(|text| NodeKey(text.into_owned())).collect()
 }
 
-impl<'w> Graph<'w> {
-    pub fn of(workflow: &'w Workflow) -> Self {
-        let keys = keys(workflow);
-        let edges = edges(workflow, &keys);
-        Graph {
-            workflow,
-            keys,
-            edges,
-        }
-    }
-
-    pub fn nodes(&self) -> impl Iterator<Item = (&NodeKey, &'w Node)> {
-        self.keys.iter().zip(&self.workflow.nodes)
-    }
-}
-
-/// The first node of each name (n8n itself refuses a second one). A name that no node has still gets a key of its own.
-pub(super) fn key_of_name(names: &HashMap<&str, NodeKey>, name: &str) -> NodeKey {
-    names
-        .get(name)
-        .cloned()
-        .unwrap_or_else(|| NodeKey(format!("missing:{name}")))
-}
-
-pub(super) fn names_to_keys<'w>(
+/// Every edge, its ends by the keys of their nodes: the first node of each name (n8n itself refuses a second one). A name that
+/// no node has still gets a key of its own.
+pub(super) fn keyed_edges<'w>(
     workflow: &'w Workflow,
-    keys: &[NodeKey],
-) -> HashMap<&'w str, NodeKey> {
-    let mut names = HashMap::new();
+    keys: &[Cow<'w, str>],
+) -> impl Iterator<Item = (Cow<'w, str>, &'w str, u32, Cow<'w, str>, &'w Link)> {
+    let mut names: HashMap<&str, Cow<'w, str>> = HashMap::with_capacity(keys.len());
     for (node, key) in workflow.nodes.iter().zip(keys) {
         names.entry(node.name()).or_insert_with(|| key.clone());
     }
-    names
+    workflow.edges().map(move |(from, kind, output, link)| {
+        let key = |name: &str| match names.get(name) {
+            Some(key) => key.clone(),
+            None => Cow::Owned(format!("missing:{name}")),
+        };
+        (key(from), kind, output, key(&link.node), link)
+    })
 }
 
-pub(super) fn edges(workflow: &Workflow, keys: &[NodeKey]) -> BTreeSet<Edge> {
-    let names = names_to_keys(workflow, keys);
-    workflow
-        .edges()
-        .map(|(from, kind, output, link)| Edge {
-            from: key_of_name(&names, from),
+pub(super) fn edges(workflow: &Workflow) -> BTreeSet<Edge> {
+    keyed_edges(workflow, &key_texts(workflow))
+        .map(|(from, kind, output, to, link)| Edge {
+            from: NodeKey(from.into_owned()),
             kind: kind.to_owned(),
             output,
-            to: key_of_name(&names, &link.node),
+            to: NodeKey(to.into_owned()),
             input_kind: link.kind.clone(),
             input: link.index,
         })
@@ -128,8 +109,8 @@ impl GraphChange {
         let old = by_key(before, &before_keys);
         let new = by_key(after, &after_keys);
         let mut change = GraphChange {
-            edges: edges(before, &before_keys)
-                .symmetric_difference(&edges(after, &after_keys))
+            edges: edges(before)
+                .symmetric_difference(&edges(after))
                 .cloned()
                 .collect(),
             document: document_changes(&before.head, &after.head),

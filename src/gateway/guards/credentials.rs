@@ -1,11 +1,12 @@
 //! The credentials guard: which credential a node uses is the user's choice. n8n may bind another credential of the same
 //! name when an id is unknown, so an invented id is not harmless.
 
-use super::change::{NodeKey, keys};
+use super::change::key_texts;
 use super::{CREDENTIALS, allow, ask};
 use crate::n8n::{Node, Workflow};
 use crate::policy::Decision;
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// credential type → id (or name, for the old form without ids).
 type Bound = BTreeMap<String, String>;
@@ -42,16 +43,13 @@ pub fn credentials(before: Option<&Workflow>, after: &Workflow) -> Decision {
     let empty = Workflow::empty("");
     let before = before.unwrap_or(&empty);
     let known: BTreeSet<(String, String)> = before.nodes.iter().flat_map(bound).collect();
-    let before_keys = keys(before);
-    let old: BTreeMap<&NodeKey, Bound> = before_keys
-        .iter()
-        .zip(before.nodes.iter().map(bound))
-        .collect();
+    let old: HashMap<Cow<'_, str>, &Node> =
+        key_texts(before).into_iter().zip(&before.nodes).collect();
     let mut changes = Vec::new();
-    for (key, node) in keys(after).iter().zip(&after.nodes) {
+    for (key, node) in key_texts(after).iter().zip(&after.nodes) {
         let now = bound(node);
         match old.get(key) {
-            Some(was) if *was == now => {}
+            Some(was) if bound(was) == now => {}
             Some(_) => changes.push(format!("{:?}", node.name())),
             None if now
                 .into_iter()

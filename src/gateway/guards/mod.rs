@@ -12,12 +12,13 @@
 //! | `guard.owner` | a workflow that this run did not create is deleted only with the user's word |
 //! | `guard.acts` | in a test a node acts on the outside world only with the user's word |
 //! | `guard.redacted` | a hidden value is not written back as if it were one |
-//! | `guard.repeat` | a workflow that this run created is not created again |
+//! | `guard.repeat` | a workflow that this run created is not created again, and a call that is sent twice changes nothing twice |
 //! | `guard.workflow` | a session that was given one workflow changes that one only, and neither creates nor deletes |
 //! | `budget.tool_calls`, `budget.identical_calls`, `budget.seconds` | how much a run may call, and for how long |
 
 mod change;
 mod credentials;
+mod graph;
 mod scope;
 mod wipe;
 
@@ -79,7 +80,9 @@ pub fn hint(rule: &str) -> &'static str {
         ACTS => "test without let_act: these nodes are then simulated",
         OWNER => "leave the workflow; only a workflow created in this run may be deleted freely",
         REDACTED => "change single parameters with set_parameter and leave the hidden value alone",
-        REPEAT => "use update_workflow on the workflow that was created",
+        REPEAT => {
+            "what the call made is there: read it with get_workflow, and change that with update_workflow"
+        }
         WORKFLOW => "say what you would change and why; the user decides who does it",
         TOOL_CALLS | SECONDS => "finish with what you have",
         IDENTICAL_CALLS => {

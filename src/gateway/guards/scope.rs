@@ -137,14 +137,14 @@ fn connected_additions(
         .cloned()
         .collect();
     // A node that takes the place of a removed one hangs on what that one hung on: these ends hold a new node too.
-    for edge in edges(before, &keys(before)) {
+    for edge in edges(before) {
         for (end, gone) in [(&edge.from, &edge.to), (&edge.to, &edge.from)] {
             if scope.nodes.contains(gone) && change.removed.contains(gone) && here.contains(end) {
                 reached.insert(end.clone());
             }
         }
     }
-    let edges = edges(after, &after_keys);
+    let edges = edges(after);
     let mut allowed = BTreeSet::new();
     loop {
         let next: Vec<NodeKey> = edges

@@ -1,12 +1,12 @@
 //! The wipe guard: what a run has lost of the workflow it started from, over all its edits together.
 //! Only the start and the result are compared, so an edit cut into many small ones is judged like one large one.
 
-use super::change::{Edge, Graph, NodeKey};
+use super::graph::{Graph, Number, Set};
 use super::{WIPE, allow, ask};
 use crate::n8n::{Node, Workflow};
 use crate::policy::Decision;
 use serde_json::Value;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashMap;
 
 /// What is lost of a base. Sticky notes are not counted: they run nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,23 +35,20 @@ pub fn loss(base: &Workflow, after: &Workflow, starts: Starts<'_>) -> Loss {
     if base == after {
         return loss; // nothing was changed since
     }
-    let (base, after) = (Graph::of(base), Graph::of(after));
-    let connected = |graph: &Graph<'_>| -> HashSet<NodeKey> {
-        let ends = graph.edges.iter().flat_map(|edge| [&edge.from, &edge.to]);
-        ends.cloned().collect()
-    };
+    let [base, after] = Graph::pair(base, after);
+    let connected =
+        |graph: &Graph<'_>| graph.set(graph.edges.iter().flat_map(|edge| [edge.from, edge.to]));
     let was_connected = connected(&base);
     let is_connected = connected(&after);
-    let now: HashMap<&NodeKey, &Node> = after.nodes().collect();
     let (ran, runs) = led_to(&base, &after, starts);
     let mut heirs = successors(&base, &after);
-    for (key, node) in base.nodes() {
-        if node.is_sticky() || (!now.contains_key(key) && heirs.remove(key)) {
+    for (key, node) in base.order.iter().copied() {
+        if node.is_sticky() || (!after.has(key) && heirs.remove(key)) {
             continue;
         }
-        let kept = now.get(key).is_some_and(|other| {
-            let cut = (was_connected.contains(key) && !is_connected.contains(key))
-                || (ran.contains(key) && !runs.contains(key));
+        let kept = after.node(key).is_some_and(|other| {
+            let cut = (was_connected.has(key) && !is_connected.has(key))
+                || (ran.has(key) && !runs.has(key));
             let disabled = other.disabled() && !node.disabled();
             let emptied = has_parameters(node) && !keeps_a_parameter(node, other);
             node.node_type() == other.node_type() && !cut && !disabled && !emptied
@@ -66,72 +63,51 @@ pub fn loss(base: &Workflow, after: &Workflow, starts: Starts<'_>) -> Loss {
 /// The nodes that a start leads to, in the base and now. In the base a start is what nothing leads to. Now it is one of those, or
 /// a new node that can be one, or a node whose predecessors are all gone (they count themselves): a node that only had its
 /// connections cut starts nothing. A sub-node runs when what it hangs on does.
-fn led_to<'g>(
-    base: &'g Graph<'_>,
-    after: &'g Graph<'_>,
-    starts: Starts<'_>,
-) -> (HashSet<&'g NodeKey>, HashSet<&'g NodeKey>) {
-    let there: HashSet<&NodeKey> = base.keys.iter().collect();
-    let here: HashSet<&NodeKey> = after.keys.iter().collect();
-    fn bound(edges: &BTreeSet<Edge>) -> HashSet<&NodeKey> {
-        follows(edges).chain(serves(edges)).collect()
-    }
-    let (bound_before, bound_now) = (bound(&base.edges), bound(&after.edges));
+fn led_to(base: &Graph<'_>, after: &Graph<'_>, starts: Starts<'_>) -> (Set, Set) {
+    // The nodes that another node leads to, and the sub-nodes.
+    let bound = |graph: &Graph<'_>| {
+        let follows = graph.flow().filter(|e| e.from != e.to).map(|e| e.to);
+        graph.set(follows.chain(graph.served()))
+    };
+    let (bound_before, bound_now) = (bound(base), bound(after));
     // What came before each node of the base and is still there.
-    let kept_before: HashSet<&NodeKey> = base
-        .edges
-        .iter()
-        .filter(|e| e.kind == MAIN && e.from != e.to && here.contains(&e.from))
-        .map(|e| &e.to)
-        .collect();
-    let served_before: HashSet<&NodeKey> = serves(&base.edges).collect();
-    let at_start = base.keys.iter().filter(|key| !bound_before.contains(key));
-    let begins = |key: &NodeKey, node: &Node| match there.contains(key) {
-        true => !kept_before.contains(key) && !served_before.contains(key),
+    let kept_before = base.set(
+        base.flow()
+            .filter(|e| e.from != e.to && after.has(e.from))
+            .map(|e| e.to),
+    );
+    let served_before = base.set(base.served());
+    let begins = |key: Number, node: &Node| match base.has(key) {
+        true => !kept_before.has(key) && !served_before.has(key),
         false => starts(node),
     };
-    let at_start_now = after
-        .nodes()
-        .filter(|(key, node)| !bound_now.contains(key) && begins(key, node))
-        .map(|(key, _)| key);
+    let order = |graph: &Graph<'_>, bound: &Set, begins: &dyn Fn(Number, &Node) -> bool| {
+        let free = graph.order.iter().copied();
+        free.filter(|(key, node)| !bound.has(*key) && begins(*key, node))
+            .map(|(key, _)| key)
+            .collect::<Vec<Number>>()
+    };
     (
-        spread(at_start, &base.edges),
-        spread(at_start_now, &after.edges),
+        spread(base, order(base, &bound_before, &|_, _| true)),
+        spread(after, order(after, &bound_now, &begins)),
     )
 }
 
-/// The nodes that another node leads to.
-fn follows(edges: &BTreeSet<Edge>) -> impl Iterator<Item = &NodeKey> {
-    let main = edges.iter().filter(|e| e.kind == MAIN && e.from != e.to);
-    main.map(|e| &e.to)
-}
-
-/// The sub-nodes.
-fn serves(edges: &BTreeSet<Edge>) -> impl Iterator<Item = &NodeKey> {
-    edges.iter().filter(|e| e.kind != MAIN).map(|e| &e.from)
-}
-
-const MAIN: &str = "main";
-
 /// All that the nodes lead to; a sub-node's connection leads from its parent to it.
-fn spread<'g>(
-    from: impl Iterator<Item = &'g NodeKey>,
-    edges: &'g BTreeSet<Edge>,
-) -> HashSet<&'g NodeKey> {
-    let mut next: HashMap<&NodeKey, Vec<&'g NodeKey>> = HashMap::new();
-    for edge in edges {
-        let (tail, head) = if edge.kind == MAIN {
-            (&edge.from, &edge.to)
+fn spread(graph: &Graph<'_>, mut open: Vec<Number>) -> Set {
+    let mut next: HashMap<Number, Vec<Number>> = HashMap::new();
+    for edge in &graph.edges {
+        let (tail, head) = if edge.is_main() {
+            (edge.from, edge.to)
         } else {
-            (&edge.to, &edge.from)
+            (edge.to, edge.from)
         };
         next.entry(tail).or_default().push(head);
     }
-    let mut reached = HashSet::new();
-    let mut open: Vec<&NodeKey> = from.collect();
+    let mut reached = graph.set(std::iter::empty());
     while let Some(key) = open.pop() {
         if reached.insert(key) {
-            open.extend(next.get(key).into_iter().flatten());
+            open.extend(next.get(&key).into_iter().flatten());
         }
     }
     reached
@@ -147,35 +123,28 @@ const SINGLE: [&str; 4] = [
 
 /// The sub-nodes of the base whose one place on the same parent a new node has taken over: exchanged, not lost. One new node
 /// stands for one old one and must be enabled, the parent must still be there, and nothing else may hang on the old one.
-fn successors(base: &Graph<'_>, after: &Graph<'_>) -> BTreeSet<NodeKey> {
-    let (before, now) = (&base.edges, &after.edges);
-    let (base_keys, after_keys) = (&base.keys, &after.keys);
-    let asleep: BTreeSet<&NodeKey> = after
-        .nodes()
-        .filter(|(_, node)| node.disabled())
-        .map(|(key, _)| key)
-        .collect();
-    let mut taken: BTreeSet<NodeKey> = BTreeSet::new();
-    let mut found = BTreeSet::new();
-    for edge in before.iter().filter(|e| SINGLE.contains(&e.kind.as_str())) {
-        let lone = before
-            .iter()
+fn successors(base: &Graph<'_>, after: &Graph<'_>) -> Set {
+    let asleep = |key: Number| after.node(key).is_some_and(Node::disabled);
+    let mut taken = base.set(std::iter::empty());
+    let mut found = taken.clone();
+    for edge in base.edges.iter().filter(|e| SINGLE.contains(&e.kind)) {
+        let lone = (base.edges.iter())
             .filter(|e| e.from == edge.from || e.to == edge.from)
             .all(|e| e.kind == edge.kind);
-        let gone = !after_keys.contains(&edge.from) && after_keys.contains(&edge.to);
-        if !lone || !gone || found.contains(&edge.from) {
+        let gone = !after.has(edge.from) && after.has(edge.to);
+        if !lone || !gone || found.has(edge.from) {
             continue;
         }
-        let heir = now.iter().find(|e| {
+        let heir = after.edges.iter().find(|e| {
             e.kind == edge.kind
                 && e.to == edge.to
-                && !base_keys.contains(&e.from)
-                && !taken.contains(&e.from)
-                && !asleep.contains(&e.from)
+                && !base.has(e.from)
+                && !taken.has(e.from)
+                && !asleep(e.from)
         });
         if let Some(heir) = heir {
-            taken.insert(heir.from.clone());
-            found.insert(edge.from.clone());
+            taken.insert(heir.from);
+            found.insert(edge.from);
         }
     }
     found

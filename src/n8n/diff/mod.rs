@@ -11,7 +11,7 @@ use super::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 pub use text::{shown_diff, text_diff};
 
@@ -86,17 +86,14 @@ pub fn changes(before: &Workflow, after: &Workflow) -> WorkflowDiff {
     let renames = pairing.renames();
     let (edges_added, edges_removed) = pairing.edge_changes();
     let (mut settings, mut document) = (Vec::new(), Vec::new());
-    let setting = |w: &Workflow| match w.head.get("settings") {
-        Some(Value::Object(map)) => map.clone(),
-        _ => Map::new(),
-    };
-    object_changes(&setting(before), &setting(after), "", &mut settings);
-    let rest = |w: &Workflow| {
-        let mut head = w.head.clone();
-        head.retain(|key, _| !["nodes", "connections", "settings"].contains(&key.as_str()));
-        head
-    };
-    object_changes(&rest(before), &rest(after), "", &mut document);
+    let empty = Map::new();
+    let [old, new] = [before, after].map(|w| match w.head.get("settings") {
+        Some(Value::Object(map)) => map,
+        _ => &empty,
+    });
+    object_changes(old, new, "", &mut settings);
+    let rest = |key: &str| !["nodes", "connections", "settings"].contains(&key);
+    entry_changes(&before.head, &after.head, "", &rest, &mut document);
     let (added, removed) = (pairing.only_after(), pairing.only_before());
     WorkflowDiff {
         nodes_added: added.map(reference).collect(),
@@ -208,63 +205,66 @@ fn reference(node: &Node) -> NodeRef {
     }
 }
 
-type SameNode = dyn Fn(&Node, &Node) -> bool;
-
 /// Which node of one version is which of the other.
 struct Pairing<'a> {
     before: &'a Workflow,
     after: &'a Workflow,
     pairs: Vec<(&'a Node, &'a Node)>,
     /// Index in `after` by index in `before`.
-    partner: BTreeMap<usize, usize>,
+    partner: Vec<Option<usize>>,
+    /// By index in `after`: it is somebody's partner.
+    taken: Vec<bool>,
 }
 
 impl<'a> Pairing<'a> {
     fn new(before: &'a Workflow, after: &'a Workflow) -> Self {
-        let mut partner = BTreeMap::new();
-        let mut taken = BTreeSet::new();
-        let same_id = |a: &Node, b: &Node| !a.id_text().is_empty() && a.id_text() == b.id_text();
-        let one_without_id = |a: &Node, b: &Node| {
-            (a.id_text().is_empty() || b.id_text().is_empty()) && a.name() == b.name()
-        };
-        let rules: [&SameNode; 2] = [&same_id, &one_without_id];
-        for same in rules {
-            for (i, old) in before.nodes.iter().enumerate() {
-                if partner.contains_key(&i) {
-                    continue;
-                }
-                let mut free = after.nodes.iter().enumerate();
-                if let Some((j, _)) = free.find(|(j, new)| !taken.contains(j) && same(old, new)) {
-                    partner.insert(i, j);
-                    taken.insert(j);
-                }
+        let mut by_id: HashMap<&str, Vec<usize>> = HashMap::with_capacity(after.nodes.len());
+        for (j, node) in after.nodes.iter().enumerate().rev() {
+            by_id.entry(node.id_text()).or_default().push(j);
+        }
+        by_id.remove(""); // no id
+        let mut partner: Vec<Option<usize>> = before
+            .nodes
+            .iter()
+            .map(|old| by_id.get_mut(old.id_text()).and_then(Vec::pop))
+            .collect();
+        let mut taken = vec![false; after.nodes.len()];
+        for j in partner.iter().flatten() {
+            take(&mut taken, *j);
+        }
+        for (old, partner) in before.nodes.iter().zip(&mut partner) {
+            if partner.is_some() {
+                continue;
+            }
+            let one_without_id = |new: &Node| {
+                (old.id_text().is_empty() || new.id_text().is_empty()) && old.name() == new.name()
+            };
+            let mut free = after.nodes.iter().zip(&taken).enumerate();
+            let found = free.find(|(_, (new, taken))| !**taken && one_without_id(new));
+            if let Some(j) = found.map(|(j, _)| j) {
+                *partner = Some(j);
+                take(&mut taken, j);
             }
         }
-        let pairs = partner
-            .iter()
-            .filter_map(|(i, j)| Some((before.nodes.get(*i)?, after.nodes.get(*j)?)))
-            .collect();
+        let pairs = before.nodes.iter().zip(&partner);
+        let pairs = pairs.filter_map(|(old, j)| Some((old, after.nodes.get((*j)?)?)));
         Pairing {
             before,
             after,
-            pairs,
+            pairs: pairs.collect(),
             partner,
+            taken,
         }
     }
 
     fn only_before(&self) -> impl Iterator<Item = &'a Node> {
-        let nodes = self.before.nodes.iter().enumerate();
-        nodes
-            .filter(|(i, _)| !self.partner.contains_key(i))
-            .map(|(_, n)| n)
+        let nodes = self.before.nodes.iter().zip(&self.partner);
+        nodes.filter(|(_, j)| j.is_none()).map(|(node, _)| node)
     }
 
     fn only_after(&self) -> impl Iterator<Item = &'a Node> {
-        let paired: BTreeSet<usize> = self.partner.values().copied().collect();
-        let nodes = self.after.nodes.iter().enumerate();
-        nodes
-            .filter(move |(j, _)| !paired.contains(j))
-            .map(|(_, n)| n)
+        let nodes = self.after.nodes.iter().zip(&self.taken);
+        nodes.filter(|(_, taken)| !**taken).map(|(node, _)| node)
     }
 
     fn renames(&self) -> Vec<(&'a str, &'a str)> {
@@ -273,70 +273,84 @@ impl<'a> Pairing<'a> {
     }
 
     fn edge_changes(&self) -> (Vec<EdgeRef>, Vec<EdgeRef>) {
-        let old = keyed_edges(self.before, &|i| match self.partner.get(&i) {
-            Some(j) => End::Paired(*j),
-            None => End::Before(i),
+        let partner = |i: usize| self.partner.get(i).copied().flatten();
+        let old = KeyedEdges::of(self.before, &|i| {
+            partner(i).map_or(End::Before(i), End::Paired)
         });
-        let new = keyed_edges(self.after, &End::Paired);
-        let missing = |from: &BTreeMap<EdgeKey, EdgeRef>, other: &BTreeMap<EdgeKey, EdgeRef>| {
-            let edges = from.iter().filter(|(key, _)| !other.contains_key(*key));
-            let mut edges: Vec<EdgeRef> = edges.map(|(_, edge)| edge.clone()).collect();
-            edges.sort();
-            edges
-        };
-        (missing(&new, &old), missing(&old, &new))
+        let new = KeyedEdges::of(self.after, &End::Paired);
+        (new.missing_in(&old), old.missing_in(&new))
+    }
+}
+
+fn take(taken: &mut [bool], at: usize) {
+    if let Some(taken) = taken.get_mut(at) {
+        *taken = true;
     }
 }
 
 /// One end of an edge in a form that is the same in both versions.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum End {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum End<'a> {
     /// By the index in the newer version.
     Paired(usize),
     /// Only in the older version.
     Before(usize),
     /// No node has the name.
-    Dangling(String),
+    Dangling(&'a str),
 }
 
-type EdgeKey = (End, String, u32, End, String, u32);
+type EdgeKey<'a> = (End<'a>, &'a str, u32, End<'a>, &'a str, u32);
 
-fn keyed_edges(workflow: &Workflow, end: &dyn Fn(usize) -> End) -> BTreeMap<EdgeKey, EdgeRef> {
-    let nodes = workflow.nodes.iter().enumerate();
-    let by_name: HashMap<&str, (usize, &Node)> = nodes.map(|(i, n)| (n.name(), (i, n))).collect();
-    let resolve = |name: &str| match by_name.get(name) {
-        Some((i, node)) => (end(*i), reference(node)),
-        None => {
-            let dangling = NodeRef {
+/// The edges of a version in the form that is the same in both, each with the names of its ends.
+struct KeyedEdges<'a> {
+    by_name: HashMap<&'a str, (usize, &'a Node)>,
+    edges: HashMap<EdgeKey<'a>, (&'a str, &'a str)>,
+}
+
+impl<'a> KeyedEdges<'a> {
+    fn of(workflow: &'a Workflow, end: &dyn Fn(usize) -> End<'a>) -> Self {
+        let nodes = workflow.nodes.iter().enumerate();
+        let by_name: HashMap<&str, (usize, &Node)> =
+            nodes.map(|(i, n)| (n.name(), (i, n))).collect();
+        let resolve = |name: &'a str| match by_name.get(name) {
+            Some((i, _)) => end(*i),
+            None => End::Dangling(name),
+        };
+        let edges = workflow.edges().map(|(from, kind, output, link)| {
+            let (to, input_kind) = (link.node.as_str(), link.kind.as_str());
+            let ends = (resolve(from), resolve(to));
+            let key = (ends.0, kind, output, ends.1, input_kind, link.index);
+            (key, (from, to))
+        });
+        let edges = edges.collect();
+        KeyedEdges { by_name, edges }
+    }
+
+    fn missing_in(&self, other: &Self) -> Vec<EdgeRef> {
+        let node = |name: &str| match self.by_name.get(name) {
+            Some((_, node)) => reference(node),
+            None => NodeRef {
                 id: NodeId(String::new()),
                 name: name.to_owned(),
-            };
-            (End::Dangling(name.to_owned()), dangling)
-        }
-    };
-    let edge = |(from, kind, output, link): (&str, &str, u32, &super::workflow::Link)| {
-        let (from_end, from) = resolve(from);
-        let (to_end, to) = resolve(&link.node);
-        let (kind, input_kind) = (kind.to_owned(), link.kind.clone());
-        let key = (
-            from_end,
-            kind.clone(),
-            output,
-            to_end,
-            input_kind.clone(),
-            link.index,
-        );
-        let edge = EdgeRef {
-            from,
-            kind,
-            output,
-            to,
-            input_kind,
-            input: link.index,
+            },
         };
-        (key, edge)
-    };
-    workflow.edges().map(edge).collect()
+        let missing = |(key, _): &(&EdgeKey<'_>, _)| !other.edges.contains_key(*key);
+        let edges = self.edges.iter().filter(missing);
+        let mut edges: Vec<EdgeRef> = edges
+            .map(
+                |((_, kind, output, _, input_kind, input), (from, to))| EdgeRef {
+                    from: node(from),
+                    kind: (*kind).to_owned(),
+                    output: *output,
+                    to: node(to),
+                    input_kind: (*input_kind).to_owned(),
+                    input: *input,
+                },
+            )
+            .collect();
+        edges.sort();
+        edges
+    }
 }
 
 fn node_change(old: &Node, new: &Node, renames: &[(&str, &str)]) -> Option<NodeChange> {
@@ -354,7 +368,7 @@ fn node_change(old: &Node, new: &Node, renames: &[(&str, &str)]) -> Option<NodeC
         return None;
     }
     let aspects: BTreeSet<Aspect> = values.iter().map(|v| aspect_of(&v.pointer)).collect();
-    let follows_rename = aspects.contains(&Aspect::Parameters) && {
+    let follows_rename = !renames.is_empty() && aspects.contains(&Aspect::Parameters) && {
         let mut followed = old.clone();
         for (from, to) in renames {
             references::rename_in_node(&mut followed, from, to);
@@ -401,10 +415,24 @@ fn object_changes(
     at: &str,
     out: &mut Vec<ValueChange>,
 ) {
+    entry_changes(old, new, at, &|_| true, out);
+}
+
+/// Of the keys that are `wanted`.
+fn entry_changes(
+    old: &Map<String, Value>,
+    new: &Map<String, Value>,
+    at: &str,
+    wanted: &dyn Fn(&str) -> bool,
+    out: &mut Vec<ValueChange>,
+) {
     let added = new.keys().filter(|key| !old.contains_key(*key));
-    for key in old.keys().chain(added) {
-        let escaped = key.replace('~', "~0").replace('/', "~1");
-        value_changes(old.get(key), new.get(key), format!("{at}/{escaped}"), out);
+    for key in old.keys().chain(added).filter(|key| wanted(key)) {
+        let (old, new) = (old.get(key), new.get(key));
+        if old != new {
+            let escaped = key.replace('~', "~0").replace('/', "~1");
+            value_changes(old, new, format!("{at}/{escaped}"), out);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A document in pieces (a top-level key, or one node of the list), so that a diff writes out only those that changed and what
 //! stands next to them: the rest of a document is compared and counted, not written.
 
-use crate::n8n::workflow::{Connections, Node, Workflow};
+use crate::n8n::workflow::{Connections, Node, Workflow, same_text, same_value_text};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -155,8 +155,8 @@ impl Body<'_> {
     fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Body::Line(a), Body::Line(b)) => a == b,
-            (Body::Node(a), Body::Node(b)) => same_map(a, b),
-            (Body::Key(a, x), Body::Key(b, y)) => a == b && same(x, y),
+            (Body::Node(a), Body::Node(b)) => same_text(a, b),
+            (Body::Key(a, x), Body::Key(b, y)) => a == b && same_value_text(x, y),
             (Body::Connections(a), Body::Connections(b)) => {
                 a.len() == b.len()
                     && a.iter()
@@ -201,21 +201,6 @@ fn add_nodes<'w>(nodes: &'w [Node], more: bool, pieces: &mut Vec<Piece<'w>>) {
 
 fn pretty(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
-}
-
-fn same_map(a: &Map<String, Value>, b: &Map<String, Value>) -> bool {
-    let mut pairs = a.iter().zip(b.iter());
-    a.len() == b.len() && pairs.all(|((key, x), (other, y))| key == other && same(x, y))
-}
-
-fn same(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Object(a), Value::Object(b)) => same_map(a, b),
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
-        }
-        _ => a == b,
-    }
 }
 
 /// The lines of a value's pretty JSON.

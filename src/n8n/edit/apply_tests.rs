@@ -171,7 +171,11 @@ fn refusals_say_what_to_do() {
         ),
         (
             json!({"op": "rename_node", "node": "Post", "name": "__proto__"}),
-            "operation 0 (rename_node): n8n keeps connections by name, and \"__proto__\" is none there; use another name",
+            "operation 0 (rename_node): n8n keeps connections in JavaScript objects by name, and \"__proto__\" is every object's own; use another name",
+        ),
+        (
+            json!({"op": "add_node", "node": {"name": "constructor", "type": "n8n-nodes-base.noOp"}}),
+            "operation 0 (add_node): n8n keeps connections in JavaScript objects by name, and \"constructor\" is every object's own; use another name",
         ),
         (
             json!({"op": "connect", "from": "Hok", "to": "Post"}),

@@ -10,6 +10,7 @@ mod pointer;
 pub mod references;
 
 pub use connections::CONNECTION_KINDS;
+pub use nodes::check_name;
 
 use super::{
     layout,

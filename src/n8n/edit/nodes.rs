@@ -26,6 +26,22 @@ const ON_ERROR: [&str; 3] = [
 const ID_TRIES: usize = 8;
 /// Bytes. A name stands again wherever an expression or a connection speaks of the node.
 const LONGEST_NAME: usize = 512;
+/// What objects and functions have by these names in JavaScript, whatever is put into them.
+const EVERY_OBJECTS: [&str; 13] = [
+    "__proto__",
+    "constructor",
+    "prototype",
+    "hasOwnProperty",
+    "isPrototypeOf",
+    "propertyIsEnumerable",
+    "toLocaleString",
+    "toString",
+    "valueOf",
+    "__defineGetter__",
+    "__defineSetter__",
+    "__lookupGetter__",
+    "__lookupSetter__",
+];
 /// Bytes by which one operation may grow a text beyond the first place that it replaces: a list of operations must not be able
 /// to make more text than there is memory.
 const MOST_GROWTH: usize = 64 * 1024;
@@ -239,7 +255,8 @@ fn place(node: &mut Node, [x, y]: [f64; 2]) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn check_free_name(workflow: &Workflow, name: &str) -> Result<(), Refusal> {
+/// Why no new node may be named so; what a document already holds may stay.
+pub fn check_name(name: &str) -> Result<(), Refusal> {
     if name.trim().is_empty() {
         return Err("the node's name is empty; give it a name".to_owned());
     }
@@ -249,12 +266,16 @@ fn check_free_name(workflow: &Workflow, name: &str) -> Result<(), Refusal> {
             name.len()
         ));
     }
-    if name == "__proto__" {
-        return Err(
-            "n8n keeps connections by name, and \"__proto__\" is none there; use another name"
-                .to_owned(),
-        );
+    if EVERY_OBJECTS.contains(&name) {
+        return Err(format!(
+            "n8n keeps connections in JavaScript objects by name, and {name:?} is every object's own; use another name"
+        ));
     }
+    Ok(())
+}
+
+fn check_free_name(workflow: &Workflow, name: &str) -> Result<(), Refusal> {
+    check_name(name)?;
     if workflow.node_by_name(name).is_none() {
         return Ok(());
     }

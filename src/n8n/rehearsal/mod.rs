@@ -170,7 +170,7 @@ pub enum NoRehearsal {
 pub type Item = Map<String, Value>;
 
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 #[cfg(test)]
 mod rehearsal_tests;
 #[cfg(test)]
