@@ -9,7 +9,6 @@ use agentctl::gateway::Settled;
 use agentctl::model::{AgentTask, ToolResult, ToolStatus};
 use agentctl::n8n::{Node, NodeId, Workflow};
 use agentctl::store::{Event, Outcome};
-use agentctl::untrusted;
 use serde_json::{Map, Value, json};
 
 /// A workflow that carries the text wherever a workflow has text.
@@ -37,7 +36,9 @@ fn carrier(text: &str) -> Workflow {
 }
 
 fn hides(c: char) -> bool {
-    c != '\n' && c != '\t' && untrusted::text(&c.to_string()) != c.to_string()
+    let steers = c.is_control() && c != '\n' && c != '\t';
+    let unseen = matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}');
+    steers || unseen || matches!(c, '\u{202a}'..='\u{202e}')
 }
 
 /// One block that holds the value and nothing else, whatever the value says.
@@ -224,6 +225,12 @@ fn case_057_nothing_steers_a_terminal_or_hides_in_a_log() {
             .iter()
             .any(|e| matches!(e, Event::RunEnded { message, .. } if message == evil))
     );
+    // Nor does a model read what is hidden.
+    let (mut bench, backend) = attacked();
+    backend.put("evil", carrier(evil), false);
+    let args = json!({"workflow_id": "evil"});
+    let read = block_on(bench.ok("builder", "get_workflow", args));
+    assert!(!read.to_string().contains(hides), "{read:#}");
     let file = "workflows/evil.json";
     std::fs::create_dir_all(dir.join("workflows")).unwrap();
     std::fs::write(dir.join(file), carrier(evil).to_text()).unwrap();
