@@ -246,7 +246,7 @@ def kill_n8n():
 def servers():
     """The n8n-mcp processes that were started from the suite's installation."""
     table = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True).stdout
-    return [line.strip() for line in table.splitlines() if str(N8N_MCP) in line and "index.js" in line]
+    return [int(line.split()[0]) for line in table.splitlines() if str(N8N_MCP) in line and "index.js" in line]
 
 
 def children(pid, word):
