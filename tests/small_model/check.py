@@ -15,7 +15,7 @@ import urllib.request
 BINARY = os.path.abspath(sys.argv[1])
 HERE = pathlib.Path(__file__).parent
 # Nothing may hang: no command takes longer than this.
-LONGEST = 150
+LONGEST = 300
 REQUEST = "Every day at 9:00 post the weather to Slack #dev"
 
 
