@@ -8,7 +8,11 @@
 //! - `position`: drawing only, and a person may tidy the canvas at any moment;
 //! - a node's `id`, `webhookId`, `createdAt`, `updatedAt`: servers fill them in when they are missing, so they differ between
 //!   what was sent and what is read back (edges are by name, so ids carry no meaning of their own);
-//! - a credential's display name when it has an id: the id is what n8n resolves;
+//! - a credential's display name when it has an id: the id is what n8n resolves. Without an id the name is all there is, and the
+//!   ways to write it count as one: the bare name of old releases, and an object without an id or with null, which n8n makes of it;
+//! - a node's `extendsCredential`, the editor's own note that no run reads and n8n's API does not take;
+//! - the settings `binaryMode` and `timeSavedMode` where they say what n8n does anyway: its API does not take them;
+//! - the setting `availableInMCP`: whom the instance lets at the workflow;
 //! - the workflow's `id`, `name`, `active`, `versionId`, timestamps, `meta`, `tags`, `pinData`, `staticData`, sharing: identity,
 //!   state and editor data, not the graph;
 //! - absent and default spelled out are the same for flags (`false`), empty `parameters`, `credentials`, and null keys.
@@ -19,7 +23,29 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-const UNCOUNTED_NODE_KEYS: [&str; 5] = ["id", "position", "webhookId", "createdAt", "updatedAt"];
+const UNCOUNTED_NODE_KEYS: [&str; 6] = [
+    "id",
+    "position",
+    "webhookId",
+    "createdAt",
+    "updatedAt",
+    EDITORS_NODE_KEY,
+];
+/// A key of a node that the editor writes for itself.
+pub const EDITORS_NODE_KEY: &str = "extendsCredential";
+/// Settings that only the editor writes, and the value that means what their absence means.
+const EDITORS_SETTINGS: [(&str, &str); 2] =
+    [("binaryMode", "separate"), ("timeSavedMode", "fixed")];
+
+/// A setting that opens a workflow to n8n's MCP server: the instance's business, not the graph's.
+pub const IN_MCP: &str = "availableInMCP";
+
+/// Whether a setting is one that the editor alone writes, saying what n8n does without it.
+pub fn is_editors_default(key: &str, value: &Value) -> bool {
+    EDITORS_SETTINGS
+        .iter()
+        .any(|(known, default)| *known == key && value == default)
+}
 
 /// SHA-256 (lower-case hex) over the canonical form of the graph.
 pub fn graph_hash(workflow: &Workflow) -> String {
@@ -37,7 +63,9 @@ pub fn graph_hash(workflow: &Workflow) -> String {
     lines.dedup_by_key(|line| text.at(line));
     text.hash(&mut lines, &mut hasher);
     if let Some(Value::Object(settings)) = workflow.head.get("settings") {
-        let counted = settings.iter().filter(|(_, value)| !is_empty(value));
+        let counted = settings.iter().filter(|(key, value)| {
+            !is_empty(value) && !is_editors_default(key, value) && *key != IN_MCP
+        });
         let line = text.line(|t| t.object(counted));
         hasher.update(text.at(&line));
     }
@@ -102,15 +130,26 @@ impl<'v> Canonical<'v> {
         });
         self.entries(counted, |t, key, value| match value {
             Value::Object(credentials) if key == "credentials" => {
-                t.entries(credentials.iter(), |t, _, value| match value {
-                    Value::Object(fields) if fields.get("id").is_some_and(|id| !id.is_null()) => {
-                        t.object(fields.iter().filter(|(key, _)| *key != "name"));
-                    }
-                    other => t.value(other),
-                });
+                t.entries(credentials.iter(), |t, _, value| t.credential(value));
             }
             other => t.value(other),
         });
+    }
+
+    fn credential(&mut self, value: &'v Value) {
+        match value {
+            Value::Object(fields) => {
+                let known = fields.get("id").is_some_and(|id| !id.is_null());
+                let other = if known { "name" } else { "id" };
+                self.object(fields.iter().filter(|(key, _)| *key != other));
+            }
+            Value::String(name) => {
+                self.text.push_str("{\"name\":");
+                self.string(name);
+                self.text.push('}');
+            }
+            other => self.value(other),
+        }
     }
 
     fn value(&mut self, value: &'v Value) {

@@ -67,6 +67,39 @@ fn every_meaningful_change_counts() {
     }
 }
 
+fn with_credentials(credential: Value) -> String {
+    let mut workflow = two_nodes();
+    workflow.nodes[0].set("credentials", json!({"slackApi": credential}));
+    graph_hash(&workflow)
+}
+
+#[test]
+fn a_credential_without_an_id_is_its_name_however_it_is_written() {
+    let bare = with_credentials(json!("Slack"));
+    assert_eq!(bare, with_credentials(json!({"name": "Slack"})));
+    assert_eq!(bare, with_credentials(json!({"id": null, "name": "Slack"})));
+    assert_ne!(bare, with_credentials(json!("Slack 2")));
+    assert_ne!(bare, with_credentials(json!({"id": "c1", "name": "Slack"})));
+    assert_ne!(bare, with_credentials(json!({})));
+}
+
+#[test]
+fn what_only_the_editor_writes_counts_where_it_changes_a_run() {
+    let with = |settings: Value| {
+        let mut workflow = two_nodes();
+        workflow.nodes[0].set("extendsCredential", json!("slackApi"));
+        workflow.head.insert("settings".into(), settings);
+        graph_hash(&workflow)
+    };
+    let base = graph_hash(&two_nodes());
+    let defaults = json!({"executionOrder": "v1", "binaryMode": "separate", "timeSavedMode": "fixed", "availableInMCP": true});
+    assert_eq!(base, with(defaults));
+    assert_ne!(
+        base,
+        with(json!({"executionOrder": "v1", "binaryMode": "combined"}))
+    );
+}
+
 fn reversed(value: &Value) -> Value {
     match value {
         Value::Object(map) => Value::Object(

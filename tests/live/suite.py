@@ -1,7 +1,7 @@
 """The promises of agentctl on a real n8n, through each backend. Started by tests/live/run."""
 
-import json, os, signal, sys, time, unittest
-from support import BACKENDS, Project, Proxy, Sink, api, call, children, environment, kill_n8n, n8n, workflows
+import json, os, pathlib, signal, time, unittest
+from support import COPY, Project, Proxy, Sink, api, call, children, environment, kill_n8n, n8n, servers, workflows
 
 
 def webhook(path, text="ok"):
@@ -32,13 +32,22 @@ class Live:
     backend = None
 
     def setUp(self):
-        self.assertEqual(workflows(), [], "an earlier test left something behind")
+        self.assertEqual(workflows(archived=True), [], "an earlier test left something behind")
         self.project = Project(self.backend)
         self.addCleanup(self.project.close)
         self.addCleanup(self.clear)
+        self.addCleanup(self.nothing_is_left)
+
+    def nothing_is_left(self):
+        """No copy of a test, in the archive neither, and no server that outlives the agentctl that started it."""
+        self.assertEqual([w["name"] for w in workflows(archived=True) if COPY in w["name"]], [])
+        patience = time.monotonic() + 30
+        while servers() and time.monotonic() < patience:
+            time.sleep(0.1)
+        self.assertEqual(servers(), [])
 
     def clear(self):
-        for workflow in workflows():
+        for workflow in workflows(archived=True):
             if workflow["active"]:
                 api("POST", f"workflows/{workflow['id']}/deactivate", {})
             api("DELETE", f"workflows/{workflow['id']}")
@@ -65,6 +74,9 @@ class Live:
         for request in requests:
             built = self.project.build(request).json()
             self.assertEqual(built["outcome"], "complete", built)
+            self.assertEqual(built["qa_report"]["test_status"], "pass", built)
+            self.assertTrue(built["qa_report"]["execution_id"], built)
+            self.assertFalse(api("GET", f"workflows/{built['workflow']['id']}")["active"], "nobody asked for an active workflow")
             api("POST", f"workflows/{built['workflow']['id']}/activate", {})
         self.assertEqual(len(workflows()), 5)
         self.assertEqual(call("POST", p + "ok", {}), (200, "ok"))
@@ -93,6 +105,13 @@ class Live:
         self.project.run("undo")
         again = api("GET", f"workflows/{made['id']}")
         self.assertEqual(again["nodes"], before["nodes"])
+        self.assertEqual([w["id"] for w in workflows(archived=True)], [made["id"]])
+
+    def test_a_built_workflow_is_undone(self):
+        self.project.build('Receive a webhook POST /undone and respond with "ok"')
+        self.assertEqual(len(workflows()), 1)
+        self.project.run("undo")
+        self.assertEqual(workflows(archived=True), [])
 
     def test_three_failed_cycles_block_and_are_analysed(self):
         document = webhook("blocked")
@@ -105,7 +124,10 @@ class Live:
         document["nodes"] = document["nodes"][:2]
         document["nodes"][0]["parameters"]["responseMode"] = "onReceived"
         made = api("POST", "workflows", document)
-        self.project.build("post to #orders instead of #sales", "--workflow", made["id"], code=3)
+        blocked = self.project.build("post to #orders instead of #sales", "--workflow", made["id"], code=3).json()
+        self.assertEqual((blocked["stage"], blocked["qa_report"]["cycle"]), ("blocked", 3))
+        written = self.project.root / "memory/agent_results" / f"post_mortem_{blocked['run_id']}.json"
+        self.assertIn("n8n/unknown-version", written.read_text())
         analysis = self.project.run("analyze", "--output-format", "json").json()
         self.assertEqual(analysis["outcome"], "blocked")
         self.assertIn("n8n/unknown-version", json.dumps(analysis))
@@ -140,20 +162,21 @@ class Live:
     def test_files_go_to_n8n_and_back(self):
         file = self.write("flow.json", webhook("git"))
         self.project.run("push", file)
-        created = json.loads(open(file).read())
+        file = pathlib.Path(file)
+        created = json.loads(file.read_text())
         self.assertEqual([w["id"] for w in workflows()], [created["id"]])
-        self.assertIn("unchanged", self.project.run("push", file).out)
+        self.assertIn("unchanged", self.project.run("push", str(file)).out)
         # Somebody else saves in between.
         now = api("GET", f"workflows/{created['id']}")
         now["nodes"][3]["parameters"]["responseBody"] = "theirs"
         api("PUT", f"workflows/{created['id']}", {k: now[k] for k in ("name", "nodes", "connections", "settings")})
         created["nodes"][3]["parameters"]["responseBody"] = "mine"
-        open(file, "w").write(json.dumps(created))
-        stale = self.project.run("push", file, code=5)
+        file.write_text(json.dumps(created))
+        stale = self.project.run("push", str(file), code=5)
         self.assertIn("was changed on n8n", stale.err)
-        self.assertIn("pull would lose", self.project.run("pull", created["id"], file, code=5).err)
-        self.project.run("pull", created["id"], file, "--force")
-        self.assertEqual(json.loads(open(file).read())["nodes"][3]["parameters"]["responseBody"], "theirs")
+        self.assertIn("pull would lose", self.project.run("pull", created["id"], str(file), code=5).err)
+        self.project.run("pull", created["id"], str(file), "--force")
+        self.assertEqual(json.loads(file.read_text())["nodes"][3]["parameters"]["responseBody"], "theirs")
 
     def test_what_the_instance_holds_is_checked(self):
         good = self.put("good")
@@ -166,8 +189,19 @@ class Live:
         self.assertEqual(codes[f"n8n/{good['id']}"], [])
         self.assertIn("n8n/unknown-type", codes[f"n8n/{bad['id']}"])
 
-    def struck(self, strike, before=None):
-        """Runs a creation through the proxy; `strike` gets the process when n8n has done the write and nobody knows it yet."""
+    def test_a_description_goes_along_and_a_key_that_n8n_refuses_is_named(self):
+        file = pathlib.Path(self.write("flow.json", webhook("described") | {"description": "Says ok."}))
+        self.project.run("push", str(file))
+        pushed = json.loads(file.read_text())
+        self.assertEqual(api("GET", f"workflows/{pushed['id']}")["description"], "Says ok.")
+        pushed["nodes"][2]["colour"] = "red"
+        file.write_text(json.dumps(pushed))
+        refused = self.project.run("push", str(file), code=1)
+        self.assertIn('/nodes/2/colour: n8n\'s API knows no key "colour"', refused.out + refused.err)
+        self.assertNotIn("colour", json.dumps(api("GET", f"workflows/{pushed['id']}")))
+
+    def struck(self, strike, *args, method="POST", early=False):
+        """Runs a build through the proxy; `strike` gets the process in the middle of its first write of this method."""
         proxy = Proxy(environment()["N8N_API_URL"])
         self.addCleanup(proxy.close)
         self.project = Project(self.backend, proxy.url if self.backend != "instance-mcp" else None)
@@ -177,31 +211,62 @@ class Live:
             self.project.variables["N8N_API_URL"] = proxy.url
             self.project.variables["N8N_MCP_URL"] = proxy.url + "/mcp-server/http"
         started = {}
-        proxy.strike = lambda: strike(started["process"])
-        started["process"] = process = self.project.start("build", "--yes", "--no-input", 'Receive a webhook POST /struck and respond with "ok"')
+        proxy.method, proxy.early, proxy.strike = method, early, lambda: strike(started["process"])
+        request = args or ('Receive a webhook POST /struck and respond with "ok"',)
+        started["process"] = process = self.project.start("build", "--yes", "--no-input", *request)
         out, err = process.communicate(timeout=300)
         self.assertTrue(proxy.struck.is_set(), f"nothing was written\n{out}\n{err}")
         return process.returncode, out + err
 
     def one_whole_workflow(self):
-        found = workflows()
+        found = workflows(archived=True)
         self.assertEqual(len(found), 1, [w["name"] for w in found])
         self.assertEqual(len(found[0]["nodes"]), 2)
         api("POST", f"workflows/{found[0]['id']}/activate", {})
         self.assertEqual(call("POST", "struck", {}), (200, "ok"))
 
+    def end_servers(self):
+        """An n8n-mcp whose agentctl was killed does not always notice; nothing of agentctl is left that could end it."""
+        for server in servers():
+            os.kill(server, signal.SIGKILL)
+
+    def goes_on(self, code, said):
+        """Either it noticed and came to its end, or it says that n8n is gone and goes on from there."""
+        if code != 0:
+            self.assertEqual(code, 7, said)
+            self.project.run("resume", "--yes", "--no-input")
+
     def test_agentctl_killed_in_a_write_loses_and_doubles_nothing(self):
         code, _ = self.struck(lambda process: process.send_signal(signal.SIGKILL))
         self.assertEqual(code, -signal.SIGKILL)
+        self.end_servers()
         self.project.run("resume", "--yes", "--no-input")
         self.one_whole_workflow()
+
+    def test_agentctl_killed_in_a_change_is_resumed_and_undone(self):
+        made = self.put("changed", "ok")
+        request = ("--workflow", made["id"], 'respond with "done" instead of "ok"')
+        code, _ = self.struck(lambda process: process.send_signal(signal.SIGKILL), *request, method="PUT")
+        self.assertEqual(code, -signal.SIGKILL)
+        self.end_servers()
+        self.project.run("resume", "--yes", "--no-input")
+        self.assertEqual([w["id"] for w in workflows(archived=True)], [made["id"]])
+        after = api("GET", f"workflows/{made['id']}")
+        self.assertEqual([n["name"] for n, old in zip(after["nodes"], made["nodes"]) if n != old], ["Respond"])
+        self.assertEqual(after["nodes"][3]["parameters"]["responseBody"], "done")
+        self.project.run("undo")
+        self.assertEqual(api("GET", f"workflows/{made['id']}")["nodes"], made["nodes"])
 
     def test_n8n_killed_in_a_write_loses_and_doubles_nothing(self):
         code, said = self.struck(lambda _: kill_n8n())
         self.assertEqual(n8n("up").code, 0)
-        if code != 0:
-            self.assertEqual(code, 7, said)
-            self.project.run("resume", "--yes", "--no-input")
+        self.goes_on(code, said)
+        self.one_whole_workflow()
+
+    def test_n8n_killed_before_a_write_reaches_it_loses_nothing(self):
+        code, said = self.struck(lambda _: kill_n8n(), early=True)
+        self.assertEqual(n8n("up").code, 0)
+        self.goes_on(code, said)
         self.one_whole_workflow()
 
 
@@ -217,10 +282,7 @@ class N8nMcp(Live, unittest.TestCase):
             for server in children(process.pid, "n8n-mcp"):
                 os.kill(server, signal.SIGKILL)
 
-        code, said = self.struck(strike)
-        if code != 0:
-            self.assertEqual(code, 7, said)
-            self.project.run("resume", "--yes", "--no-input")
+        self.goes_on(*self.struck(strike))
         self.one_whole_workflow()
 
 

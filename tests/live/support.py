@@ -2,11 +2,13 @@
 proxy in front of n8n that can end somebody in the middle of a write."""
 
 import http.client, http.server, json, os, pathlib, shutil, signal, subprocess, tempfile, threading, time, urllib.error, urllib.parse, urllib.request
+from contextlib import closing
 
 BINARY = os.environ["LIVE_BINARY"]
 DATA = os.environ["LIVE_DATA"]
 N8N_MCP = pathlib.Path(os.environ["LIVE_N8N_MCP"])
 BACKENDS = ["rest", "n8n-mcp", "instance-mcp"]
+COPY = "agentctl-rehearsal"
 
 
 def environment():
@@ -48,11 +50,11 @@ def catalog():
     return made
 
 
-def workflows():
+def workflows(archived=False):
     found, cursor = [], ""
     while True:
         page = api("GET", f"workflows?limit=100{cursor}")
-        found += [w for w in page["data"] if not w.get("isArchived")]
+        found += [w for w in page["data"] if archived or not w.get("isArchived")]
         if not page.get("nextCursor"):
             return found
         cursor = "&cursor=" + urllib.parse.quote(page["nextCursor"])
@@ -108,10 +110,11 @@ class Sink:
 
 
 class Proxy:
-    """Between a client and n8n. `strike` is called once, when n8n has answered a write and before the client hears of it."""
+    """Between a client and n8n. `strike` is called once, at a write of this method: when n8n has answered and before the client
+    hears of it, or (`early`) before n8n hears of it; either way nobody gets an answer. `spans` is when n8n was waited for."""
 
     def __init__(self, upstream):
-        proxy, self.strike, self.struck = self, None, threading.Event()
+        proxy, self.strike, self.struck, self.method, self.early, self.spans = self, None, threading.Event(), "POST", False, []
         host = urllib.parse.urlsplit(upstream)
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -119,21 +122,15 @@ class Proxy:
 
             def serve(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-                headers = {k: v for k, v in self.headers.items() if k.lower() not in ("host", "connection", "accept-encoding")}
-                connection = http.client.HTTPConnection(host.hostname, host.port, timeout=60)
+                writes = self.command == proxy.method and "/api/v1/workflows" in self.path
+                if writes and proxy.early and self.struck():
+                    return
                 try:
-                    connection.request(self.command, self.path, body, headers)
-                    answer = connection.getresponse()
-                    data = answer.read()
+                    answer, data = self.forwarded(body)
                 except OSError:
                     self.close_connection = True
                     return
-                writes = self.command in ("POST", "PUT") and "/api/v1/workflows" in self.path and answer.status < 300
-                strike, proxy.strike = (proxy.strike, None) if writes else (None, proxy.strike)
-                if strike:
-                    strike()
-                    proxy.struck.set()
-                    self.close_connection = True
+                if writes and answer.status < 300 and self.struck():
                     return
                 self.send_response(answer.status)
                 for name, value in answer.getheaders():
@@ -145,6 +142,25 @@ class Proxy:
                     self.wfile.write(data)
                 except OSError:
                     pass
+
+            def struck(self):
+                strike, proxy.strike = proxy.strike, None
+                if not strike:
+                    return False
+                strike()
+                proxy.struck.set()
+                self.close_connection = True
+                return True
+
+            def forwarded(self, body):
+                headers = {k: v for k, v in self.headers.items() if k.lower() not in ("host", "connection", "accept-encoding")}
+                began = time.monotonic()
+                with closing(http.client.HTTPConnection(host.hostname, host.port, timeout=60)) as connection:
+                    connection.request(self.command, self.path, body, headers)
+                    answer = connection.getresponse()
+                    data = answer.read()
+                proxy.spans.append((began, time.monotonic()))
+                return answer, data
 
             do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = serve
 
@@ -225,6 +241,12 @@ def n8n(*args):
 def kill_n8n():
     pid = json.loads((pathlib.Path(DATA) / "server.json").read_text())["pid"]
     os.kill(pid, signal.SIGKILL)
+
+
+def servers():
+    """The n8n-mcp processes that were started from the suite's installation."""
+    table = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True).stdout
+    return [int(line.split()[0]) for line in table.splitlines() if str(N8N_MCP) in line and "index.js" in line]
 
 
 def children(pid, word):

@@ -19,7 +19,9 @@ const MARK: &str = "x-agentctl-call";
 const MAX_ANSWER: usize = 64 * 1024;
 /// How long an execution may take to be seen at all, once the call was answered.
 const APPEARS: Duration = Duration::from_secs(10);
-const LOOK: Duration = Duration::from_millis(300);
+/// The pause between two looks: most executions are there at once, a long one is not asked for more than this often.
+const SHORT_LOOK: Duration = Duration::from_millis(25);
+const LONG_LOOK: Duration = Duration::from_millis(400);
 /// How many executions are looked at for ours.
 const NEWEST: usize = 20;
 
@@ -47,6 +49,7 @@ pub(super) async fn trigger(
         answer: answered.body,
     };
     let appears = Instant::now() + APPEARS;
+    let mut look = SHORT_LOOK;
     loop {
         let found = ours(rest, &query, before, &mark).await?;
         let ended = found.as_ref().is_some_and(|head| !goes_on(&head.status));
@@ -55,7 +58,8 @@ pub(super) async fn trigger(
         if ended || late {
             return Ok(triggered);
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(look).await;
+        look = (look * 2).min(LONG_LOOK);
     }
 }
 

@@ -1,8 +1,9 @@
 //! Between n8n's API and our document. Read: what belongs to the workflow, not to the instance that keeps it. Written: only
 //! keys that n8n takes; what it holds read-only is left out.
 
-use crate::backend::{BackendError, BackendResult, Stored};
-use crate::n8n::hash::graph_hash;
+use crate::backend::{BackendError, BackendErrorKind, BackendResult, Stored};
+use crate::n8n::hash::{EDITORS_NODE_KEY, IN_MCP, graph_hash, is_editors_default};
+use crate::n8n::validate::refused_by_api;
 use crate::n8n::{Workflow, WorkflowId};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -16,8 +17,10 @@ const KEPT: [&str; 6] = [
     "settings",
     "pinData",
 ];
-/// A setting that opens a workflow to n8n's MCP server: the instance's business, not the graph's.
-pub(super) const IN_MCP: &str = "availableInMCP";
+/// Keys of a node that n8n's API does not take.
+const LEFT_OUT: [&str; 3] = ["createdAt", "updatedAt", EDITORS_NODE_KEY];
+/// So many of the keys that n8n's API does not take are named.
+const EXPLAINED: usize = 3;
 /// A setting, and the value that stands for its absence.
 type Forgotten = (&'static str, fn() -> Value);
 /// How n8n is told to forget a setting: it merges what is sent, and takes these words for "not set".
@@ -151,7 +154,7 @@ fn wanted_settings(workflow: &Workflow) -> Map<String, Value> {
         _ => Map::new(),
     };
     settings.shift_remove(IN_MCP);
-    settings.retain(|_, value| !value.is_null());
+    settings.retain(|key, value| !value.is_null() && !is_editors_default(key, value));
     settings
 }
 
@@ -161,8 +164,7 @@ fn body(workflow: &Workflow, settings: Map<String, Value>) -> Map<String, Value>
         .iter()
         .map(|node| {
             let mut node = node.0.clone();
-            node.shift_remove("createdAt");
-            node.shift_remove("updatedAt");
+            node.retain(|key, value| !LEFT_OUT.contains(&key.as_str()) && !value.is_null());
             Value::Object(node)
         })
         .collect();
@@ -183,3 +185,21 @@ fn body(workflow: &Workflow, settings: Map<String, Value>) -> Map<String, Value>
     }
     body
 }
+
+/// n8n names the place of a key that its API does not take, but not the key.
+pub(super) fn explained(error: BackendError, workflow: &Workflow) -> BackendError {
+    if error.kind != BackendErrorKind::Rejected || !error.message.contains("HTTP 400") {
+        return error;
+    }
+    let refused = refused_by_api(&workflow.to_value());
+    let lines = refused.iter().take(EXPLAINED);
+    let lines: Vec<String> = lines.map(|(at, why)| format!("{at}: {why}")).collect();
+    match lines.as_slice() {
+        [] => error,
+        lines => error.with_hint(format!("correct the file: {}", lines.join("; "))),
+    }
+}
+
+#[cfg(test)]
+#[path = "document_tests.rs"]
+mod document_tests;

@@ -188,8 +188,7 @@ impl LiveBackend {
             None => {
                 let rest = self.by_rest("create a workflow from a document")?;
                 let in_mcp = matches!(self.wire, Wire::Instance(_));
-                let body = document::to_create(workflow, in_mcp);
-                rest.create(body).await?.stored.id
+                rest.create(workflow, in_mcp).await?
             }
         };
         self.get_now(&id).await
@@ -355,14 +354,20 @@ impl Backend for LiveBackend {
         _id: Option<&'a WorkflowId>,
         workflow: &'a Workflow,
     ) -> BoxFuture<'a, BackendResult<Stored>> {
-        Box::pin(self.create_now(workflow))
+        Box::pin(async move {
+            let made = self.create_now(workflow).await;
+            made.map_err(|e| document::explained(e, workflow))
+        })
     }
     fn replace<'a>(
         &'a self,
         id: &'a WorkflowId,
         workflow: &'a Workflow,
     ) -> BoxFuture<'a, BackendResult<Stored>> {
-        Box::pin(self.replace_now(id, workflow))
+        Box::pin(async move {
+            let replaced = self.replace_now(id, workflow).await;
+            replaced.map_err(|e| document::explained(e, workflow))
+        })
     }
     fn delete<'a>(&'a self, id: &'a WorkflowId) -> BoxFuture<'a, BackendResult<()>> {
         Box::pin(self.delete_now(id))

@@ -17,6 +17,7 @@ const PAGE: &str = "50";
 /// n8n's own bound.
 const MOST_EXECUTIONS: usize = 250;
 const MAX_PAGES: usize = 400;
+const DESCRIPTION: &str = "description";
 
 #[derive(Clone)]
 pub(super) struct Rest {
@@ -101,12 +102,26 @@ impl Rest {
         present(id, found.and_then(held))
     }
 
-    pub async fn create(&self, body: Map<String, Value>) -> BackendResult<Held> {
+    /// The new workflow's id. n8n 2.22 takes a description in an update only; a creation with one it refuses before it does
+    /// anything.
+    pub async fn create(&self, workflow: &Workflow, in_mcp: bool) -> BackendResult<WorkflowId> {
+        let mut body = document::to_create(workflow, in_mcp);
+        match self.made(body.clone()).await {
+            Err(e) if refuses_a_key(&e) && body.shift_remove(DESCRIPTION).is_some() => {
+                let id = self.made(body).await?;
+                self.replace(&id, workflow).await?;
+                Ok(id)
+            }
+            made => made,
+        }
+    }
+
+    async fn made(&self, body: Map<String, Value>) -> BackendResult<WorkflowId> {
         let body = Value::Object(body);
-        held(
-            self.write(Method::POST, &["workflows"], Some(&body))
-                .await?,
-        )
+        let answer = self
+            .write(Method::POST, &["workflows"], Some(&body))
+            .await?;
+        Ok(held(answer)?.stored.id)
     }
 
     pub async fn replace(&self, id: &WorkflowId, workflow: &Workflow) -> BackendResult<Held> {
@@ -279,6 +294,10 @@ impl Rest {
         };
         vec![InstanceCheck::good("reachable", version), key]
     }
+}
+
+fn refuses_a_key(error: &BackendError) -> bool {
+    error.kind == BackendErrorKind::Rejected && error.message.contains("additional properties")
 }
 
 fn no_types(source: &str) -> BackendError {

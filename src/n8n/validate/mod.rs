@@ -5,6 +5,7 @@
 //! Severity: error means it will fail. A credential that is not set is a warning ("still to connect"): n8n refuses to publish
 //! without it, but only the user can connect an account, so a finished draft always has some.
 
+mod api;
 mod conditions;
 mod connections;
 mod content;
@@ -33,6 +34,7 @@ mod types;
 mod webhook;
 
 use super::{catalog::Catalog, finding::Finding, workflow::Workflow};
+pub use api::refused_by_api;
 use javascript::JavaScript;
 use rayon::prelude::*;
 use references::References;
@@ -50,6 +52,7 @@ pub fn validate(workflow: &Workflow, catalog: &Catalog) -> Vec<Finding> {
 pub fn validate_value(document: &Value, catalog: &Catalog) -> Vec<Finding> {
     let mut report = Report::default();
     structure::check(document, &mut report);
+    api::check(document, &mut report);
     let types = Types::of(document, catalog);
     let subject = Subject::of(document, catalog, &types);
     if !subject.nodes.is_empty() || document.get("nodes").is_some_and(Value::is_array) {

@@ -29,6 +29,7 @@ macro_rules! rules {
 
 rules! {
     STRUCTURE "n8n/structure" Error "n8n refuses to create, update or import a document of this shape";
+    API "n8n/api" Warning "n8n's API refuses the document, so it cannot be pushed; the editor imports it";
     NO_TRIGGER "n8n/no-trigger" Error "n8n does not publish a workflow that nothing can start";
     UNKNOWN_TYPE "n8n/unknown-type" Error "n8n does not have a node of this type";
     UNKNOWN_VERSION "n8n/unknown-version" Error "n8n does not have this version of the node";

@@ -14,10 +14,7 @@ const CODE: &str = "n8n/structure";
 type IsRight = fn(&Value) -> bool;
 
 pub(super) fn check(document: &Value, report: &mut Report) {
-    let mut problems = Problems {
-        document,
-        found: Vec::new(),
-    };
+    let mut problems = Problems { found: Vec::new() };
     match document.as_object() {
         None => problems.add(String::new(), "the document is no JSON object"),
         Some(map) => {
@@ -32,41 +29,40 @@ pub(super) fn check(document: &Value, report: &mut Report) {
     for (pointer, message) in &problems.found {
         let key = message.as_str();
         report.place(
-            problems.node_at(pointer),
+            node_at(document, pointer),
             Draft::new(CODE, Severity::Error, pointer.as_str(), key).key(key),
         );
     }
 }
 
-struct Problems<'a> {
-    document: &'a Value,
+struct Problems {
     found: Vec<(String, String)>,
 }
 
-impl Problems<'_> {
+impl Problems {
     fn add(&mut self, pointer: String, message: impl Into<String>) {
         self.found.push((pointer, message.into()));
     }
+}
 
-    /// Name and id of the node that a pointer leads into.
-    fn node_at(&self, pointer: &str) -> (Option<String>, Option<String>) {
-        let mut tokens = pointer.split('/').skip(1);
-        match tokens.next() {
-            Some("nodes") => {
-                let node = tokens
-                    .next()
-                    .and_then(|at| self.document.pointer(&format!("/nodes/{at}")));
-                let text = |key: &str| node.and_then(|n| n.get(key)?.as_str()).map(str::to_owned);
-                (text("name"), text("id"))
-            }
-            Some("connections") => {
-                let name = tokens
-                    .next()
-                    .map(|t| t.replace("~1", "/").replace("~0", "~"));
-                (name, None)
-            }
-            _ => (None, None),
+/// Name and id of the node that a pointer leads into.
+pub(super) fn node_at(document: &Value, pointer: &str) -> (Option<String>, Option<String>) {
+    let mut tokens = pointer.split('/').skip(1);
+    match tokens.next() {
+        Some("nodes") => {
+            let node = tokens
+                .next()
+                .and_then(|at| document.pointer(&format!("/nodes/{at}")));
+            let text = |key: &str| node.and_then(|n| n.get(key)?.as_str()).map(str::to_owned);
+            (text("name"), text("id"))
         }
+        Some("connections") => {
+            let name = tokens
+                .next()
+                .map(|t| t.replace("~1", "/").replace("~0", "~"));
+            (name, None)
+        }
+        _ => (None, None),
     }
 }
 
