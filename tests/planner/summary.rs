@@ -53,6 +53,7 @@ fn val(v: &Val) -> String {
             .map_or_else(|| format!("${name}"), |o| format!("${o}.{name}")),
         Val::Template { parts } => parts.iter().map(val).collect(),
         Val::Now { offset_seconds, .. } => format!("now{offset_seconds:+}"),
+        Val::Math { left, sign, right } => format!("{}{sign}{}", val(left), val(right)),
         Val::Expr { code } => format!("={code}"),
     }
 }

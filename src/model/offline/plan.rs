@@ -231,6 +231,12 @@ pub enum Val {
         offset_seconds: i64,
         format: Option<String>,
     },
+    /// Two values and a sign between them: `+`, `-`, `*`, `/`.
+    Math {
+        left: Box<Val>,
+        sign: char,
+        right: Box<Val>,
+    },
     /// An n8n expression without the leading `=` (only where nothing else says it).
     Expr {
         code: String,

@@ -23,6 +23,9 @@ fn short_val(val: &Val) -> String {
         Val::Field { name, .. } => name.clone(),
         Val::Template { parts } => parts.iter().map(short_val).collect(),
         Val::Now { .. } => "now".to_owned(),
+        Val::Math { left, sign, right } => {
+            format!("{} {sign} {}", short_val(left), short_val(right))
+        }
         Val::Expr { .. } => "value".to_owned(),
     }
 }

@@ -65,7 +65,23 @@ impl Draft<'_> {
                     f => format!("{}.toFormat({})", now(*offset_seconds), js_string(f)),
                 }
             }
+            Val::Math { left, sign, right } => {
+                format!(
+                    "{} {sign} {}",
+                    self.number(at, left),
+                    self.number(at, right)
+                )
+            }
             Val::Expr { code } => strip(code),
+        }
+    }
+
+    fn number(&self, at: &At, val: &Val) -> String {
+        match val {
+            Val::Lit {
+                value: Value::Number(number),
+            } => number.to_string(),
+            other => format!("Number({})", self.js(at, other)),
         }
     }
 

@@ -106,7 +106,7 @@ fn single(m: &Masked, text: &str) -> Option<Cond> {
 /// "net + VAT = total": the difference must vanish.
 fn sums(m: &Masked, t: &str) -> Option<Cond> {
     let plain = m.plain(t);
-    let c = rx(r"^(?:the\s+)?([\w ]{1,30}?)\s*(\+|-|\*|×|plus|minus|times)\s*(?:the\s+)?([\w ]{1,30}?)\s*(?:==?|equals?|is equal to|is|matches|ergibt|gleich|da|es igual a|égale)\s*(?:the\s+)?([\w ]{1,30})$").captures(&plain)?;
+    let c = rx(r"^(?:the\s+)?([\w ]{1,30}?)\s*(\+|-|\*|×|\b(?:plus|minus|times)\b)\s*(?:the\s+)?([\w ]{1,30}?)\s*(?:==?|\b(?:equals?|is equal to|is|matches|ergibt|gleich|da|es igual a|égale)\b)\s*(?:the\s+)?([\w ]{1,30})$").captures(&plain)?;
     let part = |i: usize| c.get(i).map(|x| operand(x.as_str()));
     let sign = match c.get(2)?.as_str().to_lowercase().as_str() {
         "+" | "plus" => "+",

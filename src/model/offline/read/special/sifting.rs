@@ -160,6 +160,9 @@ pub(super) fn sifting(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
             },
         )]);
     }
+    if let Some(step) = arithmetic(mem, t) {
+        return Some(vec![step]);
+    }
     if has(
         r"^(?:calculate|compute|add up|sum up|berechne\w*|calcula\w*|calcule\w*|count|work out)\b",
         t,
@@ -180,6 +183,37 @@ pub(super) fn sifting(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         }
     }
     None
+}
+
+/// "set the total to price times quantity": a field of its own, worked out from two values.
+fn arithmetic(mem: &mut Memory<'_>, t: &str) -> Option<Step> {
+    let plain = mem.m.plain(t);
+    let c = rx(r"^(?:set|calculate|compute|work out|determine|setze|berechne\w*|calcul[ae]\w*|pon)\s+(?:(?:the\s+|a\s+|den\s+|die\s+|das\s+|el\s+|la\s+|le\s+)?([\w ]{1,30}?)\s*(?:\bto be\b|\bto\b|\bas\b|\bauf\b|\bals\b|\bcomo\b|\bcomme\b|\bfrom\b|=)\s*)?(?:the\s+|le\s+|el\s+|la\s+)?([\w. ]{1,30}?)\s*(\+|-|\*|×|/|\b(?:plus|minus|times|multiplied by|divided by|mal|geteilt durch|más|menos|por|entre|fois|moins|divisé par)\b)\s*(?:the\s+|le\s+|el\s+|la\s+)?([\w. ]{1,30})$").captures(&plain)?;
+    let part = |at: usize| c.get(at).map_or("", |g| g.as_str());
+    let sign = match part(3).to_lowercase().as_str() {
+        "+" | "plus" | "más" => '+',
+        "-" | "minus" | "menos" | "moins" => '-',
+        "/" | "divided by" | "geteilt durch" | "entre" | "divisé par" => '/',
+        _ => '*',
+    };
+    let value = Val::Math {
+        left: Box::new(amount(part(2))?),
+        sign,
+        right: Box::new(amount(part(4))?),
+    };
+    let named = clean_field(part(1));
+    let name = if named.is_empty() { "result" } else { &named };
+    let fields = vec![arg(Role::Field(name.to_owned()), value)];
+    Some(mem.step(t, Does::SetFields { fields }))
+}
+
+/// A number, or the field of that name.
+fn amount(said: &str) -> Option<Val> {
+    let said = clean_field(said);
+    match said.parse::<serde_json::Number>() {
+        Ok(number) => Some(lit(number)),
+        Err(_) => (!said.is_empty()).then(|| field(&said)),
+    }
 }
 
 /// "those that are paid" → "are paid".
