@@ -383,3 +383,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_setting_taken_away_where_none_are_leaves_the_document_as_it_is() {
+    let mut workflow = Workflow::empty("Any");
+    workflow.head.shift_remove("settings");
+    let op = EditOp::SetSettings {
+        settings: serde_json::Map::from_iter([("timezone".to_owned(), serde_json::Value::Null)]),
+    };
+    let edited = apply(&workflow, &[op], &mut || unreachable!("no node is made")).unwrap();
+    assert_eq!(edited, workflow);
+}

@@ -283,6 +283,10 @@ fn set_workflow_settings(workflow: &mut Workflow, changes: &Map<String, Value>) 
         _ => Map::new(),
     };
     merge(&mut settings, changes);
+    // Nothing to take away: empty settings where none were would be another document that means the same.
+    if settings.is_empty() && !workflow.head.get("settings").is_some_and(Value::is_object) {
+        return;
+    }
     workflow
         .head
         .insert("settings".to_owned(), Value::Object(settings));
