@@ -28,7 +28,7 @@ const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 pub fn wanted(variable: &dyn Fn(&str) -> Option<String>) -> bool {
     let set = |name: &&str| variable(name).is_some_and(|value| !value.is_empty());
     let is = |name, value: &str| variable(name).is_some_and(|v| v.eq_ignore_ascii_case(value));
-    ENDPOINTS.iter().any(|name| set(&name))
+    ENDPOINTS.iter().any(set)
         && !is("OTEL_SDK_DISABLED", "true")
         && !is("OTEL_TRACES_EXPORTER", "none")
 }
