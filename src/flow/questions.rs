@@ -156,12 +156,7 @@ fn options_of(list: Option<&Value>) -> Vec<QuestionOption> {
                     .and_then(|n| u8::try_from(n.min(100)).ok()),
                 value: value.clone(),
             },
-            None => QuestionOption {
-                value: item.clone(),
-                label: plain(item),
-                detail: None,
-                fit_score: None,
-            },
+            None => QuestionOption::new(item.clone(), plain(item)),
         })
         .collect()
 }

@@ -105,20 +105,14 @@ fn question(
     shown: Shown,
     expires: Timestamp,
 ) -> Question {
-    let option = |value: &str, label: &str| QuestionOption {
-        value: json!(value),
-        label: label.to_owned(),
-        detail: None,
-        fit_score: None,
-    };
     let topic = ask.rule.rsplit('.').next().unwrap_or(ask.rule);
     Question {
         id: next_question_id(state, "approve"),
         topic: format!("approve-{topic}"),
         text: format!("Allow to {}? {}", ask.what, sentence(ask.reason)),
         options: vec![
-            option("approve", "Yes, this once"),
-            option("refuse", "No, leave it as it is"),
+            QuestionOption::new("approve", "Yes, this once"),
+            QuestionOption::new("refuse", "No, leave it as it is"),
         ],
         recommended: ask.recommended.cloned(),
         required: true,
@@ -156,18 +150,12 @@ pub(super) fn account_question(
     (role, tool): (&str, &str),
     expires: Timestamp,
 ) -> Question {
-    let option = |value: &str, label: &str| QuestionOption {
-        value: json!(value),
-        label: label.to_owned(),
-        detail: None,
-        fit_score: None,
-    };
     let mut options: Vec<QuestionOption> = accounts
         .fitting
         .iter()
-        .map(|(id, name)| option(id, name))
+        .map(|(id, name)| QuestionOption::new(*id, *name))
         .collect();
-    options.push(option(
+    options.push(QuestionOption::new(
         NO_ACCOUNT,
         "None of these; I choose it in n8n later",
     ));

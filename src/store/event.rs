@@ -56,6 +56,18 @@ pub struct QuestionOption {
     pub fit_score: Option<u8>,
 }
 
+impl QuestionOption {
+    /// A value and what it is called, with nothing more to say.
+    pub fn new(value: impl Into<Value>, label: impl Into<String>) -> QuestionOption {
+        QuestionOption {
+            value: value.into(),
+            label: label.into(),
+            detail: None,
+            fit_score: None,
+        }
+    }
+}
+
 /// What an approval allows: the exact call, and what it would change. Secrets are hidden, and what would steer a terminal is marked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {

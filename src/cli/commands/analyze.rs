@@ -168,19 +168,13 @@ fn asked(analysis: &Analysis, proposed: &Proposed, out: &Output) -> Result<bool,
     }
     out.note(&untrusted::text(&analysis::markdown(analysis)));
     out.note(&untrusted::text(&proposed.diff));
-    let option = |value: &str, label: &str| QuestionOption {
-        value: json!(value),
-        label: label.to_owned(),
-        detail: None,
-        fit_score: None,
-    };
     let question = Question {
         id: "accept".to_owned(),
         topic: "learnings".to_owned(),
         text: format!("Accept {} proposed learning(s)?", proposed.entries.len()),
         options: vec![
-            option("no", "no, leave the files"),
-            option("yes", "yes, every later run may read them"),
+            QuestionOption::new("no", "no, leave the files"),
+            QuestionOption::new("yes", "yes, every later run may read them"),
         ],
         recommended: None,
         required: true,

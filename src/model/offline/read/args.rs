@@ -552,6 +552,9 @@ fn content(m: &Masked, text: &str) -> Option<Vec<String>> {
     (!parts.is_empty() && !things).then_some(parts)
 }
 
+/// A word that stands for what is at hand or for a person, and names no field.
+const PRONOUN: &str = r"^(?:me|us|you|him|her|mir|uns|dir|ihm|ihr|ihn|es|sie|dies|alles|nos|nous|vous|moi|lo|eso|esto|todo|ça|cela|tout)$";
+
 /// "push the order id onto the list", "write name and amount into the table": the fields that are handed over.
 fn handed(m: &Masked, text: &str) -> Option<Vec<String>> {
     let t = m.plain(text);
@@ -565,6 +568,7 @@ fn handed(m: &Masked, text: &str) -> Option<Vec<String>> {
         && parts.iter().all(|p| {
             !p.is_empty()
                 && p.split_whitespace().count() <= 3
+                && !has(PRONOUN, p)
                 && (!has(generic, p)
                     || parts.len() > 1 && !has(r"\b(?:rows?|lines?|it|them|all|everything)$", p))
         }))
@@ -584,10 +588,7 @@ fn told(t: &str) -> Option<Vec<String>> {
             !p.is_empty()
                 && p.split_whitespace().count() <= 3
                 && !has(generic, p)
-                && !has(
-                    r"^(?:me|us|you|him|her|mir|uns|dir|ihm|ihr|nos|nous|vous|moi)$",
-                    p,
-                )
+                && !has(PRONOUN, p)
         }))
     .then_some(parts)
 }

@@ -261,12 +261,7 @@ impl Gaps<'_> {
                 .options
                 .iter()
                 .filter_map(|k| lexicon::service(k))
-                .map(|s| QuestionOption {
-                    value: json!(s.label),
-                    label: s.label.clone(),
-                    detail: None,
-                    fit_score: None,
-                })
+                .map(|s| QuestionOption::new(s.label.as_str(), s.label.as_str()))
                 .collect();
             let question = system
                 .questions

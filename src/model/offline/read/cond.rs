@@ -3,7 +3,7 @@
 use crate::model::offline::lexicon::{first, has, rx};
 use crate::model::offline::plan::{Cmp, Cond, Val};
 use crate::model::offline::read::text::Masked;
-use crate::model::offline::read::value::{clean_field, field, lit};
+use crate::model::offline::read::value::{clean_field, field, lit, operator};
 use crate::model::offline::read::when::{amount, duration};
 
 const LESS: &str = r"(?:less than|below|under|fewer than|lower than|smaller than|falls below|drops below|dips below|weniger als|unter|kleiner als|menos de|menor que|menor de|inferior a|por debajo de|moins de|inférieur à|en dessous de|<)";
@@ -108,11 +108,7 @@ fn sums(m: &Masked, t: &str) -> Option<Cond> {
     let plain = m.plain(t);
     let c = rx(r"^(?:the\s+)?([\w ]{1,30}?)\s*(\+|-|\*|×|\b(?:plus|minus|times)\b)\s*(?:the\s+)?([\w ]{1,30}?)\s*(?:==?|\b(?:equals?|is equal to|is|matches|ergibt|gleich|da|es igual a|égale)\b)\s*(?:the\s+)?([\w ]{1,30})$").captures(&plain)?;
     let part = |i: usize| c.get(i).map(|x| operand(x.as_str()));
-    let sign = match c.get(2)?.as_str().to_lowercase().as_str() {
-        "+" | "plus" => "+",
-        "-" | "minus" => "-",
-        _ => "*",
-    };
+    let sign = operator(c.get(2)?.as_str());
     let code = format!("Math.abs({} {sign} {} - {})", part(1)?, part(3)?, part(4)?);
     compare(Val::Expr { code }, Cmp::Lt, lit(0.01))
 }

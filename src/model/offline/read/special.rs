@@ -8,7 +8,7 @@ use crate::model::offline::read::clause::strip_lead;
 use crate::model::offline::read::cond;
 use crate::model::offline::read::text::Masked;
 use crate::model::offline::read::value::{
-    arg, clean_field, field, field_list, fields_in, list, lit, template,
+    arg, clean_field, field, field_list, fields_in, list, lit, operator, template,
 };
 use crate::model::offline::read::when;
 

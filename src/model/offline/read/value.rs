@@ -12,6 +12,16 @@ pub fn lit(value: impl Into<Value>) -> Val {
     }
 }
 
+/// The sign of an arithmetic operation between two numbers, from its sign or its word.
+pub fn operator(said: &str) -> char {
+    match said.to_lowercase().as_str() {
+        "+" | "plus" | "más" => '+',
+        "-" | "minus" | "menos" | "moins" => '-',
+        "/" | "divided by" | "geteilt durch" | "entre" | "divisé par" => '/',
+        _ => '*',
+    }
+}
+
 pub fn field(name: &str) -> Val {
     Val::Field {
         name: clean_field(name),

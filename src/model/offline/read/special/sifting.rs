@@ -160,7 +160,7 @@ pub(super) fn sifting(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
             },
         )]);
     }
-    if let Some(step) = arithmetic(mem, t) {
+    if let Some(step) = arithmetic(mem, t).or_else(|| assigned(mem, t)) {
         return Some(vec![step]);
     }
     if has(
@@ -185,26 +185,105 @@ pub(super) fn sifting(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
     None
 }
 
-/// "set the total to price times quantity": a field of its own, worked out from two values.
+/// "set the total to price times quantity": a field of its own, worked out from two values. A sign within a word is part of that word ("follow-up"), and what is set has a name.
 fn arithmetic(mem: &mut Memory<'_>, t: &str) -> Option<Step> {
     let plain = mem.m.plain(t);
-    let c = rx(r"^(?:set|calculate|compute|work out|determine|setze|berechne\w*|calcul[ae]\w*|pon)\s+(?:(?:the\s+|a\s+|den\s+|die\s+|das\s+|el\s+|la\s+|le\s+)?([\w ]{1,30}?)\s*(?:\bto be\b|\bto\b|\bas\b|\bauf\b|\bals\b|\bcomo\b|\bcomme\b|\bfrom\b|=)\s*)?(?:the\s+|le\s+|el\s+|la\s+)?([\w. ]{1,30}?)\s*(\+|-|\*|×|/|\b(?:plus|minus|times|multiplied by|divided by|mal|geteilt durch|más|menos|por|entre|fois|moins|divisé par)\b)\s*(?:the\s+|le\s+|el\s+|la\s+)?([\w. ]{1,30})$").captures(&plain)?;
+    let c = rx(r"^(?:(set|setze|pon)|calculate|compute|work out|determine|berechne\w*|calcul[ae]\w*)\s+(?:(?:the\s+|a\s+|den\s+|die\s+|das\s+|el\s+|la\s+|le\s+)?([\w ]{1,30}?)\s*(?:\bto be\b|\bto\b|\bas\b|\bauf\b|\bals\b|\bcomo\b|\bcomme\b|\bfrom\b|=)\s*)?(?:the\s+|le\s+|el\s+|la\s+)?([\w.]+(?: [\w.]+){0,2}?)\s*(\s[-+/]\s|\*|×|\b(?:plus|minus|times|multiplied by|divided by|mal|geteilt durch|más|menos|por|entre|fois|moins|divisé par)\b)\s*(?:the\s+|le\s+|el\s+|la\s+)?([\w.]+(?: [\w.]+){0,2})$").captures(&plain)?;
     let part = |at: usize| c.get(at).map_or("", |g| g.as_str());
-    let sign = match part(3).to_lowercase().as_str() {
-        "+" | "plus" | "más" => '+',
-        "-" | "minus" | "menos" | "moins" => '-',
-        "/" | "divided by" | "geteilt durch" | "entre" | "divisé par" => '/',
-        _ => '*',
-    };
+    let named = clean_field(part(2));
+    if named.is_empty() && c.get(1).is_some() {
+        return None;
+    }
     let value = Val::Math {
-        left: Box::new(amount(part(2))?),
-        sign,
-        right: Box::new(amount(part(4))?),
+        left: Box::new(amount(part(3))?),
+        sign: operator(part(4).trim()),
+        right: Box::new(amount(part(5))?),
     };
-    let named = clean_field(part(1));
     let name = if named.is_empty() { "result" } else { &named };
     let fields = vec![arg(Role::Field(name.to_owned()), value)];
     Some(mem.step(t, Does::SetFields { fields }))
+}
+
+/// "set the status to follow-up and the source to web", "add a field tier with the value gold": fields of the data at hand.
+/// Where a service was named before, "set the status" may mean its record: only what is called a field is taken then.
+fn assigned(mem: &mut Memory<'_>, t: &str) -> Option<Step> {
+    const FIELD: &str = r"(?:field|property|attribute|feld|campo|champ)";
+    const NAME: &str = r"([\w-]+(?: [\w-]+){0,2}?)";
+    if has(
+        r"\b(?:in|into|to|on|im|ins|zu|nach|en|a|al|dans|à|au)\s+(?:the\s+|das\s+|el\s+|la\s+|le\s+)?§s",
+        t,
+    ) {
+        return None;
+    }
+    let plain = mem.m.plain(t);
+    let added = format!(
+        r"^(?:add|append|include|create|define|füge|ergänze|añade|agrega|ajoute)\s+(?:an?\s+|the\s+|ein\s+|das\s+|une?\s+|le\s+|el\s+)?(?:new\s+|constant\s+|neues\s+|nuevo\s+|nouveau\s+)?{FIELD}\s+(?:called\s+|named\s+|namens\s+|llamado\s+|nommé\s+|appelé\s+)?[\x22']?{NAME}[\x22']?\s*(?:=|:|\bset to\b|\bequal to\b|\b(?:with|of|mit|con|avec)\b(?:\s+(?:the|a|dem|el|la))?(?:\s+(?:value|wert|valor|valeur)(?:\s+of)?)?)\s*(.+?)(?:\s+hinzu)?$"
+    );
+    if let Some(c) = rx(&added).captures(&plain) {
+        let fields = vec![given(c.get(1)?.as_str(), c.get(2)?.as_str())?];
+        return Some(mem.step(t, Does::SetFields { fields }));
+    }
+    if !services_in(mem.m, t).is_empty() {
+        return None;
+    }
+    let said = rx(r"^(?:sets?|assigns?|setze|pon|establece|asigna|mets|définis)\s+(.+)$");
+    let tail = said.captures(&plain)?.get(1)?.as_str().to_owned();
+    let own = mem.used.is_empty() && mem.trigger.is_none();
+    if !own && !has(&format!(r"^(?:the\s+|das\s+|el\s+|le\s+)?{FIELD}\b"), &tail) {
+        return None;
+    }
+    let pair = format!(
+        r"^(?:and\s+|und\s+|y\s+|et\s+)?(?:the\s+|its\s+|an?\s+|den\s+|die\s+|das\s+|el\s+|la\s+|le\s+)?(?:{FIELD}\s+)?[\x22']?{NAME}[\x22']?\s*(?:=|:|\b(?:to be|to|as|auf|als|a|en|como|à|comme)\b)\s*(.+)$"
+    );
+    let read = |part: &str| {
+        let c = rx(&pair).captures(part)?;
+        given(c.get(1)?.as_str(), c.get(2)?.as_str())
+    };
+    let several = rx(r"\s*(?:,\s*(?:(?:and|und|y|et)\s)?|\s(?:and|und|y|et)\s)\s*");
+    let fields: Option<Vec<Arg>> = several.split(&tail).map(read).collect();
+    let fields = fields.or_else(|| read(&tail).map(|only| vec![only]))?;
+    Some(mem.step(t, Does::SetFields { fields }))
+}
+
+/// A field and the value it is given: what is quoted as it stands, a number, yes or no, now, another field ("the total"), or a few words.
+fn given(name: &str, said: &str) -> Option<Arg> {
+    let said = said.trim();
+    let quoted = rx(r"^[\x22'“„«](.*)[\x22'”“»]$")
+        .captures(said)
+        .and_then(|c| Some(template(c.get(1)?.as_str())));
+    let bare = || match said.to_lowercase().as_str() {
+        "true" | "yes" | "wahr" | "verdadero" | "vrai" => Some(lit(true)),
+        "false" | "no" | "falsch" | "falso" | "faux" => Some(lit(false)),
+        "now" | "the current time" | "the current date" | "today" | "jetzt" | "heute" | "ahora"
+        | "hoy" | "maintenant" | "aujourd'hui" => Some(Val::Now {
+            offset_seconds: 0,
+            format: None,
+        }),
+        _ => None,
+    };
+    let number = || said.parse::<serde_json::Number>().ok().map(lit);
+    let other = || {
+        first(
+            r"^(?:the|its|their|den|die|das|dem|el|la|le)\s+([\w-]+(?: [\w-]+){0,3})$",
+            said,
+        )
+        .map(field)
+    };
+    let words = || {
+        (said.split_whitespace().count() <= 4
+            && !has(
+                r"^(?:it|them|this|that|be|es|ihn|lo|cela)\b|\b(?:and|und|or|oder|if|when|wenn)\b",
+                said,
+            ))
+        .then(|| lit(said))
+    };
+    let value = quoted
+        .or_else(bare)
+        .or_else(number)
+        .or_else(other)
+        .or_else(words)?;
+    let name = clean_field(name);
+    (!name.is_empty()).then(|| arg(Role::Field(name), value))
 }
 
 /// A number, or the field of that name.
