@@ -2,6 +2,7 @@
 //! process group, and an end. Its stdin and stdout carry messages; of its stderr the last words are kept.
 
 use super::frame::{Cut, Lines};
+use super::orphans::{self, Entry};
 use super::secret::{Secret, scrub};
 use super::wire::{Inbound, Outgoing, Pipe};
 use indexmap::IndexMap;
@@ -100,10 +101,17 @@ impl LinePipe {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        let entries = orphans::folder();
+        if let Some(entries) = &entries {
+            orphans::end_orphans(entries);
+        }
         let mut wrap = CommandWrap::from(process);
         // What it starts in turn (a package runner starts the server itself) ends with it; Ctrl-C is ours to handle.
         wrap.wrap(ProcessGroup::leader());
         let mut child = wrap.spawn()?;
+        let entry = entries
+            .zip(child.id())
+            .and_then(|(entries, child)| orphans::enter(&entries, child, std::process::id()));
         let (stdin, stdout) = (child.stdin().take(), child.stdout().take());
         if let Some(stderr) = child.stderr().take() {
             last_words.follow(stderr);
@@ -115,6 +123,7 @@ impl LinePipe {
         pipe.child = Some(Child {
             process: child,
             ended: false,
+            _entry: entry,
         });
         Ok(pipe)
     }
@@ -181,6 +190,7 @@ impl Pipe for LinePipe {
 struct Child {
     process: Box<dyn ChildWrapper>,
     ended: bool,
+    _entry: Option<Entry>,
 }
 
 impl Child {

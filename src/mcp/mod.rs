@@ -11,6 +11,7 @@ mod health;
 mod http;
 mod key_lines;
 mod known;
+mod orphans;
 mod pins;
 mod probe;
 mod secret;
@@ -38,5 +39,7 @@ pub(crate) mod fake;
 mod http_tests;
 #[cfg(test)]
 mod mcp_tests;
+#[cfg(test)]
+mod orphans_tests;
 #[cfg(test)]
 mod servers_tests;

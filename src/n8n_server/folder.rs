@@ -19,19 +19,9 @@ impl Cache {
 
     /// The user's folder for things that can be fetched again.
     pub fn of_user(variable: impl Fn(&str) -> Option<String>) -> Result<Self, ServerError> {
-        let absolute = |name: &str| {
-            let path = PathBuf::from(variable(name)?);
-            path.is_absolute().then_some(path)
-        };
-        let home = || absolute("HOME");
-        let base = match absolute("XDG_CACHE_HOME") {
-            Some(base) => base,
-            None if cfg!(target_os = "macos") => {
-                home().ok_or(ServerError::NoCache)?.join("Library/Caches")
-            }
-            None => home().ok_or(ServerError::NoCache)?.join(".cache"),
-        };
-        Ok(Cache::at(base.join("agentctl")))
+        crate::cache::of_user(variable)
+            .map(Cache::at)
+            .ok_or(ServerError::NoCache)
     }
 
     pub fn root(&self) -> &Path {

@@ -2,7 +2,8 @@
 //! whatever lies there without one is removed first.
 
 use super::folder::{Cache, tail};
-use super::{ServerError, Step, Tell, process, recipe};
+use super::{ServerError, Step, Tell, recipe};
+use crate::process;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -7,15 +7,14 @@ mod folder;
 mod install;
 mod keys;
 mod mcp_file;
-mod process;
 mod recipe;
 mod server;
 
+pub use crate::process::Identity;
 pub use account::session_cookie;
 pub use folder::{Cache, Folder};
 pub use keys::Keys;
 pub use mcp_file::with_servers;
-pub use process::Identity;
 pub use recipe::N8N_VERSION;
 pub use server::{Down, Server, Started, State, UpOptions, down, status, up};
 

@@ -3,8 +3,8 @@
 use super::folder::{Cache, Folder, tail, write_private};
 use super::install::{Installed, install, path_with};
 use super::keys::Keys;
-use super::process::Identity;
 use super::{ServerError, Step, Tell, account, recipe};
+use crate::process::Identity;
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
 use std::net::{Ipv4Addr, TcpListener};

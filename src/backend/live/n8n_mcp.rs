@@ -376,9 +376,7 @@ fn own_database(words: &[String]) -> Option<PathBuf> {
     if version.is_empty() || !version.chars().all(plain) {
         return None;
     }
-    let cache = set("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.or_else(|| Some(home?.join(".cache")))?;
-    let folder = cache.join("agentctl");
+    let folder = crate::cache::of_user(|name| std::env::var(name).ok())?;
     let copy = folder.join(format!("n8n-mcp-{version}.db"));
     if copy.is_file() {
         return Some(copy);

@@ -14,7 +14,7 @@ pub struct Identity {
 }
 
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
-/// How long n8n may take to end by itself.
+/// How long it may take to end by itself.
 const GRACE: Duration = Duration::from_secs(20);
 
 impl Identity {
@@ -41,13 +41,19 @@ impl Identity {
         if self.gone_within(GRACE).await {
             return true;
         }
-        if let Some(pid) = self.pid().filter(|_| self.is_alive()) {
-            let _ = kill_process_group(pid, Signal::KILL);
-        }
+        self.kill_group();
         self.gone_within(GRACE).await
     }
 
-    pub(super) fn ask_to_end(&self) {
+    /// Ends at once the group that it leads: itself and what it started.
+    pub(crate) fn kill_group(&self) {
+        if let Some(pid) = self.pid().filter(|_| self.is_alive()) {
+            // It may end between the look and the signal; then there is nobody to hear of it.
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+    }
+
+    pub(crate) fn ask_to_end(&self) {
         if let Some(pid) = self.pid().filter(|_| self.is_alive()) {
             // It may end between the look and the signal; then there is nobody to hear of it.
             let _ = kill_process(pid, Signal::TERM);
@@ -67,7 +73,7 @@ impl Identity {
 }
 
 /// Ends the group of a child of ours that was made its leader and that has not been waited for yet.
-pub(super) fn end_group_of_child(pid: u32) {
+pub(crate) fn end_group_of_child(pid: u32) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
         let _ = kill_process_group(pid, Signal::KILL);
     }

@@ -1,0 +1,61 @@
+//! Servers whose agentctl was killed. A server is asked to end by closing its stdin, which not every one heeds; an agentctl that is
+//! killed at once (`kill -9`, no memory left) can do no more. So each server that runs is written down beside the process that started
+//! it, and the next start of any server ends those that nobody is left to end.
+
+use crate::process::Identity;
+use crate::store::write_atomic;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// A server and the process that started it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Running {
+    pub(super) server: Identity,
+    pub(super) owner: Identity,
+}
+
+/// A server's entry among those that run; taken out when it is dropped.
+#[derive(Debug)]
+pub(super) struct Entry(PathBuf);
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        // Left behind it says that the server has ended, which the next look sees itself.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Where the entries of this user lie; None when the user has no cache folder.
+pub(super) fn folder() -> Option<PathBuf> {
+    Some(crate::cache::of_user(|name| std::env::var(name).ok())?.join("servers"))
+}
+
+/// Writes down that this child runs, a leader of its group. None when it cannot be: then it ends as any child does, and only after a
+/// `kill -9` of ours it may go on.
+pub(super) fn enter(folder: &Path, child: u32, owner: u32) -> Option<Entry> {
+    let running = Running {
+        server: Identity::of(child)?,
+        owner: Identity::of(owner)?,
+    };
+    let path = folder.join(format!("{owner}-{child}.json"));
+    write_atomic(&path, &serde_json::to_vec(&running).ok()?).ok()?;
+    Some(Entry(path))
+}
+
+/// Ends the servers whose owner is gone, and forgets those that ended.
+pub(super) fn end_orphans(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let running = std::fs::read_to_string(&path)
+            .ok()
+            .and_then(|text| serde_json::from_str::<Running>(&text).ok());
+        // What cannot be read names no process to end.
+        let Some(running) = running.filter(|running| !running.owner.is_alive()) else {
+            continue;
+        };
+        running.server.kill_group();
+        drop(Entry(path));
+    }
+}

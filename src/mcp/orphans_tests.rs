@@ -1,0 +1,68 @@
+use super::orphans::{Running, end_orphans, enter};
+use crate::process::Identity;
+use crate::store::write_atomic;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::Path;
+use std::process::{Child, Command};
+
+/// A server that does not heed the end of its stdin.
+fn server() -> Child {
+    let mut command = Command::new("sleep");
+    command.arg("600").process_group(0).spawn().unwrap()
+}
+
+fn entries(folder: &Path) -> usize {
+    std::fs::read_dir(folder).unwrap().count()
+}
+
+#[test]
+fn a_server_is_ended_when_its_owner_is_gone_and_never_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut server, mut owner) = (server(), server());
+    let entry = enter(folder.path(), server.id(), owner.id()).unwrap();
+    end_orphans(folder.path());
+    assert!(server.try_wait().unwrap().is_none());
+    assert_eq!(entries(folder.path()), 1);
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    // As after `kill -9`: nobody takes the entry out.
+    std::mem::forget(entry);
+    end_orphans(folder.path());
+    assert_eq!(server.wait().unwrap().signal(), Some(9));
+    assert_eq!(entries(folder.path()), 0);
+}
+
+#[test]
+fn a_pid_that_is_used_again_and_a_file_of_another_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = server();
+    let now = Identity::of(server.id()).unwrap();
+    let before = |pid| Identity {
+        pid,
+        began: "before/1".into(),
+    };
+    let reused = Running {
+        server: before(now.pid),
+        owner: before(std::process::id()),
+    };
+    let text = serde_json::to_vec(&reused).unwrap();
+    write_atomic(&folder.path().join("1-2.json"), &text).unwrap();
+    write_atomic(&folder.path().join("notes.json"), b"not ours").unwrap();
+    end_orphans(folder.path());
+    assert!(server.try_wait().unwrap().is_none());
+    assert_eq!(entries(folder.path()), 1);
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
+
+#[test]
+fn a_server_that_ended_is_no_longer_among_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = server();
+    let entry = enter(folder.path(), server.id(), std::process::id()).unwrap();
+    assert_eq!(entries(folder.path()), 1);
+    drop(entry);
+    assert_eq!(entries(folder.path()), 0);
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
