@@ -30,6 +30,8 @@ const MAX_PAGES: usize = 50;
 pub const MAX_TOOLS: usize = 1_000;
 /// Of all names, descriptions and schemas of one server.
 const MAX_TOOLS_BYTES: usize = 8 * 1024 * 1024;
+/// Lines of a server's stderr that are quoted when it fails.
+const WORDS: usize = 3;
 /// What is quoted of a server's error.
 const SHOWN: usize = 500;
 
@@ -62,6 +64,25 @@ pub struct McpError {
     pub hint: String,
     /// The last lines of its stderr, secrets hidden.
     pub stderr: Vec<String>,
+}
+
+impl McpError {
+    /// `; its last words: …` for the end of a message: the last lines of its stderr that say something. Where it stood in its
+    /// code (stack traces, the name of its interpreter) says nothing to its user. Empty when it said nothing.
+    pub fn last_words(&self) -> String {
+        let says = |line: &&str| {
+            line.chars().any(char::is_alphanumeric)
+                && !line.starts_with("at ")
+                && !line.starts_with("Node.js v")
+        };
+        let lines: Vec<&str> = self.stderr.iter().map(|line| line.trim()).collect();
+        let mut last: Vec<&str> = lines.into_iter().rev().filter(says).take(WORDS).collect();
+        last.reverse();
+        match last.is_empty() {
+            true => String::new(),
+            false => format!("; its last words: {}", last.join(" | ")),
+        }
+    }
 }
 
 /// Reaches a server: called for the first start and for the second.

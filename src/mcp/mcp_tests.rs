@@ -221,7 +221,7 @@ async fn a_server_that_dies_shows_its_last_words_without_the_secret() {
         20_000,
     ))
     .await;
-    let ProbeOutcome::Failed { reason, stderr, .. } = status.outcome else {
+    let ProbeOutcome::Failed(McpError { reason, stderr, .. }) = status.outcome else {
         panic!()
     };
     assert!(
@@ -242,7 +242,7 @@ async fn a_command_that_is_not_there_is_said_so() {
     if let McpTransport::Stdio { command, .. } = &mut server.transport {
         *command = Secret::new("no-such-command-anywhere");
     }
-    let ProbeOutcome::Failed { reason, .. } = probe(&server).await.outcome else {
+    let ProbeOutcome::Failed(McpError { reason, .. }) = probe(&server).await.outcome else {
         panic!()
     };
     assert!(reason.starts_with("cannot start the command"), "{reason}");
@@ -252,7 +252,7 @@ async fn a_command_that_is_not_there_is_said_so() {
 #[tokio::test]
 async fn a_server_that_never_answers_is_given_up() {
     let status = probe(&shell("while read -r line; do :; done", 300)).await;
-    let ProbeOutcome::Failed { reason, .. } = status.outcome else {
+    let ProbeOutcome::Failed(McpError { reason, .. }) = status.outcome else {
         panic!()
     };
     assert_eq!(reason, "no answer in 1 s");
@@ -311,4 +311,21 @@ async fn health_is_asked_at_healthz() {
         (false, "cannot connect")
     );
     assert!(!n8n_health("no address").await.healthy);
+}
+
+#[test]
+fn the_last_words_of_a_server_are_those_that_say_something() {
+    let failed = |stderr: &str| McpError {
+        server: "n8n".into(),
+        reason: "ended".into(),
+        hint: String::new(),
+        stderr: stderr.lines().map(str::to_owned).collect(),
+    };
+    let crash = "starting\nconnecting\n/opt/server/index.js:12\n    throw new Error('no database')\n    ^\n\nError: no database\n    at main (index.js:12:3)\n    at node:internal/main:1:1\n\nNode.js v20.11.0";
+    assert_eq!(
+        failed(crash).last_words(),
+        "; its last words: /opt/server/index.js:12 | throw new Error('no database') | Error: no database"
+    );
+    assert_eq!(failed("  \n}\n").last_words(), "");
+    assert_eq!(failed("bye").last_words(), "; its last words: bye");
 }

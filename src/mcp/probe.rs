@@ -1,6 +1,6 @@
 //! Starts or reaches a server, asks for its tools, and lets go of it: what `doctor` shows.
 
-use super::client::McpClient;
+use super::client::{McpClient, McpError};
 use super::config::{McpServer, McpTransport};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,12 +12,7 @@ pub enum ProbeOutcome {
         /// Sorted.
         tools: Vec<String>,
     },
-    Failed {
-        reason: String,
-        hint: String,
-        /// The last lines of its stderr, secrets hidden.
-        stderr: Vec<String>,
-    },
+    Failed(McpError),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,11 +56,7 @@ pub async fn probe(server: &McpServer) -> ServerStatus {
                 tools: tools.into_iter().map(|tool| tool.name).collect(),
             }
         }
-        Err(error) => ProbeOutcome::Failed {
-            reason: error.reason,
-            hint: error.hint,
-            stderr: error.stderr,
-        },
+        Err(error) => ProbeOutcome::Failed(error),
     };
     client.close().await;
     ServerStatus {

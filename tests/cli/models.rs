@@ -121,6 +121,34 @@ fn what_may_pass_is_asked_again_and_every_attempt_is_an_event() {
 }
 
 #[test]
+fn a_command_asks_again_twenty_times_and_no_more() {
+    let wait = || Reply::error(503, "busy").with("retry-after", "0");
+    let mut script = Vec::new();
+    for turn in 0..5 {
+        script.extend((0..4).map(|_| wait()));
+        script.push(openai(Says {
+            calls: &[(
+                "search_learnings",
+                &format!("{{\"query\": \"slack {turn}\"}}"),
+            )],
+            ..Says::default()
+        }));
+    }
+    script.extend((0..4).map(|_| wait()));
+    let server = Server::new(script);
+    let project = configured(&server);
+    let ran = build(&project, &[]);
+    assert_eq!(ran.code, 6, "{}", ran.stderr);
+    let retried = lines(&ran)
+        .iter()
+        .filter(|e| e["type"] == "model.retried")
+        .count();
+    assert_eq!(retried, 20);
+    // Each failed attempt that was made again, five answers, and the one that was the last.
+    assert_eq!(server.seen().len(), 26);
+}
+
+#[test]
 fn an_answer_that_never_fits_fails_the_step_with_the_reason() {
     let script = (0..9).map(|_| {
         openai(Says {

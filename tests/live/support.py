@@ -119,6 +119,8 @@ class Proxy:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            # Else the body waits 40 ms for the client to confirm the headers, which n8n's own answers do not.
+            disable_nagle_algorithm = True
 
             def serve(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))

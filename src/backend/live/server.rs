@@ -147,10 +147,6 @@ impl Inside {
 }
 
 fn down(error: McpError) -> BackendError {
-    let last = match error.stderr.last() {
-        Some(line) => format!("; its last words: {line}"),
-        None => String::new(),
-    };
     let hint = error.hint.clone();
-    BackendError::unavailable(format!("{error}{last}")).with_hint(hint)
+    BackendError::unavailable(format!("{error}{}", error.last_words())).with_hint(hint)
 }

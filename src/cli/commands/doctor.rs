@@ -348,15 +348,8 @@ fn servers(root: &Path) -> Result<Vec<Check>, CliError> {
                     tools.len()
                 ),
             ),
-            ProbeOutcome::Failed {
-                reason,
-                hint,
-                stderr,
-            } => {
-                let last = stderr
-                    .last()
-                    .map(|l| format!("; its last words: {l}"))
-                    .unwrap_or_default();
+            ProbeOutcome::Failed(error) => {
+                let last = error.last_words();
                 let level = if status.required {
                     Status::Failed
                 } else {
@@ -365,9 +358,12 @@ fn servers(root: &Path) -> Result<Vec<Check>, CliError> {
                 Check::new(
                     "mcp",
                     level,
-                    format!("{} ({}): {reason}{last}", status.name, status.transport),
+                    format!(
+                        "{} ({}): {}{last}",
+                        status.name, status.transport, error.reason
+                    ),
                 )
-                .hint(hint)
+                .hint(error.hint)
             }
         });
     }

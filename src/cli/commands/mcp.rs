@@ -123,12 +123,8 @@ fn client(root: &Path, server: &str, out: &Output) -> Result<(McpClient, Redacto
 }
 
 fn down(error: &McpError) -> CliError {
-    let last = error
-        .stderr
-        .last()
-        .map(|line| format!("; its last words: {line}"))
-        .unwrap_or_default();
-    let told = CliError::new(Exit::Backend, plain_long(&format!("{error}{last}")));
+    let said = format!("{error}{}", error.last_words());
+    let told = CliError::new(Exit::Backend, plain_long(&said));
     if error.hint.is_empty() {
         told
     } else {
