@@ -1,9 +1,11 @@
 //! A case-insensitive pattern over what a person wrote, compiled only for a text that could match. A request meets nearly all
 //! patterns of the reader and holds few of their words; so each pattern knows the words of which one must be there.
 
-use regex::{Captures, Match, Regex, Replacer, Split};
+use regex_automata::meta::{Config, Regex};
+use regex_automata::util::{captures, syntax};
+use regex_automata::{Input, Span};
 use regex_syntax::ast::{self, Ast};
-use std::{borrow::Cow, sync::OnceLock};
+use std::{borrow::Cow, ops::Range, sync::OnceLock};
 
 /// The letters of the four languages that we read. The whole of Unicode would make each pattern many times as large.
 const WORD: &str = r"0-9A-Za-z_À-ÖØ-öø-ɏ";
@@ -21,6 +23,82 @@ pub struct Pattern {
     /// Lists of lower-case texts: of each list one is in everything that matches.
     needs: Vec<Words>,
     compiled: OnceLock<Regex>,
+}
+
+/// Where in the text something was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Match<'t> {
+    text: &'t str,
+    span: Span,
+}
+
+impl<'t> Match<'t> {
+    pub fn as_str(&self) -> &'t str {
+        self.text.get(self.span.range()).unwrap_or_default()
+    }
+
+    /// In bytes.
+    pub const fn start(&self) -> usize {
+        self.span.start
+    }
+
+    /// In bytes, behind the last.
+    pub const fn end(&self) -> usize {
+        self.span.end
+    }
+
+    pub const fn range(&self) -> Range<usize> {
+        self.span.start..self.span.end
+    }
+}
+
+/// A match and its groups.
+#[derive(Debug)]
+pub struct Captures<'t> {
+    text: &'t str,
+    found: captures::Captures,
+}
+
+impl<'t> Captures<'t> {
+    /// The group of this number; 0 is the whole match.
+    pub fn get(&self, group: usize) -> Option<Match<'t>> {
+        let span = self.found.get_group(group)?;
+        Some(Match {
+            text: self.text,
+            span,
+        })
+    }
+
+    /// The group of this name.
+    pub fn name(&self, group: &str) -> Option<Match<'t>> {
+        let span = self.found.get_group_by_name(group)?;
+        Some(Match {
+            text: self.text,
+            span,
+        })
+    }
+
+    /// How many groups the pattern has, the whole match included.
+    pub fn len(&self) -> usize {
+        self.found.group_len()
+    }
+}
+
+/// What is put in the place of a match: a text in which `$1` means the first group, or what a function makes of the match.
+pub trait Replacement {
+    fn put(&mut self, found: &Captures<'_>, out: &mut String);
+}
+
+impl Replacement for &str {
+    fn put(&mut self, found: &Captures<'_>, out: &mut String) {
+        found.found.interpolate_string_into(found.text, self, out);
+    }
+}
+
+impl<F: FnMut(&Captures<'_>) -> T, T: AsRef<str>> Replacement for F {
+    fn put(&mut self, found: &Captures<'_>, out: &mut String) {
+        out.push_str(self(found).as_ref());
+    }
 }
 
 impl Pattern {
@@ -44,16 +122,19 @@ impl Pattern {
     }
 
     pub fn find<'t>(&self, text: &'t str) -> Option<Match<'t>> {
-        self.possible(text)
-            .then(|| self.regex().find(text))
-            .flatten()
+        self.find_at(text, 0)
     }
 
     /// The next match from a byte of the text on; what stands before it still counts for `\b` and `^`.
     pub fn find_at<'t>(&self, text: &'t str, from: usize) -> Option<Match<'t>> {
-        self.possible(text)
-            .then(|| self.regex().find_at(text, from))
-            .flatten()
+        if !self.possible(text) {
+            return None;
+        }
+        let found = self.regex().find(Input::new(text).range(from..))?;
+        Some(Match {
+            text,
+            span: found.span(),
+        })
     }
 
     pub fn find_iter<'t>(&self, text: &'t str) -> impl Iterator<Item = Match<'t>> {
@@ -61,19 +142,25 @@ impl Pattern {
             .then(|| self.regex().find_iter(text))
             .into_iter()
             .flatten()
+            .map(move |found| Match {
+                text,
+                span: found.span(),
+            })
     }
 
     pub fn captures<'t>(&self, text: &'t str) -> Option<Captures<'t>> {
-        self.possible(text)
-            .then(|| self.regex().captures(text))
-            .flatten()
+        self.captures_at(text, 0)
     }
 
     /// The next match from a byte of the text on; what stands before it still counts for `\b` and `^`.
     pub fn captures_at<'t>(&self, text: &'t str, from: usize) -> Option<Captures<'t>> {
-        self.possible(text)
-            .then(|| self.regex().captures_at(text, from))
-            .flatten()
+        if !self.possible(text) {
+            return None;
+        }
+        let regex = self.regex();
+        let mut found = regex.create_captures();
+        regex.captures(Input::new(text).range(from..), &mut found);
+        found.is_match().then_some(Captures { text, found })
     }
 
     pub fn captures_iter<'t>(&self, text: &'t str) -> impl Iterator<Item = Captures<'t>> {
@@ -81,27 +168,42 @@ impl Pattern {
             .then(|| self.regex().captures_iter(text))
             .into_iter()
             .flatten()
+            .map(move |found| Captures { text, found })
     }
 
-    pub fn split<'r, 't>(&'r self, text: &'t str) -> Split<'r, 't> {
-        self.regex().split(text)
+    pub fn split<'r, 't>(&'r self, text: &'t str) -> impl Iterator<Item = &'t str> + use<'r, 't> {
+        let parts = self.regex().split(text);
+        parts.map(move |part| text.get(part.range()).unwrap_or_default())
     }
 
     /// The first match replaced.
-    pub fn replace<'t, R: Replacer>(&self, text: &'t str, by: R) -> Cow<'t, str> {
-        if self.possible(text) {
-            self.regex().replace(text, by)
-        } else {
-            Cow::Borrowed(text)
-        }
+    pub fn replace<'t>(&self, text: &'t str, by: impl Replacement) -> Cow<'t, str> {
+        self.replaced(text, by, self.captures(text).into_iter())
     }
 
-    pub fn replace_all<'t, R: Replacer>(&self, text: &'t str, by: R) -> Cow<'t, str> {
-        if self.possible(text) {
-            self.regex().replace_all(text, by)
-        } else {
-            Cow::Borrowed(text)
+    pub fn replace_all<'t>(&self, text: &'t str, by: impl Replacement) -> Cow<'t, str> {
+        self.replaced(text, by, self.captures_iter(text))
+    }
+
+    fn replaced<'t>(
+        &self,
+        text: &'t str,
+        mut by: impl Replacement,
+        found: impl Iterator<Item = Captures<'t>>,
+    ) -> Cow<'t, str> {
+        let mut out = String::new();
+        let mut from = 0;
+        for found in found {
+            let Some(whole) = found.get(0) else { continue };
+            out.push_str(text.get(from..whole.start()).unwrap_or_default());
+            by.put(&found, &mut out);
+            from = whole.end();
         }
+        if from == 0 && out.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        out.push_str(text.get(from..).unwrap_or_default());
+        Cow::Owned(out)
     }
 
     /// False only when the pattern cannot match.
@@ -117,7 +219,7 @@ impl Pattern {
 
     fn regex(&self) -> &Regex {
         self.compiled.get_or_init(|| {
-            let compiled = Regex::new(&format!("(?i){}", self.source));
+            let compiled = compile(&self.source);
             debug_assert!(
                 compiled.is_ok(),
                 "broken pattern {}: {compiled:?}",
@@ -128,9 +230,19 @@ impl Pattern {
     }
 }
 
+/// Each pattern sees a few short texts, so that making it takes longer than all its searches: without the engines and the quick search
+/// for its words (`needs` is ours) that pay off in long texts only.
+fn compile(source: &str) -> Result<Regex, Box<regex_automata::meta::BuildError>> {
+    Regex::builder()
+        .configure(Config::new().auto_prefilter(false).onepass(false))
+        .syntax(syntax::Config::new().case_insensitive(true))
+        .build(source)
+        .map_err(Box::new)
+}
+
 fn never() -> Regex {
     #[expect(clippy::expect_used, reason = "a constant pattern that compiles")]
-    Regex::new(r"[^\s\S]").expect("the empty class compiles")
+    compile(r"[^\s\S]").expect("the empty class compiles")
 }
 
 /// `\w`, `\d`, `\s` and `\p{L}` for the languages that we read.

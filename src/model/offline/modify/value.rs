@@ -10,6 +10,7 @@ use crate::model::offline::lexicon::{has, rx};
 use crate::model::offline::plan::ScheduleRule;
 use crate::model::offline::read::{times, when};
 use crate::n8n::{EditOp, Workflow};
+use crate::pattern::Captures;
 
 /// What a clause puts in the place of what.
 struct Swap {
@@ -555,7 +556,7 @@ fn exchange(text: &str, old: &str, new: &str) -> String {
     );
     if new.contains('@') && !old.contains('@') && rx(&whole).is_match(text) {
         return rx(&whole)
-            .replace_all(text, regex::NoExpand(new))
+            .replace_all(text, |_: &Captures<'_>| new)
             .into_owned();
     }
     text.replace(old, new)

@@ -2,6 +2,7 @@
 //! a list ("email, name and phone") stays whole. Knows grammar, no services.
 
 use crate::model::offline::lexicon::{self, has, rx};
+use crate::pattern::Captures;
 
 /// What joins a clause to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,7 +195,7 @@ pub fn strip_lead(text: &str) -> &str {
 /// "one of A, B or C" is one value list: its commas cut nothing.
 fn listed(sentence: &str) -> String {
     let sentence = &rx(r"\b(one of|any of|in|einer? (?:von|der)|uno de|l'un de|parmi)\s+([\w§-]+(?:,\s+[\w§-]+)+)(,|\s+(?:answer|return|respond|reply|reject|then|antworte|responde|réponds|dann)\b)")
-        .replace_all(sentence, |c: &regex::Captures<'_>| {
+        .replace_all(sentence, |c: &Captures<'_>| {
             let part = |i: usize| c.get(i).map_or("", |x| x.as_str());
             let values: Vec<&str> = part(2).split(',').map(str::trim).collect();
             let tail = if part(3) == "," { ",".to_owned() } else { format!(",{}", part(3)) };
@@ -202,7 +203,7 @@ fn listed(sentence: &str) -> String {
         })
         .into_owned();
     rx(r"\b(one of|any of|is|are|in|einer? (?:von|der)|ist|uno de|l'un de|parmi)\s+([\w§-]+(?:,\s+[\w§-]+)+),?\s+(or|oder|o|ou)\s+([\w§-]+)")
-        .replace_all(sentence, |c: &regex::Captures<'_>| {
+        .replace_all(sentence, |c: &Captures<'_>| {
             let part = |i: usize| c.get(i).map_or("", |x| x.as_str());
             let word = part(3);
             let values: Vec<&str> = part(2).split(',').map(str::trim).collect();

@@ -10,6 +10,7 @@ use crate::model::offline::read::text::Masked;
 use crate::model::offline::read::tree::{Branch, Tree, branch_mut, is_source, not, prune};
 use crate::model::offline::read::value::{field, lit};
 use crate::model::offline::read::when;
+use crate::pattern::Captures;
 
 mod amends;
 mod checks;
@@ -382,7 +383,7 @@ impl Flow<'_, '_> {
             return;
         }
         let m = self.mem.m;
-        let text = rx(r"^(?:for (?:each|every) (?:\w+ ){1,3}?(?:of them )?|für jede\w* \w+ |para cada \w+ |pour chaque \w+ )").replace(&text, |c: &regex::Captures<'_>| {
+        let text = rx(r"^(?:for (?:each|every) (?:\w+ ){1,3}?(?:of them )?|für jede\w* \w+ |para cada \w+ |pour chaque \w+ )").replace(&text, |c: &Captures<'_>| {
             // A prefix that holds a service is no mere "for each repo".
             let whole = c.get(0).map_or("", |x| x.as_str());
             if whole.contains('§') { whole.to_owned() } else { String::new() }

@@ -5,6 +5,7 @@ use crate::model::offline::lexicon::{has, rx};
 use crate::model::offline::read::act::verb_in;
 use crate::model::offline::read::text::Masked;
 use crate::model::offline::read::value::{clean_field, list};
+use crate::pattern::Captures;
 
 /// Fields that hold a state; a value may stand right behind them.
 const STATES: &str = "status|state|stage|severity|urgency|priority|type|kind|category|country|currency|language|plan|tier|source|label|level|region|department|team|size|gender|result|verdict|schweregrad|dringlichkeit|priorität|land|währung|sprache|typ|kategorie|abteilung|stufe|ergebnis|estado|urgencia|prioridad|país|moneda|idioma|tipo|categoría|resultado|statut|état|urgence|priorité|pays|devise|langue|catégorie|résultat";
@@ -36,7 +37,7 @@ pub fn plain(m: &Masked, text: &str) -> String {
 fn running(m: &Masked, line: &str) -> String {
     let mut found = false;
     rx(r"(^|[.;!]\s+)([^.;:!→]{2,60}?)(:\s+|\s*→\s*)")
-        .replace_all(line, |c: &regex::Captures<'_>| {
+        .replace_all(line, |c: &Captures<'_>| {
             let part = |i: usize| c.get(i).map_or("", |x| x.as_str());
             let whole = part(0).to_owned();
             let behind = c.get(0).map_or("", |x| line.get(x.end()..).unwrap_or(""));
@@ -95,7 +96,7 @@ pub fn spoken(m: &Masked, head: &str) -> Option<String> {
 }
 
 /// A captured group without the spaces around it.
-fn group<'c>(c: &regex::Captures<'c>, i: usize) -> &'c str {
+fn group<'c>(c: &Captures<'c>, i: usize) -> &'c str {
     c.get(i).map_or("", |x| x.as_str().trim())
 }
 

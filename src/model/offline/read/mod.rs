@@ -31,6 +31,7 @@ pub mod when;
 
 use crate::model::offline::lexicon::{first, has, rx};
 use crate::model::offline::plan::{self, Plan, Refusal, Retry};
+use crate::pattern::Captures;
 use crate::store::event::Question;
 use act::Memory;
 use clause::Join;
@@ -138,7 +139,7 @@ fn flow_of(request: &str, cx: &ReadContext) -> Reading {
 /// Schedules in plain words, cron expressions out of their quotes; what must hold on the day, if anything.
 fn plain_times(m: &mut Masked) -> Option<plan::Cond> {
     let opened = rx(r"§[kqr]\d+§")
-        .replace_all(&m.text, |c: &regex::Captures<'_>| {
+        .replace_all(&m.text, |c: &Captures<'_>| {
             let mark = c.get(0).map_or("", |w| w.as_str());
             match m.entity(mark) {
                 Some(e) if times::is_cron(&e.value) => format!("cron {}", e.value),

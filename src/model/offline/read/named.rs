@@ -7,6 +7,7 @@ use crate::model::offline::plan::{Arg, Cmp, Cond, Role, Val};
 use crate::model::offline::read::cond;
 use crate::model::offline::read::text::{Masked, settled};
 use crate::model::offline::read::value::{arg, lit};
+use crate::pattern::Captures;
 
 /// Canonical kind, its words in all languages, and whether a plain word may be its name (else only an identifier, a
 /// capitalised name or a quoted one).
@@ -79,7 +80,7 @@ pub const NO_NAME: &str = r"^(?:and|und|y|et|e|or|in|im|of|to|for|für|with|mit|
 fn open(m: &Masked, text: &str) -> String {
     settled(text, |text| {
         // "S3-Bucket docs": the service's name ends in a kind of its own
-        let kinds = rx(r"§s\d+§").replace_all(text, |c: &regex::Captures<'_>| {
+        let kinds = rx(r"§s\d+§").replace_all(text, |c: &Captures<'_>| {
             let mark = c.get(0).map_or("", |x| x.as_str());
             let kind = m
                 .entity(mark)
@@ -92,7 +93,7 @@ fn open(m: &Masked, text: &str) -> String {
             }
         });
         rx(r"§[a-rt-z]\d+§")
-            .replace_all(&kinds, |c: &regex::Captures<'_>| {
+            .replace_all(&kinds, |c: &Captures<'_>| {
                 m.entity(c.get(0).map_or("", |x| x.as_str()))
                     .map(|e| e.full.clone())
                     .unwrap_or_default()

@@ -3,6 +3,7 @@
 
 use crate::model::offline::lexicon::{has, rx};
 use crate::model::offline::read::text::Masked;
+use crate::pattern::Captures;
 
 const MODEL: &str = r"§s\d+§|(?:chat-?gpt|gpt-?\d?[\w.-]*\w|claude|gemini|mistral|llm|ai(?: model)?|ki|ia|language model|sprachmodell|modelo(?: de lenguaje)?|modèle(?: de langage)?)";
 const ARTICLE: &str = r"(?:an?|the|our|ein(?:e[mnr]?)?|das|die|dem|un|une|el|la|le)\s+";
@@ -62,7 +63,7 @@ fn had_done(m: &Masked, text: &str) -> String {
     rx(&format!(
         r"(^|[\s,:;(])(?:(?:von|mit|durch|per|über)\s+)?(?:{ARTICLE})?({MODEL})\s+(?:(?:daraus|damit|dazu|davon|hieraus)\s+)?([^.;:,]{{0,90}}?)\s*\b({verbs})\s+(?:lassen|lässt|lasse)\b"
     ))
-    .replace_all(text, |c: &regex::Captures<'_>| {
+    .replace_all(text, |c: &Captures<'_>| {
         let part = |i: usize| c.get(i).map_or("", |x| x.as_str());
         if !is_model(m, part(2)) {
             return part(0).to_owned();
@@ -129,7 +130,7 @@ fn listed(m: &Masked, rest: &str) -> String {
         .replace_all(rest, "")
         .into_owned();
     rx(r"\s*§r\d+§")
-        .replace_all(&t, |c: &regex::Captures<'_>| {
+        .replace_all(&t, |c: &Captures<'_>| {
             let mark = c.get(0).map_or("", |x| x.as_str());
             let range = m.entity(mark.trim()).is_some_and(|e| {
                 has(
@@ -157,7 +158,7 @@ fn is_list(rest: &str) -> bool {
 /// "an agent answers it" → "let an agent answer it".
 fn agents(text: &str) -> String {
     rx(r"(^|[.;:,\n]\s*|\S\s+)((?:(?:and|und|then|dann|y|et)\s+)?)\b((?:an?|ein|un)\s+(?:(?:ai|ki|ia|llm)[- ])?agente?)\s+(returns?|answers?|antwortet|beantwortet|replies|responds?|writes|looks|researches|decides|recherchiert|entscheidet|responde|contesta|devuelve|répond|renvoie|liefert|checks|drafts|handles)\b")
-        .replace_all(text, |c: &regex::Captures<'_>| {
+        .replace_all(text, |c: &Captures<'_>| {
             let part = |i: usize| c.get(i).map_or("", |x| x.as_str());
             let before = part(1).trim_end();
             if has(r"^(?:let|have|ask|that|which|if|when|with)$", before) {

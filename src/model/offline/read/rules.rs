@@ -7,6 +7,7 @@ use crate::model::offline::read::act::verb_in;
 use crate::model::offline::read::cond;
 use crate::model::offline::read::heads;
 use crate::model::offline::read::text::Masked;
+use crate::pattern::Captures;
 
 /// The masked text with its rules as conditional sentences.
 pub fn plain(m: &Masked, text: &str) -> String {
@@ -19,7 +20,7 @@ pub fn plain(m: &Masked, text: &str) -> String {
 /// "available (true/false)" names a field, not a choice.
 fn notes_on_types(m: &Masked, text: &str) -> String {
     rx(r"\s*§r\d+§")
-        .replace_all(text, |c: &regex::Captures<'_>| {
+        .replace_all(text, |c: &Captures<'_>| {
             let mark = c.get(0).map_or("", |w| w.as_str());
             let kind = m.entity(mark.trim()).is_some_and(|e| {
                 has(
@@ -42,7 +43,7 @@ fn opening(text: &str) -> String {
         return text.to_owned();
     }
     rx(r"^\s*(classify|categori[sz]e|triage|analy[sz]e|translate|label|tag|klassifiziere|clasifica|classe)\s+(?:the sentiment of\s+)?(?:(?:all|each|every|new|incoming|the|my|our|neue|nuevos|nouveaux)\s+)*(§s\d+§)\s+(e?-?mails?|messages?|tickets?|conversations?|issues?|reviews?|comments?|submissions?|responses?|leads?)\b")
-        .replace(text, |c: &regex::Captures<'_>| {
+        .replace(text, |c: &Captures<'_>| {
             let part = |i: usize| c.get(i).map_or("", |x| x.as_str());
             format!("When a new {} {} arrives, {} it", part(2), part(3).trim_end_matches('s'), part(1))
         })
@@ -110,7 +111,7 @@ const VERB_FIRST: &str = r"(^|[.;:!\n]\s*(?:[-*•]\s+)?|,\s+(?:und|sonst|aber)\
 fn questions(text: &str) -> String {
     let mut subject: Option<String> = None;
     rx(VERB_FIRST)
-        .replace_all(text, |c: &regex::Captures<'_>| {
+        .replace_all(text, |c: &Captures<'_>| {
             let part = |i: usize| c.get(i).map_or("", |x| x.as_str());
             let whole = part(0).to_owned();
             let lead = part(1);

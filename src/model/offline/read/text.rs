@@ -2,6 +2,7 @@
 //! that splitting and matching cannot cut through them. Marks can always be put back. Knows nothing of meaning.
 
 use crate::model::offline::lexicon::{self, ServiceEntry, rx};
+use crate::pattern::Captures;
 use crate::pattern::Pattern;
 use std::sync::LazyLock;
 
@@ -270,7 +271,7 @@ impl Masked {
     pub fn plain(&self, text: &str) -> String {
         let out = settled(text, |text| {
             rx(r"§[a-z](\d+)§")
-                .replace_all(text, |c: &regex::Captures<'_>| {
+                .replace_all(text, |c: &Captures<'_>| {
                     self.by_index(c.get(1).map_or("", |m| m.as_str()))
                         .map(|e| e.full.clone())
                         .unwrap_or_default()
@@ -322,7 +323,7 @@ impl Masked {
     /// The text with asides in parentheses opened: ` (…) ` becomes ` … `.
     pub fn open(&self, text: &str) -> String {
         rx(r"§r(\d+)§")
-            .replace_all(text, |c: &regex::Captures<'_>| {
+            .replace_all(text, |c: &Captures<'_>| {
                 self.by_index(c.get(1).map_or("", |m| m.as_str()))
                     .and_then(|e| e.inner.clone())
                     .map(|i| format!(" ( {i} ) "))
@@ -487,7 +488,7 @@ fn normalise(request: &str) -> String {
 fn respell(text: &str) -> String {
     static WORD: LazyLock<Pattern> =
         LazyLock::new(|| Pattern::new(r"§[a-z]\d+§|\bw/|[A-Za-zÀ-ÿ]+"));
-    WORD.replace_all(text, |c: &regex::Captures<'_>| {
+    WORD.replace_all(text, |c: &Captures<'_>| {
         let word = c.get(0).map_or("", |m| m.as_str());
         if word.starts_with('§') {
             return word.to_owned();

@@ -3,6 +3,7 @@
 
 use crate::model::offline::lexicon::{first, has, rx, timezone};
 use crate::model::offline::plan::ScheduleRule;
+use crate::pattern::Captures;
 use std::ops::Range;
 
 /// A schedule phrase and where it stands.
@@ -218,9 +219,9 @@ fn clamp(n: f64) -> u32 {
     }
 }
 
-type Reader = fn(&regex::Captures<'_>) -> Option<(Base, Clock)>;
+type Reader = fn(&Captures<'_>) -> Option<(Base, Clock)>;
 
-fn group<'t>(c: &regex::Captures<'t>, i: usize) -> &'t str {
+fn group<'t>(c: &Captures<'t>, i: usize) -> &'t str {
     c.get(i).map_or("", |m| m.as_str())
 }
 
