@@ -1,7 +1,7 @@
 //! A case-insensitive pattern over what a person wrote, compiled only for a text that could match. A request meets nearly all
 //! patterns of the reader and holds few of their words; so each pattern knows the words of which one must be there.
 
-use regex_automata::meta::{Config, Regex};
+use regex_automata::meta::{BuildError, Config, Regex};
 use regex_automata::util::{captures, syntax};
 use regex_automata::{Input, Span};
 use regex_syntax::ast::{self, Ast};
@@ -12,6 +12,8 @@ const WORD: &str = r"0-9A-Za-z_À-ÖØ-öø-ɏ";
 const LETTER: &str = r"A-Za-zÀ-ÖØ-öø-ɏ";
 const DIGIT: &str = "0-9";
 const SPACE: &str = r" \t\r\n\u{a0}";
+/// In bytes: what a request or a part of it mostly stays below.
+const SHORT: usize = 400;
 /// A longer list is no quick check any more.
 const MOST_WORDS: usize = 400;
 
@@ -22,7 +24,8 @@ pub struct Pattern {
     source: String,
     /// Lists of lower-case texts: of each list one is in everything that matches.
     needs: Vec<Words>,
-    compiled: OnceLock<Regex>,
+    short: OnceLock<Regex>,
+    long: OnceLock<Regex>,
 }
 
 /// Where in the text something was found.
@@ -113,12 +116,13 @@ impl Pattern {
         Pattern {
             source: narrow(source),
             needs,
-            compiled: OnceLock::new(),
+            short: OnceLock::new(),
+            long: OnceLock::new(),
         }
     }
 
     pub fn is_match(&self, text: &str) -> bool {
-        self.possible(text) && self.regex().is_match(text)
+        self.possible(text) && self.regex(text).is_match(text)
     }
 
     pub fn find<'t>(&self, text: &'t str) -> Option<Match<'t>> {
@@ -130,7 +134,7 @@ impl Pattern {
         if !self.possible(text) {
             return None;
         }
-        let found = self.regex().find(Input::new(text).range(from..))?;
+        let found = self.regex(text).find(Input::new(text).range(from..))?;
         Some(Match {
             text,
             span: found.span(),
@@ -139,7 +143,7 @@ impl Pattern {
 
     pub fn find_iter<'t>(&self, text: &'t str) -> impl Iterator<Item = Match<'t>> {
         self.possible(text)
-            .then(|| self.regex().find_iter(text))
+            .then(|| self.regex(text).find_iter(text))
             .into_iter()
             .flatten()
             .map(move |found| Match {
@@ -157,7 +161,7 @@ impl Pattern {
         if !self.possible(text) {
             return None;
         }
-        let regex = self.regex();
+        let regex = self.regex(text);
         let mut found = regex.create_captures();
         regex.captures(Input::new(text).range(from..), &mut found);
         found.is_match().then_some(Captures { text, found })
@@ -165,14 +169,14 @@ impl Pattern {
 
     pub fn captures_iter<'t>(&self, text: &'t str) -> impl Iterator<Item = Captures<'t>> {
         self.possible(text)
-            .then(|| self.regex().captures_iter(text))
+            .then(|| self.regex(text).captures_iter(text))
             .into_iter()
             .flatten()
             .map(move |found| Captures { text, found })
     }
 
     pub fn split<'r, 't>(&'r self, text: &'t str) -> impl Iterator<Item = &'t str> + use<'r, 't> {
-        let parts = self.regex().split(text);
+        let parts = self.regex(text).split(text);
         parts.map(move |part| text.get(part.range()).unwrap_or_default())
     }
 
@@ -208,7 +212,7 @@ impl Pattern {
 
     /// False only when the pattern cannot match.
     fn possible(&self, text: &str) -> bool {
-        if self.needs.is_empty() || self.compiled.get().is_some() {
+        if self.needs.is_empty() || self.made_for(text).get().is_some() {
             return true;
         }
         let text = text.to_lowercase();
@@ -217,9 +221,17 @@ impl Pattern {
             .all(|words| words.iter().any(|word| text.contains(word.as_str())))
     }
 
-    fn regex(&self) -> &Regex {
-        self.compiled.get_or_init(|| {
-            let compiled = compile(&self.source);
+    fn made_for(&self, text: &str) -> &OnceLock<Regex> {
+        if text.len() > SHORT {
+            &self.long
+        } else {
+            &self.short
+        }
+    }
+
+    fn regex(&self, text: &str) -> &Regex {
+        self.made_for(text).get_or_init(|| {
+            let compiled = compile(&self.source, text.len() > SHORT);
             debug_assert!(
                 compiled.is_ok(),
                 "broken pattern {}: {compiled:?}",
@@ -230,11 +242,12 @@ impl Pattern {
     }
 }
 
-/// Each pattern sees a few short texts, so that making it takes longer than all its searches: without the engines and the quick search
-/// for its words (`needs` is ours) that pay off in long texts only.
-fn compile(source: &str) -> Result<Regex, Box<regex_automata::meta::BuildError>> {
+/// Most patterns see a few short texts, so that making one takes longer than all its searches: then without the quick search for its
+/// words (`needs` is ours), and for short texts without the automata that a long one needs to be read in one pass.
+fn compile(source: &str, long: bool) -> Result<Regex, Box<BuildError>> {
+    let lean = Config::new().auto_prefilter(false).onepass(false);
     Regex::builder()
-        .configure(Config::new().auto_prefilter(false).onepass(false))
+        .configure(lean.hybrid(long).dfa(long))
         .syntax(syntax::Config::new().case_insensitive(true))
         .build(source)
         .map_err(Box::new)
@@ -242,7 +255,7 @@ fn compile(source: &str) -> Result<Regex, Box<regex_automata::meta::BuildError>>
 
 fn never() -> Regex {
     #[expect(clippy::expect_used, reason = "a constant pattern that compiles")]
-    compile(r"[^\s\S]").expect("the empty class compiles")
+    compile(r"[^\s\S]", false).expect("the empty class compiles")
 }
 
 /// `\w`, `\d`, `\s` and `\p{L}` for the languages that we read.

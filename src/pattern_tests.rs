@@ -44,7 +44,9 @@ proptest! {
     fn what_the_plain_pattern_finds_is_found(
         text in "(?:[a-dA-DäÄ1 ]|send|Mail|ORDERS|to){0,12}",
         which in 0_usize..6,
+        long: bool,
     ) {
+        let text = if long { format!("{}{text}", "-".repeat(SHORT)) } else { text };
         let source = [
             r"\b(?:send|mail)\w*\s+to\b", r"orders?|\d\s?a", r"(?:ä|b)+c?", r"^(?:to|send)?\s*m", r"(?:da){2,}|1$", r"([ab])\s(?:c|(d))",
         ][which];

@@ -85,10 +85,10 @@ static ENTITY: LazyLock<Pattern> = LazyLock::new(|| {
         r"(?P<k>`[^`]+`)",
         r"(?P<u>https?://(?:[^\s<>\x22“”„`'()\[\]{},;]|<[\w .-]+>|\{\{?[\w .$-]+\}?\}|[,;]\w)+)",
         r"(?P<m>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)",
-        r"(?P<q>\x22[^\x22\n]{1,400}\x22|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|«[^»\n]{1,400}»|‘[^’\n]{1,200}’|'[^'\n]{1,200}')",
+        r"(?P<q>\x22[^\x22\n]+\x22|“[^”\n]+”|„[^“”\n]+[“”]|«[^»\n]+»|‘[^’\n]+’|'[^'\n]+')",
         r"(?P<b>\{[^{}]*\})",
         r"(?P<f>[\w<>{}*-]*[\w>}*-]\.(?:csv|xlsx|xls|json|pdf|zip|txt|xml|html|docx|png|jpg|mp3|wav|sh|sql|gz|ods|md|tar)\b)",
-        r"(?P<l><[^<>\n]{1,60}>)",
+        r"(?P<l><[^<>\n]+>)",
         r"(?P<r>\([^()]*\))",
         r"(?P<p>\+\d[\d ()/-]{6,16}\d)",
         r"(?P<c>#[A-Za-z0-9äöüÄÖÜß][\w-]*)",
@@ -118,6 +118,17 @@ const KINDS: [(&str, Kind); 14] = [
     ("n", Kind::Number),
 ];
 
+/// Between quotes a request says a text, a message or a name; what is longer was opened by an apostrophe or never closed. In characters.
+fn fits(kind: Kind, full: &str) -> bool {
+    let most = match kind {
+        Kind::Quoted if full.starts_with(['\'', '‘']) => 202,
+        Kind::Quoted => 402,
+        Kind::Hole => 62,
+        _ => return true,
+    };
+    full.chars().count() <= most
+}
+
 impl Masked {
     pub fn of(request: &str) -> Self {
         let mut masked = Self::default();
@@ -146,7 +157,7 @@ impl Masked {
             let before = text.get(..whole.start()).and_then(|s| s.chars().last());
             let after = text.get(whole.end()..).and_then(|s| s.chars().next());
             let mut full = whole.as_str();
-            if !stands_alone(*kind, full, before, after) {
+            if !fits(*kind, full) || !stands_alone(*kind, full, before, after) {
                 let step = full.chars().next().map_or(1, char::len_utf8);
                 // An identifier is skipped whole, so that its tail is not read as something else.
                 let step = if *name == "d" { full.len() } else { step };
@@ -187,9 +198,12 @@ impl Masked {
 
     /// Longest alias first; an ordinary word counts only when it is written as a name.
     fn mask_services(&mut self, text: &str) -> String {
+        let Some(aliases) = aliases_in(text) else {
+            return self.mask_names(text);
+        };
         let mut out = String::new();
         let mut rest = 0;
-        while let Some(found) = ALIASES.find_at(text, rest) {
+        while let Some(found) = aliases.find_at(text, rest) {
             let before = text.get(..found.start()).and_then(|s| s.chars().last());
             let after = text.get(found.end()..).and_then(|s| s.chars().next());
             let next_word = text.get(found.end()..).unwrap_or_default();
@@ -371,19 +385,27 @@ fn stands_alone(kind: Kind, full: &str, before: Option<char>, after: Option<char
     }
 }
 
-static ALIASES: LazyLock<Pattern> = LazyLock::new(|| {
+/// The names of services, the longest first.
+static ALIASES: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let mut all: Vec<&str> = lexicon::services()
         .iter()
         .flat_map(|s| s.aliases.iter().map(|a| a.text.as_str()))
         .collect();
     all.sort_by_key(|a| std::cmp::Reverse(a.len()));
-    let pattern = all
-        .iter()
-        .map(|a| regex::escape(a).replace(' ', r"[\s-]+"))
-        .collect::<Vec<_>>()
-        .join("|");
-    Pattern::new(&pattern)
+    all
 });
+
+/// Finds the services of this text: of the hundreds of names only those whose first word is in it. None: it names no service.
+fn aliases_in(text: &str) -> Option<Pattern> {
+    let text = text.to_lowercase();
+    let first = |alias: &&&str| text.contains(alias.split(' ').next().unwrap_or_default());
+    let named: Vec<String> = ALIASES
+        .iter()
+        .filter(first)
+        .map(|a| regex::escape(a).replace(' ', r"[\s-]+"))
+        .collect();
+    (!named.is_empty()).then(|| Pattern::new(&named.join("|")))
+}
 
 fn alias_entry(said: &str, at_start: bool) -> Option<&'static ServiceEntry> {
     let key = said
