@@ -6,7 +6,12 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 /// Control characters other than line feed and tab, direction overrides, and characters that nobody sees.
+#[inline]
 fn is_unsafe(c: char) -> bool {
+    !matches!(c, ' '..='~') && steers_or_hides(c)
+}
+
+fn steers_or_hides(c: char) -> bool {
     matches!(c,
         '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
         | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -86,8 +91,11 @@ pub fn prose(text: &str) -> String {
 
 /// JSON text in which every unsafe character is escaped: the same value to every reader, and harmless on a terminal.
 pub fn json(text: &str) -> Cow<'_, str> {
-    let is_plain = |b: u8| matches!(b, b' '..=b'~' | b'\n' | b'\r');
-    if text.bytes().all(is_plain) || !text.contains(|c| is_unsafe(c) && !matches!(c, '\n' | '\r')) {
+    // Looks at every byte, many at a time: most texts have none.
+    let odd = |odd, b| odd | !matches!(b, b' '..=b'~' | b'\n' | b'\r');
+    if !text.bytes().fold(false, odd)
+        || !text.contains(|c| is_unsafe(c) && !matches!(c, '\n' | '\r'))
+    {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);

@@ -7,10 +7,10 @@ use super::redact::clean_text;
 use super::{CallContext, Gateway, GatewayError, guards};
 use crate::backend::{BackendErrorKind, CredentialHead};
 use crate::n8n::needs::{Need, needs};
-use crate::n8n::{NodeId, Workflow};
+use crate::n8n::{Node, Workflow};
 use crate::store::event::Question;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What became of the needs of new nodes.
 #[derive(Default)]
@@ -30,11 +30,13 @@ impl Gateway {
         after: &mut Workflow,
         exact: &Value,
     ) -> Result<Attached, GatewayError> {
-        let is_new = |id: &NodeId| before.is_none_or(|w| w.node(id).is_none());
+        let known: BTreeSet<&str> = (before.iter().flat_map(|w| &w.nodes))
+            .map(Node::id_text)
+            .collect();
         let open: Vec<Need> = after
             .nodes
             .iter()
-            .filter(|node| !node.disabled() && is_new(&node.id()))
+            .filter(|node| !node.disabled() && !known.contains(node.id_text()))
             .flat_map(|node| needs(node, self.catalog))
             .filter(|need| need.id.is_none())
             .collect();

@@ -1,7 +1,7 @@
 //! The most that one answer of a tool may hold. Lists and texts come in pages before this; here a single thing that is larger
 //! than a page (a node with a book in it, a template, many long learnings) is cut, and the answer says so. Pure.
 
-use super::content::PAGE_BYTES;
+use super::content::{PAGE_BYTES, longest_length, written_length};
 use serde_json::{Map, Value, json};
 
 /// A page, and what stands around it.
@@ -18,7 +18,10 @@ const LEFT: [(usize, usize); 5] = [
 
 /// The content as it is when it fits; else with its long texts and lists cut.
 pub(super) fn within(content: Value) -> Value {
-    let bytes = content.to_string().len();
+    if longest_length(&content) <= MOST_BYTES {
+        return content;
+    }
+    let bytes = written_length(&content);
     if bytes <= MOST_BYTES {
         return content;
     }
@@ -34,7 +37,7 @@ pub(super) fn within(content: Value) -> Value {
         };
         smaller.insert("cut".into(), told(chars, items).into());
         let smaller = Value::Object(smaller);
-        if smaller.to_string().len() <= MOST_BYTES {
+        if written_length(&smaller) <= MOST_BYTES {
             return smaller;
         }
     }
@@ -63,6 +66,16 @@ fn cut(value: &Value, chars: usize, items: usize) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::n8n::arbitrary;
+
+    proptest::proptest! {
+        #[test]
+        fn a_length_is_that_of_the_text(map in arbitrary::parameters(), text: String, n: f64, i: i64) {
+            let value = json!({"map": map, "list": [text.clone(), n, i, true, false, null], (text): [], "o": {}});
+            proptest::prop_assert_eq!(written_length(&value), value.to_string().len());
+            proptest::prop_assert!(longest_length(&value) >= value.to_string().len());
+        }
+    }
 
     #[test]
     fn what_fits_stays_and_what_does_not_is_cut_and_says_so() {

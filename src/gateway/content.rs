@@ -83,10 +83,14 @@ pub(super) fn page(items: Vec<Value>, cursor: Option<&str>) -> Result<Page, Stri
             .ok_or_else(|| format!("{text:?} is no cursor of this answer"))?,
     };
     let total = items.len();
+    let rest = items.get(start..).unwrap_or_default();
+    let all_fit = rest.iter().map(longest_length).sum::<usize>() <= PAGE_BYTES;
     let mut size = 0;
-    let mut taken = Vec::new();
+    let mut taken = Vec::with_capacity(rest.len());
     for item in items.into_iter().skip(start) {
-        size += written_length(&item);
+        if !all_fit {
+            size += written_length(&item);
+        }
         if size > PAGE_BYTES && !taken.is_empty() {
             break;
         }
@@ -100,23 +104,52 @@ pub(super) fn page(items: Vec<Value>, cursor: Option<&str>) -> Result<Page, Stri
     })
 }
 
-/// Bytes of the value's JSON.
-fn written_length(value: &Value) -> usize {
-    struct Count(usize);
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
+/// Bytes of the value's JSON without spaces.
+pub(super) fn written_length(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(true) => 4,
+        Value::Bool(false) => 5,
+        Value::Number(number) => number.to_string().len(),
+        Value::String(text) => quoted_length(text),
+        Value::Array(items) => {
+            2 + items
+                .iter()
+                .map(|item| written_length(item) + 1)
+                .sum::<usize>()
+                - usize::from(!items.is_empty())
         }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
+        Value::Object(map) => {
+            let entries = map.iter();
+            let written = entries.map(|(key, item)| quoted_length(key) + written_length(item) + 2);
+            2 + written.sum::<usize>() - usize::from(!map.is_empty())
         }
     }
-    let mut count = Count(0);
-    match serde_json::to_writer(&mut count, value) {
-        Ok(()) => count.0,
-        Err(_) => PAGE_BYTES, // cannot happen; a page of its own then
+}
+
+/// The most bytes that it can have, found without a look into its texts: most values are far from any limit.
+pub(super) fn longest_length(value: &Value) -> usize {
+    let longest = |text: &str| 6 * text.len() + 4; // each character as \u0000, quotes, colon, comma
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 32,
+        Value::String(text) => longest(text),
+        Value::Array(items) => 4 + items.iter().map(longest_length).sum::<usize>(),
+        Value::Object(map) => {
+            let entries = map.iter();
+            4 + entries
+                .map(|(key, item)| longest(key) + longest_length(item))
+                .sum::<usize>()
+        }
     }
+}
+
+/// With its quotes and what is escaped in it.
+fn quoted_length(text: &str) -> usize {
+    let more = |b: u8| match b {
+        b'"' | b'\\' | 8 | b'\t' | b'\n' | 12 | b'\r' => 1,
+        0..0x20 => 5, // \u0000
+        _ => 0,
+    };
+    text.len() + 2 + text.bytes().map(more).sum::<usize>()
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -24,7 +24,7 @@ pub(super) enum Texts {
 impl Redactor {
     /// True when something was changed.
     pub(super) fn hide(&self, value: &mut Value, texts: Texts) -> bool {
-        let mut all = String::with_capacity(4096);
+        let mut all = String::with_capacity(512);
         gather(value, &mut all);
         let mut pass = Pass {
             redactor: self,

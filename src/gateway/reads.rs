@@ -183,7 +183,7 @@ impl Gateway {
             }
             return Ok(Outcome::Ok(Value::Object(content)));
         }
-        let Value::Object(mut document) = stored.workflow.to_value() else {
+        let Value::Object(mut document) = stored.workflow.into_value() else {
             return Err(BackendError::rejected("the workflow is no document"));
         };
         let nodes = match document.get_mut("nodes").map(Value::take) {

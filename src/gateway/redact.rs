@@ -7,6 +7,7 @@ use super::hide::Texts;
 use super::untrusted::map_strings;
 use crate::secrets::{self, Known, forms};
 use crate::store::Event;
+use serde::de::Error as _;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -157,13 +158,22 @@ impl Redactor {
     }
 
     /// An event as the journal may keep it. Err: what is left of it is no event.
-    pub fn event(&self, event: Event) -> Result<Event, serde_json::Error> {
+    pub fn event(&self, mut event: Event) -> Result<Event, serde_json::Error> {
+        // What a tool answered is most of a journal: it is a value already, and stays one.
+        let mut answer = content_of(&mut event).map(Value::take);
+        if let Some(answer) = &mut answer {
+            self.hide(answer, Texts::Hidden);
+        }
         let mut value = serde_json::to_value(&event)?;
         if self.hide(&mut value, Texts::Hidden) {
-            serde_json::from_value(value)
-        } else {
-            Ok(event)
+            event = serde_json::from_value(value)?;
         }
+        match (answer, content_of(&mut event)) {
+            (Some(answer), Some(place)) => *place = answer,
+            (Some(_), None) => return Err(serde_json::Error::custom("its answer has no place")),
+            (None, _) => {}
+        }
+        Ok(event)
     }
 
     /// A model's raw arguments, as the journal may keep them. Text that is not JSON is handled as text.
@@ -179,6 +189,16 @@ impl Redactor {
             }
             Err(_) => self.text(arguments),
         }
+    }
+}
+
+/// The content of a call's result, but for a text: that may be a part of a secret with the texts beside it.
+fn content_of(event: &mut Event) -> Option<&mut Value> {
+    match event {
+        Event::ToolFinished { result, .. } if !result.content.is_string() => {
+            Some(&mut result.content)
+        }
+        _ => None,
     }
 }
 
@@ -239,9 +259,10 @@ fn may_name_a_secret(key: &str) -> bool {
 
 /// True when the key says that its text is a secret, or may be one and the text looks so.
 pub(super) fn names_secret_text(key: &str, item: &Value) -> bool {
-    let Value::String(text) = item else {
-        return false;
-    };
+    item.as_str().is_some_and(|text| names_secret(key, text))
+}
+
+fn names_secret(key: &str, text: &str) -> bool {
     if !may_name_a_secret(key) || !is_literal(text) {
         return false;
     }
@@ -268,7 +289,7 @@ pub(super) fn is_secret_pair(map: &Map<String, Value>) -> bool {
     let (Some(name), Some(value)) = (name.or(key), value) else {
         return false;
     };
-    bare(name) != bare(value) && names_secret_text(name, &Value::from(value))
+    names_secret(name, value) && bare(name) != bare(value)
 }
 
 /// A text that is a value itself: no expression, no placeholder, long enough.

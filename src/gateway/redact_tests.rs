@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::{ToolResult, ToolStatus};
 use serde_json::json;
 
 // Put together here, so that no scanner takes the test for a leak.
@@ -169,6 +170,27 @@ fn every_pattern_is_a_regex_and_has_its_sign() {
     }
 }
 
+/// A text is looked at closely when one of these places touches it, so none may be passed over.
+#[test]
+fn every_sign_is_found_wherever_it_stands_and_however_it_is_written() {
+    use crate::secrets::{shapes::PATTERNS, signs};
+    for sign in PATTERNS.iter().flat_map(|pattern| pattern.signs) {
+        for written in [
+            sign.to_ascii_uppercase(),
+            sign.to_ascii_lowercase(),
+            (*sign).to_owned(),
+        ] {
+            for before in 0..70 {
+                let text = format!("{}{written}{}", "-".repeat(before), "x".repeat(before % 7));
+                let touched = |found: &std::ops::Range<usize>| {
+                    found.start < before + sign.len() && before < found.end
+                };
+                assert!(signs(&text).iter().any(touched), "{text}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_known_value_is_hidden_in_every_coat_and_split() {
     use base64::Engine as _;
@@ -247,6 +269,33 @@ fn an_event_keeps_its_form_and_loses_its_secret() {
         redactor.event(event("it said opaque-value-1")).unwrap(),
         event("it said [redacted:known]")
     );
+
+    let finished = |name: &str, content: Value| Event::ToolFinished {
+        step: "make".into(),
+        role: "builder".into(),
+        result: ToolResult {
+            call_id: "c1".into(),
+            name: name.into(),
+            status: ToolStatus::Ok,
+            content,
+        },
+        change: None,
+    };
+    for (said, kept) in [
+        (
+            json!({"a": ["opaque-value-1", 1]}),
+            json!({"a": ["[redacted:known]", 1]}),
+        ),
+        (json!("opaque-value-1"), json!("[redacted:known]")),
+        (json!({"a": [1]}), json!({"a": [1]})),
+    ] {
+        for (name, shown) in [("get", "get"), ("opaque-value-1", "[redacted:known]")] {
+            assert_eq!(
+                redactor.event(finished(name, said.clone())).unwrap(),
+                finished(shown, kept.clone())
+            );
+        }
+    }
 }
 
 #[test]

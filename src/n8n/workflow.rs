@@ -232,21 +232,14 @@ impl Workflow {
 
     /// The document as n8n imports it.
     pub fn to_value(&self) -> Value {
-        let mut head = self.head.clone();
-        head.insert(
-            "nodes".into(),
-            Value::Array(
-                self.nodes
-                    .iter()
-                    .map(|n| Value::Object(n.0.clone()))
-                    .collect(),
-            ),
-        );
-        head.insert(
-            "connections".into(),
-            serde_json::to_value(&self.connections).unwrap_or(Value::Null),
-        );
-        Value::Object(head)
+        let nodes = self.nodes.iter().map(|n| Value::Object(n.0.clone()));
+        document(self.head.clone(), nodes.collect(), &self.connections)
+    }
+
+    /// The same, without a copy.
+    pub fn into_value(self) -> Value {
+        let nodes = self.nodes.into_iter().map(|n| Value::Object(n.0));
+        document(self.head, nodes.collect(), &self.connections)
     }
 
     /// Pretty JSON with a final newline: what we write to files.
@@ -320,6 +313,15 @@ impl Workflow {
             })
         })
     }
+}
+
+fn document(mut head: Map<String, Value>, nodes: Value, connections: &Connections) -> Value {
+    head.insert("nodes".into(), nodes);
+    head.insert(
+        "connections".into(),
+        serde_json::to_value(connections).unwrap_or(Value::Null),
+    );
+    Value::Object(head)
 }
 
 impl Serialize for Workflow {

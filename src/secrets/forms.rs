@@ -101,14 +101,18 @@ static CODED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// False for a text of which `coded` finds nothing, without looking closely.
 pub fn may_be_coded(text: &str) -> bool {
-    if text.len() < MIN_TEXT || is_uuid(text) {
-        return false;
-    }
-    let mut run = 0;
-    text.bytes().any(|b| {
-        let code = b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'_' | b'-');
-        run = if code { run + 1 } else { 0 };
-        run >= MIN_RUN || b == b'%'
+    let bytes = text.as_bytes();
+    bytes.len() >= MIN_TEXT
+        && (memchr::memchr(b'%', bytes).is_some() || (holds_run(bytes) && !is_uuid(text)))
+}
+
+/// Whether so many code characters stand in a row: then one of them stands at one of these places.
+fn holds_run(bytes: &[u8]) -> bool {
+    let is_code = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'_' | b'-');
+    (MIN_RUN - 1..bytes.len()).step_by(MIN_RUN).any(|at| {
+        let (before, after) = bytes.split_at(at);
+        let after = after.iter().take_while(is_code).count();
+        after > 0 && before.iter().rev().take_while(is_code).count() + after >= MIN_RUN
     })
 }
 
@@ -264,5 +268,16 @@ mod tests {
             )
             .is_empty()
         );
+    }
+
+    proptest::proptest! {
+        /// A longer text that holds anything code-like is never passed over.
+        #[test]
+        fn a_run_is_seen_wherever_it_stands(text in "[a-f0-9A-Z+/_-]{0,30}[ .%=]{0,1}[a-z0-9+/_-]{0,60}[ .%=]{0,1}[a-z0-9]{0,40}") {
+            let mut runs = text.split(|c: char| !c.is_ascii_alphanumeric() && !"+/_-".contains(c));
+            let code_like = text.contains('%') || runs.any(|run| run.len() >= MIN_RUN);
+            let looked_at = text.len() >= MIN_TEXT && !is_uuid(&text) && code_like;
+            proptest::prop_assert_eq!(may_be_coded(&text), looked_at);
+        }
     }
 }

@@ -6,16 +6,18 @@ use std::ops::Range;
 
 /// Every form has at least this many bytes; by its first ones it is looked up.
 pub const PREFIX: usize = 8;
-/// Bits of the filter: one look at most places of a text.
-const FILTER_BITS: u32 = 16;
+/// The bytes by which a place of the text is judged: the last ones of what stands at a prefix's length.
+const BLOCK: usize = 3;
+/// Bits of a block's hash.
+const BLOCK_BITS: u32 = 14;
 
 /// The forms of all known values.
 #[derive(Default)]
 pub struct Known {
     /// Longest first among those of one prefix.
     by_prefix: FxHashMap<u64, Vec<Box<str>>>,
-    /// One bit for the hash of each prefix.
-    filter: Vec<u64>,
+    /// By the hash of a block: how many bytes behind the block's own prefix the next one can begin at the earliest. 0: here.
+    shifts: Vec<u8>,
 }
 
 impl Known {
@@ -32,13 +34,15 @@ impl Known {
         if known.by_prefix.is_empty() {
             return known;
         }
-        known.filter = vec![0; 1 << (FILTER_BITS - 6)];
+        let most = PREFIX - BLOCK;
+        known.shifts = vec![(most + 1) as u8; 1 << BLOCK_BITS];
         for (prefix, forms) in &mut known.by_prefix {
             forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
             forms.dedup();
-            let (word, bit) = place(*prefix);
-            if let Some(word) = known.filter.get_mut(word) {
-                *word |= bit;
+            for at in 0..=most {
+                if let Some(shift) = known.shifts.get_mut(block(*prefix >> (8 * at))) {
+                    *shift = (*shift).min((most - at) as u8);
+                }
             }
         }
         known
@@ -46,22 +50,23 @@ impl Known {
 
     /// The first place at or after `from` where a form stands; the longest one there.
     pub fn find(&self, text: &str, from: usize) -> Option<Range<usize>> {
-        if self.filter.is_empty() {
+        if self.shifts.is_empty() {
             return None;
         }
-        let rest = text.as_bytes().get(from..)?;
-        rest.windows(PREFIX).enumerate().find_map(|(at, window)| {
-            let prefix = u64::from_le_bytes(*window.first_chunk()?);
-            let (word, bit) = place(prefix);
-            if self.filter.get(word)? & bit == 0 {
-                return None;
+        let bytes = text.as_bytes();
+        let mut at = from;
+        loop {
+            let here = bytes.get(at..)?;
+            let prefix = u64::from_le_bytes(*here.first_chunk::<PREFIX>()?);
+            let shift = *self.shifts.get(block(prefix >> (8 * (PREFIX - BLOCK))))?;
+            if shift == 0 {
+                let mut forms = self.by_prefix.get(&prefix).into_iter().flatten();
+                if let Some(form) = forms.find(|form| here.starts_with(form.as_bytes())) {
+                    return Some(at..at + form.len());
+                }
             }
-            let here = rest.get(at..)?;
-            let forms = self.by_prefix.get(&prefix)?;
-            let form = forms.iter().find(|f| here.starts_with(f.as_bytes()))?;
-            let start = from + at;
-            Some(start..start + form.len())
-        })
+            at += usize::from(shift.max(1));
+        }
     }
 
     /// Every place, from left to right, none over another.
@@ -79,10 +84,10 @@ impl Known {
     }
 }
 
-/// The word and the bit of the filter.
-fn place(prefix: u64) -> (usize, u64) {
-    let hash = prefix.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - FILTER_BITS);
-    ((hash >> 6) as usize, 1 << (hash & 63))
+/// Where the shift of the block stands that the lowest bytes are.
+fn block(bytes: u64) -> usize {
+    let block = bytes as u32 & 0xff_ffff;
+    (block.wrapping_mul(0x9e37_79b1) >> (32 - BLOCK_BITS)) as usize
 }
 
 #[cfg(test)]

@@ -33,20 +33,25 @@ pub(super) fn sorted(json: &str) -> String {
     let mut sorter = Sorter {
         json,
         at: 0,
+        copied: 0,
         out: String::with_capacity(json.len()),
         members: Vec::new(),
     };
     sorter.value();
+    sorter.copy();
     sorter.out
 }
 
-/// Copies a text, and puts the members of each object in order as soon as it ends.
+/// Goes through a text, and puts the members of each object in order as soon as it ends. What needs no order is copied in one
+/// piece with what follows it.
 struct Sorter<'j> {
     json: &'j str,
     at: usize,
+    /// How much of the text is in `out`.
+    copied: usize,
     out: String,
-    /// Of the objects that are open: the key between its quotes, and where key and value stand in `out`.
-    members: Vec<(&'j str, Range<usize>)>,
+    /// Of the objects that are open: what the key says, and where key and value will stand in `out`.
+    members: Vec<(Cow<'j, str>, Range<usize>)>,
 }
 
 impl<'j> Sorter<'j> {
@@ -54,96 +59,112 @@ impl<'j> Sorter<'j> {
         match self.next() {
             Some(b'{') => self.object(),
             Some(b'[') => {
-                self.copy(1);
+                self.at += 1;
                 while !matches!(self.next(), Some(b']' | b'}') | None) {
                     self.value();
                     self.comma();
                 }
-                self.copy(1);
+                self.at += 1;
             }
             Some(b'"') => {
-                let length = self.text().len();
-                self.copy(length);
+                self.quoted();
             }
             _ => {
                 let rest = self.rest();
-                let end = rest.find([',', ']', '}']).unwrap_or(rest.len());
-                self.copy(end);
+                let end = rest.iter().position(|b| matches!(b, b',' | b']' | b'}'));
+                self.at += end.unwrap_or(rest.len());
             }
         }
     }
 
     fn object(&mut self) {
-        self.copy(1);
-        let (first, start) = (self.members.len(), self.out.len());
+        self.at += 1;
+        let (first, start) = (self.members.len(), self.place());
         while !matches!(self.next(), Some(b'}') | None) {
-            let (key, begins) = (self.text(), self.out.len());
-            self.copy(key.len() + 1); // with its colon
+            let begins = self.place();
+            let (key, escaped) = self.quoted();
+            self.at += 1; // the colon
             self.value();
-            self.members.push((key, begins..self.out.len()));
+            self.members
+                .push((plain(key, escaped), begins..self.place()));
             self.comma();
         }
-        let members = self.members.get_mut(first..).unwrap_or_default();
-        if !members.is_sorted_by(|(a, _), (b, _)| plain(a) <= plain(b)) {
-            members.sort_by(|(a, _), (b, _)| plain(a).cmp(&plain(b)));
-            let mut ordered = String::with_capacity(self.out.len() - start);
-            for (_, place) in members.iter() {
-                if !ordered.is_empty() {
-                    ordered.push(',');
-                }
-                ordered.push_str(self.out.get(place.clone()).unwrap_or_default());
-            }
-            self.out.truncate(start);
-            self.out.push_str(&ordered);
+        let members = self.members.get(first..).unwrap_or_default();
+        if !members.is_sorted_by(|(a, _), (b, _)| a <= b) {
+            self.copy();
+            self.put_in_order(first, start);
         }
         self.members.truncate(first);
-        self.copy(1);
+        self.at += 1;
+    }
+
+    /// The members from `first` on, which stand in `out` from `start` to the end.
+    fn put_in_order(&mut self, first: usize, start: usize) {
+        let members = self.members.get_mut(first..).unwrap_or_default();
+        members.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let end = self.out.len();
+        for (_, place) in members.iter() {
+            if self.out.len() > end {
+                self.out.push(',');
+            }
+            self.out.extend_from_within(place.clone());
+        }
+        self.out.drain(start..end);
+    }
+
+    /// Where in `out` that will stand which is read next.
+    fn place(&self) -> usize {
+        self.out.len() + self.at - self.copied
+    }
+
+    /// All that was read.
+    fn copy(&mut self) {
+        let read = self.json.get(self.copied..self.at);
+        self.out.push_str(read.unwrap_or_default());
+        self.copied = self.at;
     }
 
     fn comma(&mut self) {
         if self.next() == Some(b',') {
-            self.copy(1);
+            self.at += 1;
         }
     }
 
-    fn rest(&self) -> &'j str {
-        self.json.get(self.at..).unwrap_or_default()
+    fn rest(&self) -> &'j [u8] {
+        self.json.as_bytes().get(self.at..).unwrap_or_default()
     }
 
     fn next(&self) -> Option<u8> {
         self.json.as_bytes().get(self.at).copied()
     }
 
-    fn copy(&mut self, length: usize) {
-        let end = self.json.len().min(self.at + length);
-        self.out
-            .push_str(self.json.get(self.at..end).unwrap_or_default());
-        self.at = end;
-    }
-
-    /// The text that begins here, with its quotes.
-    fn text(&self) -> &'j str {
+    /// The text that begins here, with its quotes, and whether something in it is escaped.
+    fn quoted(&mut self) -> (&'j str, bool) {
         let rest = self.rest();
-        let mut end = 1;
+        let (mut end, mut escaped) = (1, false);
         while let Some(found) =
-            (rest.as_bytes().get(end..)).and_then(|tail| memchr::memchr2(b'"', b'\\', tail))
+            (rest.get(end..)).and_then(|tail| memchr::memchr2(b'"', b'\\', tail))
         {
             end += found + 1;
-            if rest.as_bytes().get(end - 1) == Some(&b'"') {
+            if rest.get(end - 1) == Some(&b'"') {
                 break;
             }
+            escaped = true;
             end += 1; // what is escaped
         }
-        rest.get(..end).unwrap_or(rest)
+        let quoted = self.json.get(self.at..self.at + end).unwrap_or_default();
+        self.at += end;
+        (quoted, escaped)
     }
 }
 
 /// A key without its quotes, and what it says where something in it is escaped.
-fn plain(quoted: &str) -> Cow<'_, str> {
-    match quoted.contains('\\') {
-        true => serde_json::from_str(quoted).unwrap_or(Cow::Borrowed(quoted)),
-        false => Cow::Borrowed(quoted.trim_matches('"')),
+fn plain(quoted: &str, escaped: bool) -> Cow<'_, str> {
+    if escaped {
+        return serde_json::from_str(quoted).map_or(Cow::Borrowed(quoted), Cow::Owned);
     }
+    let bare = quoted.strip_prefix('"').and_then(|q| q.strip_suffix('"'));
+    Cow::Borrowed(bare.unwrap_or(quoted))
 }
 
 /// Hash of one journal record: each part ends with a newline, which no part can contain (the event is JSON). `event` is the text

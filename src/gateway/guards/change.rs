@@ -71,6 +71,13 @@ pub fn keys(workflow: &Workflow) -> Vec<NodeKey> {
     texts.map(|text| NodeKey(text.into_owned())).collect()
 }
 
+/// Every node in its place, by id and name: then their keys are the same too.
+pub(super) fn same_nodes(before: &Workflow, after: &Workflow) -> bool {
+    let mut pairs = before.nodes.iter().zip(&after.nodes);
+    before.nodes.len() == after.nodes.len()
+        && pairs.all(|(a, b)| a.id_text() == b.id_text() && a.name() == b.name())
+}
+
 /// Every edge, its ends by the keys of their nodes: the first node of each name (n8n itself refuses a second one). A name that
 /// no node has still gets a key of its own.
 pub(super) fn keyed_edges<'w>(

@@ -1,7 +1,7 @@
 //! The credentials guard: which credential a node uses is the user's choice. n8n may bind another credential of the same
 //! name when an id is unknown, so an invented id is not harmless.
 
-use super::change::key_texts;
+use super::change::{key_texts, same_nodes};
 use super::{CREDENTIALS, allow, ask};
 use crate::n8n::{Node, Workflow};
 use crate::policy::Decision;
@@ -42,6 +42,27 @@ fn bound(node: &Node) -> Bound {
 pub fn credentials(before: Option<&Workflow>, after: &Workflow) -> Decision {
     let empty = Workflow::empty("");
     let before = before.unwrap_or(&empty);
+    let changes = if same_nodes(before, after) {
+        let pairs = before.nodes.iter().zip(&after.nodes);
+        let changed = pairs.filter(|(was, node)| bound(was) != bound(node));
+        changed
+            .map(|(_, node)| format!("{:?}", node.name()))
+            .collect()
+    } else {
+        by_key(before, after)
+    };
+    if changes.is_empty() {
+        allow(CREDENTIALS)
+    } else {
+        ask(
+            CREDENTIALS,
+            format!("the credentials of {} would change", changes.join(", ")),
+        )
+    }
+}
+
+/// The nodes whose credentials are others, by the nodes' keys.
+fn by_key(before: &Workflow, after: &Workflow) -> Vec<String> {
     let known: BTreeSet<(String, String)> = before.nodes.iter().flat_map(bound).collect();
     let old: HashMap<Cow<'_, str>, &Node> =
         key_texts(before).into_iter().zip(&before.nodes).collect();
@@ -57,12 +78,5 @@ pub fn credentials(before: Option<&Workflow>, after: &Workflow) -> Decision {
             None => changes.push(format!("{:?} (new)", node.name())),
         }
     }
-    if changes.is_empty() {
-        allow(CREDENTIALS)
-    } else {
-        ask(
-            CREDENTIALS,
-            format!("the credentials of {} would change", changes.join(", ")),
-        )
-    }
+    changes
 }

@@ -1,6 +1,7 @@
 //! The wipe guard: what a run has lost of the workflow it started from, over all its edits together.
 //! Only the start and the result are compared, so an edit cut into many small ones is judged like one large one.
 
+use super::change::same_nodes;
 use super::graph::{Graph, Number, Set};
 use super::{WIPE, allow, ask};
 use crate::n8n::{Node, Workflow};
@@ -35,6 +36,13 @@ pub fn loss(base: &Workflow, after: &Workflow, starts: Starts<'_>) -> Loss {
     if base == after {
         return loss; // nothing was changed since
     }
+    if same_nodes(base, after) && base.edges().eq(after.edges()) {
+        // No node is gone, and what led to each of them still does.
+        let pairs = base.nodes.iter().zip(&after.nodes);
+        let lost = pairs.filter(|(node, other)| !node.is_sticky() && !still_works(node, other));
+        loss.lost = lost.map(|(node, _)| node.name().to_owned()).collect();
+        return loss;
+    }
     let [base, after] = Graph::pair(base, after);
     let connected =
         |graph: &Graph<'_>| graph.set(graph.edges.iter().flat_map(|edge| [edge.from, edge.to]));
@@ -49,9 +57,7 @@ pub fn loss(base: &Workflow, after: &Workflow, starts: Starts<'_>) -> Loss {
         let kept = after.node(key).is_some_and(|other| {
             let cut = (was_connected.has(key) && !is_connected.has(key))
                 || (ran.has(key) && !runs.has(key));
-            let disabled = other.disabled() && !node.disabled();
-            let emptied = has_parameters(node) && !keeps_a_parameter(node, other);
-            node.node_type() == other.node_type() && !cut && !disabled && !emptied
+            !cut && still_works(node, other)
         });
         if !kept {
             loss.lost.push(node.name().to_owned());
@@ -148,6 +154,13 @@ fn successors(base: &Graph<'_>, after: &Graph<'_>) -> Set {
         }
     }
     found
+}
+
+/// What is still there and does something of what it did, as far as the node itself says.
+fn still_works(node: &Node, other: &Node) -> bool {
+    let disabled = other.disabled() && !node.disabled();
+    let emptied = has_parameters(node) && !keeps_a_parameter(node, other);
+    node.node_type() == other.node_type() && !disabled && !emptied
 }
 
 fn has_parameters(node: &Node) -> bool {

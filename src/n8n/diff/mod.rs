@@ -218,6 +218,29 @@ struct Pairing<'a> {
 
 impl<'a> Pairing<'a> {
     fn new(before: &'a Workflow, after: &'a Workflow) -> Self {
+        let (partner, taken) =
+            Self::in_place(before, after).unwrap_or_else(|| Self::by_id_and_name(before, after));
+        let pairs = before.nodes.iter().zip(&partner);
+        let pairs = pairs.filter_map(|(old, j)| Some((old, after.nodes.get((*j)?)?)));
+        Pairing {
+            before,
+            after,
+            pairs: pairs.collect(),
+            partner,
+            taken,
+        }
+    }
+
+    /// The usual case: the same ids in the same order.
+    fn in_place(before: &Workflow, after: &Workflow) -> Option<(Vec<Option<usize>>, Vec<bool>)> {
+        let mut pairs = before.nodes.iter().zip(&after.nodes);
+        let same = before.nodes.len() == after.nodes.len()
+            && pairs.all(|(a, b)| !a.id_text().is_empty() && a.id_text() == b.id_text());
+        let count = before.nodes.len();
+        same.then(|| ((0..count).map(Some).collect(), vec![true; count]))
+    }
+
+    fn by_id_and_name(before: &Workflow, after: &Workflow) -> (Vec<Option<usize>>, Vec<bool>) {
         let mut by_id: HashMap<&str, Vec<usize>> = HashMap::with_capacity(after.nodes.len());
         for (j, node) in after.nodes.iter().enumerate().rev() {
             by_id.entry(node.id_text()).or_default().push(j);
@@ -246,15 +269,7 @@ impl<'a> Pairing<'a> {
                 take(&mut taken, j);
             }
         }
-        let pairs = before.nodes.iter().zip(&partner);
-        let pairs = pairs.filter_map(|(old, j)| Some((old, after.nodes.get((*j)?)?)));
-        Pairing {
-            before,
-            after,
-            pairs: pairs.collect(),
-            partner,
-            taken,
-        }
+        (partner, taken)
     }
 
     fn only_before(&self) -> impl Iterator<Item = &'a Node> {
@@ -273,6 +288,12 @@ impl<'a> Pairing<'a> {
     }
 
     fn edge_changes(&self) -> (Vec<EdgeRef>, Vec<EdgeRef>) {
+        let mut named = self.pairs.iter().map(|(old, new)| old.name() == new.name());
+        let in_place = self.pairs.len() == self.after.nodes.len()
+            && self.partner.iter().enumerate().all(|(i, j)| *j == Some(i));
+        if in_place && named.all(|same| same) && self.before.edges().eq(self.after.edges()) {
+            return Default::default();
+        }
         let partner = |i: usize| self.partner.get(i).copied().flatten();
         let old = KeyedEdges::of(self.before, &|i| {
             partner(i).map_or(End::Before(i), End::Paired)

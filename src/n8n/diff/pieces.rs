@@ -64,8 +64,13 @@ impl<'w> Pieces<'w> {
         Pieces(pieces)
     }
 
-    /// The pieces of the range, with everything that `shown` makes of their values; the others as they are.
-    pub fn shown(&self, range: &Range<usize>, shown: &dyn Fn(Value) -> Value) -> Pieces<'w> {
+    /// The pieces of the range, with everything that `shown` makes of their values; the others as they are. None: it made
+    /// nothing else of any.
+    pub fn shown(
+        &self,
+        range: &Range<usize>,
+        shown: &dyn Fn(Value) -> Value,
+    ) -> Option<Pieces<'w>> {
         let mut pieces = self.0.clone();
         // The document's own keys belong together: what one is called says what another holds.
         let mut head = Map::new();
@@ -81,8 +86,24 @@ impl<'w> Pieces<'w> {
             }
         }
         let names: Vec<String> = head.keys().cloned().collect();
-        let Value::Object(head) = shown(Value::Object(head)) else {
-            return Pieces(Vec::new());
+        // All in one list: then it is looked at once.
+        let mut all = vec![Value::Object(head)];
+        for piece in self.0.get(range.clone()).unwrap_or_default() {
+            match &piece.body {
+                Body::Node(node) => all.push(Value::Object(node.as_ref().clone())),
+                Body::Connections(links) => {
+                    all.push(serde_json::to_value(links).unwrap_or(Value::Null));
+                }
+                Body::Key(..) | Body::Line(_) => {}
+            }
+        }
+        let nothing = Some(Pieces(Vec::new()));
+        let Value::Array(all) = shown(Value::Array(all)) else {
+            return nothing;
+        };
+        let mut all = all.into_iter();
+        let Some(Value::Object(head)) = all.next() else {
+            return nothing;
         };
         // Two keys that look the same now are one: then none of them is told apart.
         let head: Vec<(String, Value)> = if head.len() == names.len() {
@@ -102,19 +123,20 @@ impl<'w> Pieces<'w> {
                         (*key, *value) = (Cow::Owned(name), Cow::Owned(clean));
                     }
                 }
-                Body::Node(node) if inside => {
-                    if let Value::Object(clean) = shown(Value::Object(node.as_ref().clone())) {
-                        *node = Cow::Owned(clean);
-                    }
-                }
-                Body::Connections(connections) if inside => {
-                    let value = serde_json::to_value(connections).unwrap_or(Value::Null);
-                    piece.body = Body::Key(Cow::Borrowed("connections"), Cow::Owned(shown(value)));
+                Body::Node(node) if inside => match all.next() {
+                    Some(Value::Object(clean)) => *node = Cow::Owned(clean),
+                    _ => return nothing,
+                },
+                Body::Connections(_) if inside => {
+                    let clean = all.next().unwrap_or(Value::Null);
+                    piece.body = Body::Key(Cow::Borrowed("connections"), Cow::Owned(clean));
                 }
                 Body::Node(_) | Body::Connections(_) | Body::Line(_) => {}
             }
         }
-        Pieces(pieces)
+        let mut inside = self.0.iter().zip(&pieces).enumerate();
+        let same = inside.all(|(at, (a, b))| !range.contains(&at) || a.body.same(&b.body));
+        (!same).then_some(Pieces(pieces))
     }
 
     /// The text of the pieces in the range, as the whole document has it.

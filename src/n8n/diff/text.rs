@@ -26,9 +26,17 @@ pub fn shown_diff(
     let (old, new) = (Pieces::of(before), Pieces::of(after));
     let window = Window::between(&old, &new);
     let raw = (old.lines(&window.old), new.lines(&window.new));
+    let clean = (old.shown(&window.old, shown), new.shown(&window.new, shown));
+    if let (None, None) = clean {
+        return (window.diff(&raw.0, &raw.1), 0);
+    }
+    let lines = |clean: Option<Pieces<'_>>, range, raw: &String| match clean {
+        Some(pieces) => pieces.lines(range),
+        None => raw.clone(),
+    };
     let clean = (
-        old.shown(&window.old, shown).lines(&window.old),
-        new.shown(&window.new, shown).lines(&window.new),
+        lines(clean.0, &window.old, &raw.0),
+        lines(clean.1, &window.new, &raw.1),
     );
     let diff = window.diff(&clean.0, &clean.1);
     let hidden = if raw == clean {

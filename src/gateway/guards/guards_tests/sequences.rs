@@ -5,6 +5,7 @@ use crate::gateway::Settled;
 use crate::gateway::fixture::Bench;
 use crate::model::ToolStatus;
 use crate::n8n::arbitrary;
+use crate::n8n::diff::changes;
 use crate::n8n::edit::NewNode;
 use crate::policy::Policy;
 use proptest::prelude::*;
@@ -266,5 +267,35 @@ proptest! {
                 assert_eq!(backend.held("w").unwrap().nodes, now.nodes);
             }
         });
+    }
+}
+
+proptest! {
+    /// What stands in its old place is judged without a look at the whole graph: the order of the nodes decides nothing.
+    #[test]
+    fn the_order_of_nodes_changes_no_decision(
+        base in arbitrary::workflow(6),
+        other in arbitrary::workflow(6),
+        rewired in any::<bool>(),
+        turned in 0usize..6,
+    ) {
+        let mut after = base.clone();
+        for (node, other) in after.nodes.iter_mut().zip(other.nodes) {
+            node.set("parameters", other.0["parameters"].clone());
+            node.set("disabled", json!(other.disabled()));
+            node.set("credentials", json!({"a": {"id": other.parameters().map_or(0, Map::len).to_string()}}));
+        }
+        if rewired {
+            after.connections = other.connections;
+        }
+        let mut shuffled = after.clone();
+        let turned = turned % shuffled.nodes.len();
+        shuffled.nodes.rotate_left(turned);
+        let starts = |_: &Node| false;
+        prop_assert_eq!(loss(&base, &after, &starts), loss(&base, &shuffled, &starts));
+        let asks = |w: &Workflow| matches!(credentials(Some(&base), w), Decision::Ask { .. });
+        prop_assert_eq!(asks(&after), asks(&shuffled));
+        let (found, same) = (changes(&base, &after), changes(&base, &shuffled));
+        prop_assert_eq!(found, same);
     }
 }
