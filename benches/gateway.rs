@@ -3,7 +3,8 @@
 //! journal's bytes are dropped where they would be written and synced.
 //!
 //! The overhead of a call is its time through the gateway, journaled, less that of the backend alone in the same run: parsing,
-//! permission, budget, guards, the snapshot's text, the diff, redaction, and the journal's records.
+//! permission, budget, guards, the snapshot's text, the diff, redaction, and the journal's records. Memory comes from the
+//! program's own allocator.
 
 #![expect(
     clippy::unwrap_used,
@@ -38,6 +39,9 @@ use std::fs::File;
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const POLICY: &str = "
 roles:
