@@ -67,7 +67,10 @@ pub fn graph_hash(workflow: &Workflow) -> String {
             !is_empty(value) && !is_editors_default(key, value) && *key != IN_MCP
         });
         let line = text.line(|t| t.object(counted));
-        hasher.update(text.at(&line));
+        // None that counts is no settings at all.
+        if text.at(&line) != "{}" {
+            hasher.update(text.at(&line));
+        }
     }
     let mut hex = String::with_capacity(64);
     for byte in hasher.finalize() {
