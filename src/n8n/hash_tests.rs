@@ -100,6 +100,27 @@ fn what_only_the_editor_writes_counts_where_it_changes_a_run() {
     );
 }
 
+#[test]
+fn settings_that_say_nothing_are_no_settings() {
+    let with = |settings: Option<Value>| {
+        let mut workflow = two_nodes();
+        workflow.head.shift_remove("settings");
+        workflow
+            .head
+            .extend(settings.map(|s| ("settings".to_owned(), s)));
+        graph_hash(&workflow)
+    };
+    let none = with(None);
+    for nothing in [
+        json!({}),
+        json!({"callerIds": null, "saveManualExecutions": false}),
+        json!({"binaryMode": "separate", "availableInMCP": true}),
+    ] {
+        assert_eq!(with(Some(nothing.clone())), none, "{nothing}");
+    }
+    assert_ne!(with(Some(json!({"timezone": "UTC"}))), none);
+}
+
 fn reversed(value: &Value) -> Value {
     match value {
         Value::Object(map) => Value::Object(
