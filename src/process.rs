@@ -1,7 +1,7 @@
 //! Which process a pid means. A pid is used again after its process ended, so it counts only together with the time at which
 //! the process began; nothing else is ever signalled.
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, getpgid, kill_process, kill_process_group};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -18,17 +18,22 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 const GRACE: Duration = Duration::from_secs(20);
 
 impl Identity {
-    /// The process of this pid as it is now; None when there is none.
+    /// The process of this pid as it is now; None when there is none, or when that cannot be seen.
     pub fn of(pid: u32) -> Option<Self> {
         Some(Identity {
             pid,
-            began: began(pid)?,
+            began: began(pid).ok()??,
         })
     }
 
     /// Whether this very process still runs.
     pub fn is_alive(&self) -> bool {
-        began(self.pid).is_some_and(|began| began == self.began)
+        matches!(began(self.pid), Ok(Some(began)) if began == self.began)
+    }
+
+    /// Whether it is seen that it no longer runs; what cannot be seen is not gone.
+    pub(crate) fn is_gone(&self) -> bool {
+        began(self.pid).is_ok_and(|began| began.as_deref() != Some(&self.began))
     }
 
     fn pid(&self) -> Option<Pid> {
@@ -45,9 +50,13 @@ impl Identity {
         self.gone_within(GRACE).await
     }
 
-    /// Ends at once the group that it leads: itself and what it started.
+    /// Ends at once the group that it leads: itself and what it started. Nothing where it leads none, and never the first process,
+    /// whose group means every process, or our own.
     pub(crate) fn kill_group(&self) {
-        if let Some(pid) = self.pid().filter(|_| self.is_alive()) {
+        let Some(pid) = self.pid().filter(|_| self.is_alive()) else {
+            return;
+        };
+        if self.pid > 1 && self.pid != std::process::id() && getpgid(Some(pid)) == Ok(pid) {
             // It may end between the look and the signal; then there is nobody to hear of it.
             let _ = kill_process_group(pid, Signal::KILL);
         }
@@ -81,27 +90,33 @@ pub(crate) fn end_group_of_child(pid: u32) {
 
 /// `boot/ticks`; None for a pid that nobody has, or whose process has ended and was not yet waited for.
 #[cfg(target_os = "linux")]
-fn began(pid: u32) -> Option<String> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+fn began(pid: u32) -> std::io::Result<Option<String>> {
+    let stat = match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => stat,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(e),
+    };
     // The name in front may hold spaces and brackets.
-    let (_, rest) = stat.rsplit_once(')')?;
+    let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     let mut fields = rest.split_whitespace();
-    if matches!(fields.next()?, "Z" | "X") {
-        return None;
+    if matches!(fields.next(), None | Some("Z" | "X")) {
+        return Ok(None);
     }
-    let ticks = fields.nth(18)?;
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    Some(format!("{}/{ticks}", boot.trim()))
+    let Some(ticks) = fields.nth(18) else {
+        return Err(std::io::Error::other("a process without a beginning"));
+    };
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+    Ok(Some(format!("{}/{ticks}", boot.trim())))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn began(pid: u32) -> Option<String> {
+fn began(pid: u32) -> std::io::Result<Option<String>> {
     let output = std::process::Command::new("ps")
         .args(["-o", "stat=,lstart=", "-p", &pid.to_string()])
         .env("LC_ALL", "C")
-        .output()
-        .ok()?;
+        .env("TZ", "UTC")
+        .output()?;
     let line = String::from_utf8_lossy(&output.stdout);
-    let (state, began) = line.trim().split_once(char::is_whitespace)?;
-    (!state.starts_with('Z')).then(|| began.trim().to_owned())
+    let found = line.trim().split_once(char::is_whitespace);
+    Ok(found.and_then(|(state, began)| (!state.starts_with('Z')).then(|| began.trim().to_owned())))
 }

@@ -50,8 +50,10 @@ fuzz_target!(|data: &[u8]| {
         number += 1;
         format!("new-{number}")
     });
+    // Where the shape of the document is wrong, names, ids and connection ends are looked at only once it is mended.
+    let shapeless = found.iter().any(|f| f.code == "n8n/structure");
     assert!(
-        errors(&mended.left) <= errors(&found),
+        shapeless || errors(&mended.left) <= errors(&found),
         "mending made it worse: {:#?}",
         mended.left
     );

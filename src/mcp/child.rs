@@ -19,6 +19,8 @@ use tokio::task::JoinHandle;
 const TAIL_BYTES: usize = 4_096;
 const TAIL_LINES: usize = 12;
 const TAIL_LINE_CHARS: usize = 300;
+/// A line of a secret of several lines that is shorter says nothing by itself.
+const SECRET_LINE: usize = 8;
 /// After a failure: how long its stderr may still be read.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 /// After its stdin was closed: how long a server may take to end.
@@ -266,6 +268,14 @@ impl LastWords {
         }
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let cut = kept.len() >= TAIL_BYTES;
+        // Each line of a secret of several: here they stand alone, and the first may be cut off.
+        let parts = secrets.iter().flat_map(|secret| secret.lines());
+        let parts = parts.filter(|line| line.len() >= SECRET_LINE);
+        let secrets: Vec<String> = secrets
+            .iter()
+            .cloned()
+            .chain(parts.map(str::to_owned))
+            .collect();
         let text = String::from_utf8_lossy(&kept).into_owned();
         let lines: Vec<&str> = text.lines().skip(usize::from(cut)).collect();
         let first = lines.len().saturating_sub(TAIL_LINES);
@@ -273,7 +283,7 @@ impl LastWords {
             .into_iter()
             .skip(first)
             .map(|line| {
-                let line = scrub(line, secrets);
+                let line = scrub(line, &secrets);
                 line.chars().take(TAIL_LINE_CHARS).collect()
             })
             .collect()

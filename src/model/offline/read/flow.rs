@@ -138,7 +138,13 @@ pub fn steps(
         flow.tree.push(s);
     }
     for c in clauses {
+        let before = flow.built();
         flow.clause(c);
+        if flow.built() == before && asks_for_something(&c.text) {
+            let said = flow.mem.m.plain(strip_lead(&c.text).trim());
+            let note = unbuilt_note(flow.mem.language, &said);
+            flow.mem.notes.push(note);
+        }
     }
     let mut root = std::mem::take(&mut flow.tree.root);
     let on_error = std::mem::take(&mut flow.on_error);
@@ -152,6 +158,20 @@ pub fn steps(
 }
 
 impl Flow<'_, '_> {
+    /// Everything that a clause can add to: equal before and after one that was understood in no part.
+    fn built(&self) -> String {
+        format!(
+            "{:?}",
+            (
+                (&self.tree.root, &self.on_error, self.in_error),
+                (&self.labels, &self.pending, &self.label),
+                (&self.http_errors, self.validated),
+                (&self.mem.notes, &self.mem.lenient, &self.mem.fields),
+                (self.mem.used.len(), self.mem.read.len()),
+            )
+        )
+    }
+
     /// Decides here; what follows stands on the side where the condition holds. False when that side cannot be entered.
     fn open_if(&mut self, text: &str, condition: Cond) -> bool {
         let step = self.mem.step(
@@ -638,6 +658,26 @@ fn fields_of<'c>(condition: &'c mut Cond, out: &mut Vec<&'c mut String>) {
             ..
         } => out.push(name),
         _ => {}
+    }
+}
+
+/// Whether a clause that changed nothing may be passed over: it is polite, repeats the wish as such, or says that nothing is to be done.
+fn asks_for_something(text: &str) -> bool {
+    let text = strip_lead(text).trim();
+    text.split_whitespace().count() > 2
+        && !has(
+            r"^(?:please|thanks?|thank you|danke|gracias|merci|hi|hello|hallo|hola|bonjour|i (?:want|need|would|like|have)|we (?:want|need|would|like|have)|ich (?:möchte|will|brauche|hätte)|wir (?:möchten|wollen|brauchen)|quiero|necesito|je (?:veux|voudrais)|nous (?:voulons|voudrions)|this (?:is|should)|that(?:'s| is)|the workflow|{else})\b|\b(?:ignore|do nothing|nothing else|nothing happens|nothing|no more|nichts|nada|rien)\b",
+            text,
+        )
+}
+
+/// Says that no step came of a clause.
+fn unbuilt_note(language: &str, said: &str) -> String {
+    match language {
+        "de" => format!("nicht gebaut: „{said}“ – anders sagen oder in n8n ergänzen"),
+        "es" => format!("no construido: «{said}»; dilo de otra manera o añádelo en n8n"),
+        "fr" => format!("non construit : « {said} » ; à dire autrement ou à ajouter dans n8n"),
+        _ => format!("not built: “{said}”; say it in other words or add it in n8n"),
     }
 }
 
