@@ -421,8 +421,21 @@ pub(super) fn without_places(event: &str) -> String {
 
 /// The option that the words mean, and how sure.
 pub(super) fn event(property: &Property, said: &str) -> Option<(Value, f64)> {
-    let (acts, objects) = parts(said);
+    let (acts, objects) = happened(said);
     best(property, &acts, &objects)
+}
+
+/// What happens to what. "A new payment fails": what is new may be what it happens to.
+fn happened(said: &str) -> (Vec<(&'static str, &'static str)>, Vec<String>) {
+    let (acts, objects) = parts(said);
+    let new = |word: &String| {
+        ["new", "neu", "nuev", "nouve"]
+            .iter()
+            .any(|n| word.starts_with(n))
+    };
+    let others: Vec<String> = plain(said).into_iter().filter(|w| !new(w)).collect();
+    let (others, _) = parts(&others.join(" "));
+    (if others.is_empty() { acts } else { others }, objects)
 }
 
 fn best(property: &Property, acts: &[(&str, &str)], objects: &[String]) -> Option<(Value, f64)> {
@@ -443,10 +456,7 @@ pub(super) fn events(property: &Property, said: &str) -> Vec<Value> {
         .split_whitespace()
         .any(|w| matches!(w, "or" | "oder" | "o" | "ou" | "and" | "und" | "y" | "et"));
     if acts.len() < 2 || !several {
-        return best(property, &acts, &objects)
-            .map(|(v, _)| v)
-            .into_iter()
-            .collect();
+        return event(property, said).map(|(v, _)| v).into_iter().collect();
     }
     let mut out: Vec<Value> = Vec::new();
     for act in &acts {

@@ -188,7 +188,7 @@ pub(super) fn sifting(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
 /// "set the total to price times quantity": a field of its own, worked out from two values. A sign within a word is part of that word ("follow-up"), and what is set has a name.
 fn arithmetic(mem: &mut Memory<'_>, t: &str) -> Option<Step> {
     let plain = mem.m.plain(t);
-    let c = rx(r"^(?:(set|setze|pon)|calculate|compute|work out|determine|berechne\w*|calcul[ae]\w*)\s+(?:(?:the\s+|a\s+|den\s+|die\s+|das\s+|el\s+|la\s+|le\s+)?([\w ]{1,30}?)\s*(?:\bto be\b|\bto\b|\bas\b|\bauf\b|\bals\b|\bcomo\b|\bcomme\b|\bfrom\b|=)\s*)?(?:the\s+|le\s+|el\s+|la\s+)?([\w.]+(?: [\w.]+){0,2}?)\s*(\s[-+/]\s|\*|×|\b(?:plus|minus|times|multiplied by|divided by|mal|geteilt durch|más|menos|por|entre|fois|moins|divisé par)\b)\s*(?:the\s+|le\s+|el\s+|la\s+)?([\w.]+(?: [\w.]+){0,2})$").captures(&plain)?;
+    let c = rx(r"^(?:(set|setze|pon)|calculate|compute|work out|determine|berechne\w*|calcul[ae]\w*)\s+(?:(?:the\s+|a\s+|den\s+|die\s+|das\s+|el\s+|la\s+|le\s+)?([\w ]{1,30}?)\s*(?:\bto be\b|\bto\b|\bas\b|\bauf\b|\bals\b|\bcomo\b|\bcomme\b|\bfrom\b|=)\s*)?(?:the\s+|le\s+|el\s+|la\s+)?([\w.]+(?: [\w.]+){0,2}?)\s*(\s[-/]\s|\s?\+\s?|\*|×|\b(?:plus|minus|times|multiplied by|divided by|mal|geteilt durch|más|menos|por|entre|fois|moins|divisé par)\b)\s*(?:the\s+|le\s+|el\s+|la\s+)?([\w.]+(?: [\w.]+){0,2})$").captures(&plain)?;
     let part = |at: usize| c.get(at).map_or("", |g| g.as_str());
     let named = clean_field(part(2));
     if named.is_empty() && c.get(1).is_some() {
@@ -248,6 +248,14 @@ fn assigned(mem: &mut Memory<'_>, t: &str) -> Option<Step> {
 /// A field and the value it is given: what is quoted as it stands, a number, yes or no, now, another field ("the total"), or a few words.
 fn given(name: &str, said: &str) -> Option<Arg> {
     let said = said.trim();
+    let sum = || {
+        let c = rx(r"^([\w.]+(?: [\w.]+){0,2}?)\s*(\s[-/]\s|\s?\+\s?|\*|×|\b(?:plus|minus|times|mal|más|menos|fois|moins)\b)\s*([\w.]+(?: [\w.]+){0,2})$").captures(said)?;
+        Some(Val::Math {
+            left: Box::new(amount(c.get(1)?.as_str())?),
+            sign: operator(c.get(2)?.as_str().trim()),
+            right: Box::new(amount(c.get(3)?.as_str())?),
+        })
+    };
     let quoted = rx(r"^[\x22'“„«](.*)[\x22'”“»]$")
         .captures(said)
         .and_then(|c| Some(template(c.get(1)?.as_str())));
@@ -280,6 +288,7 @@ fn given(name: &str, said: &str) -> Option<Arg> {
     let value = quoted
         .or_else(bare)
         .or_else(number)
+        .or_else(sum)
         .or_else(other)
         .or_else(words)?;
     let name = clean_field(name);
