@@ -2,6 +2,7 @@
 
 use super::event::{clause_lead, embedded, event_condition};
 use super::*;
+use crate::pattern::Captures;
 
 pub(super) const WEBHOOK: &str = r"\b(?:web ?hooks?|api endpoint|rest endpoint|http endpoint|endpoint|posts? to (?:the )?(?:path )?§h|callback url|incoming http|http(?:s)? request comes in|punto de entrada)\b|\b(?:POST|GET|PUT|PATCH|DELETE)s? (?:to |on |request to )?(?:path |the path )?§h";
 
@@ -236,7 +237,13 @@ pub(super) fn form(
     if has(r"\b(?:fill|fills|filled)\b.{0,20}\bpdf\b", &t) {
         return None;
     }
-    let listed = rx(r"\s+(?:is|are|gets?|wird|ist|es|est)\s+(?:submitted|filled|sent|received|completed|abgeschickt|ausgefüllt|gesendet|enviado|rellenado|soumis|envoyé|rempli)\b.*$").replace(&t, "").into_owned();
+    let listed = rx(r"\s+(?:is|are|gets?|wird|ist|es|est)\s+(?:submitted|filled|sent|received|completed|abgeschickt|ausgefüllt|gesendet|enviado|rellenado|soumis|envoyé|rempli)\b(.*)$")
+        .replace(&t, |c: &Captures<'_>| {
+            let rest = c.get(1).map_or("", |rest| rest.as_str());
+            // "is submitted with name, email and age": what it holds is said behind it.
+            if has(r"^\s*(?:with|mit|con|avec|§r)", rest) { rest.to_owned() } else { String::new() }
+        })
+        .into_owned();
     let names = fields_in(m, &listed);
     let names = if names.is_empty() {
         clauses
