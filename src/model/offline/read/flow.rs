@@ -666,7 +666,7 @@ fn asks_for_something(text: &str) -> bool {
     let text = strip_lead(text).trim();
     text.split_whitespace().count() > 2
         && !has(
-            r"^(?:please|thanks?|thank you|danke|gracias|merci|hi|hello|hallo|hola|bonjour|i (?:want|need|would|like|have)|we (?:want|need|would|like|have)|ich (?:möchte|will|brauche|hätte)|wir (?:möchten|wollen|brauchen)|quiero|necesito|je (?:veux|voudrais)|nous (?:voulons|voudrions)|this (?:is|should)|that(?:'s| is)|the workflow|{else})\b|\b(?:ignore|do nothing|nothing else|nothing happens|nothing|no more|nichts|nada|rien)\b",
+            r"^(?:please|thanks?|thank you|danke|gracias|merci|hi|hello|hallo|hola|bonjour|i (?:want|need|would|like|have)|we (?:want|need|would|like|have)|ich (?:möchte|will|brauche|hätte)|wir (?:möchten|wollen|brauchen)|quiero|necesito|je (?:veux|voudrais)|nous (?:voulons|voudrions)|this (?:is|should)|that(?:'s| is)|the workflow|{else})\b|^(?:wait|waits|warte|espera|attends?) (?:for|auf|a|la)\b.{0,12}\b(?:answer|reply|response|approval|antwort|respuesta|réponse)$|\b(?:ignore|do nothing|nothing else|nothing happens|nothing|no more|nichts|nada|rien)\b",
             text,
         )
 }

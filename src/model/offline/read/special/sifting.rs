@@ -326,6 +326,23 @@ fn answered_word(text: &str) -> Option<&str> {
     )
 }
 
+/// `{"ok": true}`: JSON with its values is answered as it stands.
+fn written_out(m: &Masked, text: &str) -> Option<Vec<Arg>> {
+    m.all(text, "b").into_iter().find_map(|e| {
+        let json = format!("{{{}}}", e.value);
+        let map: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&json).ok()?;
+        let flat = map.values().all(|v| !v.is_object() && !v.is_array());
+        (flat && !map.is_empty()).then(|| {
+            map.into_iter()
+                .map(|(name, value)| {
+                    let value = value.as_str().map_or_else(|| lit(value.clone()), template);
+                    arg(Role::Field(name), value)
+                })
+                .collect()
+        })
+    })
+}
+
 /// A reply to the webhook's caller.
 pub fn respond(mem: &mut Memory<'_>, text: &str) -> Option<Vec<Step>> {
     let m = mem.m;
@@ -345,10 +362,12 @@ pub fn respond(mem: &mut Memory<'_>, text: &str) -> Option<Vec<Step>> {
     if named.is_empty() {
         named.extend(answered_field(&t));
     }
-    let body: Vec<Arg> = named
-        .iter()
-        .map(|n| arg(Role::Field(n.clone()), field(n)))
-        .collect();
+    let body = written_out(m, &t).unwrap_or_else(|| {
+        let fields = named.iter();
+        fields
+            .map(|n| arg(Role::Field(n.clone()), field(n)))
+            .collect()
+    });
     let as_text: Option<Val> = m
         .one(&t, "q")
         .map(|e| template(&e.value))
