@@ -3,6 +3,9 @@
 use super::keys::{API_KEY, API_URL, MCP_TOKEN, MCP_URL};
 use serde_json::{Map, Value, json};
 
+/// The release that agentctl is tried with.
+const N8N_MCP: &str = "n8n-mcp@2.87.0";
+
 /// The file with both servers, and the names of those that were added; what is there stays as it is.
 pub fn with_servers(before: Option<&str>) -> Result<(String, Vec<&'static str>), String> {
     let mut whole = match before.map(str::trim).filter(|text| !text.is_empty()) {
@@ -40,7 +43,9 @@ fn n8n_mcp() -> Value {
     json!({
         "type": "stdio",
         "command": "npx",
-        "args": ["-y", "n8n-mcp"],
+        "args": ["-y", N8N_MCP],
+        // The first start downloads it.
+        "startupTimeoutMs": 300_000,
         "env": {
             API_URL: reference(API_URL),
             API_KEY: reference(API_KEY),
