@@ -577,6 +577,12 @@ fn handed(m: &Masked, text: &str) -> Option<Vec<String>> {
 
 /// "post the amount and the reason", "send its title": the fields that are told.
 fn told(t: &str) -> Option<Vec<String>> {
+    if let Some(name) = first(
+        r"^(?:post|posts|send|sends|share|tell|report|poste|sende|schicke?|publica|envía|manda|envoie|publie)\s+(?:me |us |them |mir |uns )?(?:the|its|their|das|el|le)\s+([\w-]+(?: [\w-]+)?)\s+(?:field|feld|campo|champ)\b",
+        t,
+    ) {
+        return Some(vec![clean_field(name)]);
+    }
     let what = first(
         r"^(?:{then}\s+|{and}\s+|please\s+|bitte\s+)*(?:post|posts|send|sends|share|tell|report|message|mail|e-mail|email|poste|sende|schicke?|melde|publica|envía|manda|comparte|envoie|publie|poste)\s+(?:me |us |them |mir |uns )?(?:the |its |their |den |die |das |el |la |los |las |le |les |l')?([\p{L}][\p{L}\d_' -]{1,80})$",
         t,

@@ -216,6 +216,9 @@ fn bare_after(m: &Masked, left: &Cond, text: &str) -> Option<Cond> {
 
 fn sign(text: &str) -> String {
     let mut t = text.replace('\n', " ");
+    t = rx(r"\b(is|are|was|were|has|have|had|does|do|did)n['’]t\b")
+        .replace_all(&t, "$1 not")
+        .into_owned();
     // how long it must hold is no part of the comparison
     t = rx(r"(\d[\d.,]*\S*)\s+(?:for|during|seit|durante|pendant)\s+(?:at least |more than )?\d+\s*(?:{second}|{minute}|{hour})\s*$")
         .replace(&t, "$1")

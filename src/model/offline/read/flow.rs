@@ -1,14 +1,14 @@
 //! From clauses to a tree of steps: conditions open branches, "otherwise" opens the other side, a new sentence closes them.
 
 use crate::model::offline::lexicon::{first, has, rx};
-use crate::model::offline::plan::{Case, Cmp, Cond, Does, LlmTask, Step, Val, Verb};
+use crate::model::offline::plan::{Case, Cmp, Cond, Does, LlmTask, Role, Step, Val, Verb};
 use crate::model::offline::read::act::{Memory, read_step, service_steps, services_in, verb_in};
 use crate::model::offline::read::clause::{Clause, Join, strip_lead};
 use crate::model::offline::read::cond;
 use crate::model::offline::read::special;
 use crate::model::offline::read::text::Masked;
 use crate::model::offline::read::tree::{Branch, Tree, branch_mut, is_source, not, prune};
-use crate::model::offline::read::value::{field, lit};
+use crate::model::offline::read::value::{arg, field, lit, template};
 use crate::model::offline::read::when;
 use crate::pattern::Captures;
 
@@ -263,7 +263,7 @@ impl Flow<'_, '_> {
             self.in_error = false;
             self.last_sentence = c.sentence;
         }
-        let text = strip_lead(&c.text).trim().to_owned();
+        let text = self.items_of(strip_lead(&c.text).trim());
         if text.is_empty() {
             return;
         }
@@ -325,6 +325,7 @@ impl Flow<'_, '_> {
             || self.pages_of_last(&text)
             || self.equips(c, &text)
             || self.continues(c, &text)
+            || self.spelled_out(c, &text)
             || self.http_error(c, &text)
             || self.validation(&text)
         {

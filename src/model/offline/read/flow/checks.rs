@@ -88,6 +88,33 @@ impl Flow<'_, '_> {
         done
     }
 
+    /// "post to Slack #ops: New order {{id}}": what stands behind the colon is the text.
+    pub(super) fn spelled_out(&mut self, c: &Clause, text: &str) -> bool {
+        let m = self.mem.m;
+        let talks = self
+            .mem
+            .used
+            .last()
+            .filter(|e| e.is("chat") || e.is("mail"));
+        let Some(entry) = talks.filter(|_| c.join == Join::Colon && verb_in(text).is_none()) else {
+            return false;
+        };
+        let Some(Does::Service {
+            args,
+            service,
+            verb: Verb::Send | Verb::Post | Verb::Reply,
+            ..
+        }) = self.tree.here().last_mut().map(|s| &mut s.does)
+        else {
+            return false;
+        };
+        if service.node_types != entry.actions || args.iter().any(|a| a.role == Role::Text) {
+            return false;
+        }
+        args.push(arg(Role::Text, template(&m.plain(text))));
+        true
+    }
+
     /// "…: order number, e-mail, total", "tab 'Orders'": more about the step before it.
     pub(super) fn continues(&mut self, c: &Clause, text: &str) -> bool {
         if matches!(c.join, Join::Start | Join::Arrow)

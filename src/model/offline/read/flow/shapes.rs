@@ -403,21 +403,29 @@ impl Flow<'_, '_> {
         self.tree.insert_at_root_after_source(step);
     }
 
-    /// "for each item in `shipments` …": the list is split first; what is left of the clause.
+    /// "for each item in `shipments` …", "loop over the items and …": the list is split first; what is left of the clause.
     pub(super) fn items_of(&mut self, text: &str) -> String {
-        let Some(c) = rx(r"^(?:for (?:each|every)|für jede\w*|para cada|pour chaque)\s+(?:[\w-]+\s+)?(?:(?:in|of|from|aus|von|de|dans|en)\s+)?(?:the |our |its |der |dem |la |el |l')?(?:list |array |field |liste |feld |lista )?(§[kd]\d+§)(?: (?:list|array|field))?[,:]?\s*").captures(text) else {
+        let marked = r"^(?:for (?:each|every)|für jede\w*|para cada|pour chaque)\s+(?:[\w-]+\s+)?(?:(?:in|of|from|aus|von|de|dans|en)\s+)?(?:the |our |its |der |dem |la |el |l')?(?:list |array |field |liste |feld |lista )?(§[kd]\d+§)(?: (?:list|array|field))?[,:]?\s*";
+        let listed = r"^(?:for (?:each|every)|für jede\w*|para cada|pour chaque)\s+[\w-]+\s+(?:in|of|from|aus|von|de|dans|en)\s+(?:the |our |its |der |dem |la |el |l')?(?:list|array|field|liste|feld|lista)\s+(§q\d+§|[\w-]+)[,:]?\s*";
+        let looped = r"^(?:loop|iterate)\s+(?:over|through)\s+(?:the |all |each |every |all the )?(?:list |array )?(?:of )?(§[qkd]\d+§|[\w-]+)(?: (?:list|array))?(?:\s*[,:]\s*|\s+(?:and|then)\s+|$)";
+        // What was read before is items already.
+        let whole = self.mem.trigger.is_none() && self.mem.used.is_empty();
+        let found = [(marked, true), (listed, whole), (looped, whole)]
+            .into_iter()
+            .filter(|(_, applies)| *applies)
+            .find_map(|(pattern, _)| rx(pattern).captures(text));
+        let Some(c) = found else {
             return text.to_owned();
         };
-        let (Some(whole), Some(list)) = (
-            c.get(0),
-            c.get(1).and_then(|x| self.mem.m.entity(x.as_str())),
-        ) else {
+        let (Some(whole), Some(list)) = (c.get(0), c.get(1)) else {
             return text.to_owned();
         };
+        let entity = self.mem.m.entity(list.as_str());
+        let list = entity.map_or_else(|| list.as_str().to_owned(), |e| e.value.clone());
         let step = self.mem.step(
             text,
             Does::Split {
-                field: field(&list.value),
+                field: field(&list),
             },
         );
         self.tree.push(step);

@@ -94,7 +94,10 @@ pub(super) fn webhook(
     let (event, done) = split_event(&clause.text);
     let opens = has(r"^(?:(?:and|hey|hi|please),?\s+)?{if}\b", &clause.text);
     mem.topic = mem.topic.take().or_else(|| object_of(&m.plain(&event)));
-    if opens && let Some(condition) = event_condition(m, &m.open(&event), None) {
+    if opens
+        && let Some(condition) =
+            event_condition(m, &m.open(&event), None).or_else(|| and_holds(m, &event))
+    {
         let step = mem.step(&event, Does::Filter { condition });
         found.first_steps.push(step);
     }
@@ -214,6 +217,15 @@ pub(super) const FORM_KINDS: [(&str, &str); 9] = [
     (r"password|passwort", "password"),
     (r".", "text"),
 ];
+
+/// "is called and the email is not empty": what must hold besides.
+fn and_holds(m: &Masked, event: &str) -> Option<Cond> {
+    let tail = first(
+        r"\b(?:called|hit|triggered|invoked|received|arrives|comes in|aufgerufen|kommt|llega|arrive)\s+(?:and|und|y|et)\s+(.+)$",
+        event,
+    )?;
+    cond::condition(m, tail)
+}
 
 /// A form of our own: the fields decide the kinds of input.
 pub(super) fn form(
