@@ -409,7 +409,11 @@ impl Flow<'_, '_> {
         let listed = r"^(?:for (?:each|every)|für jede\w*|para cada|pour chaque)\s+[\w-]+\s+(?:in|of|from|aus|von|de|dans|en)\s+(?:the |our |its |der |dem |la |el |l')?(?:list|array|field|liste|feld|lista)\s+(§q\d+§|[\w-]+)[,:]?\s*";
         let looped = r"^(?:loop|iterate)\s+(?:over|through)\s+(?:the |all |each |every |all the )?(?:list |array )?(?:of )?(§[qkd]\d+§|[\w-]+)(?: (?:list|array))?(?:\s*[,:]\s*|\s+(?:and|then)\s+|$)";
         // What was read before is items already.
-        let whole = self.mem.trigger.is_none() && self.mem.used.is_empty();
+        let whole =
+            self.mem.trigger.is_none() && self.mem.used.is_empty() && self.mem.read.is_empty();
+        if !whole && let Some(walk) = rx(looped).find(text) {
+            return text.get(walk.end()..).unwrap_or_default().to_owned();
+        }
         let found = [(marked, true), (listed, whole), (looped, whole)]
             .into_iter()
             .filter(|(_, applies)| *applies)
