@@ -667,7 +667,7 @@ fn asks_for_something(text: &str) -> bool {
     let text = strip_lead(text).trim();
     text.split_whitespace().count() > 2
         && !has(
-            r"^(?:please|thanks?|thank you|danke|gracias|merci|hi|hello|hallo|hola|bonjour|i (?:want|need|would|like|have)|we (?:want|need|would|like|have)|ich (?:möchte|will|brauche|hätte)|wir (?:möchten|wollen|brauchen)|quiero|necesito|je (?:veux|voudrais)|nous (?:voulons|voudrions)|this (?:is|should)|that(?:'s| is)|the workflow|{else})\b|^(?:wait|waits|warte|espera|attends?) (?:for|auf|a|la)\b.{0,12}\b(?:answer|reply|response|approval|antwort|respuesta|réponse)$|\b(?:ignore|do nothing|nothing else|nothing happens|nothing|no more|nichts|nada|rien)\b",
+            r"^(?:please|thanks?|thank you|danke|gracias|merci|hi|hello|hallo|hola|bonjour|i (?:want|need|would|like|have)|we (?:want|need|would|like|have)|ich (?:möchte|will|brauche|hätte)|wir (?:möchten|wollen|brauchen)|quiero|necesito|je (?:veux|voudrais)|nous (?:voulons|voudrions)|this (?:is|should)|that(?:'s| is)|the workflow|{else})\b|^(?:wait|waits|warte|espera|attends?) (?:for|auf|a|la)\b.{0,12}\b(?:answer|reply|response|approval|antwort|respuesta|réponse)$|\b(?:arrives?|comes? in|is (?:called|hit|received|triggered)|kommt|eingeht|llega|arrive)$|\b(?:ignore|do nothing|nothing else|nothing happens|nothing|no more|nichts|nada|rien)\b",
             text,
         )
 }
@@ -1013,7 +1013,12 @@ pub fn split_at_action(text: &str) -> (String, Option<String>) {
             )
             // "When a webhook receives an order": told, not asked for.
             && !(word.ends_with('s') && has(r"^{if}\b", text));
-        if goes || imperative {
+        // "over 100 respond with …"
+        let answers = has(
+            r"^(?:respond|answer|reply|antworte|responde|réponds)$",
+            word,
+        ) && has(r"^(?:with|mit|con|avec)$", next);
+        if goes || imperative || answers {
             // "is low just add a comment"
             let just = has(r"^(?:just|simply|einfach|simplement|simplemente)$", prev) && i > 2;
             let start = if just {
