@@ -194,11 +194,7 @@ fn arithmetic(mem: &mut Memory<'_>, t: &str) -> Option<Step> {
     if named.is_empty() && c.get(1).is_some() {
         return None;
     }
-    let value = Val::Math {
-        left: Box::new(amount(part(3))?),
-        sign: operator(part(4).trim()),
-        right: Box::new(amount(part(5))?),
-    };
+    let value = math(part(3), part(4), part(5))?;
     let name = if named.is_empty() { "result" } else { &named };
     let fields = vec![arg(Role::Field(name.to_owned()), value)];
     Some(mem.step(t, Does::SetFields { fields }))
@@ -250,11 +246,7 @@ fn given(name: &str, said: &str) -> Option<Arg> {
     let said = said.trim();
     let sum = || {
         let c = rx(r"^([\w.]+(?: [\w.]+){0,2}?)\s*(\s[-/]\s|\s?\+\s?|\*|×|\b(?:plus|minus|times|mal|más|menos|fois|moins)\b)\s*([\w.]+(?: [\w.]+){0,2})$").captures(said)?;
-        Some(Val::Math {
-            left: Box::new(amount(c.get(1)?.as_str())?),
-            sign: operator(c.get(2)?.as_str().trim()),
-            right: Box::new(amount(c.get(3)?.as_str())?),
-        })
+        math(c.get(1)?.as_str(), c.get(2)?.as_str(), c.get(3)?.as_str())
     };
     let quoted = rx(r"^[\x22'“„«](.*)[\x22'”“»]$")
         .captures(said)
@@ -293,6 +285,15 @@ fn given(name: &str, said: &str) -> Option<Arg> {
         .or_else(words)?;
     let name = clean_field(name);
     (!name.is_empty()).then(|| arg(Role::Field(name), value))
+}
+
+/// Two numbers or fields, and what stands between them.
+fn math(left: &str, sign: &str, right: &str) -> Option<Val> {
+    Some(Val::Math {
+        left: Box::new(amount(left)?),
+        sign: operator(sign.trim()),
+        right: Box::new(amount(right)?),
+    })
 }
 
 /// A number, or the field of that name.
