@@ -149,14 +149,14 @@ pub fn pushed(local: &Workflow, now: Option<&Workflow>) -> Workflow {
 }
 
 fn node(node: &Node) -> Value {
-    let mut rest: Vec<&String> = node.0.keys().collect();
+    let mut rest: Vec<&String> = node.map().keys().collect();
     rest.retain(|key| !FIRST.contains(&key.as_str()) && !LAST.contains(&key.as_str()));
     rest.sort_unstable();
     let keys = FIRST
         .into_iter()
         .chain(rest.into_iter().map(String::as_str))
         .chain(LAST);
-    let kept = keys.filter_map(|key| Some((key.to_owned(), node.0.get(key)?.clone())));
+    let kept = keys.filter_map(|key| Some((key.to_owned(), node.map().get(key)?.clone())));
     Value::Object(kept.collect())
 }
 

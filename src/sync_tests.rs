@@ -76,8 +76,8 @@ fn the_order_in_which_the_instance_answers_does_not_show() {
     let mut other = now.clone();
     other.workflow.connections.reverse();
     for node in &mut other.workflow.nodes {
-        let pairs: Vec<_> = node.0.clone().into_iter().collect();
-        node.0 = pairs.into_iter().rev().collect();
+        let pairs: Vec<_> = node.map().clone().into_iter().collect();
+        *node.map_mut() = pairs.into_iter().rev().collect();
     }
     assert_eq!(file(&now, false), file(&other, false));
 }
@@ -113,7 +113,7 @@ fn stale_is_what_was_saved_with_another_graph() {
 fn a_push_keeps_what_the_file_does_not_carry() {
     let now = stored("v1");
     let mut read = local(&file(&now, false));
-    read.workflow.nodes[0].0["parameters"]["path"] = json!("orders-2");
+    read.workflow.nodes[0].map_mut()["parameters"]["path"] = json!("orders-2");
     assert_eq!(read.is_changed(), Some(true));
     let after = pushed(&read.workflow, Some(&now.workflow));
     assert_eq!(after.head["pinData"], now.workflow.head["pinData"]);

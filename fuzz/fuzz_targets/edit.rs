@@ -285,12 +285,12 @@ fn taken_back(before: &Workflow, after: &Workflow, diff: &WorkflowDiff) -> Workf
             .iter_mut()
             .find(|n| n.id() == change.after.id)
             .expect("a changed node is there");
-        let mut document = Value::Object(node.0.clone());
+        let mut document = Value::Object(node.map().clone());
         for value in change.values.iter().rev() {
             put(&mut document, &value.pointer, value.old.clone());
         }
         if let Value::Object(map) = document {
-            node.0 = map;
+            *node.map_mut() = map;
         }
     }
     for removed in &diff.nodes_removed {

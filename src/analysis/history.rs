@@ -320,7 +320,7 @@ fn timeline(executions: &[Execution], changes: &[Changed]) -> Vec<Happened> {
 fn other_nodes(old: &Workflow, new: &Workflow) -> Vec<String> {
     let nodes = |workflow: &Workflow| -> BTreeMap<String, Value> {
         let with_links = |node: &crate::n8n::Node| {
-            let mut map = node.0.clone();
+            let mut map = node.map().clone();
             map.shift_remove("position");
             let links = workflow.connections.get(node.name());
             map.insert("connections".into(), serde_json::json!(links));

@@ -105,7 +105,7 @@ pub(super) fn misnamed(before: &Workflow, after: &Workflow) -> Option<String> {
 /// without: the check says so. Nodes that were there before are not touched.
 pub(super) fn fill_added_versions(before: &Workflow, after: &mut Workflow, catalog: &Catalog) {
     for node in &mut after.nodes {
-        if node.0.contains_key("typeVersion") || before.node(&node.id()).is_some() {
+        if node.map().contains_key("typeVersion") || before.node(&node.id()).is_some() {
             continue;
         }
         if let Some(description) = catalog.lookup(node.node_type(), None).known() {

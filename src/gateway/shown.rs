@@ -44,7 +44,7 @@ impl Gateway {
         }
         // In whatever node: an operation before may have given the node another name.
         for node in &workflow.nodes {
-            let Some(Value::Object(parameters)) = node.0.get("parameters") else {
+            let Some(Value::Object(parameters)) = node.map().get("parameters") else {
                 continue;
             };
             let was = Value::Object(parameters.clone());

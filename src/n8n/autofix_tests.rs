@@ -52,9 +52,9 @@ fn sure_fixes_are_applied_and_their_findings_are_gone() {
     assert!(!fixed.left.iter().any(is_sure), "{:?}", fixed.left);
     assert_eq!(fixed.left, check(&fixed.workflow));
     let ask = fixed.workflow.node_by_name("Ask").unwrap();
-    assert_eq!(ask.0["onError"], "continueRegularOutput");
+    assert_eq!(ask.map()["onError"], "continueRegularOutput");
     assert_eq!(
-        ask.0["parameters"],
+        ask.map()["parameters"],
         json!({"url": "=https://x.test/{{ $json.id }}"})
     );
 }
@@ -105,7 +105,7 @@ fn a_fix_that_brings_an_error_is_left_out_and_the_others_stay() {
 #[test]
 fn fixes_that_chase_each_other_end() {
     let restless = |workflow: &Workflow| {
-        let url = workflow.node_by_name("Tell").unwrap().0["parameters"]["url"]
+        let url = workflow.node_by_name("Tell").unwrap().map()["parameters"]["url"]
             .as_str()
             .unwrap()
             .to_owned();

@@ -43,7 +43,7 @@ pub fn fit_score(wanted: &Wanted, existing: &Workflow) -> FitScore {
     let words = words_of(existing, &present);
     let mut texts = Vec::new();
     for node in &present {
-        if let Some(parameters) = node.0.get("parameters") {
+        if let Some(parameters) = node.map().get("parameters") {
             collect_texts(parameters, &mut texts);
         }
     }

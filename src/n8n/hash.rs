@@ -50,18 +50,16 @@ pub fn is_editors_default(key: &str, value: &Value) -> bool {
 /// SHA-256 (lower-case hex) over the canonical form of the graph.
 pub fn graph_hash(workflow: &Workflow) -> String {
     let mut hasher = Sha256::new();
+    let mut lines: Vec<&str> = workflow.nodes.iter().map(counted).collect();
+    lines.sort_unstable();
+    hash(&lines, &mut hasher);
     let mut text = Canonical::default();
-    let nodes = workflow
-        .nodes
-        .iter()
-        .map(|node| text.line(|t| t.node(node)));
-    let mut lines: Vec<Range<usize>> = nodes.collect();
-    text.hash(&mut lines, &mut hasher);
     let edges = workflow.edges().map(|edge| text.line(|t| t.edge(edge)));
-    let mut lines: Vec<Range<usize>> = edges.collect();
-    lines.sort_unstable_by_key(|line| text.at(line));
-    lines.dedup_by_key(|line| text.at(line));
-    text.hash(&mut lines, &mut hasher);
+    let edges: Vec<Range<usize>> = edges.collect();
+    let mut lines: Vec<&str> = edges.iter().map(|line| text.at(line)).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    hash(&lines, &mut hasher);
     if let Some(Value::Object(settings)) = workflow.head.get("settings") {
         let counted = settings.iter().filter(|(key, value)| {
             !is_empty(value) && !is_editors_default(key, value) && *key != IN_MCP
@@ -77,6 +75,22 @@ pub fn graph_hash(workflow: &Workflow) -> String {
         let _ = write!(hex, "{byte:02x}"); // writing to a String cannot fail
     }
     hex
+}
+
+/// Each with a newline.
+fn hash(lines: &[&str], hasher: &mut Sha256) {
+    for line in lines {
+        hasher.update(line);
+        hasher.update(b"\n");
+    }
+}
+
+fn counted(node: &Node) -> &str {
+    node.counted(|map| {
+        let mut text = Canonical::default();
+        text.node(map);
+        text.text
+    })
 }
 
 /// Null and false on the first level of a node and of the settings mean what an absent key means.
@@ -104,15 +118,6 @@ impl<'v> Canonical<'v> {
         self.text.get(line.clone()).unwrap_or_default()
     }
 
-    /// In order, each with a newline.
-    fn hash(&self, lines: &mut [Range<usize>], hasher: &mut Sha256) {
-        lines.sort_unstable_by_key(|line| self.at(line));
-        for line in lines {
-            hasher.update(self.at(line));
-            hasher.update(b"\n");
-        }
-    }
-
     fn edge(&mut self, (from, kind, output, link): (&str, &str, u32, &Link)) {
         self.text.push('[');
         self.string(from);
@@ -125,8 +130,8 @@ impl<'v> Canonical<'v> {
         let _ = write!(self.text, ",{}]", link.index);
     }
 
-    fn node(&mut self, node: &'v Node) {
-        let counted = node.0.iter().filter(|(key, value)| {
+    fn node(&mut self, node: &'v Map<String, Value>) {
+        let counted = node.iter().filter(|(key, value)| {
             let emptied = matches!(key.as_str(), "parameters" | "credentials")
                 && value.as_object().is_some_and(Map::is_empty);
             !is_empty(value) && !UNCOUNTED_NODE_KEYS.contains(&key.as_str()) && !emptied

@@ -217,7 +217,7 @@ impl<'a> View<'a> {
         let empty = Map::new();
         let names: Vec<Option<String>> = match description {
             Some(description) => description
-                .outputs_for(node.parameters().unwrap_or(&empty), &node.0)
+                .outputs_for(node.parameters().unwrap_or(&empty), node.map())
                 .iter()
                 .filter(|port| port.kind == "main")
                 .map(|port| port.label.clone())

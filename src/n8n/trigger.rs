@@ -46,7 +46,7 @@ fn point(node: &Node) -> Option<TriggerPoint> {
         // An expression is n8n's to work out.
         value.filter(|value| !value.is_empty() && !value.starts_with('='))
     };
-    let webhook_id = node.0.get("webhookId").and_then(Value::as_str);
+    let webhook_id = node.map().get("webhookId").and_then(Value::as_str);
     let webhook_id = webhook_id.filter(|id| !id.is_empty());
     let (kind, method, path) = match node.node_type() {
         WEBHOOK => {

@@ -5,6 +5,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::sync::{Arc, OnceLock};
 
 /// A node's `id` (n8n: any string, usually a UUID; unique in the workflow).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -39,10 +40,51 @@ pub struct Link {
 /// source node name → output type → output index → targets. A bucket may be null in files that n8n itself wrote.
 pub type Connections = IndexMap<String, IndexMap<String, Vec<Option<Vec<Link>>>>>;
 
-/// One node: its JSON object as read, with typed views.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Node(pub Map<String, Value>);
+/// One node: its JSON object as read, with typed views. Copies share it until one of them is changed, so that what looks at two
+/// versions of a workflow looks at what differs.
+#[derive(Debug, Clone)]
+pub struct Node(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    map: Map<String, Value>,
+    /// What the graph hash counts of it, once that was asked for.
+    counted: OnceLock<Box<str>>,
+}
+
+/// What a copy is made for is its change.
+impl Clone for Shared {
+    fn clone(&self) -> Self {
+        Shared::from(self.map.clone())
+    }
+}
+
+impl From<Map<String, Value>> for Shared {
+    fn from(map: Map<String, Value>) -> Self {
+        Shared {
+            map,
+            counted: OnceLock::new(),
+        }
+    }
+}
+
+impl From<Map<String, Value>> for Node {
+    fn from(map: Map<String, Value>) -> Self {
+        Node(Arc::new(map.into()))
+    }
+}
+
+impl Serialize for Node {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        self.map().serialize(s)
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        Map::deserialize(d).map(Node::from)
+    }
+}
 
 /// A whole workflow. `head` is the document with `nodes` and `connections` replaced by null (so that key order survives).
 #[derive(Debug, Clone, PartialEq)]
@@ -85,12 +127,34 @@ impl Node {
         map.insert("typeVersion".into(), number(type_version));
         map.insert("position".into(), Value::Array(vec![0.into(), 0.into()]));
         map.insert("parameters".into(), Value::Object(parameters));
-        Node(map)
+        Node::from(map)
+    }
+
+    /// The node's JSON object.
+    pub fn map(&self) -> &Map<String, Value> {
+        &self.0.map
+    }
+    /// The same, to change it: from then on the node is no copy's.
+    pub fn map_mut(&mut self) -> &mut Map<String, Value> {
+        let own = Arc::make_mut(&mut self.0);
+        own.counted = OnceLock::new();
+        &mut own.map
+    }
+    pub fn into_map(self) -> Map<String, Value> {
+        Arc::unwrap_or_clone(self.0).map
+    }
+    /// What the graph hash counts, written by `write` when it was not asked for before.
+    pub(super) fn counted(&self, write: impl FnOnce(&Map<String, Value>) -> String) -> &str {
+        self.0.counted.get_or_init(|| write(&self.0.map).into())
+    }
+    /// Equal, and with every key in the same place.
+    pub(super) fn same_text(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || same_text(self.map(), other.map())
     }
 
     /// The string at a node-level key; empty when it is absent or no string.
     fn string_at(&self, key: &str) -> &str {
-        self.0.get(key).and_then(Value::as_str).unwrap_or("")
+        self.map().get(key).and_then(Value::as_str).unwrap_or("")
     }
     /// The node's id; empty when the file has none.
     pub fn id(&self) -> NodeId {
@@ -109,20 +173,20 @@ impl Node {
     }
     /// None when the file has no numeric `typeVersion` (n8n then takes the type's default version).
     pub fn type_version(&self) -> Option<f64> {
-        self.0.get("typeVersion").and_then(Value::as_f64)
+        self.map().get("typeVersion").and_then(Value::as_f64)
     }
     pub fn disabled(&self) -> bool {
-        self.0
+        self.map()
             .get("disabled")
             .and_then(Value::as_bool)
             .unwrap_or(false)
     }
     pub fn parameters(&self) -> Option<&Map<String, Value>> {
-        self.0.get("parameters").and_then(Value::as_object)
+        self.map().get("parameters").and_then(Value::as_object)
     }
     /// Runs `change` on the parameters, which are created empty when the node has none (or has a non-object there).
     pub fn edit_parameters<R>(&mut self, change: impl FnOnce(&mut Map<String, Value>) -> R) -> R {
-        let slot = self.0.entry("parameters").or_insert(Value::Null);
+        let slot = self.map_mut().entry("parameters").or_insert(Value::Null);
         let mut parameters = match slot.take() {
             Value::Object(map) => map,
             _ => Map::new(),
@@ -132,19 +196,19 @@ impl Node {
         result
     }
     pub fn credentials(&self) -> Option<&Map<String, Value>> {
-        self.0.get("credentials").and_then(Value::as_object)
+        self.map().get("credentials").and_then(Value::as_object)
     }
     /// Canvas position in pixels, x to the right and y down.
     pub fn position(&self) -> Option<(f64, f64)> {
-        let array = self.0.get("position")?.as_array()?;
+        let array = self.map().get("position")?.as_array()?;
         Some((array.first()?.as_f64()?, array.get(1)?.as_f64()?))
     }
     pub fn set_position(&mut self, x: f64, y: f64) {
-        self.0
+        self.map_mut()
             .insert("position".into(), Value::Array(vec![number(x), number(y)]));
     }
     pub fn set(&mut self, key: &str, value: Value) {
-        self.0.insert(key.to_owned(), value);
+        self.map_mut().insert(key.to_owned(), value);
     }
     pub fn is_sticky(&self) -> bool {
         self.node_type() == "n8n-nodes-base.stickyNote"
@@ -154,12 +218,12 @@ impl Node {
 /// The order of keys does not count. It is mostly the same, and then no key has to be looked up.
 impl PartialEq for Node {
     fn eq(&self, other: &Self) -> bool {
-        same_text(&self.0, &other.0) || self.0 == other.0
+        self.same_text(other) || self.map() == other.map()
     }
 }
 
 /// Equal, and with every key in the same place.
-pub(super) fn same_text(a: &Map<String, Value>, b: &Map<String, Value>) -> bool {
+fn same_text(a: &Map<String, Value>, b: &Map<String, Value>) -> bool {
     let mut pairs = a.iter().zip(b.iter());
     a.len() == b.len() && pairs.all(|((key, x), (other, y))| key == other && same_value_text(x, y))
 }
@@ -213,7 +277,7 @@ impl Workflow {
         let mut typed = Vec::with_capacity(nodes.len());
         for (i, node) in nodes.into_iter().enumerate() {
             match node {
-                Value::Object(map) => typed.push(Node(map)),
+                Value::Object(map) => typed.push(Node::from(map)),
                 _ => return Err(ShapeError::new(format!("/nodes/{i}"), "expected an object")),
             }
         }
@@ -232,13 +296,13 @@ impl Workflow {
 
     /// The document as n8n imports it.
     pub fn to_value(&self) -> Value {
-        let nodes = self.nodes.iter().map(|n| Value::Object(n.0.clone()));
+        let nodes = self.nodes.iter().map(|n| Value::Object(n.map().clone()));
         document(self.head.clone(), nodes.collect(), &self.connections)
     }
 
     /// The same, without a copy.
     pub fn into_value(self) -> Value {
-        let nodes = self.nodes.into_iter().map(|n| Value::Object(n.0));
+        let nodes = self.nodes.into_iter().map(|n| Value::Object(n.into_map()));
         document(self.head, nodes.collect(), &self.connections)
     }
 

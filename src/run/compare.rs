@@ -112,7 +112,7 @@ impl Ends<'_> {
                 let same = |n: &crate::n8n::Node| n.id() == at.id && n.name() == at.name;
                 let place = real.nodes.iter().position(same);
                 let node = place.and_then(|i| shown.nodes.get(i));
-                node.map_or(Value::Null, |n| Value::Object(n.0.clone()))
+                node.map_or(Value::Null, |n| Value::Object(n.map().clone()))
             };
             let (old, new) = (
                 node(self.old, &change.before),

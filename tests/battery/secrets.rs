@@ -79,14 +79,19 @@ fn planted(folder: &Path) -> (Vec<String>, Vec<(&'static str, String)>) {
         "list": [format!("{{\"clientSecret\":\"{}\"}}", canary("Env")), STANDARD.encode(canary("Db"))],
     });
     for (at, (key, value)) in parameters.as_object().unwrap().iter().enumerate() {
-        workflow.nodes[at % 4].0.get_mut("parameters").unwrap()[key.as_str()] = value.clone();
+        workflow.nodes[at % 4]
+            .map_mut()
+            .get_mut("parameters")
+            .unwrap()[key.as_str()] = value.clone();
     }
-    workflow.nodes[1].0.insert(
+    workflow.nodes[1].map_mut().insert(
         "notes".into(),
         json!(format!("the token is {}", canary("Env"))),
     );
-    workflow.nodes[2].0.insert("typeVersion".into(), json!(99));
-    workflow.nodes[3].0.insert(
+    workflow.nodes[2]
+        .map_mut()
+        .insert("typeVersion".into(), json!(99));
+    workflow.nodes[3].map_mut().insert(
         "type".into(),
         json!(format!("n8n-nodes-base.{}", canary("Env"))),
     );
@@ -321,7 +326,7 @@ fn case_079_a_secret_in_another_coat_is_hidden_from_the_model() {
         let (mut bench, backend) = attacked();
         let mut workflow = chain("orders", 2);
         workflow.nodes[0]
-            .0
+            .map_mut()
             .insert("parameters".into(), parameters.clone());
         backend.put("orders", workflow, false);
         bench

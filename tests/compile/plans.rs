@@ -54,7 +54,7 @@ pub fn sketch(compiled: &Compiled) -> String {
             "executeOnce",
             "alwaysOutputData",
         ] {
-            if let Some(value) = node.0.get(key) {
+            if let Some(value) = node.map().get(key) {
                 extra.push_str(&format!(" {key}={value}"));
             }
         }

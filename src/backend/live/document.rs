@@ -163,7 +163,7 @@ fn body(workflow: &Workflow, settings: Map<String, Value>) -> Map<String, Value>
         .nodes
         .iter()
         .map(|node| {
-            let mut node = node.0.clone();
+            let mut node = node.map().clone();
             node.retain(|key, value| !LEFT_OUT.contains(&key.as_str()) && !value.is_null());
             Value::Object(node)
         })

@@ -28,7 +28,7 @@ async fn secrets_and_escapes_do_not_get_through() {
     let path = b.dir.path().join("workflows");
     std::fs::create_dir_all(&path).unwrap();
     let mut workflow = chain("old", 3);
-    workflow.nodes[0].0.insert(
+    workflow.nodes[0].map_mut().insert(
         "parameters".into(),
         json!({"password": "hunter2hunter2", "h": "opaque-secret-value", "note": "a\u{1b}[31m\u{202e}b"}),
     );

@@ -221,12 +221,12 @@ fn begun_with(let_act: Value) -> Event {
 async fn a_node_that_the_user_named_when_the_run_began_acts_without_a_question() {
     let (mut b, backend) = live();
     let mut with_account = orders();
-    with_account.nodes[2].0.insert(
+    with_account.nodes[2].map_mut().insert(
         "credentials".into(),
         json!({"slackApi": {"id": "c0", "name": "Sales"}}),
     );
     with_account.nodes[2]
-        .0
+        .map_mut()
         .insert("parameters".into(), json!({"resource": "message", "operation": "post", "authentication": "accessToken", "select": "channel", "channelId": {"__rl": true, "mode": "id", "value": "C1"}, "text": "x"}));
     backend.put("orders", with_account, false);
     backend.knows("c0", "Sales", "slackApi");

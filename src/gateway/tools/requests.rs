@@ -97,11 +97,11 @@ impl CreatedNode {
         match self.position {
             Some([x, y]) => node.set_position(x, y),
             None => {
-                node.0.shift_remove("position");
+                node.map_mut().shift_remove("position");
             }
         }
         if self.type_version.is_none() {
-            node.0.shift_remove("typeVersion");
+            node.map_mut().shift_remove("typeVersion");
         }
         let rest = [
             ("credentials", self.credentials.map(Value::Object)),

@@ -128,7 +128,7 @@ fn unused(name: &str, taken: &HashSet<String>) -> String {
 fn added(node: &Node, name: String) -> EditOp {
     let settings: Map<String, Value> = SETTINGS
         .iter()
-        .filter_map(|key| Some(((*key).to_owned(), node.0.get(*key)?.clone())))
+        .filter_map(|key| Some(((*key).to_owned(), node.map().get(*key)?.clone())))
         .collect();
     EditOp::AddNode {
         node: NewNode {

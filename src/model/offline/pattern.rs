@@ -454,7 +454,7 @@ impl Correction<'_> {
         let parameters = node.parameters().unwrap_or(&none);
         let of_node = is_node_setting(key);
         let now = match of_node {
-            true => node.0.get(key),
+            true => node.map().get(key),
             false => parameters.get(key),
         };
         if now == Some(value) {

@@ -120,7 +120,7 @@ fn same_names_with_other_ids_are_other_nodes() {
 #[test]
 fn an_id_that_was_filled_in_is_the_same_node() {
     let mut before = sample();
-    before.nodes[1].0.remove("id");
+    before.nodes[1].map_mut().remove("id");
     let diff = changes(&before, &sample());
     assert_eq!(diff.nodes_changed.len(), 1);
     assert_eq!(diff.nodes_changed[0].aspects, BTreeSet::from([Aspect::Id]));

@@ -379,7 +379,7 @@ fn node_change(old: &Node, new: &Node, renames: &[(&str, &str)]) -> Option<NodeC
         return None;
     }
     let mut values = Vec::new();
-    object_changes(&old.0, &new.0, "", &mut values);
+    object_changes(old.map(), new.map(), "", &mut values);
     // Of the node-level keys, an absent flag and `false`, an absent object and an empty one mean the same.
     values.retain(|change| {
         let node_level = change.pointer.matches('/').count() == 1;

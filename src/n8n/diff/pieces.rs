@@ -1,7 +1,7 @@
 //! A document in pieces (a top-level key, or one node of the list), so that a diff writes out only those that changed and what
 //! stands next to them: the rest of a document is compared and counted, not written.
 
-use crate::n8n::workflow::{Connections, Node, Workflow, same_text, same_value_text};
+use crate::n8n::workflow::{Connections, Node, Workflow, same_value_text};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,7 +13,7 @@ const CONTEXT: usize = 3;
 enum Body<'w> {
     /// A bracket of the document or of the list of nodes.
     Line(&'static str),
-    Node(Cow<'w, Map<String, Value>>),
+    Node(Node),
     Key(Cow<'w, str>, Cow<'w, Value>),
     Connections(&'w Connections),
 }
@@ -90,7 +90,7 @@ impl<'w> Pieces<'w> {
         let mut all = vec![Value::Object(head)];
         for piece in self.0.get(range.clone()).unwrap_or_default() {
             match &piece.body {
-                Body::Node(node) => all.push(Value::Object(node.as_ref().clone())),
+                Body::Node(node) => all.push(Value::Object(node.map().clone())),
                 Body::Connections(links) => {
                     all.push(serde_json::to_value(links).unwrap_or(Value::Null));
                 }
@@ -124,7 +124,7 @@ impl<'w> Pieces<'w> {
                     }
                 }
                 Body::Node(node) if inside => match all.next() {
-                    Some(Value::Object(clean)) => *node = Cow::Owned(clean),
+                    Some(Value::Object(clean)) => *node = Node::from(clean),
                     _ => return nothing,
                 },
                 Body::Connections(_) if inside => {
@@ -145,7 +145,7 @@ impl<'w> Pieces<'w> {
         for piece in self.0.get(range.clone()).unwrap_or_default() {
             let (indent, body) = match &piece.body {
                 Body::Line(line) => ("", (*line).to_owned()),
-                Body::Node(node) => ("    ", pretty(node.as_ref())),
+                Body::Node(node) => ("    ", pretty(node)),
                 Body::Key(key, value) => {
                     let key = Value::from(key.as_ref());
                     ("  ", format!("{key}: {}", pretty(value.as_ref())))
@@ -177,7 +177,7 @@ impl Body<'_> {
     fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Body::Line(a), Body::Line(b)) => a == b,
-            (Body::Node(a), Body::Node(b)) => same_text(a, b),
+            (Body::Node(a), Body::Node(b)) => a.same_text(b),
             (Body::Key(a, x), Body::Key(b, y)) => a == b && same_value_text(x, y),
             (Body::Connections(a), Body::Connections(b)) => {
                 a.len() == b.len()
@@ -196,7 +196,7 @@ impl Body<'_> {
     fn count(&self) -> usize {
         match self {
             Body::Line(_) => 1,
-            Body::Node(node) => count_map(node),
+            Body::Node(node) => count_map(node.map()),
             Body::Key(_, value) => count(value),
             Body::Connections(all) => pretty(all).lines().count(),
         }
@@ -215,7 +215,7 @@ fn add_nodes<'w>(nodes: &'w [Node], more: bool, pieces: &mut Vec<Piece<'w>>) {
     pieces.push(line("  \"nodes\": [", false));
     let last = nodes.len() - 1;
     pieces.extend(nodes.iter().enumerate().map(|(at, node)| Piece {
-        body: Body::Node(Cow::Borrowed(&node.0)),
+        body: Body::Node(node.clone()),
         more: at != last,
     }));
     pieces.push(line("  ]", more));

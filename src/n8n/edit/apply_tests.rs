@@ -59,9 +59,9 @@ fn adds_a_node_with_a_given_id_and_a_place() {
     .unwrap();
     let mut added = edited.nodes[3].clone();
     assert!(added.position().is_some());
-    added.0.remove("position");
+    added.map_mut().remove("position");
     assert_eq!(
-        Value::Object(added.0),
+        Value::Object(added.into_map()),
         json!({"id": "new-1", "name": "Log", "type": "n8n-nodes-base.set", "typeVersion": 3.4, "parameters": {"a": 1}, "disabled": true, "onError": "continueRegularOutput"})
     );
     assert_eq!(
@@ -99,7 +99,7 @@ fn a_rename_follows_through_edges_expressions_and_pins() {
         ["Check.main[1]->Post[0]", "New 'order'.main[0]->Check[0]"]
     );
     assert_eq!(
-        edited.nodes[1].0["parameters"],
+        edited.nodes[1].map()["parameters"],
         json!({"conditions": {"list": [{"left": "={{ $('New \\'order\\'').item.json.total }}"}, {"left": "={{ $node[\"New 'order'\"].json.x }}"}]}})
     );
     assert_eq!(
@@ -144,7 +144,7 @@ fn pointers_create_replace_append_and_remove() {
     )
     .unwrap();
     assert_eq!(
-        edited.nodes[1].0["parameters"],
+        edited.nodes[1].map()["parameters"],
         json!({"conditions": {"list": ["two"]}, "options": {"deep": {"x": 1}}, "rules": [{"a": "first"}, {"a": "second"}], "a/b": true})
     );
 }
@@ -268,7 +268,7 @@ fn settings_credentials_version_and_switch() {
         json!({"timezone": "Europe/Berlin"})
     );
     assert_eq!(
-        Value::Object(edited.nodes[2].0.clone()),
+        Value::Object(edited.nodes[2].map().clone()),
         json!({"id": "c", "name": "Post", "type": "n8n-nodes-base.slack", "typeVersion": 2, "position": [16, 32.5], "parameters": {"text": "heLLo"},
                "credentials": {"slackApi": {"id": "7", "name": "Team"}}, "disabled": true, "retryOnFail": true})
     );
@@ -277,7 +277,7 @@ fn settings_credentials_version_and_switch() {
         ["Check.main[1]->Post[0]", "Hook.main[0]->Post[0]"]
     );
     let enabled = run(&edited, &[json!({"op": "enable_node", "node": "c"})]).unwrap();
-    assert!(!enabled.nodes[2].0.contains_key("disabled"));
+    assert!(!enabled.nodes[2].map().contains_key("disabled"));
 }
 
 #[test]

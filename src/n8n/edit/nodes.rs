@@ -70,13 +70,13 @@ pub(super) fn add(
     match new.type_version {
         Some(version) => set_version(&mut node, version)?,
         None => {
-            node.0.shift_remove("typeVersion");
+            node.map_mut().shift_remove("typeVersion");
         }
     }
     match new.position {
         Some(position) => place(&mut node, position)?,
         None => {
-            node.0.shift_remove("position");
+            node.map_mut().shift_remove("position");
             unplaced.push(id);
         }
     }
@@ -87,7 +87,7 @@ pub(super) fn add(
         Some(_) => return Err("`disabled` is not true or false; write one of them".to_owned()),
     }
     check_settings(&settings)?;
-    merge(&mut node.0, &settings);
+    merge(node.map_mut(), &settings);
     workflow.nodes.push(node);
     Ok(())
 }
@@ -147,7 +147,7 @@ pub(super) fn replace_text(
     let at = address::resolve(workflow, address)?;
     let node = address::node_at(workflow, at)?;
     let place = node
-        .0
+        .map_mut()
         .get_mut("parameters")
         .and_then(|p| p.pointer_mut(pointer));
     match place {
@@ -194,7 +194,7 @@ pub(super) fn set_disabled(
     if disabled {
         node.set("disabled", Value::Bool(true));
     } else {
-        node.0.shift_remove("disabled");
+        node.map_mut().shift_remove("disabled");
     }
     Ok(())
 }
@@ -206,7 +206,7 @@ pub(super) fn set_settings(
 ) -> Result<(), Refusal> {
     let at = address::resolve(workflow, address)?;
     check_settings(settings)?;
-    merge(&mut address::node_at(workflow, at)?.0, settings);
+    merge(address::node_at(workflow, at)?.map_mut(), settings);
     Ok(())
 }
 

@@ -79,7 +79,7 @@ pub fn rename(text: &str, python: bool, old: &str, new: &str) -> Option<String> 
 
 /// Rewrites every text among the node's parameters.
 pub fn rename_in_node(node: &mut Node, old: &str, new: &str) {
-    if let Some(parameters) = node.0.get_mut("parameters") {
+    if let Some(parameters) = node.map_mut().get_mut("parameters") {
         rename_in_value(parameters, "", old, new);
     }
 }

@@ -96,7 +96,7 @@ fn meaning(workflow: &Workflow, node: &Node) -> Vec<Vec<String>> {
         }
     }
     let mut found = Vec::new();
-    texts(&node.0["parameters"], "", &mut found);
+    texts(&node.map()["parameters"], "", &mut found);
     let read = |(key, text): &(&str, &str)| {
         let mut parts = Vec::new();
         let mut rest = *text;

@@ -170,8 +170,8 @@ fn an_inserted_node_moves_no_other() {
         ],
     );
     w.nodes[1].set_position(240.0, 0.0);
-    w.nodes[2].0.remove("position");
-    w.nodes[3].0.insert("position".into(), json!(null));
+    w.nodes[2].map_mut().remove("position");
+    w.nodes[3].map_mut().insert("position".into(), json!(null));
     place_new(&mut w, &[NodeId("New".into()), NodeId("Tool".into())]);
     assert_eq!(
         positions(&w),
@@ -244,7 +244,7 @@ proptest! {
         let before = w.clone();
         let is_new = |i: usize| new.contains(&i);
         for (i, node) in w.nodes.iter_mut().enumerate() {
-            if is_new(i) { node.0.remove("position"); }
+            if is_new(i) { node.map_mut().remove("position"); }
         }
         let ids: Vec<NodeId> = new.iter().map(|i| NodeId(format!("id-{i}"))).collect();
         place_new(&mut w, &ids);

@@ -414,7 +414,7 @@ fn stand_in(
         other.set_position(x, y);
     }
     for key in ["executeOnce", "alwaysOutputData"] {
-        if let Some(value) = node.0.get(key) {
+        if let Some(value) = node.map().get(key) {
             other.set(key, value.clone());
         }
     }

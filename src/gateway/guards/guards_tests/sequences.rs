@@ -134,7 +134,7 @@ fn outside(
     let mut nodes = Vec::new();
     for node in original.nodes.iter().filter(|n| is_outside(&n.id().0)) {
         let text = workflow.node(&node.id()).map(|now| {
-            let mut map = now.0.clone();
+            let mut map = now.map().clone();
             map.remove("position");
             // Which name an expression uses follows renames; that is judged by the diff's own tests.
             REFERENCE
@@ -281,7 +281,7 @@ proptest! {
     ) {
         let mut after = base.clone();
         for (node, other) in after.nodes.iter_mut().zip(other.nodes) {
-            node.set("parameters", other.0["parameters"].clone());
+            node.set("parameters", other.map()["parameters"].clone());
             node.set("disabled", json!(other.disabled()));
             node.set("credentials", json!({"a": {"id": other.parameters().map_or(0, Map::len).to_string()}}));
         }

@@ -17,7 +17,7 @@ const OWN: &[&str] = &[
 ];
 
 fn settings(node: &Node) -> Map<String, Value> {
-    node.0
+    node.map()
         .iter()
         .filter(|(k, _)| !OWN.contains(&k.as_str()))
         .map(|(k, v)| (k.clone(), v.clone()))
