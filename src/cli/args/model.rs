@@ -46,6 +46,12 @@ impl ModelOptions {
             ..ModelOptions::default()
         }
     }
+
+    /// Whether the planner may be asked, as far as the command line says.
+    pub fn may_be_offline(&self) -> bool {
+        let offline = |model: &String| model == "offline";
+        self.replay.is_none() && self.names.model.as_ref().is_none_or(offline)
+    }
 }
 
 /// What the run, or one agent of it, may use; the policy's own limits hold as well.

@@ -8,6 +8,7 @@ use crate::cli::session::{self, Session, Terminal, Watcher};
 use crate::cli::traces::Traces;
 use crate::cli::{ask, choose, report};
 use crate::gateway::LET_ACT;
+use crate::model::offline;
 use crate::n8n::{Workflow, WorkflowId, catalog::Catalog};
 use crate::run::{self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport};
 use crate::store::{Outcome, read_regular};
@@ -34,6 +35,9 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
             "the request has more than {MAX_REQUEST} characters"
         ))
         .hint("say what to build in plain words; workflows are named with --workflow"));
+    }
+    if args.workflow.is_none() && args.model.may_be_offline() {
+        offline::read_ahead(&request);
     }
     let session = Session::open(root, &args.model, out)?;
     if session.models.is_offline() {

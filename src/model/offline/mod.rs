@@ -2,6 +2,7 @@
 //! It reads a request into a [`plan::Plan`], compiles a plan into a workflow and edits an existing workflow; it never
 //! invents a node type or a parameter (both come from the catalog) and asks about what it cannot read.
 
+mod ahead;
 pub mod compile;
 pub mod cover;
 mod evidence;
@@ -17,6 +18,8 @@ pub mod plan;
 pub mod read;
 mod reuse;
 mod roles;
+
+pub use ahead::read_ahead;
 
 use super::{BoxFuture, Model, ModelAnswer, ModelError, ModelRequest};
 use crate::n8n::catalog::Catalog;

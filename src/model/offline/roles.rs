@@ -3,7 +3,7 @@
 
 use super::plan::Plan;
 use super::reuse::{self, services};
-use super::{compile, cover, extend, modify, pattern, read};
+use super::{ahead, compile, cover, extend, modify, pattern, read};
 use super::{evidence, learned};
 use crate::model::{
     Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage,
@@ -149,12 +149,10 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
             "research_request": {"services": [], "actions": [request]},
         })));
     }
-    let reading = read::read(
-        request,
-        &read::ReadContext {
-            answers: by_topic(&answers),
-        },
-    );
+    let known = read::ReadContext {
+        answers: by_topic(&answers),
+    };
+    let reading = ahead::reading(request, &known);
     let services = services(&reading.plan);
     let built = compile::compile(&reading.plan, catalog);
     let types: Vec<String> = built
