@@ -872,6 +872,88 @@ fn trigger_shape(short: &str) -> Option<Shape> {
 }
 
 /// The origin of a trigger's or a reading service's items. `object` = what the user calls an item.
+/// What a GitHub event is about, by the event's name: its own words come before those of all events.
+fn github_shape(kind: &str) -> &'static [Row] {
+    match kind {
+        "pull_request" => &[
+            ("title|name", "pull_request.title"),
+            (
+                "author|user|creator|opener|who opened|username",
+                "pull_request.user.login",
+            ),
+            ("body|description|text", "pull_request.body"),
+            ("url|link|html url", "pull_request.html_url"),
+            ("number|id", "pull_request.number"),
+            ("state|status", "pull_request.state"),
+            ("branch|head branch|source branch", "pull_request.head.ref"),
+            ("base branch|target branch|base", "pull_request.base.ref"),
+            ("labels", "pull_request.labels"),
+        ],
+        "issues" => &[
+            ("title|name", "issue.title"),
+            (
+                "author|user|creator|opener|reporter|who opened|username",
+                "issue.user.login",
+            ),
+            ("body|description|text", "issue.body"),
+            ("url|link|html url", "issue.html_url"),
+            ("number|id", "issue.number"),
+            ("state|status", "issue.state"),
+            ("labels", "issue.labels"),
+        ],
+        "issue_comment" => &[
+            (
+                "comment|text|body|message|comment text|comment body",
+                "comment.body",
+            ),
+            (
+                "author|user|commenter|who commented|username",
+                "comment.user.login",
+            ),
+            ("url|link|comment url|comment link", "comment.html_url"),
+        ],
+        "release" => &[
+            ("name|title", "release.name"),
+            ("author|user|publisher", "release.author.login"),
+            ("url|link", "release.html_url"),
+            ("body|description|notes|text", "release.body"),
+        ],
+        "fork" => &[
+            ("fork|fork name|name", "forkee.full_name"),
+            ("url|link", "forkee.html_url"),
+            ("author|user|who forked|username", "sender.login"),
+        ],
+        "watch" => &[("author|user|stargazer|who starred|username", "sender.login")],
+        _ => &[],
+    }
+}
+
+/// What a GitHub trigger that listens to these events gives.
+pub(super) fn github_origin(node_type: &str, object: &str, kind: &str) -> Origin {
+    let mut origin = origin_of(node_type, object);
+    let own = github_shape(kind);
+    let said_there = |said: &str| {
+        let taken = |s: &str| {
+            own.iter()
+                .any(|(words, _)| words.split('|').any(|w| w == s))
+        };
+        said.split('|')
+            .filter(|s| !taken(s))
+            .collect::<Vec<_>>()
+            .join("|")
+    };
+    let rest = std::mem::take(&mut origin.fields);
+    let rest = rest
+        .into_iter()
+        .map(|(said, path)| (said_there(&said), path));
+    origin.fields = own
+        .iter()
+        .map(|(said, path)| ((*said).to_owned(), (*path).to_owned()))
+        .chain(rest.filter(|(said, _)| !said.is_empty()))
+        .collect();
+    origin
+}
+
 pub(super) fn origin_of(node_type: &str, object: &str) -> Origin {
     let short = node_type.rsplit('.').next().unwrap_or(node_type);
     let mut origin = Origin::default();

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::plan::{Arg, Does, Step, Val};
+use super::super::plan::{Arg, Does, Role, Step, Val};
 use super::data::{Origin, Spelling};
 use super::draft::{At, Draft};
 use super::place::object;
@@ -163,8 +163,19 @@ impl Draft<'_> {
         }
         let query = self.body_pairs(at, query);
         self.http_pairs(&mut params, "Query", &query);
-        let body = self.body_pairs(at, body);
-        self.http_pairs(&mut params, "Body", &body);
+        if body.iter().any(|a| a.role == Role::Body) {
+            let item = match self.subject(at) {
+                Some(origin) => self.at_origin(at, origin, ""),
+                None => "$json".to_owned(),
+            };
+            params.insert("sendBody".into(), Value::Bool(true));
+            params.insert("specifyBody".into(), json!("json"));
+            let whole = super::expr::expression(&format!("JSON.stringify({item})"));
+            params.insert("jsonBody".into(), whole);
+        } else {
+            let body = self.body_pairs(at, body);
+            self.http_pairs(&mut params, "Body", &body);
+        }
         let mut options = Map::new();
         let mut response = Map::new();
         let status = compares_status(self);

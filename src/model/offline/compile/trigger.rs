@@ -6,7 +6,7 @@ use super::super::plan::{Arg, Does, FormField, Plan, Role, Step, Trigger, Val, W
 use super::data::{Origin, Spelling};
 use super::draft::{At, Draft};
 use super::facts::{Facts, shown};
-use super::fields::origin_of;
+use super::fields::{github_origin, origin_of};
 use super::place::object;
 use super::words::{fold, words};
 use super::{schedule, signal};
@@ -391,7 +391,15 @@ impl Draft<'_> {
         {
             self.set_webhook_id(&node);
         }
-        let at = self.opened(&start, &node, origin_of(&node_type, of));
+        let kind = match node_type.ends_with("githubTrigger") {
+            true => host_event(&words_of_event, true),
+            false => None,
+        };
+        let origin = match kind {
+            Some(kind) => github_origin(&node_type, of, kind),
+            None => origin_of(&node_type, of),
+        };
+        let at = self.opened(&start, &node, origin);
         let mail = node_type.ends_with("gmailTrigger")
             || node_type.ends_with("emailReadImap")
             || node_type.ends_with("microsoftOutlookTrigger")

@@ -193,7 +193,7 @@ fn order(mem: &Memory<'_>, t: &str) -> Option<Does> {
         t,
     );
     if let Some(by) = first(
-        r"\b(?:sort|order by|rank|sorted|ordered|ranked|order (?:it|them|all) by|sortier\w*|ordena\w*|trie\w*|classe\w*)\s+(?:(?:it|them|all|the \w+|die \w+|sie|los|las|les \w+|nach)\s+)?(?:by|nach|por|par|on)?\s*(?:the |dem |der |el |la |le )?(§[kqd]\d+§|[\w-]+(?:\s(?:date|time|total|score|amount|at))?)",
+        r"\b(?:sort|order by|rank|sorted|ordered|ranked|order (?:it|them|all) by|sortier\w*|ordena\w*|trie\w*|classe\w*)\s+(?:(?:it|them|all|the \w+|die \w+|sie|los|las|les \w+|nach)\s+)?(?:(?:in )?(?:descending|ascending|absteigend|aufsteigend|descendente|ascendente)(?: order)?\s+)?(?:by|nach|por|par|on)?\s*(?:the |dem |der |el |la |le )?(§[kqd]\d+§|[\w-]+(?:\s(?:date|time|total|score|amount|at))?)",
         t,
     ) {
         let name = m

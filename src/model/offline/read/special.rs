@@ -372,6 +372,9 @@ fn extension(path: &str) -> Option<String> {
         .map(|e| if e == "xls" { "xlsx".into() } else { e })
 }
 
+/// "send it to https://…", "forward the order as JSON to https://…": the item itself is what is sent.
+const WHOLE_TO: &str = r"^(?:send|post|put|forward|push|submit|pass|deliver|transmit|schick\w*|sende\w*|leite|übermittle|envía|manda|reenvía|envoie\w*|transmets)\s+(?:it|them|this|that|these|those|everything|(?:the|all|its|their|each|every|die|das|den|alle|el|la|los|las|le|les)(?: [\w-]+){1,4}?)(?: on| along| weiter)?(?: (?:as|via|in|with|als|como|en) (?:an? )?(?:json|http|post)(?: \w+)?)?\s+(?:to|an|a|à)\s+(?:(?:the|our|my|die|den|la|el|l') ?(?:\w+ ){0,2})?§u";
+
 fn http(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
     let m = mem.m;
     let url = m.one(t, "u")?;
@@ -422,13 +425,21 @@ fn http(mem: &mut Memory<'_>, t: &str) -> Option<Vec<Step>> {
         &m.open(t),
     )
     .map(str::to_lowercase);
-    let body = if method == "GET" {
-        Vec::new()
-    } else {
-        fields_in(m, t)
+    let named = fields_in(m, t);
+    let body = match method.as_str() {
+        "GET" => Vec::new(),
+        "POST" | "PUT" | "PATCH" if named.is_empty() && has(WHOLE_TO, t) => {
+            vec![arg(
+                Role::Body,
+                Val::Expr {
+                    code: "$json".into(),
+                },
+            )]
+        }
+        _ => named
             .iter()
             .map(|n| arg(Role::Field(n.clone()), field(n)))
-            .collect()
+            .collect(),
     };
     let save = has(
         r"\b(?:download|file|pdf|image|herunterlad\w*|descarga\w*|télécharge\w*)\b",

@@ -91,7 +91,15 @@ pub(super) fn webhook(
         auth: auth_of(whole),
         file: false,
     });
-    let (event, done) = split_event(&clause.text);
+    // The method in front of the path is no verb.
+    let said = rx(r"\b(?-i:POST|GET|PUT|PATCH|DELETE)\s+(§h\d+§)").replace(
+        &clause.text,
+        |c: &Captures<'_>| {
+            c.get(1)
+                .map_or_else(String::new, |path| path.as_str().to_owned())
+        },
+    );
+    let (event, done) = split_event(&said);
     let opens = has(r"^(?:(?:and|hey|hi|please),?\s+)?{if}\b", &clause.text);
     mem.topic = mem.topic.take().or_else(|| object_of(&m.plain(&event)));
     if opens

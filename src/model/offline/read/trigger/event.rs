@@ -446,10 +446,60 @@ pub(super) fn push_event(
             args: filters(m, event, entry),
         });
     }
+    if let Some(condition) = host_action(entry, &m.plain(&opened)) {
+        let step = mem.step(said, Does::Filter { condition });
+        found.first_steps.push(step);
+    }
     if let Some(condition) = event_condition(m, &opened, Some(entry)) {
         let step = mem.step(said, Does::Filter { condition });
         found.first_steps.push(step);
     }
+}
+
+/// GitHub sends one event for all that happens to a pull request or an issue, and says in it what happened.
+fn host_action(entry: &ServiceEntry, event: &str) -> Option<Cond> {
+    let about = has(r"\b(?:pull[- ]?requests?|prs?|issues?|tickets?)\b", event)
+        && !has(
+            r"\b(?:comment\w*|kommentar\w*|comentario\w*|commentaire\w*)\b",
+            event,
+        );
+    if entry.key != "github" || !about {
+        return None;
+    }
+    let equals = |name: &str, value: &str| Cond::Compare {
+        left: field(name),
+        op: Cmp::Eq,
+        right: lit(value),
+    };
+    let merged = has(r"\b(?:merged|gemergt|fusionn\w*|fusionad\w*)\b", event);
+    if merged {
+        let merged = Cond::Compare {
+            left: field("merged"),
+            op: Cmp::IsTrue,
+            right: lit(true),
+        };
+        return Some(Cond::All {
+            of: vec![equals("action", "closed"), merged],
+        });
+    }
+    const ACTIONS: [(&str, &str); 5] = [
+        (r"\b(?:reopened|reopens|wieder geöffnet)\b", "reopened"),
+        (
+            r"\b(?:closed|closes|geschlossen|cerrad\w*|fermé\w*)\b",
+            "closed",
+        ),
+        (r"\b(?:labell?ed|gets? (?:a|the) label)\b", "labeled"),
+        (
+            r"\b(?:assigned|zugewiesen|asignad\w*|assigné\w*)\b",
+            "assigned",
+        ),
+        (
+            r"\b(?:opened|opens|open|new|created|creates|filed|neu\w*|geöffnet|erstellt|nuev\w*|abiert\w*|abre|nouv\w*|ouvert\w*)\b",
+            "opened",
+        ),
+    ];
+    let said = ACTIONS.iter().find(|(words, _)| has(words, event))?;
+    Some(equals("action", said.1))
 }
 
 const FIGURED: &str = r"(?:over|above|more than|at least|below|under|less than|greater than|higher than|lower than|exceed\w*|über|mehr als|unter|mindestens|más de|mayor (?:de|que|a)|menos de|superior a|inferior a|plus de|moins de|supérieure? à|inférieure? à|>=?|<=?)";
