@@ -273,13 +273,20 @@ pub fn for_action(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry, verb: 
         {
             out.push(arg(Role::Field("duration".into()), lit(n)));
         }
-        let mut names = fields_in(m, text);
+        let given = given_as(m, text);
+        let mut names: Vec<String> = fields_in(m, text);
+        names.retain(|name| !has(GIVEN_AS, name));
         if names.is_empty()
+            && given.is_empty()
             && (entry.is("queue") || entry.is("db") || entry.is("sheet") || entry.is("base"))
             && let Some(what) = handed(m, text)
         {
             names = what;
         }
+        if !given.is_empty() {
+            out.retain(|a| !given.iter().any(|g| g.role == a.role));
+        }
+        out.extend(given);
         out.extend(field_args(&names));
         if let Some(code) = m.one(text, "k") {
             out.push(arg(Role::Query, lit(code.value.clone())));
@@ -313,6 +320,45 @@ pub fn for_action(mem: &mut Memory<'_>, text: &str, entry: &ServiceEntry, verb: 
     let ends = matches!(verb, "delete" | "update" | "move");
     named::complete(m, text, entry, &mut out, ends);
     out
+}
+
+/// "the subject as title": the one is in the data, the other what it becomes. Words that name a part of what is made; "as JSON" and
+/// "status as done" are none.
+const GIVEN_AS: &str = r"^(?:(?:the|its|their|his|her|das|den|die|der|dem|el|la|los|las|su|le|les|son|sa|l')\s*)?([\w'’ -]{2,40}?)(?: (?:from|of|in|aus|von|de|du)(?: the| our| its| der| dem| la| el| le)? [\w]+)? (?:as|als|como|comme) (?:(?:the|its|an?|der|die|das|den|el|la|le|su|un) )?((?:card |task |issue |page |ticket |deal |event |contact |file |lead )?(?:title|summary|subject|headline|name|description|content|body|text|notes?|comment|message)|(?:first|last|full|company) ?name|e-?mail(?: address)?|phone(?: number)?|amount|price|quantity|company|address|due date|deadline|start(?: date)?|end(?: date)?|category|key|url|link|reference|external id|titel|betreff|zusammenfassung|beschreibung|inhalt|título|resumen|descripción|contenido|asunto|titre|résumé|contenu|objet)$";
+
+/// "with the subject as title and the text as description".
+fn given_as(m: &Masked, text: &str) -> Vec<Arg> {
+    let Some(tail) = first(
+        r"\b(?:with|using|taking|mit|con|avec|usando|en utilisant)\s+(.+ (?:as|als|como|comme) .+)$",
+        text,
+    ) else {
+        return Vec::new();
+    };
+    let parts = rx(r"\s*,\s*(?:and |und |y |et )?|\s+(?:and|und|y|et)\s+").replace_all(tail, "\n");
+    let pair = |part: &str| {
+        let part = m.plain(part);
+        let pattern = rx(GIVEN_AS);
+        let found = pattern.captures(part.trim())?;
+        let (source, target) = (found.get(1)?.as_str(), found.get(2)?.as_str());
+        let role = match has(
+            r"\b(?:title|summary|subject|headline|titel|betreff|título|asunto|titre|objet)$",
+            target,
+        ) {
+            true => Role::Title,
+            false => Role::Field(target.to_owned()),
+        };
+        Some(arg(role, field(source.trim())))
+    };
+    let given: Vec<Arg> = parts.lines().filter_map(pair).collect();
+    // Beside such a pair: what keeps its name.
+    let kept = parts.lines().filter_map(|part| {
+        first(r"^(?:the |its |das |den |die |el |la |le )?([\w-]+(?: [\w-]+)?) (?:from|of|in|aus|von|de|du) (?:the |our |dem |der |la |el |le )?(?:payload|body|webhook|form|request|data|event|row|item|formular|anfrage|formulario|formulaire)$", part)
+    });
+    let kept = kept.map(|name| arg(Role::Field(name.to_owned()), field(name)));
+    match given.is_empty() {
+        true => given,
+        false => kept.chain(given.iter().cloned()).collect(),
+    }
 }
 
 /// Who or where: addresses, channels, people, phones, chat ids.
