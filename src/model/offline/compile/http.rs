@@ -163,7 +163,11 @@ impl Draft<'_> {
         }
         let query = self.body_pairs(at, query);
         self.http_pairs(&mut params, "Query", &query);
-        if body.iter().any(|a| a.role == Role::Body) {
+        // The item itself, whatever is in it.
+        let whole = |a: &Arg| {
+            a.role == Role::Body && matches!(&a.value, Val::Expr { code } if code == "$json")
+        };
+        if body.iter().any(whole) {
             let item = match self.subject(at) {
                 Some(origin) => self.at_origin(at, origin, ""),
                 None => "$json".to_owned(),
