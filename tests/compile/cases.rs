@@ -283,3 +283,35 @@ fn content_is_written_checked_and_published() {
     }));
     insta::assert_snapshot!(sketch(&c));
 }
+
+#[test]
+fn rows_that_map_themselves_come_from_the_item_and_not_from_its_envelope_or_an_answer() {
+    let to_sheet = |id| {
+        call(
+            id,
+            "Google Sheets",
+            "googleSheets",
+            "append",
+            "row",
+            vec![arg("container", lit("Orders"))],
+        )
+    };
+    let taken = |steps: serde_json::Value| {
+        let c = built(json!({
+            "triggers": [{"kind": "webhook", "method": "POST", "path": "/orders", "fields": [], "auth": null}],
+            "steps": steps,
+        }));
+        let node = c.workflow.node_by_name("Take the data").cloned();
+        let parameters = node.as_ref().and_then(|node| node.parameters());
+        parameters.map(|p| p["jsonOutput"].clone())
+    };
+    let after_an_answer = json!([slack("s1", "#sales", lit("An order")), to_sheet("s2")]);
+    assert_eq!(
+        taken(after_an_answer),
+        Some(json!("={{ $('Webhook').item.json.body }}"))
+    );
+    assert_eq!(
+        taken(json!([to_sheet("s1")])),
+        Some(json!("={{ $json.body }}"))
+    );
+}

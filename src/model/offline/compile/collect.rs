@@ -258,6 +258,41 @@ impl Draft<'_> {
         self.node(at, wish, "n8n-nodes-base.set", params)
     }
 
+    /// Where n8n is to map what comes in by itself: the item that the flow is about, and not the envelope in which it came or
+    /// the answer of the step before.
+    pub(super) fn plain_item(&mut self, at: At, params: &Map<String, Value>) -> At {
+        let by_itself = |v: &Value| v == "autoMapInputData" || v == "autoMap";
+        let mapped = params.iter().any(|(key, value)| match key.as_str() {
+            "dataMode" => by_itself(value),
+            _ => value.get("mappingMode").is_some_and(by_itself),
+        });
+        let reads = Value::Object(params.clone()).to_string().contains("$json");
+        if !mapped || reads || at.tool.is_some() || at.list.is_some() || at.is_dead() {
+            return at;
+        }
+        let Some(subject) = self.subject(&at) else {
+            return at;
+        };
+        let Some(origin) = self.origins.get(subject).cloned() else {
+            return at;
+        };
+        if origin.acting || (at.json == Some(subject) && origin.base.is_empty()) {
+            return at;
+        }
+        let item = super::expr::expression(&self.at_origin(&at, subject, ""));
+        let params = object(&[
+            ("mode", json!("raw")),
+            ("jsonOutput", item),
+            ("options", json!({})),
+        ]);
+        let node = self.node(&at, "Take the data", "n8n-nodes-base.set", params);
+        let plain = Origin {
+            base: String::new(),
+            ..origin
+        };
+        self.produce(&at, &node, None, plain)
+    }
+
     pub(super) fn set_step(&mut self, step: &Step, fields: &[Arg], at: At) -> At {
         let mut origin = self
             .subject(&at)

@@ -121,6 +121,7 @@ impl Draft<'_> {
         }
         let at = self.prepare_files(&call, args, at);
         let (params, choice, name) = self.configure(&at, &node_type, &call, args);
+        let at = self.plain_item(at, &params);
         let wish = self.wish(step, name);
         let node = self.node(&at, &wish, &node_type, params);
         self.settle_names(&wish, &node);

@@ -243,7 +243,8 @@ impl Draft<'_> {
         origin
             .fields
             .iter()
-            .filter(|(_, path)| !path.is_empty())
+            // which row it was is no column
+            .filter(|(_, path)| !path.is_empty() && path != "row_number")
             .take(8)
             .map(|(said, path)| {
                 let name = said.split('|').next().unwrap_or(said).to_owned();
