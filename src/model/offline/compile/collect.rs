@@ -258,6 +258,16 @@ impl Draft<'_> {
         self.node(at, wish, "n8n-nodes-base.set", params)
     }
 
+    /// A Set node that gives out what the expression holds, and nothing else.
+    pub(super) fn give(&mut self, at: &At, wish: &str, js: &str) -> String {
+        let params = object(&[
+            ("mode", json!("raw")),
+            ("jsonOutput", super::expr::expression(js)),
+            ("options", json!({})),
+        ]);
+        self.node(at, wish, "n8n-nodes-base.set", params)
+    }
+
     /// Where n8n is to map what comes in by itself: the item that the flow is about, and not the envelope in which it came or
     /// the answer of the step before.
     pub(super) fn plain_item(&mut self, at: At, params: &Map<String, Value>) -> At {
@@ -279,13 +289,8 @@ impl Draft<'_> {
         if origin.acting || (at.json == Some(subject) && origin.base.is_empty()) {
             return at;
         }
-        let item = super::expr::expression(&self.at_origin(&at, subject, ""));
-        let params = object(&[
-            ("mode", json!("raw")),
-            ("jsonOutput", item),
-            ("options", json!({})),
-        ]);
-        let node = self.node(&at, "Take the data", "n8n-nodes-base.set", params);
+        let item = self.at_origin(&at, subject, "");
+        let node = self.give(&at, "Take the data", &item);
         let plain = Origin {
             base: String::new(),
             ..origin

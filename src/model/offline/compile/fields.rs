@@ -871,7 +871,6 @@ fn trigger_shape(short: &str) -> Option<Shape> {
     })
 }
 
-/// The origin of a trigger's or a reading service's items. `object` = what the user calls an item.
 /// What a GitHub event is about, by the event's name: its own words come before those of all events.
 fn github_shape(kind: &str) -> &'static [Row] {
     match kind {
@@ -954,6 +953,7 @@ pub(super) fn github_origin(node_type: &str, object: &str, kind: &str) -> Origin
     origin
 }
 
+/// The origin of a trigger's or a reading service's items. `object` = what the user calls an item.
 pub(super) fn origin_of(node_type: &str, object: &str) -> Origin {
     let short = node_type.rsplit('.').next().unwrap_or(node_type);
     let mut origin = Origin::default();

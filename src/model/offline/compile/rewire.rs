@@ -129,17 +129,8 @@ impl Patch<'_> {
 
     /// A node that gives out again what an earlier one gave, for a node that must not change.
     pub(super) fn as_before(&mut self, end: &At, source: &str) -> At {
-        let params = object(&[
-            ("mode", json!("raw")),
-            (
-                "jsonOutput",
-                json!(format!("={{{{ $({}).item.json }}}}", js_string(source))),
-            ),
-            ("options", json!({})),
-        ]);
-        let node = self
-            .draft
-            .node(end, "Data as before", "n8n-nodes-base.set", params);
+        let item = format!("$({}).item.json", js_string(source));
+        let node = self.draft.give(end, "Data as before", &item);
         end.from(&node, 0)
     }
 
