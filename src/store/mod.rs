@@ -30,6 +30,7 @@ pub use disk::Disk;
 pub use error::StoreError;
 pub use event::{Budgets, Event, LimitOverrides, Means, Outcome, Proposal, Question, Record};
 pub use files::{Existing, Files};
+pub(crate) use hash::hex;
 pub use hash::{canonical, sha256_hex};
 pub use journal::{Journal, Loaded, Torn};
 pub use lock::{Held, Holder, ProjectLock};

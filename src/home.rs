@@ -1,0 +1,322 @@
+//! The user's own folder, outside of every project: whom and what the user trusts, and the key that marks what this user's
+//! agentctl wrote. Nothing of it may come from a project, so a folder inside the project, of another user, or that others may
+//! write to is refused. Every file in it is for its owner only (0600). Must never be read for what a project may not know.
+
+use crate::store::{Found, read_own, sync_dir};
+use fs2::FileExt as _;
+use hmac::{Hmac, Mac as _};
+use sha2::Sha256;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+const KEY_FILE: &str = "key";
+const LOCK_FILE: &str = "lock";
+const KEY_BYTES: usize = 32;
+/// No file of it is this long.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Why there is no such folder, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoHome {
+    #[error(
+        "no folder of your own is known: neither AGENTCTL_HOME nor XDG_STATE_HOME nor HOME is an absolute path; set AGENTCTL_HOME to a folder outside of the project"
+    )]
+    Unnamed,
+    #[error(
+        "your agentctl folder {} lies inside the project {}, whose files could decide what you trust; set AGENTCTL_HOME to a folder outside of it", dir.display(), project.display()
+    )]
+    InProject { dir: PathBuf, project: PathBuf },
+    #[error("your agentctl folder {} cannot be used: {why}", dir.display())]
+    Unsafe { dir: PathBuf, why: String },
+}
+
+/// What failed in the folder. Its messages name the path.
+#[derive(Debug, thiserror::Error)]
+pub enum HomeError {
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Io {
+        doing: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
+    #[error("{} is not what agentctl wrote there: {why}; move it away", path.display())]
+    Broken { path: PathBuf, why: String },
+}
+
+/// The folder; it need not exist yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    dir: PathBuf,
+}
+
+impl Home {
+    /// `$AGENTCTL_HOME`, else `agentctl` in the system's folder for a user's state (`$XDG_STATE_HOME`, `~/.local/state`; on macOS
+    /// `~/Library/Application Support`). `project` is the folder that must not hold it.
+    pub fn find(
+        variable: impl Fn(&str) -> Option<String>,
+        project: &Path,
+    ) -> Result<Home, NoHome> {
+        let absolute = |name: &str| {
+            let path = PathBuf::from(variable(name)?);
+            path.is_absolute().then_some(path)
+        };
+        let dir = absolute("AGENTCTL_HOME")
+            .or_else(|| Some(absolute("XDG_STATE_HOME")?.join("agentctl")))
+            .or_else(|| {
+                let home = absolute("HOME")?;
+                Some(match cfg!(target_os = "macos") {
+                    true => home.join("Library/Application Support/agentctl"),
+                    false => home.join(".local/state/agentctl"),
+                })
+            })
+            .ok_or(NoHome::Unnamed)?;
+        // Links in both paths are resolved as far as they exist, so that none can hide where the folder really lies.
+        let dir = resolved(&dir);
+        let project = resolved(project);
+        if dir.starts_with(&project) {
+            return Err(NoHome::InProject { dir, project });
+        }
+        fit(&dir)?;
+        Ok(Home { dir })
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// A file's bytes; None when there is no such file. `name` is relative and the program's own.
+    pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>, HomeError> {
+        let path = self.dir.join(name);
+        match read_own(&path, MAX_BYTES) {
+            Ok(Found::Bytes(bytes)) => Ok(Some(bytes)),
+            Ok(Found::Missing) => Ok(None),
+            Ok(Found::Odd(why)) => Err(HomeError::Broken { path, why }),
+            Err(source) => Err(failed("read", &path)(source)),
+        }
+    }
+
+    /// Writes a whole file for its owner only (0600): a crash leaves the old one or the new one.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), HomeError> {
+        let path = self.dir.join(name);
+        let folder = self.made(&path)?;
+        let mut temporary = tempfile::NamedTempFile::new_in(&folder)
+            .map_err(failed("create a temporary file in", &folder))?;
+        temporary
+            .write_all(bytes)
+            .and_then(|()| temporary.as_file().sync_all())
+            .map_err(failed("write", &path))?;
+        temporary
+            .persist(&path)
+            .map_err(|e| failed("replace", &path)(e.error))?;
+        sync_dir(&folder).map_err(|e| failed("sync", &folder)(io::Error::other(e.to_string())))
+    }
+
+    /// Removes a file; one that is not there is no error.
+    pub fn remove(&self, name: &str) -> Result<(), HomeError> {
+        let path = self.dir.join(name);
+        match fs::remove_file(&path) {
+            Ok(()) => Ok(()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(e) => Err(failed("remove", &path)(e)),
+        }
+    }
+
+    /// Holds off every other process that changes the folder, until the guard is dropped. For read, change, write.
+    pub fn lock(&self) -> Result<HomeLock, HomeError> {
+        let path = self.dir.join(LOCK_FILE);
+        self.made(&path)?;
+        let file = private(OpenOptions::new().create(true).append(true))
+            .open(&path)
+            .map_err(failed("open", &path))?;
+        file.lock_exclusive().map_err(failed("lock", &path))?;
+        Ok(HomeLock { _file: file })
+    }
+
+    /// The user's key, made at its first use.
+    pub fn key(&self) -> Result<Key, HomeError> {
+        if let Some(key) = self.known_key()? {
+            return Ok(key);
+        }
+        let path = self.dir.join(KEY_FILE);
+        let folder = self.made(&path)?;
+        let mut bytes = [0u8; KEY_BYTES];
+        getrandom::fill(&mut bytes)
+            .map_err(|e| failed("make a key for", &path)(io::Error::other(e.to_string())))?;
+        let mut temporary = tempfile::NamedTempFile::new_in(&folder)
+            .map_err(failed("create a temporary file in", &folder))?;
+        temporary
+            .write_all(&bytes)
+            .and_then(|()| temporary.as_file().sync_all())
+            .map_err(failed("write", &path))?;
+        match temporary.persist_noclobber(&path) {
+            Ok(_) => {}
+            // Another process was first: its key is the key.
+            Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(failed("write", &path)(e.error)),
+        }
+        sync_dir(&folder).map_err(|e| failed("sync", &folder)(io::Error::other(e.to_string())))?;
+        self.known_key()?.ok_or_else(|| HomeError::Broken {
+            path,
+            why: "it is gone again".to_owned(),
+        })
+    }
+
+    /// The user's key, when there is one.
+    pub fn known_key(&self) -> Result<Option<Key>, HomeError> {
+        let Some(bytes) = self.read(KEY_FILE)? else {
+            return Ok(None);
+        };
+        let bytes: [u8; KEY_BYTES] = bytes.try_into().map_err(|_| HomeError::Broken {
+            path: self.dir.join(KEY_FILE),
+            why: format!("a key has {KEY_BYTES} bytes"),
+        })?;
+        Ok(Some(Key { bytes }))
+    }
+
+    /// The folder of a path in it, made for its owner only where it is missing.
+    fn made(&self, path: &Path) -> Result<PathBuf, HomeError> {
+        let folder = path.parent().unwrap_or(&self.dir).to_owned();
+        if !folder.is_dir() {
+            let mut builder = fs::DirBuilder::new();
+            builder.recursive(true);
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            builder.create(&folder).map_err(failed("make", &folder))?;
+        }
+        Ok(folder)
+    }
+}
+
+/// Held by one process at a time.
+#[derive(Debug)]
+pub struct HomeLock {
+    _file: File,
+}
+
+/// The user's key. It is in no message, no journal and no project.
+#[derive(Clone)]
+pub struct Key {
+    bytes: [u8; KEY_BYTES],
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key(…)")
+    }
+}
+
+impl Key {
+    /// For tests: a key that is known.
+    pub fn fixed(bytes: [u8; KEY_BYTES]) -> Key {
+        Key { bytes }
+    }
+
+    /// HMAC-SHA-256 in lower-case hex over the purpose and the parts, each with its length before it, so that no two lists of
+    /// parts are the same bytes. `purpose` keeps a mark for one use from counting for another.
+    pub fn mac(&self, purpose: &str, parts: &[&[u8]]) -> String {
+        crate::store::hex(&self.over(purpose, parts).finalize().into_bytes())
+    }
+
+    /// Whether `mac` is that of these parts; compared in constant time.
+    pub fn made(&self, purpose: &str, parts: &[&[u8]], mac: &str) -> bool {
+        let Some(mac) = unhex(mac) else {
+            return false;
+        };
+        self.over(purpose, parts).verify_slice(&mac).is_ok()
+    }
+
+    fn over(&self, purpose: &str, parts: &[&[u8]]) -> Hmac<Sha256> {
+        // A key of any length is taken; the fallback is never reached, and would only make marks that fit nothing.
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.bytes)
+            .unwrap_or_else(|_| Hmac::<Sha256>::new(&Default::default()));
+        for part in std::iter::once(purpose.as_bytes()).chain(parts.iter().copied()) {
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part);
+        }
+        mac
+    }
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    if digits.len() % 2 != 0 {
+        return None;
+    }
+    let digit = |b: u8| char::from(b).to_digit(16).and_then(|d| u8::try_from(d).ok());
+    digits
+        .chunks(2)
+        .map(|pair| match pair {
+            [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The path with its links resolved, as far down as it exists.
+fn resolved(path: &Path) -> PathBuf {
+    let mut missing = Vec::new();
+    let mut there = path.to_owned();
+    loop {
+        if let Ok(real) = there.canonicalize() {
+            return missing.iter().rev().fold(real, |at, part| at.join(part));
+        }
+        match (there.file_name(), there.parent()) {
+            (Some(name), Some(parent)) => {
+                missing.push(name.to_owned());
+                there = parent.to_owned();
+            }
+            _ => return path.to_owned(),
+        }
+    }
+}
+
+/// A folder that is there must be the user's, and nobody else may write to it.
+#[cfg(unix)]
+fn fit(dir: &Path) -> Result<(), NoHome> {
+    use std::os::unix::fs::MetadataExt as _;
+    let no = |why: String| NoHome::Unsafe {
+        dir: dir.to_owned(),
+        why,
+    };
+    let meta = match fs::symlink_metadata(dir) {
+        Ok(meta) => meta,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(no(e.to_string())),
+    };
+    if !meta.is_dir() {
+        return Err(no("it is no folder".to_owned()));
+    }
+    if meta.uid() != rustix::process::getuid().as_raw() {
+        return Err(no("it belongs to another user".to_owned()));
+    }
+    if meta.mode() & 0o022 != 0 {
+        return Err(no(
+            "others may write to it; take that from them with chmod go-w".to_owned(),
+        ));
+    }
+    Ok(())
+}
+#[cfg(not(unix))]
+fn fit(_: &Path) -> Result<(), NoHome> {
+    Ok(())
+}
+
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> HomeError {
+    let path = path.to_owned();
+    move |source| HomeError::Io {
+        doing,
+        path,
+        source,
+    }
+}
+
+#[cfg(test)]
+#[path = "home_tests.rs"]
+mod home_tests;
