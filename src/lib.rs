@@ -1,7 +1,7 @@
 //! agentctl: agents build, check and repair n8n workflows; the program enforces the rules.
 //!
 //! Floors, top to bottom; a module may use only those below it:
-//! `cli` → `analysis` → `run` → `gateway` → `agent` → `model`, `mcp`, `n8n_server` → `sync` → `backend` → `config`, `pack` → `flow`, `policy`, `n8n` → `home`, `knowledge`, `store`.
+//! `cli` → `analysis` → `run` → `gateway` → `agent` → `model`, `mcp`, `n8n_server` → `sync` → `backend` → `config`, `pack` → `flow`, `policy`, `n8n` → `trust` → `home`, `knowledge`, `store`.
 //! `analysis`, `flow`, `policy`, `n8n`, the turn machine and the offline planner do no IO and read no clock.
 //! The library never prints and never exits; `cli` turns errors into text and an exit code.
 
@@ -38,5 +38,6 @@ pub mod strict_json;
 pub mod sync;
 #[cfg(feature = "otel")]
 pub mod telemetry;
+pub mod trust;
 pub mod untrusted;
 pub mod yaml;

@@ -8,6 +8,7 @@ mod n8n;
 mod pack;
 mod qa;
 mod run;
+mod trust;
 
 pub use catalog::{CatalogCommand, CatalogDiffArgs, CatalogSyncArgs};
 pub use follow::{PullArgs, PushArgs};
@@ -19,6 +20,8 @@ pub use qa::{FailOn, QaArgs, Report};
 pub use run::{
     AnswerArgs, AnswerOptions, BuildArgs, DiffArgs, LogArgs, ResumeArgs, RunsCommand, UndoArgs,
 };
+
+pub use trust::TrustArgs;
 
 use super::learning_args::{AnalyzeArgs, LearningsCommand};
 use crate::backend::BackendName;
@@ -65,6 +68,9 @@ pub struct Global {
     /// Let the project's agents/policy.yaml allow more than the built-in policy; the run's journal and report say what
     #[arg(long, global = true)]
     pub allow_loose_policy: bool,
+    /// Let everything in the project folder count for this command, without keeping it (see `agentctl trust`)
+    #[arg(long, global = true)]
+    pub trust_once: bool,
     #[arg(
         long,
         global = true,
@@ -225,6 +231,11 @@ pub enum Command {
         after_help = "Example:\n  agentctl n8n up && source .agentctl/n8n/env"
     )]
     N8n(N8nCommand),
+    /// Say that what a project folder overrides may count: its servers, agents, flow, policy, skills, catalog and settings
+    #[command(
+        after_help = "Examples:\n  agentctl trust --show\n  agentctl trust\n  agentctl trust ~/projects/shop --yes\n  agentctl trust --revoke\n\nA folder that was never trusted works restricted: files instead of a live n8n, the built-in agents, flow, policy, skills and\ncatalog, no server started, no variable filled in. What you approve is kept in your home by the folder's real path and a hash of\neach item; one that changes is asked about again. For CI: AGENTCTL_TRUST=HASH, as --show prints it. Exit code 5: an item cannot\nbe trusted."
+    )]
+    Trust(TrustArgs),
     /// Check this machine and this project: what works, what does not, what to do
     #[command(after_help = "Example:\n  agentctl doctor")]
     Doctor,

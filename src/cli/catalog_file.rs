@@ -1,8 +1,11 @@
 //! The catalog that a project works with: its own file, when `agentctl catalog sync` made one, in front of the compiled-in facts.
 
 use super::error::CliError;
+use super::output::Output;
+use super::trusting;
 use crate::backend::Backend;
 use crate::n8n::catalog::Catalog;
+use crate::trust::Use;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -16,16 +19,17 @@ pub fn path(project: &Path) -> PathBuf {
     project.join(FILE)
 }
 
-/// Read once a process: every command works in one project.
-pub fn of(project: &Path) -> Result<&'static Catalog, CliError> {
+/// Read once a process: every command works in one project. A file that does not count is not read.
+pub fn of(project: &Path, out: &Output) -> Result<&'static Catalog, CliError> {
     static OWN: OnceLock<Catalog> = OnceLock::new();
     if let Some(known) = OWN.get() {
         return Ok(known);
     }
-    let file = path(project);
-    if !file.is_file() {
+    let counts = trusting::in_force(project, out)?.catalog();
+    if counts.map_err(trusting::refused)? == Use::BuiltIn {
         return Ok(Catalog::embedded());
     }
+    let file = path(project);
     let own = read(&file)?.over(Catalog::embedded());
     Ok(OWN.get_or_init(|| own))
 }

@@ -4,8 +4,8 @@ use super::args::ModelNames;
 use super::error::{CliError, Exit};
 use super::output::Output;
 use super::session::block_on;
-use crate::config::{Config, Origin, ProviderSettings};
-use crate::model::provider::{Access, KeySource, Kind, Wire, is_loopback};
+use crate::config::{Config, ProviderSettings};
+use crate::model::provider::{Access, KeySource, Kind, Wire};
 use crate::model::tape::{Tape, Taped};
 use crate::model::{Model, ModelError, ModelName, Prices, offline::OfflineModel};
 use crate::n8n::catalog::Catalog;
@@ -16,9 +16,6 @@ use std::sync::Arc;
 
 /// Why a model was chosen: the run has it.
 const KEPT: &str = "the run";
-
-/// Says that what the project's own file names (addresses, commands) may be used.
-pub const TRUST: &str = "AGENTCTL_TRUST_PROJECT";
 
 /// The model of each agent of a pack.
 pub struct Chosen {
@@ -232,9 +229,6 @@ pub fn access(name: &ModelName, config: &Config, out: &Output) -> Result<Option<
         Some(url) => (Some(url), false),
         None => (base_url_variable(provider)?, true),
     };
-    if let Some(settings) = settings {
-        trusted(provider, settings)?;
-    }
     let source = key_source(kind, settings, base_url.is_none() || from_environment);
     let key = match source {
         None => None,
@@ -306,27 +300,4 @@ fn base_url_variable(provider: &str) -> Result<Option<url::Url>, CliError> {
             .map_err(|why| CliError::usage(format!("${variable}: {why}"))),
         _ => Ok(None),
     }
-}
-
-/// A file that came with a project sends nothing to other machines and starts nothing, unless the user says so.
-fn trusted(provider: &str, settings: &ProviderSettings) -> Result<(), CliError> {
-    let elsewhere = settings.base_url.as_ref().is_some_and(|u| !is_loopback(u));
-    let what = match (elsewhere, &settings.key_command) {
-        (_, Some(_)) => "starts a command for its key",
-        (true, None) => "sends requests to an address of its own",
-        (false, None) => return Ok(()),
-    };
-    let said = std::env::var(TRUST).is_ok_and(|value| value == "1");
-    if settings.origin == Origin::User || said {
-        return Ok(());
-    }
-    Err(CliError::new(
-        Exit::Refused,
-        format!(
-            "{}: the provider {provider:?} {what}, and this file came with the project",
-            settings.place
-        ),
-    )
-    .hint(format!("if you trust this project: {TRUST}=1"))
-    .hint("or put the section into your own settings: agentctl/config.toml in ~/.config (or $AGENTCTL_CONFIG)"))
 }

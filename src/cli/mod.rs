@@ -19,6 +19,7 @@ mod story;
 #[cfg(test)]
 mod story_tests;
 mod traces;
+mod trusting;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -56,7 +57,12 @@ pub fn main(args: Vec<OsString>) -> anyhow::Result<u8> {
             return Ok(exit.code());
         }
     };
-    let out = Output::new(&cli.global);
+    let mut out = Output::new(&cli.global);
+    out.no_input = match &cli.command {
+        Command::Build(args) => args.answers.no_input,
+        Command::Resume(args) => args.answers.no_input,
+        _ => false,
+    };
     let ended = dispatch(&cli, &out);
     Ok(match ended {
         Ok(exit) => exit.code(),
@@ -95,6 +101,7 @@ fn dispatch(cli: &Cli, out: &Output) -> Result<Exit, CliError> {
         Command::Models(args) => commands::models::models(project, args, out),
         Command::Mcp(command) => commands::mcp::mcp(project, command, out),
         Command::N8n(command) => commands::n8n::n8n(project, command, out),
+        Command::Trust(args) => commands::trust::trust(project, args, out),
         Command::Doctor => commands::doctor::doctor(project, out),
     }
 }

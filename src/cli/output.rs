@@ -6,12 +6,13 @@ use super::error::{CliError, Exit};
 use crate::backend::BackendName;
 use crate::gateway::Redactor;
 use crate::gateway::redact::secret_values;
+use crate::trust::InForce;
 use crate::untrusted;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Where and how a command's answer is written.
 #[derive(Debug, Clone)]
@@ -25,6 +26,12 @@ pub struct Output {
     pub allow_loose_policy: bool,
     /// `--backend`; counts where a backend is chosen.
     pub backend: Option<BackendName>,
+    /// `--trust-once`; counts where it is decided what of the folder is in force.
+    pub trust_once: bool,
+    /// `--no-input` of the command: nobody is asked, terminal or not.
+    pub no_input: bool,
+    /// What was decided of the folder, once a process.
+    pub(super) decided: Arc<Mutex<Option<Arc<InForce>>>>,
 }
 
 impl Output {
@@ -47,6 +54,9 @@ impl Output {
             redactor: Arc::new(RwLock::new(Arc::new(known_secrets(&global.project)))),
             allow_loose_policy: global.allow_loose_policy,
             backend: global.backend.map(Into::into),
+            trust_once: global.trust_once,
+            no_input: false,
+            decided: Arc::default(),
         }
     }
 
@@ -94,7 +104,7 @@ impl Output {
 
     /// True when a person can be asked: both ends of the conversation are a terminal.
     pub fn can_ask(&self) -> bool {
-        std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+        !self.no_input && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
 
     /// The command's answer: text for people, or its JSON. Each format is only made when it is asked for.

@@ -7,6 +7,7 @@ use super::error::{CliError, Exit};
 use super::output::Output;
 use super::progress::{Progress, plain_long};
 use super::settings;
+use super::trusting;
 use super::traces::Traces;
 use crate::backend::{self, Backend, Choice, Offered};
 use crate::config::Config;
@@ -22,6 +23,7 @@ use crate::run::{
     RunReport, System,
 };
 use crate::store::{Event, Project, Question, Record};
+use crate::trust::{InForce, Standing};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -40,6 +42,8 @@ pub struct Session {
     pub cancel: Cancel,
     /// Which n8n it works on, and why.
     pub choice: Choice,
+    /// What of the project counts.
+    pub in_force: Arc<InForce>,
     /// The limits of agentctl.toml.
     pub budgets: Budgets,
 }
@@ -70,8 +74,8 @@ impl Session {
     ) -> Result<Session, CliError> {
         let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
         let pack = load_pack(root, out)?;
-        let config = settings::of_project(root)?;
-        let catalog = crate::cli::catalog_file::of(root)?;
+        let config = settings::of_project(root, out)?;
+        let catalog = crate::cli::catalog_file::of(root, out)?;
         let models = match &model.replay {
             Some(_) => None,
             None => Some(choose::choose(
@@ -100,7 +104,7 @@ impl Session {
             .collect();
         let gateway = Gateway::new(&pack, backend, Knowledge::new(root, skills), catalog)
             .with_redactor(redactor);
-        let gateway = match foreign_tools(root, &pack)? {
+        let gateway = match foreign_tools(root, &pack, out)? {
             Some(servers) => gateway.with_foreign(Arc::new(servers)),
             None => gateway,
         };
@@ -113,6 +117,7 @@ impl Session {
             effects: System::default(),
             cancel: Cancel::default(),
             choice,
+            in_force: trusting::in_force(root, out)?,
             budgets: config.limits,
         })
     }
@@ -152,14 +157,26 @@ impl Session {
 
 /// Which n8n the project works on. Nothing is reached or started by choosing.
 pub fn choice(root: &Path, out: &Output, config: &Config) -> Result<Choice, CliError> {
+    use backend::BackendName as B;
     let variable = |name: &str| std::env::var(name).ok();
-    let embedded = backend::BackendName::Embedded;
-    let files = out.backend.or(config.backend) == Some(embedded);
-    let servers = match files {
-        true => None, // the file need not even be readable
-        false => mcp::read(root, &variable).map_err(|e| {
-            CliError::usage(e.to_string()).hint("mend it, or go on without n8n: --backend embedded")
-        })?,
+    let in_force = trusting::in_force(root, out)?;
+    let asked = out.backend.or(config.backend).unwrap_or(B::Auto);
+    // What a project asks for is not in `config` while it does not count, so this is the user's word.
+    if !matches!(asked, B::Auto | B::Embedded) {
+        in_force.live().map_err(trusting::refused)?;
+    }
+    let servers = match asked {
+        B::Embedded => None, // the file need not even be readable
+        _ => {
+            let may = in_force.servers_or_none().map_err(trusting::refused)?;
+            match in_force.standing() {
+                Standing::Restricted => None,
+                _ => mcp::read(root, &may, &variable).map_err(|e| {
+                    CliError::usage(e.to_string())
+                        .hint("mend it, or go on without n8n: --backend embedded")
+                })?,
+            }
+        }
     };
     let offered = Offered {
         flag: out.backend,
@@ -167,7 +184,12 @@ pub fn choice(root: &Path, out: &Output, config: &Config) -> Result<Choice, CliE
         servers: servers.as_ref(),
         variable: &variable,
     };
-    backend::choose(&offered).map_err(|e| CliError::new(Exit::Backend, e.message).hint(e.hint))
+    let mut choice = backend::choose(&offered)
+        .map_err(|e| CliError::new(Exit::Backend, e.message).hint(e.hint))?;
+    if asked == B::Auto && in_force.standing() == Standing::Restricted {
+        choice.why = "this folder is not trusted".to_owned();
+    }
+    Ok(choice)
 }
 
 /// The project's backend, with the choice that led to it; one that is not the files is said on stderr.
@@ -205,23 +227,27 @@ fn tape(options: &ModelOptions, redactor: &Redactor) -> Result<Option<Arc<Tape>>
 }
 
 /// The servers of `.mcp.json`, when some agent may call a tool of theirs; each is started at its first call.
-fn foreign_tools(root: &Path, pack: &Pack) -> Result<Option<Servers>, CliError> {
+fn foreign_tools(root: &Path, pack: &Pack, out: &Output) -> Result<Option<Servers>, CliError> {
     let named = pack.agents.values().flat_map(|agent| &agent.tools);
     if !named.into_iter().any(|tool| split_foreign(tool).is_some()) {
         return Ok(None);
     }
-    let config = mcp::read(root, &|name| std::env::var(name).ok())
+    let may = trusting::in_force(root, out)?.servers_or_none();
+    let may = may.map_err(trusting::refused)?;
+    let config = mcp::read(root, &may, &|name| std::env::var(name).ok())
         .map_err(|e| CliError::usage(e.to_string()))?;
     let pins = Pins::read(root).map_err(|e| CliError::usage(e.to_string()))?;
     Ok(config.map(|config| Servers::new(&config, pins)))
 }
 
-/// The pack of a project; all of its mistakes at once, its warnings on stderr.
+/// The pack in force in a project; all of its mistakes at once, its warnings on stderr.
 pub fn load_pack(root: &Path, out: &Output) -> Result<Pack, CliError> {
+    let files = trusting::in_force(root, out)?.pack();
     let options = pack::LoadOptions {
+        files: files.map_err(trusting::refused)?,
         allow_loosen: out.allow_loose_policy,
     };
-    let pack = pack::load_with(root, options).map_err(|errors| CliError::usage(errors.to_string()).hint("agentctl agents check lists the same; a project file overrides the built-in one of the same name"))?;
+    let pack = pack::load(root, &options).map_err(|errors| CliError::usage(errors.to_string()).hint("agentctl agents check lists the same; a project file overrides the built-in one of the same name"))?;
     for loosened in pack.policy.loosened() {
         out.note(&format!(
             "warning: the project loosens the policy: {loosened}"

@@ -193,13 +193,25 @@ impl TryFrom<toml::Value> for WrittenForm {
     }
 }
 
-/// The project's settings over the user's own.
-pub fn load(project: &Path, user_file: Option<&Path>) -> Result<Config, LoadError> {
+/// The project's settings over the user's own. Of a project's that do not count, the waivers and the limits do all the same: the
+/// one only hides findings, which are counted, the other only lowers.
+pub fn load(
+    project: &Path,
+    user_file: Option<&Path>,
+    counts: crate::trust::Use,
+) -> Result<Config, LoadError> {
     let mut config = match user_file {
         Some(path) => read_file(path, Origin::User)?,
         None => Config::default(),
     };
-    let own = read_file(&project.join("agentctl.toml"), Origin::Project)?;
+    let mut own = read_file(&project.join("agentctl.toml"), Origin::Project)?;
+    if counts == crate::trust::Use::BuiltIn {
+        own = Config {
+            waivers: own.waivers,
+            limits: own.limits,
+            ..Config::default()
+        };
+    }
     config.waivers = own.waivers;
     let models = &mut config.models;
     for (ours, theirs) in [

@@ -3,6 +3,7 @@
 
 use super::key_lines::{KeyLines, key_lines};
 use super::secret::{Hidden, Secret, hidden, shown};
+use crate::trust::ServersInForce;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -98,6 +99,8 @@ pub struct McpConfig {
     pub servers: Vec<McpServer>,
     /// Servers with `"disabled": true`, by name; nothing else of them was read.
     pub disabled: Vec<String>,
+    /// Servers that the user has not trusted, by name, with what is shown of each; no variable was looked up for them.
+    pub withheld: Vec<(String, String)>,
     /// Servers that cannot be used, by name; `problems` says why.
     pub unusable: Vec<String>,
     pub problems: Vec<Note>,
@@ -123,22 +126,34 @@ pub enum McpConfigError {
     NotJson(Note),
 }
 
-/// The project's `.mcp.json`; None when there is none. `variable` looks up an environment variable.
+/// The project's `.mcp.json`; None when there is none. Of servers that are not in force nothing is read but their names.
+/// `variable` looks up an environment variable.
 pub fn read(
     project: &Path,
+    in_force: &ServersInForce,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<McpConfig>, McpConfigError> {
     let path = project.join(FILE);
     match crate::store::read_regular_text(&path, 4 * 1024 * 1024) {
-        Ok(text) => parse(&text, Path::new(FILE), variable).map(Some),
+        Ok(text) => parse_in_force(&text, Path::new(FILE), in_force, variable).map(Some),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(McpConfigError::Io { path, source }),
     }
 }
 
+/// A text with every server in it, whoever wrote it.
 pub fn parse(
     text: &str,
     file: &Path,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<McpConfig, McpConfigError> {
+    parse_in_force(text, file, &ServersInForce::all(), variable)
+}
+
+fn parse_in_force(
+    text: &str,
+    file: &Path,
+    in_force: &ServersInForce,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<McpConfig, McpConfigError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -152,6 +167,7 @@ pub fn parse(
     let mut reader = Reader {
         file,
         places: key_lines(text),
+        in_force,
         variable,
         config: McpConfig::default(),
         filled: Vec::new(),
@@ -165,6 +181,7 @@ pub fn parse(
 struct Reader<'a> {
     file: &'a Path,
     places: KeyLines,
+    in_force: &'a ServersInForce,
     variable: &'a dyn Fn(&str) -> Option<String>,
     config: McpConfig,
     /// Values of variables that the server at hand was given.
@@ -270,6 +287,10 @@ impl Reader<'_> {
         }
         if map.get("disabled") == Some(&Value::Bool(true)) {
             self.config.disabled.push(name.to_owned());
+            return;
+        }
+        if !self.in_force.has(name) {
+            self.config.withheld.push((name.to_owned(), shown(map)));
             return;
         }
         let problems = self.config.problems.len();

@@ -1,14 +1,15 @@
 //! What `.mcp.json` makes known to be secret, so that no output repeats it: whatever is wrong with the rest of the file.
 
 use super::config::{self, FILE};
+use crate::trust::ServersInForce;
 use serde_json::Value;
 use std::path::Path;
 
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The secret values of the project's servers, variables filled in, and what stands in the file under `env` and `headers`.
+/// The secret values of the project's servers, trusted or not, variables filled in, and what stands in the file under `env` and `headers`.
 pub fn secrets(project: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
-    let mut all: Vec<String> = match config::read(project, variable) {
+    let mut all: Vec<String> = match config::read(project, &ServersInForce::all(), variable) {
         Ok(Some(read)) => read
             .servers
             .iter()

@@ -56,8 +56,11 @@ const KEYS: &[&str] = &[
 ];
 const DEFAULT_MAX_TURNS: u32 = 20;
 
-/// File name → text, sorted; a project's file stands for the built-in one of the same name.
-pub(super) fn sources(project: &Path, problems: &mut Vec<Problem>) -> IndexMap<String, Source> {
+/// File name → text, sorted; the file of a project that counts stands for the built-in one of the same name.
+pub(super) fn sources(
+    project: Option<&Path>,
+    problems: &mut Vec<Problem>,
+) -> IndexMap<String, Source> {
     let mut sources: IndexMap<String, Source> = embedded::agent_names()
         .into_iter()
         .map(|name| {
@@ -68,6 +71,10 @@ pub(super) fn sources(project: &Path, problems: &mut Vec<Problem>) -> IndexMap<S
             (name, source)
         })
         .collect();
+    let Some(project) = project else {
+        sources.sort_keys();
+        return sources;
+    };
     let folder = project.join("agents");
     match std::fs::read_dir(&folder) {
         Ok(entries) => {

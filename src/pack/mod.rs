@@ -1,5 +1,5 @@
-//! A pack: agents, flow, policy and skills, read from the binary and from the project. Every mistake in it is reported in one
-//! pass, with file and line. Reads files below the project and nothing else; never writes; decides nothing.
+//! A pack: agents, flow, policy and skills, read from the binary and, where they count, from the project. Every mistake in it is
+//! reported in one pass, with file and line. Reads files below the project and nothing else; never writes; decides nothing.
 
 mod agents;
 mod embedded;
@@ -18,6 +18,7 @@ pub use skills::{SkillHead, SkillSource};
 use crate::flow::{self, Flow, Known};
 use crate::policy::{NATIVE_TOOLS, Policy, split_foreign};
 use crate::store::read_regular_text;
+use crate::trust::{PackFiles, Use};
 use crate::yaml::{Place, Problem};
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
@@ -37,11 +38,23 @@ pub struct Pack {
     pub warnings: Vec<String>,
 }
 
-/// How a pack is loaded.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// How a pack is loaded. The default is the built-in pack alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LoadOptions {
+    /// Which of the project's files count, as `trust` decided.
+    pub files: PackFiles,
     /// Let the project's policy allow more than the built-in one. What it loosens is in `policy.loosened()`.
     pub allow_loosen: bool,
+}
+
+impl LoadOptions {
+    /// With every file of the project, whoever wrote it: for tests, and for who decided it otherwise.
+    pub fn all() -> LoadOptions {
+        LoadOptions {
+            files: PackFiles::all(),
+            ..LoadOptions::default()
+        }
+    }
 }
 
 /// Every mistake of a pack, in the order of its files.
@@ -72,21 +85,27 @@ struct Source {
     text: String,
 }
 
-/// The built-in pack with the project's own files over it.
-pub fn load(project: &Path) -> Result<Pack, PackErrors> {
-    load_with(project, LoadOptions::default())
+/// The pack that is compiled in.
+pub fn built_in() -> Result<Pack, PackErrors> {
+    load(Path::new(""), &LoadOptions::default())
 }
 
-pub fn load_with(project: &Path, options: LoadOptions) -> Result<Pack, PackErrors> {
+/// The built-in pack with those of the project's own files over it that count.
+pub fn load(project: &Path, options: &LoadOptions) -> Result<Pack, PackErrors> {
+    let own = match options.files.own {
+        Use::Project => Some(project),
+        Use::BuiltIn => None,
+    };
     let mut problems = Vec::new();
     let mut warnings = Vec::new();
 
-    let skills = skills::load(project, &mut problems, &mut warnings);
-    let sources = agents::sources(project, &mut problems);
+    let left_out = &options.files.left_out;
+    let skills = skills::load(own, left_out, &mut problems, &mut warnings);
+    let sources = agents::sources(own, &mut problems);
     let mut agents = agents::load(&sources, &mut problems, &mut warnings);
 
     let policy_text = embedded::agent_file("policy.yaml");
-    let project_policy = read_project(project, "agents/policy.yaml", &mut problems);
+    let project_policy = read_project(own, "agents/policy.yaml", &mut problems);
     let policy = match Policy::load(&policy_text, "built-in agents/policy.yaml") {
         Ok(base) => match &project_policy {
             Some(own) => match base.with_project(&own.text, &own.file, options.allow_loosen) {
@@ -119,7 +138,7 @@ pub fn load_with(project: &Path, options: LoadOptions) -> Result<Pack, PackError
     }
 
     let flow_source =
-        read_project(project, "agents/flow.yaml", &mut problems).unwrap_or_else(|| Source {
+        read_project(own, "agents/flow.yaml", &mut problems).unwrap_or_else(|| Source {
             file: "built-in agents/flow.yaml".to_owned(),
             text: embedded::agent_file("flow.yaml"),
         });
@@ -253,9 +272,13 @@ fn tool_steps(flow: &Flow, policy: &Policy, file: &str, problems: &mut Vec<Probl
     }
 }
 
-/// A file of the project; None: there is none. One that cannot be read is a problem, never a silent default.
-fn read_project(project: &Path, relative: &str, problems: &mut Vec<Problem>) -> Option<Source> {
-    let path = project.join(relative);
+/// A file of the project; None: there is none, or the project does not count. One that cannot be read is a problem, never a silent default.
+fn read_project(
+    project: Option<&Path>,
+    relative: &str,
+    problems: &mut Vec<Problem>,
+) -> Option<Source> {
+    let path = project?.join(relative);
     match read_regular_text(&path, MAX_BYTES) {
         Ok(text) => Some(Source {
             file: relative.to_owned(),

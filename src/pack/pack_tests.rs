@@ -14,7 +14,7 @@ fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
 #[test]
 fn the_built_in_pack_loads_without_a_warning() {
     let dir = project(&[]);
-    let pack = load(dir.path()).unwrap_or_else(|errors| panic!("{errors}"));
+    let pack = load(dir.path(), &LoadOptions::all()).unwrap_or_else(|errors| panic!("{errors}"));
     let names: Vec<&str> = pack.agents.keys().map(String::as_str).collect();
     assert_eq!(
         names,
@@ -29,7 +29,7 @@ fn the_built_in_pack_loads_without_a_warning() {
     );
     assert_eq!(pack.warnings, Vec::<String>::new());
     assert_eq!(pack.skills.len(), 7);
-    assert_eq!(pack.hash, load(dir.path()).unwrap().hash);
+    assert_eq!(pack.hash, load(dir.path(), &LoadOptions::all()).unwrap().hash);
     let architect = pack.agents.get("architect").unwrap();
     assert_eq!(
         architect.tools,
@@ -48,7 +48,7 @@ const AGENT: &str = "---\nname: builder\ndescription: Builds.\nmodel: haiku\ntoo
 #[test]
 fn a_project_file_stands_for_the_built_in_one() {
     let dir = project(&[("agents/builder.md", AGENT)]);
-    let pack = load(dir.path()).unwrap_or_else(|errors| panic!("{errors}"));
+    let pack = load(dir.path(), &LoadOptions::all()).unwrap_or_else(|errors| panic!("{errors}"));
     let builder = pack.agents.get("builder").unwrap();
     assert_eq!(
         (
@@ -67,7 +67,7 @@ fn a_project_file_stands_for_the_built_in_one() {
             "agents/builder.md:8: there is no tool \"Read\"; the agent will not see it",
         ]
     );
-    assert_ne!(pack.hash, load(project(&[]).path()).unwrap().hash);
+    assert_ne!(pack.hash, load(project(&[]).path(), &LoadOptions::all()).unwrap().hash);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn every_mistake_is_reported_in_one_pass_with_its_line() {
             "roles:\n  qa: [create-workflow]\nlimits:\n  max_turns: 31\n",
         ),
     ]);
-    let errors = load(dir.path()).unwrap_err();
+    let errors = load(dir.path(), &LoadOptions::all()).unwrap_err();
     let found: Vec<String> = errors
         .problems
         .iter()
@@ -127,12 +127,18 @@ fn a_loosening_project_policy_needs_the_flag() {
         "roles:\n  qa: [list-workflows, read-executions, create-workflow]\n",
     )]);
     assert!(
-        load(dir.path())
+        load(dir.path(), &LoadOptions::all())
             .unwrap_err()
             .to_string()
             .contains("may only tighten")
     );
-    let pack = load_with(dir.path(), LoadOptions { allow_loosen: true }).unwrap();
+    let pack = load(
+        dir.path(),
+        &LoadOptions {
+            allow_loosen: true,
+            ..LoadOptions::all()
+        },
+    ).unwrap();
     assert_eq!(pack.policy.loosened(), ["qa would get create-workflow"]);
     assert_eq!(
         pack.agents.get("qa").unwrap().tools,
@@ -148,7 +154,7 @@ fn skills_of_the_project_come_first_and_stay_inside_their_folder() {
         (".claude/skills/n8n-code-python/references/a.md", "A"),
         ("secret.txt", "secret"),
     ]);
-    let pack = load(dir.path()).unwrap_or_else(|errors| panic!("{errors}"));
+    let pack = load(dir.path(), &LoadOptions::all()).unwrap_or_else(|errors| panic!("{errors}"));
     let ours = pack.skill("n8n-code-python").unwrap();
     assert_eq!(
         (ours.body.as_str(), &ours.source),
@@ -191,15 +197,15 @@ fn the_built_in_policy_copied_into_a_project_changes_nothing() {
         "agents/policy.yaml",
         include_str!("../../agents/policy.yaml"),
     )]);
-    let pack = load(dir.path()).unwrap_or_else(|errors| panic!("{errors}"));
-    assert_eq!(pack.policy, load(project(&[]).path()).unwrap().policy);
+    let pack = load(dir.path(), &LoadOptions::all()).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(pack.policy, load(project(&[]).path(), &LoadOptions::all()).unwrap().policy);
 }
 
 #[test]
 fn line_endings_and_a_byte_order_mark_make_no_difference() {
     let text = format!("\u{feff}{}", AGENT.replace('\n', "\r\n"));
     let dir = project(&[("agents/builder.md", &text)]);
-    let pack = load(dir.path()).unwrap_or_else(|errors| panic!("{errors}"));
+    let pack = load(dir.path(), &LoadOptions::all()).unwrap_or_else(|errors| panic!("{errors}"));
     let builder = pack.agents.get("builder").unwrap();
     assert_eq!(
         (builder.description.as_str(), builder.prompt.as_str()),
@@ -207,7 +213,7 @@ fn line_endings_and_a_byte_order_mark_make_no_difference() {
     );
     let dir = project(&[("agents/builder.md", "---\nname: builder\n")]);
     assert!(
-        load(dir.path())
+        load(dir.path(), &LoadOptions::all())
             .unwrap_err()
             .to_string()
             .contains("agents/builder.md:1:1: the head is not closed")
@@ -218,14 +224,14 @@ fn line_endings_and_a_byte_order_mark_make_no_difference() {
 fn a_flow_of_the_project_is_checked_against_agents_and_policy() {
     let flow = "name: t\nstages: [one]\nblocked: stuck\nsteps:\n  - {id: s, tool: create_workflow, role: qa}\n  - {id: t, tool: get_workflow, role: nobody}\n";
     let dir = project(&[("agents/flow.yaml", flow)]);
-    let text = load(dir.path()).unwrap_err().to_string();
+    let text = load(dir.path(), &LoadOptions::all()).unwrap_err().to_string();
     assert!(
         text.contains("agents/flow.yaml:6:39: the pack has no agent \"nobody\""),
         "{text}"
     );
     let flow = flow.replace("nobody", "qa");
     let dir = project(&[("agents/flow.yaml", &flow)]);
-    let text = load(dir.path()).unwrap_err().to_string();
+    let text = load(dir.path(), &LoadOptions::all()).unwrap_err().to_string();
     assert_eq!(
         text,
         "agents/flow.yaml:5:5: the step \"s\" calls create_workflow as qa, which the policy denies"

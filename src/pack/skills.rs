@@ -5,6 +5,7 @@ use super::{embedded, unreadable};
 use crate::knowledge::SkillPlace;
 use crate::store::read_regular_text;
 use crate::yaml::{Node, Place, Problem};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,17 +30,28 @@ pub struct SkillHead {
 /// First match wins.
 const FOLDERS: &[&str] = &["skills", ".agents/skills", ".claude/skills"];
 
-/// All skills, sorted by name. A broken one of the project is a problem; one that hides another is a warning.
+/// All skills, sorted by name. A broken one of the project is a problem; one that hides another is a warning, and so is one that
+/// cannot be trusted and is left out.
 pub(super) fn load(
-    project: &Path,
+    project: Option<&Path>,
+    left_out: &BTreeSet<String>,
     problems: &mut Vec<Problem>,
     warnings: &mut Vec<String>,
 ) -> Vec<SkillHead> {
     let mut skills: Vec<SkillHead> = Vec::new();
-    for folder in FOLDERS {
+    let own = project.into_iter().flat_map(|p| FOLDERS.iter().map(move |f| (p, *f)));
+    for (project, folder) in own {
+        if left_out.contains(folder) {
+            warnings.push(format!("{folder}: left out, it cannot be trusted"));
+            continue;
+        }
         for name in subfolders(&project.join(folder), folder, problems) {
             let dir = project.join(folder).join(&name);
             let file = format!("{folder}/{name}/SKILL.md");
+            if left_out.contains(&format!("{folder}/{name}")) {
+                warnings.push(format!("{folder}/{name}: left out, it cannot be trusted"));
+                continue;
+            }
             let text = match read_regular_text(&dir.join("SKILL.md"), super::MAX_BYTES) {
                 Ok(text) => text,
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
@@ -48,7 +60,7 @@ pub(super) fn load(
                     continue;
                 }
             };
-            let source = SkillSource::Project((*folder).to_owned());
+            let source = SkillSource::Project(folder.to_owned());
             if let Some(skill) = head(
                 &text,
                 &file,

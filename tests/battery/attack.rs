@@ -80,13 +80,19 @@ pub fn files_below(root: &Path) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// The program in a folder, without a terminal and without the caller's settings.
+/// The program in a folder that its user trusts, without a terminal and without the caller's settings and home.
 pub fn agentctl(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agentctl"));
-    command.current_dir(folder).args(args).stdin(Stdio::null());
+    command
+        .current_dir(folder)
+        .arg("--trust-once")
+        .args(args)
+        .stdin(Stdio::null());
     command
         .env_remove("AGENTCTL_MODEL")
         .env_remove("AGENTCTL_PROJECT")
+        .env_remove("AGENTCTL_TRUST")
+        .env("AGENTCTL_HOME", HOME)
         .env("NO_COLOR", "1");
     command
 }
@@ -100,6 +106,9 @@ pub fn ran(mut command: Command) -> (i32, String, String) {
         String::from_utf8(output.stderr).unwrap(),
     )
 }
+
+/// Outside of every project of the tests.
+pub const HOME: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/battery-home");
 
 pub fn text_of(value: &Value) -> &str {
     value.as_str().unwrap_or_default()

@@ -539,7 +539,7 @@ fn case_021_a_packs_agent_gets_no_more_than_the_policy() {
     std::fs::write(agents.join("helper.md"), helper).unwrap();
     let greedy = "---\nname: qa\ndescription: Checks.\nmodel: sonnet\ntools: validate_workflow, update_workflow, delete_workflow\nmaxTurns: 5\n---\nCheck.\n";
     std::fs::write(agents.join("qa.md"), greedy).unwrap();
-    let pack = pack::load(project.path()).unwrap();
+    let pack = pack::load(project.path(), &LoadOptions::all()).unwrap();
     assert_eq!(pack.agents["helper"].tools, Vec::<String>::new());
     assert_eq!(pack.agents["qa"].tools, ["validate_workflow"]);
     let (mut bench, backend) = Bench::in_memory(pack.policy.clone());
@@ -565,12 +565,21 @@ fn case_021_a_packs_agent_gets_no_more_than_the_policy() {
         "roles:\n  helper: [delete-workflow]\n",
     )
     .unwrap();
-    let refused = pack::load(project.path()).unwrap_err().to_string();
+    let refused = pack::load(project.path(), &LoadOptions::all())
+        .unwrap_err()
+        .to_string();
     assert!(
         refused.contains("helper would get delete-workflow"),
         "{refused}"
     );
-    let loose = pack::load_with(project.path(), LoadOptions { allow_loosen: true }).unwrap();
+    let loose = pack::load(
+        project.path(),
+        &LoadOptions {
+            allow_loosen: true,
+            ..LoadOptions::all()
+        },
+    )
+    .unwrap();
     assert_eq!(
         loose.policy.loosened(),
         ["helper would get delete-workflow"]

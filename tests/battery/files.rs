@@ -245,7 +245,9 @@ fn case_064_pipes_devices_and_second_names_are_said_and_not_waited_for() {
     ] {
         pipe(&place.project().join(name));
     }
-    let problems = pack::load(&place.project()).unwrap_err().problems;
+    let problems = pack::load(&place.project(), &pack::LoadOptions::all())
+        .unwrap_err()
+        .problems;
     let odd: Vec<&str> = problems
         .iter()
         .filter(|p| p.message.contains("not a regular file"))

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 static BUILT_IN: LazyLock<Pack> =
-    LazyLock::new(|| agentctl::pack::load(Path::new("no-such-folder")).unwrap());
+    LazyLock::new(|| agentctl::pack::built_in().unwrap());
 
 /// The pack that is compiled into the program.
 pub fn built_in() -> &'static Pack {

@@ -156,7 +156,10 @@ fn case_086_a_real_limit_of_the_system_is_told_and_the_run_goes_on_without_it() 
         // A write over the limit then fails as on a full disk, and does not kill.
         let script =
             format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" build --yes --quiet \"$1\"");
-        command.current_dir(dir.path()).args([
+        command
+            .current_dir(dir.path())
+            .env("AGENTCTL_HOME", crate::attack::HOME);
+        command.args([
             "-c",
             &script,
             env!("CARGO_BIN_EXE_agentctl"),

@@ -181,7 +181,6 @@ fn a_key_from_a_command_turns_up_nowhere() {
         let mut run = |args: &[&str]| {
             let ran: Ran = project
                 .command(args)
-                .env("AGENTCTL_TRUST_PROJECT", "1")
                 .output()
                 .unwrap()
                 .into();

@@ -229,16 +229,6 @@ fn what_is_missing_or_not_allowed_is_told_before_anything_is_asked() {
             2,
             "no agent \"nobody\"",
         ),
-        (
-            "[models]\nopus = \"a::m\"\n[providers.a]\nkind = \"openai\"\nbase_url = \"https://far.example/v1/\"",
-            5,
-            "sends requests to an address of its own",
-        ),
-        (
-            "[models]\nopus = \"a::m\"\n[providers.a]\nkind = \"openai\"\nkey_command = \"echo x\"",
-            5,
-            "starts a command",
-        ),
     ] {
         project.write("agentctl.toml", text);
         let ran = project.run(&["build", REQUEST]);
@@ -258,7 +248,6 @@ fn a_command_gives_the_key_when_the_project_is_trusted() {
     );
     let ran: crate::support::Ran = project
         .command(&["models", "--output-format", "json"])
-        .env("AGENTCTL_TRUST_PROJECT", "1")
         .output()
         .unwrap()
         .into();

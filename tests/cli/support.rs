@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 
 pub struct Project {
     dir: tempfile::TempDir,
+    /// The user's own folder, outside of the project.
+    home: tempfile::TempDir,
 }
 
 /// What a command left: exit code, stdout, stderr.
@@ -41,6 +43,7 @@ impl Project {
     pub fn new() -> Self {
         Project {
             dir: tempfile::tempdir().unwrap(),
+            home: tempfile::tempdir().unwrap(),
         }
     }
     pub fn path(&self) -> &Path {
@@ -58,8 +61,15 @@ impl Project {
     pub fn read_json(&self, name: &str) -> Value {
         serde_json::from_slice(&std::fs::read(self.file(name)).unwrap()).unwrap()
     }
-    /// The binary in this project, without a terminal and without the caller's settings.
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+    /// The binary in this project, which its user trusts for each command; without a terminal, the caller's settings and home.
     pub fn command(&self, args: &[&str]) -> Command {
+        self.stranger(&[&["--trust-once"], args].concat())
+    }
+    /// The same where nobody has said that the project is trusted.
+    pub fn stranger(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agentctl"));
         command
             .current_dir(self.path())
@@ -68,7 +78,8 @@ impl Project {
         command
             .env_remove("AGENTCTL_MODEL")
             .env_remove("AGENTCTL_PROJECT")
-            .env_remove("AGENTCTL_TRUST_PROJECT")
+            .env_remove("AGENTCTL_TRUST")
+            .env("AGENTCTL_HOME", self.home())
             .env("AGENTCTL_CONFIG", self.file("no-such-settings.toml"))
             .env("NO_COLOR", "1");
         command

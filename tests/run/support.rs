@@ -111,7 +111,7 @@ limits: {max_turns: 12, max_model_calls: 60}
 static PACK: LazyLock<Pack> = LazyLock::new(make_pack);
 
 fn make_pack() -> Pack {
-    let built_in = agentctl::pack::load(Path::new("no-such-folder")).unwrap();
+    let built_in = agentctl::pack::built_in().unwrap();
     let agent = |name: &str, tools: &[&str]| {
         let mut agent = built_in.agents[0].clone();
         agent.name = name.to_owned();

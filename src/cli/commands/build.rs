@@ -187,7 +187,7 @@ fn activate(
         None
     };
     let context = session.context(&mut watcher, asker);
-    let catalog = catalog_file::of(root)?;
+    let catalog = catalog_file::of(root, out)?;
     let (ended, held) = session::block_on(&session.cancel, async move {
         let ended: Result<RunReport, RunError> = match start {
             Start::New(options) => {
@@ -261,7 +261,7 @@ pub fn tell(
         None => document(root, report, out),
     };
     // A catalog file that broke meanwhile must not hide how the run ended.
-    let catalog = catalog_file::of(root).unwrap_or_else(|_| Catalog::embedded());
+    let catalog = catalog_file::of(root, out).unwrap_or_else(|_| Catalog::embedded());
     out.answer(
         exit,
         || report::text(report, workflow.as_ref().map(|w| (w, catalog))),

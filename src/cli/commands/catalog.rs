@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub fn catalog(project: &Path, command: &CatalogCommand, out: &Output) -> Result<Exit, CliError> {
     match command {
         CatalogCommand::Search { words, limit } => {
-            search(catalog_file::of(project)?, &words.join(" "), *limit, out)
+            search(catalog_file::of(project, out)?, &words.join(" "), *limit, out)
         }
         CatalogCommand::Show {
             node_type,
@@ -24,7 +24,7 @@ pub fn catalog(project: &Path, command: &CatalogCommand, out: &Output) -> Result
             resource,
             operation,
         } => {
-            let node = find(catalog_file::of(project)?, node_type, *version)?;
+            let node = find(catalog_file::of(project, out)?, node_type, *version)?;
             match (resource, operation) {
                 (None, None) => show(&node, out),
                 _ => recipe(&node, resource.as_deref(), operation.as_deref(), out),

@@ -9,11 +9,13 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session;
 use crate::cli::settings;
+use crate::cli::trusting;
 use crate::mcp::{self, ProbeOutcome};
 use crate::n8n::catalog::Catalog;
 use crate::pack;
 use crate::run::{self, Cancel};
 use crate::store::Project;
+use crate::trust::Standing;
 use console::style;
 use serde::Serialize;
 use serde_json::json;
@@ -58,13 +60,14 @@ impl Check {
 pub fn doctor(root: &Path, out: &Output) -> Result<Exit, CliError> {
     let mut checks = vec![
         project(root),
-        pack_check(root),
-        catalog(root),
+        trust(root, out),
+        pack_check(root, out),
+        catalog(root, out),
         model(root, out),
     ];
     checks.extend(backend(root, out));
     checks.push(journals(root));
-    checks.extend(servers(root)?);
+    checks.extend(servers(root, out)?);
     let failed = checks.iter().any(|c| c.status == Status::Failed);
     let exit = if failed { Exit::Failed } else { Exit::Complete };
     out.answer(
@@ -106,8 +109,50 @@ fn project(root: &Path) -> Check {
     }
 }
 
-fn pack_check(root: &Path) -> Check {
-    match pack::load(root) {
+/// Whether what the folder overrides counts.
+fn trust(root: &Path, out: &Output) -> Check {
+    let in_force = match trusting::in_force(root, out) {
+        Ok(in_force) => in_force,
+        Err(error) => return failed("trust", error),
+    };
+    let names = trusting::names(in_force.untrusted());
+    let check = |status, detail: String| {
+        Check::new("trust", status, detail)
+            .hint("agentctl trust --show lists what would come into force; agentctl trust lets it")
+    };
+    match in_force.standing() {
+        Standing::Nothing => Check::new("trust", Status::Ok, "the folder overrides nothing"),
+        Standing::Trusted if names.is_empty() => {
+            let count = in_force.items().len();
+            Check::new("trust", Status::Ok, format!("trusted, all {count} items of it"))
+        }
+        Standing::Trusted => check(Status::Warning, format!("trusted, but for {names}")),
+        Standing::Restricted => check(
+            Status::Warning,
+            format!("restricted: not trusted, so these do not count: {names}"),
+        ),
+        Standing::Changed => check(
+            Status::Warning,
+            format!("new or changed since it was trusted: {names}"),
+        ),
+    }
+}
+
+/// The pack in force.
+fn load(root: &Path, out: &Output) -> Result<pack::Pack, CliError> {
+    let files = trusting::in_force(root, out)?.pack();
+    let options = pack::LoadOptions {
+        files: files.map_err(trusting::refused)?,
+        ..pack::LoadOptions::default()
+    };
+    pack::load(root, &options).map_err(|errors| {
+        CliError::usage(errors.to_string())
+            .hint("mend the files named; a project file overrides the built-in one of the same name")
+    })
+}
+
+fn pack_check(root: &Path, out: &Output) -> Check {
+    match load(root, out) {
         Ok(pack) => {
             let own = pack
                 .agents
@@ -134,14 +179,12 @@ fn pack_check(root: &Path) -> Check {
             }
             check
         }
-        Err(errors) => Check::new("pack", Status::Failed, errors.to_string()).hint(
-            "mend the files named; a project file overrides the built-in one of the same name",
-        ),
+        Err(error) => failed("pack", error),
     }
 }
 
-fn catalog(root: &Path) -> Check {
-    let source = match catalog_file::of(root) {
+fn catalog(root: &Path, out: &Output) -> Check {
+    let source = match catalog_file::of(root, out) {
         Ok(catalog) => catalog.source(),
         Err(error) => return failed("catalog", error),
     };
@@ -173,10 +216,10 @@ fn catalog(root: &Path) -> Check {
 
 /// Which models the settings name, and whether their keys are there; none is asked.
 fn model(root: &Path, out: &Output) -> Check {
-    let Ok(pack) = pack::load(root) else {
+    let Ok(pack) = load(root, out) else {
         return Check::new("model", Status::Off, "the agents cannot be read");
     };
-    let chosen = settings::of_project(root).and_then(|config| {
+    let chosen = settings::of_project(root, out).and_then(|config| {
         choose::choose(
             &pack,
             &ModelNames::default(),
@@ -200,7 +243,7 @@ fn model(root: &Path, out: &Output) -> Check {
 
 /// Which n8n the project works on, what it can do there, and whether it is there and takes the key.
 fn backend(root: &Path, out: &Output) -> Vec<Check> {
-    let opened = settings::of_project(root).and_then(|config| {
+    let opened = settings::of_project(root, out).and_then(|config| {
         let choice = session::choice(root, out, &config)?;
         let backend = choice.target.open(root);
         let backend = backend.map_err(|e| CliError::new(Exit::Backend, e.to_string()))?;
@@ -210,7 +253,7 @@ fn backend(root: &Path, out: &Output) -> Vec<Check> {
         Ok(opened) => opened,
         Err(error) => return vec![failed("backend", error)],
     };
-    let catalog = catalog_file::of(root).unwrap_or_else(|_| Catalog::embedded());
+    let catalog = catalog_file::of(root, out).unwrap_or_else(|_| Catalog::embedded());
     let mut checks = vec![abilities(&choice, backend.as_ref())];
     let looked = session::block_on(&Cancel::default(), async {
         let looked = backend.check().await;
@@ -295,8 +338,12 @@ fn journals(root: &Path) -> Check {
 }
 
 /// The servers of `.mcp.json` and the n8n instances that they name: asked now, with a time limit each.
-fn servers(root: &Path) -> Result<Vec<Check>, CliError> {
-    let config = match mcp::read(root, &|name| std::env::var(name).ok()) {
+fn servers(root: &Path, out: &Output) -> Result<Vec<Check>, CliError> {
+    // The check of trust has told why.
+    let Ok(in_force) = trusting::in_force(root, out) else {
+        return Ok(Vec::new());
+    };
+    let config = match mcp::read(root, &in_force.servers(), &|name| std::env::var(name).ok()) {
         Ok(None) => {
             return Ok(vec![Check::new(
                 "mcp",
@@ -322,6 +369,10 @@ fn servers(root: &Path) -> Result<Vec<Check>, CliError> {
             .iter()
             .map(|w| Check::new("mcp", Status::Warning, w.to_string())),
     );
+    checks.extend(config.withheld.iter().map(|(name, shown)| {
+        let detail = format!("{name} ({shown}): not started, it is not trusted");
+        Check::new("mcp", Status::Off, detail)
+    }));
     let urls = mcp::n8n_urls(&config);
     let cancel = Cancel::default();
     let (statuses, instances) = session::block_on(&cancel, async {

@@ -4,11 +4,15 @@ use crate::cli::args::FlowCommand;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session;
+use crate::cli::trusting;
 use crate::flow;
 use serde_json::json;
 use std::path::Path;
 
 pub fn flow(root: &Path, command: &FlowCommand, out: &Output) -> Result<Exit, CliError> {
+    if matches!(command, FlowCommand::Check) {
+        trusting::needs_pack(root, out)?;
+    }
     let pack = session::load_pack(root, out)?;
     match command {
         FlowCommand::Check => {

@@ -7,6 +7,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{Progress, plain, plain_long};
 use crate::cli::session::{self, Session, Terminal};
+use crate::cli::trusting;
 use crate::gateway::Push;
 use crate::model::ToolStatus;
 use crate::n8n::hash::graph_hash;
@@ -30,6 +31,7 @@ pub fn connected(session: &Session) -> Result<&dyn Backend, CliError> {
     if backend.can().execute {
         return Ok(backend);
     }
+    trusting::could_be_connected(&session.in_force)?;
     Err(CliError::usage(format!("no n8n is connected: this project works on the {} backend", backend.name()))
         .hint("name one in .mcp.json, or with --backend; `agentctl n8n up --write-mcp` starts one to develop against"))
 }

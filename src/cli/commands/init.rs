@@ -4,6 +4,7 @@
 use crate::cli::args::InitArgs;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
+use crate::cli::trusting::Before;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,7 @@ const CONFIG: &str = "# Settings of agentctl for this project; everything has a 
 
 pub fn init(project: &Path, args: &InitArgs, out: &Output) -> Result<Exit, CliError> {
     let root = args.dir.as_deref().unwrap_or(project);
+    let before = Before::of(root, out);
     let mut made = Vec::new();
     for folder in ["workflows", "memory"] {
         make_folder(&root.join(folder), &mut made)?;
@@ -39,6 +41,7 @@ pub fn init(project: &Path, args: &InitArgs, out: &Output) -> Result<Exit, CliEr
         }
     }
     ignore(&root.join(".gitignore"), &mut made)?;
+    before.keep(|_| true)?;
     let shown: Vec<String> = made.iter().map(|p| p.display().to_string()).collect();
     out.answer(
         Exit::Complete,

@@ -6,6 +6,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
 use crate::cli::session;
+use crate::cli::trusting::{self, Before};
 use crate::gateway::{Redactor, untrusted};
 use crate::mcp::{
     self, Called, McpClient, McpConfig, McpError, McpTool, McpTransport, PinChange, Pins,
@@ -13,6 +14,7 @@ use crate::mcp::{
 };
 use crate::run::Cancel;
 use crate::store::write_atomic;
+use crate::trust::Kind;
 use console::style;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -42,7 +44,8 @@ pub fn mcp(root: &Path, command: &McpCommand, out: &Output) -> Result<Exit, CliE
 
 /// The project's `.mcp.json`; what is wrong with single servers goes to stderr.
 fn read(root: &Path, out: &Output) -> Result<McpConfig, CliError> {
-    let config = mcp::read(root, &|name| std::env::var(name).ok())
+    let may = trusting::in_force(root, out)?.servers();
+    let config = mcp::read(root, &may, &|name| std::env::var(name).ok())
         .map_err(|e| {
             CliError::usage(e.to_string())
                 .hint("mend the file; agentctl init writes examples beside it")
@@ -78,7 +81,14 @@ fn list(root: &Path, out: &Output) -> Result<Exit, CliError> {
         .disabled
         .iter()
         .map(|name| json!({"name": name, "enabled": false}));
-    let all: Vec<Value> = enabled.into_iter().chain(disabled).collect();
+    let withheld = config.withheld.iter().map(
+        |(name, shown)| json!({"name": name, "enabled": true, "trusted": false, "shown": shown}),
+    );
+    let all: Vec<Value> = enabled
+        .into_iter()
+        .chain(withheld)
+        .chain(disabled)
+        .collect();
     out.answer(
         Exit::Complete,
         || {
@@ -90,6 +100,10 @@ fn list(root: &Path, out: &Output) -> Result<Exit, CliError> {
                     "{name}: {}{required}\n",
                     plain_long(&server.shown)
                 ));
+            }
+            for (name, shown) in &config.withheld {
+                let name = style(plain_long(name)).bold();
+                text.push_str(&format!("{name}: {}, not trusted\n", plain_long(shown)));
             }
             for name in &config.disabled {
                 text.push_str(&format!("{}: disabled\n", style(plain_long(name)).dim()));
@@ -105,6 +119,8 @@ fn list(root: &Path, out: &Output) -> Result<Exit, CliError> {
 
 /// One server of the file, not started yet, and what hides the file's secrets.
 fn client(root: &Path, server: &str, out: &Output) -> Result<(McpClient, Redactor), CliError> {
+    let in_force = trusting::in_force(root, out)?;
+    in_force.server(server).map_err(trusting::refused)?;
     let config = read(root, out)?;
     let Some(found) = config.servers.iter().find(|s| s.name == server) else {
         let known: Vec<&str> = config.servers.iter().map(|s| s.name.as_str()).collect();
@@ -396,7 +412,9 @@ fn switch(
         .filter(|(name, on)| now.iter().any(|(known, was, _)| known == name && was != on))
         .collect();
     if after != before {
+        let trusted = Before::of(root, out);
         write_atomic(&path, after.as_bytes()).map_err(|e| CliError::failed(e.to_string()))?;
+        trusted.keep(|kind| kind == Kind::Server)?;
     }
     out.answer(
         Exit::Complete,

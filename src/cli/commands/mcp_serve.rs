@@ -6,9 +6,11 @@ use crate::cli::output::{Output, write_bytes};
 use crate::cli::progress::{Progress, plain_long};
 use crate::cli::serve_args::{ConfigFor, McpServeArgs};
 use crate::cli::session::{self, Session};
+use crate::cli::trusting;
 use crate::mcp::serve::{self, Token, http, stream};
 use crate::run::{Cause, Observer, Serving, Terms, ToolSessions};
 use crate::store::{Record, sha256_hex};
+use crate::trust::Kind;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -22,6 +24,11 @@ const LOCK_WAIT: Duration = Duration::from_secs(10);
 pub fn serve(root: &Path, args: &McpServeArgs, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let cancel = session.cancel.clone();
+    if !session.pack.agents.contains_key(&args.role) {
+        // Perhaps a role of the project's own.
+        let kinds = |kind: Kind| kind.is_of_pack();
+        session.in_force.needs(kinds).map_err(trusting::refused)?;
+    }
     let terms = session::block_on(&cancel, async {
         let terms = Terms::settle(
             &session.pack,

@@ -21,5 +21,6 @@ pub mod policy;
 pub mod qa;
 pub mod qa_live;
 pub mod runs;
+pub mod trust;
 pub mod undo;
 pub mod usage;

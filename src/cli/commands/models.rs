@@ -34,7 +34,7 @@ struct Told {
 
 pub fn models(root: &Path, args: &ModelsArgs, out: &Output) -> Result<Exit, CliError> {
     let pack = session::load_pack(root, out)?;
-    let config = settings::of_project(root)?;
+    let config = settings::of_project(root, out)?;
     let plan = choose::plan(&pack, &args.model, &BTreeMap::new(), &config)?;
     let mut of_model: BTreeMap<ModelName, Vec<(String, &'static str)>> = BTreeMap::new();
     for (agent, (model, why)) in plan {

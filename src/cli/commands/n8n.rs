@@ -4,10 +4,12 @@ use crate::cli::args::{N8nCommand, N8nFolder, N8nUpArgs};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session;
+use crate::cli::trusting::{self, Before};
 use crate::mcp;
 use crate::n8n_server::{self, Cache, Down, Folder, ServerError, State, Step, UpOptions};
 use crate::run::{Cancel, Cause};
 use crate::store::write_atomic;
+use crate::trust::Kind;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -36,6 +38,7 @@ fn up(project: &Path, args: &N8nUpArgs, out: &Output) -> Result<Exit, CliError> 
         None => Cache::of_user(|name| std::env::var(name).ok()).map_err(told)?,
     };
     let folder = data(project, &args.folder);
+    let mine = trusting::n8n_data(project, folder.root(), out)?;
     let options = UpOptions {
         port: args.port,
         patience: Duration::from_secs(args.wait),
@@ -51,8 +54,14 @@ fn up(project: &Path, args: &N8nUpArgs, out: &Output) -> Result<Exit, CliError> 
     });
     steps.done();
     let started = started??;
+    mine.keep()?;
     let written = match args.write_mcp {
-        true => Some(write_mcp(project)?),
+        true => {
+            let trusted = Before::of(project, out);
+            let written = write_mcp(project)?;
+            trusted.keep(|kind| kind == Kind::Server)?;
+            Some(written)
+        }
         false => None,
     };
     let (server, env_file) = (&started.server, folder.env_file());

@@ -5,12 +5,16 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session;
+use crate::cli::trusting;
 use crate::pack::{Pack, SkillSource};
 use console::style;
 use serde_json::{Value, json};
 use std::path::Path;
 
 pub fn agents(root: &Path, command: &AgentsCommand, out: &Output) -> Result<Exit, CliError> {
+    if matches!(command, AgentsCommand::Check) {
+        trusting::needs_pack(root, out)?;
+    }
     let pack = session::load_pack(root, out)?;
     match command {
         AgentsCommand::List => out.answer(

@@ -6,6 +6,7 @@ use crate::cli::catalog_file;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::{Output, write_bytes};
 use crate::cli::progress::{plain, plain_long};
+use crate::cli::settings;
 use crate::n8n::finding::{Finding, Severity};
 use crate::n8n::validate::{RULES, Rule};
 use crate::qa::baseline::{Baseline, Known};
@@ -14,7 +15,7 @@ use crate::qa::report::{github, json, junit, sarif};
 use crate::qa::rules::FILE_RULES;
 use crate::qa::source::{self, Source};
 use crate::qa::summary::{Summary, Threshold};
-use crate::qa::{changed, waiver};
+use crate::qa::changed;
 use crate::store::write_atomic;
 use crate::untrusted;
 use console::style;
@@ -31,7 +32,7 @@ pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError>
     } else {
         sources(args)?
     };
-    let waivers = waivers(project)?;
+    let waivers = settings::waivers(project)?;
     let known = args
         .baseline
         .as_deref()
@@ -39,7 +40,7 @@ pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError>
     let known = known.transpose()?;
     let today = jiff::Zoned::now().date();
     let check = Check {
-        catalog: catalog_file::of(project)?,
+        catalog: catalog_file::of(project, out)?,
         only: &args.only,
         ignore: &args.ignore,
         baseline: known.as_ref(),
@@ -272,10 +273,6 @@ fn sources(args: &QaArgs) -> Result<Vec<Source>, CliError> {
         };
         CliError::usage(error.to_string()).hint(hint)
     })
-}
-
-fn waivers(project: &Path) -> Result<Vec<waiver::Waiver>, CliError> {
-    Ok(crate::cli::settings::of_project(project)?.waivers)
 }
 
 fn read_baseline(file: &Path, will_be_written: bool) -> Result<Baseline, CliError> {

@@ -26,7 +26,7 @@ pub fn is_asked(args: &QaArgs) -> bool {
 pub fn sources(project: &Path, args: &QaArgs, out: &Output) -> Result<Vec<Source>, CliError> {
     let session = Session::open(project, &ModelOptions::offline(), out)?;
     let backend = connected(&session)?;
-    let catalog = catalog_file::of(project)?;
+    let catalog = catalog_file::of(project, out)?;
     let held = session::block_on(&session.cancel, async {
         let held = held(backend, args).await;
         if let Some(warning) = catalog_file::warning(catalog, backend).await {

@@ -16,7 +16,10 @@ const EMBEDDED: &str = "embedded";
 const PROJECT: &str = "project";
 
 pub fn diff(project: &Path, args: &CatalogDiffArgs, out: &Output) -> Result<Exit, CliError> {
-    let (old, new) = (named(project, &args.old)?, named(project, &args.new)?);
+    let (old, new) = (
+        named(project, &args.old, out)?,
+        named(project, &args.new, out)?,
+    );
     let folders = if args.workflows.is_empty() {
         Cow::Owned(vec![project.join("workflows")])
     } else {
@@ -51,10 +54,10 @@ impl std::ops::Deref for Named {
     }
 }
 
-fn named(project: &Path, name: &str) -> Result<Named, CliError> {
+fn named(project: &Path, name: &str, out: &Output) -> Result<Named, CliError> {
     match name {
         EMBEDDED => Ok(Named::Shared(Catalog::embedded())),
-        PROJECT => catalog_file::of(project).map(Named::Shared),
+        PROJECT => catalog_file::of(project, out).map(Named::Shared),
         file => Ok(Named::Own(Box::new(catalog_file::read(Path::new(file))?))),
     }
 }

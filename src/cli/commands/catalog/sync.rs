@@ -9,11 +9,13 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session;
 use crate::cli::settings;
+use crate::cli::trusting::{self, Before};
 use crate::n8n::catalog::{Catalog, build::build_for};
 use crate::n8n_server::{self, Folder, State};
 use crate::run::Cancel;
 use reqwest::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
+use crate::trust::Kind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -32,6 +34,7 @@ struct Gathered {
 }
 
 pub fn sync(project: &Path, args: &CatalogSyncArgs, out: &Output) -> Result<Exit, CliError> {
+    let before = Before::of(project, out);
     let gathered = session::block_on(&Cancel::default(), async {
         match args.sources.as_slice() {
             [] => of_the_connected(project, args, out).await,
@@ -53,6 +56,7 @@ pub fn sync(project: &Path, args: &CatalogSyncArgs, out: &Output) -> Result<Exit
     if !unchanged {
         crate::store::write_atomic(&file, &bytes).map_err(|e| CliError::failed(e.to_string()))?;
     }
+    let counts = before.keep(|kind| kind == Kind::Catalog)?;
     out.answer(
         Exit::Complete,
         || {
@@ -65,6 +69,7 @@ pub fn sync(project: &Path, args: &CatalogSyncArgs, out: &Output) -> Result<Exit
             );
             match unchanged {
                 true => counted + "nothing changed since the last time\n",
+                false if !counts => counted + "it counts once this folder is trusted: agentctl trust\n",
                 false => counted + "every command in this project uses it now; commit it, so that everybody checks against the same n8n\n",
             }
         },
@@ -98,9 +103,10 @@ async fn of_the_connected(
     args: &CatalogSyncArgs,
     out: &Output,
 ) -> Result<Gathered, CliError> {
-    let config = settings::of_project(project)?;
+    let config = settings::of_project(project, out)?;
     let (_, backend) = session::backend_of(project, out, &config)?;
     let Some(place) = backend.place() else {
+        trusting::needs_n8n(project, out)?;
         return Err(CliError::usage("no n8n is connected, so there is none to ask for its node types")
             .hint("name its address or its types/nodes.json: agentctl catalog sync URL|FILE; or connect one (docs/live.md)"));
     };

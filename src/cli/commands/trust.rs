@@ -1,0 +1,159 @@
+//! `agentctl trust`: what a folder would override, and the user's word that it may.
+
+use crate::cli::args::TrustArgs;
+use crate::cli::error::{CliError, Exit};
+use crate::cli::output::Output;
+use crate::cli::trusting::{self, Kept, broken, now};
+use crate::trust::{
+    Basis, Book, InForce, Inventory, Item, Judged, N8N_DATA, Standing, VARIABLE, Verdict, n8n_item,
+};
+use serde_json::{Value, json};
+use std::path::Path;
+
+pub fn trust(project: &Path, args: &TrustArgs, out: &Output) -> Result<Exit, CliError> {
+    let root = args.path.as_deref().unwrap_or(project);
+    if !root.is_dir() {
+        return Err(CliError::usage(format!("there is no folder {}", root.display())));
+    }
+    let kept = Kept::of(root);
+    if args.revoke {
+        return revoke(root, &kept, out);
+    }
+    let before = Looked::at(root, &kept)?;
+    if args.show {
+        return before.answer(root, out);
+    }
+    if out.can_ask() && !args.yes && before.has_news() {
+        eprintln!("{}", before.text(root));
+        let sure = inquire::Confirm::new("Trust this folder as it is now?").with_default(false);
+        match sure.prompt() {
+            Ok(true) => {}
+            Ok(false) | Err(inquire::InquireError::OperationCanceled) => {
+                return Err(CliError::new(Exit::Refused, "not trusted; nothing was changed"));
+            }
+            Err(inquire::InquireError::OperationInterrupted) => {
+                let what = "interrupted; nothing was changed";
+                return Err(CliError::new(Exit::Interrupted, what));
+            }
+            Err(e) => return Err(CliError::failed(format!("cannot ask on this terminal: {e}"))),
+        }
+    }
+    let (home, key) = kept.writable()?;
+    Book::trust(home, key, &before.inventory, &now()).map_err(broken)?;
+    if let Some(n8n) = &before.n8n {
+        Book::add_n8n(home, key, &n8n.item).map_err(broken)?;
+    }
+    // What is told is what is kept now, of what was looked at.
+    before.again(&kept)?.answer(root, out)
+}
+
+fn revoke(root: &Path, kept: &Kept, out: &Output) -> Result<Exit, CliError> {
+    let (home, key) = kept.writable()?;
+    let was = Book::revoke(home, key).map_err(broken)?;
+    let shown = root.display().to_string();
+    out.answer(
+        Exit::Complete,
+        || match was {
+            true => format!("{shown}: not trusted any more; it works restricted\n"),
+            false => format!("{shown}: was not trusted\n"),
+        },
+        || json!({"folder": key, "revoked": was}),
+    )
+}
+
+/// A folder as it stands, with its development n8n.
+struct Looked {
+    inventory: Inventory,
+    in_force: InForce,
+    n8n: Option<Judged>,
+    hash: String,
+}
+
+impl Looked {
+    fn at(root: &Path, kept: &Kept) -> Result<Looked, CliError> {
+        Looked::judged(Inventory::of(root), n8n_item(root, N8N_DATA), kept)
+    }
+
+    fn again(self, kept: &Kept) -> Result<Looked, CliError> {
+        Looked::judged(self.inventory, self.n8n.map(|n8n| n8n.item), kept)
+    }
+
+    fn judged(inventory: Inventory, n8n: Option<Item>, kept: &Kept) -> Result<Looked, CliError> {
+        let folder = kept.folder()?;
+        let n8n = n8n.map(|item| trusting::judge_n8n(item, kept)).transpose()?;
+        Ok(Looked {
+            in_force: InForce::judge(inventory.clone(), Basis::Kept(folder.as_ref())),
+            hash: inventory.hash(),
+            inventory,
+            n8n,
+        })
+    }
+
+    fn all(&self) -> Vec<&Judged> {
+        self.in_force.items().iter().chain(&self.n8n).collect()
+    }
+
+    fn has_news(&self) -> bool {
+        self.all().iter().any(|j| j.verdict != Verdict::Trusted)
+    }
+
+    fn text(&self, root: &Path) -> String {
+        let standing = self.in_force.standing();
+        let mut text = format!("{}: {}\n", root.display(), standing.word());
+        text.push_str(&trusting::list(&self.all()));
+        text
+    }
+
+    fn answer(&self, root: &Path, out: &Output) -> Result<Exit, CliError> {
+        // Asked for and not done: an item stays out of force.
+        let left = |j: &&Judged| matches!(j.verdict, Verdict::Impossible(_));
+        let exit = match self.all().iter().any(left) {
+            true => Exit::Refused,
+            false => Exit::Complete,
+        };
+        let standing = self.in_force.standing();
+        out.answer(
+            exit,
+            || {
+                let mut text = self.text(root);
+                if standing != Standing::Nothing {
+                    text.push_str(&format!("for CI: {VARIABLE}={}\n", self.hash));
+                }
+                if matches!(standing, Standing::Restricted | Standing::Changed) {
+                    text.push_str(&format!(
+                        "let them: agentctl trust{}\n",
+                        match root == Path::new(".") {
+                            true => String::new(),
+                            false => format!(" {}", root.display()),
+                        }
+                    ));
+                }
+                text
+            },
+            || {
+                json!({
+                    "folder": root.canonicalize().unwrap_or_else(|_| root.to_owned()).display().to_string(),
+                    "state": match standing {
+                        Standing::Nothing => "nothing",
+                        other => other.word(),
+                    },
+                    "hash": self.hash,
+                    "items": self.all().into_iter().map(item).collect::<Vec<_>>(),
+                })
+            },
+        )
+    }
+}
+
+fn item(judged: &Judged) -> Value {
+    let mut value = json!({
+        "name": judged.item.name,
+        "kind": judged.item.kind,
+        "state": judged.verdict.word(),
+        "shows": judged.item.shows,
+    });
+    if let (Verdict::Impossible(why), Some(map)) = (&judged.verdict, value.as_object_mut()) {
+        map.insert("why".into(), why.as_str().into());
+    }
+    value
+}

@@ -1,0 +1,351 @@
+//! What of the folder counts for this command: decided once, from the inventory, the user's home and the user's word, with one
+//! question on a terminal and one line elsewhere. Everything in `cli` that reads project files comes by here.
+
+use super::error::{CliError, Exit};
+use super::output::Output;
+use super::progress::{plain, plain_long};
+use crate::home::Home;
+use crate::trust::{
+    Basis, Book, Folder, InForce, Inventory, Item, Judged, Kind, NotTrusted, Standing, TrustError,
+    VARIABLE, Verdict, folder_key, n8n_item,
+};
+use console::style;
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
+
+/// So many items are named in a line.
+const NAMED: usize = 6;
+
+const SHOW: &str = "agentctl trust --show lists what would come into force, and agentctl trust lets it; --trust-once for this command only";
+
+/// What counts in the project folder. Err: the user's word does not fit, or what was approved cannot be read.
+pub fn in_force(root: &Path, out: &Output) -> Result<Arc<InForce>, CliError> {
+    let mut decided = out.decided.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = &*decided {
+        return Ok(Arc::clone(known));
+    }
+    let made = Arc::new(decide(root, out)?);
+    *decided = Some(Arc::clone(&made));
+    Ok(made)
+}
+
+fn decide(root: &Path, out: &Output) -> Result<InForce, CliError> {
+    let inventory = Inventory::of(root);
+    if out.trust_once || by_hash(&inventory)? {
+        return Ok(InForce::judge(inventory, Basis::Word));
+    }
+    if inventory.items.is_empty() {
+        return Ok(InForce::judge(inventory, Basis::Kept(None)));
+    }
+    let kept = Kept::of(root);
+    let in_force = InForce::judge(inventory.clone(), Basis::Kept(kept.folder()?.as_ref()));
+    let open = matches!(
+        in_force.standing(),
+        Standing::Restricted | Standing::Changed
+    );
+    if open && out.can_ask() {
+        return ask(root, inventory, in_force, &kept);
+    }
+    tell(&in_force, &kept, out);
+    Ok(in_force)
+}
+
+/// Whether `AGENTCTL_TRUST` names this inventory. One that names another is no trust, and no reason to go on without.
+fn by_hash(inventory: &Inventory) -> Result<bool, CliError> {
+    let said = match std::env::var(VARIABLE) {
+        Ok(said) if !said.trim().is_empty() => said,
+        Err(std::env::VarError::NotUnicode(_)) => "(not text)".to_owned(),
+        _ => return Ok(false),
+    };
+    let hash = inventory.hash();
+    if said.trim() == hash {
+        return Ok(true);
+    }
+    Err(CliError::new(
+        Exit::Refused,
+        format!("{VARIABLE} is for other files than stand in this folder; its hash is now {hash}"),
+    )
+    .hint("look at what would come into force (agentctl trust --show), then set the new hash"))
+}
+
+/// One line, so that nobody wonders why a file has no effect.
+fn tell(in_force: &InForce, kept: &Kept, out: &Output) {
+    let names = names(in_force.untrusted());
+    let why = match &kept.home {
+        Err(why) => format!(" ({why})"),
+        Ok(_) => String::new(),
+    };
+    match in_force.standing() {
+        Standing::Restricted => out.note(&format!(
+            "restricted: this folder is not trusted{why}, so these do not count: {names}; agentctl trust shows them and lets them"
+        )),
+        Standing::Changed => out.note(&format!(
+            "new or changed since this folder was trusted: {names}; agentctl trust shows them and lets them"
+        )),
+        Standing::Trusted if !names.is_empty() => {
+            out.note(&format!("left out, since it cannot be trusted: {names}"));
+        }
+        Standing::Trusted | Standing::Nothing => {}
+    }
+}
+
+/// The items' names, the first few of them.
+pub fn names(judged: Vec<&Judged>) -> String {
+    let mut named: Vec<String> = judged
+        .iter()
+        .take(NAMED)
+        .map(|j| plain_long(&j.item.called()))
+        .collect();
+    if judged.len() > NAMED {
+        named.push(format!("{} more", judged.len() - NAMED));
+    }
+    named.join(", ")
+}
+
+/// Exit code 5, with what is missing and what to do.
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+pub fn refused(error: NotTrusted) -> CliError {
+    CliError::new(Exit::Refused, plain_long(&error.to_string())).hint(SHOW)
+}
+
+/// The project's own pack is what is asked for; the built-in one would be the answer to another question.
+pub fn needs_pack(root: &Path, out: &Output) -> Result<(), CliError> {
+    in_force(root, out)?
+        .needs(Kind::is_of_pack)
+        .map_err(refused)
+}
+
+/// Where no n8n is connected: perhaps the folder names one and does not count.
+pub fn could_be_connected(in_force: &InForce) -> Result<(), CliError> {
+    let kinds = |kind| matches!(kind, Kind::Server | Kind::Settings);
+    in_force.needs(kinds).map_err(refused)
+}
+
+pub fn needs_n8n(root: &Path, out: &Output) -> Result<(), CliError> {
+    could_be_connected(in_force(root, out)?.as_ref())
+}
+
+/// What the user's home says of a folder.
+pub struct Kept {
+    pub home: Result<Home, String>,
+    key: Result<String, String>,
+}
+
+impl Kept {
+    pub fn of(root: &Path) -> Kept {
+        let home = Home::find(|name| std::env::var(name).ok(), root);
+        Kept {
+            home: home.map_err(|e| e.to_string()),
+            key: folder_key(root).map_err(|e| e.to_string()),
+        }
+    }
+
+    /// What was approved of the folder; None: never decided, or there is no home to keep it in.
+    pub fn folder(&self) -> Result<Option<Folder>, CliError> {
+        Ok(self
+            .book()?
+            .and_then(|(book, key)| book.folder(&key).cloned()))
+    }
+
+    fn book(&self) -> Result<Option<(Book, String)>, CliError> {
+        match (&self.home, &self.key) {
+            (Ok(home), Ok(key)) => Ok(Some((Book::read(home).map_err(broken)?, key.clone()))),
+            _ => Ok(None),
+        }
+    }
+
+    /// Home and key, to write; Err says why nothing can be kept.
+    pub fn writable(&self) -> Result<(&Home, &str), CliError> {
+        let home = self.home.as_ref();
+        let home = home.map_err(|why| CliError::new(Exit::Refused, why.clone()))?;
+        let key = self.key.as_ref();
+        let key = key.map_err(|why| CliError::usage(why.clone()))?;
+        Ok((home, key))
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+pub fn broken(error: TrustError) -> CliError {
+    CliError::new(Exit::Refused, error.to_string())
+}
+
+/// When something is approved.
+pub fn now() -> String {
+    jiff::Timestamp::now().to_string()
+}
+
+/// How a folder stood before a command of the user changed files of it, so that what agentctl itself wrote needs no second word.
+pub struct Before {
+    root: std::path::PathBuf,
+    inventory: Inventory,
+    /// None: what is written now has to be approved like anything else.
+    kept: Option<Kept>,
+}
+
+impl Before {
+    pub fn of(root: &Path, out: &Output) -> Before {
+        let inventory = Inventory::of(root);
+        let kept = Kept::of(root);
+        let folder = kept.folder().ok().flatten();
+        let in_force = InForce::judge(inventory.clone(), Basis::Kept(folder.as_ref()));
+        let clean = match in_force.standing() {
+            Standing::Nothing | Standing::Trusted => true,
+            Standing::Restricted | Standing::Changed => false,
+        };
+        let usable = clean && !out.trust_once && kept.home.is_ok();
+        Before {
+            root: root.to_owned(),
+            inventory,
+            kept: usable.then_some(kept),
+        }
+    }
+
+    /// Approves what is new or other than before, of these kinds; false: the folder was not clean before, so nothing is.
+    pub fn keep(self, kinds: impl Fn(Kind) -> bool) -> Result<bool, CliError> {
+        let Some(kept) = &self.kept else {
+            return Ok(false);
+        };
+        // The folder may be there only now.
+        let kept = match &kept.key {
+            Ok(_) => kept,
+            Err(_) => &Kept::of(&self.root),
+        };
+        let Ok((home, key)) = kept.writable() else {
+            return Ok(false);
+        };
+        let made: Vec<Item> = Inventory::of(&self.root)
+            .items
+            .into_iter()
+            .filter(|item| kinds(item.kind) && !self.inventory.items.contains(item))
+            .collect();
+        Book::add(home, key, &made, &now()).map_err(broken)?;
+        Ok(true)
+    }
+}
+
+/// The data of a development n8n that is about to be started. None: outside of the project, where the user named it.
+pub struct N8nData(Option<(std::path::PathBuf, String)>);
+
+/// Err: data of an n8n lies in the project that this user neither made nor approved; what is in it would run.
+pub fn n8n_data(root: &Path, data: &Path, out: &Output) -> Result<N8nData, CliError> {
+    let Some(named) = below(root, data) else {
+        return Ok(N8nData(None));
+    };
+    let item = n8n_item(root, &named);
+    let mine = N8nData(Some((root.to_owned(), named)));
+    let Some(item) = item else {
+        return Ok(mine);
+    };
+    let judged = judge_n8n(item, &Kept::of(root))?;
+    let standing = match judged.verdict {
+        Verdict::Trusted => return Ok(mine),
+        Verdict::New | Verdict::Changed if out.trust_once => return Ok(mine),
+        Verdict::New => Standing::Restricted,
+        Verdict::Changed | Verdict::Impossible(_) => Standing::Changed,
+    };
+    let items = vec![judged];
+    Err(refused(NotTrusted { standing, items }))
+}
+
+/// The path below the project, when it lies there; links that are there already are followed.
+fn below(root: &Path, data: &Path) -> Option<String> {
+    let root = root.canonicalize().ok()?;
+    let absolute = std::path::absolute(data).ok()?;
+    let there = absolute.ancestors().find_map(|part| {
+        let rest = absolute.strip_prefix(part).ok()?;
+        Some(part.canonicalize().ok()?.join(rest))
+    })?;
+    let inside = there.strip_prefix(&root).ok()?;
+    Some(inside.to_string_lossy().into_owned())
+}
+
+/// How the data of an n8n stands, by what was made or approved of it.
+pub fn judge_n8n(item: Item, kept: &Kept) -> Result<Judged, CliError> {
+    let known = kept.book()?.and_then(|(book, key)| {
+        let hash = book.n8n(&key, &item.name)?;
+        Some(hash.to_owned())
+    });
+    let verdict = match (&item.hash, known) {
+        (Err(why), _) => Verdict::Impossible(why.clone()),
+        (Ok(hash), Some(known)) if *hash == known => Verdict::Trusted,
+        (Ok(_), Some(_)) => Verdict::Changed,
+        (Ok(_), None) => Verdict::New,
+    };
+    Ok(Judged { item, verdict })
+}
+
+impl N8nData {
+    /// It was made, or approved, and runs now.
+    pub fn keep(self) -> Result<(), CliError> {
+        let Some((root, named)) = self.0 else {
+            return Ok(());
+        };
+        let Some(item) = n8n_item(&root, &named) else {
+            return Ok(());
+        };
+        match Kept::of(&root).writable() {
+            Ok((home, key)) => Book::add_n8n(home, key, &item).map_err(broken),
+            // Nowhere to keep it: the next start asks.
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// The one question on a terminal.
+fn ask(
+    root: &Path,
+    inventory: Inventory,
+    in_force: InForce,
+    kept: &Kept,
+) -> Result<InForce, CliError> {
+    const TRUST: &str = "trust it: keep this, until one of them changes";
+    const ONCE: &str = "only this time";
+    const NO: &str = "no: go on without them";
+    let shown = match in_force.standing() {
+        Standing::Changed => "new or changed since you trusted this folder:",
+        _ => "this folder is not trusted; it would bring into force:",
+    };
+    eprintln!("{shown}\n{}", list(&in_force.untrusted()));
+    let mut choices = vec![TRUST, ONCE, NO];
+    if kept.writable().is_err() {
+        choices.remove(0);
+    }
+    let start = choices.len() - 1;
+    let asked = inquire::Select::new("Let it?", choices)
+        .with_starting_cursor(start)
+        .prompt();
+    match asked {
+        Ok(TRUST) => {
+            let (home, key) = kept.writable()?;
+            Book::trust(home, key, &inventory, &now()).map_err(broken)?;
+            Ok(InForce::judge(inventory, Basis::Kept(Kept::of(root).folder()?.as_ref())))
+        }
+        Ok(ONCE) => Ok(InForce::judge(inventory, Basis::Word)),
+        Ok(_) | Err(inquire::InquireError::OperationCanceled) => Ok(in_force),
+        Err(inquire::InquireError::OperationInterrupted) => {
+            Err(CliError::new(Exit::Interrupted, "interrupted; nothing was changed"))
+        }
+        Err(e) => Err(CliError::failed(format!("cannot ask on this terminal: {e}"))),
+    }
+}
+
+/// Item by item what would come into force.
+pub fn list(judged: &[&Judged]) -> String {
+    let mut text = String::new();
+    for one in judged {
+        let state = match &one.verdict {
+            Verdict::Impossible(why) => format!("cannot be trusted: {}", plain_long(why)),
+            other => other.word().to_owned(),
+        };
+        text.push_str(&format!(
+            "  {} ({}) {}\n",
+            style(plain_long(&one.item.called())).bold(),
+            one.item.kind.word(),
+            style(state).dim()
+        ));
+        for line in &one.item.shows {
+            text.push_str(&format!("    {}\n", plain(line)));
+        }
+    }
+    text
+}

@@ -1,0 +1,306 @@
+//! What of a folder counts: its inventory compared with what the user approved. Pure. Whoever reads project files is handed a
+//! part of this value, whose default is always what is compiled in.
+
+use super::book::Folder;
+use super::inventory::{Inventory, Item, Kind};
+use super::servers::item_name;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Whether what a project says counts, or only what agentctl and the user's own settings say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Use {
+    #[default]
+    BuiltIn,
+    Project,
+}
+
+/// Which files of a project its pack is read from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PackFiles {
+    pub(crate) own: Use,
+    /// Skills that cannot be trusted, by path.
+    pub(crate) left_out: BTreeSet<String>,
+}
+
+impl PackFiles {
+    /// Every file of the project, whoever wrote it: for tests, and for who decided it otherwise.
+    pub fn all() -> PackFiles {
+        PackFiles {
+            own: Use::Project,
+            left_out: BTreeSet::new(),
+        }
+    }
+}
+
+/// The servers of `.mcp.json` that may be started and given variables, by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServersInForce {
+    all: bool,
+    names: BTreeSet<String>,
+}
+
+impl ServersInForce {
+    /// Every server, whoever wrote it: for tests, and for who decided it otherwise.
+    pub fn all() -> ServersInForce {
+        ServersInForce {
+            all: true,
+            names: BTreeSet::new(),
+        }
+    }
+
+    pub fn has(&self, server: &str) -> bool {
+        self.all || self.names.contains(server)
+    }
+}
+
+/// How a folder stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It overrides nothing.
+    Nothing,
+    /// Everything in it is as it was approved.
+    Trusted,
+    /// It was never decided: nothing of it counts.
+    Restricted,
+    /// Something is new or other than it was approved; the rest counts.
+    Changed,
+}
+
+impl Standing {
+    pub fn word(self) -> &'static str {
+        match self {
+            Standing::Nothing => "nothing to trust",
+            Standing::Trusted => "trusted",
+            Standing::Restricted => "restricted",
+            Standing::Changed => "changed",
+        }
+    }
+}
+
+/// How an item stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    Trusted,
+    New,
+    Changed,
+    /// It can never be trusted as it is.
+    Impossible(String),
+}
+
+impl Verdict {
+    pub fn word(&self) -> &'static str {
+        match self {
+            Verdict::Trusted => "trusted",
+            Verdict::New => "new",
+            Verdict::Changed => "changed",
+            Verdict::Impossible(_) => "cannot be trusted",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    pub item: Item,
+    pub verdict: Verdict,
+}
+
+impl Judged {
+    fn is_trusted(&self) -> bool {
+        self.verdict == Verdict::Trusted
+    }
+    /// Left out with a word, while the rest goes on.
+    fn is_left_out(&self) -> bool {
+        self.item.kind.may_be_left_out() && matches!(self.verdict, Verdict::Impossible(_))
+    }
+    fn stands_in_the_way(&self) -> bool {
+        !self.is_trusted() && !self.is_left_out()
+    }
+}
+
+/// On what the decision rests.
+#[derive(Debug, Clone, Copy)]
+pub enum Basis<'a> {
+    /// What was approved earlier; None: the folder was never decided.
+    Kept(Option<&'a Folder>),
+    /// The user's word for all of it as it is now: `--trust-once`, or its hash in `AGENTCTL_TRUST`.
+    Word,
+}
+
+/// What needs a folder's trust and does not have it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct NotTrusted {
+    pub standing: Standing,
+    pub items: Vec<Judged>,
+}
+
+impl fmt::Display for NotTrusted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        for judged in &self.items {
+            let name = judged.item.called();
+            parts.push(match (&judged.verdict, self.standing) {
+                (Verdict::Impossible(why), _) => format!("{name} cannot be trusted: {why}"),
+                (Verdict::Changed, _) => {
+                    format!("{name} was changed since this folder was trusted")
+                }
+                (Verdict::New, Standing::Changed) => {
+                    format!("{name} is new since this folder was trusted")
+                }
+                _ => name,
+            });
+        }
+        let parts = parts.join("; ");
+        match self.standing {
+            Standing::Changed => f.write_str(&parts),
+            _ => write!(f, "this folder is not trusted, and this needs {parts}"),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InForce {
+    standing: Standing,
+    items: Vec<Judged>,
+}
+
+impl InForce {
+    pub fn judge(inventory: Inventory, basis: Basis<'_>) -> InForce {
+        let items: Vec<Judged> = inventory
+            .items
+            .into_iter()
+            .map(|item| {
+                let verdict = match (&item.hash, basis) {
+                    (Err(why), _) => Verdict::Impossible(why.clone()),
+                    (Ok(_), Basis::Word) => Verdict::Trusted,
+                    (Ok(_), Basis::Kept(None)) => Verdict::New,
+                    (Ok(hash), Basis::Kept(Some(folder))) => match folder.items.get(&item.name) {
+                        Some(kept) if kept == hash => Verdict::Trusted,
+                        Some(_) => Verdict::Changed,
+                        None => Verdict::New,
+                    },
+                };
+                Judged { item, verdict }
+            })
+            .collect();
+        let standing = match basis {
+            _ if items.is_empty() => Standing::Nothing,
+            Basis::Kept(None) => Standing::Restricted,
+            _ if items.iter().any(Judged::stands_in_the_way) => Standing::Changed,
+            _ => Standing::Trusted,
+        };
+        InForce { standing, items }
+    }
+
+    pub fn standing(&self) -> Standing {
+        self.standing
+    }
+
+    pub fn items(&self) -> &[Judged] {
+        &self.items
+    }
+
+    /// What does not count, left out items too.
+    pub fn untrusted(&self) -> Vec<&Judged> {
+        self.items.iter().filter(|j| !j.is_trusted()).collect()
+    }
+
+    /// Err: items of these kinds stand in the way, whether the folder was decided or not.
+    pub fn needs(&self, kinds: impl Fn(Kind) -> bool) -> Result<(), NotTrusted> {
+        let found = self
+            .items
+            .iter()
+            .filter(|j| kinds(j.item.kind) && j.stands_in_the_way());
+        let items: Vec<Judged> = found.cloned().collect();
+        match items.is_empty() {
+            true => Ok(()),
+            false => Err(NotTrusted {
+                standing: self.standing,
+                items,
+            }),
+        }
+    }
+
+    /// The rule for what is read silently: nothing of a folder that was never decided; all of it, or an error, where it was.
+    fn counts(&self, kinds: impl Fn(Kind) -> bool) -> Result<Use, NotTrusted> {
+        if self.standing == Standing::Restricted {
+            return Ok(Use::BuiltIn);
+        }
+        self.needs(&kinds)?;
+        let some = self
+            .items
+            .iter()
+            .any(|j| kinds(j.item.kind) && j.is_trusted());
+        Ok(match some {
+            true => Use::Project,
+            false => Use::BuiltIn,
+        })
+    }
+
+    /// Agents, flow, policy and skills.
+    pub fn pack(&self) -> Result<PackFiles, NotTrusted> {
+        let left_out = self.items.iter().filter(|j| j.is_left_out());
+        Ok(PackFiles {
+            own: self.counts(Kind::is_of_pack)?,
+            left_out: left_out.map(|j| j.item.name.clone()).collect(),
+        })
+    }
+
+    /// `agentctl.toml`, but for what is always in force.
+    pub fn settings(&self) -> Result<Use, NotTrusted> {
+        self.counts(|kind| kind == Kind::Settings)
+    }
+
+    /// `n8n-catalog.bin`.
+    pub fn catalog(&self) -> Result<Use, NotTrusted> {
+        self.counts(|kind| kind == Kind::Catalog)
+    }
+
+    /// The servers that may be started.
+    pub fn servers(&self) -> ServersInForce {
+        let trusted = self
+            .items
+            .iter()
+            .filter(|j| j.item.kind == Kind::Server && j.is_trusted());
+        ServersInForce {
+            all: false,
+            names: trusted
+                .filter_map(|j| j.item.name.strip_prefix(".mcp.json/"))
+                .map(str::to_owned)
+                .collect(),
+        }
+    }
+
+    /// The same for who would pick one of them silently.
+    pub fn servers_or_none(&self) -> Result<ServersInForce, NotTrusted> {
+        self.counts(|kind| kind == Kind::Server)?;
+        Ok(self.servers())
+    }
+
+    /// One server, asked for by its name; one that the file does not have is told by its reader.
+    pub fn server(&self, name: &str) -> Result<(), NotTrusted> {
+        let wanted = item_name(name);
+        let items: Vec<Judged> = self
+            .items
+            .iter()
+            .filter(|j| j.item.kind == Kind::Server && j.stands_in_the_way())
+            .filter(|j| j.item.name == wanted || !j.item.name.contains('/'))
+            .cloned()
+            .collect();
+        match items.is_empty() {
+            true => Ok(()),
+            false => Err(NotTrusted {
+                standing: self.standing,
+                items,
+            }),
+        }
+    }
+
+    /// A live n8n that the user asks for is not for a folder that was never decided.
+    pub fn live(&self) -> Result<(), NotTrusted> {
+        match self.standing {
+            Standing::Restricted => self.needs(|_| true),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! What stands in a folder and would override what agentctl does by itself: one item each, with a hash over what would be read.
+
+use super::tree::{self, Room};
+use super::{servers, settings};
+use crate::store::hex;
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+use std::path::Path;
+
+/// As the pack's reader has it.
+const MAX_PACK_FILE: u64 = 4 * 1024 * 1024;
+const MAX_SETTINGS: u64 = 4 * 1024 * 1024;
+const MAX_CATALOG: u64 = 64 * 1024 * 1024;
+/// Over all skills, packs and tools of a folder.
+const ROOM: Room = Room {
+    files: 4096,
+    bytes: 64 * 1024 * 1024,
+};
+/// Over the nodes that were put into a development n8n.
+const N8N_ROOM: Room = Room {
+    files: 100_000,
+    bytes: 1024 * 1024 * 1024,
+};
+/// As the pack's reader has them.
+const SKILL_FOLDERS: [&str; 3] = ["skills", ".agents/skills", ".claude/skills"];
+/// Where the development n8n of a project keeps its data.
+pub const N8N_DATA: &str = ".agentctl/n8n";
+/// Where n8n loads programs from, besides its own.
+const N8N_PROGRAMS: [&str; 2] = ["home/.n8n/custom", "home/.n8n/nodes"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    Agent,
+    Flow,
+    Policy,
+    Skill,
+    Pack,
+    Tool,
+    Settings,
+    Catalog,
+    Server,
+    /// The data of a development n8n: its workflows run, and its nodes are programs.
+    N8nData,
+}
+
+impl Kind {
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Agent => "agent",
+            Kind::Flow => "flow",
+            Kind::Policy => "policy",
+            Kind::Skill => "skill",
+            Kind::Pack => "pack",
+            Kind::Tool => "tool",
+            Kind::Settings => "settings",
+            Kind::Catalog => "catalog",
+            Kind::Server => "server",
+            Kind::N8nData => "n8n data",
+        }
+    }
+
+    /// What the pack's reader would read.
+    pub fn is_of_pack(self) -> bool {
+        use Kind as K;
+        matches!(
+            self,
+            K::Agent | K::Flow | K::Policy | K::Skill | K::Pack | K::Tool
+        )
+    }
+
+    /// One that cannot be trusted is left out and the rest goes on without it; of the others that would be another rule.
+    pub fn may_be_left_out(self) -> bool {
+        matches!(self, Kind::Skill | Kind::Pack | Kind::Tool)
+    }
+}
+
+/// One thing that would come into force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    pub kind: Kind,
+    /// Its path below the folder; of a server `.mcp.json/NAME`. Unique.
+    pub name: String,
+    /// What it would do, line by line; names of secrets and never their values.
+    pub shows: Vec<String>,
+    /// Err: why it cannot be hashed, and so never trusted.
+    pub hash: Result<String, String>,
+}
+
+impl Item {
+    /// As messages call it.
+    pub fn called(&self) -> String {
+        match self.name.strip_prefix(".mcp.json/") {
+            Some(server) if self.kind == Kind::Server => {
+                format!("the server {server:?} of .mcp.json")
+            }
+            _ => self.name.clone(),
+        }
+    }
+}
+
+/// All items of a folder, sorted by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Inventory {
+    pub items: Vec<Item>,
+}
+
+impl Inventory {
+    /// Reads the folder. One that is not there has no items; whoever needs it says so.
+    pub fn of(project: &Path) -> Inventory {
+        let Ok(root) = Dir::open_ambient_dir(project, ambient_authority()) else {
+            return Inventory::default();
+        };
+        let mut taken = Taken {
+            root: &root,
+            items: Vec::new(),
+        };
+        taken.agents();
+        let mut room = ROOM;
+        taken.skills(&mut room);
+        taken.packs(&mut room);
+        taken.tools();
+        taken.settings();
+        taken.catalog();
+        taken.servers();
+        let mut items = taken.items;
+        items.sort_by(|a, b| a.name.cmp(&b.name));
+        Inventory { items }
+    }
+
+    /// What `AGENTCTL_TRUST` names: every item with its hash, and nothing of where the folder lies.
+    pub fn hash(&self) -> String {
+        let mut hash = Sha256::new();
+        hash.update(b"agentctl trust 1\0");
+        for item in &self.items {
+            let of_item = item.hash.as_ref().map_or("-", String::as_str);
+            for part in [item.kind.word(), &item.name, of_item] {
+                hash.update((part.len() as u64).to_be_bytes());
+                hash.update(part.as_bytes());
+            }
+        }
+        hex(&hash.finalize())
+    }
+}
+
+/// The data of a development n8n at a path below the project; None: there is none. Looked at only where it would be started,
+/// since nodes can be large.
+pub fn n8n_item(project: &Path, data: &str) -> Option<Item> {
+    let root = Dir::open_ambient_dir(project, ambient_authority()).ok()?;
+    let at = Path::new(data);
+    let hash = match tree::names(&root, &at.join("home")) {
+        Ok(None) => return None,
+        Ok(Some(_)) => programs(&root, at),
+        Err(why) => Err(why),
+    };
+    Some(Item {
+        kind: Kind::N8nData,
+        name: data.to_owned(),
+        shows: vec![
+            "the data of an n8n: its workflows and the nodes in it run when it is started"
+                .to_owned(),
+        ],
+        hash,
+    })
+}
+
+fn programs(root: &Dir, data: &Path) -> Result<String, String> {
+    let mut room = N8N_ROOM;
+    let mut parts = Vec::new();
+    for folder in N8N_PROGRAMS {
+        let path = data.join(folder);
+        parts.push(match tree::names(root, &path)? {
+            Some(names) if !names.is_empty() => {
+                tree::folder(root, &path, N8N_ROOM.bytes, &mut room)?
+            }
+            _ => "-".to_owned(),
+        });
+    }
+    Ok(hashed(Kind::N8nData, parts.join(" ").as_bytes()))
+}
+
+/// The hash of an item's bytes; those of two kinds are never the same.
+pub fn hashed(kind: Kind, bytes: &[u8]) -> String {
+    let mut hash = Sha256::new();
+    hash.update(kind.word().as_bytes());
+    hash.update([0]);
+    hash.update(bytes);
+    hex(&hash.finalize())
+}
+
+struct Taken<'a> {
+    root: &'a Dir,
+    items: Vec<Item>,
+}
+
+impl Taken<'_> {
+    fn add(&mut self, kind: Kind, name: &str, shows: Vec<String>, hash: Result<String, String>) {
+        self.items.push(Item {
+            kind,
+            name: name.to_owned(),
+            shows,
+            hash,
+        });
+    }
+
+    /// A file as it is; nothing when it is not there.
+    fn file(&mut self, kind: Kind, name: &str, shows: &str, max: u64) {
+        match tree::file(self.root, Path::new(name), max) {
+            Ok(None) => {}
+            Ok(Some(bytes)) => {
+                let shows = vec![shows.to_owned()];
+                self.add(kind, name, shows, Ok(hashed(kind, &bytes)));
+            }
+            Err(why) => self.add(kind, name, vec![shows.to_owned()], Err(why)),
+        }
+    }
+
+    fn agents(&mut self) {
+        let names = match tree::names(self.root, Path::new("agents")) {
+            Ok(names) => names.unwrap_or_default(),
+            Err(why) => return self.add(Kind::Agent, "agents", Vec::new(), Err(why)),
+        };
+        for name in names {
+            let path = format!("agents/{name}");
+            let is_agent = name.ends_with(".md")
+                && !name.starts_with('.')
+                && !name.eq_ignore_ascii_case("README.md");
+            if is_agent {
+                let what = "what an agent is told, and which tools it asks for";
+                self.file(Kind::Agent, &path, what, MAX_PACK_FILE);
+            } else if name == "flow.yaml" {
+                let what = "which steps a run takes, and what it asks you";
+                self.file(Kind::Flow, &path, what, MAX_PACK_FILE);
+            } else if name == "policy.yaml" {
+                let what = "who may do what";
+                self.file(Kind::Policy, &path, what, MAX_PACK_FILE);
+            }
+        }
+    }
+
+    fn skills(&mut self, room: &mut Room) {
+        for folder in SKILL_FOLDERS {
+            let what = "texts that agents are given";
+            self.folders(Kind::Skill, folder, Some("SKILL.md"), what, room);
+        }
+    }
+
+    fn packs(&mut self, room: &mut Room) {
+        let what = "agents, flow, policy and skills of a pack";
+        self.folders(Kind::Pack, "packs", None, what, room);
+    }
+
+    /// Each folder in `folder` that has the file `head`.
+    fn folders(
+        &mut self,
+        kind: Kind,
+        folder: &str,
+        head: Option<&str>,
+        what: &str,
+        room: &mut Room,
+    ) {
+        let names = match tree::names(self.root, Path::new(folder)) {
+            Ok(names) => names.unwrap_or_default(),
+            Err(why) => return self.add(kind, folder, Vec::new(), Err(why)),
+        };
+        for name in names.iter().filter(|name| !name.starts_with('.')) {
+            let path = format!("{folder}/{name}");
+            let at = Path::new(&path);
+            let is_file = self.root.metadata(at).is_ok_and(|meta| !meta.is_dir());
+            let lacks_head = || {
+                let head = head.map(|head| self.root.symlink_metadata(at.join(head)));
+                head.is_some_and(|found| {
+                    found.is_err_and(|e| e.kind() == std::io::ErrorKind::NotFound)
+                })
+            };
+            if is_file || lacks_head() {
+                continue;
+            }
+            let hash = tree::folder(self.root, at, MAX_PACK_FILE, room);
+            let hash = hash.map(|text| hashed(kind, text.as_bytes()));
+            self.add(kind, &path, vec![what.to_owned()], hash);
+        }
+    }
+
+    fn tools(&mut self) {
+        let names = tree::names(self.root, Path::new("tools"));
+        let declares = |name: &&String| {
+            let ending = Path::new(name.as_str()).extension();
+            ending.is_some_and(|e| ["yaml", "yml", "toml"].iter().any(|known| e == *known))
+        };
+        for name in names.ok().flatten().unwrap_or_default().iter().filter(declares) {
+            let path = format!("tools/{name}");
+            self.file(Kind::Tool, &path, "tools for agents", MAX_PACK_FILE);
+        }
+    }
+
+    fn settings(&mut self) {
+        const NAME: &str = "agentctl.toml";
+        match tree::file(self.root, Path::new(NAME), MAX_SETTINGS) {
+            Ok(None) => {}
+            Ok(Some(bytes)) => {
+                if let Some((bytes, shows)) = settings::overriding(&bytes) {
+                    let hash = Ok(hashed(Kind::Settings, &bytes));
+                    self.add(Kind::Settings, NAME, shows, hash);
+                }
+            }
+            Err(why) => self.add(Kind::Settings, NAME, Vec::new(), Err(why)),
+        }
+    }
+
+    fn catalog(&mut self) {
+        let what = "what n8n's nodes are and do, before what agentctl knows by itself";
+        self.file(Kind::Catalog, "n8n-catalog.bin", what, MAX_CATALOG);
+    }
+
+    fn servers(&mut self) {
+        match tree::file(self.root, Path::new(servers::FILE), MAX_SETTINGS) {
+            Ok(None) => {}
+            Ok(Some(bytes)) => self.items.extend(servers::server_items(&bytes)),
+            Err(why) => self.add(Kind::Server, servers::FILE, Vec::new(), Err(why)),
+        }
+    }
+}

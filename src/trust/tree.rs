@@ -1,0 +1,125 @@
+//! Reading below a project that cannot be left: one file, or all files of a folder as one hash. Bounded, so that no folder takes
+//! for ever; what cannot be read whole has no hash, and says why.
+
+use crate::store::{Found, Links, hex, read_below};
+use cap_std::fs::Dir;
+use sha2::{Digest as _, Sha256};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+const DEPTH: usize = 16;
+
+/// How much is read at most, over all that is asked of one inventory.
+pub struct Room {
+    pub files: usize,
+    pub bytes: u64,
+}
+
+/// What stands under a name, inside the project: a link is followed as long as it does not lead out.
+pub fn file(root: &Dir, path: &Path, max: u64) -> Result<Option<Vec<u8>>, String> {
+    match read_below(root, path, max, Links::Follow) {
+        Ok(Found::Bytes(bytes)) => Ok(Some(bytes)),
+        Ok(Found::Missing) => Ok(None),
+        Ok(Found::Odd(why)) => Err(plainly(root, path, why)),
+        Err(error) => Err(plainly(root, path, error.to_string())),
+    }
+}
+
+/// The names in a folder, sorted; None: there is no such folder. Names that are no text belong to no item.
+pub fn names(root: &Dir, folder: &Path) -> Result<Option<Vec<String>>, String> {
+    let entries = match root.read_dir(folder) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            // A link to nothing is nothing; one in the way of the folder is the same.
+            return Ok(None);
+        }
+        Err(error) => return Err(plainly(root, folder, error.to_string())),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|e| e.to_string())?;
+        if let Ok(name) = entry.file_name().into_string() {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(Some(names))
+}
+
+/// A hash over every file of a folder: its path in it, its length, its bytes.
+pub fn folder(root: &Dir, folder: &Path, max: u64, room: &mut Room) -> Result<String, String> {
+    let mut hash = Sha256::new();
+    walk(root, folder, &PathBuf::new(), 0, max, room, &mut hash)?;
+    Ok(hex(&hash.finalize()))
+}
+
+fn walk(
+    root: &Dir,
+    folder: &Path,
+    below: &Path,
+    depth: usize,
+    max: u64,
+    room: &mut Room,
+    hash: &mut Sha256,
+) -> Result<(), String> {
+    if depth > DEPTH {
+        return Err(format!(
+            "{}: folders are nested more than {DEPTH} deep, or a link leads round",
+            folder.join(below).display()
+        ));
+    }
+    let at = folder.join(below);
+    let entries = root
+        .read_dir(&at)
+        .map_err(|e| plainly(root, &at, e.to_string()))?;
+    let mut names = Vec::new();
+    for entry in entries {
+        names.push(entry.map_err(|e| e.to_string())?.file_name());
+    }
+    names.sort();
+    for name in names {
+        let inside = below.join(&name);
+        let path = folder.join(&inside);
+        let meta = root
+            .metadata(&path)
+            .map_err(|e| format!("{}: {}", path.display(), plainly(root, &path, e.to_string())))?;
+        if meta.is_dir() {
+            walk(root, folder, &inside, depth + 1, max, room, hash)?;
+            continue;
+        }
+        room.files = room
+            .files
+            .checked_sub(1)
+            .ok_or("there are too many files to look at all of them")?;
+        let bytes = file(root, &path, max.min(room.bytes))
+            .map_err(|why| format!("{}: {why}", path.display()))?
+            .ok_or_else(|| format!("{}: it is gone", path.display()))?;
+        room.bytes = room.bytes.saturating_sub(bytes.len() as u64);
+        let name = inside.as_os_str().as_encoded_bytes();
+        for part in [name, bytes.as_slice()] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+    }
+    Ok(())
+}
+
+/// What the sandbox says, in the words of its user: a link on the way that leads out of the project is named as that.
+fn plainly(root: &Dir, path: &Path, why: String) -> String {
+    let mut at = PathBuf::new();
+    for part in path.components() {
+        at.push(part);
+        let linked = root
+            .symlink_metadata(&at)
+            .is_ok_and(|meta| meta.is_symlink());
+        let leads_out = linked
+            && match root.metadata(&at) {
+                Err(e) => e.kind() == ErrorKind::PermissionDenied,
+                Ok(_) => false,
+            };
+        if leads_out {
+            return format!("{} is a link that leads out of the project", at.display());
+        }
+    }
+    why
+}
