@@ -229,7 +229,16 @@ pub fn access(name: &ModelName, config: &Config, out: &Output) -> Result<Option<
         Some(url) => (Some(url), false),
         None => (base_url_variable(provider)?, true),
     };
+    if let Some(settings) = settings {
+        fits(provider, settings)?;
+    }
     let source = key_source(kind, settings, base_url.is_none() || from_environment);
+    if let (Some(_), Some(url)) = (&source, &base_url) {
+        let what = format!("the key of the provider {provider:?}");
+        config.plain_http.check(&what, url).map_err(|refused| {
+            CliError::new(Exit::Refused, refused.to_string()).hint(refused.hint())
+        })?;
+    }
     let key = match source {
         None => None,
         Some(source) => {
@@ -266,6 +275,7 @@ pub fn access(name: &ModelName, config: &Config, out: &Output) -> Result<Option<
         price,
         room: config.models.context.room(name),
         time: config.models.time,
+        plain_http: config.plain_http.clone(),
     }))
 }
 
@@ -300,4 +310,22 @@ fn base_url_variable(provider: &str) -> Result<Option<url::Url>, CliError> {
             .map_err(|why| CliError::usage(format!("${variable}: {why}"))),
         _ => Ok(None),
     }
+}
+
+/// A file that came with a project cannot say that any variable is a model's key; trust in the project changes nothing about it.
+fn fits(provider: &str, settings: &ProviderSettings) -> Result<(), CliError> {
+    let Some(why) = settings.refused(provider) else {
+        return Ok(());
+    };
+    Err(CliError::new(
+        Exit::Refused,
+        format!(
+            "{}: the provider {provider:?} would send away a variable that is no key of a model: {why}",
+            settings.place
+        ),
+    )
+    .hint(format!(
+        "name the key after its provider (e.g. {}_API_KEY), or put the section into your own settings: agentctl/config.toml in ~/.config (or $AGENTCTL_CONFIG)",
+        provider.to_uppercase().replace(['-', '.'], "_")
+    )))
 }

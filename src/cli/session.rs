@@ -104,7 +104,7 @@ impl Session {
             .collect();
         let gateway = Gateway::new(&pack, backend, Knowledge::new(root, skills), catalog)
             .with_redactor(redactor);
-        let gateway = match foreign_tools(root, &pack, out)? {
+        let gateway = match foreign_tools(root, &pack, &config, out)? {
             Some(servers) => gateway.with_foreign(Arc::new(servers)),
             None => gateway,
         };
@@ -183,9 +183,15 @@ pub fn choice(root: &Path, out: &Output, config: &Config) -> Result<Choice, CliE
         settings: config.backend,
         servers: servers.as_ref(),
         variable: &variable,
+        plain_http: &config.plain_http,
     };
-    let mut choice = backend::choose(&offered)
-        .map_err(|e| CliError::new(Exit::Backend, e.message).hint(e.hint))?;
+    let mut choice = backend::choose(&offered).map_err(|e| {
+        let exit = match e.is_refused {
+            true => Exit::Refused,
+            false => Exit::Backend,
+        };
+        CliError::new(exit, e.message).hint(e.hint)
+    })?;
     if asked == B::Auto && in_force.standing() == Standing::Restricted {
         choice.why = "this folder is not trusted".to_owned();
     }
@@ -227,7 +233,12 @@ fn tape(options: &ModelOptions, redactor: &Redactor) -> Result<Option<Arc<Tape>>
 }
 
 /// The servers of `.mcp.json`, when some agent may call a tool of theirs; each is started at its first call.
-fn foreign_tools(root: &Path, pack: &Pack, out: &Output) -> Result<Option<Servers>, CliError> {
+fn foreign_tools(
+    root: &Path,
+    pack: &Pack,
+    settings: &Config,
+    out: &Output,
+) -> Result<Option<Servers>, CliError> {
     let named = pack.agents.values().flat_map(|agent| &agent.tools);
     if !named.into_iter().any(|tool| split_foreign(tool).is_some()) {
         return Ok(None);
@@ -237,6 +248,7 @@ fn foreign_tools(root: &Path, pack: &Pack, out: &Output) -> Result<Option<Server
     let config = mcp::read(root, &may, &|name| std::env::var(name).ok())
         .map_err(|e| CliError::usage(e.to_string()))?;
     let pins = Pins::read(root).map_err(|e| CliError::usage(e.to_string()))?;
+    let config = config.map(|config| config.with_plain_http(&settings.plain_http));
     Ok(config.map(|config| Servers::new(&config, pins)))
 }
 

@@ -1,9 +1,13 @@
 //! `.mcp.json` as users of agent command lines know it: `mcpServers`, stdio or http, `${VAR}` and `${VAR:-default}`.
 //! Everything that is wrong is reported in one pass, with its line; a server that is wrong does not hide the others.
 
+use super::ground::Start;
 use super::key_lines::{KeyLines, key_lines};
+use super::reach::key_of;
 use super::secret::{Hidden, Secret, hidden, shown};
-use crate::trust::ServersInForce;
+use super::in_force::ServersInForce;
+use super::variables::{Piece, Slot, is_n8ns_own, misplaced, pieces};
+use crate::plain_http::PlainHttp;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -43,6 +47,14 @@ pub struct McpServer {
     pub line: usize,
     /// What no message may hold, longest first.
     pub(super) hidden: Hidden,
+    /// Where it starts; None: where agentctl itself runs.
+    pub(super) start: Option<Start>,
+    /// The folder that the entry names.
+    pub(super) cwd: Option<String>,
+    /// What of it would be a key on its way, e.g. `the header Authorization`; None: nothing.
+    pub(super) key: Option<String>,
+    /// Where the user lets a key go over plain http.
+    pub(super) plain_http: PlainHttp,
 }
 
 impl McpServer {
@@ -62,6 +74,10 @@ impl McpServer {
             disabled_tools: Vec::new(),
             required: false,
             line: 0,
+            start: None,
+            cwd: None,
+            key: Some(format!("the header {header}")),
+            plain_http: PlainHttp::default(),
         }
     }
 
@@ -135,7 +151,11 @@ pub fn read(
 ) -> Result<Option<McpConfig>, McpConfigError> {
     let path = project.join(FILE);
     match crate::store::read_regular_text(&path, 4 * 1024 * 1024) {
-        Ok(text) => parse_in_force(&text, Path::new(FILE), in_force, variable).map(Some),
+        Ok(text) => {
+            let mut config = parse_in_force(&text, Path::new(FILE), in_force, variable)?;
+            config.started_in(project, variable);
+            Ok(Some(config))
+        }
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(McpConfigError::Io { path, source }),
     }
@@ -195,6 +215,7 @@ const KEYS: &[&str] = &[
     "env",
     "url",
     "headers",
+    "cwd",
     "timeout",
     "startupTimeoutMs",
     "enabledTools",
@@ -296,6 +317,15 @@ impl Reader<'_> {
         let problems = self.config.problems.len();
         self.filled.clear();
         let transport = self.transport(name, map, at);
+        let cwd = match map.contains_key("cwd") {
+            true => self.text(name, map, "cwd", at),
+            false => None,
+        };
+        let mut key = None;
+        if let Some(transport) = &transport {
+            self.fixed_purposes(name, map, transport, at);
+            key = key_of(map, transport, &self.filled);
+        }
         let milliseconds = map
             .get("startupTimeoutMs")
             .or_else(|| map.get("timeout"))
@@ -322,6 +352,10 @@ impl Reader<'_> {
                 disabled_tools,
                 required,
                 line: self.line(at),
+                start: None,
+                cwd,
+                key,
+                plain_http: PlainHttp::default(),
             });
         } else {
             self.config.unusable.push(name.to_owned());
@@ -511,17 +545,18 @@ impl Reader<'_> {
 
     /// Fills in `${VAR}` and `${VAR:-default}`; a variable that is not set and has no default is a problem.
     fn expand(&mut self, name: &str, text: &str, place: &str) -> Option<String> {
+        let Ok(pieces) = pieces(text) else {
+            self.problem(place, format!("server {name:?}: a `${{` has no `}}`"));
+            return None;
+        };
         let mut out = String::new();
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once("${") {
-            out.push_str(before);
-            let Some((inside, tail)) = after.split_once('}') else {
-                self.problem(place, format!("server {name:?}: a `${{` has no `}}`"));
-                return None;
-            };
-            let (variable, default) = match inside.split_once(":-") {
-                Some((variable, default)) => (variable, Some(default)),
-                None => (inside, None),
+        for piece in pieces {
+            let (variable, default) = match piece {
+                Piece::Text(text) => {
+                    out.push_str(text);
+                    continue;
+                }
+                Piece::Variable { name, default } => (name, default),
             };
             let set = (self.variable)(variable).filter(|v| default.is_none() || !v.is_empty());
             match (set, default) {
@@ -540,9 +575,37 @@ impl Reader<'_> {
                     return None;
                 }
             }
-            rest = tail;
         }
-        out.push_str(rest);
         Some(out)
+    }
+
+    /// Where the product says what a value is for, no variable of something else fills it in.
+    fn fixed_purposes(
+        &mut self,
+        name: &str,
+        map: &Map<String, Value>,
+        transport: &McpTransport,
+        at: &str,
+    ) {
+        let of_n8n =
+            matches!(transport, McpTransport::Http { url, .. } if is_n8ns_own(url.expose()));
+        for key in ["env", "headers"] {
+            let pairs = map.get(key).and_then(Value::as_object);
+            for (entry, value) in pairs.into_iter().flatten() {
+                let slot = match key {
+                    "env" => Slot::Env(entry),
+                    _ => Slot::Header {
+                        name: entry,
+                        of_n8n,
+                    },
+                };
+                if let Some(why) = value.as_str().and_then(|text| misplaced(slot, text)) {
+                    self.problem(
+                        &format!("{at}/{key}/{entry}"),
+                        format!("server {name:?}: {why}"),
+                    );
+                }
+            }
+        }
     }
 }

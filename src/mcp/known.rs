@@ -1,7 +1,7 @@
 //! What `.mcp.json` makes known to be secret, so that no output repeats it: whatever is wrong with the rest of the file.
 
 use super::config::{self, FILE};
-use crate::trust::ServersInForce;
+use super::in_force::ServersInForce;
 use serde_json::Value;
 use std::path::Path;
 

@@ -4,6 +4,7 @@
 use super::book::Folder;
 use super::inventory::{Inventory, Item, Kind};
 use super::servers::item_name;
+use crate::mcp::ServersInForce;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -30,27 +31,6 @@ impl PackFiles {
             own: Use::Project,
             left_out: BTreeSet::new(),
         }
-    }
-}
-
-/// The servers of `.mcp.json` that may be started and given variables, by name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ServersInForce {
-    all: bool,
-    names: BTreeSet<String>,
-}
-
-impl ServersInForce {
-    /// Every server, whoever wrote it: for tests, and for who decided it otherwise.
-    pub fn all() -> ServersInForce {
-        ServersInForce {
-            all: true,
-            names: BTreeSet::new(),
-        }
-    }
-
-    pub fn has(&self, server: &str) -> bool {
-        self.all || self.names.contains(server)
     }
 }
 
@@ -262,13 +242,12 @@ impl InForce {
             .items
             .iter()
             .filter(|j| j.item.kind == Kind::Server && j.is_trusted());
-        ServersInForce {
-            all: false,
-            names: trusted
+        ServersInForce::only(
+            trusted
                 .filter_map(|j| j.item.name.strip_prefix(".mcp.json/"))
                 .map(str::to_owned)
                 .collect(),
-        }
+        )
     }
 
     /// The same for who would pick one of them silently.

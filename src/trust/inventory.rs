@@ -114,6 +114,7 @@ impl Inventory {
             return Inventory::default();
         };
         let mut taken = Taken {
+            project,
             root: &root,
             items: Vec::new(),
         };
@@ -191,6 +192,7 @@ pub fn hashed(kind: Kind, bytes: &[u8]) -> String {
 }
 
 struct Taken<'a> {
+    project: &'a Path,
     root: &'a Dir,
     items: Vec<Item>,
 }
@@ -318,7 +320,7 @@ impl Taken<'_> {
     fn servers(&mut self) {
         match tree::file(self.root, Path::new(servers::FILE), MAX_SETTINGS) {
             Ok(None) => {}
-            Ok(Some(bytes)) => self.items.extend(servers::server_items(&bytes)),
+            Ok(Some(bytes)) => self.items.extend(servers::server_items(self.project, &bytes)),
             Err(why) => self.add(Kind::Server, servers::FILE, Vec::new(), Err(why)),
         }
     }

@@ -14,10 +14,9 @@ mod trust_tests;
 
 pub use book::{Book, Folder, TrustError, folder_key};
 pub use in_force::{
-    Basis, InForce, Judged, NotTrusted, PackFiles, ServersInForce, Standing, Use, Verdict,
+    Basis, InForce, Judged, NotTrusted, PackFiles, Standing, Use, Verdict,
 };
 pub use inventory::{Inventory, Item, Kind, N8N_DATA, n8n_item};
-pub use servers::server_items;
 
 /// Trusts exactly one inventory, wherever the folder lies: for CI.
 pub const VARIABLE: &str = "AGENTCTL_TRUST";
