@@ -62,14 +62,25 @@ fn lines(entry: &Map<String, Value>) -> Vec<String> {
     for (key, called) in [("env", "variable"), ("headers", "header")] {
         let pairs = entry.get(key).and_then(Value::as_object);
         for (name, value) in pairs.into_iter().flatten() {
-            let from = variables(value.as_str().unwrap_or_default());
+            let value = value.as_str().unwrap_or_default();
+            let from = variables(value);
             lines.push(match from.as_slice() {
-                [] => format!("gets the {called} {name}, as the file has it"),
+                [] => match address(value) {
+                    Some(address) => format!("gets the {called} {name}: {address}"),
+                    None => format!("gets the {called} {name}, as the file has it"),
+                },
                 from => format!("gets the {called} {name}, from your {}", from.join(", ")),
             });
         }
     }
     lines
+}
+
+/// Where a value that is an address leads; what is behind the host may be secret.
+fn address(value: &str) -> Option<String> {
+    let url = url::Url::parse(value).ok()?;
+    let is_web = matches!(url.scheme(), "http" | "https");
+    is_web.then(|| url.origin().ascii_serialization())
 }
 
 /// The names in `${NAME}` and `${NAME:-default}`.
