@@ -18,6 +18,11 @@ const NAMED: usize = 6;
 
 const SHOW: &str = "agentctl trust --show lists what would come into force, and agentctl trust lets it; --trust-once for this command only";
 
+/// What the folder would override.
+pub fn inventory(root: &Path) -> Inventory {
+    Inventory::of(root, &crate::pack::is_built_in)
+}
+
 /// What counts in the project folder. Err: the user's word does not fit, or what was approved cannot be read.
 pub fn in_force(root: &Path, out: &Output) -> Result<Arc<InForce>, CliError> {
     let mut decided = out.decided.lock().unwrap_or_else(PoisonError::into_inner);
@@ -30,15 +35,17 @@ pub fn in_force(root: &Path, out: &Output) -> Result<Arc<InForce>, CliError> {
 }
 
 fn decide(root: &Path, out: &Output) -> Result<InForce, CliError> {
-    let inventory = Inventory::of(root);
+    let inventory = self::inventory(root);
     if out.trust_once || by_hash(&inventory)? {
         return Ok(InForce::judge(inventory, Basis::Word));
     }
-    if inventory.items.is_empty() {
-        return Ok(InForce::judge(inventory, Basis::Kept(None)));
-    }
     let kept = Kept::of(root);
-    let in_force = InForce::judge(inventory.clone(), Basis::Kept(kept.folder()?.as_ref()));
+    let folder = match kept.folder() {
+        // Nothing to trust needs no home that can be read.
+        Err(_) if inventory.items.is_empty() => None,
+        folder => folder?,
+    };
+    let in_force = InForce::judge(inventory.clone(), Basis::Kept(folder.as_ref()));
     let open = matches!(
         in_force.standing(),
         Standing::Restricted | Standing::Changed
@@ -184,7 +191,7 @@ pub struct Before {
 
 impl Before {
     pub fn of(root: &Path, out: &Output) -> Before {
-        let inventory = Inventory::of(root);
+        let inventory = self::inventory(root);
         let kept = Kept::of(root);
         let folder = kept.folder().ok().flatten();
         let in_force = InForce::judge(inventory.clone(), Basis::Kept(folder.as_ref()));
@@ -213,7 +220,7 @@ impl Before {
         let Ok((home, key)) = kept.writable() else {
             return Ok(false);
         };
-        let made: Vec<Item> = Inventory::of(&self.root)
+        let made: Vec<Item> = inventory(&self.root)
             .items
             .into_iter()
             .filter(|item| kinds(item.kind) && !self.inventory.items.contains(item))
@@ -318,14 +325,20 @@ fn ask(
         Ok(TRUST) => {
             let (home, key) = kept.writable()?;
             Book::trust(home, key, &inventory, &now()).map_err(broken)?;
-            Ok(InForce::judge(inventory, Basis::Kept(Kept::of(root).folder()?.as_ref())))
+            Ok(InForce::judge(
+                inventory,
+                Basis::Kept(Kept::of(root).folder()?.as_ref()),
+            ))
         }
         Ok(ONCE) => Ok(InForce::judge(inventory, Basis::Word)),
         Ok(_) | Err(inquire::InquireError::OperationCanceled) => Ok(in_force),
-        Err(inquire::InquireError::OperationInterrupted) => {
-            Err(CliError::new(Exit::Interrupted, "interrupted; nothing was changed"))
-        }
-        Err(e) => Err(CliError::failed(format!("cannot ask on this terminal: {e}"))),
+        Err(inquire::InquireError::OperationInterrupted) => Err(CliError::new(
+            Exit::Interrupted,
+            "interrupted; nothing was changed",
+        )),
+        Err(e) => Err(CliError::failed(format!(
+            "cannot ask on this terminal: {e}"
+        ))),
     }
 }
 

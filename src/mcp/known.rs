@@ -27,7 +27,9 @@ pub fn secrets(project: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Vec
                 let values = server.get(key).and_then(Value::as_object);
                 let secret = values.into_iter().flatten().filter(|(name, value)| {
                     key == "headers"
-                        || value.as_str().is_some_and(|text| text.len() >= 16)
+                        || value
+                            .as_str()
+                            .is_some_and(|text| text.len() >= 16 && !is_plain_address(text))
                         || crate::secrets::names_a_secret(name)
                 });
                 all.extend(secret.filter_map(|(_, value)| value.as_str().map(str::to_owned)));
@@ -37,4 +39,17 @@ pub fn secrets(project: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Vec
     // `Bearer ${TOKEN}` is no secret; what the variable holds is.
     all.retain(|value| !value.contains("${"));
     all
+}
+
+/// An address with nothing behind its host: whoever is asked to trust a server has to see where it leads.
+fn is_plain_address(text: &str) -> bool {
+    reqwest::Url::parse(text).is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.has_host()
+            && url.path() == "/"
+            && url.username().is_empty()
+            && url.password().is_none()
+            && url.query().is_none()
+            && url.fragment().is_none()
+    })
 }

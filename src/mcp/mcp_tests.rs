@@ -149,10 +149,13 @@ fn what_is_no_json_says_where() {
 #[test]
 fn no_file_is_no_error() {
     let dir = tempfile::tempdir().unwrap();
-    assert!(matches!(read(dir.path(), &|_| None), Ok(None)));
+    assert!(matches!(
+        read(dir.path(), &crate::trust::ServersInForce::all(), &|_| None),
+        Ok(None)
+    ));
     std::fs::write(dir.path().join(FILE), "{\"mcpServers\": {}}").unwrap();
     assert_eq!(
-        read(dir.path(), &|_| None).unwrap(),
+        read(dir.path(), &crate::trust::ServersInForce::all(), &|_| None).unwrap(),
         Some(McpConfig::default())
     );
 }

@@ -49,6 +49,16 @@ pub fn skill(name: &str) -> SkillPlace {
     )
 }
 
+/// Whether `path` below a project is, byte for byte, the built-in file of that path.
+pub fn is_same(path: &str, bytes: &[u8]) -> bool {
+    let built_in = match path.split_once('/') {
+        Some(("agents", name)) => Agents::get(name),
+        Some(("skills", name)) => Skills::get(name),
+        _ => None,
+    };
+    built_in.is_some_and(|file| file.data.as_ref() == bytes)
+}
+
 fn text(file: Option<rust_embed::EmbeddedFile>) -> String {
     file.map_or_else(String::new, |f| {
         String::from_utf8_lossy(&f.data).into_owned()

@@ -13,6 +13,7 @@ mod pack_tests;
 mod prompts_tests;
 
 pub use agents::{Agent, Tier};
+pub use embedded::is_same as is_built_in;
 pub use skills::{SkillHead, SkillSource};
 
 use crate::flow::{self, Flow, Known};

@@ -29,7 +29,10 @@ fn the_built_in_pack_loads_without_a_warning() {
     );
     assert_eq!(pack.warnings, Vec::<String>::new());
     assert_eq!(pack.skills.len(), 7);
-    assert_eq!(pack.hash, load(dir.path(), &LoadOptions::all()).unwrap().hash);
+    assert_eq!(
+        pack.hash,
+        load(dir.path(), &LoadOptions::all()).unwrap().hash
+    );
     let architect = pack.agents.get("architect").unwrap();
     assert_eq!(
         architect.tools,
@@ -67,7 +70,10 @@ fn a_project_file_stands_for_the_built_in_one() {
             "agents/builder.md:8: there is no tool \"Read\"; the agent will not see it",
         ]
     );
-    assert_ne!(pack.hash, load(project(&[]).path(), &LoadOptions::all()).unwrap().hash);
+    assert_ne!(
+        pack.hash,
+        load(project(&[]).path(), &LoadOptions::all()).unwrap().hash
+    );
 }
 
 #[test]
@@ -138,7 +144,8 @@ fn a_loosening_project_policy_needs_the_flag() {
             allow_loosen: true,
             ..LoadOptions::all()
         },
-    ).unwrap();
+    )
+    .unwrap();
     assert_eq!(pack.policy.loosened(), ["qa would get create-workflow"]);
     assert_eq!(
         pack.agents.get("qa").unwrap().tools,
@@ -198,7 +205,12 @@ fn the_built_in_policy_copied_into_a_project_changes_nothing() {
         include_str!("../../agents/policy.yaml"),
     )]);
     let pack = load(dir.path(), &LoadOptions::all()).unwrap_or_else(|errors| panic!("{errors}"));
-    assert_eq!(pack.policy, load(project(&[]).path(), &LoadOptions::all()).unwrap().policy);
+    assert_eq!(
+        pack.policy,
+        load(project(&[]).path(), &LoadOptions::all())
+            .unwrap()
+            .policy
+    );
 }
 
 #[test]
@@ -224,14 +236,18 @@ fn line_endings_and_a_byte_order_mark_make_no_difference() {
 fn a_flow_of_the_project_is_checked_against_agents_and_policy() {
     let flow = "name: t\nstages: [one]\nblocked: stuck\nsteps:\n  - {id: s, tool: create_workflow, role: qa}\n  - {id: t, tool: get_workflow, role: nobody}\n";
     let dir = project(&[("agents/flow.yaml", flow)]);
-    let text = load(dir.path(), &LoadOptions::all()).unwrap_err().to_string();
+    let text = load(dir.path(), &LoadOptions::all())
+        .unwrap_err()
+        .to_string();
     assert!(
         text.contains("agents/flow.yaml:6:39: the pack has no agent \"nobody\""),
         "{text}"
     );
     let flow = flow.replace("nobody", "qa");
     let dir = project(&[("agents/flow.yaml", &flow)]);
-    let text = load(dir.path(), &LoadOptions::all()).unwrap_err().to_string();
+    let text = load(dir.path(), &LoadOptions::all())
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         text,
         "agents/flow.yaml:5:5: the step \"s\" calls create_workflow as qa, which the policy denies"

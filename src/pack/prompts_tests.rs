@@ -45,7 +45,8 @@ fn named<'h>(head: &'h str, kind: &str) -> Option<&'h str> {
 #[test]
 fn the_worked_examples_of_every_prompt_are_answers_and_calls_that_the_program_takes() {
     let dir = tempfile::tempdir().unwrap();
-    let pack = super::load(dir.path(), &super::LoadOptions::all()).unwrap_or_else(|errors| panic!("{errors}"));
+    let pack = super::load(dir.path(), &super::LoadOptions::all())
+        .unwrap_or_else(|errors| panic!("{errors}"));
     let steps = agent_steps(&pack.flow.steps);
     for (name, agent) in &pack.agents {
         let examples = examples(&agent.prompt);
@@ -92,7 +93,8 @@ fn closed(keys: &[&str]) -> Value {
 #[test]
 fn a_prompt_is_short_and_names_every_field_and_no_other_agents_tool() {
     let dir = tempfile::tempdir().unwrap();
-    let pack = super::load(dir.path(), &super::LoadOptions::all()).unwrap_or_else(|errors| panic!("{errors}"));
+    let pack = super::load(dir.path(), &super::LoadOptions::all())
+        .unwrap_or_else(|errors| panic!("{errors}"));
     for (name, agent) in &pack.agents {
         // Four bytes a token: a thousand tokens at most.
         assert!(

@@ -39,7 +39,9 @@ pub(super) fn load(
     warnings: &mut Vec<String>,
 ) -> Vec<SkillHead> {
     let mut skills: Vec<SkillHead> = Vec::new();
-    let own = project.into_iter().flat_map(|p| FOLDERS.iter().map(move |f| (p, *f)));
+    let own = project
+        .into_iter()
+        .flat_map(|p| FOLDERS.iter().map(move |f| (p, *f)));
     for (project, folder) in own {
         if left_out.contains(folder) {
             warnings.push(format!("{folder}: left out, it cannot be trusted"));

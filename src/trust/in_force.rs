@@ -138,6 +138,25 @@ impl fmt::Display for NotTrusted {
     }
 }
 
+/// A policy of a project only forbids: without it more is allowed than the user approved. Anything else that is gone leaves what
+/// is compiled in, as whoever removed it sees.
+fn gone(inventory: &Inventory, basis: Basis<'_>) -> Option<Judged> {
+    const POLICY: &str = "agents/policy.yaml";
+    let Basis::Kept(Some(folder)) = basis else {
+        return None;
+    };
+    let is_there = inventory.items.iter().any(|item| item.name == POLICY);
+    (folder.items.contains_key(POLICY) && !is_there).then(|| Judged {
+        item: Item {
+            kind: Kind::Policy,
+            name: POLICY.to_owned(),
+            shows: vec!["it is gone; only the built-in policy would hold".to_owned()],
+            hash: Err("it is gone".to_owned()),
+        },
+        verdict: Verdict::Changed,
+    })
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InForce {
     standing: Standing,
@@ -146,6 +165,7 @@ pub struct InForce {
 
 impl InForce {
     pub fn judge(inventory: Inventory, basis: Basis<'_>) -> InForce {
+        let gone = gone(&inventory, basis);
         let items: Vec<Judged> = inventory
             .items
             .into_iter()
@@ -162,6 +182,7 @@ impl InForce {
                 };
                 Judged { item, verdict }
             })
+            .chain(gone)
             .collect();
         let standing = match basis {
             _ if items.is_empty() => Standing::Nothing,

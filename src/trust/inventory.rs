@@ -101,6 +101,9 @@ impl Item {
     }
 }
 
+/// Whether a file of this path and with these bytes is compiled in.
+pub type BuiltIn = dyn Fn(&str, &[u8]) -> bool;
+
 /// All items of a folder, sorted by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Inventory {
@@ -108,14 +111,16 @@ pub struct Inventory {
 }
 
 impl Inventory {
-    /// Reads the folder. One that is not there has no items; whoever needs it says so.
-    pub fn of(project: &Path) -> Inventory {
+    /// Reads the folder. One that is not there has no items; whoever needs it says so. A file that is, byte for byte, the built-in
+    /// one of its path overrides nothing.
+    pub fn of(project: &Path, built_in: &BuiltIn) -> Inventory {
         let Ok(root) = Dir::open_ambient_dir(project, ambient_authority()) else {
             return Inventory::default();
         };
         let mut taken = Taken {
             project,
             root: &root,
+            built_in,
             items: Vec::new(),
         };
         taken.agents();
@@ -174,7 +179,7 @@ fn programs(root: &Dir, data: &Path) -> Result<String, String> {
         let path = data.join(folder);
         parts.push(match tree::names(root, &path)? {
             Some(names) if !names.is_empty() => {
-                tree::folder(root, &path, N8N_ROOM.bytes, &mut room)?
+                tree::folder(root, &path, N8N_ROOM.bytes, &mut room, &mut |_, _| {})?
             }
             _ => "-".to_owned(),
         });
@@ -194,6 +199,7 @@ pub fn hashed(kind: Kind, bytes: &[u8]) -> String {
 struct Taken<'a> {
     project: &'a Path,
     root: &'a Dir,
+    built_in: &'a BuiltIn,
     items: Vec<Item>,
 }
 
@@ -211,6 +217,7 @@ impl Taken<'_> {
     fn file(&mut self, kind: Kind, name: &str, shows: &str, max: u64) {
         match tree::file(self.root, Path::new(name), max) {
             Ok(None) => {}
+            Ok(Some(bytes)) if (self.built_in)(name, &bytes) => {}
             Ok(Some(bytes)) => {
                 let shows = vec![shows.to_owned()];
                 self.add(kind, name, shows, Ok(hashed(kind, &bytes)));
@@ -280,7 +287,15 @@ impl Taken<'_> {
             if is_file || lacks_head() {
                 continue;
             }
-            let hash = tree::folder(self.root, at, MAX_PACK_FILE, room);
+            let mut all_built_in = true;
+            let mut see = |path: &Path, bytes: &[u8]| {
+                let path = path.to_string_lossy();
+                all_built_in = all_built_in && (self.built_in)(&path, bytes);
+            };
+            let hash = tree::folder(self.root, at, MAX_PACK_FILE, room, &mut see);
+            if all_built_in && hash.is_ok() {
+                continue;
+            }
             let hash = hash.map(|text| hashed(kind, text.as_bytes()));
             self.add(kind, &path, vec![what.to_owned()], hash);
         }
@@ -292,7 +307,13 @@ impl Taken<'_> {
             let ending = Path::new(name.as_str()).extension();
             ending.is_some_and(|e| ["yaml", "yml", "toml"].iter().any(|known| e == *known))
         };
-        for name in names.ok().flatten().unwrap_or_default().iter().filter(declares) {
+        for name in names
+            .ok()
+            .flatten()
+            .unwrap_or_default()
+            .iter()
+            .filter(declares)
+        {
             let path = format!("tools/{name}");
             self.file(Kind::Tool, &path, "tools for agents", MAX_PACK_FILE);
         }

@@ -16,7 +16,7 @@ pub use book::{Book, Folder, TrustError, folder_key};
 pub use in_force::{
     Basis, InForce, Judged, NotTrusted, PackFiles, Standing, Use, Verdict,
 };
-pub use inventory::{Inventory, Item, Kind, N8N_DATA, n8n_item};
+pub use inventory::{BuiltIn, Inventory, Item, Kind, N8N_DATA, n8n_item};
 
 /// Trusts exactly one inventory, wherever the folder lies: for CI.
 pub const VARIABLE: &str = "AGENTCTL_TRUST";

@@ -47,61 +47,81 @@ pub fn names(root: &Dir, folder: &Path) -> Result<Option<Vec<String>>, String> {
 }
 
 /// A hash over every file of a folder: its path in it, its length, its bytes.
-pub fn folder(root: &Dir, folder: &Path, max: u64, room: &mut Room) -> Result<String, String> {
-    let mut hash = Sha256::new();
-    walk(root, folder, &PathBuf::new(), 0, max, room, &mut hash)?;
-    Ok(hex(&hash.finalize()))
-}
-
-fn walk(
+pub fn folder(
     root: &Dir,
     folder: &Path,
-    below: &Path,
-    depth: usize,
     max: u64,
     room: &mut Room,
-    hash: &mut Sha256,
-) -> Result<(), String> {
-    if depth > DEPTH {
-        return Err(format!(
-            "{}: folders are nested more than {DEPTH} deep, or a link leads round",
-            folder.join(below).display()
-        ));
-    }
-    let at = folder.join(below);
-    let entries = root
-        .read_dir(&at)
-        .map_err(|e| plainly(root, &at, e.to_string()))?;
-    let mut names = Vec::new();
-    for entry in entries {
-        names.push(entry.map_err(|e| e.to_string())?.file_name());
-    }
-    names.sort();
-    for name in names {
-        let inside = below.join(&name);
-        let path = folder.join(&inside);
-        let meta = root
-            .metadata(&path)
-            .map_err(|e| format!("{}: {}", path.display(), plainly(root, &path, e.to_string())))?;
-        if meta.is_dir() {
-            walk(root, folder, &inside, depth + 1, max, room, hash)?;
-            continue;
+    see: &mut dyn FnMut(&Path, &[u8]),
+) -> Result<String, String> {
+    let mut walk = Walk {
+        root,
+        folder,
+        max,
+        room,
+        see,
+        hash: Sha256::new(),
+    };
+    walk.below(&PathBuf::new(), 0)?;
+    Ok(hex(&walk.hash.finalize()))
+}
+
+struct Walk<'a> {
+    root: &'a Dir,
+    folder: &'a Path,
+    /// The largest file that is read.
+    max: u64,
+    room: &'a mut Room,
+    /// Is shown each file.
+    see: &'a mut dyn FnMut(&Path, &[u8]),
+    hash: Sha256,
+}
+
+impl Walk<'_> {
+    fn below(&mut self, below: &Path, depth: usize) -> Result<(), String> {
+        let (root, at) = (self.root, self.folder.join(below));
+        if depth > DEPTH {
+            return Err(format!(
+                "{}: folders are nested more than {DEPTH} deep, or a link leads round",
+                at.display()
+            ));
         }
-        room.files = room
-            .files
-            .checked_sub(1)
-            .ok_or("there are too many files to look at all of them")?;
-        let bytes = file(root, &path, max.min(room.bytes))
-            .map_err(|why| format!("{}: {why}", path.display()))?
-            .ok_or_else(|| format!("{}: it is gone", path.display()))?;
-        room.bytes = room.bytes.saturating_sub(bytes.len() as u64);
-        let name = inside.as_os_str().as_encoded_bytes();
-        for part in [name, bytes.as_slice()] {
-            hash.update((part.len() as u64).to_be_bytes());
-            hash.update(part);
+        let entries = root
+            .read_dir(&at)
+            .map_err(|e| plainly(root, &at, e.to_string()))?;
+        let mut names = Vec::new();
+        for entry in entries {
+            names.push(entry.map_err(|e| e.to_string())?.file_name());
         }
+        names.sort();
+        for name in names {
+            let inside = below.join(&name);
+            let path = self.folder.join(&inside);
+            let meta = root
+                .metadata(&path)
+                .map_err(|e| plainly(root, &path, format!("{}: {e}", path.display())))?;
+            if meta.is_dir() {
+                self.below(&inside, depth + 1)?;
+                continue;
+            }
+            self.room.files = self
+                .room
+                .files
+                .checked_sub(1)
+                .ok_or("there are too many files to look at all of them")?;
+            let bytes = file(root, &path, self.max.min(self.room.bytes))
+                .map_err(|why| format!("{}: {why}", path.display()))?
+                .ok_or_else(|| format!("{}: it is gone", path.display()))?;
+            self.room.bytes = self.room.bytes.saturating_sub(bytes.len() as u64);
+            (self.see)(&path, &bytes);
+            let name = inside.as_os_str().as_encoded_bytes();
+            for part in [name, bytes.as_slice()] {
+                self.hash.update((part.len() as u64).to_be_bytes());
+                self.hash.update(part);
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// What the sandbox says, in the words of its user: a link on the way that leads out of the project is named as that.

@@ -29,6 +29,7 @@ mod state;
 )]
 mod support;
 mod surroundings;
+mod trust;
 mod unasked;
 mod wire;
 mod wire_server;

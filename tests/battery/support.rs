@@ -17,8 +17,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-static BUILT_IN: LazyLock<Pack> =
-    LazyLock::new(|| agentctl::pack::built_in().unwrap());
+static BUILT_IN: LazyLock<Pack> = LazyLock::new(|| agentctl::pack::built_in().unwrap());
 
 /// The pack that is compiled into the program.
 pub fn built_in() -> &'static Pack {

@@ -25,5 +25,6 @@ mod qa;
 mod room;
 mod serve;
 mod support;
+mod trust;
 mod wire;
 mod wires;

@@ -179,11 +179,7 @@ fn a_key_from_a_command_turns_up_nowhere() {
         );
         let mut seen = Vec::new();
         let mut run = |args: &[&str]| {
-            let ran: Ran = project
-                .command(args)
-                .output()
-                .unwrap()
-                .into();
+            let ran: Ran = project.command(args).output().unwrap().into();
             seen.push((args.join(" "), ran.stdout.clone()));
             seen.push((args.join(" "), ran.stderr.clone()));
             ran

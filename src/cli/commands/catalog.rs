@@ -15,9 +15,12 @@ use std::sync::Arc;
 
 pub fn catalog(project: &Path, command: &CatalogCommand, out: &Output) -> Result<Exit, CliError> {
     match command {
-        CatalogCommand::Search { words, limit } => {
-            search(catalog_file::of(project, out)?, &words.join(" "), *limit, out)
-        }
+        CatalogCommand::Search { words, limit } => search(
+            catalog_file::of(project, out)?,
+            &words.join(" "),
+            *limit,
+            out,
+        ),
         CatalogCommand::Show {
             node_type,
             version,

@@ -124,7 +124,11 @@ fn trust(root: &Path, out: &Output) -> Check {
         Standing::Nothing => Check::new("trust", Status::Ok, "the folder overrides nothing"),
         Standing::Trusted if names.is_empty() => {
             let count = in_force.items().len();
-            Check::new("trust", Status::Ok, format!("trusted, all {count} items of it"))
+            Check::new(
+                "trust",
+                Status::Ok,
+                format!("trusted, all {count} items of it"),
+            )
         }
         Standing::Trusted => check(Status::Warning, format!("trusted, but for {names}")),
         Standing::Restricted => check(
@@ -146,8 +150,9 @@ fn load(root: &Path, out: &Output) -> Result<pack::Pack, CliError> {
         ..pack::LoadOptions::default()
     };
     pack::load(root, &options).map_err(|errors| {
-        CliError::usage(errors.to_string())
-            .hint("mend the files named; a project file overrides the built-in one of the same name")
+        CliError::usage(errors.to_string()).hint(
+            "mend the files named; a project file overrides the built-in one of the same name",
+        )
     })
 }
 

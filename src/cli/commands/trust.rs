@@ -3,7 +3,7 @@
 use crate::cli::args::TrustArgs;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
-use crate::cli::trusting::{self, Kept, broken, now};
+use crate::cli::trusting::{self, Kept, broken, inventory, now};
 use crate::trust::{
     Basis, Book, InForce, Inventory, Item, Judged, N8N_DATA, Standing, VARIABLE, Verdict, n8n_item,
 };
@@ -13,7 +13,10 @@ use std::path::Path;
 pub fn trust(project: &Path, args: &TrustArgs, out: &Output) -> Result<Exit, CliError> {
     let root = args.path.as_deref().unwrap_or(project);
     if !root.is_dir() {
-        return Err(CliError::usage(format!("there is no folder {}", root.display())));
+        return Err(CliError::usage(format!(
+            "there is no folder {}",
+            root.display()
+        )));
     }
     let kept = Kept::of(root);
     if args.revoke {
@@ -29,13 +32,20 @@ pub fn trust(project: &Path, args: &TrustArgs, out: &Output) -> Result<Exit, Cli
         match sure.prompt() {
             Ok(true) => {}
             Ok(false) | Err(inquire::InquireError::OperationCanceled) => {
-                return Err(CliError::new(Exit::Refused, "not trusted; nothing was changed"));
+                return Err(CliError::new(
+                    Exit::Refused,
+                    "not trusted; nothing was changed",
+                ));
             }
             Err(inquire::InquireError::OperationInterrupted) => {
                 let what = "interrupted; nothing was changed";
                 return Err(CliError::new(Exit::Interrupted, what));
             }
-            Err(e) => return Err(CliError::failed(format!("cannot ask on this terminal: {e}"))),
+            Err(e) => {
+                return Err(CliError::failed(format!(
+                    "cannot ask on this terminal: {e}"
+                )));
+            }
         }
     }
     let (home, key) = kept.writable()?;
@@ -71,7 +81,7 @@ struct Looked {
 
 impl Looked {
     fn at(root: &Path, kept: &Kept) -> Result<Looked, CliError> {
-        Looked::judged(Inventory::of(root), n8n_item(root, N8N_DATA), kept)
+        Looked::judged(inventory(root), n8n_item(root, N8N_DATA), kept)
     }
 
     fn again(self, kept: &Kept) -> Result<Looked, CliError> {
@@ -80,7 +90,9 @@ impl Looked {
 
     fn judged(inventory: Inventory, n8n: Option<Item>, kept: &Kept) -> Result<Looked, CliError> {
         let folder = kept.folder()?;
-        let n8n = n8n.map(|item| trusting::judge_n8n(item, kept)).transpose()?;
+        let n8n = n8n
+            .map(|item| trusting::judge_n8n(item, kept))
+            .transpose()?;
         Ok(Looked {
             in_force: InForce::judge(inventory.clone(), Basis::Kept(folder.as_ref())),
             hash: inventory.hash(),

@@ -13,9 +13,9 @@ use crate::cli::trusting::{self, Before};
 use crate::n8n::catalog::{Catalog, build::build_for};
 use crate::n8n_server::{self, Folder, State};
 use crate::run::Cancel;
+use crate::trust::Kind;
 use reqwest::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
-use crate::trust::Kind;
 use std::path::Path;
 use std::time::Duration;
 

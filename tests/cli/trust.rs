@@ -1,0 +1,222 @@
+//! The first minutes in a folder: cloned, one's own, and with nothing in it to trust.
+
+use super::support::{Project, Ran};
+
+const REQUEST: &str = "When a webhook receives an order over 100 EUR, post it to Slack #sales";
+const AGENT: &str =
+    "---\nname: architect\ndescription: Of the team.\nmodel: opus\n---\nSpeak plainly.\n";
+
+fn stranger(project: &Project, args: &[&str]) -> Ran {
+    project.stranger(args).output().unwrap().into()
+}
+
+#[test]
+fn a_fresh_clone_builds_restricted_and_says_so_in_one_line() {
+    let project = Project::new();
+    project.write("agents/architect.md", AGENT);
+    project.write(
+        ".mcp.json",
+        r#"{"mcpServers": {"docs": {"command": "true"}}}"#,
+    );
+    let built = stranger(&project, &["build", "--yes", "--quiet", REQUEST]);
+    assert_eq!((built.code, built.stderr.as_str()), (0, ""));
+    assert_eq!(project.workflows().len(), 1);
+    let built = stranger(&project, &["build", "--yes", REQUEST]);
+    let lines: Vec<&str> = built
+        .stderr
+        .lines()
+        .filter(|line| line.contains("trust"))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "restricted: this folder is not trusted, so these do not count: the server \"docs\" of .mcp.json, agents/architect.md; agentctl trust shows them and lets them"
+        ]
+    );
+    let listed = stranger(&project, &["mcp", "list", "--output-format", "json"]);
+    assert_eq!(
+        listed.json()["servers"],
+        serde_json::json!([{"name": "docs", "enabled": true, "trusted": false, "shown": "true"}])
+    );
+}
+
+#[test]
+fn trusted_once_and_for_all_its_files_are_in_force() {
+    let project = Project::new();
+    project.write("agents/architect.md", AGENT);
+    let prompt = |ran: Ran| (ran.stdout.contains("Speak plainly."), ran.stderr);
+    let show = ["agents", "show", "architect"];
+    let once = stranger(&project, &[&["--trust-once"], &show[..]].concat());
+    assert_eq!(prompt(once), (true, String::new()));
+    assert!(!prompt(stranger(&project, &show)).0, "it was for once");
+    let trusted = stranger(&project, &["trust"]);
+    assert_eq!(trusted.code, 0, "{}", trusted.stderr);
+    let hash = trusted.stdout.lines().last().unwrap();
+    assert_eq!(
+        trusted.stdout,
+        format!(
+            ".: trusted\n  agents/architect.md (agent) trusted\n    what an agent is told, and which tools it asks for\n{hash}\n"
+        )
+    );
+    assert_eq!(hash.len(), "for CI: AGENTCTL_TRUST=".len() + 64);
+    assert_eq!(prompt(stranger(&project, &show)), (true, String::new()));
+    let doctor = stranger(&project, &["doctor"]);
+    assert!(
+        doctor
+            .stdout
+            .contains("✓ trust: trusted, all 1 items of it\n"),
+        "{}",
+        doctor.stdout
+    );
+}
+
+#[test]
+fn a_folder_with_nothing_to_trust_is_told_nothing() {
+    let project = Project::new();
+    project.write("agentctl.toml", "[limits]\nmax_turns = 50\n");
+    let built = stranger(&project, &["build", "--yes", REQUEST]);
+    assert_eq!(built.code, 0);
+    assert!(!built.stderr.contains("trust"), "{}", built.stderr);
+    assert_eq!(
+        stranger(&project, &["trust", "--show"]).stdout,
+        ".: nothing to trust\n"
+    );
+    // Nothing was written for it into the user's folder but what the run needs.
+    assert!(!project.home().join("trust.json").exists());
+}
+
+#[test]
+fn without_a_home_everything_works_restricted_and_trusting_says_what_is_missing() {
+    let project = Project::new();
+    project.write("agents/architect.md", AGENT);
+    let run = |args: &[&str]| -> Ran {
+        let mut command = project.stranger(args);
+        for name in ["AGENTCTL_HOME", "XDG_STATE_HOME", "HOME"] {
+            command.env_remove(name);
+        }
+        command.output().unwrap().into()
+    };
+    let listed = run(&["agents", "list"]);
+    assert_eq!(listed.code, 0);
+    assert!(
+        listed
+            .stderr
+            .starts_with("restricted: this folder is not trusted (no folder of your own is known:"),
+        "{}",
+        listed.stderr
+    );
+    let trust = run(&["trust"]);
+    assert_eq!(trust.code, 5);
+    assert!(
+        trust.stderr.contains("set AGENTCTL_HOME"),
+        "{}",
+        trust.stderr
+    );
+    assert_eq!(run(&["init", "new"]).code, 0);
+}
+
+#[test]
+fn a_book_that_cannot_be_read_is_said_and_no_built_in_thing_takes_its_place() {
+    let project = Project::new();
+    project.write("agents/architect.md", AGENT);
+    std::fs::write(project.home().join("trust.json"), "{").unwrap();
+    for args in [&["agents", "list"][..], &["trust"], &["trust", "--show"]] {
+        let ran = stranger(&project, args);
+        assert_eq!(ran.code, 5, "{args:?}");
+        assert!(
+            ran.stderr.contains("trust.json cannot be read"),
+            "{}",
+            ran.stderr
+        );
+    }
+    let doctor = stranger(&project, &["doctor"]);
+    assert_eq!(doctor.code, 1);
+    assert!(doctor.stdout.contains("✗ trust: "), "{}", doctor.stdout);
+}
+
+#[test]
+fn what_agentctl_writes_into_a_trusted_folder_is_trusted_too() {
+    let project = Project::new();
+    project.write("agents/architect.md", AGENT);
+    project.write(
+        ".mcp.json",
+        r#"{"mcpServers": {"docs": {"command": "true"}, "web": {"command": "true", "disabled": true}}}"#,
+    );
+    let state = || {
+        let shown = stranger(&project, &["trust", "--show", "--output-format", "json"]);
+        shown.json()["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(stranger(&project, &["mcp", "enable", "web"]).code, 0);
+    assert_eq!(state(), "restricted");
+    assert_eq!(stranger(&project, &["trust"]).code, 0);
+    assert_eq!(stranger(&project, &["mcp", "disable", "docs"]).code, 0);
+    assert_eq!(state(), "trusted");
+    // Beside something that is new, nothing is taken along.
+    project.write("agents/qa.md", AGENT);
+    assert_eq!(stranger(&project, &["mcp", "enable", "docs"]).code, 0);
+    assert_eq!(state(), "changed");
+}
+
+/// Runs a command on a terminal, and types these keys when the question stands there. What the terminal showed, and the exit code.
+fn on_a_terminal(project: &Project, args: &[&str], question: &str, keys: &[u8]) -> (i32, String) {
+    use std::io::{Read, Write};
+    let size = nix::pty::Winsize {
+        ws_row: 40,
+        ws_col: 120,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    let pty = nix::pty::openpty(Some(&size), None).unwrap();
+    let mut command = project.stranger(args);
+    command
+        .stdin(pty.slave.try_clone().unwrap())
+        .stdout(std::process::Stdio::null())
+        .stderr(pty.slave)
+        .env("TERM", "xterm");
+    let mut child = command.spawn().unwrap();
+    // The child has the only ends of it now, so that reading ends with the child.
+    drop(command);
+    let mut master = std::fs::File::from(pty.master);
+    let (mut shown, mut typed) = (Vec::new(), false);
+    let mut bytes = [0; 4096];
+    while let Ok(read @ 1..) = master.read(&mut bytes) {
+        shown.extend_from_slice(&bytes[..read]);
+        if !typed && String::from_utf8_lossy(&shown).contains(question) {
+            typed = true;
+            master.write_all(keys).unwrap();
+        }
+    }
+    let code = child.wait().unwrap().code().unwrap_or(-1);
+    (code, String::from_utf8_lossy(&shown).into_owned())
+}
+
+#[test]
+fn on_a_terminal_one_question_lists_what_would_come_into_force() {
+    const UP: &str = "\x1b[A";
+    let project = Project::new();
+    project.write("agents/architect.md", AGENT);
+    let ask = |keys: &str| on_a_terminal(&project, &["agents", "show", "architect"], "Let it?", keys.as_bytes());
+    let book = project.home().join("trust.json");
+    // Enter alone: no.
+    let (code, shown) = ask("\r");
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("agents/architect.md (agent) new"), "{shown}");
+    assert!(!book.exists());
+    let (code, _) = ask(&format!("{UP}\r"));
+    assert_eq!((code, book.exists()), (0, false), "for this time");
+    let (code, shown) = ask("\x03");
+    assert_eq!((code, book.exists()), (130, false), "{shown}");
+    let (code, _) = ask(&format!("{UP}{UP}\r"));
+    assert_eq!((code, book.exists()), (0, true), "trusted");
+    assert_eq!(stranger(&project, &["agents", "show", "architect"]).stderr, "");
+    // Asked again for what changed, and no is no.
+    project.write("agents/architect.md", &AGENT.replace("plainly", "up"));
+    let (code, shown) = ask("\r");
+    assert_eq!(code, 5, "{shown}");
+    assert!(shown.contains("new or changed since you trusted this folder"), "{shown}");
+    // `trust` itself asks too, and `--yes` is for who has looked.
+    let (code, shown) = on_a_terminal(&project, &["trust"], "Trust this folder", b"n\r");
+    assert_eq!(code, 5, "{shown}");
+    let (code, shown) = on_a_terminal(&project, &["trust", "--yes"], "Trust this folder", b"");
+    assert_eq!((code, shown.as_str()), (0, ""));
+}
