@@ -12,7 +12,7 @@ use crate::backend::{self, Backend, Choice, Offered};
 use crate::config::Config;
 use crate::gateway::{Gateway, Redactor};
 use crate::knowledge::Knowledge;
-use crate::mcp::{self, Pins, Servers};
+use crate::mcp::{self, Servers};
 use crate::model::ToolCall;
 use crate::model::tape::Tape;
 use crate::pack::{self, Pack};
@@ -21,7 +21,7 @@ use crate::run::{
     self, Answering, Asked, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError,
     RunReport, System,
 };
-use crate::store::{Event, Project, Question, Record};
+use crate::store::{Event, Means, Project, Question, Record, StoreError};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -56,9 +56,14 @@ impl Session {
         model: &ModelOptions,
         out: &Output,
     ) -> Result<Session, CliError> {
-        let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
-        // What is wrong with the run is told when it is taken up.
-        let kept = run::means(&project, run).ok().flatten().unwrap_or_default();
+        let project = super::project::open(root)?;
+        let kept = match run::means(&project, run) {
+            Ok(kept) => kept.unwrap_or_default(),
+            // Before anything is chosen or started by what it says.
+            Err(e @ RunError::Store(StoreError::Foreign { .. })) => return Err(run_error(&e)),
+            // What else is wrong with the run is told when it is taken up.
+            Err(_) => Means::default(),
+        };
         Self::with(root, model, &kept.models, out)
     }
 
@@ -68,7 +73,7 @@ impl Session {
         kept: &BTreeMap<String, String>,
         out: &Output,
     ) -> Result<Session, CliError> {
-        let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
+        let project = super::project::open_to_work(root, out)?;
         let pack = load_pack(root, out)?;
         let config = settings::of_project(root)?;
         let catalog = crate::cli::catalog_file::of(root)?;
@@ -100,7 +105,7 @@ impl Session {
             .collect();
         let gateway = Gateway::new(&pack, backend, Knowledge::new(root, skills), catalog)
             .with_redactor(redactor);
-        let gateway = match foreign_tools(root, &pack)? {
+        let gateway = match foreign_tools(root, &pack, out)? {
             Some(servers) => gateway.with_foreign(Arc::new(servers)),
             None => gateway,
         };
@@ -205,14 +210,14 @@ fn tape(options: &ModelOptions, redactor: &Redactor) -> Result<Option<Arc<Tape>>
 }
 
 /// The servers of `.mcp.json`, when some agent may call a tool of theirs; each is started at its first call.
-fn foreign_tools(root: &Path, pack: &Pack) -> Result<Option<Servers>, CliError> {
+fn foreign_tools(root: &Path, pack: &Pack, out: &Output) -> Result<Option<Servers>, CliError> {
     let named = pack.agents.values().flat_map(|agent| &agent.tools);
     if !named.into_iter().any(|tool| split_foreign(tool).is_some()) {
         return Ok(None);
     }
     let config = mcp::read(root, &|name| std::env::var(name).ok())
         .map_err(|e| CliError::usage(e.to_string()))?;
-    let pins = Pins::read(root).map_err(|e| CliError::usage(e.to_string()))?;
+    let pins = super::project::pins(root, out)?;
     Ok(config.map(|config| Servers::new(&config, pins)))
 }
 

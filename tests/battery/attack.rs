@@ -87,8 +87,14 @@ pub fn agentctl(folder: &Path, args: &[&str]) -> Command {
     command
         .env_remove("AGENTCTL_MODEL")
         .env_remove("AGENTCTL_PROJECT")
+        .env("AGENTCTL_HOME", own_folder())
         .env("NO_COLOR", "1");
     command
+}
+
+/// The user's own folder, outside of every project of the tests.
+pub fn own_folder() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("battery-own")
 }
 
 /// (exit code, stdout, stderr); the code of a process that a signal ended is -1.

@@ -61,6 +61,7 @@ fn bash(project: &Project, script: &str) -> Command {
         .args(["-c", script])
         .current_dir(project.path())
         .env("PATH", path)
+        .env("AGENTCTL_HOME", project.home())
         .env("NO_COLOR", "1");
     command
 }

@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 
 pub struct Project {
     dir: tempfile::TempDir,
+    /// The user's own folder, outside of the project's.
+    home: tempfile::TempDir,
 }
 
 /// What a command left: exit code, stdout, stderr.
@@ -41,7 +43,11 @@ impl Project {
     pub fn new() -> Self {
         Project {
             dir: tempfile::tempdir().unwrap(),
+            home: tempfile::tempdir().unwrap(),
         }
+    }
+    pub fn home(&self) -> &Path {
+        self.home.path()
     }
     pub fn path(&self) -> &Path {
         self.dir.path()
@@ -69,6 +75,7 @@ impl Project {
             .env_remove("AGENTCTL_MODEL")
             .env_remove("AGENTCTL_PROJECT")
             .env_remove("AGENTCTL_TRUST_PROJECT")
+            .env("AGENTCTL_HOME", self.home())
             .env("AGENTCTL_CONFIG", self.file("no-such-settings.toml"))
             .env("NO_COLOR", "1");
         command
