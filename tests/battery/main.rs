@@ -18,6 +18,8 @@ mod injection;
 mod listed;
 mod orders;
 mod records;
+mod records_used;
+mod records_user;
 mod secrets;
 mod server;
 mod server_ends;

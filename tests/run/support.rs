@@ -472,8 +472,10 @@ impl Shop {
 }
 
 /// The key of the tests' user.
+pub const KEY: [u8; 32] = [7; 32];
+
 pub fn key() -> Key {
-    Key::fixed([7; 32])
+    Key::fixed(KEY)
 }
 
 /// A project of that user.
