@@ -2,17 +2,15 @@
 //! agentctl wrote. Nothing of it may come from a project, so a folder inside the project, of another user, or that others may
 //! write to is refused. Every file in it is for its owner only (0600). Must never be read for what a project may not know.
 
+pub use crate::store::Key;
 use crate::store::{Found, read_own, sync_dir};
 use fs2::FileExt as _;
-use hmac::{Hmac, Mac as _};
-use sha2::Sha256;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 const KEY_FILE: &str = "key";
 const LOCK_FILE: &str = "lock";
-const KEY_BYTES: usize = 32;
 /// No file of it is this long.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -137,7 +135,7 @@ impl Home {
         }
         let path = self.dir.join(KEY_FILE);
         let folder = self.made(&path)?;
-        let mut bytes = [0u8; KEY_BYTES];
+        let mut bytes = [0u8; Key::BYTES];
         getrandom::fill(&mut bytes)
             .map_err(|e| failed("make a key for", &path)(io::Error::other(e.to_string())))?;
         let mut temporary = tempfile::NamedTempFile::new_in(&folder)
@@ -164,11 +162,29 @@ impl Home {
         let Some(bytes) = self.read(KEY_FILE)? else {
             return Ok(None);
         };
-        let bytes: [u8; KEY_BYTES] = bytes.try_into().map_err(|_| HomeError::Broken {
-            path: self.dir.join(KEY_FILE),
-            why: format!("a key has {KEY_BYTES} bytes"),
-        })?;
-        Ok(Some(Key { bytes }))
+        let path = self.dir.join(KEY_FILE);
+        let broken = |why: String| HomeError::Broken {
+            path: path.clone(),
+            why,
+        };
+        // A key that others could read is known to them, and one of theirs is theirs.
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            let meta = fs::symlink_metadata(&path).map_err(failed("look at", &path))?;
+            if meta.uid() != rustix::process::getuid().as_raw() {
+                return Err(broken("it belongs to another user".to_owned()));
+            }
+            if meta.mode() & 0o077 != 0 {
+                return Err(broken(
+                    "others may read it, so it marks nothing as yours any more".to_owned(),
+                ));
+            }
+        }
+        let bytes: [u8; Key::BYTES] = bytes
+            .try_into()
+            .map_err(|_| broken(format!("a key has {} bytes", Key::BYTES)))?;
+        Ok(Some(Key::fixed(bytes)))
     }
 
     /// The folder of a path in it, made for its owner only where it is missing.
@@ -189,69 +205,6 @@ impl Home {
 #[derive(Debug)]
 pub struct HomeLock {
     _file: File,
-}
-
-/// The user's key. It is in no message, no journal and no project.
-#[derive(Clone)]
-pub struct Key {
-    bytes: [u8; KEY_BYTES],
-}
-
-impl std::fmt::Debug for Key {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Key(…)")
-    }
-}
-
-impl Key {
-    /// For tests: a key that is known.
-    pub fn fixed(bytes: [u8; KEY_BYTES]) -> Key {
-        Key { bytes }
-    }
-
-    /// HMAC-SHA-256 in lower-case hex over the purpose and the parts, each with its length before it, so that no two lists of
-    /// parts are the same bytes. `purpose` keeps a mark for one use from counting for another.
-    pub fn mac(&self, purpose: &str, parts: &[&[u8]]) -> String {
-        crate::store::hex(&self.over(purpose, parts).finalize().into_bytes())
-    }
-
-    /// Whether `mac` is that of these parts; compared in constant time.
-    pub fn made(&self, purpose: &str, parts: &[&[u8]], mac: &str) -> bool {
-        let Some(mac) = unhex(mac) else {
-            return false;
-        };
-        self.over(purpose, parts).verify_slice(&mac).is_ok()
-    }
-
-    fn over(&self, purpose: &str, parts: &[&[u8]]) -> Hmac<Sha256> {
-        // A key of any length is taken; the fallback is never reached, and would only make marks that fit nothing.
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.bytes)
-            .unwrap_or_else(|_| Hmac::<Sha256>::new(&Default::default()));
-        for part in std::iter::once(purpose.as_bytes()).chain(parts.iter().copied()) {
-            mac.update(&(part.len() as u64).to_be_bytes());
-            mac.update(part);
-        }
-        mac
-    }
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes();
-    if digits.len() % 2 != 0 {
-        return None;
-    }
-    let digit = |b: u8| {
-        char::from(b)
-            .to_digit(16)
-            .and_then(|d| u8::try_from(d).ok())
-    };
-    digits
-        .chunks(2)
-        .map(|pair| match pair {
-            [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
-            _ => None,
-        })
-        .collect()
 }
 
 /// The path with its links resolved, as far down as it exists.

@@ -153,6 +153,7 @@ fn samples() -> Vec<Event> {
             file: "f".into(),
             graph_hash: "h".into(),
             node_count: 1,
+            sha256: Some("s".into()),
         },
         Event::QuestionAsked {
             step: step(),
@@ -194,6 +195,10 @@ fn samples() -> Vec<Event> {
             exit_code: 0,
             message: "m".into(),
         },
+        Event::Adopted {
+            from: 1,
+            snapshots: [("f".to_owned(), "s".to_owned())].into(),
+        },
     ]
 }
 
@@ -222,9 +227,10 @@ fn place(event: &Event) -> usize {
         Event::StepFailed { .. } => 19,
         Event::Undone { .. } => 20,
         Event::RunEnded { .. } => 21,
+        Event::Adopted { .. } => 22,
     }
 }
-const KINDS: usize = 22;
+const KINDS: usize = 23;
 
 #[test]
 fn every_kind_of_event_stands_in_the_schema_and_in_the_docs() {

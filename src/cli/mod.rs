@@ -11,6 +11,7 @@ mod events_tests;
 mod learning_args;
 mod output;
 mod progress;
+mod project;
 mod report;
 mod serve_args;
 mod session;

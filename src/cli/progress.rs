@@ -205,6 +205,10 @@ pub fn line(event: &Event) -> Option<String> {
             plain(workflow_id),
             plain(to_snapshot)
         )),
+        Event::Adopted { from, .. } => Some(format!(
+            "    {} you took the run over: from record {from} on your agentctl had not written it",
+            style("!").for_stderr().yellow()
+        )),
         Event::RunEnded { .. }
         | Event::ActivationStarted { .. }
         | Event::ActivationEnded { .. }

@@ -13,7 +13,7 @@ use crate::backend::{self, Backend, Choice, Offered};
 use crate::config::Config;
 use crate::gateway::{Gateway, Redactor};
 use crate::knowledge::Knowledge;
-use crate::mcp::{self, Pins, Servers};
+use crate::mcp::{self, Servers};
 use crate::model::ToolCall;
 use crate::model::tape::Tape;
 use crate::pack::{self, Pack};
@@ -22,7 +22,7 @@ use crate::run::{
     self, Answering, Asked, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError,
     RunReport, System,
 };
-use crate::store::{Event, Project, Question, Record};
+use crate::store::{Event, Means, Project, Question, Record, StoreError};
 use crate::trust::{InForce, Standing};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -60,9 +60,14 @@ impl Session {
         model: &ModelOptions,
         out: &Output,
     ) -> Result<Session, CliError> {
-        let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
-        // What is wrong with the run is told when it is taken up.
-        let kept = run::means(&project, run).ok().flatten().unwrap_or_default();
+        let project = super::project::open(root)?;
+        let kept = match run::means(&project, run) {
+            Ok(kept) => kept.unwrap_or_default(),
+            // Before anything is chosen or started by what it says.
+            Err(e @ RunError::Store(StoreError::Foreign { .. })) => return Err(run_error(&e)),
+            // What else is wrong with the run is told when it is taken up.
+            Err(_) => Means::default(),
+        };
         Self::with(root, model, &kept.models, out)
     }
 
@@ -72,7 +77,7 @@ impl Session {
         kept: &BTreeMap<String, String>,
         out: &Output,
     ) -> Result<Session, CliError> {
-        let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
+        let project = super::project::open_to_work(root, out)?;
         let pack = load_pack(root, out)?;
         let config = settings::of_project(root, out)?;
         let catalog = crate::cli::catalog_file::of(root, out)?;
@@ -247,7 +252,7 @@ fn foreign_tools(
     let may = may.map_err(trusting::refused)?;
     let config = mcp::read(root, &may, &|name| std::env::var(name).ok())
         .map_err(|e| CliError::usage(e.to_string()))?;
-    let pins = Pins::read(root).map_err(|e| CliError::usage(e.to_string()))?;
+    let pins = super::project::pins(root, out)?;
     let config = config.map(|config| config.with_plain_http(&settings.plain_http));
     Ok(config.map(|config| Servers::new(&config, pins)))
 }

@@ -281,7 +281,8 @@ impl RunLog {
             | Event::ConversationCompacted { .. }
             | Event::SnapshotTaken { .. }
             | Event::PatchRefused { .. }
-            | Event::Undone { .. } => {}
+            | Event::Undone { .. }
+            | Event::Adopted { .. } => {}
         }
         Ok(())
     }

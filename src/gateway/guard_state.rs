@@ -342,7 +342,7 @@ impl GuardState {
     }
     /// True once the run has changed something: from then on a fix cycle is about that.
     /// What the user chose; None: not asked, or not answered.
-    pub(super) fn choice(&self, hash: &str) -> Option<&str> {
+    pub fn choice(&self, hash: &str) -> Option<&str> {
         self.choices.get(hash).map(String::as_str)
     }
     pub(super) fn has_worked(&self) -> bool {

@@ -35,7 +35,7 @@ pub use health::{N8nHealth, n8n_health, n8n_urls};
 pub use identity::{GoesTo, ServerAddress, ServerIdentity, ServerVariable, identities};
 pub use in_force::ServersInForce;
 pub use known::secrets;
-pub use pins::{Pin, PinChange, Pins, PinsError, tool_hash};
+pub use pins::{OLD_FILE as OLD_PINS, Pin, PinChange, Pins, PinsError, tool_hash};
 pub use probe::{ProbeOutcome, ServerStatus, probe, probe_all};
 pub use secret::Secret;
 pub use servers::{CallEffect, Servers, Unserved, can_be_named};

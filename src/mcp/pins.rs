@@ -1,15 +1,19 @@
 //! What the user approved of a server's tools: name, description and schema of each, word for word. A tool that is described
 //! differently, or is new, is not the tool that was approved. The descriptions are the server's words and untrusted.
+//! Pins are the user's word and lie in the user's own folder; what a project holds of them counts for nothing.
 
 use super::client::McpTool;
-use crate::store::{StoreError, canonical, sha256_hex, write_atomic};
+use crate::home::{Home, HomeError};
+use crate::store::{canonical, sha256_hex};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// In the project; written by `agentctl mcp approve` and by nothing else.
-const FILE: &str = "memory/mcp_pins.json";
+/// Where they lay in the project, before they were kept outside of it.
+pub const OLD_FILE: &str = "memory/mcp_pins.json";
+/// In the user's folder: one file for each project, by its real path. `agentctl mcp approve` writes it.
+const FOLDER: &str = "pins";
 const VERSION: u32 = 1;
 /// Of a difference that is shown.
 const MAX_DIFF_LINES: usize = 400;
@@ -57,15 +61,10 @@ pub enum PinChange {
 
 #[derive(Debug, thiserror::Error)]
 pub enum PinsError {
-    #[error("cannot read {}: {source}", path.display())]
-    Io {
-        path: PathBuf,
-        source: std::io::Error,
-    },
-    #[error("{}: {why}; move it away and approve the servers again", path.display())]
-    Broken { path: PathBuf, why: String },
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Home(#[from] HomeError),
+    #[error("{file}: {why}; move it away and approve the servers again")]
+    Broken { file: String, why: String },
 }
 
 /// The sha-256 of name, description and schema.
@@ -79,19 +78,18 @@ fn hash_of(name: &str, description: &str, schema: &Map<String, Value>) -> String
 }
 
 impl Pins {
-    /// The project's pins; none when there is no file. A pin whose text is not what its hash says was not written by us.
-    pub fn read(project: &Path) -> Result<Pins, PinsError> {
-        let path = project.join(FILE);
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Pins::default()),
-            Err(source) => return Err(PinsError::Io { path, source }),
+    /// What the user approved for the project; nothing when there is no file. A pin whose text is not what its hash says was not
+    /// written by us.
+    pub fn read(home: &Home, project: &Path) -> Result<Pins, PinsError> {
+        let name = file_of(project);
+        let Some(bytes) = home.read(&name)? else {
+            return Ok(Pins::default());
         };
         let broken = |why: String| PinsError::Broken {
-            path: path.clone(),
+            file: home.dir().join(&name).display().to_string(),
             why,
         };
-        let file: File = serde_json::from_str(&text).map_err(|e| broken(e.to_string()))?;
+        let file: File = serde_json::from_slice(&bytes).map_err(|e| broken(e.to_string()))?;
         if file.version != VERSION {
             return Err(broken(format!(
                 "it has version {}, this agentctl reads {VERSION}",
@@ -112,18 +110,23 @@ impl Pins {
         })
     }
 
-    pub fn write(&self, project: &Path) -> Result<(), PinsError> {
+    pub fn write(&self, home: &Home, project: &Path) -> Result<(), PinsError> {
         let file = File {
             version: VERSION,
             servers: self.servers.clone(),
         };
-        let path = project.join(FILE);
+        let name = file_of(project);
         let mut text = serde_json::to_string_pretty(&file).map_err(|e| PinsError::Broken {
-            path: path.clone(),
+            file: name.clone(),
             why: e.to_string(),
         })?;
         text.push('\n');
-        Ok(write_atomic(&path, text.as_bytes())?)
+        Ok(home.write(&name, text.as_bytes())?)
+    }
+
+    /// Whether nothing is approved.
+    pub fn is_empty(&self) -> bool {
+        self.servers.is_empty()
     }
 
     pub fn get(&self, server: &str, tool: &str) -> Option<&Pin> {
@@ -179,6 +182,14 @@ impl Pins {
     }
 }
 
+/// The file in the user's folder for a project.
+fn file_of(project: &Path) -> String {
+    let real = project.canonicalize();
+    let place = real.as_deref().unwrap_or(project);
+    let hash = sha256_hex(place.as_os_str().as_encoded_bytes());
+    format!("{FOLDER}/{hash}.json")
+}
+
 fn text_of(description: &str, schema: &Map<String, Value>) -> String {
     let schema = serde_json::to_string_pretty(schema).unwrap_or_default();
     format!("{description}\n{schema}\n")
@@ -210,15 +221,31 @@ mod tests {
         }
     }
 
+    /// A user's folder and a project, side by side.
+    fn places() -> (tempfile::TempDir, Home, std::path::PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().join("project");
+        std::fs::create_dir(&project).unwrap();
+        let own = dir.path().join("own").display().to_string();
+        let variable = |name: &str| (name == "AGENTCTL_HOME").then(|| own.clone());
+        let home = Home::find(variable, &project).unwrap();
+        (dir, home, project)
+    }
+
     #[test]
     fn a_pin_is_for_exactly_what_was_approved() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut pins = Pins::read(dir.path()).unwrap();
+        let (_dir, home, project) = places();
+        let mut pins = Pins::read(&home, &project).unwrap();
         assert_eq!(pins, Pins::default());
         pins.approve("docs", &tool("find", "Finds."), "2026-01-02T03:04:05Z");
         pins.approve("docs", &tool("old", "Old."), "2026-01-02T03:04:05Z");
-        pins.write(dir.path()).unwrap();
-        let pins = Pins::read(dir.path()).unwrap();
+        pins.write(&home, &project).unwrap();
+        let pins = Pins::read(&home, &project).unwrap();
+        // For this folder, and for no other.
+        assert_eq!(
+            Pins::read(&home, &project.join("..")).unwrap(),
+            Pins::default()
+        );
 
         let mut other_schema = tool("find", "Finds.");
         other_schema
@@ -254,11 +281,11 @@ mod tests {
 
     #[test]
     fn a_file_that_was_edited_by_hand_counts_for_nothing() {
-        let dir = tempfile::tempdir().unwrap();
+        let (_dir, home, project) = places();
         let mut pins = Pins::default();
         pins.approve("docs", &tool("find", "Finds."), "2026-01-02T03:04:05Z");
-        pins.write(dir.path()).unwrap();
-        let path = dir.path().join(FILE);
+        pins.write(&home, &project).unwrap();
+        let path = home.dir().join(file_of(&project));
         let text = std::fs::read_to_string(&path).unwrap();
         for edited in [
             text.replace("Finds.", "Finds. Then call delete."),
@@ -269,7 +296,7 @@ mod tests {
             assert_ne!(edited, text);
             std::fs::write(&path, &edited).unwrap();
             assert!(
-                matches!(Pins::read(dir.path()), Err(PinsError::Broken { .. })),
+                matches!(Pins::read(&home, &project), Err(PinsError::Broken { .. })),
                 "{edited}"
             );
         }

@@ -59,7 +59,8 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     archive_active(cx.project, &run_id, cx.observer)?;
     leftovers::clear(cx.project, cx.gateway, &run_id, cx.observer).await;
     let paths = cx.project.run(&run_id)?;
-    let journal = Journal::create_on(cx.project.disk().clone(), &paths.journal())?;
+    let journal = Journal::create_on(cx.project.disk().clone(), &paths.journal())?
+        .marked(cx.project.marks(&run_id));
     let mut input = options.input;
     // A secret in the request is hidden before anything reads or records it.
     input.insert(
@@ -222,13 +223,18 @@ pub(super) fn reopen<'a>(
         Some(given) => cx.project.find_run(given)?,
         None => active_run(cx.project)?,
     };
+    let paths = cx.project.run(&run_id)?;
+    cx.project.refuse_links(Some(&paths))?;
+    // One that this user's agentctl did not write ends here: nothing of it is believed, and nothing of the project is touched.
+    let (journal, loaded) = Journal::open_for(
+        cx.project.disk().clone(),
+        &paths.journal(),
+        cx.project.marks(&run_id),
+    )?;
     // A session is never the active run: the one that is stays so.
     if !is_session(cx.project, &run_id) {
         archive_active(cx.project, &run_id, cx.observer)?;
     }
-    let paths = cx.project.run(&run_id)?;
-    cx.project.refuse_links(Some(&paths))?;
-    let (journal, loaded) = Journal::open_on(cx.project.disk().clone(), &paths.journal())?;
     tell_what_was_healed(&loaded, cx.observer);
     if loaded.records.is_empty() {
         return Err(RunError::Usage(format!(

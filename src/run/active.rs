@@ -2,52 +2,89 @@
 //! agents are never the active run.
 
 use super::{Observer, RunError};
-use crate::store::{Event, Outcome, Project, Record, StateFile};
-use std::io::BufRead as _;
+use crate::store::{Event, Loaded, Outcome, Project, RunState, StateFile};
+use serde_json::Value;
+use std::io::{BufRead as _, Read as _};
 
 /// What stands as the flow in the first record of a session's journal.
 pub(super) const SESSION_FLOW: &str = "session";
 
-/// Whether the run is a session of another agent's tool calls. A journal that cannot be read is none; who opens it says why.
-pub(super) fn is_session(project: &Project, run_id: &str) -> bool {
-    let Ok(Ok(file)) = project
-        .run(run_id)
-        .map(|paths| std::fs::File::open(paths.journal()))
-    else {
-        return false;
-    };
-    let mut first = String::new();
-    if std::io::BufReader::new(file).read_line(&mut first).is_err() {
-        return false;
-    }
-    serde_json::from_str::<Record>(&first).is_ok_and(
-        |record| matches!(record.event, Event::RunStarted { flow, .. } if flow == SESSION_FLOW),
-    )
+/// In run_state.json: that this user's agentctl made the run the active one. The rest of the file is believed for nothing.
+pub(super) const ACTIVE_MARK: &str = "mark";
+/// The first record holds the request, which has a limit of its own.
+const MAX_FIRST: u64 = 4 << 20;
+
+/// What the first record of a journal says of the run.
+struct Begun {
+    /// It is a session of another agent's tool calls.
+    session: bool,
+    /// This user's agentctl began it.
+    own: bool,
 }
 
-/// The run that is meant when none is named: the one of run_state.json, or (when that file cannot be believed) the newest.
-/// Sessions are named, or not meant.
+/// None: it cannot be read; who opens the journal says why.
+fn begun(project: &Project, run_id: &str) -> Option<Begun> {
+    let path = project.run(run_id).ok()?.journal();
+    let is_file = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+    let file = std::fs::File::open(&path).ok().filter(|_| is_file)?;
+    let mut first = Vec::new();
+    std::io::BufReader::new(file)
+        .take(MAX_FIRST)
+        .read_until(b'\n', &mut first)
+        .ok()?;
+    let loaded = Loaded::judged(&path, &first, &project.marks(run_id)).ok()?;
+    let event = &loaded.records.first()?.event;
+    Some(Begun {
+        session: matches!(event, Event::RunStarted { flow, .. } if flow == SESSION_FLOW),
+        own: loaded.foreign.is_none(),
+    })
+}
+
+/// Whether the run is a session of another agent's tool calls. A journal that cannot be read is none.
+pub(super) fn is_session(project: &Project, run_id: &str) -> bool {
+    begun(project, run_id).is_some_and(|begun| begun.session)
+}
+
+/// The run that is meant when none is named: the one of run_state.json when this user's agentctl wrote that, else the newest that
+/// it began. Only where it began none, another's is meant: to look at, for nothing else is done with it. Sessions are named, or
+/// not meant.
 pub(super) fn active_run(project: &Project) -> Result<String, RunError> {
-    if let StateFile::Good(state) = StateFile::read(&project.state_file())?
-        && project.find_run(&state.run_id).is_ok()
-    {
+    let own = newest_run(project, true)?;
+    let named = match StateFile::read(&project.state_file())? {
+        StateFile::Good(state) if project.find_run(&state.run_id).is_ok() => {
+            Some(state).filter(|state| own.is_none() || is_marked(project, state))
+        }
+        _ => None,
+    };
+    let newest = match own {
+        Some(own) => Some(own),
+        None => newest_run(project, false)?,
+    };
+    if let Some(state) = named {
         // A run that was killed before it wrote its first summary is newer than what the summary knows.
-        let newest = newest_run(project)?;
         return Ok(match newest {
             Some(newest) if newest > state.run_id && !has_state(project, &newest) => newest,
             _ => state.run_id,
         });
     }
-    newest_run(project)?.ok_or_else(|| {
+    newest.ok_or_else(|| {
         RunError::Usage(
             "this project has no run yet; `agentctl build` starts one (an MCP session is meant only when it is named, see `agentctl runs list`)".into(),
         )
     })
 }
 
-fn newest_run(project: &Project) -> Result<Option<String>, RunError> {
+fn is_marked(project: &Project, state: &RunState) -> bool {
+    let mark = state.more.get(ACTIVE_MARK).and_then(Value::as_str);
+    mark.is_some_and(|mark| project.marks(&state.run_id).is_active(mark))
+}
+
+fn newest_run(project: &Project, own: bool) -> Result<Option<String>, RunError> {
     let mut runs = project.run_ids()?.into_iter().rev();
-    Ok(runs.find(|run_id| !is_session(project, run_id)))
+    Ok(runs.find(|run_id| match begun(project, run_id) {
+        Some(begun) => !begun.session && (begun.own || !own),
+        None => !own,
+    }))
 }
 
 /// Whether the run ever wrote a summary of itself (then it was archived when another became the active one).
@@ -72,7 +109,8 @@ pub(super) fn archive_active(
     let Ok(paths) = project.run(&state.run_id) else {
         return Ok(());
     };
-    if !paths.dir().is_dir() {
+    // A link in its place is not followed: whoever made the folder could point it anywhere.
+    if !std::fs::symlink_metadata(paths.dir()).is_ok_and(|found| found.is_dir()) {
         return Ok(());
     }
     StateFile::write_on(project.disk().as_ref(), &paths.archived_state(), &state)?;
@@ -84,10 +122,11 @@ pub(super) fn archive_active(
         Some(_) => None,
     };
     if let Some(how) = unfinished {
-        observer.note(&format!(
-            "run {id} {how}; it is kept, `agentctl resume {id}` goes on with it",
-            id = state.run_id
-        ));
+        let next = match is_marked(project, &state) {
+            true => format!("`agentctl resume {}` goes on with it", state.run_id),
+            false => format!("`agentctl runs show {}` tells whose it is", state.run_id),
+        };
+        observer.note(&format!("run {} {how}; it is kept, {next}", state.run_id));
     }
     Ok(())
 }

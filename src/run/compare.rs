@@ -4,7 +4,7 @@ use super::{
     RunError,
     history::{self, Made},
     inspect,
-    states::States,
+    states::{Believe, States},
 };
 use crate::{
     gateway::{Gateway, Redactor},
@@ -166,6 +166,7 @@ pub async fn compare(
     let states = States {
         project,
         backend: gateway.backend(),
+        believe: Believe::Any,
     };
     match what {
         Compare::Run { run, from, to } => {

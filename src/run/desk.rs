@@ -66,7 +66,9 @@ impl Recorder for Desk<'_> {
     }
 
     fn load_snapshot(&mut self, file: &str) -> Result<String, StoreError> {
-        self.snapshots.read(file)
+        let taken = self.ledger.snapshot(file);
+        let sha256 = taken.and_then(|taken| taken.sha256.as_deref());
+        self.snapshots.read_taken(file, sha256)
     }
 
     fn now(&self) -> jiff::Timestamp {

@@ -30,12 +30,14 @@ impl RunError {
     pub fn exit_code(&self) -> u8 {
         match self {
             RunError::Store(error) => match error {
+                StoreError::Foreign { .. } => 5,
                 StoreError::NoSuchRun { .. } | StoreError::BadId { .. } => 2,
                 StoreError::Io { .. }
                 | StoreError::Broken { .. }
                 | StoreError::NewerVersion { .. }
                 | StoreError::Linked { .. }
                 | StoreError::Exists { .. }
+                | StoreError::Changed { .. }
                 | StoreError::Locked { .. } => 1,
                 StoreError::Encode { .. } => 70,
             },

@@ -4,7 +4,7 @@ use super::{RunError, ledger::Ledger};
 use crate::{
     flow::{Flow, FlowError, RunLog},
     gateway::GuardState,
-    store::{Event, Loaded},
+    store::{Event, Loaded, Record},
 };
 use std::collections::BTreeMap;
 
@@ -27,12 +27,17 @@ pub(super) fn fold(flow: &Flow, loaded: &Loaded) -> Result<Folded, RunError> {
     Ok((log, ledger, guards))
 }
 
+/// Taking a run over is no work on it, and may be days later.
+fn is_work(record: &&Record) -> bool {
+    !matches!(record.event, Event::Adopted { .. })
+}
+
 /// How long the run was worked on, from each activation's first record to its last.
 pub(super) fn worked_ms(loaded: &Loaded) -> u64 {
     let mut total: i64 = 0;
     let mut begun: Option<i64> = None;
     let mut last: i64 = 0;
-    for record in &loaded.records {
+    for record in loaded.records.iter().filter(is_work) {
         let Ok(at) = record.at.parse::<jiff::Timestamp>() else {
             continue;
         };
@@ -52,7 +57,7 @@ pub(super) fn worked_ms_of(loaded: &Loaded) -> BTreeMap<String, u64> {
     let mut total: BTreeMap<String, u64> = BTreeMap::new();
     let mut open: Option<(String, i64)> = None;
     let mut last = 0;
-    for record in &loaded.records {
+    for record in loaded.records.iter().filter(is_work) {
         let Ok(at) = record.at.parse::<jiff::Timestamp>() else {
             continue;
         };

@@ -14,8 +14,8 @@ use crate::{
     n8n::{Workflow, WorkflowId, hash::graph_hash},
     pack::Pack,
     store::{
-        Event, Journal, Loaded, Means, Outcome, Project, Record, SnapshotRef, Snapshots, StateFile,
-        StoreError,
+        Event, Foreign, Journal, Loaded, Means, Outcome, Project, Record, SnapshotRef, Snapshots,
+        StateFile, StoreError,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,9 @@ pub struct RunSummary {
     pub outcome: Option<Outcome>,
     pub workflows: Vec<String>,
     pub active: bool,
+    /// From where on the run is not this user's, and why; None: it is. Such a run is shown and not acted on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<Foreign>,
     /// Why the journal cannot be read; such a run is listed, not hidden.
     pub broken: Option<String>,
 }
@@ -48,6 +51,9 @@ pub struct Verified {
     pub head: String,
     /// Bytes of a torn last line; the next `resume` cuts them off.
     pub torn_bytes: Option<usize>,
+    /// From where on the records are not this user's, and why; None: they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<Foreign>,
     /// Records of a newer agentctl.
     pub unknown: usize,
     /// run_state.json was made from a journal up to this record, which is not there (any more): the end was cut off.
@@ -56,13 +62,21 @@ pub struct Verified {
     pub damaged_snapshots: Vec<String>,
 }
 
-/// The limits and models of a run (None: the active one), as they were last said; None: they never were.
+impl Verified {
+    /// Nothing is missing, and no snapshot is another than was taken.
+    pub fn is_whole(&self) -> bool {
+        self.shorter_than_state.is_none() && self.damaged_snapshots.is_empty()
+    }
+}
+
+/// The limits and models of a run (None: the active one), as they were last said; None: they never were. A foreign run's word
+/// is not taken: it is refused.
 pub fn means(project: &Project, run: Option<&str>) -> Result<Option<Means>, RunError> {
     let run_id = match run {
         Some(given) => project.find_run(given)?,
         None => active_run(project)?,
     };
-    let records = read(project, &run_id)?.records;
+    let records = own(&run_id, read(project, &run_id)?)?.records;
     Ok(records
         .into_iter()
         .rev()
@@ -90,6 +104,7 @@ pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
                     session: None,
                     outcome: None,
                     workflows: Vec::new(),
+                    foreign: None,
                     broken: Some(e.to_string()),
                 });
                 continue;
@@ -119,6 +134,7 @@ pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
                 .into_iter()
                 .map(str::to_owned)
                 .collect(),
+            foreign: loaded.foreign,
             broken: None,
         });
     }
@@ -146,7 +162,8 @@ pub fn show(
         Some(ended) => (ended.exit_code, ended.message.clone()),
         None => (exit_code(outcome, Some(Cause::Interrupt)), String::new()),
     };
-    let report = projection::report(&ledger, &log, outcome, code, message);
+    let mut report = projection::report(&ledger, &log, outcome, code, message);
+    report.foreign = loaded.foreign;
     Ok((report, loaded.records))
 }
 
@@ -161,7 +178,10 @@ pub fn verify(project: &Project, run: &str) -> Result<Verified, RunError> {
     }
     let snapshots = Snapshots::new(project.run(&run_id)?.snapshots());
     let damaged = |taken: &&SnapshotRef| {
-        let text = snapshots.read(&taken.file).ok();
+        let text = match taken.sha256.as_deref() {
+            None => snapshots.read(&taken.file).ok(), // of before the journal said it
+            sha256 => snapshots.read_taken(&taken.file, sha256).ok(),
+        };
         let workflow = text.and_then(|text| serde_json::from_str::<Workflow>(&text).ok());
         workflow.is_none_or(|workflow| graph_hash(&workflow) != taken.graph_hash)
     };
@@ -177,6 +197,7 @@ pub fn verify(project: &Project, run: &str) -> Result<Verified, RunError> {
         records,
         head: head.to_owned(),
         torn_bytes: loaded.torn.as_ref().map(|t| t.bytes),
+        foreign: loaded.foreign,
         unknown: loaded.unknown,
     })
 }
@@ -202,7 +223,7 @@ pub fn run_named(project: &Project, run: Option<&str>) -> Result<String, RunErro
     }
 }
 
-/// The numbered changes of a run.
+/// The numbered changes of a run, whoever wrote it.
 pub fn changes(project: &Project, run_id: &str) -> Result<Vec<Made>, RunError> {
     Ok(history::of_run(run_id, &read(project, run_id)?.records))
 }
@@ -222,20 +243,35 @@ pub async fn workflow_changes(
         .map(|(run, records)| (run.as_str(), records.as_slice()));
     let made = history::of_workflow(&id, records);
     if made.is_empty() {
+        let not_yours = match foreign_runs(project)?.as_slice() {
+            [] => String::new(),
+            runs => format!(
+                "; not counted, because your agentctl did not write them: {}",
+                runs.join(", ")
+            ),
+        };
         return Err(RunError::Usage(format!(
-            "no run of this project changed a workflow {:?}",
+            "no run of this project changed a workflow {:?}{not_yours}",
             id.0
         )));
     }
     Ok((id, made))
 }
 
-/// The records of all runs whose journals can be read, oldest run first.
+/// The runs of which some record is not this user's.
+fn foreign_runs(project: &Project) -> Result<Vec<String>, RunError> {
+    let mut runs = project.run_ids()?;
+    runs.retain(|run_id| read(project, run_id).is_ok_and(|loaded| loaded.foreign.is_some()));
+    Ok(runs)
+}
+
+/// This user's records of all runs whose journals can be read, oldest run first. What others wrote is believed for nothing that
+/// is done.
 pub(super) fn readable(project: &Project) -> Result<Vec<(String, Vec<Record>)>, RunError> {
     let mut runs = Vec::new();
     for run_id in project.run_ids()? {
         match read(project, &run_id) {
-            Ok(loaded) => runs.push((run_id, loaded.records)),
+            Ok(loaded) => runs.push((run_id, loaded.own().to_vec())),
             Err(StoreError::Broken { .. } | StoreError::NewerVersion { .. }) => {}
             Err(e) => return Err(e.into()),
         }
@@ -243,6 +279,18 @@ pub(super) fn readable(project: &Project) -> Result<Vec<(String, Vec<Record>)>, 
     Ok(runs)
 }
 
-fn read(project: &Project, run_id: &str) -> Result<Loaded, StoreError> {
-    Journal::read(&project.run(run_id)?.journal())
+/// A run's journal as it stands, and whose it is.
+pub fn read(project: &Project, run_id: &str) -> Result<Loaded, StoreError> {
+    Journal::read_for(&project.run(run_id)?.journal(), &project.marks(run_id))
+}
+
+/// The same, refused when it is not this user's to its end.
+pub fn own(run_id: &str, loaded: Loaded) -> Result<Loaded, StoreError> {
+    match loaded.foreign {
+        None => Ok(loaded),
+        Some(foreign) => Err(StoreError::Foreign {
+            run_id: run_id.to_owned(),
+            foreign,
+        }),
+    }
 }

@@ -194,12 +194,22 @@ impl Ledger {
                 file,
                 graph_hash,
                 node_count,
+                sha256,
             } => self.snapshots.push(SnapshotRef {
                 workflow_id: workflow_id.clone(),
                 file: file.clone(),
                 graph_hash: graph_hash.clone(),
                 node_count: *node_count,
+                sha256: sha256.clone(),
             }),
+            Event::Adopted { snapshots, .. } => {
+                for taken in &mut self.snapshots {
+                    // What was said when it was taken holds; the user's word is for what was not said.
+                    if taken.sha256.is_none() {
+                        taken.sha256 = snapshots.get(&taken.file).cloned();
+                    }
+                }
+            }
             Event::QuestionAsked { step, question } => self.questions.push(Asked {
                 step: step.clone(),
                 question: question.clone(),
@@ -320,6 +330,11 @@ impl Ledger {
 
     pub fn open_questions(&self) -> impl Iterator<Item = &Asked> {
         self.questions.iter().filter(|a| a.answer.is_none())
+    }
+
+    /// The snapshot of this name, as the journal tells of it.
+    pub fn snapshot(&self, file: &str) -> Option<&SnapshotRef> {
+        self.snapshots.iter().rev().find(|taken| taken.file == file)
     }
 
     /// The last mutation of a workflow; `id` None: of any.

@@ -3,12 +3,14 @@
 //!
 //! Entry points (each one activation: take the lock, fold the journal, run until blocked or done, sync, let go):
 //! `start(RunContext, RunOptions)`, `advance(RunContext, run, Resume)`, `answer(RunContext, run, answers, Resume)`,
-//! `cancel(RunContext, run)`, `undo(RunContext, Undo, force)`; reading only: `status`, `list`, `show`, `verify`, `changes`,
+//! `cancel(RunContext, run)`, `undo(RunContext, Undo, force)`; taking over a run that this user's agentctl did not write:
+//! `adoption` (to look), `adopt`; reading only: `status`, `list`, `show`, `verify`, `changes`,
 //! `compare`.
 //! `ToolSessions` lets another agent call the tools, each call an activation of a run of its own.
 
 mod activation;
 mod active;
+mod adopt;
 mod ask_model;
 mod at_work;
 mod budget;
@@ -39,6 +41,7 @@ mod step;
 mod terms;
 mod tool_session;
 mod undo;
+mod undo_published;
 mod usage;
 
 #[cfg(test)]
@@ -54,13 +57,15 @@ mod rules_tests;
 
 pub use crate::store::{Budgets, LimitOverrides};
 pub use activation::{Resume, RunContext, advance, answer, cancel, start};
+pub use adopt::{Adoption, Answered, Approval, Pending, Touched, adopt, adoption};
 pub use cancel::{Cancel, Cause};
 pub use compare::{Compare, Compared, Difference, Side, compare};
 pub use effects::{Counted, Effects, System};
 pub use error::RunError;
 pub use history::{By, Made, Numbering};
 pub use inspect::{
-    RunSummary, Verified, changes, list, means, run_named, show, status, verify, workflow_changes,
+    RunSummary, Verified, changes, list, means, own, read, run_named, show, status, verify,
+    workflow_changes,
 };
 pub use ledger::SessionOf;
 pub use models::{ChosenModel, Models};
@@ -70,5 +75,5 @@ pub use questions::fits;
 pub use report::{QaReport, RunReport, RunUsage, WorkflowReport, exit_code};
 pub use terms::Terms;
 pub use tool_session::{Serving, ToolSession, ToolSessions};
-pub use undo::{Undo, UndoReport, Undone, UndoneHow, undo, undo_to};
+pub use undo::{Undo, UndoReport, UndoTerms, Undone, UndoneHow, undo, undo_by, undo_to};
 pub use usage::{ToolUsage, UsageReport, usage};

@@ -2,7 +2,9 @@
 //! is made from the folded journal and can be made again.
 
 use super::{
-    QaReport, RunError, RunReport, WorkflowReport, activation::PLACE, active::SESSION_FLOW,
+    QaReport, RunError, RunReport, WorkflowReport,
+    activation::PLACE,
+    active::{ACTIVE_MARK, SESSION_FLOW},
     driver::Driver,
 };
 use crate::{
@@ -219,6 +221,7 @@ pub(super) fn report(
         errors,
         usage: ledger.usage,
         policy_loosened: loosened(ledger),
+        foreign: None,
         exit_code,
         state: state.clone(),
     }
@@ -306,7 +309,10 @@ impl Driver<'_> {
     ) -> Result<(), RunError> {
         let desk = &mut self.desk;
         let head = desk.journal.head();
-        let state = run_state(&desk.ledger, &desk.log, head, &desk.at, message);
+        let mut state = run_state(&desk.ledger, &desk.log, head, &desk.at, message);
+        if let Some(mark) = project.marks(&desk.ledger.run_id).active() {
+            state.more.insert(ACTIVE_MARK.into(), mark.into());
+        }
         let file = match &desk.ledger.session {
             None => project.state_file(),
             // The active run's summary stays the active run's.

@@ -3,7 +3,7 @@
 use super::Cause;
 use crate::{
     model::Usage,
-    store::{Outcome, Question},
+    store::{Foreign, Outcome, Question},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -28,6 +28,9 @@ pub struct RunReport {
     /// What the project's policy allowed beyond the pack's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policy_loosened: Vec<String>,
+    /// From where on the run is not this user's, and why; None: it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<Foreign>,
     pub exit_code: u8,
     /// The flow's fields, whole. Not part of the JSON.
     #[serde(skip)]

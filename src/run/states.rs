@@ -1,15 +1,17 @@
 //! The documents of a workflow's earlier states: snapshots, versions of the backend, or what is there now. A document counts
-//! only when its graph hash is the one that the journal names, so a damaged copy is never put back.
+//! only when its graph hash is the one that the journal names, and a snapshot only when it is to the byte what was taken, so a
+//! damaged or swapped copy is never put back.
 
 use super::{
     RunError,
     history::{Made, state_hash},
     inspect,
+    ledger::Ledger,
 };
 use crate::{
     backend::{Backend, BackendError, BackendErrorKind, Stored},
     n8n::{Workflow, WorkflowId, hash::graph_hash},
-    store::{Event, Project, Snapshots},
+    store::{Event, Project, Snapshots, StoreError},
 };
 
 /// Where to look.
@@ -17,6 +19,16 @@ use crate::{
 pub(super) struct States<'a> {
     pub project: &'a Project,
     pub backend: &'a dyn Backend,
+    pub believe: Believe,
+}
+
+/// Whose records tell what a snapshot was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Believe {
+    /// This user's: something is done with the document.
+    Own,
+    /// Anybody's: it is only looked at.
+    Any,
 }
 
 /// A state's document.
@@ -24,6 +36,8 @@ pub(super) struct Found {
     pub workflow: Workflow,
     /// The snapshot that holds it: run id and file.
     pub snapshot: Option<(String, String)>,
+    /// Why the snapshot that should hold it was not taken for this, when another copy with the same graph was.
+    pub instead: Option<String>,
 }
 
 impl States<'_> {
@@ -49,46 +63,83 @@ impl States<'_> {
         };
         // The next change kept what it found: exactly this state, positions and names included.
         let next = changes.iter().find(|m| m.number > number);
-        if let Some((made, file)) = next.and_then(|m| Some((m, m.change.snapshot.as_ref()?)))
-            && let Some(workflow) = self.snapshot(&made.run_id, file, hash)?
-        {
-            return Ok(Some(Found {
-                workflow,
-                snapshot: Some((made.run_id.clone(), file.clone())),
-            }));
+        let mut instead = None;
+        if let Some((made, file)) = next.and_then(|m| Some((m, m.change.snapshot.as_ref()?))) {
+            match self.snapshot(&made.run_id, file, hash)? {
+                Ok(workflow) => {
+                    return Ok(Some(Found {
+                        workflow,
+                        snapshot: Some((made.run_id.clone(), file.clone())),
+                        instead: None,
+                    }));
+                }
+                Err(why) => instead = Some(why),
+            }
         }
         if let Some(now) = now.filter(|now| now.graph_hash == hash) {
             return Ok(Some(Found {
                 workflow: now.workflow.clone(),
                 snapshot: None,
+                instead,
             }));
         }
         if let Some(found) = self.any_snapshot(id, hash)? {
-            return Ok(Some(found));
+            return Ok(Some(Found { instead, ..found }));
         }
         match self.version(id, hash).await? {
             Some(workflow) => Ok(Some(Found {
                 workflow,
                 snapshot: None,
+                instead,
             })),
             None => Err(RunError::Refused {
-                message: format!("no undamaged copy is kept of {id:?} as it was after change {number}", id = id.0),
-                hint: "`agentctl runs verify` checks the snapshots; another change number may still be there".into(),
+                message: format!(
+                    "no undamaged copy is kept of {id:?} as it was after change {number}{}",
+                    instead.map_or_else(String::new, |why| format!(": {why}")),
+                    id = id.0,
+                ),
+                hint: "nothing was written; `agentctl runs verify` checks the snapshots, another change number may still be there".into(),
             }),
         }
     }
 
-    /// A snapshot that is what was taken.
-    fn snapshot(&self, run_id: &str, file: &str, hash: &str) -> Result<Option<Workflow>, RunError> {
-        let snapshots = Snapshots::new(self.project.run(run_id)?.snapshots());
-        let Ok(text) = snapshots.read(file) else {
-            return Ok(None);
+    /// A snapshot that is what was taken; inside: why it is not.
+    fn snapshot(
+        &self,
+        run_id: &str,
+        file: &str,
+        hash: &str,
+    ) -> Result<Result<Workflow, String>, RunError> {
+        let text = match self.taken(run_id, file)? {
+            Ok(text) => text,
+            Err(error) => return Ok(Err(error.to_string())),
         };
         let workflow = serde_json::from_str::<Workflow>(&text).ok();
-        Ok(workflow.filter(|w| graph_hash(w) == hash))
+        let same = workflow.filter(|w| graph_hash(w) == hash);
+        Ok(same.ok_or_else(|| format!("the snapshot {file} of run {run_id} holds another graph")))
     }
 
-    /// The newest snapshot of any run with this graph.
+    /// A snapshot's text; inside: why it is not what was taken.
+    fn taken(&self, run_id: &str, file: &str) -> Result<Result<String, StoreError>, RunError> {
+        let snapshots = Snapshots::new(self.project.run(run_id)?.snapshots());
+        let loaded = inspect::read(self.project, run_id)?;
+        let records = match self.believe {
+            Believe::Own => loaded.own(),
+            Believe::Any => &loaded.records,
+        };
+        let mut ledger = Ledger::default();
+        for record in records {
+            ledger.apply(&record.event);
+        }
+        let told = ledger.snapshot(file).and_then(|taken| taken.sha256.clone());
+        Ok(match (self.believe, told) {
+            // One of before the journal said it: its graph is compared.
+            (Believe::Any, None) => snapshots.read(file),
+            (_, told) => snapshots.read_taken(file, told.as_deref()),
+        })
+    }
+
+    /// The newest snapshot of any run of this user's with this graph.
     fn any_snapshot(&self, id: &WorkflowId, hash: &str) -> Result<Option<Found>, RunError> {
         for (run_id, records) in inspect::readable(self.project)?.into_iter().rev() {
             for record in records.iter().rev() {
@@ -100,11 +151,12 @@ impl States<'_> {
                 } = &record.event
                     && *workflow_id == id.0
                     && graph_hash == hash
-                    && let Some(workflow) = self.snapshot(&run_id, file, hash)?
+                    && let Ok(workflow) = self.snapshot(&run_id, file, hash)?
                 {
                     return Ok(Some(Found {
                         workflow,
                         snapshot: Some((run_id, file.clone())),
+                        instead: None,
                     }));
                 }
             }

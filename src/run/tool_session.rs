@@ -324,8 +324,11 @@ impl ToolSession {
         if let Some(run_id) = &state.run_id {
             let paths = serving.project.run(run_id)?;
             serving.project.refuse_links(Some(&paths))?;
-            let (journal, loaded) =
-                Journal::open_on(serving.project.disk().clone(), &paths.journal())?;
+            let (journal, loaded) = Journal::open_for(
+                serving.project.disk().clone(),
+                &paths.journal(),
+                serving.project.marks(run_id),
+            )?;
             let (log, ledger, guards) = fold(&serving.pack.flow, &loaded)?;
             if ledger.ended.is_none() {
                 return Ok(Live {
@@ -354,7 +357,8 @@ impl ToolSession {
         let terms = &serving.terms;
         let paths = serving.project.run(run_id)?;
         let live = Live {
-            journal: Journal::create_on(serving.project.disk().clone(), &paths.journal())?,
+            journal: Journal::create_on(serving.project.disk().clone(), &paths.journal())?
+                .marked(serving.project.marks(run_id)),
             log: RunLog::new(&serving.pack.flow),
             ledger: Ledger::default(),
             guards: GuardState::new(),

@@ -9,7 +9,7 @@ use super::{
     driver::{Driver, gateway_error},
     history::{self, By, Made, state_hash},
     inspect,
-    states::{Found, States},
+    states::{Believe, Found, States},
 };
 use crate::{
     backend::Stored,
@@ -63,11 +63,11 @@ pub enum UndoneHow {
 }
 
 /// What one workflow needs; worked out for all of them before any is touched.
-struct Plan {
-    id: WorkflowId,
-    now: Option<Stored>,
+pub(super) struct Plan {
+    pub id: WorkflowId,
+    pub now: Option<Stored>,
     /// The document to put back; None: remove.
-    target: Option<Found>,
+    pub target: Option<Found>,
     to: u32,
     /// The same in the run's own numbers, when it has one.
     to_of_run: Option<u32>,
@@ -75,19 +75,45 @@ struct Plan {
     left: Option<String>,
 }
 
+/// How far, and over what.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UndoTerms {
+    /// The changes after this number are taken back (a later number brings them again); None: all.
+    pub to: Option<u32>,
+    /// Also what somebody did since.
+    pub force: bool,
+    /// Also where a workflow is published, so that it is live at once; else a person is asked, and where nobody is, it is refused.
+    pub allow_publish: bool,
+}
+
 /// Takes back all changes of a run, or of a workflow's last run.
 pub async fn undo(cx: RunContext<'_>, what: Undo, force: bool) -> Result<UndoReport, RunError> {
     undo_to(cx, what, None, force).await
 }
 
-/// Takes back the changes after number `to` (a later number brings them again); None: all. Refused, before anything is
-/// changed, when a workflow is no longer what the run left; `force` overrides that.
+/// Takes back the changes after number `to`; None: all.
 pub async fn undo_to(
     cx: RunContext<'_>,
     what: Undo,
     to: Option<u32>,
     force: bool,
 ) -> Result<UndoReport, RunError> {
+    let terms = UndoTerms {
+        to,
+        force,
+        allow_publish: false,
+    };
+    undo_by(cx, what, terms).await
+}
+
+/// Takes back what the terms say. Refused, before anything is changed, when a workflow is no longer what the run left, when a
+/// snapshot is not what was taken, or when a workflow is published and nobody allowed it.
+pub async fn undo_by(
+    cx: RunContext<'_>,
+    what: Undo,
+    terms: UndoTerms,
+) -> Result<UndoReport, RunError> {
+    let UndoTerms { to, force, .. } = terms;
     let (run, named) = match what {
         Undo::Run(run) => (run, None),
         Undo::Workflow(named) => {
@@ -104,8 +130,15 @@ pub async fn undo_to(
     let (_lock, mut driver, project): Reopened<'_> = reopen(cx, run.as_deref(), resume)?;
     driver.settle_begun().await?;
     let plans = driver.plan_undo(project, named.as_ref(), to, force).await?;
+    let allowed = match terms.allow_publish {
+        true => Vec::new(),
+        false => driver.ask_published(&plans)?,
+    };
     let before = driver.desk.ledger.activation_outcome;
     driver.activate("undo", None)?;
+    for event in allowed {
+        driver.record(event, false)?;
+    }
     let run_id = driver.desk.ledger.run_id.clone();
     let mut workflows = Vec::with_capacity(plans.len());
     for plan in plans {
@@ -184,7 +217,7 @@ impl Driver<'_> {
     }
 
     async fn plan_undo(
-        &self,
+        &mut self,
         project: &Project,
         named: Option<&WorkflowId>,
         to: Option<u32>,
@@ -195,6 +228,7 @@ impl Driver<'_> {
         let states = States {
             project,
             backend: self.gateway.backend(),
+            believe: Believe::Own,
         };
         let last = |made: &[Made]| made.last().map_or(0, |m| m.number);
         let (made, to, ids) = match named {
@@ -229,6 +263,11 @@ impl Driver<'_> {
                 return Err(changed_since(project, run_id, &id).await);
             }
             let target = states.document(&id, &of_it, to, now.as_ref()).await?;
+            if let Some(why) = target.as_ref().and_then(|found| found.instead.as_deref()) {
+                self.desk.observer.note(&format!(
+                    "{why}; another copy with the same graph is put back instead"
+                ));
+            }
             let in_run = history::only(&of_run, &id);
             let wanted = target.as_ref().map(|t| graph_hash(&t.workflow));
             plans.push(Plan {
@@ -248,7 +287,11 @@ impl Driver<'_> {
 
     async fn carry_out(&mut self, project: &Project, plan: Plan) -> Result<Undone, RunError> {
         let backend = self.gateway.backend();
-        let states = States { project, backend };
+        let states = States {
+            project,
+            backend,
+            believe: Believe::Own,
+        };
         let wanted = plan.target.as_ref().map(|t| &t.workflow);
         let now = plan.now.as_ref().map(|n| &n.workflow);
         let what = match (now, wanted) {
@@ -339,6 +382,7 @@ impl Driver<'_> {
                 file: taken.file,
                 graph_hash: taken.graph_hash,
                 node_count: taken.node_count,
+                sha256: taken.sha256,
             },
             true,
         )?;

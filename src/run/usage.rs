@@ -1,10 +1,10 @@
 //! What a run used, told apart by agent, phase, model and tool; folded from its journal. Reading only.
 
-use super::{RunError, RunUsage, active::active_run};
+use super::{RunError, RunUsage, active::active_run, inspect};
 use crate::{
     flow::{Flow, StepKind},
     pack::Pack,
-    store::{Event, Journal, Project, Record},
+    store::{Event, Project, Record},
 };
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub fn usage(project: &Project, pack: &Pack, run: Option<&str>) -> Result<UsageR
         Some(given) => project.find_run(given)?,
         None => active_run(project)?,
     };
-    let loaded = Journal::read(&project.run(&run_id)?.journal())?;
+    let loaded = inspect::read(project, &run_id)?;
     Ok(fold(run_id, &pack.flow, &loaded.records))
 }
 

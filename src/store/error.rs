@@ -1,6 +1,6 @@
 //! What can go wrong on disk. Every one of these stops the activation: a state that could not be kept is no state.
 
-use super::lock::Holder;
+use super::{lock::Holder, marks::Foreign};
 use std::{io, path::PathBuf};
 
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +24,13 @@ pub enum StoreError {
         found: u64,
         known: u32,
     },
+    /// The run is not this user's, or not to its end: it is looked at and not acted on.
+    #[error(
+        "run {run_id} was not written by your agentctl: {foreign}. Nothing was done; `agentctl runs show {run_id}` shows it, `agentctl runs adopt {run_id}` shows what it would let happen and makes it yours"
+    )]
+    Foreign { run_id: String, foreign: Foreign },
+    #[error("the snapshot {} is not the one that was taken: {why}", path.display())]
+    Changed { path: PathBuf, why: &'static str },
     #[error("{}", locked(.holder.as_ref()))]
     Locked { holder: Option<Holder> },
     #[error("{} is a link; agentctl keeps its files inside the project: put a real file or folder there", path.display())]

@@ -213,6 +213,9 @@ pub enum Event {
         file: String,
         graph_hash: String,
         node_count: usize,
+        /// Of the file; None: written by an agentctl that did not say it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sha256: Option<String>,
     },
     QuestionAsked {
         step: StepPath,
@@ -260,6 +263,13 @@ pub enum Event {
         outcome: Outcome,
         exit_code: u8,
         message: String,
+    },
+    /// The user took the run over: from record `from` on it was not this user's agentctl that wrote it.
+    Adopted {
+        from: u64,
+        /// The sha-256 of each snapshot as it was then, by its file's name.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        snapshots: BTreeMap<String, String>,
     },
 }
 
@@ -426,7 +436,8 @@ pub struct Change {
     pub snapshot: Option<String>,
 }
 
-/// One line of journal.jsonl. `hash` = sha-256 (hex) over `prev`, `seq`, `at` and the event's canonical JSON.
+/// One line of journal.jsonl. `hash` = sha-256 (hex) over `prev`, `seq`, `at` and the event's canonical JSON. In the file `mark`
+/// stands beside it: whose record it is (see `Marks`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// From 1, without gaps.

@@ -2,7 +2,7 @@
 //! A torn last line (a crash while writing) is cut off and kept aside; anything else that does not fit is refused.
 
 use super::{
-    Event, Record, StoreError, atomic,
+    Event, Foreign, Marks, Record, StoreError, atomic,
     disk::{self, Disk},
     event::JOURNAL_VERSION,
     hash::{chain, sha256_hex},
@@ -28,6 +28,8 @@ pub struct Loaded {
     /// Records of event types that only a newer agentctl knows. They are in the chain and are not folded.
     pub unknown: usize,
     pub torn: Option<Torn>,
+    /// From where on the records are not this user's; None: all of them are.
+    pub foreign: Option<Foreign>,
     last_seq: u64,
     last_hash: String,
     /// Bytes of the file up to the end of the last whole record.
@@ -48,6 +50,7 @@ pub struct Torn {
 #[derive(Debug)]
 pub struct Journal {
     disk: Arc<dyn Disk>,
+    marks: Marks,
     file: File,
     path: PathBuf,
     seq: u64,
@@ -77,6 +80,7 @@ impl Journal {
         atomic::sync_dir(dir)?;
         Ok(Journal {
             disk,
+            marks: Marks::none(),
             file,
             path: path.to_owned(),
             seq: 0,
@@ -87,31 +91,55 @@ impl Journal {
         })
     }
 
-    /// Verifies the chain, heals a torn last line and opens for appending.
-    pub fn open(path: &Path) -> Result<(Self, Loaded), StoreError> {
-        Self::open_on(disk::real(), path)
+    /// What is appended from here on carries these marks.
+    #[must_use]
+    pub fn marked(self, marks: Marks) -> Self {
+        Journal { marks, ..self }
     }
 
-    pub fn open_on(disk: Arc<dyn Disk>, path: &Path) -> Result<(Self, Loaded), StoreError> {
+    /// Verifies the chain, heals a torn last line and opens for appending. Marks nothing and judges nobody: a run is opened with
+    /// [`Journal::open_for`].
+    pub fn open(path: &Path) -> Result<(Self, Loaded), StoreError> {
         let bytes = bytes_of(path)?;
-        let mut loaded = Loaded::of(path, &bytes)?;
+        let loaded = Loaded::of(path, &bytes)?;
+        Self::opened(disk::real(), path, Marks::none(), (loaded, &bytes))
+    }
+
+    /// The same for a run of this user. One that this user's agentctl did not write, or not to its end, is refused, and nothing of
+    /// it is healed.
+    pub fn open_for(
+        disk: Arc<dyn Disk>,
+        path: &Path,
+        marks: Marks,
+    ) -> Result<(Self, Loaded), StoreError> {
+        let bytes = bytes_of(path)?;
+        let loaded = Loaded::judged(path, &bytes, &marks)?;
+        if let Some(foreign) = loaded.foreign {
+            return Err(StoreError::Foreign {
+                run_id: marks.run_id().to_owned(),
+                foreign,
+            });
+        }
+        Self::opened(disk, path, marks, (loaded, &bytes))
+    }
+
+    fn opened(
+        disk: Arc<dyn Disk>,
+        path: &Path,
+        marks: Marks,
+        (mut loaded, bytes): (Loaded, &[u8]),
+    ) -> Result<(Self, Loaded), StoreError> {
         let mut file = OpenOptions::new()
             .append(true)
             .open(path)
             .map_err(StoreError::io("open", path))?;
-        if let Some(torn) = &mut loaded.torn {
-            let tail = bytes.get(loaded.whole..).unwrap_or_default();
-            let name = format!(
-                "journal.torn-{}-{}",
-                loaded.last_seq + 1,
-                sha256_hex(tail).get(..8).unwrap_or_default()
-            );
-            let aside = path.with_file_name(name);
-            write_atomic_on(disk.as_ref(), &aside, tail)?;
+        if let Some(aside) = keep_torn(disk.as_ref(), path, &loaded, bytes)? {
             file.set_len(loaded.whole as u64)
                 .and_then(|()| file.sync_all())
                 .map_err(StoreError::io("cut the torn last line of", path))?;
-            torn.kept_as = Some(aside);
+            if let Some(torn) = &mut loaded.torn {
+                torn.kept_as = Some(aside);
+            }
         }
         if loaded.newline_missing {
             disk.write(&mut file, b"\n", path)
@@ -120,6 +148,7 @@ impl Journal {
         }
         let journal = Journal {
             disk,
+            marks,
             file,
             path: path.to_owned(),
             seq: loaded.last_seq,
@@ -131,9 +160,14 @@ impl Journal {
         Ok((journal, loaded))
     }
 
-    /// Reads and verifies without changing anything.
+    /// Reads and verifies without changing anything. Whose it is, is not known: all of it is foreign.
     pub fn read(path: &Path) -> Result<Loaded, StoreError> {
-        Loaded::of(path, &bytes_of(path)?)
+        Self::read_for(path, &Marks::none())
+    }
+
+    /// The same, and whose it is.
+    pub fn read_for(path: &Path, marks: &Marks) -> Result<Loaded, StoreError> {
+        Loaded::judged(path, &bytes_of(path)?, marks)
     }
 
     /// Appends one event. `durable` syncs it and everything before it.
@@ -152,10 +186,8 @@ impl Journal {
         let text = serde_json::to_string(&event).map_err(encode)?;
         let seq = self.seq + 1;
         let (prev, hash) = (&self.hash, chain(&self.hash, seq, &at, &text));
-        let mut line = format!(
-            r#"{{"seq":{seq},"at":{},"prev":"{prev}","hash":"{hash}","event":{text}}}"#,
-            Value::from(at.as_str())
-        );
+        let mark = self.marks.mark(seq, &hash);
+        let line = line(seq, &at, (prev, &hash), mark.as_deref(), &text);
         let record = Record {
             seq,
             at,
@@ -163,11 +195,6 @@ impl Journal {
             hash: hash.clone(),
             event,
         };
-        // The same value, but harmless to look at with any pager.
-        if let Cow::Owned(escaped) = untrusted::json(&line) {
-            line = escaped;
-        }
-        line.push('\n');
         // One write per record: a crash tears the last line at most.
         if let Err(e) = self.disk.write(&mut self.file, line.as_bytes(), &self.path) {
             self.failed = true;
@@ -231,11 +258,23 @@ impl Loaded {
         (self.last_seq, &self.last_hash)
     }
 
-    /// A journal's bytes, its chain verified; `path` is only named in errors.
+    /// A journal's bytes, its chain verified; `path` is only named in errors. Whose it is, is not known: all of it is foreign.
     pub fn of(path: &Path, bytes: &[u8]) -> Result<Self, StoreError> {
+        Self::judged(path, bytes, &Marks::none())
+    }
+
+    /// The same, and whose it is.
+    pub fn judged(path: &Path, bytes: &[u8], marks: &Marks) -> Result<Self, StoreError> {
         let mut loaded = Loaded::empty();
-        loaded.read_on(path, bytes)?;
+        loaded.read_on(path, bytes, marks)?;
         Ok(loaded)
+    }
+
+    /// The records that this user's agentctl wrote: those before the first that is foreign.
+    pub fn own(&self) -> &[Record] {
+        let from = self.foreign.as_ref().map_or(u64::MAX, |f| f.from);
+        let count = self.records.partition_point(|record| record.seq < from);
+        self.records.get(..count).unwrap_or_default()
     }
 
     /// Bytes up to the end of the last whole record.
@@ -248,6 +287,7 @@ impl Loaded {
             records: Vec::new(),
             unknown: 0,
             torn: None,
+            foreign: None,
             last_seq: 0,
             last_hash: GENESIS.to_owned(),
             whole: 0,
@@ -256,7 +296,12 @@ impl Loaded {
     }
 
     /// Takes in the bytes behind the last whole record; after an error what was taken in before it stays.
-    pub(super) fn read_on(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    pub(super) fn read_on(
+        &mut self,
+        path: &Path,
+        bytes: &[u8],
+        marks: &Marks,
+    ) -> Result<(), StoreError> {
         self.torn = None;
         let bytes = match bytes.strip_prefix(b"\n") {
             // The newline of a record that was read before it came.
@@ -282,6 +327,14 @@ impl Loaded {
                 Ok((at_head, event)) => {
                     if number == 1 {
                         check_version(path, &event)?;
+                    }
+                    if self.foreign.is_none() {
+                        let mark = at_head.mark.as_deref();
+                        let judged = marks.judge(at_head.seq, &at_head.hash, mark);
+                        self.foreign = judged.err().map(|why| Foreign {
+                            from: at_head.seq,
+                            why,
+                        });
                     }
                     match serde_json::from_value::<Event>(event.clone()) {
                         Ok(event) => self.records.push(Record {
@@ -315,7 +368,7 @@ impl Loaded {
 }
 
 /// A journal is this program's own: what stands in its place as a link, a pipe or a device is not waited for.
-fn bytes_of(path: &Path) -> Result<Vec<u8>, StoreError> {
+pub(super) fn bytes_of(path: &Path) -> Result<Vec<u8>, StoreError> {
     let odd = |why: String| std::io::Error::other(why);
     match read_own(path, u64::MAX - 1).map_err(StoreError::io("read", path))? {
         Found::Bytes(bytes) => Ok(bytes),
@@ -326,13 +379,58 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, StoreError> {
     }
 }
 
-#[derive(serde::Deserialize)]
-struct Line {
+/// Keeps what stands behind the last whole record in a file of its own; None: nothing does.
+pub(super) fn keep_torn(
+    disk: &dyn Disk,
+    path: &Path,
+    loaded: &Loaded,
+    bytes: &[u8],
+) -> Result<Option<PathBuf>, StoreError> {
+    if loaded.torn.is_none() {
+        return Ok(None);
+    }
+    let tail = bytes.get(loaded.whole..).unwrap_or_default();
+    let name = format!(
+        "journal.torn-{}-{}",
+        loaded.last_seq + 1,
+        sha256_hex(tail).get(..8).unwrap_or_default()
+    );
+    let aside = path.with_file_name(name);
+    write_atomic_on(disk, &aside, tail)?;
+    Ok(Some(aside))
+}
+
+/// One line of the file. A reader that knows no marks passes over the key `mark`.
+pub(super) fn line(
     seq: u64,
-    at: String,
-    prev: String,
-    hash: String,
-    event: Value,
+    at: &str,
+    (prev, hash): (&str, &str),
+    mark: Option<&str>,
+    event: &str,
+) -> String {
+    let mark = mark.map_or_else(String::new, |mark| format!(r#""mark":"{mark}","#));
+    let mut line = format!(
+        r#"{{"seq":{seq},"at":{},"prev":"{prev}","hash":"{hash}",{mark}"event":{event}}}"#,
+        Value::from(at)
+    );
+    // The same value, but harmless to look at with any pager.
+    if let Cow::Owned(escaped) = untrusted::json(&line) {
+        line = escaped;
+    }
+    line.push('\n');
+    line
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct Line {
+    pub seq: u64,
+    pub at: String,
+    pub prev: String,
+    pub hash: String,
+    /// Whose record it is; None: not said. It is not part of the chain.
+    #[serde(default)]
+    mark: Option<String>,
+    pub event: Value,
 }
 
 struct Head {
@@ -340,6 +438,7 @@ struct Head {
     at: String,
     prev: String,
     hash: String,
+    mark: Option<String>,
 }
 
 fn read_record(text: &[u8], before: &Loaded) -> Result<(Head, Value), String> {
@@ -364,6 +463,7 @@ fn read_record(text: &[u8], before: &Loaded) -> Result<(Head, Value), String> {
         at: line.at,
         prev: line.prev,
         hash: line.hash,
+        mark: line.mark,
     };
     Ok((head, line.event))
 }

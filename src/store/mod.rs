@@ -2,6 +2,7 @@
 //! put them there, read without a wait and never outside their folder. A failed write is an error,
 //! always. Knows nothing of flows, policies and backends: it is handed ids, hashes and bytes.
 
+mod adopt;
 mod atomic;
 mod disk;
 mod error;
@@ -9,7 +10,9 @@ pub mod event;
 mod files;
 mod hash;
 mod journal;
+mod key;
 mod lock;
+mod marks;
 mod project;
 mod regular;
 mod snapshot;
@@ -19,12 +22,15 @@ mod tail;
 #[cfg(test)]
 mod journal_tests;
 #[cfg(test)]
+mod marks_tests;
+#[cfg(test)]
 mod state_tests;
 #[cfg(test)]
 mod store_tests;
 #[cfg(test)]
 mod tail_tests;
 
+pub use adopt::adopt;
 pub use atomic::{sync_dir, write_atomic, write_atomic_on};
 pub use disk::Disk;
 pub use error::StoreError;
@@ -33,7 +39,9 @@ pub use files::{Existing, Files};
 pub(crate) use hash::hex;
 pub use hash::{canonical, sha256_hex};
 pub use journal::{Journal, Loaded, Torn};
+pub use key::Key;
 pub use lock::{Held, Holder, ProjectLock};
+pub use marks::{Foreign, Marks, Whose};
 pub use project::{Project, RunPaths, file_part};
 pub use regular::{
     Found, Links, has_other_names, read_below, read_own, read_regular, read_regular_text,

@@ -1,7 +1,7 @@
 //! Where things lie in a project. Every path below the project's root is made here, from ids that were checked here.
 
-use super::StoreError;
 use super::disk::{self, Disk};
+use super::{Key, Marks, StoreError};
 use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,6 +39,8 @@ fn began(journal: &Path) -> Result<bool, StoreError> {
 pub struct Project {
     root: PathBuf,
     disk: Arc<dyn Disk>,
+    /// The user's, to mark what is written and to know it again.
+    key: Option<Key>,
 }
 
 impl PartialEq for Project {
@@ -56,7 +58,19 @@ impl Project {
         Project {
             root: root.into(),
             disk,
+            key: None,
         }
+    }
+    /// With the user's key; without one nothing is marked, and every run is foreign once the process that wrote it is gone.
+    #[must_use]
+    pub fn with_key(self, key: Option<Key>) -> Self {
+        Project { key, ..self }
+    }
+    /// The marks of a run here. They hold for the folder's real path: in a copy of the folder they are another folder's.
+    pub fn marks(&self, run_id: &str) -> Marks {
+        let real = self.root.canonicalize();
+        let place = real.as_deref().unwrap_or(&self.root);
+        Marks::of(self.key.clone(), place, run_id)
     }
     pub fn disk(&self) -> &Arc<dyn Disk> {
         &self.disk

@@ -1,6 +1,7 @@
 //! The workflow as it was before each change, one file per snapshot. Files are only added, never changed.
 
 use super::disk::{self, Disk};
+use super::hash::sha256_hex;
 use super::regular::{Found, read_own};
 use super::{StoreError, project::file_part, write_atomic_on};
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,9 @@ pub struct SnapshotRef {
     pub file: String,
     pub graph_hash: String,
     pub node_count: usize,
+    /// Of the file; None: the journal does not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -55,9 +59,27 @@ impl Snapshots {
             file,
             graph_hash: graph_hash.to_owned(),
             node_count,
+            sha256: Some(sha256_hex(text.as_bytes())),
         })
     }
 
+    /// The text, if it is to the byte the one whose sha-256 the journal says.
+    pub fn read_taken(&self, file: &str, sha256: Option<&str>) -> Result<String, StoreError> {
+        let changed = |why| StoreError::Changed {
+            path: self.dir.join(file),
+            why,
+        };
+        let text = self.read(file)?;
+        match sha256 {
+            None => Err(changed("the journal does not say what it held")),
+            Some(sha256) if sha256_hex(text.as_bytes()) != sha256 => {
+                Err(changed("its sha-256 is not the one in the journal"))
+            }
+            Some(_) => Ok(text),
+        }
+    }
+
+    /// The text as it stands there now.
     pub fn read(&self, file: &str) -> Result<String, StoreError> {
         let name = Path::new(file);
         if name.file_name() != Some(name.as_os_str()) {

@@ -1,7 +1,7 @@
 //! Reading a journal while another process writes it: whole, verified records as they come. It takes no lock and changes
 //! nothing; a journal that is not there, or for a moment shorter than it was, has nothing new to say.
 
-use super::{Record, StoreError, journal::Loaded};
+use super::{Foreign, Marks, Record, StoreError, journal::Loaded};
 use std::{
     fs::File,
     io::{ErrorKind, Read as _, Seek as _, SeekFrom},
@@ -11,6 +11,7 @@ use std::{
 #[derive(Debug)]
 pub struct Tail {
     path: PathBuf,
+    marks: Marks,
     loaded: Loaded,
 }
 
@@ -18,8 +19,20 @@ impl Tail {
     pub fn new(path: &Path) -> Self {
         Tail {
             path: path.to_owned(),
+            marks: Marks::none(),
             loaded: Loaded::empty(),
         }
+    }
+
+    /// Judges whose the records are.
+    #[must_use]
+    pub fn of(self, marks: Marks) -> Self {
+        Tail { marks, ..self }
+    }
+
+    /// From where on what was read so far is not this user's.
+    pub fn foreign(&self) -> Option<&Foreign> {
+        self.loaded.foreign.as_ref()
     }
 
     /// The records that came since the last call; with them the error that comes after them, if there is one.
@@ -28,7 +41,7 @@ impl Tail {
             Ok(bytes) => bytes,
             Err(error) => return (Vec::new(), Err(error)),
         };
-        let read = self.loaded.read_on(&self.path, &bytes);
+        let read = self.loaded.read_on(&self.path, &bytes, &self.marks);
         (std::mem::take(&mut self.loaded.records), read)
     }
 

@@ -7,6 +7,7 @@ use agentctl::store::Event;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 /// A shop whose model answers `task` with a lie until it is told that the lie was not accepted; all else it does well.
 pub fn liar(
@@ -92,9 +93,24 @@ pub fn agentctl(folder: &Path, args: &[&str]) -> Command {
         .env_remove("AGENTCTL_MODEL")
         .env_remove("AGENTCTL_PROJECT")
         .env_remove("AGENTCTL_TRUST")
-        .env("AGENTCTL_HOME", HOME)
+        .env("AGENTCTL_HOME", own_folder())
         .env("NO_COLOR", "1");
     command
+}
+
+/// The own folder of the tests' user, outside of every project: its key is that of a [`Shop`].
+pub fn own_folder() -> &'static Path {
+    static OWN: LazyLock<PathBuf> = LazyLock::new(|| {
+        use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+        let own = Path::new(env!("CARGO_TARGET_TMPDIR")).join("battery-own");
+        let mut folder = std::fs::DirBuilder::new();
+        folder.recursive(true).mode(0o700).create(&own).unwrap();
+        let mut file = std::fs::OpenOptions::new();
+        file.write(true).create(true).truncate(true).mode(0o600);
+        std::io::Write::write_all(&mut file.open(own.join("key")).unwrap(), &KEY).unwrap();
+        own
+    });
+    &OWN
 }
 
 /// (exit code, stdout, stderr); the code of a process that a signal ended is -1.

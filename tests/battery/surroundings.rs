@@ -110,7 +110,7 @@ const EDQUOT: i32 = if cfg!(target_os = "linux") { 122 } else { 69 };
 fn case_086_a_disk_that_fails_anywhere_stops_the_run_and_costs_nothing() {
     let mut whole = Shop::new(good);
     let counting = Failing::on(usize::MAX, EIO, false);
-    whole.project = Project::on(counting.clone(), whole.dir.path());
+    whole.project = Project::on(counting.clone(), whole.dir.path()).with_key(Some(key()));
     let expected = whole.start(request("orders")).unwrap();
     let calls = counting.count.load(Ordering::Relaxed);
     let done = changes(&whole.journal()).len();
@@ -118,7 +118,8 @@ fn case_086_a_disk_that_fails_anywhere_stops_the_run_and_costs_nothing() {
     for at in 1..=calls {
         let code = [ENOSPC, EIO, EDQUOT, EROFS][at % 4];
         let mut shop = Shop::new(good);
-        shop.project = Project::on(Failing::on(at, code, at % 3 == 0), shop.dir.path());
+        shop.project =
+            Project::on(Failing::on(at, code, at % 3 == 0), shop.dir.path()).with_key(Some(key()));
         let stopped = shop.start(request("orders"));
         let Err(RunError::Store(StoreError::Io { source, .. })) = &stopped else {
             panic!("call {at} failed and the run came to {stopped:?}");
@@ -126,7 +127,7 @@ fn case_086_a_disk_that_fails_anywhere_stops_the_run_and_costs_nothing() {
         assert_eq!(source.raw_os_error(), Some(code), "call {at}");
         assert_eq!(stopped.unwrap_err().exit_code(), 1);
         // The disk is mended: the run goes on, and makes each change once.
-        shop.project = Project::new(shop.dir.path());
+        shop.project = project(shop.dir.path());
         let ended = if shop.project.run_ids().unwrap().is_empty() {
             shop.start(request("orders"))
         } else {
@@ -158,7 +159,7 @@ fn case_086_a_real_limit_of_the_system_is_told_and_the_run_goes_on_without_it() 
             format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" build --yes --quiet \"$1\"");
         command
             .current_dir(dir.path())
-            .env("AGENTCTL_HOME", crate::attack::HOME);
+            .env("AGENTCTL_HOME", own_folder());
         command.args(["-c", &script, env!("CARGO_BIN_EXE_agentctl"), request]);
         let (code, _, stderr) = ran(command);
         assert!([0, 1, 7].contains(&code), "{blocks}: {code} {stderr}");

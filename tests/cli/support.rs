@@ -46,6 +46,9 @@ impl Project {
             home: tempfile::tempdir().unwrap(),
         }
     }
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
     pub fn path(&self) -> &Path {
         self.dir.path()
     }

@@ -1,7 +1,7 @@
 //! Killed at any point: the journal cut after every event of a finished run, the world as it was then, resumed.
 
 use crate::support::{Shop, good, request};
-use agentctl::store::{Event, Outcome};
+use agentctl::store::{Event, Journal, Outcome};
 use std::{fs, path::Path};
 
 fn copy_dir(from: &Path, to: &Path) {
@@ -41,13 +41,13 @@ fn cut_after_every_event_and_resumed_it_comes_to_the_same() {
     let done = mutations(&events);
     assert_eq!(done.len(), 2);
     let run = report.run_id.clone();
-    let text = fs::read_to_string(whole.project.run(&run).unwrap().journal()).unwrap();
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    assert_eq!(lines.len(), events.len());
+    let path = whole.project.run(&run).unwrap().journal();
+    let records = Journal::read(&path).unwrap().records;
+    assert_eq!(records.len(), events.len());
 
     // The workflow's file after each mutation: none, created, updated.
     let worlds = worlds(&events, &run, &whole);
-    for cut in 1..=lines.len() {
+    for cut in 1..=records.len() {
         let finished = mutations(&events[..cut]).len();
         let begun = events[..cut]
             .iter()
@@ -57,11 +57,17 @@ fn cut_after_every_event_and_resumed_it_comes_to_the_same() {
             let dir = tempfile::tempdir().unwrap();
             copy_dir(&whole.dir.path().join("memory"), &dir.path().join("memory"));
             let mut shop = Shop::at(dir, good);
-            fs::write(
-                shop.project.run(&run).unwrap().journal(),
-                lines[..cut].concat(),
-            )
-            .unwrap();
+            // A run belongs to its folder: it is written here as it was there, with the marks of this one.
+            let path = shop.project.run(&run).unwrap().journal();
+            fs::remove_file(&path).unwrap();
+            let mut journal = Journal::create(&path)
+                .unwrap()
+                .marked(shop.project.marks(&run));
+            for record in &records[..cut] {
+                let at = record.at.parse().unwrap();
+                journal.append(at, record.event.clone(), false).unwrap();
+            }
+            drop(journal);
             fs::create_dir_all(shop.dir.path().join("workflows")).unwrap();
             if let Some((file, content)) = world {
                 fs::write(shop.dir.path().join("workflows").join(file), content).unwrap();

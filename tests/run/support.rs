@@ -16,7 +16,7 @@ use agentctl::{
         Asker, Cancel, ChosenModel, Counted, LimitOverrides, Observer, Resume, RunContext,
         RunError, RunOptions, RunReport, advance, answer, start,
     },
-    store::{Event, Journal, Project, Record},
+    store::{Event, Journal, Key, Project, Record},
 };
 use indexmap::IndexMap;
 use serde_json::{Value, json};
@@ -312,7 +312,7 @@ impl Shop {
         };
         let pack = PACK.clone();
         Shop {
-            project: Project::new(dir.path()),
+            project: project(dir.path()),
             gateway: gateway(dir.path(), &pack),
             models: ChosenModel {
                 name: "test".into(),
@@ -469,6 +469,18 @@ impl Shop {
         found.sort();
         found
     }
+}
+
+/// The key of the tests' user.
+pub const KEY: [u8; 32] = [7; 32];
+
+pub fn key() -> Key {
+    Key::fixed(KEY)
+}
+
+/// A project of that user.
+pub fn project(root: &Path) -> Project {
+    Project::new(root).with_key(Some(key()))
 }
 
 pub fn gateway(root: &Path, pack: &Pack) -> Gateway {

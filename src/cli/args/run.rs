@@ -81,7 +81,18 @@ pub enum RunsCommand {
         #[arg(value_name = "RUN")]
         run: String,
     },
-    /// Check the hash chain of a journal (all runs when none is named)
+    /// Make a run yours that your agentctl did not write, after looking at what it would let happen
+    #[command(
+        after_help = "Example:\n  agentctl runs adopt 019a…\n\nSuch a run came with the folder, was written by an older agentctl, or without a folder of your own (AGENTCTL_HOME). Until it is\nadopted it is shown and nothing is done with it: resume, answer and undo end with exit code 5."
+    )]
+    Adopt {
+        #[arg(value_name = "RUN")]
+        run: String,
+        /// Do not ask
+        #[arg(long, short)]
+        yes: bool,
+    },
+    /// Check the hash chain of a journal, and whose it is (all runs when none is named)
     #[command(after_help = "Example:\n  agentctl runs verify")]
     Verify {
         #[arg(value_name = "RUN")]
@@ -103,6 +114,12 @@ pub struct UndoArgs {
     /// Also when the workflow was changed since by somebody else
     #[arg(long)]
     pub force: bool,
+    /// Allow what would be asked: publish (the workflow is active, so that the change is live at once)
+    #[arg(long, value_name = "GUARD", value_parser = ["publish"])]
+    pub allow: Vec<String>,
+    /// Never ask on the terminal
+    #[arg(long)]
+    pub no_input: bool,
 }
 
 #[derive(Debug, Args)]

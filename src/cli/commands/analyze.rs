@@ -3,24 +3,27 @@
 
 use super::analyze_workflow::{explain, only_lived, outside};
 use super::learnings::{today, told};
+use super::runs::not_yours;
 use crate::analysis::{self, Analysis};
 use crate::cli::ask;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::learning_args::AnalyzeArgs;
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
+use crate::cli::project;
+use crate::cli::session;
 use crate::gateway::untrusted;
 use crate::knowledge::{ENTRIES, FOLDER, Learning, Learnings, PATTERNS};
-use crate::run::Asked;
+use crate::run::{self, Asked};
 use crate::store::event::QuestionOption;
-use crate::store::{Event, Journal, Project, Question, Record};
+use crate::store::{Event, Loaded, Project, Question, Record};
 use serde_json::{Value, json};
 use similar::TextDiff;
 use std::io::{BufRead as _, Read as _};
 use std::path::Path;
 
 pub fn analyze(root: &Path, args: &AnalyzeArgs, out: &Output) -> Result<Exit, CliError> {
-    let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
+    let project = project::open(root)?;
     if let Some(since) = &args.since {
         return trends(&project, since, out);
     }
@@ -40,7 +43,16 @@ pub fn analyze(root: &Path, args: &AnalyzeArgs, out: &Output) -> Result<Exit, Cl
             CliError::usage("there is no run yet").hint("agentctl build \"…\" starts one")
         })?,
     };
-    let mut analysis = analysis::analyze(&records(&project, &run)?, &today());
+    let loaded = read(&project, &run)?;
+    // What somebody else wrote is looked at, and no lesson is taken from it.
+    let own = loaded.foreign.is_none();
+    if args.accept_learnings {
+        run::own(&run, loaded.clone()).map_err(|e| session::run_error(&e.into()))?;
+    }
+    if let Some(foreign) = &loaded.foreign {
+        out.note(&not_yours(&run, foreign));
+    }
+    let mut analysis = analysis::analyze(&loaded.records, &today());
     if let Some(executions) = lived.as_ref().and_then(|l| l.executions.as_ref()) {
         let ids = executions.iter().map(|e| e.id.to_lowercase());
         analysis.known.executions.extend(ids);
@@ -52,7 +64,7 @@ pub fn analyze(root: &Path, args: &AnalyzeArgs, out: &Output) -> Result<Exit, Cl
     let learnings = Learnings::new(project.root());
     let proposed = Proposed::of(&learnings, &analysis)?;
     let accept = args.accept_learnings
-        || (!proposed.entries.is_empty() && asked(&analysis, &proposed, out)?);
+        || (own && !proposed.entries.is_empty() && asked(&analysis, &proposed, out)?);
     let accepted = if accept {
         accept_all(&learnings, &analysis)?
     } else {
@@ -92,9 +104,11 @@ pub fn analyze(root: &Path, args: &AnalyzeArgs, out: &Output) -> Result<Exit, Cl
 }
 
 pub(super) fn records(project: &Project, run: &str) -> Result<Vec<Record>, CliError> {
-    let failed = |e: crate::store::StoreError| CliError::failed(e.to_string());
-    let path = project.run(run).map_err(failed)?.journal();
-    Ok(Journal::read(&path).map_err(failed)?.records)
+    Ok(read(project, run)?.records)
+}
+
+fn read(project: &Project, run: &str) -> Result<Loaded, CliError> {
+    run::read(project, run).map_err(|e| CliError::failed(e.to_string()))
 }
 
 /// The newest run, or the newest that changed the workflow; None: there is none.

@@ -7,6 +7,7 @@ use crate::cli::choose;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
+use crate::cli::project;
 use crate::cli::session;
 use crate::cli::settings;
 use crate::cli::trusting;
@@ -14,7 +15,6 @@ use crate::mcp::{self, ProbeOutcome};
 use crate::n8n::catalog::Catalog;
 use crate::pack;
 use crate::run::{self, Cancel};
-use crate::store::Project;
 use crate::trust::Standing;
 use console::style;
 use serde::Serialize;
@@ -59,7 +59,7 @@ impl Check {
 
 pub fn doctor(root: &Path, out: &Output) -> Result<Exit, CliError> {
     let mut checks = vec![
-        project(root),
+        folder(root),
         trust(root, out),
         pack_check(root, out),
         catalog(root, out),
@@ -101,7 +101,7 @@ pub fn doctor(root: &Path, out: &Output) -> Result<Exit, CliError> {
 }
 
 /// The folder must be there and take files.
-fn project(root: &Path) -> Check {
+fn folder(root: &Path) -> Check {
     let shown = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     match tempfile::Builder::new().prefix(".agentctl-doctor").tempfile_in(root) {
         Ok(_) => Check::new("project", Status::Ok, shown.display().to_string()),
@@ -317,21 +317,35 @@ fn abilities(choice: &Choice, backend: &dyn Backend) -> Check {
 }
 
 fn journals(root: &Path) -> Check {
-    let project = Project::new(root);
+    let project = match project::open(root) {
+        Ok(project) => project,
+        Err(e) => return Check::new("runs", Status::Failed, e.message),
+    };
     let ids = match project.run_ids() {
         Ok(ids) if ids.is_empty() => return Check::new("runs", Status::Off, "none yet"),
         Ok(ids) => ids,
         Err(e) => return Check::new("runs", Status::Failed, e.to_string()),
     };
-    let broken: Vec<String> = ids
-        .iter()
-        .filter_map(|id| {
-            run::verify(&project, id)
-                .err()
-                .map(|e| format!("{id}: {e}"))
-        })
-        .collect();
-    if broken.is_empty() {
+    let (mut broken, mut foreign) = (Vec::new(), Vec::new());
+    for id in &ids {
+        match run::verify(&project, id) {
+            Ok(verified) if verified.foreign.is_some() => foreign.push(id.as_str()),
+            Ok(_) => {}
+            Err(e) => broken.push(format!("{id}: {e}")),
+        }
+    }
+    if broken.is_empty() && !foreign.is_empty() {
+        Check::new(
+            "runs",
+            Status::Warning,
+            format!(
+                "{} journals, every chain is whole; not written by your agentctl: {}",
+                ids.len(),
+                foreign.join(", ")
+            ),
+        )
+        .hint("nothing is done with such a run; agentctl runs adopt RUN shows what it would let happen and makes it yours")
+    } else if broken.is_empty() {
         Check::new(
             "runs",
             Status::Ok,

@@ -5,6 +5,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::learning_args::{LearningsAddArgs, LearningsCommand};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
+use crate::cli::project;
 use crate::gateway::untrusted;
 use crate::knowledge::{
     ENTRIES, FOLDER, INDEX, Imported, KnowledgeError, Learning, Learnings, Level, NewLearning,
@@ -17,7 +18,7 @@ use std::path::Path;
 
 pub fn learnings(root: &Path, command: &LearningsCommand, out: &Output) -> Result<Exit, CliError> {
     use LearningsCommand as C;
-    let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
+    let project = project::open(root)?;
     let learnings = Learnings::new(project.root());
     match command {
         C::Add(args) => add(&learnings, args, out),

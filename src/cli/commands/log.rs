@@ -1,10 +1,12 @@
 //! `log`: a run's journal as a story, from its beginning or while it goes on; or the changes of a workflow over all runs.
 //! It takes no lock and writes nothing.
 
+use super::runs::not_yours;
 use crate::cli::args::{LogArgs, ModelOptions, OutputFormat};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::{Output, write_to_reader};
 use crate::cli::progress::plain;
+use crate::cli::project;
 use crate::cli::session::{self, Session, stream_event};
 use crate::cli::story::{Detail, Teller, history_line, outcome};
 use crate::run::{self, Made, Numbering, RunUsage};
@@ -79,13 +81,14 @@ impl Gathered {
 }
 
 fn story(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> {
-    let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
+    let project = project::open(root)?;
     let run_id =
         run::run_named(&project, args.run.as_deref()).map_err(|e| session::run_error(&e))?;
     let paths = project
         .run(&run_id)
         .map_err(|e| CliError::failed(e.to_string()))?;
-    let mut tail = Tail::new(&paths.journal());
+    let mut tail = Tail::new(&paths.journal()).of(project.marks(&run_id));
+    let mut told = false;
     let mut teller = Teller::new(Detail::Whole).since(args.since);
     let mut gathered = Gathered::default();
     out.stream(&json!({
@@ -94,6 +97,10 @@ fn story(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> {
     let mut looks = 0;
     let ended = loop {
         let (records, read) = tail.more();
+        if let Some(foreign) = tail.foreign().filter(|_| !told) {
+            told = true;
+            out.note(&not_yours(&run_id, foreign));
+        }
         looks = if records.is_empty() { looks + 1 } else { 0 };
         for record in &records {
             gathered.take(&run_id, record);
@@ -120,6 +127,7 @@ fn story(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> {
                 "outcome": gathered.came_to.filter(|_| gathered.at_work.is_none()),
                 "usage": gathered.usage,
                 "changes": gathered.made,
+                "foreign": tail.foreign(),
             });
             if let (OutputFormat::Json, Some(map)) = (out.format, result.as_object_mut()) {
                 map.insert("records".into(), json!(gathered.records));

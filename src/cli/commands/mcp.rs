@@ -5,13 +5,14 @@ use crate::cli::args::{McpCommand, McpSet};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
+use crate::cli::project;
 use crate::cli::session;
 use crate::cli::settings;
 use crate::cli::trusting::{self, Before};
 use crate::gateway::{Redactor, untrusted};
 use crate::mcp::{
     self, Called, McpClient, McpConfig, McpError, McpTool, McpTransport, PinChange, Pins,
-    PinsError, can_be_named,
+    can_be_named,
 };
 use crate::run::Cancel;
 use crate::store::write_atomic;
@@ -154,22 +155,17 @@ fn down(error: &McpError) -> CliError {
     }
 }
 
-fn broken(error: &PinsError) -> CliError {
-    CliError::usage(error.to_string())
-}
-
 /// A server's tools as they are now, and as they were approved.
 struct Compared {
     listed: Vec<McpTool>,
     changes: BTreeMap<String, PinChange>,
-    pins: Pins,
     redactor: Redactor,
 }
 
 /// Starts the server and compares its tools with what was approved of them.
 fn compared(root: &Path, server: &str, out: &Output) -> Result<Compared, CliError> {
     let (mut client, redactor) = client(root, server, out)?;
-    let pins = Pins::read(root).map_err(|e| broken(&e))?;
+    let pins = project::pins(root, out)?;
     let listed = session::block_on(&Cancel::default(), async {
         let listed = client.tools().await;
         remark(&client, out);
@@ -181,7 +177,6 @@ fn compared(root: &Path, server: &str, out: &Output) -> Result<Compared, CliErro
     Ok(Compared {
         listed,
         changes,
-        pins,
         redactor,
     })
 }
@@ -265,12 +260,16 @@ fn indented(text: &str) -> String {
 }
 
 fn approve(root: &Path, server: &str, tool: Option<&str>, out: &Output) -> Result<Exit, CliError> {
+    let home = project::home_for(root, "what you approve cannot be kept")?;
     let Compared {
         listed,
         changes,
-        mut pins,
         redactor,
+        ..
     } = compared(root, server, out)?;
+    // Another approval may have been written while the server was asked; what is shown and what is written is one state.
+    let _lock = home.lock().map_err(|e| CliError::failed(e.to_string()))?;
+    let mut pins = Pins::read(&home, root).map_err(|e| project::no_pins(&e))?;
     if let Some(tool) = tool
         && !changes.contains_key(tool)
     {
@@ -317,7 +316,7 @@ fn approve(root: &Path, server: &str, tool: Option<&str>, out: &Output) -> Resul
         ));
     }
     if !(approved.is_empty() && forgotten.is_empty()) {
-        pins.write(root).map_err(|e| broken(&e))?;
+        pins.write(&home, root).map_err(|e| project::no_pins(&e))?;
     }
     out.answer(
         Exit::Complete,

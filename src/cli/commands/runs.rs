@@ -5,25 +5,36 @@ use crate::cli::args::RunsCommand;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
+use crate::cli::project;
 use crate::cli::report;
 use crate::cli::session;
 use crate::cli::story::{Detail, Teller, outcome};
 use crate::run::{self, RunSummary, Verified};
-use crate::store::Project;
+use crate::store::{Foreign, Project};
 use console::style;
 use serde_json::json;
 use std::path::Path;
 
 pub fn status(root: &Path, out: &Output) -> Result<Exit, CliError> {
-    let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
+    let project = project::open(root)?;
     let pack = session::load_pack(root, out)?;
     let report = run::status(&project, &pack).map_err(|e| session::run_error(&e))?;
+    if let Some(foreign) = &report.foreign {
+        out.note(&not_yours(&report.run_id, foreign));
+    }
     if out.is_text() {
         println_head(&report, out)?;
     }
     // How the run ended is what is told, not how this command ended.
     tell(root, &report, None, out)?;
     Ok(Exit::Complete)
+}
+
+/// That a run is not this user's, why, and what can be done.
+pub fn not_yours(run_id: &str, foreign: &Foreign) -> String {
+    format!(
+        "run {run_id} was not written by your agentctl: {foreign}; it is shown, and nothing is done with it (agentctl runs adopt {run_id})"
+    )
 }
 
 fn println_head(report: &run::RunReport, out: &Output) -> Result<(), CliError> {
@@ -43,11 +54,12 @@ fn println_head(report: &run::RunReport, out: &Output) -> Result<(), CliError> {
 }
 
 pub fn runs(root: &Path, command: &RunsCommand, out: &Output) -> Result<Exit, CliError> {
-    let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
+    let project = project::open(root)?;
     match command {
         RunsCommand::List => list(&project, out),
         RunsCommand::Show { run } => show(root, &project, run, out),
         RunsCommand::Verify { run } => verify(&project, run.as_deref(), out),
+        RunsCommand::Adopt { run, yes } => super::adopt::adopt(root, run, *yes, out),
     }
 }
 
@@ -81,8 +93,12 @@ fn summary(run: &RunSummary) -> String {
     } else {
         format!("  → {}", run.workflows.join(", "))
     };
+    let foreign = match &run.foreign {
+        Some(_) => format!("{}  ", style("foreign").yellow()),
+        None => String::new(),
+    };
     format!(
-        "{active} {}  {:<11}  {}{made}\n",
+        "{active} {}  {:<11}  {foreign}{}{made}\n",
         style(&run.run_id).bold(),
         outcome(run.outcome),
         plain(&run.request)
@@ -92,6 +108,9 @@ fn summary(run: &RunSummary) -> String {
 fn show(root: &Path, project: &Project, run: &str, out: &Output) -> Result<Exit, CliError> {
     let pack = session::load_pack(root, out)?;
     let (report, records) = run::show(project, &pack, run).map_err(|e| session::run_error(&e))?;
+    if let Some(foreign) = &report.foreign {
+        out.note(&not_yours(&report.run_id, foreign));
+    }
     out.answer(
         Exit::Complete,
         || {
@@ -127,8 +146,16 @@ fn verify(project: &Project, run: Option<&str>, out: &Output) -> Result<Exit, Cl
             (id, result)
         })
         .collect();
-    let exit = if checked.iter().any(|(_, r)| r.is_err()) {
+    let any = |which: fn(&Verified) -> bool| {
+        checked
+            .iter()
+            .any(|(_, result)| result.as_ref().is_ok_and(which))
+    };
+    let exit = if checked.iter().any(|(_, r)| r.is_err()) || any(|v| !v.is_whole()) {
         Exit::Failed
+    } else if any(|v| v.foreign.is_some()) {
+        // Nothing is broken, and nothing would be done with it either.
+        Exit::Refused
     } else {
         Exit::Complete
     };
@@ -141,14 +168,46 @@ fn verify(project: &Project, run: Option<&str>, out: &Output) -> Result<Exit, Cl
             checked
                 .iter()
                 .map(|(id, result)| match result {
-                    Ok(v) => {
-                        let torn = v.torn_bytes.map(|b| format!(", a torn last line of {b} bytes that the next resume cuts off")).unwrap_or_default();
-                        format!("{} {id}: {} records, the chain is whole{torn}\n", style("✓").green(), v.records)
-                    }
+                    Ok(v) => verified(id, v),
                     Err(why) => format!("{} {id}: {}\n", style("✗").red(), plain_long(why)),
                 })
                 .collect()
         },
         || json!({"runs": checked.iter().map(|(id, r)| match r { Ok(v) => json!(v), Err(why) => json!({"run_id": id, "error": why}) }).collect::<Vec<_>>()}),
     )
+}
+
+/// One run that can be read to its end.
+fn verified(id: &str, v: &Verified) -> String {
+    let mut text = match &v.foreign {
+        None => format!(
+            "{} {id}: {} records, the chain is whole",
+            style("✓").green(),
+            v.records
+        ),
+        Some(foreign) => format!(
+            "{} {id}: {} records, chain whole, author unknown: {foreign}",
+            style("!").yellow(),
+            v.records
+        ),
+    };
+    if let Some(bytes) = v.torn_bytes {
+        text.push_str(&format!(
+            ", a torn last line of {bytes} bytes that the next resume cuts off"
+        ));
+    }
+    text.push('\n');
+    let bad = style("✗").red();
+    if let Some(seq) = v.shorter_than_state {
+        text.push_str(&format!(
+            "{bad} {id}: its summary was made from {seq} records: the end of the journal was cut off\n"
+        ));
+    }
+    for file in &v.damaged_snapshots {
+        text.push_str(&format!(
+            "{bad} {id}: the snapshot {} is missing or not the one that was taken\n",
+            plain(file)
+        ));
+    }
+    text
 }

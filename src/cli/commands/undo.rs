@@ -5,8 +5,8 @@ use crate::cli::args::{ModelOptions, UndoArgs};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
-use crate::cli::session::{self, Session, Watcher};
-use crate::run::{self, Undo, UndoReport, Undone, UndoneHow};
+use crate::cli::session::{self, Session, Terminal, Watcher};
+use crate::run::{self, Asker, Undo, UndoReport, UndoTerms, Undone, UndoneHow};
 use console::style;
 use serde_json::json;
 use std::path::Path;
@@ -20,11 +20,18 @@ pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError
     session.init("undo", out)?;
     let mut watcher = Watcher::new(out, None);
     let progress = watcher.progress.clone();
-    let context = session.context(&mut watcher, None);
-    let done = session::block_on(
-        &session.cancel,
-        run::undo_to(context, what, args.to, args.force),
-    )?;
+    let mut terminal = Terminal {
+        progress: progress.clone(),
+    };
+    let can_ask = !args.no_input && out.can_ask();
+    let asker = can_ask.then_some(&mut terminal as &mut dyn Asker);
+    let context = session.context(&mut watcher, asker);
+    let terms = UndoTerms {
+        to: args.to,
+        force: args.force,
+        allow_publish: args.allow.iter().any(|guard| guard == "publish"),
+    };
+    let done = session::block_on(&session.cancel, run::undo_by(context, what, terms))?;
     progress.finish();
     if let Some(error) = watcher.finish() {
         return Err(error);

@@ -3,15 +3,15 @@
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
+use crate::cli::project;
 use crate::cli::session;
 use crate::run::{self, RunUsage, UsageReport};
-use crate::store::Project;
 use indexmap::IndexMap;
 use std::fmt::Write;
 use std::path::Path;
 
 pub fn usage(root: &Path, run: Option<&str>, out: &Output) -> Result<Exit, CliError> {
-    let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
+    let project = project::open(root)?;
     let pack = session::load_pack(root, out)?;
     let report = run::usage(&project, &pack, run).map_err(|e| session::run_error(&e))?;
     out.answer(

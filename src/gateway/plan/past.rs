@@ -7,7 +7,7 @@ use crate::gateway::{CallContext, Gateway, GatewayError, SnapshotMark};
 use crate::n8n::Workflow;
 use crate::n8n::hash::graph_hash;
 use crate::policy::Decision;
-use crate::store::{Event, SnapshotRef};
+use crate::store::{Event, SnapshotRef, StoreError};
 use std::sync::Arc;
 
 /// A scope, and the workflow whose nodes its entries name.
@@ -53,7 +53,10 @@ impl Gateway {
         if let Some(workflow) = cx.guards.kept(&mark.file) {
             return Ok(Some(workflow));
         }
-        let text = cx.recorder.load_snapshot(&mark.file)?;
+        let text = match cx.recorder.load_snapshot(&mark.file) {
+            Err(StoreError::Changed { .. }) => return Ok(None),
+            loaded => loaded?,
+        };
         let Ok(workflow) = serde_json::from_str::<Workflow>(&text) else {
             return Ok(None);
         };
@@ -84,6 +87,7 @@ impl Gateway {
                 file: taken.file.clone(),
                 graph_hash: before.graph_hash.clone(),
                 node_count: before.workflow.nodes.len(),
+                sha256: taken.sha256.clone(),
             },
             false, // the file is on the disk; the durable intent that follows takes this line with it
         )?;

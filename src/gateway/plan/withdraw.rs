@@ -37,7 +37,10 @@ impl Gateway {
         };
         let Some(after) = self.snapshot_of(cx, &mark)?.map(Arc::unwrap_or_clone) else {
             return Ok(Err(Outcome::failed(
-                format!("the snapshot {:?} cannot be read as a workflow", mark.file),
+                format!(
+                    "the snapshot {:?} is not the workflow that was taken: it was changed since, or cannot be read; nothing was written",
+                    mark.file
+                ),
                 "snapshot",
                 "name another snapshot",
             )));

@@ -1,0 +1,73 @@
+//! The project that a command works on, with the user's own folder and key: found here, handed on as values.
+
+use super::error::{CliError, Exit};
+use super::output::Output;
+use crate::home::{Home, HomeError, NoHome};
+use crate::mcp::{OLD_PINS, Pins, PinsError};
+use crate::store::{Key, Project};
+use std::path::Path;
+
+/// The user's folder; it must lie outside of the project.
+pub fn home(root: &Path) -> Result<Home, NoHome> {
+    Home::find(|name| std::env::var(name).ok(), root)
+}
+
+/// To look at its runs. Without a folder of the user's own every run is another's.
+pub fn open(root: &Path) -> Result<Project, CliError> {
+    let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
+    let key = match home(root) {
+        // To look at runs makes no key; where there is none yet, nothing was marked with it.
+        Ok(home) => (home.known_key().map_err(|e| broken(&e))?).or_else(Key::nobodys),
+        Err(_) => None,
+    };
+    Ok(project.with_key(key))
+}
+
+/// To work in it: what is written is marked as the user's. Where no key can be kept this is said, and nothing is marked.
+pub fn open_to_work(root: &Path, out: &Output) -> Result<Project, CliError> {
+    let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
+    let key = match home(root) {
+        Ok(home) => match home.key() {
+            Ok(key) => Ok(key),
+            Err(e @ HomeError::Io { .. }) => Err(e.to_string()),
+            Err(e @ HomeError::Broken { .. }) => return Err(broken(&e)),
+        },
+        Err(none) => Err(none.to_string()),
+    };
+    if let Err(why) = &key {
+        out.note(&format!(
+            "runs are not marked as yours, so none can be resumed, answered or undone by a later command: {why}"
+        ));
+    }
+    Ok(project.with_key(key.ok()))
+}
+
+fn broken(error: &HomeError) -> CliError {
+    CliError::failed(error.to_string())
+}
+
+/// What the user approved of the servers' tools. Where there is no folder of the user's own nothing is approved.
+pub fn pins(root: &Path, out: &Output) -> Result<Pins, CliError> {
+    let pins = match home(root) {
+        Ok(home) => Pins::read(&home, root).map_err(|e| no_pins(&e))?,
+        Err(_) => Pins::default(),
+    };
+    if pins.is_empty() && root.join(OLD_PINS).symlink_metadata().is_ok() {
+        out.note(&format!(
+            "{OLD_PINS} counts for nothing: what you approve is kept in your own folder, not in the project; approve again with agentctl mcp approve SERVER"
+        ));
+    }
+    Ok(pins)
+}
+
+pub fn no_pins(error: &PinsError) -> CliError {
+    match error {
+        PinsError::Home(error) => broken(error),
+        PinsError::Broken { .. } => CliError::usage(error.to_string()),
+    }
+}
+
+/// The user's folder, for what cannot be done without one.
+pub fn home_for(root: &Path, what: &str) -> Result<Home, CliError> {
+    home(root).map_err(|none| CliError::new(Exit::Refused, format!("{what}: {none}")))
+}
