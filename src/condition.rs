@@ -19,6 +19,7 @@ pub struct Condition {
     program: Arc<Program>,
     /// Paths below the variables that it reads, root first.
     paths: Arc<BTreeSet<Vec<String>>>,
+    asks_origins: bool,
 }
 
 /// Where values of a run came from: what the functions `origin`, `origins` and `from` of a policy's conditions ask.
@@ -173,6 +174,10 @@ impl Condition {
             source: source.to_owned(),
             program: Arc::new(program),
             paths: Arc::new(used.paths),
+            asks_origins: used
+                .functions
+                .iter()
+                .any(|name| ORIGIN_FUNCTIONS.contains(&name.as_str())),
         };
         let steps = cost::Sizes::new(&nominal, 8_000).steps(condition.program.expression());
         if used.nodes > cost::MAX_NODES || steps > cost::MAX_STEPS_LOADED {
@@ -203,6 +208,11 @@ impl Condition {
         self.paths
             .iter()
             .any(|path| path.first().is_some_and(|root| root == variable))
+    }
+
+    /// Whether the expression asks where a value came from.
+    pub fn asks_origins(&self) -> bool {
+        self.asks_origins
     }
 
     pub fn value(&self, variables: &Map<String, Value>) -> Result<Value, ConditionError> {

@@ -29,9 +29,9 @@ pub(super) struct Size {
 /// What a variable is taken for when the expression is loaded: smaller than what may come, so that what is refused then is
 /// hopeless, and the rest is bounded by what really comes.
 pub(super) const NOMINAL: Size = Size {
-    longest: 20.0,
-    scalars: 400.0,
-    bytes: 8_000.0,
+    longest: 10.0,
+    scalars: 40.0,
+    bytes: 640.0,
 };
 
 impl Size {
@@ -90,6 +90,16 @@ impl Size {
             longest: self.longest.max(other.longest),
             scalars: self.scalars.max(other.scalars),
             bytes: self.bytes.max(other.bytes),
+        }
+    }
+    /// One round's part of what is looped over. All rounds together see it once, so for what costs in proportion to its
+    /// size the mean bounds the sum; the lists inside count in full.
+    fn item(self) -> Size {
+        let rounds = self.longest.max(1.0);
+        Size {
+            longest: self.longest,
+            scalars: (self.scalars / rounds).max(1.0),
+            bytes: self.bytes / rounds,
         }
     }
     /// What walking through all of it costs.
@@ -235,6 +245,16 @@ impl<'a> Sizes<'a> {
             operators::LOGICAL_AND | operators::LOGICAL_OR | operators::LOGICAL_NOT => {
                 (Size::scalar(), 0.0)
             }
+            // As far as the smaller one goes.
+            operators::EQUALS
+            | operators::NOT_EQUALS
+            | operators::GREATER
+            | operators::GREATER_EQUALS
+            | operators::LESS
+            | operators::LESS_EQUALS => {
+                let sides = parts.iter().map(|part| part.size.walk());
+                (Size::scalar(), sides.fold(f64::INFINITY, f64::min))
+            }
             // Made ready anew each time.
             "matches" => {
                 let pattern = parts.last().map_or(0.0, |part| part.size.bytes);
@@ -266,7 +286,7 @@ impl<'a> Sizes<'a> {
         let start = self.of(&each.accu_init);
         let rounds = range.size.longest;
         let depth = self.bound.len();
-        let item = range.size;
+        let item = range.size.item();
         self.bound.push((each.iter_var.clone(), item));
         if let Some(second) = &each.iter_var2 {
             self.bound.push((second.clone(), item));

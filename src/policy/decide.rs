@@ -101,9 +101,12 @@ impl Rule {
             let facts = call.program.facts.clone();
             variables.insert("facts".to_owned(), Value::Object(facts));
         }
-        let known: Arc<dyn Origins> = Arc::new(call.facts.known(&call.program.texts));
+        let known = when.asks_origins().then(|| {
+            let known = call.facts.known(&call.program.texts);
+            Arc::new(known) as Arc<dyn Origins>
+        });
         // Arguments that the rule cannot be evaluated on are no reason to let the call pass.
-        when.holds_with(&variables, Some(&known))
+        when.holds_with(&variables, known.as_ref())
             .unwrap_or(self.effect != Effect::Allow)
     }
 }

@@ -286,6 +286,8 @@ fn the_explanation_shows_the_way_to_the_decision() {
       decided by ask-for-b
       project B is confidential
       - get_issue of the server tracker: denied unless a rule allows it
+      - effect: change
+      - origin of project: model
       - rule read-issues (allow) matches
       - rule ask-for-b (ask) matches
       - rule no-secrets (deny) does not match

@@ -335,12 +335,13 @@ impl Known {
     fn by_program(&self, leaf: &Sought<'_>) -> bool {
         self.program.iter().any(|text| leaf.stands_in(text))
     }
-    /// The tools whose results have it, in the order of the calls. `path`: only below keys that end so.
-    fn tools<'s>(
+    /// The calls whose results have it, in their order. `path`: only below keys that end so.
+    fn calls<'s>(
         &'s self,
         leaf: &'s Sought<'_>,
+        tool: Option<&'s str>,
         path: Option<&'s str>,
-    ) -> impl Iterator<Item = &'s str> {
+    ) -> impl Iterator<Item = &'s PastCall> {
         let fits = move |at: &str| match path {
             None => true,
             Some(path) => at
@@ -349,12 +350,13 @@ impl Known {
         };
         self.calls
             .iter()
+            .map(Arc::as_ref)
+            .filter(move |call| tool.is_none_or(|tool| call.tool == tool))
             .filter(move |call| {
                 call.leaves()
                     .iter()
                     .any(|at| fits(&at.path) && leaf.stands_in(&at.text))
             })
-            .map(|call| call.tool.as_str())
     }
 
     fn leaf_origin(&self, leaf: &Value) -> String {
@@ -364,8 +366,8 @@ impl Known {
         } else if self.by_program(&leaf) {
             PROGRAM.to_owned()
         } else {
-            let first = self.tools(&leaf, None).next();
-            first.map_or_else(|| MODEL.to_owned(), |tool| format!("{TOOL}{tool}"))
+            let first = self.calls(&leaf, None, None).next();
+            first.map_or_else(|| MODEL.to_owned(), |call| format!("{TOOL}{}", call.tool))
         }
     }
 
@@ -380,7 +382,7 @@ impl Known {
                     Some((name, path)) => (name, Some(path)),
                     None => (named, None),
                 };
-                self.tools(&leaf, path).any(|tool| tool == name)
+                self.calls(&leaf, Some(name), path).next().is_some()
             }),
         }
     }
@@ -423,9 +425,9 @@ impl Origins for Known {
                         found.insert(name.to_owned());
                     }
                 }
-                for tool in self.tools(&leaf, None) {
+                for call in self.calls(&leaf, None, None) {
                     any = true;
-                    found.insert(format!("{TOOL}{tool}"));
+                    found.insert(format!("{TOOL}{}", call.tool));
                 }
             }
             if !any {

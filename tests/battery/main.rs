@@ -17,6 +17,7 @@ mod files;
 mod injection;
 mod listed;
 mod orders;
+mod policy;
 mod secrets;
 mod server;
 mod server_ends;
