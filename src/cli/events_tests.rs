@@ -199,6 +199,10 @@ fn samples() -> Vec<Event> {
             from: 1,
             snapshots: [("f".to_owned(), "s".to_owned())].into(),
         },
+        Event::GrantsPinned {
+            by: "user".into(),
+            grants: json!({"outside": "ask", "tools": []}),
+        },
     ]
 }
 
@@ -228,9 +232,10 @@ fn place(event: &Event) -> usize {
         Event::Undone { .. } => 20,
         Event::RunEnded { .. } => 21,
         Event::Adopted { .. } => 22,
+        Event::GrantsPinned { .. } => 23,
     }
 }
-const KINDS: usize = 23;
+const KINDS: usize = 24;
 
 #[test]
 fn every_kind_of_event_stands_in_the_schema_and_in_the_docs() {

@@ -11,6 +11,7 @@ use super::traces::Traces;
 use super::trusting;
 use crate::backend::{self, Backend, Choice, Offered};
 use crate::config::Config;
+use crate::flow::StepKind;
 use crate::gateway::{Gateway, Redactor};
 use crate::knowledge::Knowledge;
 use crate::mcp::{self, Servers};
@@ -244,8 +245,16 @@ fn foreign_tools(
     settings: &Config,
     out: &Output,
 ) -> Result<Option<Servers>, CliError> {
-    let named = pack.agents.values().flat_map(|agent| &agent.tools);
-    if !named.into_iter().any(|tool| split_foreign(tool).is_some()) {
+    let steps = pack.flow.all_steps();
+    let by_flow = steps.iter().filter_map(|step| match &step.kind {
+        StepKind::Tool(called) => Some(&called.tool),
+        _ => None,
+    });
+    let by_agents = pack.agents.values().flat_map(|agent| &agent.tools);
+    if !by_agents
+        .chain(by_flow)
+        .any(|tool| split_foreign(tool).is_some())
+    {
         return Ok(None);
     }
     let may = trusting::in_force(root, out)?.servers_or_none();

@@ -274,13 +274,20 @@ fn the_explanation_shows_the_way_to_the_decision() {
     let policy = Policy::load(RULES, "p").unwrap();
     let args = json!({"project": "B"});
     let text = policy
-        .explain("r", "mcp__tracker__get_issue", args.as_object().unwrap())
+        .explain(
+            "r",
+            "mcp__tracker__get_issue",
+            args.as_object().unwrap(),
+            &Facts::default(),
+        )
         .to_string();
     insta::assert_snapshot!(text, @r"
     ask: mcp__tracker__get_issue for r
       decided by ask-for-b
       project B is confidential
       - get_issue of the server tracker: denied unless a rule allows it
+      - effect: change
+      - origin of project: model
       - rule read-issues (allow) matches
       - rule ask-for-b (ask) matches
       - rule no-secrets (deny) does not match

@@ -222,6 +222,7 @@ pub(super) fn report(
         usage: ledger.usage,
         policy_loosened: loosened(ledger),
         foreign: None,
+        grants: ledger.grants.clone(),
         exit_code,
         state: state.clone(),
     }

@@ -31,6 +31,9 @@ pub struct RunReport {
     /// From where on the run is not this user's, and why; None: it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign: Option<Foreign>,
+    /// What the run could use of other servers' tools, as it was settled before any of their results was read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grants: Vec<Value>,
     pub exit_code: u8,
     /// The flow's fields, whole. Not part of the JSON.
     #[serde(skip)]

@@ -123,9 +123,6 @@ pub fn ran(mut command: Command) -> (i32, String, String) {
     )
 }
 
-/// Outside of every project of the tests.
-pub const HOME: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/battery-home");
-
 pub fn text_of(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }

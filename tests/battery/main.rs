@@ -17,6 +17,7 @@ mod files;
 mod injection;
 mod listed;
 mod orders;
+mod policy;
 mod records;
 mod records_used;
 mod records_user;
