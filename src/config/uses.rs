@@ -54,7 +54,7 @@ impl ProviderSettings {
 }
 
 impl Config {
-    /// The providers that came with the project, in the file's order. Read a project's file alone for what stands in it: in the
+    /// The providers that came with the project, by their names. Read a project's file alone for what stands in it: in the
     /// joined settings a provider that the user described too is the user's.
     pub fn project_providers(&self) -> Vec<ProviderUse> {
         self.providers

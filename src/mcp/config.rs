@@ -1,146 +1,21 @@
 //! `.mcp.json` as users of agent command lines know it: `mcpServers`, stdio or http, `${VAR}` and `${VAR:-default}`.
 //! Everything that is wrong is reported in one pass, with its line; a server that is wrong does not hide the others.
 
-use super::ground::Start;
 use super::key_lines::{KeyLines, key_lines};
-use super::reach::key_of;
-use super::secret::{Hidden, Secret, hidden, shown};
 use super::in_force::ServersInForce;
+use super::reach::{Written, key_of};
+use super::secret::{Secret, hidden, shown};
 use super::variables::{Piece, Slot, is_n8ns_own, misplaced, pieces};
 use crate::plain_http::PlainHttp;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
+use super::entry::STARTUP_TIMEOUT;
+pub use super::entry::{McpConfig, McpConfigError, McpServer, McpTransport, Note};
+
 pub const FILE: &str = ".mcp.json";
-
-/// A first start may have to download the server.
-const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum McpTransport {
-    Stdio {
-        command: Secret,
-        args: Vec<Secret>,
-        env: IndexMap<String, Secret>,
-    },
-    Http {
-        url: Secret,
-        headers: IndexMap<String, Secret>,
-    },
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct McpServer {
-    pub name: String,
-    pub transport: McpTransport,
-    /// As the file has them, before variables were filled in: safe to show.
-    pub shown: String,
-    pub startup_timeout: Duration,
-    /// None: all of the server's tools.
-    pub enabled_tools: Option<Vec<String>>,
-    pub disabled_tools: Vec<String>,
-    /// A run cannot go on without it.
-    pub required: bool,
-    pub line: usize,
-    /// What no message may hold, longest first.
-    pub(super) hidden: Hidden,
-    /// Where it starts; None: where agentctl itself runs.
-    pub(super) start: Option<Start>,
-    /// The folder that the entry names.
-    pub(super) cwd: Option<String>,
-    /// What of it would be a key on its way, e.g. `the header Authorization`; None: nothing.
-    pub(super) key: Option<String>,
-    /// Where the user lets a key go over plain http.
-    pub(super) plain_http: PlainHttp,
-}
-
-impl McpServer {
-    /// A server that no file names.
-    pub fn over_http(name: &str, url: &str, header: &str, value: String) -> Self {
-        let transport = McpTransport::Http {
-            url: Secret::new(url),
-            headers: IndexMap::from_iter([(header.to_owned(), Secret::new(value))]),
-        };
-        McpServer {
-            name: name.to_owned(),
-            hidden: hidden(&transport, &[]),
-            transport,
-            shown: name.to_owned(),
-            startup_timeout: STARTUP_TIMEOUT,
-            enabled_tools: None,
-            disabled_tools: Vec::new(),
-            required: false,
-            line: 0,
-            start: None,
-            cwd: None,
-            key: Some(format!("the header {header}")),
-            plain_http: PlainHttp::default(),
-        }
-    }
-
-    /// Sets a variable of a server that is a program.
-    pub fn set_variable(&mut self, name: &str, value: String) {
-        if let McpTransport::Stdio { env, .. } = &mut self.transport {
-            env.insert(name.to_owned(), Secret::new(value));
-        }
-    }
-
-    /// Keeps a variable from a server that is a program.
-    pub fn drop_variable(&mut self, name: &str) {
-        if let McpTransport::Stdio { env, .. } = &mut self.transport {
-            env.shift_remove(name);
-        }
-    }
-}
-
-/// Something to say about a place of the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
-    pub file: PathBuf,
-    pub line: usize,
-    pub message: String,
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file.display(), self.line, self.message)
-    }
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct McpConfig {
-    pub servers: Vec<McpServer>,
-    /// Servers with `"disabled": true`, by name; nothing else of them was read.
-    pub disabled: Vec<String>,
-    /// Servers that the user has not trusted, by name, with what is shown of each; no variable was looked up for them.
-    pub withheld: Vec<(String, String)>,
-    /// Servers that cannot be used, by name; `problems` says why.
-    pub unusable: Vec<String>,
-    pub problems: Vec<Note>,
-    pub warnings: Vec<Note>,
-}
-
-impl McpConfig {
-    /// What no output may hold.
-    pub fn secrets(&self) -> Vec<String> {
-        let hidden = self.servers.iter().flat_map(|server| server.hidden.iter());
-        hidden.cloned().collect()
-    }
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum McpConfigError {
-    #[error("cannot read {}: {source}", path.display())]
-    Io {
-        path: PathBuf,
-        source: std::io::Error,
-    },
-    #[error("{0}")]
-    NotJson(Note),
-}
 
 /// The project's `.mcp.json`; None when there is none. Of servers that are not in force nothing is read but their names.
 /// `variable` looks up an environment variable.
@@ -353,6 +228,7 @@ impl Reader<'_> {
                 required,
                 line: self.line(at),
                 start: None,
+                written: Written::of(map),
                 cwd,
                 key,
                 plain_http: PlainHttp::default(),

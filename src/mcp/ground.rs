@@ -135,7 +135,6 @@ pub(super) struct Plan {
     pub is_neutral: bool,
     /// Why a runner does not start in the neutral folder.
     pub why_not: Option<String>,
-    /// With paths made absolute where the process does not start in the project.
     pub args: Vec<String>,
     pub env: Vec<(String, String)>,
 }
@@ -182,61 +181,55 @@ pub(super) fn plan(
         plan.why_not = why_not;
         return plan;
     }
-    let mut moved_args = plan.args.clone();
-    let mut moved_env = plan.env.clone();
-    let words = moved_args
-        .iter_mut()
-        .skip(rest)
-        .chain(moved_env.iter_mut().map(|(_, value)| value));
-    for word in words {
-        match moved(ground, word) {
-            Moved::Stays => {}
-            Moved::To(text) => *word = text,
-            Moved::Unsure => {
-                plan.why_not = Some(format!("{word:?} is the name of something in the project"));
-                return plan;
-            }
-        }
+    let words = plan.args.iter().skip(rest);
+    let words = words.chain(plan.env.iter().map(|(_, value)| value));
+    if let Some(word) = words.into_iter().find(|word| ground.may_name(word)) {
+        plan.why_not = Some(format!("{word:?} is the name of something in the project"));
+        return plan;
     }
     if let Some(neutral) = neutral {
         plan.folder = neutral.to_owned();
         plan.is_neutral = true;
-        plan.args = moved_args;
-        plan.env = moved_env;
     }
     plan
 }
 
-enum Moved {
-    Stays,
-    To(String),
-    /// It may be a path, and may be a word.
-    Unsure,
-}
-
-/// A path from the project, made absolute: `./data`, `--root=../x`. A word that is also the name of a file cannot be told.
-fn moved(ground: &Ground, word: &str) -> Moved {
-    let (flag, value) = match word.split_once('=') {
+/// A word of a command line: the option before `=`, and the rest.
+fn value_of(word: &str) -> (Option<&str>, &str) {
+    match word.split_once('=') {
         Some((flag, value)) if flag.starts_with('-') => (Some(flag), value),
         _ => (None, word),
-    };
-    let relative =
-        matches!(value, "." | "..") || value.starts_with("./") || value.starts_with("../");
-    if relative {
-        let path = plain(&ground.project.join(value)).display().to_string();
-        return Moved::To(match flag {
+    }
+}
+
+fn is_relative(value: &str) -> bool {
+    matches!(value, "." | "..") || value.starts_with("./") || value.starts_with("../")
+}
+
+impl Ground {
+    /// A path from the project, made absolute: `./data`, `--root=../x`. None: it is none.
+    pub fn absolute(&self, word: &str) -> Option<String> {
+        let (flag, value) = value_of(word);
+        if !is_relative(value) {
+            return None;
+        }
+        let path = plain(&self.project.join(value)).display().to_string();
+        Some(match flag {
             Some(flag) => format!("{flag}={path}"),
             None => path,
-        });
+        })
     }
-    let is_word = value.is_empty()
-        || value.starts_with(['-', '/'])
-        || value.contains("://")
-        || value.contains('\0')
-        || value.len() > 1_024;
-    match !is_word && ground.project.join(value).symlink_metadata().is_ok() {
-        true => Moved::Unsure,
-        false => Moved::Stays,
+
+    /// Whether a word is also the name of something in the project: whether it is meant as a path cannot be told.
+    fn may_name(&self, word: &str) -> bool {
+        let (_, value) = value_of(word);
+        let is_word = value.is_empty()
+            || is_relative(value)
+            || value.starts_with(['-', '/'])
+            || value.contains("://")
+            || value.contains('\0')
+            || value.len() > 1_024;
+        !is_word && self.project.join(value).symlink_metadata().is_ok()
     }
 }
 

@@ -114,19 +114,21 @@ fn a_runner_of_published_packages_starts_in_the_users_empty_folder() {
     );
     assert_eq!((plan.is_neutral, &plan.folder), (true, &neutral));
     let project = place.at("repo/project").display().to_string();
-    assert_eq!(
-        plan.args,
-        [
-            "-y".to_owned(),
-            "n8n-mcp@2.87.0".to_owned(),
-            format!("{project}/data"),
-            format!("--root={}", place.at("repo/x").display()),
-            project.clone(),
-            "stdio".to_owned(),
-        ]
-    );
-    assert_eq!(plan.env[0].1, format!("{project}/data/a.db"));
-    assert_eq!(plan.env[1].1, "stdio");
+    for (word, path) in [
+        ("./data", Some(format!("{project}/data"))),
+        ("./data/a.db", Some(format!("{project}/data/a.db"))),
+        (
+            "--root=../x",
+            Some(format!("--root={}", place.at("repo/x").display())),
+        ),
+        (".", Some(project.clone())),
+        ("stdio", None),
+        ("data", None),
+        ("/data", None),
+        ("A=./b", None),
+    ] {
+        assert_eq!(place.ground().absolute(word), path, "{word}");
+    }
 }
 
 #[test]

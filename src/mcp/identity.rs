@@ -3,7 +3,8 @@
 //! what comes out.
 
 use super::config::{FILE, McpConfigError, Note};
-use super::ground::{Ground, Plan, plain, plan};
+use super::ground::{Ground, plain};
+use super::reach::Written;
 use super::runs::{self, Fact};
 use super::secret::shown as shown_address;
 use super::variables::{
@@ -175,13 +176,15 @@ impl Entry<'_> {
         match self.is_http() {
             true => self.reached(&mut told),
             false => {
-                let plan = self.plan();
+                let written = Written::of(self.map);
+                let neutral = self.ground.neutral(self.variable);
+                let plan = written.plan(self.ground, neutral.as_deref());
                 mode = match plan.is_neutral {
                     true => "neutral",
                     false => "project",
                 };
                 told.shown.push(self.command_line());
-                facts = runs::facts(self.ground, self.command(), &plan, &mut told);
+                facts = runs::facts(self.ground, &written.command, &plan, &mut told);
                 self.search_path(&mut told);
             }
         }
@@ -206,30 +209,6 @@ impl Entry<'_> {
             warnings: clean(told.warnings),
             line,
         }
-    }
-
-    fn command(&self) -> String {
-        with_defaults(self.text("command").unwrap_or_default())
-    }
-
-    /// As it would be run when no variable is set: what the user's own variables change is the user's word.
-    fn plan(&self) -> Plan {
-        let args: Vec<String> = self.args().into_iter().map(with_defaults).collect();
-        let env: Vec<(String, String)> = self
-            .pairs("env")
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), with_defaults(value)))
-            .collect();
-        let neutral = self.ground.neutral(self.variable);
-        let folder = self.text("cwd").map(with_defaults);
-        plan(
-            self.ground,
-            neutral.as_deref(),
-            &self.command(),
-            &args,
-            &env,
-            folder.as_deref(),
-        )
     }
 
     fn command_line(&self) -> String {
@@ -308,7 +287,10 @@ impl Entry<'_> {
             .find(|(name, _)| *name == "PATH");
         let path = match own {
             Some((_, path)) => with_defaults(path),
-            None => (self.variable)("PATH").unwrap_or_default(),
+            None => match (self.variable)("PATH") {
+                Some(path) => path,
+                None => return,
+            },
         };
         let (_, left_out) = self.ground.search_path(std::ffi::OsStr::new(&path));
         if !left_out.is_empty() {

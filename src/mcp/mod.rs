@@ -7,6 +7,7 @@ mod client;
 mod config;
 mod content;
 mod edit;
+mod entry;
 mod frame;
 mod ground;
 mod health;

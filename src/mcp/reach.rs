@@ -2,12 +2,57 @@
 //! the file is read; nothing is started or reached here.
 
 use super::config::{McpConfig, McpServer, McpTransport};
-use super::ground::{Ground, Start, plan};
+use super::ground::{Ground, Plan, Start, plain, plan};
+use super::runner::Line;
 use super::secret::Secret;
-use super::variables::{ADDRESSES_OF_N8N, variables_in};
+use super::variables::{ADDRESSES_OF_N8N, variables_in, with_defaults};
 use crate::plain_http::{PlainHttp, Readable};
 use serde_json::{Map, Value};
 use std::path::Path;
+
+/// A command line as the file has it, with the defaults of its variables.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Written {
+    pub command: String,
+    args: Vec<String>,
+    env: Vec<(String, String)>,
+    folder: Option<String>,
+}
+
+impl Written {
+    pub fn of(map: &Map<String, Value>) -> Self {
+        let text = |key: &str| map.get(key).and_then(Value::as_str).map(with_defaults);
+        let args = map.get("args").and_then(Value::as_array);
+        let env = map.get("env").and_then(Value::as_object);
+        Written {
+            command: text("command").unwrap_or_default(),
+            args: args
+                .into_iter()
+                .flatten()
+                .filter_map(|arg| arg.as_str().map(with_defaults))
+                .collect(),
+            env: env
+                .into_iter()
+                .flatten()
+                .filter_map(|(name, value)| Some((name.clone(), with_defaults(value.as_str()?))))
+                .collect(),
+            folder: text("cwd"),
+        }
+    }
+
+    /// How it would run when no variable is set. What is shown and what is done both follow this, so that no value of a variable,
+    /// which a file of the project may be named after, makes a difference between them.
+    pub fn plan(&self, ground: &Ground, neutral: Option<&Path>) -> Plan {
+        plan(
+            ground,
+            neutral,
+            &self.command,
+            &self.args,
+            &self.env,
+            self.folder.as_deref(),
+        )
+    }
+}
 
 impl McpServer {
     /// With the places to which the user lets a key go over plain http.
@@ -53,31 +98,24 @@ impl McpConfig {
         let ground = Ground::of(project, variable);
         let neutral = ground.neutral(variable);
         for server in &mut self.servers {
-            let McpTransport::Stdio { command, args, env } = &mut server.transport else {
+            let McpTransport::Stdio { args, env, .. } = &mut server.transport else {
                 continue;
             };
-            let own = |secret: &Secret| secret.expose().to_owned();
-            let pairs: Vec<(String, String)> = env
-                .iter()
-                .map(|(name, value)| (name.clone(), own(value)))
-                .collect();
-            let args_now: Vec<String> = args.iter().map(own).collect();
-            let plan = plan(
-                &ground,
-                neutral.as_deref(),
-                command.expose(),
-                &args_now,
-                &pairs,
-                server.cwd.as_deref(),
-            );
-            *args = plan.args.into_iter().map(Secret::new).collect();
-            *env = plan
-                .env
-                .into_iter()
-                .map(|(name, value)| (name, Secret::new(value)))
-                .collect();
+            let plan = server.written.plan(&ground, neutral.as_deref());
+            let folder = match &server.cwd {
+                Some(folder) => plain(&ground.project.join(folder)),
+                None => plan.folder,
+            };
+            if let (true, Line::Fetches { rest, .. }) = (plan.is_neutral, plan.line) {
+                let words = args.iter_mut().skip(rest).chain(env.values_mut());
+                for word in words {
+                    if let Some(path) = ground.absolute(word.expose()) {
+                        *word = Secret::new(path);
+                    }
+                }
+            }
             server.start = Some(Start {
-                folder: plan.folder,
+                folder,
                 is_neutral: plan.is_neutral,
                 ground: ground.clone(),
             });

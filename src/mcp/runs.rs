@@ -5,9 +5,9 @@ use super::content;
 use super::ground::{Ground, Plan, plain};
 use super::identity::Told;
 use super::runner::{Family, Line, Runner, is_pinned, package_name, program};
-use crate::store::{read_regular_text, sha256_hex};
+use crate::store::read_regular_text;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A part of the project that decides what runs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -151,7 +151,7 @@ const LOADS_BY_BEGINNING: &[&str] = &[
 ];
 
 /// What decides, in a fixed order; `told` gets a line for each.
-pub(super) fn facts(ground: &Ground, command: String, plan: &Plan, told: &mut Told) -> Vec<Fact> {
+pub(super) fn facts(ground: &Ground, command: &str, plan: &Plan, told: &mut Told) -> Vec<Fact> {
     let mut found = Facts {
         ground,
         told,
@@ -162,7 +162,7 @@ pub(super) fn facts(ground: &Ground, command: String, plan: &Plan, told: &mut To
         found.published(plan);
         return found.facts.into_iter().collect();
     }
-    found.in_the_folder(&command, plan);
+    found.in_the_folder(command, plan);
     found.facts.into_iter().collect()
 }
 
@@ -351,7 +351,7 @@ impl Facts<'_> {
                     continue;
                 };
                 let hash = match meta.is_dir() {
-                    true => listed(&path),
+                    true => content::code(&path, None, true).hash,
                     false => content::file(&path),
                 };
                 let says = match *file {
@@ -468,22 +468,6 @@ fn tokens(word: &str) -> Vec<&str> {
     );
     found.truncate(4_000);
     found
-}
-
-/// Names in a folder and where its links lead.
-fn listed(folder: &Path) -> String {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut lines: Vec<String> = entries
-        .take(4_000)
-        .map(|entry| {
-            let path = entry.path();
-            let leads: Option<PathBuf> = std::fs::read_link(&path).ok();
-            let holds = leads.is_none().then(|| content::file(&path));
-            format!("{:?} {leads:?} {holds:?}", entry.file_name())
-        })
-        .collect();
-    lines.sort_unstable();
-    sha256_hex(lines.join("\n").as_bytes())
 }
 
 /// What an `.npmrc` says of registries.

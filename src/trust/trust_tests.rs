@@ -1,5 +1,6 @@
 use super::*;
 use crate::home::Home;
+use crate::mcp::ServersInForce;
 use std::path::{Path, PathBuf};
 
 fn inventory(project: &Path) -> Inventory {

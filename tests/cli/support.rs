@@ -64,9 +64,6 @@ impl Project {
     pub fn read_json(&self, name: &str) -> Value {
         serde_json::from_slice(&std::fs::read(self.file(name)).unwrap()).unwrap()
     }
-    pub fn home(&self) -> &Path {
-        self.home.path()
-    }
     /// The binary in this project, which its user trusts for each command; without a terminal, the caller's settings and home.
     pub fn command(&self, args: &[&str]) -> Command {
         self.stranger(&[&["--trust-once"], args].concat())
