@@ -28,6 +28,7 @@ pub mod n8n;
 pub mod n8n_server;
 pub mod pack;
 mod pattern;
+pub mod plain_http;
 pub mod policy;
 mod process;
 pub mod qa;

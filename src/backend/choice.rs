@@ -4,6 +4,7 @@
 use super::live::{LiveBackend, RestTarget};
 use super::{Backend, BackendResult, EmbeddedBackend};
 use crate::mcp::{McpConfig, McpServer, McpTransport, Secret};
+use crate::plain_http::{PlainHttp, Readable};
 use serde::Deserialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -47,6 +48,8 @@ pub struct Offered<'a> {
     pub servers: Option<&'a McpConfig>,
     /// Looks up an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// Where the user lets a key go over plain http.
+    pub plain_http: &'a PlainHttp,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +80,17 @@ pub struct Choice {
 pub struct ChoiceError {
     pub message: String,
     pub hint: String,
+    /// It is there, and a rule of agentctl stands against it.
+    pub is_refused: bool,
+}
+
+impl From<Readable> for ChoiceError {
+    fn from(refused: Readable) -> Self {
+        ChoiceError {
+            is_refused: true,
+            ..ChoiceError::new(refused.to_string(), refused.hint())
+        }
+    }
 }
 
 impl ChoiceError {
@@ -84,6 +98,7 @@ impl ChoiceError {
         ChoiceError {
             message: message.into(),
             hint: hint.into(),
+            is_refused: false,
         }
     }
 }
@@ -137,8 +152,31 @@ impl Target {
     }
 }
 
-/// The backend of a project. An n8n that was asked for and cannot be had is an error, never silently the files.
+/// The backend of a project. An n8n that was asked for and cannot be had is an error, never silently the files; so is one to which
+/// a key would go readable for others.
 pub fn choose(offered: &Offered<'_>) -> Result<Choice, ChoiceError> {
+    let mut choice = chosen(offered)?;
+    let (server, rest) = match &mut choice.target {
+        Target::Embedded => (None, None),
+        Target::N8nMcp { server, rest } => (Some(server), Some(rest)),
+        Target::InstanceMcp { server, rest } => (Some(server), rest.as_mut()),
+        Target::Rest(rest) => (None, Some(rest)),
+    };
+    if let Some(server) = server {
+        **server = (**server).clone().with_plain_http(offered.plain_http);
+        server.may_be_reached()?;
+    }
+    if let Some(rest) = rest {
+        rest.plain_http = offered.plain_http.clone();
+        // What is no address is told when it is opened.
+        if let Ok(url) = url::Url::parse(rest.url.trim()) {
+            offered.plain_http.check("the API key of n8n", &url)?;
+        }
+    }
+    Ok(choice)
+}
+
+fn chosen(offered: &Offered<'_>) -> Result<Choice, ChoiceError> {
     let (asked, by) = match (offered.flag, offered.settings) {
         (Some(name), _) => (name, format!("--backend {}", name.word())),
         (None, Some(name)) => (
@@ -265,12 +303,14 @@ fn rest(offered: &Offered<'_>, server: Option<&McpServer>) -> Option<RestTarget>
         return whole.then(|| RestTarget {
             url: url.to_owned(),
             key: key.clone(),
+            plain_http: PlainHttp::default(),
         });
     }
     let set = |name: &str| (offered.variable)(name).filter(|value| !value.trim().is_empty());
     Some(RestTarget {
         url: set("N8N_API_URL")?,
         key: Secret::new(set("N8N_API_KEY")?),
+        plain_http: PlainHttp::default(),
     })
 }
 

@@ -26,6 +26,7 @@ fn chosen(
         settings,
         servers: config.as_ref(),
         variable: &variable,
+        plain_http: &Default::default(),
     };
     let choice = choose(&offered).map_err(|e| e.message)?;
     let rest = match &choice.target {
@@ -121,5 +122,45 @@ fn a_key_goes_to_the_n8n_that_it_belongs_to() {
     assert_eq!(
         chosen(Some(BackendName::InstanceMcp), None, None, &own),
         Ok(("instance-mcp", Some(URL.1.to_owned())))
+    );
+}
+
+#[test]
+fn no_key_goes_over_plain_http_to_another_machine() {
+    let far = ("N8N_API_URL", "http://n8n.example:5678");
+    let refused = |of: Result<_, String>| of.unwrap_err();
+    let says = "is not sent to n8n.example:5678 over plain http";
+    for error in [
+        refused(chosen(Some(BackendName::Rest), None, None, &[KEY, far])),
+        refused(chosen(None, None, Some(&[N8N_MCP]), &[KEY, far])),
+        refused(chosen(
+            Some(BackendName::InstanceMcp),
+            None,
+            None,
+            &[
+                ("N8N_MCP_URL", "http://n8n.example:5678/mcp-server/http"),
+                ("N8N_MCP_TOKEN", "t"),
+            ],
+        )),
+    ] {
+        assert!(error.contains(says), "{error}");
+    }
+    let safe = ("N8N_API_URL", "https://n8n.example:5678");
+    assert!(chosen(Some(BackendName::Rest), None, None, &[KEY, safe]).is_ok());
+}
+
+#[test]
+fn another_services_variable_is_no_key_of_n8n() {
+    let stolen = N8N_MCP.replace("${N8N_API_KEY}", "${AWS_SECRET_ACCESS_KEY}");
+    let error = chosen(
+        None,
+        None,
+        Some(&[&stolen]),
+        &[("AWS_SECRET_ACCESS_KEY", "very-secret"), URL],
+    )
+    .unwrap_err();
+    assert!(
+        error.contains(".mcp.json:1: server \"n8n-mcp\": N8N_API_KEY is a key of n8n, and the variable AWS_SECRET_ACCESS_KEY is not"),
+        "{error}"
     );
 }

@@ -5,11 +5,12 @@ use super::error::{CliError, Exit};
 use super::output::Output;
 use super::session::block_on;
 use crate::config::{Config, Origin, ProviderSettings};
-use crate::model::provider::{Access, KeySource, Kind, Wire, is_loopback};
+use crate::model::provider::{Access, KeySource, Kind, Wire};
 use crate::model::tape::{Tape, Taped};
 use crate::model::{Model, ModelError, ModelName, Prices, offline::OfflineModel};
 use crate::n8n::catalog::Catalog;
 use crate::pack::{Pack, Tier};
+use crate::plain_http::is_loopback;
 use crate::run::{Cancel, ChosenModel, Models};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -233,9 +234,16 @@ pub fn access(name: &ModelName, config: &Config, out: &Output) -> Result<Option<
         None => (base_url_variable(provider)?, true),
     };
     if let Some(settings) = settings {
+        fits(provider, settings)?;
         trusted(provider, settings)?;
     }
     let source = key_source(kind, settings, base_url.is_none() || from_environment);
+    if let (Some(_), Some(url)) = (&source, &base_url) {
+        let what = format!("the key of the provider {provider:?}");
+        config.plain_http.check(&what, url).map_err(|refused| {
+            CliError::new(Exit::Refused, refused.to_string()).hint(refused.hint())
+        })?;
+    }
     let key = match source {
         None => None,
         Some(source) => {
@@ -272,6 +280,7 @@ pub fn access(name: &ModelName, config: &Config, out: &Output) -> Result<Option<
         price,
         room: config.models.context.room(name),
         time: config.models.time,
+        plain_http: config.plain_http.clone(),
     }))
 }
 
@@ -306,6 +315,24 @@ fn base_url_variable(provider: &str) -> Result<Option<url::Url>, CliError> {
             .map_err(|why| CliError::usage(format!("${variable}: {why}"))),
         _ => Ok(None),
     }
+}
+
+/// A file that came with a project cannot say that any variable is a model's key; trust in the project changes nothing about it.
+fn fits(provider: &str, settings: &ProviderSettings) -> Result<(), CliError> {
+    let Some(why) = settings.refused(provider) else {
+        return Ok(());
+    };
+    Err(CliError::new(
+        Exit::Refused,
+        format!(
+            "{}: the provider {provider:?} would send away a variable that is no key of a model: {why}",
+            settings.place
+        ),
+    )
+    .hint(format!(
+        "name the key after its provider (e.g. {}_API_KEY), or put the section into your own settings: agentctl/config.toml in ~/.config (or $AGENTCTL_CONFIG)",
+        provider.to_uppercase().replace(['-', '.'], "_")
+    )))
 }
 
 /// A file that came with a project sends nothing to other machines and starts nothing, unless the user says so.

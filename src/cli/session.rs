@@ -100,7 +100,7 @@ impl Session {
             .collect();
         let gateway = Gateway::new(&pack, backend, Knowledge::new(root, skills), catalog)
             .with_redactor(redactor);
-        let gateway = match foreign_tools(root, &pack)? {
+        let gateway = match foreign_tools(root, &pack, &config)? {
             Some(servers) => gateway.with_foreign(Arc::new(servers)),
             None => gateway,
         };
@@ -166,8 +166,15 @@ pub fn choice(root: &Path, out: &Output, config: &Config) -> Result<Choice, CliE
         settings: config.backend,
         servers: servers.as_ref(),
         variable: &variable,
+        plain_http: &config.plain_http,
     };
-    backend::choose(&offered).map_err(|e| CliError::new(Exit::Backend, e.message).hint(e.hint))
+    backend::choose(&offered).map_err(|e| {
+        let exit = match e.is_refused {
+            true => Exit::Refused,
+            false => Exit::Backend,
+        };
+        CliError::new(exit, e.message).hint(e.hint)
+    })
 }
 
 /// The project's backend, with the choice that led to it; one that is not the files is said on stderr.
@@ -205,7 +212,7 @@ fn tape(options: &ModelOptions, redactor: &Redactor) -> Result<Option<Arc<Tape>>
 }
 
 /// The servers of `.mcp.json`, when some agent may call a tool of theirs; each is started at its first call.
-fn foreign_tools(root: &Path, pack: &Pack) -> Result<Option<Servers>, CliError> {
+fn foreign_tools(root: &Path, pack: &Pack, settings: &Config) -> Result<Option<Servers>, CliError> {
     let named = pack.agents.values().flat_map(|agent| &agent.tools);
     if !named.into_iter().any(|tool| split_foreign(tool).is_some()) {
         return Ok(None);
@@ -213,6 +220,7 @@ fn foreign_tools(root: &Path, pack: &Pack) -> Result<Option<Servers>, CliError> 
     let config = mcp::read(root, &|name| std::env::var(name).ok())
         .map_err(|e| CliError::usage(e.to_string()))?;
     let pins = Pins::read(root).map_err(|e| CliError::usage(e.to_string()))?;
+    let config = config.map(|config| config.with_plain_http(&settings.plain_http));
     Ok(config.map(|config| Servers::new(&config, pins)))
 }
 

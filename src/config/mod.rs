@@ -20,12 +20,16 @@
 //! output = 0.4
 //! [n8n]
 //! backend = "auto"                           # embedded, n8n-mcp, instance-mcp, rest
+//! [trust]                                    # only in the user's own file
+//! plain_http = ["n8n.lan:5678"]              # where a key may go without https
 //! ```
 
 mod context;
 pub mod limit;
+mod uses;
 
 pub use context::Context;
+pub use uses::ProviderUse;
 
 use crate::{
     backend::BackendName,
@@ -34,6 +38,7 @@ use crate::{
         provider::{SchemaForm, TimeLimits},
     },
     pack::Tier,
+    plain_http::PlainHttp,
     qa::waiver::{self, Waiver},
     secrets,
     store::Budgets,
@@ -73,6 +78,8 @@ pub struct Config {
     pub prices: IndexMap<String, Price>,
     /// `[n8n] backend`.
     pub backend: Option<BackendName>,
+    /// `[trust] plain_http` of the user's own file.
+    pub plain_http: PlainHttp,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -132,6 +139,14 @@ struct Written {
     prices: IndexMap<String, Spanned<Price>>,
     #[serde(default)]
     n8n: WrittenN8n,
+    trust: Option<Spanned<WrittenTrust>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenTrust {
+    #[serde(default)]
+    plain_http: Vec<Spanned<String>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -292,6 +307,7 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
         }
         prices.insert(name, price);
     }
+    let plain_http = lines.plain_http(written.trust, origin)?;
     Ok(Config {
         waivers,
         models,
@@ -299,6 +315,7 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
         limits: written.limits.budgets(),
         prices,
         backend: written.n8n.backend,
+        plain_http,
     })
 }
 
@@ -324,6 +341,30 @@ impl Lines<'_> {
         let at = written.span().start;
         let name = written.into_inner().parse::<ModelName>();
         name.map(Some).map_err(|e| self.error(at, e.to_string()))
+    }
+
+    /// A project cannot say whom its user trusts.
+    fn plain_http(
+        &self,
+        written: Option<Spanned<WrittenTrust>>,
+        origin: Origin,
+    ) -> Result<PlainHttp, ConfigError> {
+        let Some(written) = written else {
+            return Ok(PlainHttp::default());
+        };
+        if origin == Origin::Project {
+            return Err(self.error(
+                written.span().start,
+                "`[trust]` is the user's word, and this file came with the project; write it into your own settings: agentctl/config.toml in ~/.config (or $AGENTCTL_CONFIG)",
+            ));
+        }
+        let places = written.into_inner().plain_http;
+        for place in &places {
+            PlainHttp::new([place.get_ref().as_str()])
+                .map_err(|message| self.error(place.span().start, message))?;
+        }
+        PlainHttp::new(places.iter().map(|place| place.get_ref().as_str()))
+            .map_err(|message| self.error(0, message))
     }
 
     fn provider(

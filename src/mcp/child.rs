@@ -1,12 +1,15 @@
-//! A server as a child process: it gets the variables that the file declares and the few that any program needs, its own
-//! process group, and an end. Its stdin and stdout carry messages; of its stderr the last words are kept.
+//! A server as a child process: it gets the variables that the file declares and the few that any program needs, no search path
+//! into the project, its own process group, and an end. Its stdin and stdout carry messages; of its stderr the last words are kept.
 
 use super::frame::{Cut, Lines};
+use super::ground::{self, Start};
 use super::orphans::{self, Entry};
 use super::secret::{Secret, scrub};
 use super::wire::{Inbound, Outgoing, Pipe};
 use indexmap::IndexMap;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessGroup};
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -84,14 +87,21 @@ impl LinePipe {
         }
     }
 
-    /// Starts the command.
+    /// Starts the command where `start` says; None: where agentctl itself runs.
     pub fn start(
         command: &Secret,
         args: &[Secret],
         env: &IndexMap<String, Secret>,
+        start: Option<&Start>,
         last_words: &LastWords,
     ) -> std::io::Result<Self> {
-        let mut process = tokio::process::Command::new(command.expose());
+        let mut process = tokio::process::Command::new(program(command.expose(), start));
+        if let Some(start) = start {
+            if start.is_neutral {
+                ground::prepare(&start.folder)?;
+            }
+            process.current_dir(&start.folder);
+        }
         process
             .args(args.iter().map(Secret::expose))
             .env_clear()
@@ -100,6 +110,7 @@ impl LinePipe {
                 Some((name, value))
             }))
             .envs(env.iter().map(|(name, value)| (name, value.expose())))
+            .envs(search_path(env, start))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -129,6 +140,33 @@ impl LinePipe {
         });
         Ok(pipe)
     }
+}
+
+/// A command that is a path is one from the folder in which it starts.
+fn program(command: &str, start: Option<&Start>) -> PathBuf {
+    match start {
+        Some(start) if command.contains('/') => start.folder.join(command),
+        _ => PathBuf::from(command),
+    }
+}
+
+/// The search path, the file's own or ours, without what lies in the project or depends on the folder.
+fn search_path(
+    env: &IndexMap<String, Secret>,
+    start: Option<&Start>,
+) -> Option<(&'static str, OsString)> {
+    let path = match env.get("PATH") {
+        Some(own) => OsString::from(own.expose()),
+        None => std::env::var_os("PATH")?,
+    };
+    let kept = match start {
+        Some(start) => start.ground.search_path(&path).0,
+        None => {
+            let entries = std::env::split_paths(&path).filter(|entry| entry.is_absolute());
+            std::env::join_paths(entries).unwrap_or_default()
+        }
+    };
+    Some(("PATH", kept))
 }
 
 impl Pipe for LinePipe {

@@ -89,7 +89,7 @@ impl McpError {
 pub type Dial = Box<dyn FnMut() -> std::io::Result<(Reading, Writing)> + Send>;
 
 enum Source {
-    Configured(McpTransport),
+    Configured(Box<McpServer>),
     Given(Dial),
 }
 
@@ -122,7 +122,7 @@ impl McpClient {
     pub fn new(server: &McpServer) -> Self {
         McpClient {
             name: server.name.clone(),
-            source: Source::Configured(server.transport.clone()),
+            source: Source::Configured(Box::new(server.clone())),
             hidden: server.hidden.clone(),
             start_limit: server.startup_timeout,
             enabled_tools: server.enabled_tools.clone(),
@@ -200,6 +200,11 @@ impl McpClient {
                 ));
             }
             self.close().await;
+        }
+        if let Source::Configured(server) = &self.source
+            && let Err(refused) = server.may_be_reached()
+        {
+            return Err(self.error(refused.to_string(), &refused.hint(), Vec::new()));
         }
         self.starts += 1;
         let words = LastWords::default();
@@ -311,34 +316,38 @@ async fn start(source: &mut Source, words: &LastWords) -> Result<Live, Failure> 
             let hint = "its stdout must carry MCP messages only";
             serve(LinePipe::new(reader, writer), hint).await
         }
-        Source::Configured(McpTransport::Stdio { command, args, env }) => {
-            let pipe = LinePipe::start(command, args, env, words).map_err(|e| Failure {
-                reason: format!("cannot start the command: {e}"),
-                hint: "install it, or correct `command` in the file",
-            })?;
-            let hint = "its last lines may say why; stdout must carry MCP messages only";
-            serve(pipe, hint).await
-        }
-        Source::Configured(McpTransport::Http { url, headers }) => {
-            let pipe = HttpPipe::new(url, headers).map_err(|reason| Failure {
-                reason,
-                hint: "correct `headers` in the file",
-            })?;
-            let hint = "check the address; it must be a streamable HTTP endpoint";
-            serve(pipe, hint).await.map_err(|failure| {
-                let unauthorised = ["HTTP 401", "HTTP 403"]
-                    .iter()
-                    .any(|status| failure.reason.contains(status));
-                if unauthorised {
-                    Failure {
-                        hint: "the server wants other credentials: check `headers`",
-                        ..failure
+        Source::Configured(server) => match &server.transport {
+            McpTransport::Stdio { command, args, env } => {
+                let start = server.start.as_ref();
+                let pipe =
+                    LinePipe::start(command, args, env, start, words).map_err(|e| Failure {
+                        reason: format!("cannot start the command: {e}"),
+                        hint: "install it, or correct `command` in the file; no program is looked for inside the project unless `command` is its path",
+                    })?;
+                let hint = "its last lines may say why; stdout must carry MCP messages only";
+                serve(pipe, hint).await
+            }
+            McpTransport::Http { url, headers } => {
+                let pipe = HttpPipe::new(url, headers).map_err(|reason| Failure {
+                    reason,
+                    hint: "correct `headers` in the file",
+                })?;
+                let hint = "check the address; it must be a streamable HTTP endpoint";
+                serve(pipe, hint).await.map_err(|failure| {
+                    let unauthorised = ["HTTP 401", "HTTP 403"]
+                        .iter()
+                        .any(|status| failure.reason.contains(status));
+                    if unauthorised {
+                        Failure {
+                            hint: "the server wants other credentials: check `headers`",
+                            ..failure
+                        }
+                    } else {
+                        failure
                     }
-                } else {
-                    failure
-                }
-            })
-        }
+                })
+            }
+        },
     }
 }
 

@@ -2,126 +2,19 @@
 //! Everything that is wrong is reported in one pass, with its line; a server that is wrong does not hide the others.
 
 use super::key_lines::{KeyLines, key_lines};
-use super::secret::{Hidden, Secret, hidden, shown};
+use super::reach::{Written, key_of};
+use super::secret::{Secret, hidden, shown};
+use super::variables::{Piece, Slot, is_n8ns_own, misplaced, pieces};
+use crate::plain_http::PlainHttp;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
+use super::entry::STARTUP_TIMEOUT;
+pub use super::entry::{McpConfig, McpConfigError, McpServer, McpTransport, Note};
+
 pub const FILE: &str = ".mcp.json";
-
-/// A first start may have to download the server.
-const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum McpTransport {
-    Stdio {
-        command: Secret,
-        args: Vec<Secret>,
-        env: IndexMap<String, Secret>,
-    },
-    Http {
-        url: Secret,
-        headers: IndexMap<String, Secret>,
-    },
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct McpServer {
-    pub name: String,
-    pub transport: McpTransport,
-    /// As the file has them, before variables were filled in: safe to show.
-    pub shown: String,
-    pub startup_timeout: Duration,
-    /// None: all of the server's tools.
-    pub enabled_tools: Option<Vec<String>>,
-    pub disabled_tools: Vec<String>,
-    /// A run cannot go on without it.
-    pub required: bool,
-    pub line: usize,
-    /// What no message may hold, longest first.
-    pub(super) hidden: Hidden,
-}
-
-impl McpServer {
-    /// A server that no file names.
-    pub fn over_http(name: &str, url: &str, header: &str, value: String) -> Self {
-        let transport = McpTransport::Http {
-            url: Secret::new(url),
-            headers: IndexMap::from_iter([(header.to_owned(), Secret::new(value))]),
-        };
-        McpServer {
-            name: name.to_owned(),
-            hidden: hidden(&transport, &[]),
-            transport,
-            shown: name.to_owned(),
-            startup_timeout: STARTUP_TIMEOUT,
-            enabled_tools: None,
-            disabled_tools: Vec::new(),
-            required: false,
-            line: 0,
-        }
-    }
-
-    /// Sets a variable of a server that is a program.
-    pub fn set_variable(&mut self, name: &str, value: String) {
-        if let McpTransport::Stdio { env, .. } = &mut self.transport {
-            env.insert(name.to_owned(), Secret::new(value));
-        }
-    }
-
-    /// Keeps a variable from a server that is a program.
-    pub fn drop_variable(&mut self, name: &str) {
-        if let McpTransport::Stdio { env, .. } = &mut self.transport {
-            env.shift_remove(name);
-        }
-    }
-}
-
-/// Something to say about a place of the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
-    pub file: PathBuf,
-    pub line: usize,
-    pub message: String,
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file.display(), self.line, self.message)
-    }
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct McpConfig {
-    pub servers: Vec<McpServer>,
-    /// Servers with `"disabled": true`, by name; nothing else of them was read.
-    pub disabled: Vec<String>,
-    /// Servers that cannot be used, by name; `problems` says why.
-    pub unusable: Vec<String>,
-    pub problems: Vec<Note>,
-    pub warnings: Vec<Note>,
-}
-
-impl McpConfig {
-    /// What no output may hold.
-    pub fn secrets(&self) -> Vec<String> {
-        let hidden = self.servers.iter().flat_map(|server| server.hidden.iter());
-        hidden.cloned().collect()
-    }
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum McpConfigError {
-    #[error("cannot read {}: {source}", path.display())]
-    Io {
-        path: PathBuf,
-        source: std::io::Error,
-    },
-    #[error("{0}")]
-    NotJson(Note),
-}
 
 /// The project's `.mcp.json`; None when there is none. `variable` looks up an environment variable.
 pub fn read(
@@ -130,7 +23,11 @@ pub fn read(
 ) -> Result<Option<McpConfig>, McpConfigError> {
     let path = project.join(FILE);
     match crate::store::read_regular_text(&path, 4 * 1024 * 1024) {
-        Ok(text) => parse(&text, Path::new(FILE), variable).map(Some),
+        Ok(text) => {
+            let mut config = parse(&text, Path::new(FILE), variable)?;
+            config.started_in(project, variable);
+            Ok(Some(config))
+        }
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(McpConfigError::Io { path, source }),
     }
@@ -178,6 +75,7 @@ const KEYS: &[&str] = &[
     "env",
     "url",
     "headers",
+    "cwd",
     "timeout",
     "startupTimeoutMs",
     "enabledTools",
@@ -275,6 +173,15 @@ impl Reader<'_> {
         let problems = self.config.problems.len();
         self.filled.clear();
         let transport = self.transport(name, map, at);
+        let cwd = match map.contains_key("cwd") {
+            true => self.text(name, map, "cwd", at),
+            false => None,
+        };
+        let mut key = None;
+        if let Some(transport) = &transport {
+            self.fixed_purposes(name, map, transport, at);
+            key = key_of(map, transport, &self.filled);
+        }
         let milliseconds = map
             .get("startupTimeoutMs")
             .or_else(|| map.get("timeout"))
@@ -301,6 +208,11 @@ impl Reader<'_> {
                 disabled_tools,
                 required,
                 line: self.line(at),
+                start: None,
+                written: Written::of(map),
+                cwd,
+                key,
+                plain_http: PlainHttp::default(),
             });
         } else {
             self.config.unusable.push(name.to_owned());
@@ -490,17 +402,18 @@ impl Reader<'_> {
 
     /// Fills in `${VAR}` and `${VAR:-default}`; a variable that is not set and has no default is a problem.
     fn expand(&mut self, name: &str, text: &str, place: &str) -> Option<String> {
+        let Ok(pieces) = pieces(text) else {
+            self.problem(place, format!("server {name:?}: a `${{` has no `}}`"));
+            return None;
+        };
         let mut out = String::new();
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once("${") {
-            out.push_str(before);
-            let Some((inside, tail)) = after.split_once('}') else {
-                self.problem(place, format!("server {name:?}: a `${{` has no `}}`"));
-                return None;
-            };
-            let (variable, default) = match inside.split_once(":-") {
-                Some((variable, default)) => (variable, Some(default)),
-                None => (inside, None),
+        for piece in pieces {
+            let (variable, default) = match piece {
+                Piece::Text(text) => {
+                    out.push_str(text);
+                    continue;
+                }
+                Piece::Variable { name, default } => (name, default),
             };
             let set = (self.variable)(variable).filter(|v| default.is_none() || !v.is_empty());
             match (set, default) {
@@ -519,9 +432,37 @@ impl Reader<'_> {
                     return None;
                 }
             }
-            rest = tail;
         }
-        out.push_str(rest);
         Some(out)
+    }
+
+    /// Where the product says what a value is for, no variable of something else fills it in.
+    fn fixed_purposes(
+        &mut self,
+        name: &str,
+        map: &Map<String, Value>,
+        transport: &McpTransport,
+        at: &str,
+    ) {
+        let of_n8n =
+            matches!(transport, McpTransport::Http { url, .. } if is_n8ns_own(url.expose()));
+        for key in ["env", "headers"] {
+            let pairs = map.get(key).and_then(Value::as_object);
+            for (entry, value) in pairs.into_iter().flatten() {
+                let slot = match key {
+                    "env" => Slot::Env(entry),
+                    _ => Slot::Header {
+                        name: entry,
+                        of_n8n,
+                    },
+                };
+                if let Some(why) = value.as_str().and_then(|text| misplaced(slot, text)) {
+                    self.problem(
+                        &format!("{at}/{key}/{entry}"),
+                        format!("server {name:?}: {why}"),
+                    );
+                }
+            }
+        }
     }
 }

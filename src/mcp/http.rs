@@ -4,6 +4,7 @@
 use super::frame::{Cut, MAX_MESSAGE};
 use super::secret::Secret;
 use super::wire::{Inbound, LOST, NOT_SENT, Outgoing, Pipe};
+use crate::plain_http::is_loopback;
 use indexmap::IndexMap;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, StatusCode, redirect};
@@ -63,9 +64,14 @@ impl HttpPipe {
             value.set_sensitive(true);
             map.insert(key, value);
         }
-        let client = Client::builder()
+        let mut client = Client::builder()
             .connect_timeout(CONNECT)
-            .redirect(redirect::Policy::custom(same_origin))
+            .redirect(redirect::Policy::custom(same_origin));
+        if url::Url::parse(url.expose()).is_ok_and(|url| is_loopback(&url)) {
+            // What is meant for this machine is not taken to another one first.
+            client = client.no_proxy();
+        }
+        let client = client
             .build()
             .map_err(|e| format!("cannot set up HTTP: {e}"))?;
         let (sender, inbox) = mpsc::channel(QUEUE);

@@ -5,18 +5,26 @@
 mod child;
 mod client;
 mod config;
+mod content;
 mod edit;
+mod entry;
 mod frame;
+mod ground;
 mod health;
 mod http;
+mod identity;
 mod key_lines;
 mod known;
 mod orphans;
 mod pins;
 mod probe;
+mod reach;
+mod runner;
+mod runs;
 mod secret;
 pub mod serve;
 mod servers;
+mod variables;
 mod wire;
 
 pub use client::{CALL_LIMIT, Called, Dial, LIST_LIMIT, McpClient, McpError, McpTool};
@@ -24,6 +32,7 @@ pub use config::{FILE, McpConfig, McpConfigError, McpServer, McpTransport, Note,
 pub use edit::{EditError, switched, switches};
 pub use frame::{MAX_DEPTH, MAX_MESSAGE};
 pub use health::{N8nHealth, n8n_health, n8n_urls};
+pub use identity::{GoesTo, ServerAddress, ServerIdentity, ServerVariable, identities};
 pub use known::secrets;
 pub use pins::{Pin, PinChange, Pins, PinsError, tool_hash};
 pub use probe::{ProbeOutcome, ServerStatus, probe, probe_all};

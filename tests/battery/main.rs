@@ -20,6 +20,7 @@ mod orders;
 mod secrets;
 mod server;
 mod server_ends;
+mod servers;
 mod state;
 #[allow(
     dead_code,

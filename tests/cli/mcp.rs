@@ -33,7 +33,7 @@ const FILE: &str = r#"{
   "mcpServers": {
     "n8n-mcp": {
       "command": "no-such-command",
-      "env": {"N8N_API_KEY": "${MCP_TEST_KEY}"}
+      "env": {"N8N_API_KEY": "${N8N_TEST_KEY}"}
     },
     "docs": {
       "command": "sh", "args": ["server.sh"],
@@ -55,7 +55,11 @@ fn project() -> Project {
 /// Runs `mcp …`; whatever comes out, the key does not.
 fn mcp(project: &Project, args: &[&str]) -> (i32, String, String) {
     let args = [&["mcp"], args].concat();
-    let output = project.command(&args).env("MCP_TEST_KEY", KEY).output();
+    let output = project
+        .command(&args)
+        .env("MCP_TEST_KEY", KEY)
+        .env("N8N_TEST_KEY", KEY)
+        .output();
     let output = output.unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     let (stdout, stderr) = (text(output.stdout), text(output.stderr));

@@ -6,6 +6,7 @@ use agentctl::model::{
     AgentTask, Finish, Message, Model, ModelAnswer, ModelError, ModelRequest, Price, ToolCall,
     ToolResult, ToolSpec, ToolStatus,
 };
+use agentctl::plain_http::PlainHttp;
 use serde_json::{Map, json};
 use std::sync::Mutex;
 
@@ -39,6 +40,7 @@ fn access(kind: &str, url: &str) -> Access {
         }),
         room: 100_000,
         time: TimeLimits::default(),
+        plain_http: PlainHttp::default(),
     }
 }
 
@@ -259,6 +261,9 @@ fn a_key_is_not_sent_in_the_clear_to_another_machine() {
         error.contains("over plain http") && !error.contains(KEY),
         "{error}"
     );
+    let mut allowed = access("openai", "http://models.example/v1/");
+    allowed.plain_http = PlainHttp::new(["models.example:80"]).unwrap();
+    assert!(Wire::new(allowed).is_ok());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use crate::backend::{BackendError, BackendResult};
 use crate::mcp::Secret;
+use crate::plain_http::{PlainHttp, is_loopback};
 use reqwest::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Method, Response, StatusCode, Url, redirect};
 use serde_json::Value;
@@ -65,8 +66,15 @@ pub(super) fn base(address: &str) -> BackendResult<Url> {
 }
 
 impl Http {
-    /// `key` is sent with every request; without one it is as anybody's.
-    pub fn new(base: Url, key: Option<&Secret>) -> BackendResult<Self> {
+    /// `key` is sent with every request; without one it is as anybody's. `plain_http`: where the user lets it go without https.
+    pub fn new(base: Url, key: Option<&Secret>, plain_http: &PlainHttp) -> BackendResult<Self> {
+        if key.is_some() {
+            plain_http
+                .check("the API key of n8n", &base)
+                .map_err(|refused| {
+                    BackendError::rejected(refused.to_string()).with_hint(refused.hint())
+                })?;
+        }
         let key = match key {
             None => None,
             Some(key) => {
@@ -78,10 +86,15 @@ impl Http {
                 Some((HeaderName::from_static("x-n8n-api-key"), value))
             }
         };
-        let client = Client::builder()
+        let mut client = Client::builder()
             .connect_timeout(CONNECT)
             .redirect(redirect::Policy::none())
-            .user_agent(concat!("agentctl/", env!("CARGO_PKG_VERSION")))
+            .user_agent(concat!("agentctl/", env!("CARGO_PKG_VERSION")));
+        if is_loopback(&base) {
+            // What is meant for this machine is not taken to another one first.
+            client = client.no_proxy();
+        }
+        let client = client
             .build()
             .map_err(|e| BackendError::unavailable(format!("cannot set up HTTP: {e}")))?;
         Ok(Http {

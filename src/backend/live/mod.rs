@@ -17,6 +17,7 @@ use super::{
 };
 use crate::mcp::{McpServer, McpTransport, Secret};
 use crate::n8n::{Workflow, WorkflowId};
+use crate::plain_http::PlainHttp;
 use document::Held;
 use http::Http;
 use instance_mcp::InstanceMcp;
@@ -29,18 +30,20 @@ use serde_json::Value;
 pub struct RestTarget {
     pub url: String,
     pub key: Secret,
+    /// Where the user lets the key go over plain http.
+    pub plain_http: PlainHttp,
 }
 
 impl RestTarget {
     fn open(&self) -> BackendResult<Rest> {
-        let http = Http::new(http::base(&self.url)?, Some(&self.key))?;
+        let http = Http::new(http::base(&self.url)?, Some(&self.key), &self.plain_http)?;
         Ok(Rest::new(http))
     }
 }
 
 /// The release of the n8n at this address, asked without a key; None: it is none, or it does not tell.
 pub async fn release_at(address: &str) -> Option<String> {
-    let http = Http::new(http::base(address).ok()?, None).ok()?;
+    let http = Http::new(http::base(address).ok()?, None, &PlainHttp::default()).ok()?;
     Rest::new(http).version().await
 }
 

@@ -10,6 +10,7 @@ use crate::backend::{
 };
 use crate::mcp::{McpClient, McpServer, McpTransport};
 use crate::n8n::{Workflow, WorkflowId};
+use crate::store::read_regular_text;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -27,6 +28,8 @@ const TEMPLATES: &str = "search_templates";
 const TEMPLATE: &str = "get_template";
 /// The package's own list of names, as far as a backend has no use for them.
 const SWITCHED_OFF: &str = "n8n_autofix_workflow,n8n_deploy_template,n8n_test_workflow,n8n_evaluations,n8n_workflow_versions,n8n_manage_datatable,n8n_manage_folders,n8n_manage_agents,n8n_audit_instance,n8n_explore_node_resources";
+/// A `package.json` is short.
+const MAX_MANIFEST: u64 = 4 * 1024 * 1024;
 const OPERATIONS_OFF: &str = "n8n_executions:delete";
 /// A page of templates; its answers are long.
 pub(super) const MOST_TEMPLATES: usize = 10;
@@ -369,7 +372,7 @@ fn own_database(words: &[String]) -> Option<PathBuf> {
     let npm = npm.or_else(|| Some(home.as_ref()?.join(".npm")));
     let package = package.or_else(|| fetched_by_npx(&npm?, words))?;
     let original = package.join("data/nodes.db");
-    let manifest = std::fs::read_to_string(package.join("package.json")).ok()?;
+    let manifest = read_regular_text(&package.join("package.json"), MAX_MANIFEST).ok()?;
     let manifest: Value = serde_json::from_str(&manifest).ok()?;
     let version = manifest.get("version")?.as_str()?;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
@@ -399,7 +402,7 @@ fn fetched_by_npx(npm: &Path, words: &[String]) -> Option<PathBuf> {
     let packages = packages.map(|entry| entry.path().join("node_modules/n8n-mcp"));
     let mut packages = packages.filter(|package| package.join("data/nodes.db").is_file());
     packages.find(|package| {
-        let manifest = std::fs::read_to_string(package.join("package.json"));
+        let manifest = read_regular_text(&package.join("package.json"), MAX_MANIFEST);
         version.is_none_or(|version| {
             manifest.is_ok_and(|text| text.contains(&format!("\"version\": \"{version}\"")))
         })

@@ -304,7 +304,11 @@ fn servers(root: &Path) -> Result<Vec<Check>, CliError> {
                 "no .mcp.json; the embedded backend needs none",
             )]);
         }
-        Ok(Some(config)) => config,
+        Ok(Some(config)) => match settings::of_project(root) {
+            Ok(settings) => config.with_plain_http(&settings.plain_http),
+            // Its own check says what is wrong with the settings.
+            Err(_) => config,
+        },
         Err(e) => {
             return Ok(vec![Check::new("mcp", Status::Failed, e.to_string()).hint(
                 "compare it with .mcp.json.example (agentctl init writes one)",

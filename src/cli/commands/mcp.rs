@@ -6,6 +6,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
 use crate::cli::session;
+use crate::cli::settings;
 use crate::gateway::{Redactor, untrusted};
 use crate::mcp::{
     self, Called, McpClient, McpConfig, McpError, McpTool, McpTransport, PinChange, Pins,
@@ -119,7 +120,12 @@ fn client(root: &Path, server: &str, out: &Output) -> Result<(McpClient, Redacto
         .filter(|(name, _)| crate::gateway::redact::names_a_secret(name))
         .map(|(_, value)| value);
     let redactor = Redactor::new(environment.chain(config.secrets()));
-    Ok((McpClient::new(found), redactor))
+    let settings = settings::of_project(root)?;
+    let found = found.clone().with_plain_http(&settings.plain_http);
+    found.may_be_reached().map_err(|refused| {
+        CliError::new(Exit::Refused, refused.to_string()).hint(refused.hint())
+    })?;
+    Ok((McpClient::new(&found), redactor))
 }
 
 fn down(error: &McpError) -> CliError {

@@ -1,6 +1,7 @@
 //! Which wire a server speaks, where its key is looked for, and how the key is shown to it.
 
-use super::{Key, is_loopback};
+use super::Key;
+use crate::plain_http::PlainHttp;
 use genai::{Headers, adapter::AdapterKind, resolver::AuthData};
 use std::fmt;
 
@@ -102,14 +103,12 @@ impl Kind {
         self,
         base_url: Option<&url::Url>,
         key: Option<&Key>,
+        plain_http: &PlainHttp,
     ) -> Result<Option<AuthData>, String> {
-        if let (Some(url), Some(_)) = (base_url, key)
-            && url.scheme() != "https"
-            && !is_loopback(url)
-        {
-            return Err(format!(
-                "a key is not sent to {url} over plain http; use https"
-            ));
+        if let (Some(url), Some(_)) = (base_url, key) {
+            plain_http
+                .check("a key", url)
+                .map_err(|e| format!("{e}; {}", e.hint()))?;
         }
         match (self, base_url, key) {
             (Kind::Azure, None, _) => Err(

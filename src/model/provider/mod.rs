@@ -10,10 +10,12 @@
 mod answer;
 mod fault;
 mod key;
+mod key_names;
 mod kind;
 mod request;
 
 pub use key::{Key, KeyError, KeySource};
+pub use key_names::unfit;
 pub use kind::Kind;
 pub use request::SchemaForm;
 
@@ -21,6 +23,7 @@ use super::{
     BoxFuture, Cost, Model, ModelAnswer, ModelError, ModelName, ModelRequest, Price, Room,
     prices::Tokens,
 };
+use crate::plain_http::{PlainHttp, is_loopback};
 use futures_util::StreamExt;
 use genai::{
     Client, ModelIden, ServiceTarget, chat::ChatStreamEvent, resolver::ServiceTargetResolver,
@@ -83,6 +86,8 @@ pub struct Access {
     /// A conversation of more tokens is shortened before the model is asked.
     pub room: u64,
     pub time: TimeLimits,
+    /// Where the user lets a key go over plain http.
+    pub plain_http: PlainHttp,
 }
 
 impl Wire {
@@ -103,7 +108,11 @@ impl Wire {
             .map_err(|e| unavailable(format!("no HTTP client could be made: {e}")))?;
         let auth = access
             .kind
-            .auth(access.base_url.as_ref(), access.key.as_ref())
+            .auth(
+                access.base_url.as_ref(),
+                access.key.as_ref(),
+                &access.plain_http,
+            )
             .map_err(&unavailable)?;
         let endpoint = access.base_url.as_ref().map(|url| url.to_string());
         let resolve = move |mut target: ServiceTarget| {
@@ -250,16 +259,6 @@ impl Model for Wire {
                     Err(self.failed(&format!("no whole answer within {} s", whole.as_secs())))
                 })
         })
-    }
-}
-
-/// True for an address on this machine.
-pub fn is_loopback(url: &url::Url) -> bool {
-    match url.host() {
-        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(url::Host::Ipv6(ip)) => ip.is_loopback(),
-        None => false,
     }
 }
 

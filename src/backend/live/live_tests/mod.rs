@@ -54,6 +54,7 @@ impl Script {
         let target = RestTarget {
             url: format!("{address}/api/v1"),
             key: Secret::new(KEY),
+            plain_http: Default::default(),
         };
         (target, asked)
     }

@@ -165,7 +165,7 @@ async fn a_read_survives_a_broken_connection_and_a_write_is_sent_once() {
 async fn n8n_that_does_not_answer_has_a_time_limit() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = http::base(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
-    let http = Http::new(url, None)
+    let http = Http::new(url, None, &Default::default())
         .unwrap()
         .with_limits(Duration::from_millis(50));
     let error = Rest::new(http)
@@ -181,7 +181,12 @@ fn an_id_cannot_lead_elsewhere() {
     for odd in ["", "..", "a/b", "a?b", "a%2fb", "a b", "ä"] {
         assert!(document::checked_id(odd).is_err(), "{odd}");
     }
-    let http = Http::new(http::base("http://n8n.example/base/api/v1").unwrap(), None).unwrap();
+    let http = Http::new(
+        http::base("http://n8n.example/base/api/v1").unwrap(),
+        None,
+        &Default::default(),
+    )
+    .unwrap();
     assert_eq!(
         http.url(&["api", "v1", "a/../b"]).as_str(),
         "http://n8n.example/base/api/v1/a%2F..%2Fb"

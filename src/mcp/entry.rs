@@ -1,0 +1,137 @@
+//! What an entry of `.mcp.json` is once it is read: a server, how it is reached, and what is wrong with the file.
+
+use super::ground::Start;
+use super::reach::Written;
+use super::secret::{Hidden, Secret, hidden};
+use crate::plain_http::PlainHttp;
+use indexmap::IndexMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A first start may have to download the server.
+pub(super) const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum McpTransport {
+    Stdio {
+        command: Secret,
+        args: Vec<Secret>,
+        env: IndexMap<String, Secret>,
+    },
+    Http {
+        url: Secret,
+        headers: IndexMap<String, Secret>,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct McpServer {
+    pub name: String,
+    pub transport: McpTransport,
+    /// As the file has them, before variables were filled in: safe to show.
+    pub shown: String,
+    pub startup_timeout: Duration,
+    /// None: all of the server's tools.
+    pub enabled_tools: Option<Vec<String>>,
+    pub disabled_tools: Vec<String>,
+    /// A run cannot go on without it.
+    pub required: bool,
+    pub line: usize,
+    /// What no message may hold, longest first.
+    pub(super) hidden: Hidden,
+    /// Where it starts; None: where agentctl itself runs.
+    pub(super) start: Option<Start>,
+    /// The command line as the file has it: what it says, and not what variables fill in, decides where it starts.
+    pub(super) written: Written,
+    /// The folder that the entry names.
+    pub(super) cwd: Option<String>,
+    /// What of it would be a key on its way, e.g. `the header Authorization`; None: nothing.
+    pub(super) key: Option<String>,
+    /// Where the user lets a key go over plain http.
+    pub(super) plain_http: PlainHttp,
+}
+
+impl McpServer {
+    /// A server that no file names.
+    pub fn over_http(name: &str, url: &str, header: &str, value: String) -> Self {
+        let transport = McpTransport::Http {
+            url: Secret::new(url),
+            headers: IndexMap::from_iter([(header.to_owned(), Secret::new(value))]),
+        };
+        McpServer {
+            name: name.to_owned(),
+            hidden: hidden(&transport, &[]),
+            transport,
+            shown: name.to_owned(),
+            startup_timeout: STARTUP_TIMEOUT,
+            enabled_tools: None,
+            disabled_tools: Vec::new(),
+            required: false,
+            line: 0,
+            start: None,
+            written: Written::default(),
+            cwd: None,
+            key: Some(format!("the header {header}")),
+            plain_http: PlainHttp::default(),
+        }
+    }
+
+    /// Sets a variable of a server that is a program.
+    pub fn set_variable(&mut self, name: &str, value: String) {
+        if let McpTransport::Stdio { env, .. } = &mut self.transport {
+            env.insert(name.to_owned(), Secret::new(value));
+        }
+    }
+
+    /// Keeps a variable from a server that is a program.
+    pub fn drop_variable(&mut self, name: &str) {
+        if let McpTransport::Stdio { env, .. } = &mut self.transport {
+            env.shift_remove(name);
+        }
+    }
+}
+
+/// Something to say about a place of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    pub file: PathBuf,
+    pub line: usize,
+    pub message: String,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file.display(), self.line, self.message)
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct McpConfig {
+    pub servers: Vec<McpServer>,
+    /// Servers with `"disabled": true`, by name; nothing else of them was read.
+    pub disabled: Vec<String>,
+    /// Servers that cannot be used, by name; `problems` says why.
+    pub unusable: Vec<String>,
+    pub problems: Vec<Note>,
+    pub warnings: Vec<Note>,
+}
+
+impl McpConfig {
+    /// What no output may hold.
+    pub fn secrets(&self) -> Vec<String> {
+        let hidden = self.servers.iter().flat_map(|server| server.hidden.iter());
+        hidden.cloned().collect()
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum McpConfigError {
+    #[error("cannot read {}: {source}", path.display())]
+    Io {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{0}")]
+    NotJson(Note),
+}

@@ -1,0 +1,417 @@
+//! What an entry of `.mcp.json` is, for the user to approve and to see when it became another: its words as the file has them, the
+//! variables it gets, and what would really run. Nothing is started, reached or filled in for it, and no value of a variable is in
+//! what comes out.
+
+use super::config::{FILE, McpConfigError, Note};
+use super::ground::{Ground, plain};
+use super::reach::Written;
+use super::runs::{self, Fact};
+use super::secret::shown as shown_address;
+use super::variables::{
+    ADDRESSES_OF_N8N, Slot, is_n8ns_own, misplaced, pieces, variables_in, with_defaults,
+};
+use crate::secrets;
+use crate::store::{canonical, sha256_hex};
+use crate::untrusted;
+use serde_json::{Map, Value, json};
+use std::fmt;
+use std::path::Path;
+
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+/// Of one word of a command line; a script is longer.
+const SHOWN: usize = 2_000;
+
+/// One enabled entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerIdentity {
+    pub name: String,
+    /// sha-256 in lower-case hex over the entry as it is written and over what it would run; the same on every machine where both
+    /// are the same. No order of keys and no value of a variable changes it.
+    pub hash: String,
+    /// Lines to read before it is approved, one a fact. Without control characters; secrets of the file are hidden.
+    pub shown: Vec<String>,
+    /// The variables that it gets, in the file's order.
+    pub variables: Vec<ServerVariable>,
+    /// What it reaches: the server's own address, or for a program the n8n that it is given.
+    pub address: Option<ServerAddress>,
+    /// What somebody should think about, for example that files of the project would run.
+    pub warnings: Vec<String>,
+    /// In `.mcp.json`.
+    pub line: usize,
+}
+
+/// A variable of the environment and where its value goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerVariable {
+    pub name: String,
+    pub goes_to: GoesTo,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GoesTo {
+    Env(String),
+    Header(String),
+    Url,
+    Argument,
+    Command,
+    Folder,
+}
+
+impl fmt::Display for GoesTo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GoesTo::Env(name) => write!(f, "its variable {name}"),
+            GoesTo::Header(name) => write!(f, "the header {name}"),
+            GoesTo::Url => f.write_str("its address"),
+            GoesTo::Argument => f.write_str("its arguments"),
+            GoesTo::Command => f.write_str("its command"),
+            GoesTo::Folder => f.write_str("its folder"),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerAddress {
+    /// As the file has it, without user, password and query.
+    pub written: String,
+    /// `host:port` with the variables filled in; None where they could hold a secret, or where it is no address.
+    pub host: Option<String>,
+}
+
+/// The enabled entries of the project's `.mcp.json`, in its order; none when there is no file. `variable` looks up an environment
+/// variable: for the folders that are the user's own (`HOME`, `XDG_CACHE_HOME`, `PATH`), and for the host of an address. An entry
+/// whose shape is wrong is left out: it cannot be used either, and reading the file says why.
+pub fn identities(
+    project: &Path,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Vec<ServerIdentity>, McpConfigError> {
+    let path = project.join(FILE);
+    let text = match crate::store::read_regular_text(&path, MAX_BYTES) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(McpConfigError::Io { path, source }),
+    };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let value: Value = serde_json::from_str(text).map_err(|e| {
+        McpConfigError::NotJson(Note {
+            file: FILE.into(),
+            line: e.line(),
+            message: format!("not JSON: {e}"),
+        })
+    })?;
+    let lines = super::key_lines::key_lines(text).lines;
+    let ground = Ground::of(project, variable);
+    let servers = value.get("mcpServers").and_then(Value::as_object);
+    let entries = servers.into_iter().flatten().filter_map(|(name, entry)| {
+        let map = entry.as_object()?;
+        if map.get("disabled") == Some(&Value::Bool(true)) {
+            return None;
+        }
+        let at = format!("/mcpServers/{}", name.replace('~', "~0").replace('/', "~1"));
+        let line = lines.get(&at).copied().unwrap_or(1);
+        Some(
+            Entry {
+                name,
+                map,
+                ground: &ground,
+                variable,
+            }
+            .identity(line),
+        )
+    });
+    let mut found: Vec<ServerIdentity> = entries.collect();
+    if path.symlink_metadata().is_ok_and(|meta| meta.is_symlink()) {
+        for identity in &mut found {
+            identity
+                .warnings
+                .push(format!("{FILE} is a link to another file"));
+        }
+    }
+    Ok(found)
+}
+
+/// Keys of an entry that say what it is; the others (waiting times, which tools count) are no part of it.
+const IDENTITY: &[&str] = &["type", "command", "args", "env", "url", "headers", "cwd"];
+
+struct Entry<'a> {
+    name: &'a str,
+    map: &'a Map<String, Value>,
+    ground: &'a Ground,
+    variable: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl Entry<'_> {
+    fn text(&self, key: &str) -> Option<&str> {
+        self.map.get(key).and_then(Value::as_str)
+    }
+
+    fn args(&self) -> Vec<&str> {
+        let args = self.map.get("args").and_then(Value::as_array);
+        args.into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect()
+    }
+
+    fn pairs(&self, key: &str) -> Vec<(&str, &str)> {
+        let pairs = self.map.get(key).and_then(Value::as_object);
+        pairs
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)))
+            .collect()
+    }
+
+    fn is_http(&self) -> bool {
+        match self.text("type") {
+            Some(kind) => kind != "stdio",
+            None => self.text("command").is_none(),
+        }
+    }
+
+    fn identity(&self, line: usize) -> ServerIdentity {
+        let mut told = Told::default();
+        let mut facts = Vec::new();
+        let mut mode = "http";
+        match self.is_http() {
+            true => self.reached(&mut told),
+            false => {
+                let written = Written::of(self.map);
+                let neutral = self.ground.neutral(self.variable);
+                let plan = written.plan(self.ground, neutral.as_deref());
+                mode = match plan.is_neutral {
+                    true => "neutral",
+                    false => "project",
+                };
+                told.shown.push(self.command_line());
+                facts = runs::facts(self.ground, &written.command, &plan, &mut told);
+                self.search_path(&mut told);
+            }
+        }
+        self.values(&mut told);
+        let written: Map<String, Value> = IDENTITY
+            .iter()
+            .filter_map(|key| Some(((*key).to_owned(), self.map.get(*key)?.clone())))
+            .collect();
+        let bound: Vec<Value> = facts
+            .iter()
+            .map(|Fact { kind, place, hash }| json!([kind, place, hash]))
+            .collect();
+        let whole =
+            json!({"v": 1, "name": self.name, "entry": written, "mode": mode, "runs": bound});
+        let clean = |lines: Vec<String>| lines.iter().map(|line| untrusted::line(line)).collect();
+        ServerIdentity {
+            name: self.name.to_owned(),
+            hash: sha256_hex(canonical(&whole).as_bytes()),
+            shown: clean(told.shown),
+            variables: self.variables(),
+            address: self.address(),
+            warnings: clean(told.warnings),
+            line,
+        }
+    }
+
+    fn command_line(&self) -> String {
+        let command = self.text("command").unwrap_or_default();
+        let mut words = vec![word(command)];
+        let mut hides_next = false;
+        for arg in self.args() {
+            words.push(match (hides_next, arg.split_once('=')) {
+                // A secret is written behind the option that names it.
+                (true, _) if variables_in(arg).is_empty() => "(hidden)".to_owned(),
+                (_, Some((flag, value)))
+                    if names_a_secret(flag) && variables_in(value).is_empty() =>
+                {
+                    format!("{flag}=(hidden)")
+                }
+                _ => word(arg),
+            });
+            hides_next = arg.starts_with('-') && !arg.contains('=') && names_a_secret(arg);
+        }
+        format!("starts {}", words.join(" "))
+    }
+
+    fn reached(&self, told: &mut Told) {
+        let url = self.text("url").unwrap_or_default();
+        let written = shown_address(&Map::from_iter([("url".to_owned(), Value::from(url))]));
+        told.shown.push(format!("reaches {written}"));
+        let plain = with_defaults(url);
+        let plain = url::Url::parse(&plain).ok();
+        let carries = !self.pairs("headers").is_empty() || !variables_in(url).is_empty();
+        if let Some(plain) = plain
+            && carries
+            && crate::plain_http::PlainHttp::default()
+                .check("", &plain)
+                .is_err()
+        {
+            told.warnings.push(format!(
+                "{written} is plain http to another machine: what it is sent can be read on the way, so no key is sent there unless your own settings allow it"
+            ));
+        }
+    }
+
+    fn values(&self, told: &mut Told) {
+        for (key, kind) in [("env", "variable"), ("headers", "header")] {
+            let literal: Vec<&str> = self
+                .pairs(key)
+                .into_iter()
+                .filter(|(_, value)| variables_in(value).is_empty())
+                .map(|(name, _)| name)
+                .collect();
+            if !literal.is_empty() {
+                told.shown.push(format!(
+                    "the file itself sets its {kind}{} {}",
+                    if literal.len() == 1 { "" } else { "s" },
+                    literal.join(", ")
+                ));
+            }
+        }
+        for used in self.variables() {
+            told.shown
+                .push(format!("gets ${} in {}", used.name, used.goes_to));
+        }
+        let of_n8n = is_n8ns_own(&with_defaults(self.text("url").unwrap_or_default()));
+        let env = self.pairs("env").into_iter();
+        let env = env.filter_map(|(name, text)| misplaced(Slot::Env(name), text));
+        let headers = self.pairs("headers").into_iter();
+        let headers =
+            headers.filter_map(|(name, text)| misplaced(Slot::Header { name, of_n8n }, text));
+        told.warnings
+            .extend(env.chain(headers).map(|why| format!("refused: {why}")));
+    }
+
+    fn search_path(&self, told: &mut Told) {
+        let own = self
+            .pairs("env")
+            .into_iter()
+            .find(|(name, _)| *name == "PATH");
+        let path = match own {
+            Some((_, path)) => with_defaults(path),
+            None => match (self.variable)("PATH") {
+                Some(path) => path,
+                None => return,
+            },
+        };
+        let (_, left_out) = self.ground.search_path(std::ffi::OsStr::new(&path));
+        if !left_out.is_empty() {
+            let places: Vec<String> = left_out
+                .iter()
+                .map(|entry| match entry.as_os_str().is_empty() {
+                    true => "(the folder itself)".to_owned(),
+                    false => self.ground.shown(&plain(&self.ground.project.join(entry))),
+                })
+                .collect();
+            told.warnings.push(format!(
+                "PATH leads into the project ({}): the server gets it without that; name a program there by its path",
+                places.join(", ")
+            ));
+        }
+    }
+
+    fn variables(&self) -> Vec<ServerVariable> {
+        let mut texts: Vec<(GoesTo, &str)> = Vec::new();
+        let one = |key: &str, goes_to: GoesTo| self.text(key).map(|text| (goes_to, text));
+        texts.extend(one("command", GoesTo::Command));
+        texts.extend(self.args().into_iter().map(|arg| (GoesTo::Argument, arg)));
+        texts.extend(one("cwd", GoesTo::Folder));
+        texts.extend(one("url", GoesTo::Url));
+        let pairs = |key: &str, goes_to: fn(String) -> GoesTo| {
+            let pairs = self.pairs(key).into_iter();
+            pairs
+                .map(move |(name, value)| (goes_to(name.to_owned()), value))
+                .collect::<Vec<_>>()
+        };
+        texts.extend(pairs("env", GoesTo::Env));
+        texts.extend(pairs("headers", GoesTo::Header));
+        let mut found: Vec<ServerVariable> = Vec::new();
+        for (goes_to, text) in texts {
+            for name in variables_in(text) {
+                let used = ServerVariable {
+                    name: name.to_owned(),
+                    goes_to: goes_to.clone(),
+                };
+                if !found.contains(&used) {
+                    found.push(used);
+                }
+            }
+        }
+        found
+    }
+
+    fn address(&self) -> Option<ServerAddress> {
+        let env = self.pairs("env");
+        let written = match self.is_http() {
+            true => self.text("url")?,
+            false => ADDRESSES_OF_N8N
+                .iter()
+                .find_map(|name| env.iter().find(|(key, _)| key == name))
+                .map(|(_, value)| *value)?,
+        };
+        let secret = variables_in(written)
+            .into_iter()
+            .any(secrets::names_a_secret);
+        let host = match secret {
+            true => None,
+            false => self.host(written),
+        };
+        Some(ServerAddress {
+            written: shown_address(&Map::from_iter([("url".to_owned(), Value::from(written))])),
+            host,
+        })
+    }
+
+    fn host(&self, written: &str) -> Option<String> {
+        use super::variables::Piece;
+        let parts: Option<String> = pieces(written)
+            .ok()?
+            .into_iter()
+            .map(|piece| match piece {
+                Piece::Text(text) => Some(text.to_owned()),
+                Piece::Variable { name, default } => (self.variable)(name)
+                    .filter(|value| default.is_none() || !value.is_empty())
+                    .or_else(|| default.map(str::to_owned)),
+            })
+            .collect();
+        let url = url::Url::parse(&parts?).ok()?;
+        let port = url.port_or_known_default()?;
+        Some(format!("{}:{port}", url.host_str()?))
+    }
+}
+
+/// What is said of an entry.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub shown: Vec<String>,
+    pub warnings: Vec<String>,
+}
+
+/// `--api-key`, `apiToken`: an option that names a secret.
+fn names_a_secret(flag: &str) -> bool {
+    let mut name = String::new();
+    for c in flag.trim_start_matches('-').chars() {
+        if c.is_ascii_uppercase() && !name.ends_with('_') {
+            name.push('_');
+        }
+        name.push(if c == '-' { '_' } else { c });
+    }
+    secrets::names_a_secret(&name) || secrets::names_a_secret(&flag.replace('-', "_"))
+}
+
+/// A word of a command line; one with blanks is quoted.
+fn word(text: &str) -> String {
+    let masked = secrets::mask(text);
+    let short: String = masked.chars().take(SHOWN).collect();
+    let cut = if short.len() < masked.len() {
+        "…"
+    } else {
+        ""
+    };
+    match short.contains([' ', '\t', '\n', '"', '\'']) || short.is_empty() {
+        true => format!("{:?}{cut}", short),
+        false => format!("{short}{cut}"),
+    }
+}
+
+#[cfg(test)]
+#[path = "identity_tests.rs"]
+mod identity_tests;

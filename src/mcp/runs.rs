@@ -1,0 +1,489 @@
+//! What a command line of `.mcp.json` would really run, as far as the project decides it: files of the project that it names, the
+//! settings and packages in the project's folders, the code that an interpreter loads. Each is a fact with a hash, and each is said.
+
+use super::content;
+use super::ground::{Ground, Plan, plain};
+use super::identity::Told;
+use super::runner::{Family, Line, Runner, is_pinned, package_name, program};
+use crate::store::read_regular_text;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// A part of the project that decides what runs.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Fact {
+    pub kind: &'static str,
+    /// As it is shown: no path of this machine.
+    pub place: String,
+    pub hash: String,
+}
+
+/// Programs that run what other words, files or settings of the folder say, by their names without a version.
+const LAUNCHERS: &[&str] = &[
+    "ash",
+    "asdf",
+    "awk",
+    "bash",
+    "bun",
+    "bundle",
+    "busybox",
+    "cargo",
+    "cmd",
+    "command",
+    "conda",
+    "corepack",
+    "dash",
+    "deno",
+    "devbox",
+    "direnv",
+    "docker",
+    "docker-compose",
+    "dotnet",
+    "env",
+    "exec",
+    "fish",
+    "flox",
+    "gawk",
+    "go",
+    "gradle",
+    "gradlew",
+    "hatch",
+    "java",
+    "julia",
+    "just",
+    "ksh",
+    "lua",
+    "make",
+    "mamba",
+    "micromamba",
+    "mise",
+    "mvn",
+    "nice",
+    "nix",
+    "nix-shell",
+    "node",
+    "nodejs",
+    "nohup",
+    "npm",
+    "npx",
+    "osascript",
+    "pdm",
+    "perl",
+    "php",
+    "pipenv",
+    "pipx",
+    "pixi",
+    "pnpm",
+    "pnpx",
+    "podman",
+    "poetry",
+    "powershell",
+    "pwsh",
+    "py",
+    "pypy",
+    "python",
+    "rake",
+    "Rscript",
+    "ruby",
+    "rye",
+    "script",
+    "setsid",
+    "sh",
+    "stdbuf",
+    "sudo",
+    "swift",
+    "task",
+    "tclsh",
+    "timeout",
+    "ts-node",
+    "tsx",
+    "uv",
+    "uvx",
+    "volta",
+    "vite-node",
+    "wsl",
+    "xargs",
+    "yarn",
+    "zsh",
+];
+
+/// Variables that change which code a program loads, or where it is fetched from.
+const LOADS: &[&str] = &[
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "PYTHONHOME",
+    "LD_PRELOAD",
+    "LD_LIBRARY_PATH",
+    "DYLD_INSERT_LIBRARIES",
+    "DYLD_LIBRARY_PATH",
+    "RUBYOPT",
+    "RUBYLIB",
+    "PERL5OPT",
+    "PERL5LIB",
+    "BASH_ENV",
+    "ENV",
+    "PATH",
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_CACHE_HOME",
+    "JAVA_TOOL_OPTIONS",
+    "NODE_EXTRA_CA_CERTS",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "GIT_SSH_COMMAND",
+    "SHELL",
+];
+const LOADS_BY_BEGINNING: &[&str] = &[
+    "NPM_CONFIG_",
+    "UV_",
+    "PIP_",
+    "PIPX_",
+    "YARN_",
+    "BUN_",
+    "PNPM_",
+    "GIT_CONFIG",
+];
+
+/// What decides, in a fixed order; `told` gets a line for each.
+pub(super) fn facts(ground: &Ground, command: &str, plan: &Plan, told: &mut Told) -> Vec<Fact> {
+    let mut found = Facts {
+        ground,
+        told,
+        facts: BTreeSet::new(),
+    };
+    found.variables(plan);
+    if plan.is_neutral {
+        found.published(plan);
+        return found.facts.into_iter().collect();
+    }
+    found.in_the_folder(command, plan);
+    found.facts.into_iter().collect()
+}
+
+struct Facts<'a> {
+    ground: &'a Ground,
+    told: &'a mut Told,
+    facts: BTreeSet<Fact>,
+}
+
+impl Facts<'_> {
+    fn add(&mut self, kind: &'static str, place: &Path, hash: String) -> bool {
+        self.facts.insert(Fact {
+            kind,
+            place: self.ground.shown(place),
+            hash,
+        })
+    }
+
+    fn variables(&mut self, plan: &Plan) {
+        for (name, value) in &plan.env {
+            let upper = name.to_ascii_uppercase();
+            let loads = LOADS.contains(&upper.as_str())
+                || LOADS_BY_BEGINNING
+                    .iter()
+                    .any(|begin| upper.starts_with(begin));
+            if loads {
+                let value = crate::secrets::mask(value);
+                let value: String = value.chars().take(200).collect();
+                self.told.warnings.push(format!(
+                    "its variable {name} changes which code is loaded or where from: {value:?}"
+                ));
+            }
+        }
+    }
+
+    /// A published package in a neutral folder: nothing of the project counts, and what is there is named as not counting.
+    fn published(&mut self, plan: &Plan) {
+        let Line::Fetches {
+            runner,
+            packages,
+            options,
+            ..
+        } = &plan.line
+        else {
+            return;
+        };
+        let runs = runner.words.join(" ");
+        let from = match runner.family {
+            Family::Node => "npm",
+            Family::Python => "Python",
+        };
+        self.told.shown.push(format!(
+            "{runs} fetches {} from the {from} registry of your own settings; it starts in an empty folder, so no package and no settings of the project count",
+            packages.join(", ")
+        ));
+        for package in packages.iter().filter(|package| !is_pinned(package)) {
+            self.told.warnings.push(format!(
+                "{package} names no exact version: another start may run other code"
+            ));
+        }
+        for (option, value) in options {
+            self.told
+                .warnings
+                .push(format!("{runs} is given {option} {value}"));
+        }
+        let project = self.ground.project.clone();
+        for package in packages {
+            let folder = project.join("node_modules").join(package_name(package));
+            if runner.family == Family::Node && folder.symlink_metadata().is_ok() {
+                self.told.shown.push(format!(
+                    "node_modules/{} of this folder is not what runs",
+                    package_name(package)
+                ));
+            }
+        }
+        let settings = match runner.family {
+            Family::Node => ".npmrc",
+            Family::Python => "uv.toml",
+        };
+        if project.join(settings).symlink_metadata().is_ok() {
+            self.told
+                .shown
+                .push(format!("{settings} of this folder does not count"));
+        }
+    }
+
+    fn in_the_folder(&mut self, command: &str, plan: &Plan) {
+        if let Some(why) = &plan.why_not {
+            self.told.warnings.push(format!(
+                "it runs in {}, so what lies there counts: {why}",
+                self.ground.shown(&plan.folder)
+            ));
+        }
+        let (family, packages) = match &plan.line {
+            Line::Fetches {
+                runner, packages, ..
+            }
+            | Line::Unclear {
+                runner, packages, ..
+            } => (Some(runner.family), packages.as_slice()),
+            Line::Other => (None, [].as_slice()),
+        };
+        let mut loads = family.is_some() || is_launcher(command);
+        loads |= self.named(command, plan);
+        if self.ground.holds(&plan.folder) || plan.folder == self.ground.project {
+            if loads {
+                self.settings(&plan.folder);
+                self.packages(&plan.folder, command, packages);
+                self.code(&plan.folder);
+            } else {
+                self.told.shown.push(format!(
+                    "runs in {} and can read what is there",
+                    self.ground.shown(&plan.folder)
+                ));
+            }
+        } else {
+            self.told
+                .shown
+                .push(format!("runs in {}", self.ground.shown(&plan.folder)));
+        }
+    }
+
+    /// Files and folders of the project that the command line or a variable of the entry names.
+    fn named(&mut self, command: &str, plan: &Plan) -> bool {
+        let mut words: Vec<&str> = vec![command];
+        words.extend(plan.args.iter().map(String::as_str));
+        words.extend(plan.env.iter().map(|(_, value)| value.as_str()));
+        let mut any = false;
+        for (i, word) in words.into_iter().enumerate() {
+            // A bare command is looked for in PATH, which never leads into the project.
+            let tokens = match i {
+                0 if !word.contains(['/', '\\']) => Vec::new(),
+                0 => vec![word],
+                _ => tokens(word),
+            };
+            for token in tokens {
+                any |= self.token(token, &plan.folder);
+            }
+        }
+        any
+    }
+
+    fn token(&mut self, token: &str, folder: &Path) -> bool {
+        if token.is_empty() || token.len() > 1_024 || token.contains('\0') {
+            return false;
+        }
+        let path = plain(&folder.join(token));
+        let Ok(meta) = path.metadata() else {
+            return false;
+        };
+        if !self.ground.holds(&path) {
+            return false;
+        }
+        let place = self.ground.shown(&path);
+        if meta.is_dir() {
+            if path == self.ground.project || path == self.ground.top {
+                // What of it counts as code is looked at where the program loads code.
+                return false;
+            }
+            let code = content::code(&path, Some(&self.ground.project), false);
+            self.whole(&path, code.is_whole);
+            if self.add("folder", &path, code.hash) {
+                self.told.warnings.push(format!(
+                    "{place} of the project is named: {} files of code there count",
+                    code.files
+                ));
+            }
+        } else if self.add("file", &path, content::file(&path)) {
+            self.told
+                .warnings
+                .push(format!("{place} of the project is run or read by it"));
+        }
+        true
+    }
+
+    /// Settings that a program finds from its folder upwards.
+    fn settings(&mut self, folder: &Path) {
+        let ground = self.ground;
+        for at in ground.upwards(folder) {
+            for file in [Family::Node, Family::Python]
+                .into_iter()
+                .flat_map(Runner::settings)
+            {
+                let path = at.join(file);
+                let Ok(meta) = path.symlink_metadata() else {
+                    continue;
+                };
+                let hash = match meta.is_dir() {
+                    true => content::code(&path, None, true).hash,
+                    false => content::file(&path),
+                };
+                let says = match *file {
+                    ".npmrc" => registry(&path),
+                    _ => String::new(),
+                };
+                let decides = matches!(
+                    *file,
+                    ".npmrc"
+                        | ".yarnrc"
+                        | ".yarnrc.yml"
+                        | ".pnpmfile.cjs"
+                        | ".pnp.cjs"
+                        | ".pnp.loader.mjs"
+                        | "bunfig.toml"
+                        | "uv.toml"
+                        | "pip.conf"
+                        | "pip.ini"
+                );
+                if self.add("settings", &path, hash) && decides {
+                    let place = self.ground.shown(&path);
+                    self.told.warnings.push(format!(
+                        "{place} of the project decides where packages come from or what is loaded{says}"
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Packages of the folder that would run instead of published ones.
+    fn packages(&mut self, folder: &Path, command: &str, packages: &[String]) {
+        let ground = self.ground;
+        for at in ground.upwards(folder) {
+            for package in packages {
+                let name = package_name(package);
+                let path = plain(&at.join("node_modules").join(name));
+                if name.is_empty() || !path.is_dir() {
+                    continue;
+                }
+                let code = content::code(&path, None, true);
+                self.whole(&path, code.is_whole);
+                if self.add("package", &path, code.hash) {
+                    let place = self.ground.shown(&path);
+                    self.told.warnings.push(format!(
+                        "{} would run {place} of this folder, not the published package",
+                        program(command)
+                    ));
+                }
+            }
+            if at.join("node_modules").is_dir() {
+                self.told.warnings.push(format!(
+                    "it may load code of {}, which is looked at by its lock file only",
+                    self.ground.shown(&at.join("node_modules"))
+                ));
+            }
+        }
+    }
+
+    fn code(&mut self, folder: &Path) {
+        let code = content::code(folder, Some(&self.ground.project), false);
+        self.whole(folder, code.is_whole);
+        let place = self.ground.shown(folder);
+        if self.add("code", folder, code.hash) {
+            self.told.shown.push(format!(
+                "may run code of {place}: {} files count, a change of one asks again",
+                code.files
+            ));
+        }
+    }
+
+    fn whole(&mut self, path: &Path, is_whole: bool) {
+        if !is_whole {
+            self.told.warnings.push(format!(
+                "{} holds more than is looked at (4,000 files, 32 MiB): a change of the rest is not noticed",
+                self.ground.shown(path)
+            ));
+        }
+    }
+}
+
+/// Whether a program runs what others say: by its name without a version (`python3.12`).
+fn is_launcher(command: &str) -> bool {
+    let name = program(command);
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
+    LAUNCHERS.contains(&name.as_str()) || LAUNCHERS.contains(&plain)
+}
+
+/// Parts of a word that could be paths: the word, what stands behind `=`, the entries of a list, the words of a script.
+fn tokens(word: &str) -> Vec<&str> {
+    let mut found = vec![word];
+    let divides = |c: char| {
+        c.is_whitespace()
+            || matches!(
+                c,
+                '=' | ':'
+                    | ';'
+                    | ','
+                    | '|'
+                    | '&'
+                    | '<'
+                    | '>'
+                    | '('
+                    | ')'
+                    | '"'
+                    | '\''
+                    | '`'
+                    | '{'
+                    | '}'
+            )
+    };
+    found.extend(
+        word.split(divides)
+            .filter(|part| *part != word && !part.is_empty()),
+    );
+    found.truncate(4_000);
+    found
+}
+
+/// What an `.npmrc` says of registries.
+fn registry(path: &Path) -> String {
+    let text = read_regular_text(path, 1024 * 1024).unwrap_or_default();
+    let named: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| {
+            let key = line.split('=').next().unwrap_or_default().trim();
+            key == "registry" || key.ends_with(":registry")
+        })
+        .take(3)
+        .collect();
+    match named.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", crate::secrets::mask(&named.join("; "))),
+    }
+}
