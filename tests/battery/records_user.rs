@@ -9,7 +9,7 @@ use agentctl::mcp::{OLD_PINS, Pins};
 use agentctl::model::ToolStatus;
 use agentctl::run::{self, Asked, Asker, Counted, RunError, Undo, UndoTerms};
 use agentctl::store::event::AnsweredBy;
-use agentctl::store::{Event, Marks, Outcome, Project, Question, StoreError, Whose};
+use agentctl::store::{Event, Outcome, Project, Question, StoreError, Whose};
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -145,6 +145,30 @@ fn what_is_approved_is_shown_and_a_change_needs_approval_again() {
 }
 
 #[test]
+fn approvals_that_lie_in_the_project_count_for_nothing_and_are_named_until_one_is_given() {
+    let project = project();
+    assert_eq!(mcp(&project, &["approve", "docs"]).0, 0);
+    let kept = std::fs::read_dir(project.home().join("pins")).unwrap();
+    let kept: Vec<_> = kept.map(|file| file.unwrap().path()).collect();
+    let [file] = kept.as_slice() else {
+        panic!("{kept:?}")
+    };
+    let pins = std::fs::read_to_string(file).unwrap();
+    std::fs::remove_file(file).unwrap();
+    project.write("memory/mcp_pins.json", &pins);
+    let (_, stdout, stderr) = mcp(&project, &["tools", "docs"]);
+    assert!(stdout.contains("find (new)"), "{stdout}");
+    let said = "memory/mcp_pins.json counts for nothing";
+    assert_eq!(stderr.matches(said).count(), 1, "{stderr}");
+    assert_eq!(mcp(&project, &["approve", "docs"]).0, 0);
+    let (_, stdout, stderr) = mcp(&project, &["tools", "docs"]);
+    assert!(
+        stdout.contains("find (approved)") && !stderr.contains(said),
+        "{stdout}{stderr}"
+    );
+}
+
+#[test]
 fn a_tool_is_called_by_hand() {
     let project = project();
     let (code, stdout, stderr) = mcp(&project, &["call", "docs", "find", r#"{"q":"x"}"#]);
