@@ -10,6 +10,7 @@ use crate::backend::{
 };
 use crate::mcp::{McpClient, McpServer, McpTransport};
 use crate::n8n::{Workflow, WorkflowId};
+use crate::store::read_regular_text;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -359,6 +360,9 @@ pub(super) fn security_mode(n8n: &Url) -> &'static str {
     }
 }
 
+/// No package.json is longer.
+const MAX_MANIFEST: u64 = 1024 * 1024;
+
 /// A copy of the server's database for us: it writes into the one that it is given, and that of the package is not ours. None: it
 /// was not found, or cannot be copied; then the server uses its own.
 fn own_database(words: &[String]) -> Option<PathBuf> {
@@ -369,7 +373,7 @@ fn own_database(words: &[String]) -> Option<PathBuf> {
     let npm = npm.or_else(|| Some(home.as_ref()?.join(".npm")));
     let package = package.or_else(|| fetched_by_npx(&npm?, words))?;
     let original = package.join("data/nodes.db");
-    let manifest = std::fs::read_to_string(package.join("package.json")).ok()?;
+    let manifest = read_regular_text(&package.join("package.json"), MAX_MANIFEST).ok()?;
     let manifest: Value = serde_json::from_str(&manifest).ok()?;
     let version = manifest.get("version")?.as_str()?;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
@@ -399,7 +403,7 @@ fn fetched_by_npx(npm: &Path, words: &[String]) -> Option<PathBuf> {
     let packages = packages.map(|entry| entry.path().join("node_modules/n8n-mcp"));
     let mut packages = packages.filter(|package| package.join("data/nodes.db").is_file());
     packages.find(|package| {
-        let manifest = std::fs::read_to_string(package.join("package.json"));
+        let manifest = read_regular_text(&package.join("package.json"), MAX_MANIFEST);
         version.is_none_or(|version| {
             manifest.is_ok_and(|text| text.contains(&format!("\"version\": \"{version}\"")))
         })
