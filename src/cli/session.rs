@@ -2,6 +2,7 @@
 
 use super::args::{AnswerOptions, ModelOptions};
 use super::ask;
+use super::catalog_file;
 use super::choose::{self, Chosen};
 use super::error::{CliError, Exit};
 use super::output::Output;
@@ -10,7 +11,9 @@ use super::settings;
 use super::traces::Traces;
 use crate::backend::{self, Backend, Choice, Offered};
 use crate::config::Config;
-use crate::gateway::{Gateway, Redactor};
+use crate::gateway::{Gateway, HeldCalls, Redactor};
+use crate::held::Held;
+use crate::home::Home;
 use crate::knowledge::Knowledge;
 use crate::mcp::{self, Pins, Servers};
 use crate::model::ToolCall;
@@ -21,7 +24,7 @@ use crate::run::{
     self, Answering, Asked, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError,
     RunReport, System,
 };
-use crate::store::{Event, Project, Question, Record};
+use crate::store::{Event, Project, Question, Record, read_given_text};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -69,9 +72,13 @@ impl Session {
         out: &Output,
     ) -> Result<Session, CliError> {
         let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
-        let pack = load_pack(root, out)?;
+        let mut pack = load_pack(root, out)?;
         let config = settings::of_project(root)?;
-        let catalog = crate::cli::catalog_file::of(root)?;
+        let catalog = catalog_file::of(root)?;
+        if catalog_file::is_own(catalog) {
+            pack.overrides.push(catalog_file::FILE.to_owned());
+        }
+        tell_overrides(&pack, out);
         let models = match &model.replay {
             Some(_) => None,
             None => Some(choose::choose(
@@ -99,7 +106,8 @@ impl Session {
             .map(crate::knowledge::Skill::from)
             .collect();
         let gateway = Gateway::new(&pack, backend, Knowledge::new(root, skills), catalog)
-            .with_redactor(redactor);
+            .with_redactor(redactor)
+            .with_held(held_for(root));
         let gateway = match foreign_tools(root, &pack)? {
             Some(servers) => gateway.with_foreign(Arc::new(servers)),
             None => gateway,
@@ -145,9 +153,22 @@ impl Session {
             "model": self.models.names().join(", "),
             "backend": self.gateway.backend().name(),
             "backend_why": self.choice.why,
+            "overrides": self.pack.overrides,
             "capabilities": ["questions", "resume", "undo"],
         }))
     }
+}
+
+/// Where calls with hidden values wait for an approval: the user's home.
+fn held_for(root: &Path) -> Result<Arc<dyn HeldCalls>, String> {
+    held_calls(root).map(|held| Arc::new(held) as Arc<dyn HeldCalls>)
+}
+
+/// The same, to look at them.
+pub fn held_calls(root: &Path) -> Result<Held, String> {
+    Home::find(|name| std::env::var(name).ok(), root)
+        .map(|home| Held::new(home, root, jiff::Timestamp::now))
+        .map_err(|why| why.to_string())
 }
 
 /// Which n8n the project works on. Nothing is reached or started by choosing.
@@ -233,6 +254,20 @@ pub fn load_pack(root: &Path, out: &Output) -> Result<Pack, CliError> {
     Ok(pack)
 }
 
+/// No file of answers is larger.
+const MAX_ANSWERS: u64 = 16 * 1024 * 1024;
+
+/// What of the project stands over the built-in pack: who works in a folder that another one made has to know.
+pub fn tell_overrides(pack: &Pack, out: &Output) {
+    if !pack.overrides.is_empty() {
+        let files: Vec<String> = pack.overrides.iter().map(|file| plain_long(file)).collect();
+        out.note(&format!(
+            "this folder overrides the built-in pack: {}",
+            files.join(", ")
+        ));
+    }
+}
+
 /// Answers given ahead: a JSON object, question id or topic → answer.
 pub fn read_answers(path: Option<&Path>) -> Result<Map<String, Value>, CliError> {
     let Some(path) = path else {
@@ -242,7 +277,7 @@ pub fn read_answers(path: Option<&Path>) -> Result<Map<String, Value>, CliError>
     let text = if path == Path::new("-") {
         read_stdin()?
     } else {
-        std::fs::read_to_string(path)
+        read_given_text(path, MAX_ANSWERS)
             .map_err(|e| CliError::usage(format!("cannot read the answers {shown}: {e}")))?
     };
     match serde_json::from_str::<Value>(&text) {

@@ -2,7 +2,9 @@
 //! is made from the folded journal and can be made again.
 
 use super::{
-    QaReport, RunError, RunReport, WorkflowReport, activation::PLACE, active::SESSION_FLOW,
+    QaReport, RunError, RunReport, WorkflowReport,
+    activation::{OVERRIDES, PLACE},
+    active::SESSION_FLOW,
     driver::Driver,
 };
 use crate::{
@@ -218,15 +220,16 @@ pub(super) fn report(
         questions: waiting_for(ledger),
         errors,
         usage: ledger.usage,
-        policy_loosened: loosened(ledger),
+        policy_loosened: texts_of(ledger, "policy_loosened"),
+        overrides: texts_of(ledger, OVERRIDES),
         exit_code,
         state: state.clone(),
     }
 }
 
 /// As the run's first record has it.
-fn loosened(ledger: &Ledger) -> Vec<String> {
-    let list = ledger.input.get("policy_loosened");
+fn texts_of(ledger: &Ledger, key: &str) -> Vec<String> {
+    let list = ledger.input.get(key);
     let texts = list.and_then(Value::as_array).into_iter().flatten();
     texts
         .filter_map(|what| what.as_str().map(str::to_owned))

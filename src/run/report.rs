@@ -28,6 +28,9 @@ pub struct RunReport {
     /// What the project's policy allowed beyond the pack's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policy_loosened: Vec<String>,
+    /// The project's files that stood over the built-in pack when the run began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<String>,
     pub exit_code: u8,
     /// The flow's fields, whole. Not part of the JSON.
     #[serde(skip)]

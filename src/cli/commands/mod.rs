@@ -2,6 +2,7 @@
 
 pub mod analyze;
 mod analyze_workflow;
+pub mod approvals;
 pub mod build;
 pub mod catalog;
 pub mod diff;
