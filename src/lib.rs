@@ -20,6 +20,7 @@ pub mod config;
 mod fake_http;
 pub mod flow;
 pub mod gateway;
+pub mod held;
 pub mod home;
 pub mod knowledge;
 pub mod mcp;

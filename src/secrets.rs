@@ -51,6 +51,17 @@ pub fn names_a_secret(variable: &str) -> bool {
     })
 }
 
+static ASKED_FOR: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::new(&format!(
+        r"\b{SECRET_WORD}s?\b|\bcredentials?\b|\b(?:recovery|verification|one[- ]time|2fa|otp|mfa|backup) codes?\b|\bsession (?:id|cookie)s?\b|\bcookies?\b"
+    ))
+});
+
+/// True when a question's words, or its name, ask for something that only its owner may know.
+pub fn asked_for(text: &str) -> bool {
+    ASKED_FOR.is_match(&text.to_lowercase().replace('_', " "))
+}
+
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spoken {
@@ -109,6 +120,24 @@ fn looks_secret(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_question_that_asks_for_a_secret_is_known_by_its_words() {
+        for text in [
+            "Paste your n8n API key",
+            "n8n_api_key",
+            "apiKey",
+            "Your PASSWORD, please",
+            "Which tokens may be used?",
+            "Bitte das Passwort eingeben",
+            "Enter the verification code",
+        ] {
+            assert!(asked_for(text), "{text}");
+        }
+        for text in ["Which channel?", "Which keyboard?", "spinning", "topic"] {
+            assert!(!asked_for(text), "{text}");
+        }
+    }
 
     #[test]
     fn secrets_in_sentences_are_hidden_and_the_rest_stays() {

@@ -18,7 +18,8 @@ pub use n8n::{N8nCommand, N8nFolder, N8nUpArgs};
 pub use pack::{AgentsCommand, FlowCommand, PolicyCommand, SkillsCommand};
 pub use qa::{FailOn, QaArgs, Report};
 pub use run::{
-    AnswerArgs, AnswerOptions, BuildArgs, DiffArgs, LogArgs, ResumeArgs, RunsCommand, UndoArgs,
+    AnswerArgs, AnswerOptions, ApprovalsCommand, BuildArgs, DiffArgs, LogArgs, ResumeArgs,
+    RunsCommand, UndoArgs,
 };
 
 pub use trust::TrustArgs;
@@ -146,6 +147,12 @@ pub enum Command {
     /// List, show and verify runs
     #[command(subcommand, after_help = "Example:\n  agentctl runs list")]
     Runs(RunsCommand),
+    /// Look at the calls that wait for your word
+    #[command(
+        subcommand,
+        after_help = "Example:\n  agentctl approvals show --reveal"
+    )]
+    Approvals(ApprovalsCommand),
     /// What a run used: tokens, cache hits and cost by agent, phase, model and tool
     #[command(
         after_help = "Examples:\n  agentctl usage\n  agentctl usage 019a… --output-format json"

@@ -9,6 +9,9 @@ use serde_json::Value;
 
 /// Asks one question; `Err` when the terminal cannot be used.
 pub fn ask(question: &Question) -> Result<Asked, String> {
+    for line in super::report::origin(question) {
+        eprintln!("{line}");
+    }
     if let Some(proposal) = &question.proposal {
         eprint!("{}", super::report::proposal(proposal));
     }
@@ -30,7 +33,7 @@ fn ask_text(question: &Question) -> Result<Option<Value>, InquireError> {
         .recommended
         .as_ref()
         .map(|value| prose(&super::progress::shown(value)));
-    let text = prose(&question.text);
+    let text = super::report::words(question);
     let mut prompt = inquire::Text::new(&text);
     if let Some(text) = &recommended {
         prompt = prompt.with_default(text);
@@ -81,7 +84,7 @@ fn ask_option(question: &Question) -> Result<Option<Value>, InquireError> {
         .iter()
         .position(|o| Some(&o.value) == question.recommended.as_ref())
         .unwrap_or(0);
-    let text = prose(&question.text);
+    let text = super::report::words(question);
     let choice = inquire::Select::new(&text, labels)
         .with_starting_cursor(start)
         .raw_prompt()?;

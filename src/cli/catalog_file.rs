@@ -5,6 +5,7 @@ use super::output::Output;
 use super::trusting;
 use crate::backend::Backend;
 use crate::n8n::catalog::Catalog;
+use crate::store::read_given;
 use crate::trust::Use;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -12,6 +13,11 @@ use std::time::Duration;
 
 /// Beside `agentctl.toml`: meant to be committed, so that everybody checks against the same n8n.
 pub const FILE: &str = "n8n-catalog.bin";
+
+/// No list of node types, as n8n has it, is larger.
+pub const MAX_LIST: u64 = 512 * 1024 * 1024;
+/// No catalog is larger, packed.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 const ASK_RELEASE: Duration = Duration::from_secs(5);
 
@@ -32,6 +38,11 @@ pub fn of(project: &Path, out: &Output) -> Result<&'static Catalog, CliError> {
     let file = path(project);
     let own = read(&file)?.over(Catalog::embedded());
     Ok(OWN.get_or_init(|| own))
+}
+
+/// True for one of a project, false for the compiled-in facts alone.
+pub fn is_own(catalog: &'static Catalog) -> bool {
+    !std::ptr::eq(catalog, Catalog::embedded())
 }
 
 /// The warning for a project whose node facts are of another release than the n8n it works on; None: they fit, or the n8n does
@@ -55,7 +66,7 @@ pub async fn warning(catalog: &Catalog, backend: &dyn Backend) -> Option<String>
 
 /// A catalog file that `catalog build` or `catalog sync` wrote.
 pub fn read(file: &Path) -> Result<Catalog, CliError> {
-    let bytes = std::fs::read(file).map_err(|e| CliError::io("read", file, &e))?;
+    let bytes = read_given(file, MAX_BYTES).map_err(|e| CliError::io("read", file, &e))?;
     Catalog::from_bytes(&bytes).map_err(|e| {
         CliError::usage(format!("{}: {e}", file.display()))
             .hint("make it again with `agentctl catalog sync`, or remove the file to use the compiled-in catalog")

@@ -141,8 +141,12 @@ pub fn line(event: &Event) -> Option<String> {
             plain(workflow_id)
         )),
         Event::QuestionAsked { question, .. } => Some(format!(
-            "    {} {}",
+            "    {} {}{}",
             style("?").for_stderr().yellow().bold(),
+            match &question.asked_by {
+                Some(by) => format!("[{}] ", plain(by)),
+                None => String::new(),
+            },
             plain(&question.text)
         )),
         Event::AnswerGiven {

@@ -33,6 +33,13 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
     }
     checked(report, &mut out);
     open_points(report, workflow, &mut out);
+    if !report.overrides.is_empty() {
+        let files: Vec<String> = report.overrides.iter().map(|file| plain(file)).collect();
+        out.push_str(&format!(
+            "in place of the built-in pack: {}\n",
+            files.join(", ")
+        ));
+    }
     for loosened in &report.policy_loosened {
         out.push_str(&format!(
             "policy loosened by the project: {}\n",
@@ -351,8 +358,11 @@ pub fn questions(questions: &[Question]) -> String {
             "  {} ({}) {}\n",
             style(plain(&question.id)).bold(),
             plain(&question.topic),
-            prose(&question.text)
+            words(question)
         ));
+        for line in origin(question) {
+            out.push_str(&format!("      {line}\n"));
+        }
         if let Some(proposal) = &question.proposal {
             out.push_str(&self::proposal(proposal));
         }
@@ -385,6 +395,35 @@ pub fn questions(questions: &[Question]) -> String {
     out
 }
 
+/// A question's words: the program's own as they are, those of a project as a quotation on one line.
+pub fn words(question: &Question) -> String {
+    let text = prose(&question.text);
+    match &question.asked_by {
+        None => text,
+        // Spaces in a row could push words to the beginning of a line, where they would look like the program's.
+        Some(_) => {
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            format!("“{}”", text.replace(['“', '”'], "\""))
+        }
+    }
+}
+
+/// What there is to know of a question before it is read.
+pub fn origin(question: &Question) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(by) = &question.asked_by {
+        let by = plain(by).replace(" of this folder", " in this folder");
+        lines.push(format!("This question comes from {by}, not from agentctl."));
+    }
+    if question.asks_secret {
+        lines.push(match question.asked_by {
+            Some(_) => "Warning: it asks for a password, a key or a token. agentctl needs none: what is typed is neither kept nor handed on.".to_owned(),
+            None => "Warning: it speaks of a password, a key or a token. Do not type one: what is typed is kept in the run's journal.".to_owned(),
+        });
+    }
+    lines
+}
+
 /// The exact call that waits for approval, and what it would change.
 pub fn proposal(proposal: &Proposal) -> String {
     let mut out = format!(
@@ -395,6 +434,9 @@ pub fn proposal(proposal: &Proposal) -> String {
         plain(&proposal.rule),
         plain(&proposal.expires_at),
     );
+    if let Some(hidden) = &proposal.hidden {
+        out.push_str(&format!("      hidden values: {}\n", plain_long(hidden)));
+    }
     for line in proposal.diff.iter().flat_map(|diff| diff.lines()) {
         out.push_str(&format!("      {}\n", plain_long(line)));
     }
@@ -402,7 +444,7 @@ pub fn proposal(proposal: &Proposal) -> String {
 }
 
 /// The command that answers, filled in as far as it can be.
-fn answer_command(run: &str, questions: &[Question]) -> String {
+pub fn answer_command(run: &str, questions: &[Question]) -> String {
     let pairs: Vec<String> = questions
         .iter()
         .filter(|q| q.required)

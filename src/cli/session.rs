@@ -2,6 +2,7 @@
 
 use super::args::{AnswerOptions, ModelOptions};
 use super::ask;
+use super::catalog_file;
 use super::choose::{self, Chosen};
 use super::error::{CliError, Exit};
 use super::output::Output;
@@ -12,7 +13,8 @@ use super::trusting;
 use crate::backend::{self, Backend, Choice, Offered};
 use crate::config::Config;
 use crate::flow::StepKind;
-use crate::gateway::{Gateway, Redactor};
+use crate::gateway::{Gateway, HeldCalls, Redactor};
+use crate::held::Held;
 use crate::knowledge::Knowledge;
 use crate::mcp::{self, Servers};
 use crate::model::ToolCall;
@@ -23,7 +25,7 @@ use crate::run::{
     self, Answering, Asked, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError,
     RunReport, System,
 };
-use crate::store::{Event, Means, Project, Question, Record, StoreError};
+use crate::store::{Event, Means, Project, Question, Record, StoreError, read_given_text};
 use crate::trust::{InForce, Standing};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -79,9 +81,13 @@ impl Session {
         out: &Output,
     ) -> Result<Session, CliError> {
         let project = super::project::open_to_work(root, out)?;
-        let pack = load_pack(root, out)?;
+        let mut pack = load_pack(root, out)?;
         let config = settings::of_project(root, out)?;
-        let catalog = crate::cli::catalog_file::of(root, out)?;
+        let catalog = catalog_file::of(root, out)?;
+        if catalog_file::is_own(catalog) {
+            pack.overrides.push(catalog_file::FILE.to_owned());
+        }
+        tell_overrides(&pack, out);
         let models = match &model.replay {
             Some(_) => None,
             None => Some(choose::choose(
@@ -109,7 +115,8 @@ impl Session {
             .map(crate::knowledge::Skill::from)
             .collect();
         let gateway = Gateway::new(&pack, backend, Knowledge::new(root, skills), catalog)
-            .with_redactor(redactor);
+            .with_redactor(redactor)
+            .with_held(held_for(root));
         let gateway = match foreign_tools(root, &pack, &config, out)? {
             Some(servers) => gateway.with_foreign(Arc::new(servers)),
             None => gateway,
@@ -156,9 +163,22 @@ impl Session {
             "model": self.models.names().join(", "),
             "backend": self.gateway.backend().name(),
             "backend_why": self.choice.why,
+            "overrides": self.pack.overrides,
             "capabilities": ["questions", "resume", "undo"],
         }))
     }
+}
+
+/// Where calls with hidden values wait for an approval: the user's home.
+fn held_for(root: &Path) -> Result<Arc<dyn HeldCalls>, String> {
+    held_calls(root).map(|held| Arc::new(held) as Arc<dyn HeldCalls>)
+}
+
+/// The same, to look at them.
+pub fn held_calls(root: &Path) -> Result<Held, String> {
+    super::project::home(root)
+        .map(|home| Held::new(home, root, jiff::Timestamp::now))
+        .map_err(|why| why.to_string())
 }
 
 /// Which n8n the project works on. Nothing is reached or started by choosing.
@@ -285,6 +305,20 @@ pub fn load_pack(root: &Path, out: &Output) -> Result<Pack, CliError> {
     Ok(pack)
 }
 
+/// No file of answers is larger.
+const MAX_ANSWERS: u64 = 16 * 1024 * 1024;
+
+/// What of the project stands over the built-in pack: who works in a folder that another one made has to know.
+pub fn tell_overrides(pack: &Pack, out: &Output) {
+    if !pack.overrides.is_empty() {
+        let files: Vec<String> = pack.overrides.iter().map(|file| plain_long(file)).collect();
+        out.note(&format!(
+            "this folder overrides the built-in pack: {}",
+            files.join(", ")
+        ));
+    }
+}
+
 /// Answers given ahead: a JSON object, question id or topic → answer.
 pub fn read_answers(path: Option<&Path>) -> Result<Map<String, Value>, CliError> {
     let Some(path) = path else {
@@ -294,7 +328,7 @@ pub fn read_answers(path: Option<&Path>) -> Result<Map<String, Value>, CliError>
     let text = if path == Path::new("-") {
         read_stdin()?
     } else {
-        std::fs::read_to_string(path)
+        read_given_text(path, MAX_ANSWERS)
             .map_err(|e| CliError::usage(format!("cannot read the answers {shown}: {e}")))?
     };
     match serde_json::from_str::<Value>(&text) {

@@ -41,7 +41,7 @@ use crate::{
     plain_http::PlainHttp,
     qa::waiver::{self, Waiver},
     secrets,
-    store::Budgets,
+    store::{Budgets, read_regular_text},
 };
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -257,8 +257,11 @@ pub fn load(
     Ok(config)
 }
 
+/// No settings are longer; a pipe or a device in their place is not waited for.
+const MAX_BYTES: u64 = 1024 * 1024;
+
 fn read_file(path: &Path, origin: Origin) -> Result<Config, LoadError> {
-    let text = match std::fs::read_to_string(path) {
+    let text = match read_regular_text(path, MAX_BYTES) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Config::default()),
         Err(error) => {

@@ -72,6 +72,8 @@ pub(super) fn from_list(
                 .unwrap_or(true),
             approves: None,
             proposal: None,
+            asked_by: None,
+            asks_secret: false,
         });
     }
     Ok(questions)
@@ -106,6 +108,8 @@ pub(super) fn from_specs(
                 schema,
                 approves: None,
                 proposal: None,
+                asked_by: None,
+                asks_secret: false,
             })
         })
         .collect()

@@ -125,7 +125,10 @@ fn question(
             arguments: shown.arguments,
             diff: shown.diff,
             expires_at: expires.to_string(),
+            hidden: None,
         })),
+        asked_by: None,
+        asks_secret: false,
     }
 }
 
@@ -183,7 +186,10 @@ pub(super) fn account_question(
             arguments: json!({"credential_type": accounts.credential_type, "nodes": accounts.nodes}),
             diff: None,
             expires_at: expires.to_string(),
+            hidden: None,
         })),
+        asked_by: None,
+        asks_secret: false,
     }
 }
 

@@ -59,46 +59,73 @@ impl Gateway {
         call: &ToolCall,
     ) -> Result<Settled, GatewayError> {
         let journaled = self.journaled(call);
-        if split_foreign(&call.name).is_some() {
-            return self.call_foreign(cx, call, &journaled).await;
+        let restored = match self.restored(cx, call) {
+            Ok(restored) => restored,
+            Err(why) => return self.refuse(cx, &journaled, deny(guards::REDACTED, why)),
+        };
+        let exact = restored.as_ref().unwrap_or(call);
+        let settled = match split_foreign(&call.name) {
+            Some(_) => self.call_foreign(cx, exact, &journaled).await,
+            None => self.call_native(cx, exact, &journaled).await,
+        };
+        match settled {
+            Ok(Settled::NeedsApproval(mut question)) => {
+                self.hold(cx, exact, &mut question);
+                Ok(Settled::NeedsApproval(question))
+            }
+            Ok(Settled::Done(result)) => {
+                self.let_go(cx, &journaled);
+                Ok(Settled::Done(result))
+            }
+            // A backend that could not be reached: the call is made again.
+            Err(error) => Err(error),
         }
+    }
+
+    /// A call of one of our own tools. `journaled`: as the journal keeps it.
+    async fn call_native(
+        &self,
+        cx: &mut CallContext<'_>,
+        call: &ToolCall,
+        journaled: &ToolCall,
+    ) -> Result<Settled, GatewayError> {
         let (tool, args, decision) = match self.permit(cx, call) {
             Ok(permitted) => permitted,
-            Err(decision) => return self.refuse(cx, &journaled, decision),
+            Err(decision) => return self.refuse(cx, journaled, decision),
         };
         let request = match tool.parse(args.clone()) {
             Ok(request) => request,
-            Err(why) => return self.refuse(cx, &journaled, deny("arguments", why)),
+            Err(why) => return self.refuse(cx, journaled, deny("arguments", why)),
         };
-        let budget = cx.guards.budget(cx.step, &journaled, self.policy.limits());
+        let budget = cx.guards.budget(cx.step, journaled, self.policy.limits());
         if matches!(budget, Decision::Deny { .. }) {
-            return self.refuse(cx, &journaled, budget);
+            return self.refuse(cx, journaled, budget);
         }
         if let Request::CreateWorkflow(create) = &request
             && let Some(id) = cx.guards.created_as(&create.name)
         {
             let reason = format!("this run created {:?} already, as `{id}`", create.name);
-            return self.refuse(cx, &journaled, deny(guards::REPEAT, reason));
+            return self.refuse(cx, journaled, deny(guards::REPEAT, reason));
         }
         let exact = json!({"role": cx.role, "tool": tool.name(), "arguments": args});
         let what = || format!("call {}", tool.name());
 
         if !tool.mutates() {
             let permission = Reserved::new(decision, || (what(), exact));
-            return match self.verdict(cx, &[permission], &journaled, None) {
+            return match self.verdict(cx, &[permission], journaled, None) {
                 Verdict::Go(decision) => {
-                    self.intent(cx, &journaled, decision, None, false)?;
+                    self.intent(cx, journaled, decision, None, false)?;
                     let outcome = self.read(cx, &request).await;
-                    self.finish(cx, &journaled, outcome, None, false)
+                    self.finish(cx, journaled, outcome, None, false)
                 }
-                Verdict::Refuse(decision) => self.refuse(cx, &journaled, decision),
+                Verdict::Refuse(decision) => self.refuse(cx, journaled, decision),
                 Verdict::Ask(question) => Ok(Settled::NeedsApproval(question)),
             };
         }
 
         let unplanned = match self.plan(cx, &request, &exact).await {
             Ok(Ok(planned)) => Ok(planned),
-            Ok(Err(Outcome::Refused(decision))) => return self.refuse(cx, &journaled, decision),
+            Ok(Err(Outcome::Refused(decision))) => return self.refuse(cx, journaled, decision),
             Ok(Err(outcome)) => Err(Ok(outcome)),
             // Stops the run, and is the call's result before.
             Err(GatewayError::Backend { error, .. }) => Err(Err(error)),
@@ -112,8 +139,8 @@ impl Gateway {
                     Decision::Ask { rule, .. } => guards::allow(&rule),
                     other => other,
                 };
-                self.intent(cx, &journaled, decision, None, false)?;
-                return self.finish(cx, &journaled, outcome, None, false);
+                self.intent(cx, journaled, decision, None, false)?;
+                return self.finish(cx, journaled, outcome, None, false);
             }
         };
         let Planned {
@@ -135,25 +162,25 @@ impl Gateway {
         }
         if let Plan::Replace { before, after, .. } = &plan
             && *after != before.workflow
-            && cx.guards.made_by(cx.step, &journaled, before)
+            && cx.guards.made_by(cx.step, journaled, before)
         {
             // Its answer was lost, and it was sent again: what it does to a text, or undoes, it would do twice.
             let reason = "this very call made the workflow what it is now; with the graph hash of now as expect_hash it is made once more";
             let refused = deny(guards::REPEAT, reason);
             reserved.push(Reserved::new(refused, Default::default));
         }
-        let decision = match self.verdict(cx, &reserved, &journaled, Some(&plan)) {
+        let decision = match self.verdict(cx, &reserved, journaled, Some(&plan)) {
             Verdict::Go(decision) => decision,
-            Verdict::Refuse(decision) => return self.refuse(cx, &journaled, decision),
+            Verdict::Refuse(decision) => return self.refuse(cx, journaled, decision),
             Verdict::Ask(question) => return Ok(Settled::NeedsApproval(question)),
         };
         if let Some(question) = question {
             return Ok(Settled::NeedsApproval(question));
         }
         let snapshot = self.snapshot(cx, &plan)?;
-        self.intent(cx, &journaled, decision, expect, true)?;
+        self.intent(cx, journaled, decision, expect, true)?;
         let (outcome, change) = self.perform(plan, snapshot).await;
-        self.finish(cx, &journaled, outcome, change, true)
+        self.finish(cx, journaled, outcome, change, true)
     }
 
     /// The tool, its arguments as an object, and what the policy says of them. Err: refused.

@@ -63,6 +63,8 @@ struct Intent {
 
 #[derive(Debug, Clone, Default)]
 pub struct GuardState {
+    /// Empty before the run's first event.
+    run_id: String,
     scope: Option<GivenScope>,
     /// The one workflow that may be changed; None: any.
     only: Option<String>,
@@ -105,7 +107,8 @@ impl GuardState {
     pub fn observe(&mut self, event: &Event) {
         self.facts.observe(event);
         match event {
-            Event::RunStarted { input, .. } => {
+            Event::RunStarted { input, run_id, .. } => {
+                self.run_id.clone_from(run_id);
                 let named = input.get(LET_ACT).and_then(Value::as_array);
                 let names = named.into_iter().flatten().filter_map(Value::as_str);
                 self.let_act = names.map(str::to_owned).collect();
@@ -174,6 +177,9 @@ impl GuardState {
                         expires: proposal.expires_at.parse().ok(),
                     };
                     self.asked.insert(question.id.clone(), asked);
+                } else if let Some(asked) = self.asked.get_mut(&question.id) {
+                    // A question of the flow under an approval's id: its answer approves nothing.
+                    asked.hash.clear();
                 }
             }
             Event::AnswerGiven {
@@ -349,11 +355,19 @@ impl GuardState {
             (asked, true) => asked.expires.filter(|expires| now < *expires).map(|_| true),
         }
     }
-    /// True once the run has changed something: from then on a fix cycle is about that.
+    /// The run whose events these are.
+    pub(super) fn run_id(&self) -> &str {
+        &self.run_id
+    }
+    /// True when the user was asked for this approval in this run.
+    pub(super) fn has_asked(&self, hash: &str) -> bool {
+        self.asked.values().any(|asked| asked.hash == hash)
+    }
     /// What the user chose; None: not asked, or not answered.
     pub fn choice(&self, hash: &str) -> Option<&str> {
         self.choices.get(hash).map(String::as_str)
     }
+    /// True once the run has changed something: from then on a fix cycle is about that.
     pub(super) fn has_worked(&self) -> bool {
         !self.snapshots.is_empty() || !self.owned.is_empty()
     }

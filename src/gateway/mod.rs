@@ -14,6 +14,7 @@ mod facts;
 mod foreign;
 mod guard_state;
 pub mod guards;
+mod held;
 mod hide;
 mod learnings;
 mod perform;
@@ -31,6 +32,7 @@ pub use crate::untrusted;
 pub use approval::approval_hash;
 pub use foreign::{ApprovedTool, ForeignTools};
 pub use guard_state::{GuardState, LET_ACT, SnapshotMark, Validation};
+pub use held::{HeldCall, HeldCalls};
 pub use push::Push;
 pub use redact::Redactor;
 pub use settle::{Settlement, judge};
@@ -114,6 +116,7 @@ pub struct Gateway {
     redactor: Redactor,
     catalog: &'static Catalog,
     foreign: Option<Arc<dyn ForeignTools>>,
+    held: held::Keeper,
 }
 
 impl Gateway {
@@ -139,6 +142,7 @@ impl Gateway {
             redactor: Redactor::default(),
             catalog,
             foreign: None,
+            held: Err("nothing is set up to keep them".to_owned()),
         }
     }
 
@@ -168,6 +172,13 @@ impl Gateway {
     #[must_use]
     pub fn with_foreign(mut self, foreign: Arc<dyn ForeignTools>) -> Self {
         self.foreign = Some(foreign);
+        self
+    }
+
+    /// Where calls with hidden values are kept while they wait for an approval; Err: why they cannot be kept.
+    #[must_use]
+    pub fn with_held(mut self, held: Result<Arc<dyn HeldCalls>, String>) -> Self {
+        self.held = held;
         self
     }
 

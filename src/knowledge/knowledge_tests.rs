@@ -23,7 +23,10 @@ fn on_disk(root: &Path) -> Skill {
     Skill {
         name: "own".into(),
         description: "d".into(),
-        place: SkillPlace::Folder(folder),
+        place: SkillPlace::Folder {
+            root: root.to_owned(),
+            below: "skills/own".into(),
+        },
     }
 }
 
@@ -59,9 +62,11 @@ fn a_skill_file_cannot_leave_its_folder() {
     let dir = tempfile::tempdir().unwrap();
     let skill = on_disk(dir.path());
     #[cfg(unix)]
-    if let SkillPlace::Folder(folder) = &skill.place {
-        std::os::unix::fs::symlink(dir.path().join("outside.md"), folder.join("link.md")).unwrap();
-    }
+    std::os::unix::fs::symlink(
+        dir.path().join("outside.md"),
+        dir.path().join("skills/own/link.md"),
+    )
+    .unwrap();
     let absolute = dir.path().join("outside.md");
     let knowledge = Knowledge::new(dir.path(), [skill]);
     for path in [

@@ -1,7 +1,7 @@
 //! Skills: a folder with a SKILL.md and files beside it, compiled in or on disk. Text is read when it is asked for.
 
 use super::KnowledgeError;
-use crate::store::{Found, Links, has_other_names, read_below};
+use crate::store::{Found, Links, Within, has_other_names, read_below, within};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use std::borrow::Cow;
@@ -16,7 +16,8 @@ const MAX_FILES: usize = 200;
 pub enum SkillPlace {
     /// (path inside the skill's folder, content)
     Embedded(Vec<(String, Cow<'static, [u8]>)>),
-    Folder(PathBuf),
+    /// A folder of the project: `below` its root, which nothing that is read leaves.
+    Folder { root: PathBuf, below: PathBuf },
 }
 
 #[derive(Debug, Clone)]
@@ -52,7 +53,7 @@ impl SkillPlace {
     pub fn files(&self) -> Vec<String> {
         let mut files = match self {
             SkillPlace::Embedded(files) => files.iter().map(|(path, _)| path.clone()).collect(),
-            SkillPlace::Folder(folder) => on_disk(folder),
+            SkillPlace::Folder { root, below } => on_disk(root, below),
         };
         files.retain(|path| path != MAIN);
         files.sort();
@@ -72,7 +73,7 @@ impl SkillPlace {
                     name: path.to_owned(),
                     known: files.iter().map(|(name, _)| name.clone()).collect(),
                 })?,
-            SkillPlace::Folder(folder) => read_inside(folder, &inside, path)?,
+            SkillPlace::Folder { root, below } => read_inside(root, below, &inside, path)?,
         };
         String::from_utf8(bytes).map_err(|_| KnowledgeError::Unreadable {
             path: path.to_owned(),
@@ -104,13 +105,20 @@ fn inside(path: &str) -> Result<PathBuf, KnowledgeError> {
     Ok(clean)
 }
 
-/// Reads below the folder's own handle: neither a link nor a race can lead out of it, and a pipe is not waited for.
-fn read_inside(folder: &Path, inside: &Path, asked: &str) -> Result<Vec<u8>, KnowledgeError> {
+/// Reads below the folder's own handle, which is opened below the project's: neither a link nor a race can lead out of either,
+/// and a pipe is not waited for.
+fn read_inside(
+    root: &Path,
+    below: &Path,
+    inside: &Path,
+    asked: &str,
+) -> Result<Vec<u8>, KnowledgeError> {
     let unreadable = |reason: String| KnowledgeError::Unreadable {
         path: asked.to_owned(),
         reason,
     };
-    let dir = Dir::open_ambient_dir(folder, ambient_authority())
+    let dir = Dir::open_ambient_dir(root, ambient_authority())
+        .and_then(|root| root.open_dir(below))
         .map_err(|e| unreadable(e.to_string()))?;
     // A second name may be that of a file outside, which no path shows.
     if has_other_names(&dir, inside) {
@@ -124,14 +132,18 @@ fn read_inside(folder: &Path, inside: &Path, asked: &str) -> Result<Vec<u8>, Kno
         Ok(Found::Missing) => Err(KnowledgeError::NotFound {
             what: "skill file",
             name: asked.to_owned(),
-            known: on_disk(folder),
+            known: on_disk(root, below),
         }),
         Err(e) => Err(unreadable(e.to_string())),
     }
 }
 
-/// The files of a folder, links not followed. A folder that cannot be walked has none to offer.
-fn on_disk(folder: &Path) -> Vec<String> {
+/// The files of a folder, links not followed. A folder that cannot be walked, or lies outside of the root, has none to offer.
+fn on_disk(root: &Path, below: &Path) -> Vec<String> {
+    let Ok(Within::Inside(_)) = within(root, below) else {
+        return Vec::new();
+    };
+    let folder = &root.join(below);
     walkdir::WalkDir::new(folder)
         .max_depth(4)
         .sort_by_file_name()

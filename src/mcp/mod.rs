@@ -28,6 +28,9 @@ mod servers;
 mod variables;
 mod wire;
 
+/// No `.mcp.json` is larger.
+pub const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
 pub use client::{CALL_LIMIT, Called, Dial, LIST_LIMIT, McpClient, McpError, McpTool};
 pub use config::{FILE, McpConfig, McpConfigError, McpServer, McpTransport, Note, parse, read};
 pub use edit::{EditError, switched, switches};

@@ -31,10 +31,13 @@ pub fn client() -> Result<reqwest::Client, ServerError> {
         })
 }
 
+/// Of the small files that this folder keeps: no pipe in their place is waited for.
+const MAX_BYTES: u64 = 64 * 1024;
+
 /// The keys that are there when they still open this n8n, else new ones.
 pub async fn keys(folder: &Folder, url: &str, tell: Tell<'_>) -> Result<Keys, ServerError> {
     let client = client()?;
-    let known = std::fs::read_to_string(folder.env_file())
+    let known = crate::store::read_regular_text(&folder.env_file(), MAX_BYTES)
         .ok()
         .as_deref()
         .and_then(Keys::from_text);
@@ -190,7 +193,7 @@ impl<'a> Editor<'a> {
 /// The owner that this folder's n8n has, or is going to have: written down before n8n hears of it.
 fn owner(folder: &Folder) -> Result<Owner, ServerError> {
     let file = folder.owner_file();
-    match std::fs::read_to_string(&file) {
+    match crate::store::read_regular_text(&file, MAX_BYTES) {
         Ok(text) => serde_json::from_str(&text).map_err(|e| ServerError::Broken {
             path: file,
             reason: e.to_string(),

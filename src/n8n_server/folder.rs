@@ -1,9 +1,10 @@
 //! Where things lie: the cache that all projects of a user share, and the data of one project's n8n.
 
 use super::{ServerError, recipe};
+use crate::store::open_given;
 use fs2::FileExt;
 use std::fs::{File, OpenOptions};
-use std::io::Write as _;
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 /// What npm installed, for all projects of a user.
@@ -195,9 +196,21 @@ pub(super) fn write_private(path: &Path, text: &str) -> Result<(), ServerError> 
     Ok(())
 }
 
+/// What is read of a log.
+const TAIL: u64 = 1024 * 1024;
+
+fn last_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut file = open_given(path)?;
+    let from = file.metadata()?.len().saturating_sub(TAIL);
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// The last lines of a log, without what could steer a terminal; empty when there is none.
 pub(super) fn tail(path: &Path, lines: usize) -> String {
-    let text = std::fs::read(path).unwrap_or_default();
+    let text = last_bytes(path).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let all: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
     let from = all.len().saturating_sub(lines);

@@ -204,7 +204,7 @@ pub async fn status(folder: &Folder) -> Result<State, ServerError> {
 
 fn known(folder: &Folder) -> Result<Option<Server>, ServerError> {
     let file = folder.server_file();
-    match std::fs::read_to_string(&file) {
+    match crate::store::read_regular_text(&file, 64 * 1024) {
         Ok(text) => serde_json::from_str(&text)
             .map(Some)
             .map_err(|e| ServerError::Broken {

@@ -1,8 +1,8 @@
 //! Agents: one Markdown file each, with the head that Claude Code's agent files have.
 
 use super::frontmatter::{self, Frontmatter};
-use super::{Source, embedded, unreadable};
-use crate::store::read_regular_text;
+use super::{Source, embedded, own_text, unreadable};
+use crate::store::{LEADS_OUT, Within, within};
 use crate::yaml::{Entry, Node, Place, Problem, Problems};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -75,42 +75,45 @@ pub(super) fn sources(
         sources.sort_keys();
         return sources;
     };
-    let folder = project.join("agents");
-    match std::fs::read_dir(&folder) {
-        Ok(entries) => {
-            for entry in entries {
-                let path = match entry {
-                    Ok(entry) => entry.path(),
-                    Err(error) => {
-                        problems.push(unreadable("agents", &error));
-                        continue;
-                    }
-                };
-                let name = path
-                    .file_name()
-                    .and_then(|n| n.to_str())
-                    .unwrap_or_default()
-                    .to_owned();
-                if !name.ends_with(".md")
-                    || name.starts_with('.')
-                    || name.eq_ignore_ascii_case("README.md")
-                {
-                    continue;
-                }
-                let file = format!("agents/{name}");
-                match read_regular_text(&path, super::MAX_BYTES) {
-                    Ok(text) => {
-                        sources.insert(name, Source { file, text });
-                    }
-                    Err(error) => problems.push(unreadable(&file, &error)),
-                }
+    for name in own_names(project, problems) {
+        let file = format!("agents/{name}");
+        match own_text(project, Path::new(&file)) {
+            Ok(Some(text)) => {
+                sources.insert(name, Source { file, text });
             }
+            // Gone since, or a link to nothing.
+            Ok(None) => problems.push(unreadable(&file, &std::io::ErrorKind::NotFound.into())),
+            Err(error) => problems.push(unreadable(&file, &error)),
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => problems.push(unreadable("agents", &error)),
     }
     sources.sort_keys();
     sources
+}
+
+/// The names of the project's agent files.
+fn own_names(project: &Path, problems: &mut Vec<Problem>) -> Vec<String> {
+    let entries = within(project, Path::new("agents")).and_then(|place| match place {
+        Within::Inside(below) => std::fs::read_dir(project.join(below)).map(Some),
+        Within::Missing => Ok(None),
+        Within::Outside => Err(std::io::Error::other(LEADS_OUT)),
+    });
+    let mut names = Vec::new();
+    match entries {
+        Ok(None) => {}
+        Ok(Some(entries)) => {
+            for entry in entries {
+                match entry {
+                    Ok(entry) => names.extend(entry.file_name().into_string().ok()),
+                    Err(error) => problems.push(unreadable("agents", &error)),
+                }
+            }
+        }
+        Err(error) => problems.push(unreadable("agents", &error)),
+    }
+    names.retain(|name| {
+        name.ends_with(".md") && !name.starts_with('.') && !name.eq_ignore_ascii_case("README.md")
+    });
+    names
 }
 
 pub(super) fn load(

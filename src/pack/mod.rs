@@ -18,7 +18,7 @@ pub use skills::{SkillHead, SkillSource};
 
 use crate::flow::{self, Flow, Known};
 use crate::policy::{NATIVE_TOOLS, Policy, split_foreign};
-use crate::store::read_regular_text;
+use crate::store::{Found, read_within};
 use crate::trust::{PackFiles, Use};
 use crate::yaml::{Place, Problem};
 use indexmap::IndexMap;
@@ -37,7 +37,13 @@ pub struct Pack {
     /// sha-256 (hex) over agents, flow, policy and the skills' texts.
     pub hash: String,
     pub warnings: Vec<String>,
+    /// The project's files that stand in place of built-in ones, or beside them, as paths below the project: agents, flow, policy,
+    /// skills (by their SKILL.md). Sorted.
+    pub overrides: Vec<String>,
 }
+
+/// The project's own flow, as `Pack::overrides` names it.
+pub const FLOW_FILE: &str = "agents/flow.yaml";
 
 /// How a pack is loaded. The default is the built-in pack alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -159,6 +165,19 @@ pub fn load(project: &Path, options: &LoadOptions) -> Result<Pack, PackErrors> {
         tool_steps(flow, policy, &flow_source.file, &mut problems);
     }
 
+    let mut overrides: Vec<String> = sources
+        .values()
+        .chain(project_policy.as_ref())
+        .chain([&flow_source])
+        .filter(|source| !source.file.starts_with("built-in"))
+        .map(|source| source.file.clone())
+        .collect();
+    for skill in &skills {
+        if let SkillSource::Project(folder) = &skill.source {
+            overrides.push(format!("{folder}/{}/SKILL.md", skill.name));
+        }
+    }
+    overrides.sort();
     let project_texts = sources
         .values()
         .chain(project_policy.as_ref())
@@ -204,6 +223,7 @@ pub fn load(project: &Path, options: &LoadOptions) -> Result<Pack, PackErrors> {
             skills,
             hash,
             warnings,
+            overrides,
         }),
         _ => {
             problems.sort();
@@ -214,6 +234,26 @@ pub fn load(project: &Path, options: &LoadOptions) -> Result<Pack, PackErrors> {
 }
 
 impl Pack {
+    /// Whose words the questions of the flow are; None: the built-in pack's. `own`: the flow words them itself, else an agent did.
+    pub fn asked_by(&self, own: bool) -> Option<String> {
+        let of = |files: &[&str]| (!files.is_empty()).then(|| files.join(", "));
+        if self.overrides.iter().any(|file| file == FLOW_FILE) {
+            return Some(format!("{FLOW_FILE} of this folder"));
+        }
+        let agents: Vec<&str> = self
+            .agents
+            .values()
+            .map(|agent| agent.source.as_str())
+            .collect();
+        let agents: Vec<&str> = agents
+            .into_iter()
+            .filter(|file| !file.starts_with("built-in"))
+            .collect();
+        of(&agents)
+            .filter(|_| !own)
+            .map(|files| format!("an agent of this folder ({files})"))
+    }
+
     pub fn skill(&self, name: &str) -> Option<&SkillHead> {
         self.skills.iter().find(|s| s.name == name)
     }
@@ -279,17 +319,34 @@ fn read_project(
     relative: &str,
     problems: &mut Vec<Problem>,
 ) -> Option<Source> {
-    let path = project?.join(relative);
-    match read_regular_text(&path, MAX_BYTES) {
-        Ok(text) => Some(Source {
+    match own_text(project?, Path::new(relative)) {
+        Ok(Some(text)) => Some(Source {
             file: relative.to_owned(),
             text,
         }),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        // A link to nothing is no file that was left out.
+        Ok(None) if project.join(relative).is_symlink() => {
+            problems.push(unreadable(relative, &std::io::ErrorKind::NotFound.into()));
+            None
+        }
+        Ok(None) => None,
         Err(error) => {
             problems.push(unreadable(relative, &error));
             None
         }
+    }
+}
+
+/// A text of the project; None: there is none. A link is followed within the project only.
+fn own_text(project: &Path, relative: &Path) -> std::io::Result<Option<String>> {
+    let odd = |why: String| std::io::Error::new(std::io::ErrorKind::InvalidInput, why);
+    match read_within(project, relative, MAX_BYTES)? {
+        Found::Bytes(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => Ok(Some(text)),
+            Err(_) => Err(odd("it is not UTF-8 text".to_owned())),
+        },
+        Found::Missing => Ok(None),
+        Found::Odd(why) => Err(odd(why)),
     }
 }
 

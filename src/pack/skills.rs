@@ -1,9 +1,9 @@
 //! Skills: a folder with SKILL.md each, from the project and from the binary. Read as text; a skill can grant nothing.
 
 use super::frontmatter;
-use super::{embedded, unreadable};
+use super::{embedded, own_text, unreadable};
 use crate::knowledge::SkillPlace;
-use crate::store::read_regular_text;
+use crate::store::{LEADS_OUT, Within, within};
 use crate::yaml::{Node, Place, Problem};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -47,30 +47,36 @@ pub(super) fn load(
             warnings.push(format!("{folder}: left out, it cannot be trusted"));
             continue;
         }
-        for name in subfolders(&project.join(folder), folder, problems) {
-            let dir = project.join(folder).join(&name);
+        for name in subfolders(project, folder, problems, warnings) {
             let file = format!("{folder}/{name}/SKILL.md");
             if left_out.contains(&format!("{folder}/{name}")) {
                 warnings.push(format!("{folder}/{name}: left out, it cannot be trusted"));
                 continue;
             }
-            let text = match read_regular_text(&dir.join("SKILL.md"), super::MAX_BYTES) {
-                Ok(text) => text,
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            let below = match within(project, &Path::new(folder).join(&name)) {
+                Ok(Within::Inside(below)) => below,
+                Ok(Within::Missing) => continue,
+                Ok(Within::Outside) => {
+                    warnings.push(format!("{folder}/{name}: {LEADS_OUT}"));
+                    continue;
+                }
+                Err(error) => {
+                    problems.push(unreadable(&file, &error));
+                    continue;
+                }
+            };
+            let text = match own_text(project, &below.join("SKILL.md")) {
+                Ok(Some(text)) => text,
+                Ok(None) => continue,
                 Err(error) => {
                     problems.push(unreadable(&file, &error));
                     continue;
                 }
             };
             let source = SkillSource::Project(folder.to_owned());
-            if let Some(skill) = head(
-                &text,
-                &file,
-                &name,
-                source,
-                SkillPlace::Folder(dir),
-                problems,
-            ) {
+            let root = project.to_owned();
+            let place = SkillPlace::Folder { root, below };
+            if let Some(skill) = head(&text, &file, &name, source, place, problems) {
                 add(&mut skills, skill, &file, warnings);
             }
         }
@@ -106,10 +112,24 @@ fn add(skills: &mut Vec<SkillHead>, skill: SkillHead, file: &str, warnings: &mut
     }
 }
 
-fn subfolders(path: &Path, folder: &str, problems: &mut Vec<Problem>) -> Vec<String> {
-    let entries = match std::fs::read_dir(path) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+/// The names of the folders in one of the folders above. One that is a link out of the project is not looked into.
+fn subfolders(
+    project: &Path,
+    folder: &str,
+    problems: &mut Vec<Problem>,
+    warnings: &mut Vec<String>,
+) -> Vec<String> {
+    let entries = within(project, Path::new(folder)).and_then(|place| match place {
+        Within::Inside(below) => std::fs::read_dir(project.join(below)).map(Some),
+        Within::Missing => Ok(None),
+        Within::Outside => {
+            warnings.push(format!("{folder}: {LEADS_OUT}"));
+            Ok(None)
+        }
+    });
+    let entries = match entries {
+        Ok(Some(entries)) => entries,
+        Ok(None) => return Vec::new(),
         Err(error) => {
             problems.push(unreadable(folder, &error));
             return Vec::new();

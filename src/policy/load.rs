@@ -62,7 +62,6 @@ impl Policy {
             }
             roles.insert(role, can);
         }
-        let mut rules = Vec::new();
         for (place, rule) in layer.rules {
             if self.rules.contains(&rule) {
                 continue;
@@ -71,7 +70,12 @@ impl Policy {
             for what in loosening::by_rule(before, &rule) {
                 loosens(place, what);
             }
-            rules.push(rule);
+            // A rule keeps its place: where several ask, the words of the built-in one are shown.
+            let rule = in_its_words(before, rule, file);
+            match policy.rules.iter_mut().find(|old| old.id == rule.id) {
+                Some(old) => *old = rule,
+                None => policy.rules.push(rule),
+            }
         }
         let mut limits = self.limits;
         for (place, set) in layer.limits {
@@ -99,10 +103,6 @@ impl Policy {
             }
             facts.insert(name, value);
         }
-        policy
-            .rules
-            .retain(|old| !rules.iter().any(|new| new.id == old.id));
-        policy.rules.extend(rules);
         policy.roles = roles;
         policy.limits = limits;
         policy.program = Program::new(facts).with_rules(&policy.rules);
@@ -112,6 +112,22 @@ impl Policy {
             Err(problems.into_sorted())
         }
     }
+}
+
+/// What a person is asked for a built-in rule is not the project's to word; what a rule of the project's own says is told as
+/// the project's.
+fn in_its_words(before: Option<&Rule>, rule: Rule, file: &str) -> Rule {
+    let reason = match before {
+        Some(before) => before.reason.clone(),
+        None if rule.effect != Effect::Ask => rule.reason,
+        None => {
+            let quoted = crate::untrusted::prose(&rule.reason).replace('"', "'");
+            format!(
+                "a rule of {file} in this folder, not one of agentctl's own, asks for your word; it says: \"{quoted}\""
+            )
+        }
+    };
+    Rule { reason, ..rule }
 }
 
 /// One file, read.

@@ -1,7 +1,10 @@
 //! What a pull request touches: the files that differ from where the branch left `REV`, uncommitted and new ones included.
-//! Asks git; changes nothing.
+//! Asks git; changes nothing. The repository may be a stranger's: git is only asked what runs nothing that its settings name (no
+//! diff of the working tree, so no filter, no textconv, no external diff), and files are compared here, byte by byte.
 
-use super::source::{Source, absolute};
+use super::source::{self, Source, absolute};
+use crate::store::{hex, read_regular};
+use sha2::Digest as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,7 +25,7 @@ pub enum GitError {
 /// Keeps the sources that changed since `rev`; standard input counts as changed.
 pub fn since(rev: &str, sources: Vec<Source>) -> Result<Vec<Source>, GitError> {
     let mut roots: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
-    let mut changed: BTreeMap<PathBuf, BTreeSet<PathBuf>> = BTreeMap::new();
+    let mut changed: BTreeMap<PathBuf, Since> = BTreeMap::new();
     let mut kept = Vec::new();
     for source in sources {
         if source.is_stdin() {
@@ -42,13 +45,10 @@ pub fn since(rev: &str, sources: Vec<Source>) -> Result<Vec<Source>, GitError> {
             }
         };
         if !changed.contains_key(&root) {
-            changed.insert(root.clone(), changed_in(&root, rev)?);
+            changed.insert(root.clone(), Since::of(&root, rev)?);
         }
         let file = folder.join(whole.file_name().unwrap_or_default());
-        if changed
-            .get(&root)
-            .is_some_and(|files| files.contains(&file))
-        {
+        if changed.get(&root).is_some_and(|since| since.touched(&file)) {
             kept.push(source);
         }
     }
@@ -65,44 +65,113 @@ fn root_of(folder: &Path) -> Result<PathBuf, GitError> {
     Ok(root.canonicalize().unwrap_or(root))
 }
 
-fn changed_in(root: &Path, rev: &str) -> Result<BTreeSet<PathBuf>, GitError> {
-    let line = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim().to_owned();
-    let commit = |rev: &str| {
-        let rev = format!("{rev}^{{commit}}");
-        git(
-            root,
-            &["rev-parse", "--verify", "--quiet", "--end-of-options", &rev],
-        )
-    };
-    let failed = |why: String| GitError::Failed(format!("in {}: {why}", root.display()));
-    let new: &[&str] = &["ls-files", "--others", "--exclude-standard", "-z"];
-    // From here on only the commit's own name is used: a revision that starts with a dash is no option.
-    let names = match commit(rev)? {
-        Ok(commit) => {
-            let commit = line(commit);
-            // Where the branch began; without a common ancestor (a shallow clone) the revision itself.
-            let base = git(root, &["merge-base", &commit, "HEAD"])?.map_or(commit, line);
-            let differs = [
-                "diff",
-                "--name-only",
-                "--no-renames",
-                "--diff-filter=d",
-                "-z",
-                &base,
-                "--",
-            ];
-            let mut names = git(root, &differs)?.map_err(failed)?;
-            names.extend(git(root, new)?.map_err(failed)?);
-            names
+/// A repository, and the commit that its files are compared with.
+struct Since {
+    /// Tracked files, and new ones that are not ignored.
+    here: BTreeSet<PathBuf>,
+    /// The files of the commit: whether it is a link, and its blob's name.
+    then: BTreeMap<PathBuf, (bool, String)>,
+}
+
+impl Since {
+    fn of(root: &Path, rev: &str) -> Result<Since, GitError> {
+        let line = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim().to_owned();
+        let commit = |rev: &str| {
+            let rev = format!("{rev}^{{commit}}");
+            git(
+                root,
+                &["rev-parse", "--verify", "--quiet", "--end-of-options", &rev],
+            )
+        };
+        let failed = |why: String| GitError::Failed(format!("in {}: {why}", root.display()));
+        // From here on only the commit's own name is used: a revision that starts with a dash is no option.
+        let then = match commit(rev)? {
+            Ok(commit) => {
+                let commit = line(commit);
+                // Where the branch began; without a common ancestor (a shallow clone) the revision itself.
+                let base = git(root, &["merge-base", &commit, "HEAD"])?.map_or(commit, line);
+                let list = ["ls-tree", "-r", "-z", "--full-tree", &base];
+                git(root, &list)?.map_err(failed)?
+            }
+            // Before the first commit everything is new.
+            Err(_) if rev == "HEAD" && commit("HEAD")?.is_err() => Vec::new(),
+            Err(_) => return Err(GitError::NoRevision(rev.to_owned())),
+        };
+        let list = [
+            "ls-files",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "-z",
+        ];
+        let here = git(root, &list)?.map_err(failed)?;
+        Ok(Since {
+            here: parts(&here).map(|name| root.join(path_of(name))).collect(),
+            then: parts(&then)
+                .filter_map(|entry| {
+                    let (head, name) = split(entry, b'\t')?;
+                    let head = String::from_utf8_lossy(head);
+                    let mut words = head.split(' ');
+                    let (mode, _, blob) = (words.next()?, words.next()?, words.next()?);
+                    let file = root.join(path_of(name));
+                    Some((file, (mode == "120000", blob.to_owned())))
+                })
+                .collect(),
+        })
+    }
+
+    fn touched(&self, file: &Path) -> bool {
+        if !self.here.contains(file) {
+            return false;
         }
-        // Before the first commit everything is new.
-        Err(_) if rev == "HEAD" && commit("HEAD")?.is_err() => {
-            git(root, &[new, &["--cached"]].concat())?.map_err(failed)?
-        }
-        Err(_) => return Err(GitError::NoRevision(rev.to_owned())),
-    };
-    let files = names.split(|b| *b == 0).filter(|name| !name.is_empty());
-    Ok(files.map(|name| root.join(path_of(name))).collect())
+        let Some((was_link, blob)) = self.then.get(file) else {
+            return true;
+        };
+        let is_link = file.is_symlink();
+        let bytes = match is_link {
+            true => std::fs::read_link(file).map(|to| bytes_of(&to)),
+            false => read_regular(file, source::MAX_BYTES),
+        };
+        // What cannot be read is not known to be the same.
+        !bytes.is_ok_and(|bytes| is_link == *was_link && is_blob(&bytes, blob))
+    }
+}
+
+/// Whether the bytes are what git keeps under the name. It may keep a text with other line ends than the file has.
+fn is_blob(bytes: &[u8], name: &str) -> bool {
+    if blob_name(bytes, name.len()) == name {
+        return true;
+    }
+    let is_text = !bytes.contains(&0) && bytes.windows(2).any(|pair| pair == b"\r\n");
+    is_text && {
+        let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
+        blob_name(text.as_bytes(), name.len()) == name
+    }
+}
+
+/// git's name of a blob, in as many hexadecimal digits as the repository's names have.
+fn blob_name(bytes: &[u8], digits: usize) -> String {
+    let head = format!("blob {}\0", bytes.len());
+    if digits == 64 {
+        let mut hash = sha2::Sha256::new();
+        hash.update(head.as_bytes());
+        hash.update(bytes);
+        return hex(&hash.finalize());
+    }
+    let mut hash = sha1_smol::Sha1::new();
+    hash.update(head.as_bytes());
+    hash.update(bytes);
+    hash.digest().to_string()
+}
+
+/// What git separates with NUL.
+fn parts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split(|b| *b == 0).filter(|part| !part.is_empty())
+}
+
+fn split(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
+    let place = bytes.iter().position(|b| *b == at)?;
+    Some((bytes.get(..place)?, bytes.get(place + 1..)?))
 }
 
 #[cfg(unix)]
@@ -110,10 +179,32 @@ fn path_of(name: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt;
     PathBuf::from(std::ffi::OsStr::from_bytes(name))
 }
+#[cfg(unix)]
+fn bytes_of(path: &Path) -> Vec<u8> {
+    use std::os::unix::ffi::OsStrExt;
+    path.as_os_str().as_bytes().to_vec()
+}
+#[cfg(not(unix))]
+fn bytes_of(path: &Path) -> Vec<u8> {
+    path.to_string_lossy().into_owned().into_bytes()
+}
 #[cfg(not(unix))]
 fn path_of(name: &[u8]) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(name).into_owned())
 }
+
+/// Over whatever the repository's settings say: nothing of theirs is started, no hook, no watcher of files, no program for the
+/// network. Filters, external diffs and textconv have names of the repository's choosing: no command that would use them is given.
+const QUIET: [&str; 8] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.untrackedCache=false",
+    "core.sshCommand=false",
+    "core.askPass=false",
+    "core.pager=cat",
+    "credential.helper=",
+    "gc.auto=0",
+];
 
 /// What git prints; an inner Err is what it complains of.
 fn git(folder: &Path, args: &[&str]) -> Result<Result<Vec<u8>, String>, GitError> {
@@ -122,11 +213,19 @@ fn git(folder: &Path, args: &[&str]) -> Result<Result<Vec<u8>, String>, GitError
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
         command.env_remove(variable);
     }
+    command.args(["--no-pager", "--literal-pathspecs"]);
+    for setting in QUIET {
+        command.args(["-c", setting]);
+    }
     let output = command
         .arg("-C")
         .arg(folder)
         .args(args)
         .env("GIT_OPTIONAL_LOCKS", "0")
+        // An object that a partial clone lacks is missing; it is not fetched.
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_ALLOW_PROTOCOL", "none")
+        .env("GIT_TERMINAL_PROMPT", "0")
         .stdin(std::process::Stdio::null())
         .output()
         .map_err(|e| GitError::NoGit(e.to_string()))?;

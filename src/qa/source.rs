@@ -3,8 +3,8 @@
 
 use super::place::Place;
 use super::rules;
+use crate::store::open_given;
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
@@ -180,7 +180,7 @@ pub fn read(source: &Source) -> Result<String, Fault> {
     let bytes = if source.is_stdin() {
         bounded(std::io::stdin().lock(), 0)
     } else {
-        File::open(&source.path).and_then(|file| {
+        open_given(&source.path).and_then(|file| {
             let size = file.metadata().map_or(0, |m| m.len());
             bounded(file, size)
         })

@@ -44,6 +44,9 @@ pub struct RunContext<'a> {
 /// Among a run's input: the n8n that it works on.
 pub(super) const PLACE: &str = "n8n";
 
+/// Among a run's input: the project's files that stood over the built-in pack when it began.
+pub(super) const OVERRIDES: &str = "overrides";
+
 /// How to go on with a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Resume {
@@ -88,8 +91,12 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     if !loosened.is_empty() {
         input.insert("policy_loosened".into(), loosened.into());
     }
+    if !cx.pack.overrides.is_empty() {
+        input.insert(OVERRIDES.into(), cx.pack.overrides.clone().into());
+    }
     if !options.answering.answers.is_empty() {
-        input.insert("answers".into(), options.answering.answers.clone().into());
+        let kept = questions::without_secrets(cx.pack, &options.answering.answers);
+        input.insert("answers".into(), kept.into());
     }
     if let Some(outside) = options.plan_tools {
         let outside = match outside {
@@ -431,7 +438,7 @@ fn match_answers(
         events.push(Event::AnswerGiven {
             step: asked.step.clone(),
             question_id: asked.question.id.clone(),
-            value,
+            value: questions::kept(&asked.question, value),
             by: AnsweredBy::Command,
         });
     }

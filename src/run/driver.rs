@@ -136,13 +136,16 @@ impl Driver<'_> {
                 message,
             },
             false,
-        )
+        )?;
+        self.gateway.run_ended(&self.desk.ledger.run_id);
+        Ok(())
     }
 
     /// Puts a step's questions. The flow goes on by itself once the required ones are answered.
     fn ask(&mut self, step: &str, questions: &[Question]) -> Result<Option<Stop>, RunError> {
-        let mut open: Vec<Question> = questions.to_vec();
-        for question in questions {
+        let marked = |question: &Question| questions::marked(self.pack, step, question.clone());
+        let mut open: Vec<Question> = questions.iter().map(marked).collect();
+        for question in &open.clone() {
             if !self.is_asked(step, &question.id) {
                 self.record(
                     Event::QuestionAsked {
@@ -198,7 +201,7 @@ impl Driver<'_> {
                 Event::AnswerGiven {
                     step: step.to_owned(),
                     question_id: question.id.clone(),
-                    value: value.clone(),
+                    value: questions::kept(question, value.clone()),
                     by: *by,
                 },
                 // What a person typed cannot be had again from a file.

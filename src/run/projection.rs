@@ -3,7 +3,7 @@
 
 use super::{
     QaReport, RunError, RunReport, WorkflowReport,
-    activation::PLACE,
+    activation::{OVERRIDES, PLACE},
     active::{ACTIVE_MARK, SESSION_FLOW},
     driver::Driver,
 };
@@ -220,7 +220,8 @@ pub(super) fn report(
         questions: waiting_for(ledger),
         errors,
         usage: ledger.usage,
-        policy_loosened: loosened(ledger),
+        policy_loosened: texts_of(ledger, "policy_loosened"),
+        overrides: texts_of(ledger, OVERRIDES),
         foreign: None,
         grants: ledger.grants.clone(),
         exit_code,
@@ -229,8 +230,8 @@ pub(super) fn report(
 }
 
 /// As the run's first record has it.
-fn loosened(ledger: &Ledger) -> Vec<String> {
-    let list = ledger.input.get("policy_loosened");
+fn texts_of(ledger: &Ledger, key: &str) -> Vec<String> {
+    let list = ledger.input.get(key);
     let texts = list.and_then(Value::as_array).into_iter().flatten();
     texts
         .filter_map(|what| what.as_str().map(str::to_owned))

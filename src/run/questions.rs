@@ -4,6 +4,9 @@
 use super::{Asked, Asker};
 use crate::{
     agent::Contract,
+    flow::{AskSpec, StepKind},
+    pack::Pack,
+    secrets::asked_for,
     store::{Question, event::AnsweredBy},
 };
 use serde_json::{Map, Value};
@@ -65,6 +68,56 @@ fn ask(question: &Question, asker: &mut dyn Asker, notes: &mut Vec<String>) -> G
             }
         }
     }
+}
+
+/// An answer as the journal, and with it the run, keeps it: what is typed where a project's question asks for a secret goes
+/// nowhere. A choice among options is none.
+pub(super) fn kept(question: &Question, value: Value) -> Value {
+    let typed = value.is_string() && !question.options.iter().any(|o| o.value == value);
+    if question.asks_secret && question.asked_by.is_some() && typed {
+        return Value::String(crate::secrets::mark("answer"));
+    }
+    value
+}
+
+/// The answers that lie ready, without those to a project's questions that ask for a secret.
+pub(super) fn without_secrets(pack: &Pack, answers: &Map<String, Value>) -> Map<String, Value> {
+    let mut answers = answers.clone();
+    if pack.asked_by(true).is_none() {
+        return answers;
+    }
+    for step in pack.flow.all_steps() {
+        let StepKind::Ask(AskSpec::Questions(specs)) = &step.kind else {
+            continue;
+        };
+        for spec in specs {
+            let names = [spec.id.as_str(), spec.topic.as_str()];
+            let asks = names.into_iter().chain([spec.text.source()]).any(asked_for);
+            if asks && spec.options.is_none() {
+                for (_, value) in answers
+                    .iter_mut()
+                    .filter(|(key, value)| names.contains(&key.as_str()) && value.is_string())
+                {
+                    *value = Value::String(crate::secrets::mark("answer"));
+                }
+            }
+        }
+    }
+    answers
+}
+
+/// A question of the flow with what its reader has to know: whose it is, and that it asks for a secret.
+pub(super) fn marked(pack: &Pack, step: &str, mut question: Question) -> Question {
+    let own = pack
+        .flow
+        .step_at(step)
+        .is_some_and(|step| matches!(step.kind, StepKind::Ask(AskSpec::Questions(_))));
+    question.asked_by = pack.asked_by(own);
+    question.asks_secret = (!own || question.asked_by.is_some())
+        && [&question.text, &question.id, &question.topic]
+            .into_iter()
+            .any(|text| asked_for(text));
+    question
 }
 
 /// Whether the time for an approval is over; other questions stay open for good.

@@ -34,6 +34,9 @@ pub struct RunReport {
     /// What the run could use of other servers' tools, as it was settled before any of their results was read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grants: Vec<Value>,
+    /// The project's files that stood over the built-in pack when the run began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<String>,
     pub exit_code: u8,
     /// The flow's fields, whole. Not part of the JSON.
     #[serde(skip)]

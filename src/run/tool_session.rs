@@ -378,6 +378,10 @@ impl ToolSession {
         if let Some(place) = serving.gateway.backend().place() {
             input.insert(super::activation::PLACE.to_owned(), place.into());
         }
+        if !serving.pack.overrides.is_empty() {
+            let overrides = serving.pack.overrides.clone();
+            input.insert(super::activation::OVERRIDES.to_owned(), overrides.into());
+        }
         let mut told = Told(&serving.observer);
         let mut at_work = AtWork::new(serving, live, &mut told);
         at_work.record(

@@ -37,6 +37,12 @@ pub struct Question {
     /// For approvals: what would be done, as the user must see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposal: Option<Box<Proposal>>,
+    /// Whose words these are when they are not the program's own pack's: `agents/flow.yaml of this folder`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_by: Option<String>,
+    /// Its words ask for a password, a key or a token.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks_secret: bool,
 }
 fn yes() -> bool {
     true
@@ -81,6 +87,9 @@ pub struct Proposal {
     pub diff: Option<String>,
     /// UTC, RFC 3339: an approval counts until then, and not for a second call.
     pub expires_at: String,
+    /// What there is to know of values that are hidden in the arguments: how to look at them, or why they cannot be kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<String>,
 }
 
 /// Who answered: never a model.

@@ -1,7 +1,7 @@
 //! One activation at a time in a project. The lock is the operating system's: it goes when its process goes, so what a
 //! dead holder wrote into the file never blocks anybody.
 
-use super::{StoreError, atomic};
+use super::{StoreError, atomic, open_given};
 use fs2::FileExt;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -89,7 +89,7 @@ impl ProjectLock {
 
     /// Whether the lock is held. Who asks may, for an instant, be in the way of who takes it: ask seldom.
     pub fn held(path: &Path) -> Result<Held, StoreError> {
-        let mut file = match File::open(path) {
+        let mut file = match open_given(path) {
             Ok(file) => file,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Held::No),
             Err(e) => return Err(StoreError::io("open the lock", path)(e)),

@@ -5,7 +5,7 @@ use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, MetadataExt, OpenOptions};
 use std::io::{self, ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What stands under a name.
 #[derive(Debug)]
@@ -40,6 +40,42 @@ pub fn read_regular_text(path: &Path, max: u64) -> io::Result<String> {
         .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
+/// A file that the user named on the command line, ready to be read: what the shell hands over (`<(…)`, `/dev/stdin`) may be a
+/// pipe, which is what was asked for; in any other place a pipe or a device is refused.
+pub fn open_given(path: &Path) -> io::Result<std::fs::File> {
+    let handed = ["/dev/fd", "/proc/self/fd"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
+        || path == Path::new("/dev/stdin");
+    if handed {
+        return std::fs::File::open(path);
+    }
+    let file = File::open_ambient_with(path, &options(Links::Follow), ambient_authority())?;
+    if !file.metadata()?.is_file() {
+        let why = "it is not a regular file";
+        return Err(io::Error::new(ErrorKind::InvalidInput, why));
+    }
+    Ok(file.into_std())
+}
+
+/// The bytes of such a file, at most `max`.
+pub fn read_given(path: &Path, max: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = open_given(path)?;
+    file.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max {
+        let why = format!("it has more than the {max} bytes that are read");
+        return Err(io::Error::new(ErrorKind::InvalidInput, why));
+    }
+    Ok(bytes)
+}
+
+/// The same as text.
+pub fn read_given_text(path: &Path, max: u64) -> io::Result<String> {
+    String::from_utf8(read_given(path, max)?)
+        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
 /// A file of this program's own, by its path: a link in its place is odd.
 pub fn read_own(path: &Path, max: u64) -> io::Result<Found> {
     found(
@@ -51,6 +87,52 @@ pub fn read_own(path: &Path, max: u64) -> io::Result<Found> {
 /// A file below a folder that cannot be left: neither a link nor a race leads out of it.
 pub fn read_below(folder: &Dir, path: &Path, max: u64, links: Links) -> io::Result<Found> {
     found(folder.open_with(path, &options(links)), max)
+}
+
+/// A project's own file, by its path below the project's root. A link is followed as long as it stays inside, and is odd when
+/// it leads out; neither a race nor a `..` does.
+pub fn read_within(root: &Path, path: &Path, max: u64) -> io::Result<Found> {
+    let Some((dir, inside)) = (match within(root, path)? {
+        Within::Inside(inside) => Some((Dir::open_ambient_dir(root, ambient_authority())?, inside)),
+        Within::Missing => None,
+        Within::Outside => return Ok(Found::Odd(LEADS_OUT.to_owned())),
+    }) else {
+        return Ok(Found::Missing);
+    };
+    // Resolved already: a link that stands here now was put here since.
+    read_below(&dir, &inside, max, Links::Refuse)
+}
+
+/// What is said of a link that leads out of the project.
+pub const LEADS_OUT: &str = "it is a link that leads out of the project, which is not followed";
+
+/// Where a path below a root really leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Within {
+    /// Its real place, below the real root.
+    Inside(PathBuf),
+    Outside,
+    /// Nothing is there, or a link to nothing.
+    Missing,
+}
+
+/// Resolves every link of a path below `root`.
+pub fn within(root: &Path, path: &Path) -> io::Result<Within> {
+    let missing =
+        |e: &io::Error| matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+    let root = match root.canonicalize() {
+        Ok(root) => root,
+        Err(e) if missing(&e) => return Ok(Within::Missing),
+        Err(e) => return Err(e),
+    };
+    match root.join(path).canonicalize() {
+        Ok(real) => Ok(match real.strip_prefix(&root) {
+            Ok(inside) => Within::Inside(inside.to_owned()),
+            Err(_) => Within::Outside,
+        }),
+        Err(e) if missing(&e) => Ok(Within::Missing),
+        Err(e) => Err(e),
+    }
 }
 
 /// True when the file has another name as well, which may be outside.
@@ -149,5 +231,37 @@ mod tests {
             assert!(read_regular(&at(name), 100).is_err(), "{name}");
         }
         assert_eq!(read_regular_text(&at("link"), 100).unwrap(), "text");
+    }
+
+    #[test]
+    fn a_link_is_followed_within_the_root_and_not_out_of_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        std::fs::create_dir_all(root.join("a")).unwrap();
+        std::fs::write(root.join("a/file"), "text").unwrap();
+        std::fs::write(dir.path().join("outside"), "secret").unwrap();
+        let link = |to: &Path, name: &str| {
+            std::os::unix::fs::symlink(to, root.join(name)).unwrap();
+        };
+        link(Path::new("a"), "inside");
+        link(&root.join("a/file"), "absolute");
+        link(Path::new("../outside"), "out");
+        link(Path::new(".."), "up");
+        link(Path::new("nowhere"), "dangling");
+        for (path, want) in [
+            ("a/file", "bytes"),
+            ("inside/file", "bytes"),
+            ("absolute", "bytes"),
+            ("out", "odd"),
+            ("up/outside", "odd"),
+            ("../outside", "odd"),
+            ("up/root/a/file", "bytes"),
+            ("dangling", "missing"),
+            ("none", "missing"),
+            ("a", "odd"),
+        ] {
+            let found = read_within(&root, Path::new(path), 100).unwrap();
+            assert_eq!(kind(&found), want, "{path}");
+        }
     }
 }

@@ -170,7 +170,10 @@ impl Place {
         let skill = Skill {
             name: "own".into(),
             description: "d".into(),
-            place: SkillPlace::Folder(self.skill()),
+            place: SkillPlace::Folder {
+                root: self.project(),
+                below: "skills/own".into(),
+            },
         };
         Knowledge::new(self.project(), [skill])
     }

@@ -142,6 +142,7 @@ fn make_pack() -> Pack {
         skills: vec![],
         hash: "pack-1".into(),
         warnings: vec![],
+        overrides: vec![],
     }
 }
 

@@ -98,6 +98,22 @@ pub struct AnswerArgs {
 }
 
 #[derive(Debug, Subcommand)]
+pub enum ApprovalsCommand {
+    /// The calls that a run waits with, each with what it would change
+    #[command(
+        after_help = "Examples:\n  agentctl approvals show\n  agentctl approvals show 019a… --reveal"
+    )]
+    Show {
+        /// The run; default: the active one
+        #[arg(value_name = "RUN")]
+        run: Option<String>,
+        /// Show the values that are hidden in the calls too: on a terminal only, and nowhere kept
+        #[arg(long)]
+        reveal: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 pub enum RunsCommand {
     /// All runs of the project, newest first
     #[command(after_help = "Example:\n  agentctl runs list")]

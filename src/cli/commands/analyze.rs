@@ -195,6 +195,8 @@ fn asked(analysis: &Analysis, proposed: &Proposed, out: &Output) -> Result<bool,
         schema: json!({"enum": ["no", "yes"]}),
         approves: None,
         proposal: None,
+        asked_by: None,
+        asks_secret: false,
     };
     match ask::ask(&question).map_err(CliError::failed)? {
         Asked::Answer(value) => Ok(value == "yes"),

@@ -178,7 +178,8 @@ fn build(
 ) -> Result<Exit, CliError> {
     let mut inputs = Vec::with_capacity(files.len());
     for file in files {
-        let bytes = std::fs::read(file).map_err(|e| CliError::io("read", file, &e))?;
+        let bytes = crate::store::read_given(file, catalog_file::MAX_LIST)
+            .map_err(|e| CliError::io("read", file, &e))?;
         inputs.push((file.display().to_string(), bytes));
     }
     let bytes = catalog::build::build_for(&inputs, n8n_version)

@@ -98,7 +98,8 @@ pub fn pull(root: &Path, args: &PullArgs, out: &Output) -> Result<Exit, CliError
         before.as_ref().map(|b| &b.workflow),
         Some(&after.workflow),
     );
-    let unchanged = std::fs::read_to_string(&file).is_ok_and(|now| now == text);
+    let unchanged = crate::store::read_regular(&file, text.len() as u64)
+        .is_ok_and(|now| now == text.as_bytes());
     if !unchanged && !args.dry_run {
         write_atomic(&file, text.as_bytes()).map_err(|e| CliError::failed(e.to_string()))?;
     }

@@ -5,6 +5,7 @@ use crate::cli::args::InitArgs;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::trusting::Before;
+use crate::store::{Existing, Files, StoreError, Within, read_regular_text, within};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -18,29 +19,46 @@ const IGNORED: [&str; 5] = [
     "!.mcp.json.example",
     "!.mcp.json.full.example",
 ];
+const FOLDERS: [&str; 2] = ["workflows", "memory"];
+const GIT_IGNORE: &str = ".gitignore";
+/// No list of names is longer.
+const MAX_IGNORE: u64 = 4 * 1024 * 1024;
 const MEMORY_README: &str = include_str!("../../../memory/README.md");
 const CONFIG: &str = "# Settings of agentctl for this project; everything has a default.\n\n# [models]\n# default = \"offline\"\n# opus = \"anthropic::claude-opus-4-6\"     # docs/models.md\n\n# [[qa.waiver]]\n# code = \"agentctl/unreachable-node\"\n# path = \"workflows/old/**\"\n# reason = \"kept until the move\"\n# expires = \"2030-01-31\"\n";
 
 pub fn init(project: &Path, args: &InitArgs, out: &Output) -> Result<Exit, CliError> {
     let root = args.dir.as_deref().unwrap_or(project);
     let before = Before::of(root, out);
-    let mut made = Vec::new();
-    for folder in ["workflows", "memory"] {
-        make_folder(&root.join(folder), &mut made)?;
-    }
-    for (name, text) in [
+    let texts = [
         ("memory/README.md", MEMORY_README),
         (".mcp.json.example", MCP_EXAMPLE),
         (".mcp.json.full.example", MCP_FULL_EXAMPLE),
         ("agentctl.toml", CONFIG),
-    ] {
-        let path = root.join(name);
-        if !path.exists() {
-            std::fs::write(&path, text).map_err(|e| CliError::io("write", &path, &e))?;
-            made.push(path);
+    ];
+    // All is looked at before anything is written.
+    let names = texts.iter().map(|(name, _)| *name);
+    for name in names.chain(FOLDERS).chain([GIT_IGNORE]) {
+        refuse_link(root, name)?;
+    }
+    let ignored = ignore(root)?;
+    std::fs::create_dir_all(root).map_err(|e| CliError::io("make the folder", root, &e))?;
+    let files = Files::open(root).map_err(failed)?;
+    let mut made = Vec::new();
+    for folder in FOLDERS {
+        make_folder(&root.join(folder), &mut made)?;
+    }
+    for (name, text) in texts {
+        match files.write(Path::new(name), text.as_bytes(), Existing::Refuse) {
+            Ok(()) => made.push(root.join(name)),
+            Err(StoreError::Exists { .. }) => {}
+            Err(error) => return Err(failed(error)),
         }
     }
-    ignore(&root.join(".gitignore"), &mut made)?;
+    if let Some(text) = ignored {
+        let written = files.write(Path::new(GIT_IGNORE), text.as_bytes(), Existing::Replace);
+        written.map_err(failed)?;
+        made.push(root.join(GIT_IGNORE));
+    }
     before.keep(|_| true)?;
     let shown: Vec<String> = made.iter().map(|p| p.display().to_string()).collect();
     out.answer(
@@ -68,19 +86,37 @@ fn make_folder(path: &Path, made: &mut Vec<PathBuf>) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Adds the missing lines to `.gitignore`; what is there stays as it is.
-fn ignore(path: &Path, made: &mut Vec<PathBuf>) -> Result<(), CliError> {
-    let before = match std::fs::read_to_string(path) {
+/// A link is written through by nothing here, and what it leads to may be anybody's.
+fn refuse_link(root: &Path, name: &str) -> Result<(), CliError> {
+    let path = root.join(name);
+    if !path.is_symlink() {
+        return Ok(());
+    }
+    let why = match within(root, Path::new(name)) {
+        Ok(Within::Inside(_)) if name != GIT_IGNORE => return Ok(()),
+        Ok(Within::Inside(_)) => "a link, through which nothing is written",
+        Ok(Within::Missing) => "a link to nothing",
+        Ok(Within::Outside) => "a link that leads out of the project",
+        Err(_) => "a link that cannot be followed",
+    };
+    let told = format!("{} is {why}; nothing was set up", path.display());
+    Err(CliError::usage(told).hint("remove it, or put a file or folder in its place"))
+}
+
+/// `.gitignore` with the lines that it lacks; what is there stays as it is. None: it lacks none.
+fn ignore(root: &Path) -> Result<Option<String>, CliError> {
+    let path = root.join(GIT_IGNORE);
+    let before = match read_regular_text(&path, MAX_IGNORE) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(e) => return Err(CliError::io("read", path, &e)),
+        Err(e) => return Err(CliError::io("read", &path, &e)),
     };
     let missing: Vec<&str> = IGNORED
         .into_iter()
         .filter(|line| !before.lines().any(|l| l.trim() == *line))
         .collect();
     if missing.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let mut text = before;
     if !text.is_empty() && !text.ends_with('\n') {
@@ -88,7 +124,9 @@ fn ignore(path: &Path, made: &mut Vec<PathBuf>) -> Result<(), CliError> {
     }
     text.push_str(&missing.join("\n"));
     text.push('\n');
-    std::fs::write(path, text).map_err(|e| CliError::io("write", path, &e))?;
-    made.push(path.to_owned());
-    Ok(())
+    Ok(Some(text))
+}
+
+fn failed(error: StoreError) -> CliError {
+    CliError::failed(error.to_string())
 }

@@ -397,7 +397,7 @@ fn switch(
     wanted: impl FnOnce(&[(String, bool, bool)]) -> Vec<(String, bool)>,
 ) -> Result<Exit, CliError> {
     let path = root.join(mcp::FILE);
-    let before = match std::fs::read_to_string(&path) {
+    let before = match crate::store::read_regular_text(&path, mcp::MAX_BYTES) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(no_file(root)),
         Err(e) => return Err(CliError::io("read", &path, &e)),

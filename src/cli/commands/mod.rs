@@ -3,6 +3,7 @@
 pub mod adopt;
 pub mod analyze;
 mod analyze_workflow;
+pub mod approvals;
 pub mod build;
 pub mod catalog;
 pub mod diff;

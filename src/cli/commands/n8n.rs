@@ -113,7 +113,7 @@ fn up(project: &Path, args: &N8nUpArgs, out: &Output) -> Result<Exit, CliError> 
 /// Adds the servers to the project's `.mcp.json`.
 fn write_mcp(project: &Path) -> Result<(PathBuf, Vec<&'static str>), CliError> {
     let file = project.join(mcp::FILE);
-    let before = match std::fs::read_to_string(&file) {
+    let before = match crate::store::read_regular_text(&file, mcp::MAX_BYTES) {
         Ok(text) => Some(text),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
         Err(e) => return Err(CliError::io("read", &file, &e)),

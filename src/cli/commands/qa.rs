@@ -16,7 +16,7 @@ use crate::qa::report::{github, json, junit, sarif};
 use crate::qa::rules::FILE_RULES;
 use crate::qa::source::{self, Source};
 use crate::qa::summary::{Summary, Threshold};
-use crate::store::write_atomic;
+use crate::store::{read_given_text, write_atomic};
 use crate::untrusted;
 use console::style;
 use serde_json::json;
@@ -276,7 +276,7 @@ fn sources(args: &QaArgs) -> Result<Vec<Source>, CliError> {
 }
 
 fn read_baseline(file: &Path, will_be_written: bool) -> Result<Baseline, CliError> {
-    match std::fs::read_to_string(file) {
+    match read_given_text(file, source::MAX_BYTES) {
         Ok(text) => Baseline::read(&text)
             .map_err(|error| CliError::usage(format!("the baseline {}: {error}", file.display()))),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound && will_be_written => {

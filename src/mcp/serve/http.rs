@@ -4,6 +4,7 @@
 
 use super::door::{Shut, Token, admit};
 use super::frame::{self, Frame, MAX_MESSAGE, Refusal};
+use super::guests::{Guest, Strangers};
 use super::pending::NotTaken;
 use super::sessions::{NotAsked, Sessions};
 use super::stall::Stalls;
@@ -11,8 +12,8 @@ use super::{Hosts, versions};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
-    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName,
-    HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCEPT, ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap,
+    HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -34,7 +35,12 @@ const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// How much and how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HttpLimits {
+    /// Of callers that have shown the token; as many more may wait for a place.
     pub connections: usize,
+    /// Connections that have not shown it yet. The oldest gives way to a new one.
+    pub strangers: usize,
+    /// For the token, from the connection's first moment on.
+    pub token: Duration,
     pub sessions: usize,
     /// For a request's head, from its first to its last byte.
     pub head: Duration,
@@ -52,6 +58,8 @@ impl Default for HttpLimits {
     fn default() -> Self {
         HttpLimits {
             connections: 64,
+            strangers: 64,
+            token: Duration::from_secs(2),
             sessions: 32,
             head: Duration::from_secs(10),
             body: Duration::from_secs(20),
@@ -69,6 +77,10 @@ struct Server {
     token: Token,
     port: u16,
     limits: HttpLimits,
+    strangers: Strangers,
+    /// For those who have shown the token, and for those of them who wait.
+    places: Arc<Semaphore>,
+    queue: Semaphore,
 }
 
 /// Serves until `stop` is ready. Then nothing more is taken, what was asked is answered as far as that does not take longer than
@@ -90,16 +102,14 @@ pub async fn serve(
         token,
         port: address.port(),
         limits,
+        strangers: Strangers::new(limits.strangers),
+        places: Arc::new(Semaphore::new(limits.connections)),
+        queue: Semaphore::new(limits.connections),
     });
-    let places = Arc::new(Semaphore::new(limits.connections));
     let mut connections = JoinSet::new();
     let (end, ending) = watch::channel(false);
     let mut stop = std::pin::pin!(stop);
     loop {
-        let place = tokio::select! {
-            place = Arc::clone(&places).acquire_owned() => place,
-            () = &mut stop => break,
-        };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = &mut stop => break,
@@ -115,12 +125,13 @@ pub async fn serve(
         };
         let server = Arc::clone(&server);
         let mut ending = ending.clone();
+        let guest = Left(server.strangers.enter());
         connections.spawn(async move {
-            let _place = place;
+            let guest = guest;
             let io = TokioIo::new(Stalls::new(stream, server.limits.write));
             let service = service_fn(|request| {
-                let server = Arc::clone(&server);
-                async move { Ok::<_, Infallible>(server.answer(request).await) }
+                let (server, guest) = (Arc::clone(&server), Arc::clone(&guest.0));
+                async move { Ok::<_, Infallible>(server.answer(request, &guest).await) }
             });
             // A caller that broke off or broke the rules has been answered, or is not there to be.
             let connection = http1::Builder::new()
@@ -132,10 +143,13 @@ pub async fn serve(
             let mut connection = std::pin::pin!(connection);
             tokio::select! {
                 _ = connection.as_mut() => return,
+                () = guest.0.unwelcome(server.limits.token) => return,
                 _ = ending.changed() => connection.as_mut().graceful_shutdown(),
             }
             let _ = connection.await;
         });
+        // Who came is heard before the next one can send it away.
+        tokio::task::yield_now().await;
     }
     drop(listener);
     let _ = end.send(true); // who is between two requests is let go; who waits for an answer gets it first
@@ -147,9 +161,18 @@ pub async fn serve(
     Ok(())
 }
 
+/// However the connection ends, its place is free then.
+struct Left(Arc<Guest>);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
 impl Server {
-    async fn answer(&self, request: Request<Incoming>) -> Answer {
-        let mut answer = match self.take(request).await {
+    async fn answer(&self, request: Request<Incoming>, guest: &Guest) -> Answer {
+        let mut answer = match self.take(request, guest).await {
             Ok(answer) | Err(answer) => answer,
         };
         let headers = answer.headers_mut();
@@ -157,9 +180,32 @@ impl Server {
         answer
     }
 
-    async fn take(&self, request: Request<Incoming>) -> Result<Answer, Answer> {
+    /// A place for a connection that has shown the token. Those without it have none to take away.
+    async fn seat(&self, guest: &Guest) -> Result<(), Answer> {
+        if guest.is_known() {
+            return Ok(());
+        }
+        guest.is_now_known();
+        let full = || {
+            let mut answer = plain(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too many connections are open",
+            );
+            let headers = answer.headers_mut();
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("5"));
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+            answer
+        };
+        let _waits = self.queue.try_acquire().map_err(|_| full())?;
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        guest.seated(place.map_err(|_| full())?);
+        Ok(())
+    }
+
+    async fn take(&self, request: Request<Incoming>, guest: &Guest) -> Result<Answer, Answer> {
         let (head, body) = request.into_parts();
         admit(&head.uri, &head.headers, self.port, &self.token).map_err(shut)?;
+        self.seat(guest).await?;
         if head.uri.path() != PATH {
             return Err(plain(
                 StatusCode::NOT_FOUND,

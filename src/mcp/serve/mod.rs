@@ -6,6 +6,7 @@
 
 mod door;
 mod frame;
+mod guests;
 pub mod http;
 mod pending;
 mod sessions;

@@ -201,5 +201,7 @@ pub fn question(unused: &[Unused], language: &str) -> Option<Question> {
         schema: json!({"type": "string", "minLength": 1}),
         approves: None,
         proposal: None,
+        asked_by: None,
+        asks_secret: false,
     })
 }

@@ -270,6 +270,8 @@ fn what_to_do(plan: &Plan) -> Question {
         schema: json!({"type": "string", "minLength": 1}),
         approves: None,
         proposal: None,
+        asked_by: None,
+        asks_secret: false,
     }
 }
 

@@ -351,8 +351,11 @@ fn begun(path: &Path) -> Result<File, TapeError> {
     Ok(file)
 }
 
+/// No recording is longer.
+const MAX_BYTES: u64 = 1024 * 1024 * 1024;
+
 fn entries(path: &Path) -> Result<Entries, TapeError> {
-    let text = std::fs::read_to_string(path).map_err(|error| TapeError::Io {
+    let text = crate::store::read_given_text(path, MAX_BYTES).map_err(|error| TapeError::Io {
         doing: "read",
         path: path.to_owned(),
         error,

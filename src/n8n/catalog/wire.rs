@@ -11,8 +11,15 @@ use serde_json::{Map, Value};
 use super::CatalogError;
 
 const MAGIC: &[u8; 8] = b"N8NCAT\x00\x01";
-/// A corrupt header must not make us reserve gigabytes.
-const MAX_FRAME: usize = 256 * 1024 * 1024;
+/// What the frames may be unpacked: those of all of n8n's own packages have 150 KB and 4 MB.
+const MAX_HEAD: usize = 8 * 1024 * 1024;
+const MAX_BODY: usize = 64 * 1024 * 1024;
+/// A frame larger than this is no more than so many times its packed size: facts pack 5 to 15 times smaller, and only what was
+/// made to fill a machine's memory much smaller than that.
+const SMALL: usize = 1024 * 1024;
+const MAX_RATIO: usize = 100;
+/// n8n has 600 types. More than this many are not read.
+const MAX_TYPES: usize = 20_000;
 
 fn no(flag: &bool) -> bool {
     !flag
@@ -26,7 +33,30 @@ pub struct Head {
     #[serde(default)]
     pub credentials: BTreeMap<String, String>,
     /// Sorted by name.
+    #[serde(deserialize_with = "some_types")]
     pub types: Vec<TypeEntry>,
+}
+
+/// The list of types, given up as soon as it is too long.
+fn some_types<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<TypeEntry>, D::Error> {
+    struct Types;
+    impl<'de> Visitor<'de> for Types {
+        type Value = Vec<TypeEntry>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of node types")
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+            let mut types = Vec::new();
+            while let Some(entry) = list.next_element()? {
+                if types.len() == MAX_TYPES {
+                    return Err(Error::custom("too many types"));
+                }
+                types.push(entry);
+            }
+            Ok(types)
+        }
+    }
+    from.deserialize_seq(Types)
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -347,8 +377,19 @@ pub fn frames(bytes: &[u8]) -> Result<(Frame, Frame), CatalogError> {
     let [head_raw, head_len, body_raw, body_len] = sizes;
     let start = MAGIC.len() + 16;
     let body_start = start.saturating_add(head_len);
-    if body_start.saturating_add(body_len) != bytes.len() || head_raw.max(body_raw) > MAX_FRAME {
+    if body_start.saturating_add(body_len) != bytes.len() {
         return Err(CatalogError::Damaged("the sizes do not fit the file"));
+    }
+    // Before a byte is unpacked, or room for it is made.
+    let swells = |raw: usize, len: usize| raw > SMALL && raw > len.saturating_mul(MAX_RATIO);
+    if head_raw > MAX_HEAD
+        || body_raw > MAX_BODY
+        || swells(head_raw, head_len)
+        || swells(body_raw, body_len)
+    {
+        return Err(CatalogError::Damaged(
+            "it would be larger, unpacked, than any catalog is",
+        ));
     }
     let head = Frame {
         start,

@@ -75,8 +75,8 @@ fn used_in(paths: &[PathBuf]) -> Result<(Used, usize), CliError> {
             {
                 continue;
             }
-            let bytes =
-                std::fs::read(entry.path()).map_err(|e| CliError::io("read", entry.path(), &e))?;
+            let bytes = crate::store::read_regular(entry.path(), crate::qa::source::MAX_BYTES)
+                .map_err(|e| CliError::io("read", entry.path(), &e))?;
             // A file that is no workflow says nothing here; `qa` names it.
             let Ok(document) = serde_json::from_slice::<Value>(&bytes) else {
                 continue;

@@ -52,7 +52,8 @@ pub fn sync(project: &Path, args: &CatalogSyncArgs, out: &Output) -> Result<Exit
         .map(str::to_owned)
         .collect();
     let file = catalog_file::path(project);
-    let unchanged = std::fs::read(&file).is_ok_and(|now| now == bytes);
+    let unchanged =
+        crate::store::read_regular(&file, catalog_file::MAX_LIST).is_ok_and(|now| now == bytes);
     if !unchanged {
         crate::store::write_atomic(&file, &bytes).map_err(|e| CliError::failed(e.to_string()))?;
     }
@@ -89,7 +90,8 @@ async fn of_sources(sources: &[String], auth_env: Option<&str>) -> Result<Gather
             bytes
         } else {
             let file = Path::new(source);
-            std::fs::read(file).map_err(|e| CliError::io("read", file, &e))?
+            crate::store::read_given(file, catalog_file::MAX_LIST)
+                .map_err(|e| CliError::io("read", file, &e))?
         };
         inputs.push((source.clone(), bytes));
     }

@@ -239,6 +239,8 @@ impl Gaps<'_> {
             schema: json!({"type": "string", "minLength": 1}),
             approves: None,
             proposal: None,
+            asked_by: None,
+            asks_secret: false,
         });
     }
 

@@ -1,0 +1,118 @@
+//! Connections that have not shown the token: few, for a short time, and in nobody's way. When one more comes than there is room
+//! for, the oldest of them gives way; a connection that has shown the token is none of them any more.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
+
+/// All connections without the token, oldest first.
+pub(super) struct Strangers {
+    most: usize,
+    here: Mutex<VecDeque<Arc<Guest>>>,
+}
+
+/// One connection.
+#[derive(Default)]
+pub(super) struct Guest {
+    known: AtomicBool,
+    /// It ended by itself.
+    left: AtomicBool,
+    sent_away: Notify,
+    place: Mutex<Option<OwnedSemaphorePermit>>,
+}
+
+impl Strangers {
+    pub fn new(most: usize) -> Self {
+        Strangers {
+            most: most.max(1),
+            here: Mutex::default(),
+        }
+    }
+
+    /// Lets a connection in as a stranger; the oldest one goes when there is no room.
+    pub fn enter(&self) -> Arc<Guest> {
+        let guest = Arc::new(Guest::default());
+        let mut here = self.here.lock().unwrap_or_else(PoisonError::into_inner);
+        here.retain(|other| other.is_stranger());
+        while here.len() >= self.most {
+            let Some(oldest) = here.pop_front() else {
+                break;
+            };
+            oldest.sent_away.notify_one();
+        }
+        here.push_back(Arc::clone(&guest));
+        guest
+    }
+}
+
+impl Guest {
+    fn is_stranger(&self) -> bool {
+        !self.known.load(Ordering::SeqCst) && !self.left.load(Ordering::SeqCst)
+    }
+
+    /// True from the moment on that the connection has shown the token.
+    pub fn is_known(&self) -> bool {
+        self.known.load(Ordering::SeqCst)
+    }
+
+    /// It has shown the token: from here on it is not sent away.
+    pub fn is_now_known(&self) {
+        self.known.store(true, Ordering::SeqCst);
+    }
+
+    /// Keeps the place among those that are served until the connection ends.
+    pub fn seated(&self, place: OwnedSemaphorePermit) {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
+    }
+
+    pub fn leave(&self) {
+        self.left.store(true, Ordering::SeqCst);
+        // The place is free at once, whoever still holds the guest.
+        self.place
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+    }
+
+    /// Ready when the connection has to go: another one needed the room, or `patience` passed without the token.
+    pub async fn unwelcome(&self, patience: Duration) {
+        tokio::select! {
+            () = self.sent_away.notified() => {}
+            () = tokio::time::sleep(patience) => {}
+        }
+        if self.is_known() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_oldest_stranger_gives_way_and_who_is_known_stays() {
+        let strangers = Strangers::new(2);
+        let patience = Duration::from_secs(2);
+        let [first, second, third] = [(); 3].map(|()| strangers.enter());
+        // No time passes: it was sent away.
+        let before = tokio::time::Instant::now();
+        first.unwelcome(patience).await;
+        assert_eq!(before.elapsed(), Duration::ZERO);
+        second.is_now_known();
+        let fourth = strangers.enter();
+        // The second one's room was free again, so the third stays until its time is over.
+        third.unwelcome(patience).await;
+        assert_eq!(before.elapsed(), patience);
+        third.leave();
+        fourth.leave();
+        let hour = Duration::from_secs(3600);
+        let stays = tokio::time::timeout(hour, second.unwelcome(patience)).await;
+        assert!(stays.is_err());
+        assert_eq!(strangers.here.lock().unwrap().len(), 2);
+        strangers.enter();
+        assert_eq!(strangers.here.lock().unwrap().len(), 1);
+    }
+}
