@@ -4,6 +4,7 @@
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::n8n::{self, Workflow, catalog::Catalog, needs};
 use crate::run::{QaReport, RunReport};
+use crate::store::event::Counted;
 use crate::store::{Outcome, Proposal, Question};
 use crate::untrusted::prose;
 use console::style;
@@ -32,6 +33,9 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
     }
     checked(report, &mut out);
     open_points(report, workflow, &mut out);
+    for (id, counted) in &report.losses {
+        out.push_str(&format!("lost of {}: {}\n", plain(id), lost(counted)));
+    }
     for loosened in &report.policy_loosened {
         out.push_str(&format!(
             "policy loosened by the project: {}\n",
@@ -40,6 +44,16 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
     }
     ending(report, &mut out);
     out
+}
+
+/// "3 of 32 nodes, counted from 2026-11-20, when you accepted it".
+pub fn lost(counted: &Counted) -> String {
+    format!(
+        "{} of {} nodes, {}",
+        counted.lost,
+        counted.total,
+        plain(&counted.from_when())
+    )
 }
 
 /// A page of n8n's editor.

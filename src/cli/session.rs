@@ -10,7 +10,9 @@ use super::settings;
 use super::traces::Traces;
 use crate::backend::{self, Backend, Choice, Offered};
 use crate::config::Config;
+use crate::gateway::accepted::{Accepted, HomeShelf, NoShelf};
 use crate::gateway::{Gateway, Redactor};
+use crate::home::{Home, NoHome};
 use crate::knowledge::Knowledge;
 use crate::mcp::{self, Pins, Servers};
 use crate::model::ToolCall;
@@ -104,6 +106,10 @@ impl Session {
             Some(servers) => gateway.with_foreign(Arc::new(servers)),
             None => gateway,
         };
+        let gateway = match accepted(root, gateway.backend(), out) {
+            Some(accepted) => gateway.with_accepted(accepted),
+            None => gateway,
+        };
         Ok(Session {
             project,
             pack,
@@ -189,6 +195,27 @@ pub fn backend_of(
         out.note(&format!("n8n: {} ({})", opened.name(), choice.why));
     }
     Ok((choice, opened))
+}
+
+/// Where the states that the user accepted are kept. None, and said: there is no folder of the user's, so each run counts for
+/// itself. A folder that is there and cannot be used stops what it would have to count.
+fn accepted(root: &Path, backend: &dyn Backend, out: &Output) -> Option<Arc<dyn Accepted>> {
+    let real = match root.canonicalize() {
+        Ok(real) => real,
+        Err(error) => return Some(Arc::new(NoShelf(format!("{}: {error}", root.display())))),
+    };
+    let place = match backend.place() {
+        Some(address) => format!("n8n {address}"),
+        None => format!("project {}", real.display()),
+    };
+    match Home::find(|name| std::env::var(name).ok(), &real) {
+        Ok(home) => Some(Arc::new(HomeShelf::new(home, place))),
+        Err(NoHome::Unnamed) => {
+            out.note("no folder of your own is known (HOME, AGENTCTL_HOME): what is lost of a workflow is counted from the start of each run, not from what you accepted last");
+            None
+        }
+        Err(error) => Some(Arc::new(NoShelf(error.to_string()))),
+    }
 }
 
 /// The recording that is to be made or followed.

@@ -218,6 +218,10 @@ pub(super) fn report(
         questions: waiting_for(ledger),
         errors,
         usage: ledger.usage,
+        losses: (ledger.losses.iter())
+            .filter(|(_, counted)| counted.lost > 0)
+            .map(|(id, counted)| (id.clone(), counted.clone()))
+            .collect(),
         policy_loosened: loosened(ledger),
         exit_code,
         state: state.clone(),

@@ -87,6 +87,8 @@ pub fn agentctl(folder: &Path, args: &[&str]) -> Command {
     command
         .env_remove("AGENTCTL_MODEL")
         .env_remove("AGENTCTL_PROJECT")
+        // Never the caller's own folder; beside the project, as the folder of a user is.
+        .env("AGENTCTL_HOME", folder.with_extension("home"))
         .env("NO_COLOR", "1");
     command
 }

@@ -16,6 +16,8 @@ mod domain;
 mod files;
 mod injection;
 mod listed;
+mod loss;
+mod loss_served;
 mod orders;
 mod secrets;
 mod server;

@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 
 pub struct Project {
     dir: tempfile::TempDir,
+    /// The folder of the user's own, which no project holds.
+    home: tempfile::TempDir,
 }
 
 /// What a command left: exit code, stdout, stderr.
@@ -41,6 +43,7 @@ impl Project {
     pub fn new() -> Self {
         Project {
             dir: tempfile::tempdir().unwrap(),
+            home: tempfile::tempdir().unwrap(),
         }
     }
     pub fn path(&self) -> &Path {
@@ -70,6 +73,7 @@ impl Project {
             .env_remove("AGENTCTL_PROJECT")
             .env_remove("AGENTCTL_TRUST_PROJECT")
             .env("AGENTCTL_CONFIG", self.file("no-such-settings.toml"))
+            .env("AGENTCTL_HOME", self.home.path())
             .env("NO_COLOR", "1");
         command
     }
