@@ -200,8 +200,12 @@ fn measure(c: &mut Criterion) {
             BatchSize::SmallInput,
         );
     });
+    let base = guards::Outline::of(&before, &|_| false);
     c.bench_function("part/wipe guard", |m| {
-        m.iter(|| guards::wipe(black_box(&before), &after, &|_| false));
+        m.iter(|| guards::loss(black_box(&base), &after, &|_| false));
+    });
+    c.bench_function("part/what losses are counted from", |m| {
+        m.iter(|| guards::Outline::of(black_box(&before), &|_| false));
     });
     c.bench_function("part/credentials guard", |m| {
         m.iter(|| guards::credentials(Some(black_box(&before)), &after));

@@ -18,8 +18,8 @@ pub use n8n::{N8nCommand, N8nFolder, N8nUpArgs};
 pub use pack::{AgentsCommand, FlowCommand, PolicyCommand, SkillsCommand};
 pub use qa::{FailOn, QaArgs, Report};
 pub use run::{
-    AnswerArgs, AnswerOptions, ApprovalsCommand, BuildArgs, DiffArgs, LogArgs, ResumeArgs,
-    RunsCommand, UndoArgs,
+    AcceptArgs, AnswerArgs, AnswerOptions, ApprovalsCommand, BuildArgs, DiffArgs, LogArgs,
+    ResumeArgs, RunsCommand, UndoArgs,
 };
 
 pub use trust::TrustArgs;
@@ -172,6 +172,11 @@ pub enum Command {
         after_help = "Examples:\n  agentctl undo\n  agentctl undo 20261121-1009 --to 2\n  agentctl undo --workflow orders\n  agentctl undo --workflow orders --to 0\n\nChanges are numbered from 1; `agentctl log RUN` and `agentctl log --workflow ID` show the numbers. State N is what change N\nleft, 0 is what was there before the first. An undo is a change too: `--to` a later number brings back what was undone."
     )]
     Undo(UndoArgs),
+    /// Say that a workflow is as you want it: what agents take away is counted from there
+    #[command(
+        after_help = "Examples:\n  agentctl accept orders\n  agentctl accept orders --yes\n\nAgents may take away at most half of the nodes of the last state that you accepted, over all runs and sessions; more is asked.\nShows what was lost since, and asks. Without a terminal: --yes."
+    )]
+    Accept(AcceptArgs),
     /// Show what changed between two states of a workflow, or between two files
     #[command(
         after_help = "Examples:\n  agentctl diff\n  agentctl diff 20261121-1009 --from 1 --to 2\n  agentctl diff --workflow orders\n  agentctl diff old.json new.json\n\nNumbers are those of `agentctl log`: state N is what change N left, 0 is what was there before the first."

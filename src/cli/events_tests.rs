@@ -3,7 +3,9 @@
 use super::session::stream_event;
 use crate::model::{Finish, ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
 use crate::policy::Decision;
-use crate::store::event::{AnsweredBy, Change, CreateMark, MutationExpectation, Rehearsing};
+use crate::store::event::{
+    AnsweredBy, BaseHow, Change, Counted, CreateMark, MutationExpectation, Rehearsing,
+};
 use crate::store::{Budgets, Event, LimitOverrides, Means, Outcome, Question, Record};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -134,6 +136,12 @@ fn samples() -> Vec<Event> {
                     name: "n".into(),
                     known: vec!["k".into()],
                     nodes: vec!["i".into()],
+                }),
+                counted: Some(Counted {
+                    how: BaseHow::Accepted,
+                    since: Some("2026-01-01T00:00:00Z".into()),
+                    lost: 1,
+                    total: 2,
                 }),
             }),
         },

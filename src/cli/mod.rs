@@ -90,6 +90,7 @@ fn dispatch(cli: &Cli, out: &Output) -> Result<Exit, CliError> {
         Command::Status => commands::runs::status(project, out),
         Command::Runs(command) => commands::runs::runs(project, command, out),
         Command::Approvals(command) => commands::approvals::approvals(project, command, out),
+        Command::Accept(args) => commands::accept::accept(project, args, out),
         Command::Undo(args) => commands::undo::undo(project, args, out),
         Command::Diff(args) => commands::diff::diff(project, args, out),
         Command::Log(args) => commands::log::log(project, args, out),

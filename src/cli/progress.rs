@@ -117,11 +117,16 @@ pub fn line(event: &Event) -> Option<String> {
         Event::ToolIntent {
             role, call, expect, ..
         } => {
-            let head = format!(
+            let mut head = format!(
                 "    {role} → {} {}",
                 plain(&call.name),
                 style(arguments(&call.arguments)).for_stderr().dim()
             );
+            let counted = expect.as_ref().and_then(|e| e.counted.as_ref());
+            if let Some(counted) = counted.filter(|counted| counted.lost > 0) {
+                let told = format!("loses {}", super::report::lost(counted));
+                head.push_str(&format!("\n      {}", style(told).for_stderr().dim()));
+            }
             match expect
                 .as_ref()
                 .and_then(|e| e.diff.as_deref())

@@ -5,6 +5,7 @@ use crate::cli::progress::{plain, plain_long, shown};
 use crate::n8n::{self, Workflow, catalog::Catalog, needs};
 use crate::policy::Grants;
 use crate::run::{QaReport, RunReport};
+use crate::store::event::Counted;
 use crate::store::{Outcome, Proposal, Question};
 use crate::untrusted::prose;
 use console::style;
@@ -40,6 +41,9 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
             files.join(", ")
         ));
     }
+    for (id, counted) in &report.losses {
+        out.push_str(&format!("lost of {}: {}\n", plain(id), lost(counted)));
+    }
     for loosened in &report.policy_loosened {
         out.push_str(&format!(
             "policy loosened by the project: {}\n",
@@ -63,6 +67,16 @@ fn granted(grants: &Value) -> Vec<String> {
         Ok(lines) if !lines.is_empty() => lines,
         _ => vec!["none".to_owned()],
     }
+}
+
+/// "3 of 32 nodes, counted from 2026-11-20, when you accepted it".
+pub fn lost(counted: &Counted) -> String {
+    format!(
+        "{} of {} nodes, {}",
+        counted.lost,
+        counted.total,
+        plain(&counted.from_when())
+    )
 }
 
 /// A page of n8n's editor.

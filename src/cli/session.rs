@@ -13,8 +13,10 @@ use super::trusting;
 use crate::backend::{self, Backend, Choice, Offered};
 use crate::config::Config;
 use crate::flow::StepKind;
+use crate::gateway::accepted::{Accepted, HomeShelf, NoShelf};
 use crate::gateway::{Gateway, HeldCalls, Redactor};
 use crate::held::Held;
+use crate::home::NoHome;
 use crate::knowledge::Knowledge;
 use crate::mcp::{self, Servers};
 use crate::model::ToolCall;
@@ -119,6 +121,10 @@ impl Session {
             .with_held(held_for(root));
         let gateway = match foreign_tools(root, &pack, &config, out)? {
             Some(servers) => gateway.with_foreign(Arc::new(servers)),
+            None => gateway,
+        };
+        let gateway = match accepted(root, gateway.backend(), out) {
+            Some(accepted) => gateway.with_accepted(accepted),
             None => gateway,
         };
         Ok(Session {
@@ -243,6 +249,27 @@ pub fn backend_of(
         out.note(&format!("n8n: {} ({})", opened.name(), choice.why));
     }
     Ok((choice, opened))
+}
+
+/// Where the states that the user accepted are kept. None, and said: there is no folder of the user's, so each run counts for
+/// itself. A folder that is there and cannot be used stops what it would have to count.
+fn accepted(root: &Path, backend: &dyn Backend, out: &Output) -> Option<Arc<dyn Accepted>> {
+    let real = match root.canonicalize() {
+        Ok(real) => real,
+        Err(error) => return Some(Arc::new(NoShelf(format!("{}: {error}", root.display())))),
+    };
+    let place = match backend.place() {
+        Some(address) => format!("n8n {address}"),
+        None => format!("project {}", real.display()),
+    };
+    match super::project::home(&real) {
+        Ok(home) => Some(Arc::new(HomeShelf::new(home, place))),
+        Err(NoHome::Unnamed) => {
+            out.note("no folder of your own is known (HOME, AGENTCTL_HOME): what is lost of a workflow is counted from the start of each run, not from what you accepted last");
+            None
+        }
+        Err(error) => Some(Arc::new(NoShelf(error.to_string()))),
+    }
 }
 
 /// The recording that is to be made or followed.

@@ -13,7 +13,7 @@ use crate::backend::{BackendError, BackendErrorKind};
 use crate::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus};
 use crate::policy::{Decision, split_foreign};
 use crate::store::StoreError;
-use crate::store::event::{Change, Event, MutationExpectation, Question};
+use crate::store::event::{BaseHow, Change, Event, MutationExpectation, Question};
 use serde_json::{Map, Value, json};
 
 /// Longer tool names are cut before they are journaled.
@@ -177,10 +177,35 @@ impl Gateway {
         if let Some(question) = question {
             return Ok(Settled::NeedsApproval(question));
         }
+        self.carry_out(cx, journaled, (plan, expect), decision, None)
+            .await
+    }
+
+    /// What everything allows: noted, snapshotted, journaled, done, read back, journaled again. `how`: the user makes the change,
+    /// and accepts what comes of it.
+    pub(super) async fn carry_out(
+        &self,
+        cx: &mut CallContext<'_>,
+        call: &ToolCall,
+        (plan, expect): (Plan, Option<MutationExpectation>),
+        decision: Decision,
+        how: Option<BaseHow>,
+    ) -> Result<Settled, GatewayError> {
+        let counted = expect.as_ref().and_then(|expect| expect.counted.as_ref());
+        if let Err(refused) = self.note_left(&plan, counted) {
+            return self.refuse(cx, call, refused);
+        }
+        let acceptance = self.acceptance(&plan, &decision, how);
+        let meant = expect.as_ref().and_then(|expect| expect.after.clone());
         let snapshot = self.snapshot(cx, &plan)?;
-        self.intent(cx, journaled, decision, expect, true)?;
+        self.intent(cx, call, decision, expect, true)?;
         let (outcome, change) = self.perform(plan, snapshot).await;
-        self.finish(cx, journaled, outcome, change, true)
+        let done = change.clone();
+        let settled = self.finish(cx, call, outcome, change, true)?;
+        let now = cx.recorder.now();
+        self.note_done(done.as_ref(), meant.as_deref(), acceptance, now)
+            .await?;
+        Ok(settled)
     }
 
     /// The tool, its arguments as an object, and what the policy says of them. Err: refused.

@@ -2,7 +2,7 @@
 //! resume. Never asks a backend and never looks at a file.
 
 use super::facts::RunFacts;
-use super::guards;
+use super::guards::{self, Outline};
 use super::{approval, tools};
 use crate::backend::Stored;
 use crate::model::{ToolCall, ToolResult, ToolStatus};
@@ -90,6 +90,8 @@ pub struct GuardState {
     validations: BTreeMap<String, Validation>,
     /// Snapshots that a guard has read, by file: they never change. Nothing is folded into it.
     read: BTreeMap<String, Arc<Workflow>>,
+    /// What the loss count keeps of them.
+    outlined: BTreeMap<String, Arc<Outline>>,
     /// Workflow → the call that changed it last, and the graph hash that it left.
     made: BTreeMap<String, (String, String)>,
     /// The intent that has no result yet.
@@ -292,6 +294,19 @@ impl GuardState {
             self.read.clear();
         }
         self.read.insert(file.to_owned(), workflow);
+    }
+
+    /// The outline of a snapshot, made by `make` at its first use.
+    pub(super) fn outlined(&mut self, file: &str, make: impl FnOnce() -> Outline) -> Arc<Outline> {
+        if let Some(outline) = self.outlined.get(file) {
+            return Arc::clone(outline);
+        }
+        if self.outlined.len() >= MOST_KEPT {
+            self.outlined.clear();
+        }
+        let outline = Arc::new(make());
+        self.outlined.insert(file.to_owned(), Arc::clone(&outline));
+        outline
     }
 
     fn given(&self, scope: &Value) -> GivenScope {

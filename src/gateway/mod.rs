@@ -3,6 +3,7 @@
 //! Must know no role and no stage by name, must never let an error through as a permission, and must never drop a failed
 //! write of the journal: what could not be recorded was not done.
 
+pub mod accepted;
 mod accounts;
 mod approval;
 mod call;
@@ -46,6 +47,7 @@ use crate::pack::Pack;
 use crate::policy::Policy;
 use crate::store::{Event, Question, SnapshotRef, StoreError};
 use crate::strict_json;
+use accepted::{Accepted, NotKept};
 use std::sync::Arc;
 
 /// What the gateway needs from the run: the journal, the snapshots, time and ids. The run's driver is one.
@@ -106,6 +108,8 @@ pub enum GatewayError {
         #[source]
         error: BackendError,
     },
+    #[error(transparent)]
+    Kept(#[from] NotKept),
 }
 
 /// The door itself.
@@ -117,6 +121,7 @@ pub struct Gateway {
     catalog: &'static Catalog,
     foreign: Option<Arc<dyn ForeignTools>>,
     held: held::Keeper,
+    accepted: Option<Arc<dyn Accepted>>,
 }
 
 impl Gateway {
@@ -143,6 +148,7 @@ impl Gateway {
             catalog,
             foreign: None,
             held: Err("nothing is set up to keep them".to_owned()),
+            accepted: None,
         }
     }
 
@@ -180,6 +186,16 @@ impl Gateway {
     pub fn with_held(mut self, held: Result<Arc<dyn HeldCalls>, String>) -> Self {
         self.held = held;
         self
+    }
+
+    /// Counts losses from the state that a person accepted last. Without it each run counts from how it found a workflow.
+    #[must_use]
+    pub fn with_accepted(mut self, accepted: Arc<dyn Accepted>) -> Self {
+        self.accepted = Some(accepted);
+        self
+    }
+    pub fn accepted(&self) -> Option<&dyn Accepted> {
+        self.accepted.as_deref()
     }
 
     /// The tools of a role: those it lists, as far as the policy may allow a call of them; sorted by name.

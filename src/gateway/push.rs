@@ -12,6 +12,7 @@ use crate::model::ToolCall;
 use crate::n8n::hash::graph_hash;
 use crate::n8n::{Workflow, WorkflowId};
 use crate::policy::Decision;
+use crate::store::event::BaseHow;
 use serde_json::{Map, Value, json};
 
 /// What the journal calls it.
@@ -75,10 +76,9 @@ impl Gateway {
             Verdict::Refuse(decision) => return self.refuse(cx, &call, decision),
             Verdict::Ask(question) => return Ok(Settled::NeedsApproval(question)),
         };
-        let snapshot = self.snapshot(cx, &plan)?;
-        self.intent(cx, &call, decision, expect, true)?;
-        let (outcome, change) = self.perform(plan, snapshot).await;
-        self.finish(cx, &call, outcome, change, true)
+        let how = Some(BaseHow::Pushed);
+        self.carry_out(cx, &call, (plan, expect), decision, how)
+            .await
     }
 
     async fn plan_new(&self, push: &Push) -> Planning {

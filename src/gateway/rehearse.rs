@@ -100,6 +100,7 @@ impl Gateway {
             after: Some(at.graph_hash.clone()),
             diff: None,
             created: None,
+            counted: None,
             rehearsal: Some(Rehearsing {
                 copy: rehearsal.copy.name().to_owned(),
                 activates: as_it_is,

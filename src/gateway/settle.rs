@@ -2,13 +2,14 @@
 //! whether it happened; nothing is repeated on a guess.
 
 use super::content::{error_content, head};
+use super::plan::allowed_a_wipe;
 use super::redact::clean;
 use super::{CallContext, Gateway, GatewayError};
 use crate::backend::{BackendError, BackendErrorKind, ListQuery, Stored, list_all};
 use crate::model::{ToolResult, ToolStatus};
 use crate::n8n::{Workflow, WorkflowId};
 use crate::store::Event;
-use crate::store::event::{Change, CreateMark, MutationExpectation};
+use crate::store::event::{BaseHow, Change, CreateMark, MutationExpectation};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -57,9 +58,9 @@ impl Gateway {
             step,
             role,
             call,
+            decision,
             mutates,
             expect,
-            ..
         } = intent
         else {
             return Ok(None);
@@ -80,6 +81,7 @@ impl Gateway {
                 "read the workflow with get_workflow before anything else",
             )
         };
+        let mut allowed = None;
         let (result, change) = match expect {
             Some(MutationExpectation {
                 workflow_id: Some(id),
@@ -132,6 +134,7 @@ impl Gateway {
                     Settlement::NotDone => return Ok(None),
                     Settlement::Done => {
                         let change = settled_change(cx, expect, &id, found.as_ref());
+                        allowed = found.clone().filter(|_| allowed_a_wipe(decision));
                         let content = match &found {
                             Some(stored) => done_content(stored, &change),
                             None => json!({"id": id, "deleted": true, "settled": true}),
@@ -168,6 +171,9 @@ impl Gateway {
             },
             true,
         )?;
+        if let Some(found) = allowed {
+            self.accept(&found, BaseHow::Approved, cx.recorder.now())?;
+        }
         Ok(Some(result))
     }
 

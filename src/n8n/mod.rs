@@ -5,6 +5,7 @@
 pub(crate) mod arbitrary;
 pub mod autofix;
 pub mod catalog;
+pub mod dead;
 pub mod diff;
 pub mod edit;
 pub mod finding;

@@ -376,6 +376,10 @@ fn is_unreachable(result: &ToolResult) -> bool {
 pub(super) fn gateway_error(error: GatewayError) -> RunError {
     match error {
         GatewayError::Store(error) => RunError::Store(error),
+        GatewayError::Kept(error) => RunError::Refused {
+            message: error.to_string(),
+            hint: "mend that folder, then go on with the run".into(),
+        },
         GatewayError::Backend { backend, error } => RunError::Backend {
             message: format!("the {backend} backend is not available: {error}"),
             hint: error.hint.unwrap_or_else(|| {

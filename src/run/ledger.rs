@@ -6,7 +6,7 @@ use crate::{
     model::{ModelAnswer, ToolResult, ToolStatus},
     store::{
         Event, Means, Outcome, Question, SnapshotRef, canonical,
-        event::{AnsweredBy, Change, StepPath},
+        event::{AnsweredBy, Change, Counted, StepPath},
         sha256_hex,
     },
 };
@@ -37,6 +37,8 @@ pub struct Ledger {
     pub errors: Vec<Value>,
     /// Every successful mutation, in order.
     pub changes: Vec<Changed>,
+    /// What was lost of each workflow with its last change, by id.
+    pub losses: BTreeMap<String, Counted>,
     pub snapshots: Vec<SnapshotRef>,
     /// Workflows put back as they were before the run, by id.
     pub undone: Vec<String>,
@@ -167,7 +169,14 @@ impl Ledger {
                 let aside = self.put_aside.entry(step.clone()).or_default();
                 aside.extend(results.map(|(id, result)| (id.clone(), result.clone())));
             }
-            Event::ToolIntent { step, call, .. } => {
+            Event::ToolIntent {
+                step, call, expect, ..
+            } => {
+                if let Some(expect) = expect
+                    && let (Some(id), Some(counted)) = (&expect.workflow_id, &expect.counted)
+                {
+                    self.losses.insert(id.clone(), counted.clone());
+                }
                 let trace = self.open.entry(step.clone()).or_default();
                 trace.begun.insert(call.id.clone(), event.clone());
             }

@@ -220,6 +220,10 @@ pub(super) fn report(
         questions: waiting_for(ledger),
         errors,
         usage: ledger.usage,
+        losses: (ledger.losses.iter())
+            .filter(|(_, counted)| counted.lost > 0)
+            .map(|(id, counted)| (id.clone(), counted.clone()))
+            .collect(),
         policy_loosened: texts_of(ledger, "policy_loosened"),
         overrides: texts_of(ledger, OVERRIDES),
         foreign: None,

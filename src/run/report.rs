@@ -3,10 +3,11 @@
 use super::Cause;
 use crate::{
     model::Usage,
-    store::{Foreign, Outcome, Question},
+    store::{Foreign, Outcome, Question, event::Counted},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// The JSON of `build --output-format json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,6 +26,9 @@ pub struct RunReport {
     pub questions: Vec<Question>,
     pub errors: Vec<Value>,
     pub usage: RunUsage,
+    /// What was lost of each workflow, by id, and from when that was counted; only where something was.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub losses: BTreeMap<String, Counted>,
     /// What the project's policy allowed beyond the pack's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policy_loosened: Vec<String>,

@@ -266,7 +266,9 @@ impl ToolSession {
                     "a call asked where nobody can be asked".into(),
                 ));
             }
-            Some(Err(error @ GatewayError::Store(_))) => return Err(gateway_error(error)),
+            Some(Err(error @ (GatewayError::Store(_) | GatewayError::Kept(_)))) => {
+                return Err(gateway_error(error));
+            }
             Some(Err(GatewayError::Backend { error, .. })) => journaled.unwrap_or_else(|| {
                 let hint = error.hint.clone().unwrap_or_default();
                 let rule = "backend.unavailable";

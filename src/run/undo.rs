@@ -15,7 +15,10 @@ use crate::{
     backend::Stored,
     gateway::{CallContext, Recorder},
     n8n::{Workflow, WorkflowId, hash::graph_hash},
-    store::{Event, Outcome, Project, SnapshotRef, event::Change},
+    store::{
+        Event, Outcome, Project, SnapshotRef,
+        event::{BaseHow, Change},
+    },
 };
 use serde::{Deserialize, Serialize};
 
@@ -344,7 +347,7 @@ impl Driver<'_> {
                 _ => plan.now.as_ref().map(|n| n.graph_hash.clone()),
             },
             after,
-            node_count: found.map_or(0, |s| s.workflow.nodes.len()),
+            node_count: found.as_ref().map_or(0, |s| s.workflow.nodes.len()),
             snapshot: kept.clone(),
         };
         let nothing_new = what == UndoneHow::Unchanged && change.before == change.after;
@@ -357,6 +360,12 @@ impl Driver<'_> {
             },
             true,
         )?;
+        // What the user puts back is what the user wants.
+        if let Some(found) = &found {
+            self.gateway
+                .accept(found, BaseHow::Undone, self.desk.now())
+                .map_err(|e| gateway_error(e.into()))?;
+        }
         let redactor = self.gateway.redactor();
         Ok(Undone {
             what,

@@ -419,6 +419,65 @@ pub struct MutationExpectation {
     /// For a new workflow whose id the backend chooses: what it is known by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created: Option<CreateMark>,
+    /// For a change of an existing workflow: what would be lost with it, and since when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<Counted>,
+}
+
+/// What is lost of a workflow with a change, and from which state on that was counted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    pub how: BaseHow,
+    /// UTC, RFC 3339; None: since the run began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    pub lost: usize,
+    /// Nodes of that state, sticky notes aside.
+    pub total: usize,
+}
+
+/// Why a state of a workflow is the one that losses are counted from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BaseHow {
+    /// There is no folder to keep an earlier one in: it is as the run found it.
+    RunStart,
+    /// As agentctl found it before its first change.
+    FirstSeen,
+    /// `agentctl accept`.
+    Accepted,
+    /// A person allowed the change that led to it, which took most of it away.
+    Approved,
+    Pushed,
+    Undone,
+    /// Somebody changed it without agentctl.
+    Edited,
+}
+
+impl Counted {
+    /// "counted from 2026-11-20, when you accepted it".
+    pub fn from_when(&self) -> String {
+        let day = self.since.as_deref().and_then(|at| at.get(..10));
+        match (self.how, day) {
+            (BaseHow::RunStart, _) | (_, None) => "counted from the start of the run".to_owned(),
+            (how, Some(day)) => format!("counted from {day}, {}", how.when()),
+        }
+    }
+}
+
+impl BaseHow {
+    /// "when you accepted it".
+    pub fn when(self) -> &'static str {
+        match self {
+            BaseHow::RunStart => "when the run began",
+            BaseHow::FirstSeen => "when agentctl was about to change it for the first time",
+            BaseHow::Accepted => "when you accepted it",
+            BaseHow::Approved => "when you allowed a change of it",
+            BaseHow::Pushed => "when you pushed it",
+            BaseHow::Undone => "when you took changes back",
+            BaseHow::Edited => "when it had been changed without agentctl",
+        }
+    }
 }
 
 /// What a test puts on the n8n for its time.

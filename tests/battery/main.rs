@@ -17,6 +17,8 @@ mod files;
 mod holes;
 mod injection;
 mod listed;
+mod loss;
+mod loss_served;
 mod orders;
 mod policy;
 mod records;

@@ -144,6 +144,16 @@ pub enum RunsCommand {
 }
 
 #[derive(Debug, Args)]
+pub struct AcceptArgs {
+    /// The workflow: its id, or its file
+    #[arg(value_name = "WORKFLOW")]
+    pub workflow: String,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct UndoArgs {
     /// The run whose changes are taken back; default: the active run
     #[arg(value_name = "RUN", conflicts_with = "workflow")]

@@ -1,5 +1,6 @@
 //! One file a command, or a family of commands.
 
+pub mod accept;
 pub mod adopt;
 pub mod analyze;
 mod analyze_workflow;

@@ -123,6 +123,7 @@ fn a_settlement_is_judged_by_hashes() {
         diff: None,
         rehearsal: None,
         created: None,
+        counted: None,
     };
     for (before, after, found, want) in [
         (Some("a"), Some("b"), Some("a"), Settlement::NotDone),

@@ -76,6 +76,7 @@ async fn a_workflow_is_created_changed_checked_and_journaled() {
             diff: None,
             rehearsal: None,
             created: None,
+            counted: None,
         }
     );
     assert_eq!(decision.rule(), "writer: create-workflow");

@@ -44,17 +44,21 @@ pub struct GraphChange {
 
 /// The key of each node as text, in the order of `workflow.nodes`; no two are equal.
 pub(super) fn key_texts(workflow: &Workflow) -> Vec<Cow<'_, str>> {
-    let mut taken: HashSet<Cow<'_, str>> = HashSet::with_capacity(workflow.nodes.len());
-    let nodes = workflow.nodes.iter().enumerate();
+    texts_of(workflow.nodes.iter().map(|n| (n.id_text(), n.name())))
+}
+
+/// The same of nodes that are given by id and name.
+pub(super) fn texts_of<'w>(nodes: impl Iterator<Item = (&'w str, &'w str)>) -> Vec<Cow<'w, str>> {
+    let mut taken: HashSet<Cow<'_, str>> = HashSet::with_capacity(nodes.size_hint().0);
     nodes
-        .map(|(i, node)| {
-            let id = node.id_text();
+        .enumerate()
+        .map(|(i, (id, name))| {
             let key = if !id.is_empty() && !taken.contains(id) {
                 Cow::Borrowed(id)
             } else {
-                let named = format!("name:{}", node.name());
+                let named = format!("name:{name}");
                 Cow::Owned(if taken.contains(named.as_str()) {
-                    format!("place:{i}:{}", node.name())
+                    format!("place:{i}:{name}")
                 } else {
                     named
                 })
@@ -84,17 +88,24 @@ pub(super) fn keyed_edges<'w>(
     workflow: &'w Workflow,
     keys: &[Cow<'w, str>],
 ) -> impl Iterator<Item = (Cow<'w, str>, &'w str, u32, Cow<'w, str>, &'w Link)> {
-    let mut names: HashMap<&str, Cow<'w, str>> = HashMap::with_capacity(keys.len());
-    for (node, key) in workflow.nodes.iter().zip(keys) {
-        names.entry(node.name()).or_insert_with(|| key.clone());
+    let named = workflow.nodes.iter().map(Node::name).zip(keys);
+    let key = by_name(named);
+    let edges = workflow.edges();
+    edges.map(move |(from, kind, output, link)| (key(from), kind, output, key(&link.node), link))
+}
+
+/// The key that an edge means by a name.
+pub(super) fn by_name<'k, 'w: 'k>(
+    named: impl Iterator<Item = (&'w str, &'k Cow<'w, str>)>,
+) -> impl Fn(&str) -> Cow<'w, str> {
+    let mut names: HashMap<&str, Cow<'w, str>> = HashMap::with_capacity(named.size_hint().0);
+    for (name, key) in named {
+        names.entry(name).or_insert_with(|| key.clone());
     }
-    workflow.edges().map(move |(from, kind, output, link)| {
-        let key = |name: &str| match names.get(name) {
-            Some(key) => key.clone(),
-            None => Cow::Owned(format!("missing:{name}")),
-        };
-        (key(from), kind, output, key(&link.node), link)
-    })
+    move |name| match names.get(name) {
+        Some(key) => key.clone(),
+        None => Cow::Owned(format!("missing:{name}")),
+    }
 }
 
 pub(super) fn edges(workflow: &Workflow) -> BTreeSet<Edge> {

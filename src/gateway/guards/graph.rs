@@ -2,6 +2,7 @@
 //! Worked out once for all that a guard asks of the two.
 
 use super::change::{key_texts, keyed_edges};
+use super::outline::{Outline, Sketch};
 use crate::n8n::{Node, Workflow};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,12 +20,12 @@ pub(super) struct Edge<'w> {
     pub input: u32,
 }
 
-/// One state.
-pub(super) struct Graph<'w> {
+/// One state, its nodes as far as they are kept of it.
+pub(super) struct Graph<'w, N> {
     /// By number; None: the node is not in this state.
-    nodes: Vec<Option<&'w Node>>,
+    nodes: Vec<Option<&'w N>>,
     /// In the document's order.
-    pub order: Vec<(Number, &'w Node)>,
+    pub order: Vec<(Number, &'w N)>,
     /// In order, each once.
     pub edges: Vec<Edge<'w>>,
 }
@@ -54,63 +55,111 @@ impl Set {
     }
 }
 
-impl<'w> Graph<'w> {
-    pub fn pair(base: &'w Workflow, after: &'w Workflow) -> [Self; 2] {
-        let states = [base, after].map(|workflow| {
-            let keys = key_texts(workflow);
-            let edges: Vec<_> = keyed_edges(workflow, &keys).collect();
-            (workflow, keys, edges)
-        });
-        let mut texts: Vec<&str> = Vec::new();
-        for (_, keys, edges) in &states {
-            texts.extend(keys.iter().map(Cow::as_ref));
-            // Most stand there as a node's key already.
-            let ends = edges.iter().flat_map(|(from, _, _, to, _)| [from, to]);
-            texts.extend(
-                ends.filter(|end| matches!(end, Cow::Owned(_)))
-                    .map(Cow::as_ref),
-            );
-        }
-        texts.sort_unstable();
-        texts.dedup();
-        let numbers: HashMap<&str, Number> = texts
-            .iter()
-            .enumerate()
-            .map(|(at, text)| (*text, at))
-            .collect();
-        let number = |key: &str| numbers.get(key).copied().unwrap_or(texts.len());
-        states.each_ref().map(|(workflow, keys, edges)| {
-            let mut nodes = vec![None; texts.len()];
-            let mut order = Vec::with_capacity(keys.len());
-            for (key, node) in keys.iter().zip(&workflow.nodes) {
-                let number = number(key);
-                order.push((number, node));
-                if let Some(place) = nodes.get_mut(number) {
-                    *place = Some(node);
-                }
-            }
-            let mut edges: Vec<Edge<'w>> = edges
-                .iter()
-                .map(|(from, kind, output, to, link)| Edge {
-                    from: number(from),
-                    kind,
-                    output: *output,
-                    to: number(to),
-                    input_kind: &link.kind,
-                    input: link.index,
-                })
-                .collect();
-            edges.sort_unstable();
-            edges.dedup();
-            Graph {
-                nodes,
-                order,
-                edges,
-            }
+/// The edges of a state with the keys of their ends.
+type Keyed<'w> = Vec<(Cow<'w, str>, Edge<'w>, Cow<'w, str>)>;
+
+/// The base and what is to be judged by it, with the same numbers.
+pub(super) fn pair<'w>(
+    base: &'w Outline,
+    after: &'w Workflow,
+) -> (Graph<'w, Sketch>, Graph<'w, Node>) {
+    let (base_keys, after_keys) = (base.key_texts(), key_texts(after));
+    let base_edges: Keyed<'w> = base
+        .keyed_edges(&base_keys)
+        .map(|(from, edge, to)| {
+            let unnumbered = unnumbered(&edge.kind, edge.output, &edge.input_kind, edge.input);
+            (from, unnumbered, to)
         })
+        .collect();
+    let after_edges: Keyed<'w> = keyed_edges(after, &after_keys)
+        .map(|(from, kind, output, to, link)| {
+            (from, unnumbered(kind, output, &link.kind, link.index), to)
+        })
+        .collect();
+    let mut texts: Vec<&str> = Vec::new();
+    for (keys, edges) in [(&base_keys, &base_edges), (&after_keys, &after_edges)] {
+        texts.extend(keys.iter().map(Cow::as_ref));
+        // Most stand there as a node's key already.
+        let ends = edges.iter().flat_map(|(from, _, to)| [from, to]);
+        texts.extend(
+            ends.filter(|end| matches!(end, Cow::Owned(_)))
+                .map(Cow::as_ref),
+        );
+    }
+    texts.sort_unstable();
+    texts.dedup();
+    let numbers: HashMap<&str, Number> = texts
+        .iter()
+        .enumerate()
+        .map(|(at, text)| (*text, at))
+        .collect();
+    let number = |key: &str| numbers.get(key).copied().unwrap_or(texts.len());
+    (
+        Graph::of(
+            &base_keys,
+            &base.nodes,
+            base_edges.iter(),
+            &number,
+            texts.len(),
+        ),
+        Graph::of(
+            &after_keys,
+            &after.nodes,
+            after_edges.iter(),
+            &number,
+            texts.len(),
+        ),
+    )
+}
+
+fn unnumbered<'w>(kind: &'w str, output: u32, input_kind: &'w str, input: u32) -> Edge<'w> {
+    Edge {
+        from: 0,
+        kind,
+        output,
+        to: 0,
+        input_kind,
+        input,
+    }
+}
+
+impl<'w, N> Graph<'w, N> {
+    fn of<'e>(
+        keys: &[Cow<'w, str>],
+        nodes: &'w [N],
+        edges: impl Iterator<Item = &'e (Cow<'w, str>, Edge<'w>, Cow<'w, str>)>,
+        number: &dyn Fn(&str) -> Number,
+        count: usize,
+    ) -> Self
+    where
+        'w: 'e,
+    {
+        let mut by_number = vec![None; count];
+        let mut order = Vec::with_capacity(keys.len());
+        for (key, node) in keys.iter().zip(nodes) {
+            let number = number(key);
+            order.push((number, node));
+            if let Some(place) = by_number.get_mut(number) {
+                *place = Some(node);
+            }
+        }
+        let mut edges: Vec<Edge<'w>> = edges
+            .map(|(from, edge, to)| Edge {
+                from: number(from),
+                to: number(to),
+                ..*edge
+            })
+            .collect();
+        edges.sort_unstable();
+        edges.dedup();
+        Graph {
+            nodes: by_number,
+            order,
+            edges,
+        }
     }
 
-    pub fn node(&self, number: Number) -> Option<&'w Node> {
+    pub fn node(&self, number: Number) -> Option<&'w N> {
         self.nodes.get(number).copied().flatten()
     }
 
@@ -124,11 +173,6 @@ impl<'w> Graph<'w> {
             set.insert(number);
         }
         set
-    }
-
-    /// The edges along which items flow.
-    pub fn flow(&self) -> impl Iterator<Item = &Edge<'w>> {
-        self.edges.iter().filter(|e| e.is_main())
     }
 
     /// The sub-nodes.

@@ -5,7 +5,8 @@
 //! | rule | decides |
 //! |---|---|
 //! | `guard.edit_scope` | in a fix cycle only nodes and edges in scope change |
-//! | `guard.wipe` | losing more than half of the nodes the run started from is for the user to allow |
+//! | `guard.scope` | in a fix cycle, what newly reads a node outside the scope is for the user to allow |
+//! | `guard.wipe` | losing more than half of the nodes of the last state that a person accepted is for the user to allow |
 //! | `guard.publish` | an active workflow is edited only with the user's word, once in a run |
 //! | `guard.stale` | the workflow is what this run last read |
 //! | `guard.credentials` | credential ids stay as they are |
@@ -19,17 +20,23 @@
 mod change;
 mod credentials;
 mod graph;
+mod outline;
 mod scope;
+mod scope_data;
 mod wipe;
 
 pub use change::{Edge, GraphChange, NodeKey, keys};
 pub use credentials::credentials;
+pub use outline::Outline;
 pub use scope::{Scope, WORKFLOW_ENTRY, edit_scope};
+pub use scope_data::scope_data;
 pub use wipe::{Loss, Starts, loss, wipe};
 
 use crate::policy::Decision;
 
 pub const EDIT_SCOPE: &str = "guard.edit_scope";
+/// What a scope lets out, not what it lets change.
+pub const SCOPE: &str = "guard.scope";
 pub const WIPE: &str = "guard.wipe";
 pub const PUBLISH: &str = "guard.publish";
 pub const STALE: &str = "guard.stale";
@@ -68,6 +75,9 @@ pub fn hint(rule: &str) -> &'static str {
     match rule {
         EDIT_SCOPE => {
             "drop the operations outside edit_scope; if the fix needs another node, say which and why in your answer"
+        }
+        SCOPE => {
+            "take the values from what the node in scope gets itself; if the fix needs another node's data, say which and why in your answer"
         }
         WIPE => {
             "edit nodes in place instead of removing, disabling or cutting them off; when a connection moves, disconnect and connect in one list"

@@ -20,7 +20,7 @@ pub const WORKFLOW_ENTRY: &str = "$workflow";
 /// A scope, resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scope {
-    nodes: BTreeSet<NodeKey>,
+    pub(super) nodes: BTreeSet<NodeKey>,
     document: bool,
 }
 

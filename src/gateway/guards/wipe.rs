@@ -1,13 +1,16 @@
-//! The wipe guard: what a run has lost of the workflow it started from, over all its edits together.
-//! Only the start and the result are compared, so an edit cut into many small ones is judged like one large one.
+//! The wipe guard: what is lost of the last state of a workflow that a person accepted, over all that was done to it since.
+//! Only the base and the result are compared, so an edit cut into many small ones, in as many runs, is judged like one large one.
 
-use super::change::same_nodes;
-use super::graph::{Graph, Number, Set};
+use super::graph::{Graph, Number, Set, pair};
+use super::outline::{Ids, Outline, Sketch, is_blank};
 use super::{WIPE, allow, ask};
+use crate::n8n::dead::{Ways, ways};
 use crate::n8n::{Node, Workflow};
 use crate::policy::Decision;
-use serde_json::Value;
 use std::collections::HashMap;
+
+/// Fewer nodes than this with all parameters replaced are an edit, however small the workflow is.
+const LEAST_REPLACED: usize = 3;
 
 /// What is lost of a base. Sticky notes are not counted: they run nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,95 +29,154 @@ impl Loss {
 /// Whether a node can be where a run begins, by its type.
 pub type Starts<'a> = &'a dyn Fn(&Node) -> bool;
 
+/// What became of a node of the base.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Kept,
+    /// It is there, and says something else altogether.
+    Replaced,
+    Lost,
+}
+
 /// A node of the base is lost when it is gone, became another type, was disabled, kept none of its parameters, has no
-/// connection left while it had one, or was cut off from every start that led to it.
-pub fn loss(base: &Workflow, after: &Workflow, starts: Starts<'_>) -> Loss {
-    let mut loss = Loss {
-        lost: Vec::new(),
-        total: base.nodes.iter().filter(|node| !node.is_sticky()).count(),
+/// connection left while it had one, or was cut off from every start that led to it. What stands behind a node that passes
+/// nothing on, or behind a start that never begins, is cut off. Nodes whose parameters were replaced are lost when they are several.
+pub fn loss(base: &Outline, after: &Workflow, starts: Starts<'_>) -> Loss {
+    let fates = fates(base, after, starts);
+    let replaced = fates.iter().filter(|f| **f == Fate::Replaced).count();
+    let lost = |fate: Fate| match fate {
+        Fate::Kept => false,
+        Fate::Replaced => replaced >= LEAST_REPLACED,
+        Fate::Lost => true,
     };
-    if base == after {
-        return loss; // nothing was changed since
+    let nodes = base.nodes.iter().zip(fates);
+    Loss {
+        lost: nodes
+            .filter(|(_, fate)| lost(*fate))
+            .map(|(node, _)| node.name.clone())
+            .collect(),
+        total: base.total(),
     }
-    if same_nodes(base, after) && base.edges().eq(after.edges()) {
-        // No node is gone, and what led to each of them still does.
-        let pairs = base.nodes.iter().zip(&after.nodes);
-        let lost = pairs.filter(|(node, other)| !node.is_sticky() && !still_works(node, other));
-        loss.lost = lost.map(|(node, _)| node.name().to_owned()).collect();
-        return loss;
+}
+
+/// In the base's order.
+fn fates(base: &Outline, after: &Workflow, starts: Starts<'_>) -> Vec<Fate> {
+    let ids = Ids::of(after);
+    if base.same_graph(after) {
+        let mut pairs = base.nodes.iter().zip(&after.nodes);
+        if pairs.all(|(node, other)| runs_on(node, other, starts)) {
+            // No node is gone, and what led to each of them still does.
+            let pairs = base.nodes.iter().zip(&after.nodes);
+            return pairs
+                .map(|(node, other)| of_itself(node, other, &ids))
+                .collect();
+        }
     }
-    let [base, after] = Graph::pair(base, after);
-    let connected =
-        |graph: &Graph<'_>| graph.set(graph.edges.iter().flat_map(|edge| [edge.from, edge.to]));
-    let was_connected = connected(&base);
-    let is_connected = connected(&after);
+    let (base, after) = pair(base, after);
+    let connected = |edges: &[super::graph::Edge<'_>]| {
+        base.set(edges.iter().flat_map(|edge| [edge.from, edge.to]))
+    };
+    let was_connected = connected(&base.edges);
+    let is_connected = connected(&after.edges);
     let (ran, runs) = led_to(&base, &after, starts);
     let mut heirs = successors(&base, &after);
-    for (key, node) in base.order.iter().copied() {
-        if node.is_sticky() || (!after.has(key) && heirs.remove(key)) {
-            continue;
-        }
-        let kept = after.node(key).is_some_and(|other| {
+    let order = base.order.iter().copied();
+    order
+        .map(|(key, node)| {
+            if !after.has(key) && heirs.remove(key) {
+                return Fate::Kept;
+            }
+            let Some(other) = after.node(key) else {
+                return match node.sticky {
+                    true => Fate::Kept,
+                    false => Fate::Lost,
+                };
+            };
             let cut = (was_connected.has(key) && !is_connected.has(key))
                 || (ran.has(key) && !runs.has(key));
-            !cut && still_works(node, other)
-        });
-        if !kept {
-            loss.lost.push(node.name().to_owned());
-        }
-    }
-    loss
+            match cut && !node.sticky {
+                true => Fate::Lost,
+                false => of_itself(node, other, &ids),
+            }
+        })
+        .collect()
+}
+
+/// Whether what lies behind the node is reached through it as before.
+fn runs_on(node: &Sketch, other: &Node, starts: Starts<'_>) -> bool {
+    let sleeps = other.disabled() && starts(other);
+    node.asleep() == sleeps && node.ways == ways(other)
 }
 
 /// The nodes that a start leads to, in the base and now. In the base a start is what nothing leads to. Now it is one of those, or
-/// a new node that can be one, or a node whose predecessors are all gone (they count themselves): a node that only had its
-/// connections cut starts nothing. A sub-node runs when what it hangs on does.
-fn led_to(base: &Graph<'_>, after: &Graph<'_>, starts: Starts<'_>) -> (Set, Set) {
-    // The nodes that another node leads to, and the sub-nodes.
-    let bound = |graph: &Graph<'_>| {
-        let follows = graph.flow().filter(|e| e.from != e.to).map(|e| e.to);
-        graph.set(follows.chain(graph.served()))
+/// a new node that can be one, or a node whose predecessors are all gone (they count themselves), if it can be one or no trigger
+/// led to it before: a node that only had its connections cut starts nothing. A sub-node runs when what it hangs on does.
+fn led_to(base: &Graph<'_, Sketch>, after: &Graph<'_, Node>, starts: Starts<'_>) -> (Set, Set) {
+    // What came before each node of the base, and what of that is still there.
+    let follows = |edges: &[super::graph::Edge<'_>], there: &dyn Fn(Number) -> bool| {
+        let flow = edges.iter().filter(|e| e.is_main() && e.from != e.to);
+        base.set(flow.filter(|e| there(e.from)).map(|e| e.to))
     };
-    let (bound_before, bound_now) = (bound(base), bound(after));
-    // What came before each node of the base and is still there.
-    let kept_before = base.set(
-        base.flow()
-            .filter(|e| e.from != e.to && after.has(e.from))
-            .map(|e| e.to),
-    );
     let served_before = base.set(base.served());
-    let begins = |key: Number, node: &Node| match base.has(key) {
-        true => !kept_before.has(key) && !served_before.has(key),
-        false => starts(node),
+    let bound_before = follows(&base.edges, &|_| true);
+    let kept_before = follows(&base.edges, &|key| after.has(key));
+    let served_now = base.set(after.served());
+    let bound_now = follows(&after.edges, &|_| true);
+    let free_before: Vec<(Number, &Sketch)> = base
+        .order
+        .iter()
+        .copied()
+        .filter(|(key, node)| !bound_before.has(*key) && !served_before.has(*key) && !node.asleep())
+        .collect();
+    let ways_before = |key: Number| base.node(key).map_or(Ways::Open, |node| node.ways.clone());
+    let from = |begin: Vec<Number>| spread(base, begin, &ways_before);
+    let triggers = free_before.iter().filter(|(_, node)| node.starts);
+    let triggered = from(triggers.map(|(key, _)| *key).collect());
+    let ran = from(free_before.iter().map(|(key, _)| *key).collect());
+
+    let begins = |key: Number, node: &Node| {
+        if node.disabled() && starts(node) {
+            return false;
+        }
+        if !base.has(key) {
+            return starts(node);
+        }
+        let was_free = !bound_before.has(key);
+        let left_alone = !kept_before.has(key) && !served_before.has(key);
+        left_alone && (was_free || !triggered.has(key) || starts(node))
     };
-    let order = |graph: &Graph<'_>, bound: &Set, begins: &dyn Fn(Number, &Node) -> bool| {
-        let free = graph.order.iter().copied();
-        free.filter(|(key, node)| !bound.has(*key) && begins(*key, node))
-            .map(|(key, _)| key)
-            .collect::<Vec<Number>>()
-    };
-    (
-        spread(base, order(base, &bound_before, &|_, _| true)),
-        spread(after, order(after, &bound_now, &begins)),
-    )
+    let begin: Vec<Number> = (after.order.iter().copied())
+        .filter(|(key, node)| !bound_now.has(*key) && !served_now.has(*key) && begins(*key, node))
+        .map(|(key, _)| key)
+        .collect();
+    let ways_now = |key: Number| after.node(key).map_or(Ways::Open, ways);
+    (ran, spread(after, begin, &ways_now))
 }
 
-/// All that the nodes lead to; a sub-node's connection leads from its parent to it.
-fn spread(graph: &Graph<'_>, mut open: Vec<Number>) -> Set {
-    let mut next: HashMap<Number, Vec<Number>> = HashMap::new();
+/// All that the nodes lead to, by the ways out of each that are open; a sub-node's connection leads from its parent to it.
+fn spread<N>(graph: &Graph<'_, N>, mut open: Vec<Number>, ways: &dyn Fn(Number) -> Ways) -> Set {
+    let mut next: HashMap<Number, Vec<(Option<u32>, Number)>> = HashMap::new();
     for edge in &graph.edges {
-        let (tail, head) = if edge.is_main() {
-            (edge.from, edge.to)
+        let (tail, step) = if edge.is_main() {
+            (edge.from, (Some(edge.output), edge.to))
         } else {
-            (edge.to, edge.from)
+            (edge.to, (None, edge.from))
         };
-        next.entry(tail).or_default().push(head);
+        next.entry(tail).or_default().push(step);
     }
     let mut reached = graph.set(std::iter::empty());
     while let Some(key) = open.pop() {
-        if reached.insert(key) {
-            open.extend(next.get(&key).into_iter().flatten());
+        if !reached.insert(key) {
+            continue;
         }
+        let Some(steps) = next.get(&key) else {
+            continue;
+        };
+        let ways = ways(key);
+        let taken = steps
+            .iter()
+            .filter(|(output, _)| output.is_none_or(|output| ways.leads(output)));
+        open.extend(taken.map(|(_, to)| *to));
     }
     reached
 }
@@ -129,7 +191,7 @@ const SINGLE: [&str; 4] = [
 
 /// The sub-nodes of the base whose one place on the same parent a new node has taken over: exchanged, not lost. One new node
 /// stands for one old one and must be enabled, the parent must still be there, and nothing else may hang on the old one.
-fn successors(base: &Graph<'_>, after: &Graph<'_>) -> Set {
+fn successors(base: &Graph<'_, Sketch>, after: &Graph<'_, Node>) -> Set {
     let asleep = |key: Number| after.node(key).is_some_and(Node::disabled);
     let mut taken = base.set(std::iter::empty());
     let mut found = taken.clone();
@@ -156,41 +218,33 @@ fn successors(base: &Graph<'_>, after: &Graph<'_>) -> Set {
     found
 }
 
-/// What is still there and does something of what it did, as far as the node itself says.
-fn still_works(node: &Node, other: &Node) -> bool {
-    let disabled = other.disabled() && !node.disabled();
-    let emptied = has_parameters(node) && !keeps_a_parameter(node, other);
-    node.node_type() == other.node_type() && !disabled && !emptied
-}
-
-fn has_parameters(node: &Node) -> bool {
-    node.parameters().is_some_and(|p| !p.is_empty())
-}
-
-/// Whether any top-level parameter of the one is still there in the other, and says something if it did.
-fn keeps_a_parameter(node: &Node, other: &Node) -> bool {
-    let (before, after) = (node.parameters(), other.parameters());
-    before.is_some_and(|before| {
-        before.keys().any(|key| {
-            let now = after.and_then(|after| after.get(key));
-            let was_blank = before.get(key).is_none_or(is_blank);
-            now.is_some_and(|now| was_blank || !is_blank(now))
-        })
-    })
-}
-
-fn is_blank(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.trim().is_empty(),
-        Value::Array(items) => items.iter().all(is_blank),
-        Value::Object(map) => map.values().all(is_blank),
-        _ => false,
+/// What became of a node that is still there and still reached, as far as the node itself says.
+fn of_itself(node: &Sketch, other: &Node, ids: &Ids<'_>) -> Fate {
+    if node.sticky {
+        return Fate::Kept;
+    }
+    let disabled = other.disabled() && !node.disabled;
+    let emptied = !node.parameters.is_empty() && !keeps_a_parameter(node, other);
+    if node.node_type != other.node_type() || disabled || emptied {
+        Fate::Lost
+    } else if node.is_replaced(other, ids) {
+        Fate::Replaced
+    } else {
+        Fate::Kept
     }
 }
 
-pub fn wipe(base: &Workflow, after: &Workflow, starts: Starts<'_>) -> Decision {
-    let loss = loss(base, after, starts);
+/// Whether any top-level parameter of the one is still there in the other, and says something if it did.
+fn keeps_a_parameter(node: &Sketch, other: &Node) -> bool {
+    let after = other.parameters();
+    node.parameters.iter().any(|(key, was)| {
+        let now = after.and_then(|after| after.get(key));
+        now.is_some_and(|now| was.blank || !is_blank(now))
+    })
+}
+
+/// `from`: where the losses are counted from, in words that go on "… of the N nodes".
+pub fn wipe(loss: &Loss, from: &str) -> Decision {
     if !loss.is_wipe() {
         return allow(WIPE);
     }
@@ -204,7 +258,7 @@ pub fn wipe(base: &Workflow, after: &Workflow, starts: Starts<'_>) -> Decision {
     ask(
         WIPE,
         format!(
-            "this run would lose {} of the {} nodes it started from: {}{more}",
+            "this run would lose {} of the {} nodes {from}: {}{more}",
             loss.lost.len(),
             loss.total,
             shown.join(", ")

@@ -79,6 +79,7 @@ impl Gateway {
                 diff: None,
                 rehearsal: None,
                 created: mark.clone(),
+                counted: None,
             }),
             plan: Plan::Create {
                 id,

@@ -1,11 +1,13 @@
 //! Mutations, before they happen: what a request would make of the workflow, on our copy, with the guards' decisions.
 //! Nothing here reaches the backend's writing side.
 
+mod base;
 mod create;
 mod past;
 mod withdraw;
 mod write;
 
+pub(super) use base::allowed_a_wipe;
 pub(super) use past::GivenScope;
 pub(super) use withdraw::emptied;
 pub(super) use write::Write;

@@ -4,8 +4,8 @@ use super::Plan;
 use crate::backend::Stored;
 use crate::gateway::guards;
 use crate::gateway::{CallContext, Gateway, GatewayError, SnapshotMark};
-use crate::n8n::Workflow;
 use crate::n8n::hash::graph_hash;
+use crate::n8n::{Node, Workflow};
 use crate::policy::Decision;
 use crate::store::{Event, SnapshotRef, StoreError};
 use std::sync::Arc;
@@ -19,6 +19,16 @@ pub(in crate::gateway) struct GivenScope {
 impl GivenScope {
     pub fn judge(&self, before: &Workflow, after: &Workflow) -> Decision {
         guards::edit_scope(&self.entries, &self.given_on, before, after)
+    }
+
+    /// `stays`: whether a node surely keeps what it gets inside n8n.
+    pub fn judge_data(
+        &self,
+        before: &Workflow,
+        after: &Workflow,
+        stays: &dyn Fn(&Node) -> bool,
+    ) -> Decision {
+        guards::scope_data(&self.entries, &self.given_on, before, after, stays)
     }
 }
 

@@ -79,6 +79,7 @@ impl Gateway {
             diff: None,
             rehearsal: None,
             created: None,
+            counted: None,
         };
         Ok(Ok(Planned {
             plan: Plan::Delete(Box::new(before)),

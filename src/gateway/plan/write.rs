@@ -5,12 +5,12 @@ use crate::backend::Stored;
 use crate::gateway::call::Reserved;
 use crate::gateway::content::{Outcome, counts, head};
 use crate::gateway::created::fill_added_versions;
-use crate::gateway::guards::{self, deny};
+use crate::gateway::guards;
 use crate::gateway::tools::{AutofixWorkflow, UpdateWorkflow};
-use crate::gateway::{CallContext, Gateway, GatewayError, SnapshotMark};
+use crate::gateway::{CallContext, Gateway, GatewayError};
 use crate::n8n::autofix::{self, Fixed};
-use crate::n8n::catalog::Lookup;
 use crate::n8n::hash::graph_hash;
+use crate::n8n::rehearsal::{Effect, effect};
 use crate::n8n::{Finding, Node, Workflow, edit};
 use crate::policy::Decision;
 use crate::store::event::MutationExpectation;
@@ -179,6 +179,10 @@ impl Gateway {
         if let Some(scope) = &scope {
             let decision = scope.judge(&before.workflow, &after);
             reserved.push(reserve(decision, &before, "edit", exact));
+            let stays = |node: &Node| effect(node, self.catalog) == Effect::Inside;
+            let decision = scope.judge_data(&before.workflow, &after, &stays);
+            let what = "let data from outside the scope into";
+            reserved.push(reserve(decision, &before, what, exact));
         }
         reserved.push(reserve(
             credentials,
@@ -208,23 +212,15 @@ impl Gateway {
             notes,
             scope,
         } = write;
-        if !cx.guards.owns(&before.id) {
-            let base = cx.guards.wipe_base(&before.id).cloned();
-            let base = match base {
-                Some(mark) => match self.snapshot_of(cx, &mark)? {
-                    Some(workflow) => Some(workflow),
-                    None => return Ok(Err(unreadable(guards::WIPE, &mark))),
-                },
-                None => None,
-            };
-            let base = base.as_deref().unwrap_or(&before.workflow);
-            reserved.push(reserve(
-                guards::wipe(base, &after, &|node| self.may_start(node)),
-                &before,
-                "take most of the nodes out of",
-                exact,
-            ));
-        }
+        let losses = match self.losses(cx, &before, &after)? {
+            Ok(losses) => losses,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let counted = losses.map(|(decision, counted)| {
+            let what = "take most of the nodes out of";
+            reserved.push(reserve(decision, &before, what, exact));
+            counted
+        });
         reserved.push(self.publish_reserve(&before));
         let meant = graph_hash(&after);
         let expect = MutationExpectation {
@@ -234,6 +230,7 @@ impl Gateway {
             diff: Some(self.shown_diff(&before.workflow, &after)),
             rehearsal: None,
             created: None,
+            counted,
         };
         Ok(Ok(Planned {
             plan: Plan::Replace {
@@ -249,14 +246,6 @@ impl Gateway {
         }))
     }
 
-    /// A trigger; a type that nobody knows may be one.
-    fn may_start(&self, node: &Node) -> bool {
-        match self.catalog.lookup(node.node_type(), None) {
-            Lookup::Known(description) => description.trigger_like,
-            _ => true,
-        }
-    }
-
     /// Bound to the workflow, not to the call: the user is asked once in a run.
     pub(super) fn publish_reserve(&self, before: &Stored) -> Reserved {
         let name = before.workflow.name();
@@ -269,15 +258,4 @@ impl Gateway {
             })
         }
     }
-}
-
-/// Without what the losses are counted from, nothing more may be lost.
-fn unreadable(rule: &str, mark: &SnapshotMark) -> Outcome {
-    Outcome::Refused(deny(
-        rule,
-        format!(
-            "the snapshot {:?} that this run's losses are counted from cannot be read, or is not what was taken",
-            mark.file
-        ),
-    ))
 }

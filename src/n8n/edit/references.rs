@@ -3,6 +3,7 @@
 
 use crate::n8n::workflow::Node;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// One reference: the name it means and the bytes that spell it (with quotes, or with the dot of `$node.A`).
@@ -45,6 +46,72 @@ pub fn references(text: &str, python: bool) -> Vec<Reference> {
         found.extend(reference_at(text, after));
     }
     found
+}
+
+/// The nodes whose data a node asks for by their names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Named {
+    pub nodes: BTreeSet<String>,
+    /// A name is computed, or the way to every node is handed on: nobody can say which nodes are meant.
+    pub computed: bool,
+}
+
+/// What the node's expressions and its code refer to.
+pub fn named_by(node: &Node) -> Named {
+    fn walk(value: &Value, key: &str, named: &mut Named) {
+        match value {
+            Value::String(text) => {
+                let found = references(text, is_python(key));
+                let evaluated = text.starts_with('=') || CODE.contains(&key);
+                named.computed |= evaluated && any_computed(text, is_python(key), &found);
+                named.nodes.extend(found.into_iter().map(|r| r.node));
+            }
+            Value::Array(items) => items.iter().for_each(|item| walk(item, key, named)),
+            Value::Object(map) => map.iter().for_each(|(key, item)| walk(item, key, named)),
+            _ => {}
+        }
+    }
+    let mut named = Named::default();
+    for (key, value) in node.parameters().into_iter().flatten() {
+        walk(value, key, &mut named);
+    }
+    named
+}
+
+/// The parameters that hold code.
+const CODE: [&str; 4] = ["jsCode", "pythonCode", "functionCode", "code"];
+
+/// Whether a place that takes a node's name holds something else than a literal, or the function itself is passed on.
+fn any_computed(text: &str, python: bool, found: &[Reference]) -> bool {
+    text.char_indices().any(|(at, sigil)| {
+        let before = text.get(..at).and_then(|t| t.chars().next_back());
+        if !(sigil == '$' || python && sigil == '_') || before.is_some_and(is_identifier_part) {
+            return false;
+        }
+        let rest = text.get(at + sigil.len_utf8()..).unwrap_or_default();
+        let length = rest.find(|c| !is_identifier_part(c)).unwrap_or(rest.len());
+        let (word, tail) = rest.split_at(length);
+        let tail = tail.trim_start();
+        let takes_a_name = match word {
+            "" if sigil == '_' => tail.starts_with('('),
+            "" => {
+                tail.is_empty()
+                    || tail.starts_with(['(', ';', ',', ')', ']', '}', '=', '.', '?', '['])
+            }
+            "node" => true,
+            "items" => {
+                let inside = tail.strip_prefix('(').map(str::trim_start);
+                !inside.is_some_and(|inside| inside.starts_with(')'))
+            }
+            _ => false,
+        };
+        // A literal stands right behind the bracket; a plain name begins with the dot.
+        let bracket = text.len() - tail.len();
+        let inside = tail.get(1..).unwrap_or_default();
+        let literal = text.len() - inside.trim_start().len();
+        let named = |r: &Reference| r.offset() == bracket || r.offset() == literal;
+        takes_a_name && !found.iter().any(named)
+    })
 }
 
 /// The text with every reference to `old` meaning `new`; None when there is none.

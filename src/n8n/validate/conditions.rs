@@ -33,8 +33,8 @@ pub(super) fn check(node: &NodeView, report: &mut Report) {
     );
 }
 
-/// The outcome that no item changes.
-fn outcome(filter: &Map<String, Value>) -> Option<bool> {
+/// The outcome that no item changes; None: it depends on the item, or is not known here.
+pub(in crate::n8n) fn outcome(filter: &Map<String, Value>) -> Option<bool> {
     let list = filter.get("conditions")?.as_array()?;
     if list.is_empty() {
         return None;
@@ -85,6 +85,10 @@ fn holds(condition: &Value, exact: bool) -> Option<bool> {
         "boolean" => match operation {
             "true" => left.as_bool(),
             "false" => left.as_bool().map(|b| !b),
+            "equals" | "notEquals" => {
+                let right = fixed(condition.get("rightValue")?)?;
+                Some((left.as_bool()? == right.as_bool()?) == (operation == "equals"))
+            }
             _ => None,
         },
         _ => None,

@@ -6,7 +6,7 @@
 //! without it, but only the user can connect an account, so a finished draft always has some.
 
 mod api;
-mod conditions;
+pub(in crate::n8n) mod conditions;
 mod connections;
 mod content;
 mod credentials;

@@ -13,6 +13,15 @@ use serde_json::{Map, Value, json};
 /// Every node can be a start.
 const ANY: Starts<'static> = &|_| true;
 
+/// What is lost of a base that is a whole workflow.
+fn loss(base: &Workflow, after: &Workflow, starts: Starts<'_>) -> Loss {
+    super::loss(&Outline::of(base, starts), after, starts)
+}
+
+fn wipe(base: &Workflow, after: &Workflow, starts: Starts<'_>) -> Decision {
+    super::wipe(&loss(base, after, starts), "it started from")
+}
+
 fn chain(count: usize) -> Workflow {
     fixture::chain("Chain", count)
 }

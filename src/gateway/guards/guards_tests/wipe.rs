@@ -30,13 +30,14 @@ fn losing_more_than_half_is_asked_however_it_is_done() {
         // every second one, so that nothing is connected any more
         (each("remove_node", &[1, 2]), 4),
         (each("remove_node", &[0, 1, 2, 3]), 4),
-        (each("disable_node", &[0, 1, 2]), 3),
+        // what a start that is switched off leads to does not run
+        (each("disable_node", &[0, 1, 2]), 4),
         (cut, 4),
         (emptied, 3),
         (replaced, 4),
         (
             json!([{"op": "remove_node", "node": "id-3"}, {"op": "disable_node", "node": "id-0"}, {"op": "replace_parameters", "node": "id-1", "parameters": {}}]),
-            3,
+            4,
         ),
     ] {
         let after = edited(&base, list.clone());
@@ -201,7 +202,8 @@ fn a_node_whose_parameters_are_all_others_is_emptied() {
     for (parameters, lost) in [
         (json!({}), 3),
         (json!({"y": 1}), 3),
-        (json!({"x": "new", "y": 1}), 0),
+        // Nothing of what three of the four said is left, though they say something.
+        (json!({"x": "new", "y": 1}), 3),
         (json!({"x": " "}), 3),
         (json!({"x": {"a": [null, ""]}, "y": 1}), 3),
     ] {
@@ -250,12 +252,96 @@ fn made_again_under_its_old_id_a_node_counts_as_what_it_is_now() {
     );
     for op in list.as_array_mut().unwrap() {
         if op["op"] == "add_node" {
+            let number = op["node"]["id"].as_str().unwrap()["id-".len()..].parse::<u32>();
             op["node"]["type"] = json!("n8n-nodes-base.noOp");
+            op["node"]["parameters"] = json!({"x": number.unwrap()});
         }
     }
     assert_eq!(
         loss(&base, &edited(&base, list), ANY).lost,
         Vec::<String>::new(),
         "an edit in place, in other words"
+    );
+}
+
+/// A chain of a trigger and nodes with several parameters.
+fn messages(count: usize) -> Workflow {
+    let mut workflow = chain(count);
+    for (i, node) in workflow.nodes.iter_mut().enumerate() {
+        let parameters = json!({"resource": "message", "operation": "post", "channel": format!("#c{i}"), "text": format!("=Hello {{{{ $('Node 0').item.json.n{i} }}}}")});
+        node.edit_parameters(|p| *p = parameters.as_object().unwrap().clone());
+    }
+    workflow
+}
+
+#[test]
+fn replaced_parameters_count_when_several_nodes_say_something_else_altogether() {
+    let base = messages(8);
+    let replaced = |count: usize, parameters: Value| -> Value {
+        (0..count).map(|i| json!({"op": "replace_parameters", "node": format!("id-{i}"), "parameters": parameters})).collect()
+    };
+    let lost = |list: Value| loss(&base, &edited(&base, list), ANY).lost.len();
+    let junk = json!({"resource": "x", "operation": "x", "channel": "x", "text": "x"});
+    assert_eq!(lost(replaced(8, junk.clone())), 8);
+    assert_eq!(lost(replaced(3, junk.clone())), 3);
+    assert_eq!(lost(replaced(2, junk)), 0, "two are an edit");
+    // One or two values are changed in all of them.
+    let edits =
+        json!({"resource": "message", "operation": "post", "channel": "#other", "text": "Bye"});
+    assert_eq!(lost(replaced(8, edits)), 0);
+    // References follow a rename; they say what they said.
+    let only_text: Value = (0..8).map(|i| json!({"op": "replace_parameters", "node": format!("id-{i}"), "parameters": {"text": format!("=Hello {{{{ $('Node 0').item.json.n{i} }}}}")}})).collect();
+    let base = edited(&base, only_text);
+    let renamed = edited(
+        &base,
+        json!([{"op": "rename_node", "node": "id-0", "name": "Orders"}]),
+    );
+    assert_eq!(loss(&base, &renamed, ANY).lost, [""; 0]);
+}
+
+/// A trigger before a chain of seven.
+fn triggered(node_type: &str, parameters: Value) -> Workflow {
+    let mut workflow = chain(8);
+    let node = json!({"id": "id-0", "name": "Node 0", "type": node_type, "typeVersion": 1.2, "parameters": parameters});
+    workflow.nodes[0] = Node::from(node.as_object().unwrap().clone());
+    workflow
+}
+
+#[test]
+fn what_lies_behind_a_start_that_never_begins_or_a_filter_that_nothing_passes_is_cut_off() {
+    const SCHEDULE: &str = "n8n-nodes-base.scheduleTrigger";
+    let starts: Starts<'_> = &|node| node.node_type().ends_with("rigger");
+    let cron = |text: &str| json!({"rule": {"interval": [{"field": "cronExpression", "expression": text}]}});
+    let base = triggered(SCHEDULE, cron("0 9 * * *"));
+    let lost = |list: Value| loss(&base, &edited(&base, list), starts).lost.len();
+    let set = |text: &str| json!([{"op": "replace_parameters", "node": "id-0", "parameters": cron(text)}]);
+    assert_eq!(lost(set("0 0 30 2 *")), 7);
+    assert_eq!(lost(set("0 8 * * *")), 0);
+    assert_eq!(lost(json!([{"op": "disable_node", "node": "id-0"}])), 8);
+    // The trigger is gone, and nothing starts the rest; another trigger does.
+    assert_eq!(lost(json!([{"op": "remove_node", "node": "id-0"}])), 8);
+    let other = |parameters: Value| json!([{"op": "remove_node", "node": "id-0"}, {"op": "add_node", "node": {"name": "New", "type": SCHEDULE, "parameters": parameters}}, {"op": "connect", "from": "New", "to": "id-1"}]);
+    assert_eq!(lost(other(cron("0 8 * * *"))), 1);
+    assert_eq!(lost(other(cron("0 0 31 6 *"))), 8);
+    // In front of everything but the trigger.
+    let gate = |left: Value, right: Value| {
+        let conditions = json!({"options": {}, "combinator": "and", "conditions": [{"leftValue": left, "rightValue": right, "operator": {"type": "number", "operation": "equals"}}]});
+        json!([
+            {"op": "add_node", "node": {"name": "Gate", "type": "n8n-nodes-base.filter", "typeVersion": 2.2, "parameters": {"conditions": conditions}}},
+            {"op": "rewire", "from": "id-0", "to": "id-1", "new_to": "Gate"},
+            {"op": "connect", "from": "Gate", "to": "id-1"}])
+    };
+    assert_eq!(lost(gate(json!(1), json!(2))), 7);
+    assert_eq!(lost(gate(json!("={{ $json.n }}"), json!(2))), 0);
+    // What never ran is no loss.
+    let base = triggered(SCHEDULE, cron("0 0 30 2 *"));
+    assert_eq!(
+        loss(
+            &base,
+            &edited(&base, json!([{"op": "disable_node", "node": "id-0"}])),
+            starts
+        )
+        .lost,
+        ["Node 0"]
     );
 }

@@ -1,0 +1,141 @@
+//! `accept`: the user says that a workflow as it is now is what is wanted, so that losses are counted from it.
+
+use crate::backend::{BackendError, Stored};
+use crate::cli::args::{AcceptArgs, ModelOptions};
+use crate::cli::ask;
+use crate::cli::error::{CliError, Exit};
+use crate::cli::output::Output;
+use crate::cli::progress::plain;
+use crate::cli::session::{self, Session};
+use crate::gateway::accepted::NotKept;
+use crate::run::Asked;
+use crate::store::Question;
+use crate::store::event::{BaseHow, Counted, QuestionOption};
+use serde_json::json;
+use std::path::Path;
+
+/// Names shown of what was lost.
+const MOST_SHOWN: usize = 20;
+
+pub fn accept(root: &Path, args: &AcceptArgs, out: &Output) -> Result<Exit, CliError> {
+    let session = Session::open(root, &ModelOptions::offline(), out)?;
+    let gateway = &session.gateway;
+    let Some(accepted) = gateway.accepted() else {
+        return Err(
+            CliError::new(Exit::Refused, "there is no folder of yours to keep it in")
+                .hint("set AGENTCTL_HOME to a folder outside of the project"),
+        );
+    };
+    let now = session::block_on(&session.cancel, find(&session, &args.workflow))?
+        .map_err(|e| backend_error(&e))?;
+    let known = accepted.known(&now.id).map_err(|e| not_kept(&e))?;
+    let lost = known.as_ref().map(|base| {
+        let loss = gateway.loss(&base.outline, &now.workflow);
+        let counted = Counted {
+            how: base.how,
+            since: Some(base.since.clone()),
+            lost: loss.lost.len(),
+            total: loss.total,
+        };
+        (loss.lost, counted)
+    });
+    if out.is_text() {
+        out.note(&told(&now, lost.as_ref()));
+    }
+    if !args.yes && !confirmed(&now, out)? {
+        return Err(
+            CliError::new(Exit::Refused, "nothing was accepted").hint("without a terminal: --yes")
+        );
+    }
+    gateway
+        .accept(&now, BaseHow::Accepted, jiff::Timestamp::now())
+        .map_err(|e| not_kept(&e))?;
+    let nodes = gateway.outline(&now.workflow).total();
+    out.answer(
+        Exit::Complete,
+        || format!("accepted: losses of {} are counted from its {nodes} nodes of now\n", plain(&now.id.0)),
+        || {
+            json!({
+                "workflow_id": now.id,
+                "graph_hash": now.graph_hash,
+                "nodes": nodes,
+                "lost_before": lost.as_ref().map(|(names, counted)| json!({"nodes": names, "counted": counted})),
+            })
+        },
+    )
+}
+
+async fn find(session: &Session, reference: &str) -> Result<Stored, BackendError> {
+    let backend = session.gateway.backend();
+    let id = backend.resolve(reference).await?;
+    backend.get(&id).await
+}
+
+/// What is lost of the state that was accepted last.
+fn told(now: &Stored, lost: Option<&(Vec<String>, Counted)>) -> String {
+    let name = plain(now.workflow.name());
+    match lost {
+        None => format!("{name}: agentctl has changed nothing of it yet"),
+        Some((names, counted)) if names.is_empty() => {
+            format!(
+                "{name}: nothing of it is lost, {}",
+                plain(&counted.from_when())
+            )
+        }
+        Some((names, counted)) => {
+            let shown: Vec<String> = names.iter().take(MOST_SHOWN).map(|n| plain(n)).collect();
+            let more = match names.len().saturating_sub(shown.len()) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!(
+                "{name}: lost {}: {}{more}",
+                crate::cli::report::lost(counted),
+                shown.join(", ")
+            )
+        }
+    }
+}
+
+fn confirmed(now: &Stored, out: &Output) -> Result<bool, CliError> {
+    if !out.can_ask() {
+        return Ok(false);
+    }
+    let question = Question {
+        id: "accept".to_owned(),
+        topic: "accept".to_owned(),
+        text: format!("Is {:?} as it is now what you want?", now.workflow.name()),
+        options: vec![
+            QuestionOption::new("yes", "Yes, count losses from here"),
+            QuestionOption::new("no", "No, leave it as it is"),
+        ],
+        recommended: None,
+        required: true,
+        schema: json!({"type": "string", "enum": ["yes", "no"]}),
+        approves: None,
+        proposal: None,
+    };
+    match ask::ask(&question).map_err(CliError::failed)? {
+        Asked::Answer(value) => Ok(value == json!("yes")),
+        Asked::Later => Ok(false),
+        Asked::Interrupted => Err(CliError::new(Exit::Interrupted, "interrupted")),
+    }
+}
+
+fn not_kept(error: &NotKept) -> CliError {
+    CliError::new(Exit::Refused, error.to_string())
+}
+
+fn backend_error(error: &BackendError) -> CliError {
+    let exit = match error.kind {
+        crate::backend::BackendErrorKind::NotFound | crate::backend::BackendErrorKind::Rejected => {
+            Exit::Usage
+        }
+        _ => Exit::Backend,
+    };
+    let told = CliError::new(exit, error.to_string());
+    match &error.hint {
+        Some(hint) => told.hint(hint.clone()),
+        None => told,
+    }
+}

@@ -1,0 +1,262 @@
+//! What the loss count keeps of a state of a workflow: enough to tell later what is gone, cut off, disabled, emptied or replaced.
+//! No value of a parameter is kept, only the hash of each.
+
+use super::change::{by_name, texts_of};
+use crate::n8n::dead::{Ways, ways};
+use crate::n8n::edit::references::{is_python, references};
+use crate::n8n::{Node, Workflow};
+use crate::store::sha256_hex;
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// Hexadecimal digits kept of a hash: 64 bits, so that nobody finds a value that passes for another one.
+const DIGITS: usize = 16;
+
+/// A state, as far as losses are counted from it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outline {
+    pub(super) nodes: Vec<Sketch>,
+    edges: Vec<Joint>,
+}
+
+/// A node of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Sketch {
+    id: String,
+    pub name: String,
+    #[serde(rename = "type")]
+    pub node_type: String,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub disabled: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub sticky: bool,
+    /// A trigger, or of a type that nobody knew.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub starts: bool,
+    #[serde(default, skip_serializing_if = "Ways::is_open")]
+    pub ways: Ways,
+    pub parameters: IndexMap<String, Said>,
+}
+
+/// What a top-level parameter says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Said {
+    /// Nothing: null, an empty text, a list or an object of such.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub blank: bool,
+    /// The hashes of its values: each number, each line of each text.
+    pub values: Vec<String>,
+}
+
+/// A connection, its ends by name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Joint {
+    from: String,
+    pub kind: String,
+    pub output: u32,
+    to: String,
+    pub input_kind: String,
+    pub input: u32,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl Outline {
+    /// `starts`: whether a node can be where a run begins, by its type.
+    pub fn of(workflow: &Workflow, starts: &dyn Fn(&Node) -> bool) -> Outline {
+        let ids = Ids::of(workflow);
+        Outline {
+            nodes: workflow
+                .nodes
+                .iter()
+                .map(|node| Sketch::of(node, &ids, starts))
+                .collect(),
+            edges: workflow
+                .edges()
+                .map(|(from, kind, output, link)| Joint {
+                    from: from.to_owned(),
+                    kind: kind.to_owned(),
+                    output,
+                    to: link.node.clone(),
+                    input_kind: link.kind.clone(),
+                    input: link.index,
+                })
+                .collect(),
+        }
+    }
+
+    /// How many of its nodes count: sticky notes run nothing.
+    pub fn total(&self) -> usize {
+        self.nodes.iter().filter(|node| !node.sticky).count()
+    }
+
+    pub(super) fn key_texts(&self) -> Vec<Cow<'_, str>> {
+        texts_of(self.nodes.iter().map(|n| (n.id.as_str(), n.name.as_str())))
+    }
+
+    pub(super) fn keyed_edges<'w>(
+        &'w self,
+        keys: &[Cow<'w, str>],
+    ) -> impl Iterator<Item = (Cow<'w, str>, &'w Joint, Cow<'w, str>)> {
+        let key = by_name(self.nodes.iter().map(|n| n.name.as_str()).zip(keys));
+        let edges = self.edges.iter();
+        edges.map(move |edge| (key(&edge.from), edge, key(&edge.to)))
+    }
+
+    /// Every node in its place, by id and name, and every connection: then nothing is gone or cut off.
+    pub(super) fn same_graph(&self, other: &Workflow) -> bool {
+        let mut nodes = self.nodes.iter().zip(&other.nodes);
+        let mut edges = self.edges.iter().zip(other.edges());
+        self.nodes.len() == other.nodes.len()
+            && nodes.all(|(a, b)| a.id == b.id_text() && a.name == b.name())
+            && self.edges.len() == other.edges().count()
+            && edges.all(|(a, (from, kind, output, link))| {
+                (a.from.as_str(), a.kind.as_str(), a.output) == (from, kind, output)
+                    && (a.to.as_str(), a.input_kind.as_str(), a.input)
+                        == (link.node.as_str(), link.kind.as_str(), link.index)
+            })
+    }
+}
+
+impl Sketch {
+    fn of(node: &Node, ids: &Ids<'_>, starts: &dyn Fn(&Node) -> bool) -> Sketch {
+        let parameters = node.parameters().into_iter().flatten();
+        Sketch {
+            id: node.id_text().to_owned(),
+            name: node.name().to_owned(),
+            node_type: node.node_type().to_owned(),
+            disabled: node.disabled(),
+            sticky: node.is_sticky(),
+            starts: starts(node),
+            ways: ways(node),
+            parameters: parameters
+                .map(|(key, value)| {
+                    let mut values = Vec::new();
+                    each_value(key, value, ids, &mut |hash| {
+                        values.push(hash);
+                        true
+                    });
+                    values.sort_unstable();
+                    values.dedup();
+                    let blank = is_blank(value);
+                    (key.clone(), Said { blank, values })
+                })
+                .collect(),
+        }
+    }
+
+    /// A start that does not begin: a trigger that is switched off.
+    pub fn asleep(&self) -> bool {
+        self.disabled && self.starts
+    }
+
+    /// Nothing of what the node said is left in it, or next to nothing: less than a quarter of its values.
+    pub fn is_replaced(&self, other: &Node, ids: &Ids<'_>) -> bool {
+        let total: usize = self.parameters.values().map(|said| said.values.len()).sum();
+        if total == 0 {
+            return false;
+        }
+        let mut kept = 0;
+        for (key, value) in other.parameters().into_iter().flatten() {
+            let Some(said) = self.parameters.get(key).filter(|s| !s.values.is_empty()) else {
+                continue;
+            };
+            let mut found = Vec::new();
+            each_value(key, value, ids, &mut |hash| {
+                if !found.contains(&hash) && said.values.binary_search(&hash).is_ok() {
+                    found.push(hash);
+                }
+                (kept + found.len()) * 4 < total
+            });
+            kept += found.len();
+            if kept * 4 >= total {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// The ids of nodes by their names: a reference to a node means the node, whatever it is called.
+pub(super) struct Ids<'w>(HashMap<&'w str, &'w str>);
+
+impl<'w> Ids<'w> {
+    pub fn of(workflow: &'w Workflow) -> Self {
+        let nodes = workflow.nodes.iter();
+        Ids(nodes.map(|n| (n.name(), n.id_text())).collect())
+    }
+
+    /// The text with the names in its references undone.
+    fn unnamed<'t>(&self, text: &'t str, python: bool) -> Cow<'t, str> {
+        if !text.contains('$') && !(python && text.contains('_')) {
+            return Cow::Borrowed(text);
+        }
+        let mut plain = String::new();
+        let mut done = 0;
+        for reference in references(text, python) {
+            let Some(id) = self.0.get(reference.node.as_str()) else {
+                continue;
+            };
+            let before = text.get(done..reference.offset()).unwrap_or_default();
+            plain.extend([before, "#", id]);
+            done = reference.end();
+        }
+        if done == 0 {
+            return Cow::Borrowed(text);
+        }
+        plain.push_str(text.get(done..).unwrap_or_default());
+        Cow::Owned(plain)
+    }
+}
+
+/// Visits the hash of each value until `go_on` says no; what is blank or only true or false says too little to be one.
+fn each_value(
+    key: &str,
+    value: &Value,
+    ids: &Ids<'_>,
+    go_on: &mut dyn FnMut(String) -> bool,
+) -> bool {
+    fn walk(
+        top: &str,
+        key: &str,
+        value: &Value,
+        ids: &Ids<'_>,
+        go_on: &mut dyn FnMut(String) -> bool,
+    ) -> bool {
+        match value {
+            Value::Null | Value::Bool(_) => true,
+            Value::Number(number) => go_on(hash(top, &number.to_string())),
+            Value::String(text) => {
+                let text = ids.unnamed(text, is_python(key));
+                let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+                lines.all(|line| go_on(hash(top, line)))
+            }
+            Value::Array(items) => items.iter().all(|item| walk(top, key, item, ids, go_on)),
+            Value::Object(map) => map
+                .iter()
+                .all(|(key, item)| walk(top, key, item, ids, go_on)),
+        }
+    }
+    walk(key, key, value, ids, go_on)
+}
+
+fn hash(key: &str, text: &str) -> String {
+    let mut hex = sha256_hex(format!("{key}\n{text}").as_bytes());
+    hex.truncate(DIGITS);
+    hex
+}
+
+pub(super) fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.iter().all(is_blank),
+        Value::Object(map) => map.values().all(is_blank),
+        _ => false,
+    }
+}

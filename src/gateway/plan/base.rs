@@ -1,0 +1,257 @@
+//! What the losses of a change are counted from, and when that moves.
+
+use super::Plan;
+use crate::backend::Stored;
+use crate::gateway::accepted::{Base, NotKept, State};
+use crate::gateway::approval::approved_rules;
+use crate::gateway::content::Outcome;
+use crate::gateway::guards::{self, Loss, Outline, deny};
+use crate::gateway::{CallContext, Gateway, GatewayError, SnapshotMark};
+use crate::n8n::catalog::Lookup;
+use crate::n8n::{Node, Workflow, WorkflowId};
+use crate::policy::Decision;
+use crate::store::event::{BaseHow, Change, Counted};
+use std::sync::Arc;
+
+/// A state of a workflow that a person accepts with the change that leads to it.
+pub(in crate::gateway) struct Acceptance {
+    how: BaseHow,
+    meant: String,
+    outline: Outline,
+}
+
+/// The state that losses are counted from.
+enum From {
+    /// As the run found it.
+    Run(Arc<Outline>),
+    Kept(Arc<Base>),
+}
+
+impl From {
+    fn outline(&self) -> &Outline {
+        match self {
+            From::Run(outline) => outline,
+            From::Kept(base) => &base.outline,
+        }
+    }
+
+    fn counted(&self, loss: &Loss) -> Counted {
+        let (how, since) = match self {
+            From::Run(_) => (BaseHow::RunStart, None),
+            From::Kept(base) => (base.how, Some(base.since.clone())),
+        };
+        Counted {
+            how,
+            since,
+            lost: loss.lost.len(),
+            total: loss.total,
+        }
+    }
+
+    /// Goes on "… of the N nodes".
+    fn words(&self) -> String {
+        match self {
+            From::Run(_) => "it started from".to_owned(),
+            From::Kept(base) => format!(
+                "that were there on {}, {}",
+                base.since.get(..10).unwrap_or_default(),
+                base.how.when()
+            ),
+        }
+    }
+}
+
+impl Gateway {
+    /// What the loss count keeps of a workflow.
+    pub fn outline(&self, workflow: &Workflow) -> Outline {
+        Outline::of(workflow, &|node| self.may_start(node))
+    }
+
+    /// What is lost of the base.
+    pub fn loss(&self, base: &Outline, after: &Workflow) -> Loss {
+        guards::loss(base, after, &|node| self.may_start(node))
+    }
+
+    /// A person says that the workflow as it is now is what is wanted: losses count from it.
+    pub fn accept(&self, at: &Stored, how: BaseHow, now: jiff::Timestamp) -> Result<(), NotKept> {
+        let Some(accepted) = &self.accepted else {
+            return Ok(());
+        };
+        let state = State {
+            graph_hash: &at.graph_hash,
+            now,
+            outline: &|| self.outline(&at.workflow),
+        };
+        accepted.accept(&at.id, how, &state)
+    }
+
+    /// The wipe guard's word on a change, and what it counted. None: the workflow is the run's own, and nobody else saw it.
+    pub(super) fn losses(
+        &self,
+        cx: &mut CallContext<'_>,
+        before: &Stored,
+        after: &Workflow,
+    ) -> Result<Result<Option<(Decision, Counted)>, Outcome>, GatewayError> {
+        let from = match self.counted_from(cx, before)? {
+            Ok(Some(from)) => from,
+            Ok(None) => return Ok(Ok(None)),
+            Err(refused) => return Ok(Err(Outcome::Refused(refused))),
+        };
+        let loss = self.loss(from.outline(), after);
+        let mut decision = guards::wipe(&loss, &from.words());
+        if let (Decision::Ask { reason, .. }, From::Kept(_)) = (&mut decision, &from)
+            && !self.loss(&self.outline(&before.workflow), after).is_wipe()
+        {
+            reason.push_str(&format!(
+                "; if what is there now is what is wanted, `agentctl accept {}` counts from that",
+                before.id
+            ));
+        }
+        Ok(Ok(Some((decision, from.counted(&loss)))))
+    }
+
+    fn counted_from(
+        &self,
+        cx: &mut CallContext<'_>,
+        before: &Stored,
+    ) -> Result<Result<Option<From>, Decision>, GatewayError> {
+        let own = cx.guards.owns(&before.id);
+        let Some(accepted) = &self.accepted else {
+            return match own {
+                true => Ok(Ok(None)),
+                false => self.found_by_run(cx, before),
+            };
+        };
+        let refused = |why: NotKept| Ok(Err(deny(guards::WIPE, why.to_string())));
+        if own {
+            match accepted.known(&before.id) {
+                Ok(Some(_)) => {}
+                Ok(None) => return Ok(Ok(None)),
+                Err(why) => return refused(why),
+            }
+        }
+        let state = State {
+            graph_hash: &before.graph_hash,
+            now: cx.recorder.now(),
+            outline: &|| self.outline(&before.workflow),
+        };
+        match accepted.base(&before.id, &state) {
+            Ok(base) => Ok(Ok(Some(From::Kept(base)))),
+            Err(why) => refused(why),
+        }
+    }
+
+    /// Where nothing is kept from run to run: the workflow as the run found it, or as the user last allowed it to become.
+    fn found_by_run(
+        &self,
+        cx: &mut CallContext<'_>,
+        before: &Stored,
+    ) -> Result<Result<Option<From>, Decision>, GatewayError> {
+        let Some(mark) = cx.guards.wipe_base(&before.id).cloned() else {
+            let outline = self.outline(&before.workflow);
+            return Ok(Ok(Some(From::Run(Arc::new(outline)))));
+        };
+        let Some(workflow) = self.snapshot_of(cx, &mark)? else {
+            return Ok(Err(unreadable(&mark)));
+        };
+        let outline = cx.guards.outlined(&mark.file, || self.outline(&workflow));
+        Ok(Ok(Some(From::Run(outline))))
+    }
+
+    /// Notes what the plan is about to leave, so that it is not taken for somebody else's edit. Err: it must not be done.
+    pub(in crate::gateway) fn note_left(
+        &self,
+        plan: &Plan,
+        counted: Option<&Counted>,
+    ) -> Result<(), Decision> {
+        let Some(accepted) = &self.accepted else {
+            return Ok(());
+        };
+        let noted = match plan {
+            Plan::Replace { before, meant, .. } => {
+                let lossy = counted.is_none_or(|counted| counted.lost > 0);
+                accepted.leave(&before.id, meant, lossy)
+            }
+            // Whatever had this id before is another workflow.
+            Plan::Create { id: Some(id), .. } => accepted.forget(id),
+            _ => Ok(()),
+        };
+        noted.map_err(|why| deny(guards::WIPE, why.to_string()))
+    }
+
+    /// The state that the user accepts with the plan: by allowing that most is taken away, or (`how`) by making the change.
+    pub(in crate::gateway) fn acceptance(
+        &self,
+        plan: &Plan,
+        decision: &Decision,
+        how: Option<BaseHow>,
+    ) -> Option<Acceptance> {
+        let Plan::Replace { after, meant, .. } = plan else {
+            return None;
+        };
+        let how = how.or_else(|| allowed_a_wipe(decision).then_some(BaseHow::Approved))?;
+        self.accepted.as_ref()?;
+        Some(Acceptance {
+            how,
+            meant: meant.clone(),
+            outline: self.outline(after),
+        })
+    }
+
+    /// After the change is journaled: what it left is agentctl's own doing, and perhaps what a person accepted.
+    pub(in crate::gateway) async fn note_done(
+        &self,
+        change: Option<&Change>,
+        meant: Option<&str>,
+        acceptance: Option<Acceptance>,
+        now: jiff::Timestamp,
+    ) -> Result<(), GatewayError> {
+        let (Some(accepted), Some(change)) = (&self.accepted, change) else {
+            return Ok(());
+        };
+        let id = WorkflowId(change.workflow_id.clone());
+        let Some(hash) = change.after.as_deref() else {
+            return Ok(());
+        };
+        if meant.is_some_and(|meant| meant != hash) {
+            accepted.leave(&id, hash, true)?; // the backend wrote it in its own way
+        }
+        let Some(acceptance) = acceptance else {
+            return Ok(());
+        };
+        if acceptance.meant == hash {
+            let state = State {
+                graph_hash: hash,
+                now,
+                outline: &|| acceptance.outline.clone(),
+            };
+            accepted.accept(&id, acceptance.how, &state)?;
+        } else if let Some(found) = self.find(&id).await? {
+            self.accept(&found, acceptance.how, now)?;
+        }
+        Ok(())
+    }
+
+    /// A trigger; a type that nobody knows may be one.
+    fn may_start(&self, node: &Node) -> bool {
+        match self.catalog.lookup(node.node_type(), None) {
+            Lookup::Known(description) => description.trigger_like,
+            _ => true,
+        }
+    }
+}
+
+pub(in crate::gateway) fn allowed_a_wipe(decision: &Decision) -> bool {
+    approved_rules(decision).any(|rule| rule == guards::WIPE)
+}
+
+/// Without what the losses are counted from, nothing more may be lost.
+fn unreadable(mark: &SnapshotMark) -> Decision {
+    deny(
+        guards::WIPE,
+        format!(
+            "the snapshot {:?} that this run's losses are counted from cannot be read, or is not what was taken",
+            mark.file
+        ),
+    )
+}

@@ -1,0 +1,218 @@
+//! What can never be, and what only looks so.
+
+use super::*;
+
+fn of(kind: &str, parameters: Value) -> Ways {
+    let node = json!({"id": "1", "name": "N", "type": format!("n8n-nodes-base.{kind}"), "parameters": parameters});
+    let Value::Object(map) = node else {
+        panic!("no object")
+    };
+    ways(&Node::from(map))
+}
+
+fn compared(kind: &str, left: Value, operation: &str, right: Value) -> Value {
+    json!({"leftValue": left, "rightValue": right, "operator": {"type": kind, "operation": operation}})
+}
+
+fn filtered(list: &[Value], combinator: &str) -> Ways {
+    of(
+        "filter",
+        json!({"conditions": {"options": {}, "conditions": list, "combinator": combinator}}),
+    )
+}
+
+#[test]
+fn a_filter_over_fixed_values_that_do_not_fit_is_shut() {
+    for (condition, shut) in [
+        (compared("number", json!(1), "equals", json!(2)), true),
+        (compared("number", json!("1"), "equals", json!("2")), true),
+        (
+            compared("number", json!("={{ 1 }}"), "equals", json!("={{ 2 }}")),
+            true,
+        ),
+        (compared("number", json!("={{ 5 }}"), "gt", json!(9)), true),
+        (compared("string", json!("a"), "equals", json!("b")), true),
+        (
+            compared("string", json!("={{ 'a' }}"), "equals", json!("=b")),
+            true,
+        ),
+        (
+            compared("boolean", json!("={{ false }}"), "true", json!("")),
+            true,
+        ),
+        (
+            compared("boolean", json!("={{ 1 === 2 }}"), "true", json!("")),
+            true,
+        ),
+        (
+            compared("boolean", json!("={{ !true }}"), "equals", json!(true)),
+            true,
+        ),
+        // What may be otherwise for some item.
+        (compared("number", json!(1), "equals", json!(1)), false),
+        (
+            compared("number", json!("={{ $json.n }}"), "equals", json!(2)),
+            false,
+        ),
+        (
+            compared(
+                "string",
+                json!("={{ $json.a }}"),
+                "equals",
+                json!("={{ $json.b }}"),
+            ),
+            false,
+        ),
+        (
+            compared("boolean", json!("={{ 1 === $json.n }}"), "true", json!("")),
+            false,
+        ),
+        (
+            compared(
+                "string",
+                json!("={{ 'a' + $json.b }}"),
+                "equals",
+                json!("b"),
+            ),
+            false,
+        ),
+        (
+            compared("dateTime", json!("2020"), "after", json!("2021")),
+            false,
+        ),
+        (
+            compared("boolean", json!("={{ 'a' < 'b' }}"), "false", json!("")),
+            false,
+        ),
+    ] {
+        let ways = filtered(std::slice::from_ref(&condition), "and");
+        assert_eq!(ways == Ways::Shut, shut, "{condition}");
+    }
+    let never = compared("number", json!(1), "equals", json!(2));
+    let maybe = compared("number", json!("={{ $json.n }}"), "equals", json!(2));
+    assert_eq!(filtered(&[maybe.clone(), never.clone()], "and"), Ways::Shut);
+    assert_eq!(filtered(&[maybe, never], "or"), Ways::Open);
+    assert_eq!(filtered(&[], "or"), Ways::Shut);
+    assert_eq!(filtered(&[], "and"), Ways::Open);
+    assert_eq!(of("filter", json!({})), Ways::Open);
+}
+
+#[test]
+fn an_if_and_a_switch_over_fixed_values_lead_one_way() {
+    let list = |left: i32| json!({"options": {}, "combinator": "and", "conditions": [compared("number", json!(left), "equals", json!(2))]});
+    let shut = |outputs: &[u32]| Ways::Except(outputs.iter().copied().collect());
+    let only = |outputs: &[u32]| Ways::Only(outputs.iter().copied().collect());
+    assert_eq!(of("if", json!({"conditions": list(1)})), shut(&[0]));
+    assert_eq!(of("if", json!({"conditions": list(2)})), shut(&[1]));
+    let old = |left: i32| json!({"conditions": {"number": [{"value1": left, "operation": "equal", "value2": 2}]}});
+    assert_eq!(of("if", old(1)), shut(&[0]));
+    assert_eq!(of("if", old(2)), shut(&[1]));
+    assert_eq!(of("filter", old(1)), Ways::Shut);
+    let open = json!({"options": {}, "combinator": "and", "conditions": [compared("number", json!("={{ $json.n }}"), "equals", json!(2))]});
+    let rules = |list: &[Value], options: Value| json!({"rules": {"values": list.iter().map(|c| json!({"conditions": c})).collect::<Vec<_>>()}, "options": options});
+    assert_eq!(
+        of("switch", rules(&[open.clone(), list(1)], json!({}))),
+        shut(&[1])
+    );
+    assert_eq!(
+        of(
+            "switch",
+            rules(&[open.clone(), list(2), open.clone()], json!({}))
+        ),
+        only(&[0, 1])
+    );
+    assert_eq!(
+        of(
+            "switch",
+            rules(
+                &[list(2), open.clone()],
+                json!({"allMatchingOutputs": true})
+            )
+        ),
+        Ways::Open
+    );
+    assert_eq!(of("switch", rules(&[open], json!({}))), Ways::Open);
+    assert_eq!(
+        of(
+            "switch",
+            json!({"mode": "expression", "output": "={{ 3 }}"})
+        ),
+        only(&[3])
+    );
+    assert_eq!(
+        of(
+            "switch",
+            json!({"mode": "expression", "output": "={{ $json.n }}"})
+        ),
+        Ways::Open
+    );
+}
+
+#[test]
+fn a_schedule_that_never_comes_due_is_shut() {
+    let cron = |expression: &str| json!({"field": "cronExpression", "expression": expression});
+    for (rules, never) in [
+        (json!([cron("0 0 30 2 *")]), true),
+        (json!([cron("0 0 0 31 2,4,jun,9,11 *")]), true),
+        (json!([cron("0 0 31 2 ?")]), true),
+        (json!([cron("61 * * * *")]), true),
+        (json!([cron("*/0 * * * *")]), true),
+        (json!([]), true),
+        (json!([{"field": "minutes", "minutesInterval": 0}]), true),
+        (json!([{"field": "days", "daysInterval": -1}]), true),
+        (json!([{"triggerAtHour": 25}]), true),
+        (
+            json!([{"field": "months", "triggerAtDayOfMonth": 32}]),
+            true,
+        ),
+        // These come due, some of them seldom.
+        (json!([cron("0 0 29 2 *")]), false),
+        (json!([cron("0 0 30 2 mon")]), false),
+        (json!([cron("0 0 30 1-3 *")]), false),
+        (json!([cron("0 0 L * *")]), false),
+        (json!([cron("0 9 * * 1#2")]), false),
+        (json!([cron("={{ $vars.cron }}")]), false),
+        (json!([cron("@daily")]), false),
+        (
+            json!([cron("0 0 30 2 *"), {"field": "hours", "hoursInterval": 1}]),
+            false,
+        ),
+        (json!([{"triggerAtHour": 9}]), false),
+        (
+            json!([{"field": "seconds", "secondsInterval": "={{ 0 + 30 }}"}]),
+            false,
+        ),
+        (json!([{}]), false),
+    ] {
+        let ways = of("scheduleTrigger", json!({"rule": {"interval": rules}}));
+        assert_eq!(ways == Ways::Shut, never, "{rules}");
+    }
+    assert_eq!(of("scheduleTrigger", json!({})), Ways::Open);
+    assert_eq!(of("interval", json!({"interval": 0})), Ways::Shut);
+    let custom =
+        json!({"triggerTimes": {"item": [{"mode": "custom", "cronExpression": "0 0 30 2 *"}]}});
+    assert_eq!(of("cron", custom), Ways::Shut);
+}
+
+#[test]
+fn what_gives_nothing_on_is_shut() {
+    assert_eq!(of("limit", json!({"maxItems": 0})), Ways::Shut);
+    assert_eq!(of("limit", json!({"maxItems": 1})), Ways::Open);
+    assert_eq!(of("stopAndError", json!({})), Ways::Shut);
+    assert_eq!(of("code", json!({"jsCode": " return [];\n"})), Ways::Shut);
+    assert_eq!(
+        of(
+            "code",
+            json!({"jsCode": "if (!items.length) return [];\nreturn items;"})
+        ),
+        Ways::Open
+    );
+    let mut node = Node::from(
+        json!({"name": "N", "type": "n8n-nodes-base.limit", "parameters": {"maxItems": 0}})
+            .as_object()
+            .unwrap()
+            .clone(),
+    );
+    node.map_mut().insert("disabled".into(), json!(true));
+    assert_eq!(ways(&node), Ways::Open, "it passes on what it gets");
+}
