@@ -99,7 +99,8 @@ impl Session {
             .map(crate::knowledge::Skill::from)
             .collect();
         let gateway = Gateway::new(&pack, backend, Knowledge::new(root, skills), catalog)
-            .with_redactor(redactor);
+            .with_redactor(redactor)
+            .with_test_hosts(config.test_hosts.clone());
         let gateway = match foreign_tools(root, &pack)? {
             Some(servers) => gateway.with_foreign(Arc::new(servers)),
             None => gateway,

@@ -20,6 +20,8 @@
 //! output = 0.4
 //! [n8n]
 //! backend = "auto"                           # embedded, n8n-mcp, instance-mcp, rest
+//! [test]                                     # of the user's own file alone
+//! allow_hosts = ["api.example.com"]          # hosts that a test run may read
 //! ```
 
 mod context;
@@ -33,6 +35,7 @@ use crate::{
         ModelName, Price,
         provider::{SchemaForm, TimeLimits},
     },
+    n8n::rehearsal::Hosts,
     pack::Tier,
     qa::waiver::{self, Waiver},
     secrets,
@@ -73,6 +76,8 @@ pub struct Config {
     pub prices: IndexMap<String, Price>,
     /// `[n8n] backend`.
     pub backend: Option<BackendName>,
+    /// `[test] allow_hosts` of the user's own file; a project cannot list any.
+    pub test_hosts: Hosts,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -132,6 +137,14 @@ struct Written {
     prices: IndexMap<String, Spanned<Price>>,
     #[serde(default)]
     n8n: WrittenN8n,
+    test: Option<Spanned<WrittenTest>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenTest {
+    #[serde(default)]
+    allow_hosts: Vec<Spanned<String>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -292,7 +305,9 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
         }
         prices.insert(name, price);
     }
+    let test_hosts = lines.test_hosts(written.test, origin)?;
     Ok(Config {
+        test_hosts,
         waivers,
         models,
         providers,
@@ -324,6 +339,27 @@ impl Lines<'_> {
         let at = written.span().start;
         let name = written.into_inner().parse::<ModelName>();
         name.map(Some).map_err(|e| self.error(at, e.to_string()))
+    }
+
+    fn test_hosts(
+        &self,
+        written: Option<Spanned<WrittenTest>>,
+        origin: Origin,
+    ) -> Result<Hosts, ConfigError> {
+        let mut hosts = Hosts::default();
+        let Some(section) = written else {
+            return Ok(hosts);
+        };
+        if origin == Origin::Project {
+            let message = "[test] stands in your own config.toml, not in a project's agentctl.toml: a project does not say which hosts its tests may reach";
+            return Err(self.error(section.span().start, message));
+        }
+        for host in section.into_inner().allow_hosts {
+            let at = host.span().start;
+            let fits = Hosts::host(host.get_ref());
+            hosts.add(&fits.map_err(|e| self.error(at, e.to_string()))?);
+        }
+        Ok(hosts)
     }
 
     fn provider(

@@ -29,7 +29,7 @@ pub mod tools;
 pub use crate::untrusted;
 pub use approval::approval_hash;
 pub use foreign::{ApprovedTool, ForeignTools};
-pub use guard_state::{GuardState, LET_ACT, SnapshotMark, Validation};
+pub use guard_state::{ACCOUNTS, GuardState, LET_ACT, SnapshotMark, TEST_HOSTS, Validation};
 pub use push::Push;
 pub use redact::Redactor;
 pub use settle::{Settlement, judge};
@@ -38,6 +38,7 @@ use crate::backend::{Backend, BackendError};
 use crate::knowledge::Knowledge;
 use crate::model::{ToolResult, ToolSpec};
 use crate::n8n::catalog::Catalog;
+use crate::n8n::rehearsal::Hosts;
 use crate::n8n::{Workflow, WorkflowId};
 use crate::pack::Pack;
 use crate::policy::Policy;
@@ -113,6 +114,7 @@ pub struct Gateway {
     redactor: Redactor,
     catalog: &'static Catalog,
     foreign: Option<Arc<dyn ForeignTools>>,
+    test_hosts: Hosts,
 }
 
 impl Gateway {
@@ -138,6 +140,7 @@ impl Gateway {
             redactor: Redactor::default(),
             catalog,
             foreign: None,
+            test_hosts: Hosts::default(),
         }
     }
 
@@ -161,6 +164,13 @@ impl Gateway {
     /// A text from outside as it may be kept and shown: secrets hidden, harmless to look at.
     pub fn clean_text(&self, text: &str) -> String {
         redact::clean_text(&self.redactor, text)
+    }
+
+    /// Hosts that a test may read by itself: the user's own list, never a project's.
+    #[must_use]
+    pub fn with_test_hosts(mut self, hosts: Hosts) -> Self {
+        self.test_hosts = hosts;
+        self
     }
 
     /// Lets the tools of other servers be called, as far as the policy allows and the user approved.

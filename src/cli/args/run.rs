@@ -1,6 +1,7 @@
 //! What can be typed about runs: beginning one, going on with it, looking at it, taking it back.
 
 use super::{LimitOptions, ModelOptions};
+use crate::n8n::rehearsal::Hosts;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -29,12 +30,25 @@ pub struct BuildArgs {
     /// Let this node act on the outside world in the test run instead of simulating it; may be given several times
     #[arg(long, value_name = "NODE")]
     pub let_act: Vec<String>,
+    /// Let the test run read this host (a GET without an account and without computed values); may be given several times
+    #[arg(long, value_name = "HOST", value_parser = Hosts::host)]
+    pub test_host: Vec<String>,
+    /// Connect new nodes of a service to this account of the n8n, by the credential's type and name; may be given several times
+    #[arg(long, value_name = "TYPE=NAME", value_parser = named_account)]
+    pub account: Vec<String>,
     #[command(flatten)]
     pub answers: AnswerOptions,
     #[command(flatten)]
     pub model: ModelOptions,
     #[command(flatten)]
     pub limits: LimitOptions,
+}
+
+fn named_account(text: &str) -> Result<String, &'static str> {
+    match text.split_once('=') {
+        Some((kind, name)) if !kind.is_empty() && !name.is_empty() => Ok(text.to_owned()),
+        _ => Err("write the credential's type and its name, e.g. slackApi=Sales"),
+    }
 }
 
 #[derive(Debug, Args)]
