@@ -160,8 +160,13 @@ pub fn second_opinion(server: &Value, out: &mut String) {
 /// What the test run came to, node by node where something was not as in real life.
 fn executed(report: &RunReport, qa: &QaReport, out: &mut String) {
     let how = match qa.test_status.as_deref() {
-        Some("pass") => "; it came through",
+        Some("pass") if qa.simulated.is_empty() => "; it came through",
+        Some("pass") => "; what ran came through, the simulated nodes are not proven",
         Some("fail") => "; it failed",
+        // What it came to has no fault of its own; only the start ran.
+        Some("inconclusive") if qa.ran.len() <= 1 && !qa.simulated.is_empty() => {
+            "; nothing but the start ran for real, so it shows the order of the nodes alone"
+        }
         Some("inconclusive") => "; it stopped for a reason outside the workflow",
         _ => "",
     };
@@ -196,6 +201,36 @@ fn executed(report: &RunReport, qa: &QaReport, out: &mut String) {
     if !qa.not_reached.is_empty() {
         out.push_str(&format!("  not reached: {}\n", list(&qa.not_reached)));
     }
+    if let Some(egress) = &qa.egress {
+        let out_of_it: Vec<String> = egress.iter().map(left).collect();
+        let told = match out_of_it.is_empty() {
+            true => "nothing".to_owned(),
+            false => out_of_it.join(", "),
+        };
+        out.push_str(&format!("  left n8n: {told}\n"));
+    }
+    match (&qa.left_behind, &qa.copy) {
+        (Some(left), _) => out.push_str(&format!("  {}\n", prose(&plain(left)))),
+        (None, Some(copy)) => {
+            let copy = prose(&plain(copy));
+            out.push_str(&format!("  on a temporary copy, removed again: {copy}\n"));
+        }
+        (None, None) => {}
+    }
+}
+
+/// One node that went out of n8n in the test, and where to.
+fn left(egress: &Value) -> String {
+    let field = |key: &str| {
+        prose(&plain(
+            egress.get(key).and_then(Value::as_str).unwrap_or(""),
+        ))
+    };
+    let node = field("node");
+    match field("by").as_str() {
+        "host" => format!("{node} (GET {})", field("host")),
+        _ => format!("{node} (let act; {})", field("type")),
+    }
 }
 
 /// Which of the n8n's credentials the nodes got, and which the user still has to give them.
@@ -214,6 +249,13 @@ fn accounts(list: &[Value], n8n: Option<&str>, out: &mut String) {
                 name(taken)
             ));
         } else if let Some(several) = entry.get("candidates").and_then(Value::as_array) {
+            if let [one] = several.as_slice() {
+                out.push_str(&format!(
+                    "credential of [{node}]: not connected; {} fits: choose it in n8n in this node ({label}, {kind})\n",
+                    name(one)
+                ));
+                continue;
+            }
             let names: Vec<String> = several.iter().map(name).collect();
             out.push_str(&format!(
                 "credential of [{node}]: several fit ({}); choose one in n8n: open the workflow, then this node ({label}, {kind})\n",

@@ -118,7 +118,8 @@ impl Session {
             .collect();
         let gateway = Gateway::new(&pack, backend, Knowledge::new(root, skills), catalog)
             .with_redactor(redactor)
-            .with_held(held_for(root));
+            .with_held(held_for(root))
+            .with_test_hosts(config.test_hosts.clone());
         let gateway = match foreign_tools(root, &pack, &config, out)? {
             Some(servers) => gateway.with_foreign(Arc::new(servers)),
             None => gateway,

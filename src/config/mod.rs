@@ -22,6 +22,8 @@
 //! backend = "auto"                           # embedded, n8n-mcp, instance-mcp, rest
 //! [trust]                                    # only in the user's own file
 //! plain_http = ["n8n.lan:5678"]              # where a key may go without https
+//! [test]                                     # of the user's own file alone
+//! allow_hosts = ["api.example.com"]          # hosts that a test run may read
 //! ```
 
 mod context;
@@ -37,6 +39,7 @@ use crate::{
         ModelName, Price,
         provider::{SchemaForm, TimeLimits},
     },
+    n8n::rehearsal::Hosts,
     pack::Tier,
     plain_http::PlainHttp,
     qa::waiver::{self, Waiver},
@@ -80,6 +83,8 @@ pub struct Config {
     pub backend: Option<BackendName>,
     /// `[trust] plain_http` of the user's own file.
     pub plain_http: PlainHttp,
+    /// `[test] allow_hosts` of the user's own file; a project cannot list any.
+    pub test_hosts: Hosts,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -140,6 +145,7 @@ struct Written {
     #[serde(default)]
     n8n: WrittenN8n,
     trust: Option<Spanned<WrittenTrust>>,
+    test: Option<Spanned<WrittenTest>>,
 }
 
 #[derive(Deserialize)]
@@ -147,6 +153,13 @@ struct Written {
 struct WrittenTrust {
     #[serde(default)]
     plain_http: Vec<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenTest {
+    #[serde(default)]
+    allow_hosts: Vec<Spanned<String>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -323,7 +336,9 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
         prices.insert(name, price);
     }
     let plain_http = lines.plain_http(written.trust, origin)?;
+    let test_hosts = lines.test_hosts(written.test, origin)?;
     Ok(Config {
+        test_hosts,
         waivers,
         models,
         providers,
@@ -380,6 +395,27 @@ impl Lines<'_> {
         }
         PlainHttp::new(places.iter().map(|place| place.get_ref().as_str()))
             .map_err(|message| self.error(0, message))
+    }
+
+    fn test_hosts(
+        &self,
+        written: Option<Spanned<WrittenTest>>,
+        origin: Origin,
+    ) -> Result<Hosts, ConfigError> {
+        let mut hosts = Hosts::default();
+        let Some(section) = written else {
+            return Ok(hosts);
+        };
+        if origin == Origin::Project {
+            let message = "[test] stands in your own config.toml, not in a project's agentctl.toml: a project does not say which hosts its tests may reach";
+            return Err(self.error(section.span().start, message));
+        }
+        for host in section.into_inner().allow_hosts {
+            let at = host.span().start;
+            let fits = Hosts::host(host.get_ref());
+            hosts.add(&fits.map_err(|e| self.error(at, e.to_string()))?);
+        }
+        Ok(hosts)
     }
 
     fn provider(

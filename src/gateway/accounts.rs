@@ -1,16 +1,34 @@
-//! Which of the n8n's credentials a new node gets: the only one of the type that it needs; of several the one that the user
-//! chooses; else none, and the answer says so. Names, types and ids are all that is ever read, and no id is taken that the n8n did
-//! not name.
+//! Which of the n8n's credentials a new node gets: the one that the user chooses, or named when the run began; else none, and the
+//! answer says which would fit. The only one that fits is a proposal like any other: a node whose address somebody else wrote would
+//! send it there. Names, types and ids are all that is ever read, and no id is taken that the n8n did not name.
 
 use super::approval::{Accounts, account_question, approval_hash};
 use super::redact::clean_text;
 use super::{CallContext, Gateway, GatewayError, guards};
 use crate::backend::{BackendErrorKind, CredentialHead};
+use crate::n8n::catalog::Catalog;
 use crate::n8n::needs::{Need, needs};
 use crate::n8n::{Node, Workflow};
 use crate::store::event::Question;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Types of credentials that go wherever a node's address says.
+const GENERIC: &[&str] = &[
+    "httpBasicAuth",
+    "httpBearerAuth",
+    "httpCustomAuth",
+    "httpDigestAuth",
+    "httpHeaderAuth",
+    "httpQueryAuth",
+    "httpSslAuth",
+    "oAuth1Api",
+    "oAuth2Api",
+];
+/// Parameters that hold an address.
+const ADDRESSES: &[&str] = &["url", "endpoint", "endpointUrl", "baseUrl", "host"];
+/// So much of an address is shown.
+const SHOWN: usize = 200;
 
 /// What became of the needs of new nodes.
 #[derive(Default)]
@@ -51,22 +69,32 @@ impl Gateway {
             // For example a key that may not list them: then the user connects them, as without a list.
             Err(_) => return Ok(Attached::default()),
         };
-        let mut by_type: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        // A node that goes where its address says is asked for by itself, with the address.
+        let mut groups: BTreeMap<(&str, Option<&str>), Vec<String>> = BTreeMap::new();
         for need in &open {
-            let nodes = by_type.entry(&need.credential_type).or_default();
+            let node = after.node_by_name(&need.node);
+            let elsewhere = !node.is_some_and(|node| of_its_service(node, &need.credential_type));
+            let alone = elsewhere.then_some(need.node.as_str());
+            let nodes = groups.entry((&need.credential_type, alone)).or_default();
             nodes.push(need.node.clone());
         }
         let mut attached = Attached::default();
-        for (credential_type, nodes) in by_type {
+        for ((credential_type, alone), nodes) in groups {
             let fitting: Vec<&CredentialHead> = list
                 .iter()
                 .filter(|c| c.credential_type == credential_type)
                 .collect();
             let taken = match fitting.as_slice() {
                 [] => None,
-                [one] => Some(*one),
+                several if alone.is_none() && cx.guards.account(credential_type).is_some() => {
+                    let name = cx.guards.account(credential_type);
+                    let mut same = several.iter().filter(|c| Some(c.name.as_str()) == name);
+                    same.next().filter(|_| same.next().is_none()).copied()
+                }
                 several => {
-                    let chosen = self.chosen(cx, credential_type, &nodes, several, exact);
+                    let sender = alone.and_then(|name| after.node_by_name(name));
+                    let to = sender.map(sends_to).unwrap_or_default();
+                    let chosen = self.chosen(cx, credential_type, (&nodes, &to), several, exact);
                     if attached.question.is_none() {
                         attached.question = chosen.1;
                     }
@@ -85,12 +113,12 @@ impl Gateway {
         Ok(attached)
     }
 
-    /// Which of several the user chose, or the question. Where nobody can be asked it stays open.
+    /// Which one the user chose, or the question. Where nobody can be asked it stays open.
     fn chosen<'a>(
         &self,
         cx: &CallContext<'_>,
         credential_type: &str,
-        nodes: &[String],
+        (nodes, to): (&[String], &str),
         several: &[&'a CredentialHead],
         exact: &Value,
     ) -> (Option<&'a CredentialHead>, Option<Box<Question>>) {
@@ -105,6 +133,7 @@ impl Gateway {
                     label: self.credential_label(credential_type),
                     credential_type,
                     nodes,
+                    to,
                     fitting: several
                         .iter()
                         .map(|c| (c.id.as_str(), c.name.as_str()))
@@ -151,6 +180,31 @@ impl Gateway {
             }
         };
         Value::Object(entry)
+    }
+}
+
+/// The node's own type asks for this credential, so it goes to that service and nowhere else. By compiled-in facts.
+fn of_its_service(node: &Node, credential_type: &str) -> bool {
+    let known = Catalog::embedded().lookup(node.node_type(), node.type_version());
+    known.known().is_some_and(|description| {
+        let slot = |slot: &crate::n8n::catalog::CredentialSlot| slot.name == credential_type;
+        !GENERIC.contains(&credential_type)
+            && node.node_type() != "n8n-nodes-base.httpRequest"
+            && description.credentials.iter().any(slot)
+    })
+}
+
+/// Where the node would send it, as far as its parameters say, for a question.
+fn sends_to(node: &Node) -> String {
+    let said = node
+        .parameters()
+        .and_then(|given| ADDRESSES.iter().find_map(|key| given.get(*key)?.as_str()));
+    match said {
+        Some(said) => {
+            let said: String = said.chars().take(SHOWN).collect();
+            format!(" (which sends it to {said:?})")
+        }
+        None => " (which sends it where its parameters say)".to_owned(),
     }
 }
 

@@ -132,12 +132,14 @@ fn question(
     }
 }
 
-/// Which of several credentials of one type is meant.
+/// Which credential of one type is meant, if any.
 pub(super) struct Accounts<'a> {
     pub label: &'a str,
     pub credential_type: &'a str,
     /// The nodes that need it.
     pub nodes: &'a [String],
+    /// Where the node would send it, as " (which sends it to …)", where the node and not the service says it; else empty.
+    pub to: &'a str,
     /// Id and name of each.
     pub fitting: Vec<(&'a str, &'a str)>,
 }
@@ -168,11 +170,17 @@ pub(super) fn account_question(
     Question {
         id: next_question_id(state, "credential"),
         topic: "credential".to_owned(),
-        text: format!(
-            "Which credential ({}) shall {} use? Several of this type are on the n8n.",
-            accounts.label,
-            names.join(", ")
-        ),
+        text: {
+            let (label, to, names) = (accounts.label, accounts.to, names.join(", "));
+            match accounts.fitting.as_slice() {
+                [(_, name)] => format!(
+                    "Shall {names}{to} use the credential {name:?} ({label})? It is the only one of its type on the n8n."
+                ),
+                _ => format!(
+                    "Which credential ({label}) shall {names}{to} use? Several of this type are on the n8n."
+                ),
+            }
+        },
         options,
         // No account is better than a wrong one.
         recommended: Some(json!(NO_ACCOUNT)),

@@ -17,6 +17,12 @@ use std::sync::Arc;
 /// The key of a run's input that names nodes which may act on the outside world in its tests, by the user's word.
 pub const LET_ACT: &str = "let_act";
 
+/// The key of a run's input that names hosts which its tests may read, by the user's word.
+pub const TEST_HOSTS: &str = "test_hosts";
+
+/// The key of a run's input that names accounts for new nodes, by the user's word: `TYPE=NAME` each.
+pub const ACCOUNTS: &str = "accounts";
+
 /// Snapshots kept in memory: a run has one or two that matter for each workflow.
 const MOST_KEPT: usize = 16;
 
@@ -70,6 +76,10 @@ pub struct GuardState {
     only: Option<String>,
     /// Nodes that the user allowed, when the run began, to act on the outside world in its tests.
     let_act: BTreeSet<String>,
+    /// Hosts that the user allowed, when the run began, to be read by its tests.
+    test_hosts: BTreeSet<String>,
+    /// Credential type → name of the account, as the user said when the run began.
+    accounts: BTreeMap<String, String>,
     seen: BTreeMap<String, String>,
     owned: BTreeSet<String>,
     /// Name that a workflow was created with → the workflow.
@@ -111,9 +121,18 @@ impl GuardState {
         match event {
             Event::RunStarted { input, run_id, .. } => {
                 self.run_id.clone_from(run_id);
-                let named = input.get(LET_ACT).and_then(Value::as_array);
-                let names = named.into_iter().flatten().filter_map(Value::as_str);
-                self.let_act = names.map(str::to_owned).collect();
+                let named = |key: &str| {
+                    let list = input.get(key).and_then(Value::as_array);
+                    let texts = list.into_iter().flatten().filter_map(Value::as_str);
+                    texts.map(str::to_owned).collect::<Vec<String>>()
+                };
+                self.let_act = named(LET_ACT).into_iter().collect();
+                self.test_hosts = named(TEST_HOSTS).into_iter().collect();
+                self.accounts = named(ACCOUNTS)
+                    .iter()
+                    .filter_map(|pair| pair.split_once('='))
+                    .map(|(kind, name)| (kind.to_owned(), name.to_owned()))
+                    .collect();
             }
             Event::ToolIntent {
                 step,
@@ -349,6 +368,14 @@ impl GuardState {
     /// The nodes that may act in a test without being asked for.
     pub(super) fn let_act(&self) -> &BTreeSet<String> {
         &self.let_act
+    }
+    /// The hosts that a test of this run may read besides the user's own list.
+    pub(super) fn test_hosts(&self) -> &BTreeSet<String> {
+        &self.test_hosts
+    }
+    /// The name of the account that the user named for this type of credential.
+    pub(super) fn account(&self, credential_type: &str) -> Option<&str> {
+        self.accounts.get(credential_type).map(String::as_str)
     }
     /// How long the calls so far took; it counts against the limit on seconds from the next call on.
     pub fn set_worked_ms(&mut self, worked_ms: u64) {

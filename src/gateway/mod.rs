@@ -32,7 +32,7 @@ pub mod tools;
 pub use crate::untrusted;
 pub use approval::approval_hash;
 pub use foreign::{ApprovedTool, ForeignTools};
-pub use guard_state::{GuardState, LET_ACT, SnapshotMark, Validation};
+pub use guard_state::{ACCOUNTS, GuardState, LET_ACT, SnapshotMark, TEST_HOSTS, Validation};
 pub use held::{HeldCall, HeldCalls};
 pub use push::Push;
 pub use redact::Redactor;
@@ -42,6 +42,7 @@ use crate::backend::{Backend, BackendError};
 use crate::knowledge::Knowledge;
 use crate::model::{ToolResult, ToolSpec};
 use crate::n8n::catalog::Catalog;
+use crate::n8n::rehearsal::Hosts;
 use crate::n8n::{Workflow, WorkflowId};
 use crate::pack::Pack;
 use crate::policy::Policy;
@@ -122,6 +123,7 @@ pub struct Gateway {
     foreign: Option<Arc<dyn ForeignTools>>,
     held: held::Keeper,
     accepted: Option<Arc<dyn Accepted>>,
+    test_hosts: Hosts,
 }
 
 impl Gateway {
@@ -149,6 +151,7 @@ impl Gateway {
             foreign: None,
             held: Err("nothing is set up to keep them".to_owned()),
             accepted: None,
+            test_hosts: Hosts::default(),
         }
     }
 
@@ -172,6 +175,13 @@ impl Gateway {
     /// A text from outside as it may be kept and shown: secrets hidden, harmless to look at.
     pub fn clean_text(&self, text: &str) -> String {
         redact::clean_text(&self.redactor, text)
+    }
+
+    /// Hosts that a test may read by itself: the user's own list, never a project's.
+    #[must_use]
+    pub fn with_test_hosts(mut self, hosts: Hosts) -> Self {
+        self.test_hosts = hosts;
+        self
     }
 
     /// Lets the tools of other servers be called, as far as the policy allows and the user approved.

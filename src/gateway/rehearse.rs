@@ -12,7 +12,8 @@ use crate::backend::{
 };
 use crate::model::ToolCall;
 use crate::n8n::rehearsal::{
-    COPY, Item, Rehearsal, Trace, Wishes, evidence, is_copy, judge, payload, rehearse,
+    COPY, Ground, Item, Leaves, Part, Rehearsal, Trace, Wishes, evidence, is_copy, judge, payload,
+    rehearse,
 };
 use crate::n8n::{Finding, Workflow, WorkflowId, trigger_points};
 use crate::store::event::{MutationExpectation, Rehearsing};
@@ -72,6 +73,10 @@ impl Gateway {
             path: &path,
             start: test.start.as_deref(),
             allowed: test.let_act.iter().chain(there).cloned().collect(),
+            ground: Ground {
+                hosts: self.test_hosts.with(cx.guards.test_hosts()),
+                n8n: self.backend.place(),
+            },
             credentials,
         };
         let rehearsal = match rehearse(&at.workflow, self.catalog, &wishes) {
@@ -276,6 +281,9 @@ impl Gateway {
         content.insert("on".into(), json!(on));
         content.insert("start".into(), json!(test.rehearsal.start.node));
         content.insert("payload".into(), json!(test.payload));
+        if on == "copy" {
+            content.insert("copy".into(), json!(test.rehearsal.copy.name()));
+        }
         let Some(execution) = run.execution else {
             let mut failure = error_content(
                 "the call started no execution that could be found",
@@ -285,6 +293,8 @@ impl Gateway {
             content.insert("status".into(), json!(run.status));
             content.insert("answer".into(), json!(run.answer));
             content.insert("nodes".into(), json!(test.rehearsal.parts));
+            // It may have run all the same.
+            content.insert("egress".into(), egress(&test.rehearsal, &|_| true));
             if let Value::Object(failure) = &mut failure {
                 failure.extend(content);
             }
@@ -328,6 +338,8 @@ impl Gateway {
         content.insert("ran".into(), names(&ran, &nodes));
         content.insert("simulated".into(), names(&simulated, &nodes));
         content.insert("not_reached".into(), names(&missed, &nodes));
+        let left = egress(&test.rehearsal, &|node| trace.ran(node));
+        content.insert("egress".into(), left);
         content.insert("nodes".into(), Value::Array(nodes));
         content.insert("findings".into(), json!(verdict.findings));
         let changes = test.rehearsal.changes.iter().chain(&test.notes);
@@ -411,6 +423,22 @@ impl Gateway {
         );
         Ok(Outcome::Ok(Value::Object(content)))
     }
+}
+
+/// What left n8n: each node that went out, with the host where it is known. `ran`: whether the node of this name did.
+fn egress(rehearsal: &Rehearsal, ran: &dyn Fn(&str) -> bool) -> Value {
+    let out = rehearsal.parts.iter().filter(|part| part.part == Part::Run);
+    out.filter(|part| ran(&part.node))
+        .filter_map(|part| {
+            let how = match part.leaves.as_ref()? {
+                Leaves::Host { host } => json!({"node": part.node, "by": "host", "host": host}),
+                Leaves::LetAct { node_type } => {
+                    json!({"node": part.node, "by": "let_act", "type": node_type})
+                }
+            };
+            Some(how)
+        })
+        .collect()
 }
 
 /// An item, or (of a large one) its fields' names.

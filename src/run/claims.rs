@@ -159,8 +159,11 @@ fn settle_report(report: &mut Map<String, Value>, evidence: &Evidence<'_>) -> Ve
 }
 
 /// What the program knows of a run and no agent may put otherwise.
-const OF_THE_RUN: [&str; 7] = [
+const OF_THE_RUN: [&str; 10] = [
+    "copy",
+    "egress",
     "execution",
+    "left_behind",
     "on",
     "payload",
     "ran",
@@ -187,6 +190,14 @@ fn settle_execution(
                 "executed is claimed, but no call that runs the workflow succeeded in this step"
                     .into(),
             );
+        }
+        // What left the machine is not an agent's to say.
+        for key in ["copy", "egress", "left_behind"] {
+            if report.remove(key).is_some()
+                && let Some(fact) = known.and_then(|r| r.get(key))
+            {
+                report.insert(key.into(), fact.clone());
+            }
         }
         return;
     };

@@ -15,6 +15,7 @@ use crate::{
     },
 };
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 use super::ledger::{Asked, Ledger};
 
@@ -295,8 +296,26 @@ fn qa_report(state: &Map<String, Value>, cycle: u32) -> Option<QaReport> {
         ran: names("ran"),
         simulated: names("simulated"),
         not_reached: names("not_reached"),
+        simulated_because: reasons(report.get("nodes").filter(|_| executed)),
+        copy: text(report.get("copy")),
+        egress: report
+            .get("egress")
+            .and_then(Value::as_array)
+            .filter(|_| executed)
+            .cloned(),
+        left_behind: text(report.get("left_behind")),
         server: report.get("server").filter(|s| s.is_object()).cloned(),
     })
+}
+
+/// Why nodes were simulated, by their names.
+fn reasons(nodes: Option<&Value>) -> BTreeMap<String, String> {
+    let nodes = nodes.and_then(Value::as_array).into_iter().flatten();
+    let text = |node: &Value, key: &str| node.get(key)?.as_str().map(str::to_owned);
+    nodes
+        .filter(|node| node.get("as").and_then(Value::as_str) == Some("simulated"))
+        .filter_map(|node| Some((text(node, "node")?, text(node, "because")?)))
+        .collect()
 }
 
 impl Driver<'_> {

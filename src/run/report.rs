@@ -78,6 +78,19 @@ pub struct QaReport {
     pub simulated: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_reached: Vec<String>,
+    /// Why each of the simulated ones did not run, by its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub simulated_because: BTreeMap<String, String>,
+    /// The name of the temporary workflow that it ran on; None: on the workflow itself, or not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy: Option<String>,
+    /// What left n8n in the test: `node`, `by` (`host` or `let_act`), and the `host` or the node's `type`. Empty: nothing did. None:
+    /// it was not executed, or before this was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub egress: Option<Vec<Value>>,
+    /// What could not be taken away again, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_behind: Option<String>,
     /// What the server behind the n8n says of the workflow by rules of its own: `name` with `valid`, `errors` and `warnings`, or
     /// with `failed`. It decides nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -14,6 +14,7 @@ mod between;
 mod crash;
 mod domain;
 mod files;
+mod harmless;
 mod holes;
 mod injection;
 mod listed;

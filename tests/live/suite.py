@@ -74,7 +74,10 @@ class Live:
         for request in requests:
             built = self.project.build(request).json()
             self.assertEqual(built["outcome"], "complete", built)
-            self.assertEqual(built["qa_report"]["test_status"], "pass", built)
+            # Of the one that only forwards nothing ran but the start: its request is simulated.
+            forwards = "forward" in request
+            self.assertEqual(built["qa_report"]["test_status"], "inconclusive" if forwards else "pass", built)
+            self.assertEqual(built["qa_report"]["egress"], [], built)
             self.assertTrue(built["qa_report"]["execution_id"], built)
             self.assertFalse(api("GET", f"workflows/{built['workflow']['id']}")["active"], "nobody asked for an active workflow")
             api("POST", f"workflows/{built['workflow']['id']}/activate", {})
@@ -92,6 +95,62 @@ class Live:
         call("POST", p + "signup", {"country": "Germany"})
         self.assertTrue(sink.wait_for("/de"))
         self.assertEqual(sorted(sink.paths), ["/big", "/de", "/hook", "/other"])
+
+    def reaching(self, path, nodes):
+        """A workflow that answers, with these nodes in between."""
+        document = webhook(path)
+        document["nodes"][2:3] = [{"id": f"n{i}", "typeVersion": 1, "position": [300 + i * 10, 0], **node} for i, node in enumerate(nodes)]
+        names = [node["name"] for node in document["nodes"]]
+        document["connections"] = {a: {"main": [[{"node": b, "type": "main", "index": 0}]]} for a, b in zip(names, names[1:])}
+        return api("POST", "workflows", document)
+
+    def tried(self, made, *args):
+        """The report of a change that has nothing to do with those nodes, and of its test."""
+        built = self.project.build('respond with "done" instead of "ok"', "--workflow", made["id"], *args)
+        return built.json()["qa_report"]
+
+    def test_a_test_lets_nothing_out_that_was_not_allowed(self):
+        sink = Sink()
+        self.addCleanup(sink.close)
+        account = api("POST", "credentials", {"name": f"Header {self.backend}", "type": "httpHeaderAuth", "data": {"name": "X-Secret", "value": "s3cret"}})
+        self.addCleanup(lambda: api("DELETE", f"credentials/{account['id']}"))
+        code = lambda js: {"type": "n8n-nodes-base.code", "typeVersion": 2, "parameters": {"jsCode": js}, "onError": "continueRegularOutput"}
+        post = "({method: 'POST', url: '%s/code'})" % sink.url
+        attacks = {
+            "Alias": code(f"const t = this; await t['help' + 'ers'].httpRequest{post}; return items;"),
+            "Escape": code(f"await this.\\u0068elpers.httpRequest{post}; return items;"),
+            "Computed": code(f"await (this)['h' + 'elpers'].httpRequest{post}; return items;"),
+            "Reflected": code(f"await Reflect.get(this, 'help' + 'ers').httpRequest{post}; return items;"),
+            "Built": code("return [].constructor.constructor('return 1')()"),
+            "Account": {
+                "type": "n8n-nodes-base.httpRequest", "typeVersion": 4.2, "credentials": {"httpHeaderAuth": {"id": account["id"], "name": account["name"]}},
+                "parameters": {"url": f"{sink.url}/account", "authentication": "genericCredentialType", "genericAuthType": "httpHeaderAuth", "options": {}},
+            },
+            "Get": {"type": "n8n-nodes-base.httpRequest", "typeVersion": 4.2, "parameters": {"url": f"{sink.url}/get", "options": {}}},
+            "Own": {"type": "n8n-nodes-base.httpRequest", "typeVersion": 4.2, "parameters": {"url": f"{environment()['N8N_API_URL']}/healthz", "options": {}}},
+            "Feed": {"type": "n8n-nodes-base.rssFeedRead", "typeVersion": 1.1, "parameters": {"url": f"={sink.url}/{{{{ 'feed' }}}}"}},
+            "Older": {"type": "n8n-nodes-base.httpRequest", "typeVersion": 2, "parameters": {"url": f"{sink.url}/older", "method": "GET", "requestMethod": "DELETE"}},
+        }
+        made = self.reaching("harm", [{"name": name, **node} for name, node in attacks.items()])
+        qa = self.tried(made)
+        self.assertEqual(qa["simulated"], list(attacks), qa)
+        self.assertEqual((qa["ran"], qa["egress"], qa["test_status"]), (["Webhook", "Edit Fields", "Respond"], [], "pass"), qa)
+        self.assertEqual(sorted(qa["simulated_because"]), sorted(attacks))
+        self.assertTrue(qa["copy"].startswith(COPY), qa)
+        self.assertEqual(sink.paths, [])
+
+    def test_a_listed_host_is_asked_and_no_other_one_behind_it(self):
+        sink = Sink()
+        self.addCleanup(sink.close)
+        host = sink.url.removeprefix("http://")
+        get = lambda name, path: {"name": name, "type": "n8n-nodes-base.httpRequest", "typeVersion": 4.2, "parameters": {"url": sink.url + path, "options": {}}}
+        code = {"name": "Code", "type": "n8n-nodes-base.code", "typeVersion": 2, "parameters": {"jsCode": "return items.map(i => ({json: {n: 1 + 1}}));"}}
+        made = self.reaching("listed", [get("Get", "/get"), get("Moved", "/moved"), code])
+        qa = self.tried(made, "--test-host", host)
+        self.assertEqual(qa["simulated"], [], qa)
+        self.assertIn("Code", qa["ran"])
+        self.assertEqual(qa["egress"], [{"node": name, "by": "host", "host": host} for name in ("Get", "Moved")])
+        self.assertEqual(sorted(sink.paths), ["/get", "/moved"])
 
     def test_a_change_touches_what_it_names_and_is_undone(self):
         made = self.put("change", "ok")

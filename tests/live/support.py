@@ -87,11 +87,16 @@ class Sink:
                 with sink.came:
                     sink.paths.append(self.path)
                     sink.came.notify_all()
+                if self.path == "/moved":
+                    self.send_response(302)
+                    self.send_header("Location", sink.url + "/elsewhere")
+                    self.end_headers()
+                    return
                 self.send_response(200)
                 self.end_headers()
                 self.wfile.write(b"{}")
 
-            do_GET = do_POST
+            do_GET = do_DELETE = do_POST
 
             def log_message(self, *_):
                 pass

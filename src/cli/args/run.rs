@@ -1,6 +1,7 @@
 //! What can be typed about runs: beginning one, going on with it, looking at it, taking it back.
 
 use super::{LimitOptions, ModelOptions};
+use crate::n8n::rehearsal::Hosts;
 use crate::policy::Outside;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -39,6 +40,12 @@ pub struct BuildArgs {
     /// What becomes of a call outside of that list
     #[arg(long, value_name = "WHAT")]
     pub outside_plan: Option<OutsidePlan>,
+    /// Let the test run read this host (a GET without an account and without computed values); may be given several times
+    #[arg(long, value_name = "HOST", value_parser = Hosts::host)]
+    pub test_host: Vec<String>,
+    /// Connect new nodes of a service to this account of the n8n, by the credential's type and name; may be given several times
+    #[arg(long, value_name = "TYPE=NAME", value_parser = named_account)]
+    pub account: Vec<String>,
     #[command(flatten)]
     pub answers: AnswerOptions,
     #[command(flatten)]
@@ -61,6 +68,13 @@ impl From<OutsidePlan> for Outside {
             OutsidePlan::Ask => Outside::Ask,
             OutsidePlan::Deny => Outside::Deny,
         }
+    }
+}
+
+fn named_account(text: &str) -> Result<String, &'static str> {
+    match text.split_once('=') {
+        Some((kind, name)) if !kind.is_empty() && !name.is_empty() => Ok(text.to_owned()),
+        _ => Err("write the credential's type and its name, e.g. slackApi=Sales"),
     }
 }
 

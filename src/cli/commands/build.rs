@@ -7,7 +7,7 @@ use crate::cli::output::Output;
 use crate::cli::session::{self, Session, Terminal, Watcher};
 use crate::cli::traces::Traces;
 use crate::cli::{ask, choose, report};
-use crate::gateway::LET_ACT;
+use crate::gateway::{ACCOUNTS, LET_ACT, TEST_HOSTS};
 use crate::model::offline;
 use crate::n8n::{Workflow, WorkflowId, catalog::Catalog};
 use crate::policy::{Grants, Outside};
@@ -53,6 +53,11 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
             );
         }
         input.insert(LET_ACT.into(), json!(args.let_act));
+    }
+    for (key, named) in [(TEST_HOSTS, &args.test_host), (ACCOUNTS, &args.account)] {
+        if !named.is_empty() {
+            input.insert(key.into(), json!(named));
+        }
     }
     let outside = args.outside_plan.map_or(Outside::Ask, Outside::from);
     let grants = match &args.grants {

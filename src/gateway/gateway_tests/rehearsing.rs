@@ -143,6 +143,7 @@ async fn what_failed_in_the_run_is_a_finding_with_its_fix() {
         ]),
         false,
     );
+    b.told(begun_with("let_act", json!(["Call"])));
     backend.runs_by(plays(&[(
         "Call",
         "Invalid URL: example.com/a. URL must start with \"http\" or \"https\".",
@@ -205,14 +206,14 @@ async fn a_node_acts_only_with_the_users_word_and_its_account() {
     assert_eq!(rule, guards::ACTS);
 }
 
-fn begun_with(let_act: Value) -> Event {
+fn begun_with(key: &str, named: Value) -> Event {
     Event::RunStarted {
         journal_version: 1,
         agentctl_version: String::new(),
         run_id: "r".into(),
         flow: String::new(),
         pack_hash: String::new(),
-        input: Map::from_iter([("let_act".to_owned(), let_act)]),
+        input: Map::from_iter([(key.to_owned(), named)]),
     }
 }
 
@@ -232,7 +233,7 @@ async fn a_node_that_the_user_named_when_the_run_began_acts_without_a_question()
     backend.knows("c0", "Sales", "slackApi");
     let simulated = b.ok("checker", TEST, of_orders()).await;
     assert_eq!(simulated["simulated"], json!(["Tell sales"]));
-    b.told(begun_with(json!(["Tell sales", "Nobody"])));
+    b.told(begun_with("let_act", json!(["Tell sales", "Nobody"])));
     b.can_ask = false;
     let said = b.ok("checker", TEST, of_orders()).await;
     assert_eq!(said["ran"], json!(["Daily", "Shape", "Tell sales"]));

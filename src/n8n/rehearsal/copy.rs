@@ -1,9 +1,11 @@
 //! The copy: which nodes run on it, what stands in for the others, and where it starts.
 
-use super::effect::{Effect, effect, short};
+use super::effect::{Effect, account, effect, short};
+use super::inside;
+use super::reach::without_redirects;
 use super::reads::fields_read;
 use super::sample::item;
-use super::{NoRehearsal, NodePart, Part, Rehearsal, Start, Why, Wishes, sentence};
+use super::{Leaves, NoRehearsal, NodePart, Part, Rehearsal, Start, Why, Wishes, sentence};
 use crate::n8n::catalog::{Catalog, NodeKind};
 use crate::n8n::needs::needs;
 use crate::n8n::{Connections, Link, Node, NodeId, Workflow};
@@ -44,6 +46,15 @@ pub fn rehearse(
         .insert("settings".into(), settings(workflow, &mut changes));
     for (node, part) in workflow.nodes.iter().zip(&parts) {
         match &part.part {
+            Part::Run if node.disabled() => {
+                let mut off = stand_in(node, NO_OP, Map::new(), "switched off in the workflow");
+                off.set("disabled", json!(true));
+                copy.nodes.push(off);
+            }
+            Part::Run if matches!(part.leaves, Some(Leaves::Host { .. })) => {
+                copy.nodes.push(without_redirects(node));
+                changes.push(format!("{:?} follows no redirect", node.name()));
+            }
             Part::Run => copy.nodes.push(node.clone()),
             Part::Start => copy.nodes.push(stand_in(
                 node,
@@ -170,11 +181,14 @@ fn parts(
         }
         map
     };
-    let why: BTreeMap<&str, Vec<Why>> = workflow
-        .nodes
-        .iter()
-        .map(|node| (node.name(), own_reasons(node, catalog, wishes)))
-        .collect();
+    // Of nodes with one name each answers for all: n8n would take one of them.
+    let mut why: BTreeMap<&str, Vec<Why>> = BTreeMap::new();
+    let mut leaves: BTreeMap<&str, Leaves> = BTreeMap::new();
+    for node in &workflow.nodes {
+        let (reasons, leaving) = own_reasons(workflow, node, catalog, wishes);
+        why.entry(node.name()).or_default().extend(reasons);
+        leaves.extend(leaving.map(|leaving| (node.name(), leaving)));
+    }
     // A node of the main line answers for all that serves it.
     let reasons = |node: &Node| -> Vec<Why> {
         let mut all = why.get(node.name()).cloned().unwrap_or_default();
@@ -194,8 +208,8 @@ fn parts(
     };
     let is_sub = |name: &str| {
         workflow
-            .edges()
-            .any(|(source, kind, _, _)| source == name && kind != "main")
+            .node_by_name(name)
+            .is_some_and(|node| is_sub_node(workflow, node))
     };
     let mut parts: Vec<NodePart> = workflow
         .nodes
@@ -230,24 +244,33 @@ fn parts(
                     }
                 }
             };
+            let leaves = leaves
+                .get(node.name())
+                .filter(|_| part == Part::Run && !node.disabled());
             NodePart {
                 node: node.name().to_owned(),
                 id: node.id().0,
+                leaves: leaves.cloned(),
                 part,
             }
         })
         .collect();
     // A sub-node goes with the nodes that it serves.
+    let off = |name: &str| workflow.node_by_name(name).is_some_and(Node::disabled);
     let running: BTreeSet<String> = parts
         .iter()
-        .filter(|p| p.part == Part::Run && !is_sub(&p.node))
+        .filter(|p| p.part == Part::Run && !is_sub(&p.node) && !off(&p.node))
         .map(|p| p.node.clone())
         .collect();
     for part in &mut parts {
+        let held_back = why
+            .get(part.node.as_str())
+            .is_some_and(|why| !why.is_empty());
         if part.part == Part::Run
             && is_sub(&part.node)
-            && !serves_any(workflow, &part.node, &running)
+            && (held_back || !serves_any(workflow, &part.node, &running))
         {
+            part.leaves = None;
             part.part = Part::LeftOut {
                 because: "a sub-node of a simulated node".to_owned(),
             };
@@ -283,28 +306,60 @@ fn waits_for_answer(node: &Node) -> bool {
     short(node.node_type()) != "wait" || matches!(resume, Some("webhook" | "form"))
 }
 
-fn own_reasons(node: &Node, catalog: &Catalog, wishes: &Wishes<'_>) -> Vec<Why> {
-    if node.disabled() || node.is_sticky() {
-        return Vec::new();
+/// Sub-nodes that only keep or compute something for the node that they serve.
+const QUIET: &[&str] = &[
+    "@n8n/n8n-nodes-langchain.memoryBufferWindow",
+    "@n8n/n8n-nodes-langchain.toolCalculator",
+    "@n8n/n8n-nodes-langchain.toolThink",
+];
+
+/// By what is compiled in: what a project's catalog calls a sub-node is none.
+fn is_sub_kind(node: &Node) -> bool {
+    let known = Catalog::embedded().lookup(node.node_type(), node.type_version());
+    known
+        .known()
+        .is_some_and(|d| matches!(d.kind, NodeKind::SubNode))
+}
+
+/// It serves another node and stands in no line of items.
+fn is_sub_node(workflow: &Workflow, node: &Node) -> bool {
+    let mut serves = false;
+    let mut in_line = false;
+    for (source, kind, _, link) in workflow.edges() {
+        serves |= kind != "main" && source == node.name();
+        in_line |= kind == "main" && (source == node.name() || link.node == node.name());
     }
+    serves && !in_line
+}
+
+/// Why the node itself does not run, and how it leaves n8n when it does.
+fn own_reasons(
+    workflow: &Workflow,
+    node: &Node,
+    catalog: &Catalog,
+    wishes: &Wishes<'_>,
+) -> (Vec<Why>, Option<Leaves>) {
+    if node.disabled() || node.is_sticky() {
+        return (Vec::new(), None);
+    }
+    // A name that two nodes have allows neither.
+    let named = || {
+        let same = workflow.nodes.iter().filter(|n| n.name() == node.name());
+        same.count() == 1
+    };
+    let allowed = wishes.allowed.contains(node.name()) && named();
     let mut why = Vec::new();
-    if !wishes.allowed.contains(node.name()) {
-        let is_sub = matches!(
-            catalog
-                .lookup(node.node_type(), node.type_version())
-                .known()
-                .map(|d| d.kind),
-            Some(NodeKind::SubNode)
-        );
-        match effect(node, catalog) {
-            // Models, memories and parsers do nothing by themselves; asking a model is the served node's doing.
-            _ if is_sub => {}
-            Effect::Inside | Effect::Reads => {}
-            Effect::Acts(what) => why.push(Why::Acts(what)),
-            Effect::AsksModel => why.push(Why::AsksModel),
-            Effect::Waits => why.push(Why::Waits),
-            Effect::Unknown => why.push(Why::Unknown),
+    let mut leaves = None;
+    match effect(node, &wishes.ground) {
+        Effect::Inside => {}
+        Effect::Reads(host) => leaves = Some(Leaves::Host { host }),
+        Effect::Simulated(_) if allowed => {
+            leaves = Some(Leaves::LetAct {
+                node_type: node.node_type().to_owned(),
+            });
         }
+        Effect::Simulated(_) if is_quiet(node) => {}
+        Effect::Simulated(reason) => why.push(reason),
     }
     for need in needs(node, catalog) {
         let there = match (&need.id, &wishes.credentials) {
@@ -316,7 +371,50 @@ fn own_reasons(node: &Node, catalog: &Catalog, wishes: &Wishes<'_>) -> Vec<Why> 
             why.push(Why::NoCredential(need.credential_type));
         }
     }
-    why
+    (why, leaves)
+}
+
+fn is_quiet(node: &Node) -> bool {
+    let parameters = node.parameters();
+    QUIET.contains(&node.node_type())
+        && is_sub_kind(node)
+        && node.credentials().is_none_or(Map::is_empty)
+        && parameters
+            .into_iter()
+            .flatten()
+            .all(|(key, value)| inside::data(key, value).is_ok())
+}
+
+/// A webhook that anybody may call, whose own parameters compute nothing and whose answer sends nobody elsewhere.
+pub(super) fn is_plain_webhook(node: &Node) -> bool {
+    const PARAMETERS: &[&str] = &[
+        "authentication",
+        "httpMethod",
+        "options",
+        "path",
+        "responseData",
+        "responseMode",
+    ];
+    const OPTIONS: &[&str] = &["ignoreBots", "noResponseBody", "rawBody", "responseData"];
+    let none = Map::new();
+    let given = node.parameters().unwrap_or(&none);
+    if node.node_type() != WEBHOOK.0 || account(node).is_some() {
+        return false;
+    }
+    let plain = |value: &Value| match value {
+        Value::String(text) => !text.starts_with('=') && !text.contains("{{"),
+        Value::Object(_) | Value::Array(_) => false,
+        _ => true,
+    };
+    given
+        .iter()
+        .all(|(key, value)| match (key.as_str(), value) {
+            ("authentication", value) => *value == json!("none"),
+            ("options", Value::Object(options)) => options
+                .iter()
+                .all(|(key, value)| OPTIONS.contains(&key.as_str()) && plain(value)),
+            (key, value) => PARAMETERS.contains(&key) && plain(value),
+        })
 }
 
 /// The copy keeps how the workflow computes, and nothing that reaches beyond it.
@@ -396,9 +494,27 @@ fn raw(output: String) -> Map<String, Value> {
 fn simulated(node: &Node, because: &str, hands_on: Option<&Value>) -> Node {
     let note = format!("simulated in this test: {because}");
     match hands_on {
-        // A value that looks like an expression stays a text: only the whole parameter could be one.
-        Some(item) => stand_in(node, SET, raw(item.to_string()), &note),
+        Some(item) => stand_in(node, SET, raw(inert(item)), &note),
         None => stand_in(node, NO_OP, Map::new(), &note),
+    }
+}
+
+/// JSON in which no text is taken for an expression: only the whole parameter could be one, and no `{{` stands in it either.
+fn inert(item: &Value) -> String {
+    match item {
+        Value::String(_) => item.to_string().replace('{', "\\u007b"),
+        Value::Array(list) => {
+            let items: Vec<String> = list.iter().map(inert).collect();
+            format!("[{}]", items.join(","))
+        }
+        Value::Object(map) => {
+            let pairs: Vec<String> = map
+                .iter()
+                .map(|(key, value)| format!("{}:{}", inert(&json!(key)), inert(value)))
+                .collect();
+            format!("{{{}}}", pairs.join(","))
+        }
+        other => other.to_string(),
     }
 }
 
@@ -437,9 +553,16 @@ fn kept_connections(workflow: &Workflow, parts: &[NodePart]) -> Connections {
     let part = |name: &str| parts.iter().find(|p| p.node == name).map(|p| &p.part);
     let is_stand_in = |name: &str| matches!(part(name), Some(Part::Simulated { .. }));
     let is_there = |name: &str| part(name).is_some_and(|p| !matches!(p, Part::LeftOut { .. }));
+    let subs: BTreeSet<&str> = workflow
+        .nodes
+        .iter()
+        .filter(|node| is_sub_node(workflow, node))
+        .map(Node::name)
+        .collect();
     let keeps = |from: &str, kind: &str, output: usize, link: &Link| {
         is_there(from)
             && is_there(&link.node)
+            && (kind == "main") != subs.contains(from)
             && (kind == "main" || !is_stand_in(&link.node))
             && (!is_stand_in(from) || (kind == "main" && output == 0))
     };

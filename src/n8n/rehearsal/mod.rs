@@ -1,19 +1,23 @@
 //! Rehearsals: the temporary copy on which a workflow is tried out, and what a run of it showed. Pure: the caller gives the
-//! random path, and does the running. A node that would act on the outside world never runs on a copy unless the user allowed
-//! that node by its name.
+//! random path, and does the running. Nothing leaves n8n by default: a node runs on a copy only when it works on items alone by
+//! compiled-in facts, reads a host that the user listed, or was allowed by its name.
 
 mod copy;
 pub mod effect;
 mod faults;
+mod inside;
 mod payload;
+mod plain;
+mod reach;
 mod reads;
 mod sample;
 mod trace;
 mod verdict;
 
 pub use copy::{is_copy, rehearse};
-pub use effect::{Effect, effect};
+pub use effect::{Effect, Ground, effect};
 pub use payload::payload;
+pub use reach::{Hosts, NoHost};
 pub use trace::{Fault, NodeRun, Trace};
 pub use verdict::{NodeVerdict, Verdict, evidence, judge};
 
@@ -34,6 +38,8 @@ pub struct Wishes<'a> {
     pub start: Option<&'a str>,
     /// Names of nodes that may act on the outside world, by the user's word.
     pub allowed: BTreeSet<String>,
+    /// What the user allowed besides, and where n8n is.
+    pub ground: Ground<'a>,
     /// Type and id of each credential that the n8n has; None: not known, then a node's own word counts.
     pub credentials: Option<BTreeSet<(String, String)>>,
 }
@@ -42,8 +48,16 @@ pub struct Wishes<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "reason", content = "what", rename_all = "snake_case")]
 pub enum Why {
-    /// It would send, write, delete or pay: the operation.
+    /// It would reach something outside of n8n: the operation.
     Acts(String),
+    /// It has, or asks for, an account of this type.
+    Account(String),
+    /// It would ask this host, which the user did not list.
+    Host(String),
+    /// Code or an expression, in this parameter, that does more than work on data: what it does.
+    Code { at: String, uses: String },
+    /// This parameter has a value with which the node is not known to be harmless.
+    Parameter(String),
     /// It would ask a language model, which costs money.
     AsksModel,
     /// It would stop until a time or an answer.
@@ -59,7 +73,24 @@ pub enum Why {
 impl std::fmt::Display for Why {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Why::Acts(what) => write!(f, "it would act on the outside world ({what})"),
+            Why::Acts(what) => write!(f, "it would reach outside of n8n ({what})"),
+            Why::Account(kind) => write!(f, "it would use an account ({kind})"),
+            Why::Host(host) => write!(
+                f,
+                "it would ask {host}, which is not on your list of hosts for tests (--test-host {host})"
+            ),
+            Why::Code { at, uses } if matches!(at.as_str(), "jsCode" | "functionCode") => {
+                write!(f, "its code is more than work on data: it {uses}")
+            }
+            Why::Code { at, uses } => {
+                write!(
+                    f,
+                    "an expression in {at:?} is more than work on data: it {uses}"
+                )
+            }
+            Why::Parameter(at) => {
+                write!(f, "with its value of {at:?} it is not known to be harmless")
+            }
             Why::AsksModel => f.write_str("it would ask a language model, which costs money"),
             Why::Waits => f.write_str("it would wait"),
             Why::Unknown => f.write_str("what it does outside is not known"),
@@ -67,6 +98,19 @@ impl std::fmt::Display for Why {
             Why::Through(sub) => write!(f, "its sub-node {sub:?} may not run in a test"),
         }
     }
+}
+
+/// How a node that runs for real leaves n8n.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum Leaves {
+    /// A GET to a host that the user listed.
+    Host { host: String },
+    /// As the node likes: the user let it act by its name.
+    LetAct {
+        #[serde(rename = "type")]
+        node_type: String,
+    },
 }
 
 /// Several reasons as one sentence.
@@ -101,6 +145,9 @@ pub struct NodePart {
     pub id: String,
     #[serde(flatten)]
     pub part: Part,
+    /// None: nothing of it leaves n8n.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leaves: Option<Leaves>,
 }
 
 /// How the run is started.
@@ -128,18 +175,18 @@ pub struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// Nothing of the workflow has to be simulated, and it starts by a webhook that anybody may call: it can run as it is.
+    /// Nothing of the workflow has to be simulated or held back, no other workflow would be called, and it starts by a webhook that
+    /// anybody may call and that answers plainly: it can run as it is.
     pub fn fits_as_it_is(&self, workflow: &Workflow) -> bool {
-        let whole = self.parts.iter().all(|part| {
-            matches!(part.part, Part::Run | Part::Start) || left_out_anyway(workflow, part)
+        let whole = self.parts.iter().all(|part| match part.part {
+            Part::Run => !matches!(part.leaves, Some(Leaves::Host { .. })),
+            Part::Start => true,
+            _ => left_out_anyway(workflow, part),
         });
-        let open = workflow
-            .node_by_name(&self.start.node)
-            .and_then(|node| node.parameters())
-            .and_then(|p| p.get("authentication"))
-            .and_then(Value::as_str)
-            .is_none_or(|kind| kind == "none");
-        self.start.method.is_some() && whole && open
+        let settings = workflow.head.get("settings");
+        let alone = settings.is_none_or(|s| s.get("errorWorkflow").is_none_or(Value::is_null));
+        let start = workflow.node_by_name(&self.start.node);
+        self.start.method.is_some() && whole && alone && start.is_some_and(copy::is_plain_webhook)
     }
 
     pub fn simulated(&self) -> impl Iterator<Item = &NodePart> {

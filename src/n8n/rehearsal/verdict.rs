@@ -41,7 +41,8 @@ pub struct NodeVerdict {
 /// What the run came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
-    /// `pass`, `fail`, or `inconclusive`: it stopped for a reason outside the workflow.
+    /// `pass`: what ran came through; `fail`; or `inconclusive`: it stopped for a reason outside the workflow, or nothing of it ran
+    /// but the start.
     pub test_status: &'static str,
     pub nodes: Vec<NodeVerdict>,
     pub findings: Vec<Finding>,
@@ -78,6 +79,7 @@ pub fn judge(
         "fail"
     } else if has(Severity::Warning, Some(RUN_OUTSIDE))
         || has(Severity::Warning, Some(RUN_UNFINISHED))
+        || only_simulated(workflow, rehearsal, trace)
     {
         "inconclusive"
     } else {
@@ -88,6 +90,14 @@ pub fn judge(
         nodes,
         findings,
     }
+}
+
+/// Something stood in for each node that the run came to: it shows the order of the nodes, and nothing that they do.
+fn only_simulated(workflow: &Workflow, rehearsal: &Rehearsal, trace: &Trace) -> bool {
+    let off = |name: &str| workflow.node_by_name(name).is_some_and(Node::disabled);
+    let mut reached = rehearsal.parts.iter().filter(|part| trace.ran(&part.node));
+    let ran = |part: &NodePart| part.part == Part::Run && !off(&part.node);
+    !reached.clone().any(ran) && reached.any(|part| matches!(part.part, Part::Simulated { .. }))
 }
 
 /// The findings of one execution, worst first. `parts`: what was simulated in it; None: nothing.

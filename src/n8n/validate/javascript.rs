@@ -115,7 +115,7 @@ impl JavaScript {
 }
 
 /// Does what recurses over the source with as much stack as that takes. None: the source is too long for it.
-fn with_stack<T>(source: &str, read: impl FnOnce() -> T) -> Option<T> {
+pub(in crate::n8n) fn with_stack<T>(source: &str, read: impl FnOnce() -> T) -> Option<T> {
     let marks = source.bytes().filter(|b| !b.is_ascii_alphanumeric());
     let marks = marks.count();
     if marks > MOST_MARKS {

@@ -36,6 +36,7 @@ mod webhook;
 use super::{catalog::Catalog, finding::Finding, workflow::Workflow};
 pub use api::refused_by_api;
 use javascript::JavaScript;
+pub(in crate::n8n) use javascript::with_stack;
 use rayon::prelude::*;
 use references::References;
 use report::Report;

@@ -1,0 +1,544 @@
+//! The closed list of what code may consist of. Each kind of node is named here with what it may hold; everything else is an error
+//! that says what was found.
+
+use super::bound::Bound;
+use super::names::{
+    CALLED, CALLED_BY_ITSELF, CALLING, CHANGEABLE, DATA, FORBIDDEN, HANDED, MADE, MADE_OF_INTL,
+    METHODS, VALUES, owned, reserved,
+};
+use super::{Kind, Plain};
+use oxc_ast::ast::{
+    Argument, ArrayExpressionElement, ArrowFunctionBody, AssignmentTarget, BinaryOperator,
+    BindingPattern, CallExpression, ChainElement, Expression, ForStatementInit, ForStatementLeft,
+    FormalParameters, Function, MemberExpression, NewExpression, ObjectExpression,
+    ObjectPropertyKind, PropertyKey, PropertyKind, SimpleAssignmentTarget, Statement,
+    UnaryOperator, VariableDeclaration, VariableDeclarationKind,
+};
+
+/// One piece of code, with the names that it declares.
+pub(super) struct Check<'b> {
+    kind: Kind,
+    bound: &'b Bound,
+}
+
+fn not<T>(what: impl Into<String>) -> Result<T, String> {
+    Err(what.into())
+}
+
+fn uses(name: &str) -> Plain {
+    Err(format!("uses `{name}`"))
+}
+
+impl<'b> Check<'b> {
+    pub(super) fn of(kind: Kind, bound: &'b Bound) -> Self {
+        Check { kind, bound }
+    }
+
+    pub(super) fn statements(&self, list: &[Statement<'_>]) -> Plain {
+        list.iter().try_for_each(|it| self.statement(it))
+    }
+
+    fn statement(&self, it: &Statement<'_>) -> Plain {
+        let loops = self.kind == Kind::Code;
+        match it {
+            Statement::BlockStatement(it) => self.statements(&it.body),
+            Statement::EmptyStatement(_) => Ok(()),
+            Statement::BreakStatement(it) if it.label.is_none() => Ok(()),
+            Statement::ContinueStatement(it) if it.label.is_none() => Ok(()),
+            Statement::ExpressionStatement(it) => self.expression(&it.expression),
+            Statement::ReturnStatement(it) => self.maybe(it.argument.as_ref()),
+            Statement::ThrowStatement(it) => self.expression(&it.argument),
+            Statement::IfStatement(it) => {
+                self.expression(&it.test)?;
+                self.statement(&it.consequent)?;
+                it.alternate
+                    .as_ref()
+                    .map_or(Ok(()), |it| self.statement(it))
+            }
+            Statement::SwitchStatement(it) => {
+                self.expression(&it.discriminant)?;
+                it.cases.iter().try_for_each(|case| {
+                    self.maybe(case.test.as_ref())?;
+                    self.statements(&case.consequent)
+                })
+            }
+            Statement::TryStatement(it) => {
+                self.statements(&it.block.body)?;
+                if let Some(handler) = &it.handler {
+                    if let Some(parameter) = &handler.param {
+                        self.pattern(&parameter.pattern)?;
+                    }
+                    self.statements(&handler.body.body)?;
+                }
+                it.finalizer
+                    .as_ref()
+                    .map_or(Ok(()), |it| self.statements(&it.body))
+            }
+            Statement::VariableDeclaration(it) => self.variables(it),
+            Statement::FunctionDeclaration(it) => self.function(it),
+            Statement::ForStatement(it) if loops => {
+                match &it.init {
+                    None => {}
+                    Some(ForStatementInit::VariableDeclaration(it)) => self.variables(it)?,
+                    Some(init) => match init.as_expression() {
+                        Some(init) => self.expression(init)?,
+                        None => return not("begins a loop in a way that is not known"),
+                    },
+                }
+                self.maybe(it.test.as_ref())?;
+                self.maybe(it.update.as_ref())?;
+                self.statement(&it.body)
+            }
+            Statement::ForOfStatement(it) if loops && !it.r#await => {
+                self.over(&it.left, &it.right, &it.body)
+            }
+            Statement::ForInStatement(it) if loops => self.over(&it.left, &it.right, &it.body),
+            Statement::WhileStatement(it) if loops => {
+                self.expression(&it.test)?;
+                self.statement(&it.body)
+            }
+            Statement::DoWhileStatement(it) if loops => {
+                self.expression(&it.test)?;
+                self.statement(&it.body)
+            }
+            Statement::ForStatement(_)
+            | Statement::ForOfStatement(_)
+            | Statement::ForInStatement(_)
+            | Statement::WhileStatement(_)
+            | Statement::DoWhileStatement(_) => not("loops"),
+            Statement::ClassDeclaration(_) => not("declares a class"),
+            Statement::LabeledStatement(_)
+            | Statement::BreakStatement(_)
+            | Statement::ContinueStatement(_) => not("uses a label"),
+            _ => not("holds a statement that is not on the list"),
+        }
+    }
+
+    fn over(
+        &self,
+        left: &ForStatementLeft<'_>,
+        right: &Expression<'_>,
+        body: &Statement<'_>,
+    ) -> Plain {
+        match left {
+            ForStatementLeft::VariableDeclaration(it) => self.variables(it)?,
+            _ => return not("loops with a variable of outside"),
+        }
+        self.expression(right)?;
+        self.statement(body)
+    }
+
+    fn variables(&self, it: &VariableDeclaration<'_>) -> Plain {
+        use VariableDeclarationKind::{Const, Let, Var};
+        if !matches!(it.kind, Const | Let | Var) {
+            return not("declares a resource");
+        }
+        it.declarations.iter().try_for_each(|it| {
+            self.pattern(&it.id)?;
+            self.maybe(it.init.as_ref())
+        })
+    }
+
+    fn maybe(&self, it: Option<&Expression<'_>>) -> Plain {
+        it.map_or(Ok(()), |it| self.expression(it))
+    }
+
+    pub(super) fn expression(&self, it: &Expression<'_>) -> Plain {
+        match it {
+            Expression::BooleanLiteral(_)
+            | Expression::NullLiteral(_)
+            | Expression::NumericLiteral(_)
+            | Expression::BigIntLiteral(_)
+            | Expression::RegExpLiteral(_)
+            | Expression::StringLiteral(_) => Ok(()),
+            Expression::TemplateLiteral(it) => {
+                it.expressions.iter().try_for_each(|it| self.expression(it))
+            }
+            Expression::Identifier(it) => self.value(it.name.as_str()),
+            Expression::ParenthesizedExpression(it) => self.expression(&it.expression),
+            Expression::ArrayExpression(it) => it.elements.iter().try_for_each(|it| match it {
+                ArrayExpressionElement::SpreadElement(it) => self.expression(&it.argument),
+                ArrayExpressionElement::Elision(_) => Ok(()),
+                it => match it.as_expression() {
+                    Some(it) => self.expression(it),
+                    None => not("holds a list that is not on the list"),
+                },
+            }),
+            Expression::ObjectExpression(it) => self.object(it),
+            Expression::ArrowFunctionExpression(it) => {
+                if it.r#async {
+                    return not("waits for something (`async`)");
+                }
+                self.parameters(&it.params)?;
+                match &it.body {
+                    ArrowFunctionBody::FunctionBody(body) => self.statements(&body.statements),
+                    body => match body.as_expression() {
+                        Some(body) => self.expression(body),
+                        None => not("holds a function that is not on the list"),
+                    },
+                }
+            }
+            Expression::FunctionExpression(it) => self.function(it),
+            Expression::AssignmentExpression(it) => {
+                match &it.left {
+                    AssignmentTarget::AssignmentTargetIdentifier(target) => {
+                        self.local(target.name.as_str())?;
+                    }
+                    left => match left.as_member_expression() {
+                        Some(member) => self.change(member)?,
+                        None => return not("assigns to a pattern"),
+                    },
+                }
+                self.expression(&it.right)
+            }
+            Expression::UpdateExpression(it) => match &it.argument {
+                SimpleAssignmentTarget::AssignmentTargetIdentifier(target) => {
+                    self.local(target.name.as_str())
+                }
+                argument => match argument.as_member_expression() {
+                    Some(member) => self.change(member),
+                    None => not("counts something that is no variable"),
+                },
+            },
+            Expression::BinaryExpression(it) => {
+                self.expression(&it.left)?;
+                match (it.operator, it.right.without_parentheses()) {
+                    (BinaryOperator::Instanceof, Expression::Identifier(class))
+                        if MADE.contains(&class.name.as_str())
+                            || matches!(class.name.as_str(), "Array" | "DateTime") =>
+                    {
+                        Ok(())
+                    }
+                    (BinaryOperator::Instanceof, _) => not("asks for a class of its own"),
+                    (_, right) => self.expression(right),
+                }
+            }
+            Expression::LogicalExpression(it) => {
+                self.expression(&it.left)?;
+                self.expression(&it.right)
+            }
+            Expression::ConditionalExpression(it) => {
+                self.expression(&it.test)?;
+                self.expression(&it.consequent)?;
+                self.expression(&it.alternate)
+            }
+            Expression::UnaryExpression(it) => match it.operator {
+                UnaryOperator::Delete => match it.argument.without_parentheses() {
+                    Expression::ChainExpression(_) => not("deletes along an optional chain"),
+                    argument => match argument.as_member_expression() {
+                        Some(member) => self.change(member),
+                        None => not("deletes something that is no field"),
+                    },
+                },
+                _ => self.expression(&it.argument),
+            },
+            Expression::CallExpression(it) => self.call(it),
+            Expression::NewExpression(it) => self.made(it),
+            Expression::ChainExpression(it) => match &it.expression {
+                ChainElement::CallExpression(it) => self.call(it),
+                element => match element.as_member_expression() {
+                    Some(member) => self.member(member),
+                    None => not("holds a chain that is not on the list"),
+                },
+            },
+            Expression::ComputedMemberExpression(_) | Expression::StaticMemberExpression(_) => {
+                self.member(it.to_member_expression())
+            }
+            Expression::ThisExpression(_) => uses("this"),
+            Expression::AwaitExpression(_) => not("waits for something (`await`)"),
+            Expression::ImportExpression(_) => uses("import"),
+            Expression::TaggedTemplateExpression(_) => not("calls a function by a template"),
+            Expression::ClassExpression(_) => not("declares a class"),
+            Expression::SequenceExpression(_) => not("puts several expressions into one"),
+            Expression::YieldExpression(_) => uses("yield"),
+            _ => not("holds an expression that is not on the list"),
+        }
+    }
+
+    /// A name that stands for a value.
+    fn value(&self, name: &str) -> Plain {
+        let known = self.bound.has(name) || DATA.contains(&name) || VALUES.contains(&name);
+        match known && !FORBIDDEN.contains(&name) {
+            true => Ok(()),
+            false => uses(name),
+        }
+    }
+
+    /// A variable of this code.
+    fn local(&self, name: &str) -> Plain {
+        match self.bound.has(name) && !reserved(name) {
+            true => Ok(()),
+            false => Err(format!("changes `{name}`, which is not its own")),
+        }
+    }
+
+    fn name(&self, name: &str) -> Plain {
+        match FORBIDDEN.contains(&name) {
+            true => uses(name),
+            false => Ok(()),
+        }
+    }
+
+    fn member(&self, it: &MemberExpression<'_>) -> Plain {
+        match it {
+            MemberExpression::StaticMemberExpression(it) => {
+                self.read(&it.object, it.property.name.as_str())
+            }
+            MemberExpression::ComputedMemberExpression(it) => {
+                let owner = match it.object.without_parentheses() {
+                    Expression::Identifier(owner) => owner.name.as_str(),
+                    _ => "",
+                };
+                match owner {
+                    "$node" => {}
+                    owner if owned(owner).is_some() => return uses(owner),
+                    _ => self.expression(&it.object)?,
+                }
+                match it.expression.without_parentheses() {
+                    Expression::StringLiteral(key) => self.name(key.value.as_str()),
+                    _ if owner == "$node" => not("names a node by something computed"),
+                    key if self.bound.is_number(key) => self.expression(key),
+                    _ => not("reads a field by a computed name"),
+                }
+            }
+            MemberExpression::PrivateFieldExpression(_) => not("reads a private field"),
+        }
+    }
+
+    /// A field that is read, not called.
+    fn read(&self, object: &Expression<'_>, name: &str) -> Plain {
+        self.name(name)?;
+        if let Expression::Identifier(owner) = object.without_parentheses() {
+            let owner = owner.name.as_str();
+            if owner == "$node" {
+                return Ok(());
+            }
+            if let Some(names) = owned(owner) {
+                let constant = name
+                    .chars()
+                    .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+                let known = names.contains(&name) || (constant && !owner.starts_with('$'));
+                return match known {
+                    true => Ok(()),
+                    false => uses(&format!("{owner}.{name}")),
+                };
+            }
+        }
+        self.expression(object)
+    }
+
+    /// A field that is set, counted or deleted: of the code's own variables and of the items.
+    fn change(&self, it: &MemberExpression<'_>) -> Plain {
+        let mut at = it.object();
+        loop {
+            at = match at.without_parentheses() {
+                Expression::Identifier(root) => {
+                    let name = root.name.as_str();
+                    let own = self.bound.has(name) && !reserved(name);
+                    if !own && !CHANGEABLE.contains(&name) {
+                        return Err(format!("changes `{name}`, which is not its own"));
+                    }
+                    break;
+                }
+                Expression::StaticMemberExpression(it) => &it.object,
+                Expression::ComputedMemberExpression(it) => &it.object,
+                Expression::CallExpression(it) => &it.callee,
+                _ => return not("changes what is not its own"),
+            };
+        }
+        if let Some(name) = it.static_property_name()
+            && CALLED_BY_ITSELF.contains(&name.as_ref())
+        {
+            return uses(name.as_ref());
+        }
+        self.member(it)
+    }
+
+    fn call(&self, it: &CallExpression<'_>) -> Plain {
+        self.called(it)?;
+        self.arguments(&it.arguments)
+    }
+
+    fn called(&self, it: &CallExpression<'_>) -> Plain {
+        match it.callee.without_parentheses() {
+            Expression::Identifier(callee) => {
+                let name = callee.name.as_str();
+                let own = self.bound.is_function(name) && self.kind == Kind::Code;
+                let given = CALLED.contains(&name) && !self.bound.has(name);
+                match own || given {
+                    true => Ok(()),
+                    false => Err(format!("calls `{name}`")),
+                }
+            }
+            Expression::StaticMemberExpression(callee) => {
+                let name = callee.property.name.as_str();
+                if let Expression::Identifier(owner) = callee.object.without_parentheses()
+                    && let Some(names) = owned(owner.name.as_str())
+                {
+                    return match names.contains(&name) {
+                        true => Ok(()),
+                        false => Err(format!("calls `{}.{name}`", owner.name)),
+                    };
+                }
+                self.read(&callee.object, name)?;
+                if CALLING.contains(&name) {
+                    self.handed(it.arguments.first())?;
+                } else if !METHODS.contains(&name) {
+                    return Err(format!("calls `{name}`"));
+                }
+                Ok(())
+            }
+            Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_) => {
+                self.expression(&it.callee)
+            }
+            Expression::ComputedMemberExpression(_) => not("calls a method by a computed name"),
+            Expression::Super(_) => uses("super"),
+            _ => not("calls something that is no method"),
+        }
+    }
+
+    fn arguments(&self, list: &[Argument<'_>]) -> Plain {
+        list.iter().try_for_each(|it| match it {
+            Argument::SpreadElement(it) => self.expression(&it.argument),
+            it => match it.as_expression().map(Expression::without_parentheses) {
+                // A function that is handed on by its name; what may be called with it is looked at there.
+                Some(Expression::Identifier(name)) if HANDED.contains(&name.name.as_str()) => {
+                    Ok(())
+                }
+                Some(it) => self.expression(it),
+                None => not("hands on something that is not on the list"),
+            },
+        })
+    }
+
+    /// What a method calls: a function that stands in the code, or one of the harmless ones.
+    fn handed(&self, first: Option<&Argument<'_>>) -> Plain {
+        let Some(first) = first else {
+            return Ok(());
+        };
+        match first.as_expression().map(Expression::without_parentheses) {
+            Some(Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_)) => {
+                Ok(())
+            }
+            Some(Expression::Identifier(it))
+                if self.bound.is_function(it.name.as_str())
+                    || (HANDED.contains(&it.name.as_str())
+                        && !self.bound.has(it.name.as_str())) =>
+            {
+                Ok(())
+            }
+            Some(Expression::StaticMemberExpression(it)) if matches!(it.object.without_parentheses(), Expression::Identifier(owner) if owner.name == "Math") => {
+                Ok(())
+            }
+            _ => not("has a function called that does not stand in it"),
+        }
+    }
+
+    fn made(&self, it: &NewExpression<'_>) -> Plain {
+        self.arguments(&it.arguments)?;
+        let class = match it.callee.without_parentheses() {
+            Expression::Identifier(class) => {
+                MADE.contains(&class.name.as_str()) && !self.bound.has(class.name.as_str())
+            }
+            Expression::StaticMemberExpression(class) => {
+                matches!(class.object.without_parentheses(), Expression::Identifier(owner) if owner.name == "Intl")
+                    && MADE_OF_INTL.contains(&class.property.name.as_str())
+            }
+            _ => false,
+        };
+        match class {
+            true => Ok(()),
+            false => not("makes an object (`new`) that is not on the list"),
+        }
+    }
+
+    fn object(&self, it: &ObjectExpression<'_>) -> Plain {
+        it.properties.iter().try_for_each(|it| match it {
+            ObjectPropertyKind::SpreadProperty(it) => self.expression(&it.argument),
+            ObjectPropertyKind::ObjectProperty(it) => {
+                if it.kind != PropertyKind::Init {
+                    return not("declares a getter or a setter");
+                }
+                let key = self.key(&it.key, it.computed)?;
+                if CALLED_BY_ITSELF.contains(&key.as_str()) {
+                    return uses(&key);
+                }
+                self.expression(&it.value)
+            }
+        })
+    }
+
+    /// The name of a field that is spelled out.
+    fn key(&self, key: &PropertyKey<'_>, computed: bool) -> Result<String, String> {
+        let name = match key {
+            PropertyKey::StaticIdentifier(name) if !computed => name.name.to_string(),
+            PropertyKey::StringLiteral(name) => name.value.to_string(),
+            PropertyKey::NumericLiteral(_) => String::new(),
+            _ => return not("names a field by something computed"),
+        };
+        self.name(&name)?;
+        Ok(name)
+    }
+
+    fn function(&self, it: &Function<'_>) -> Plain {
+        if it.r#async || it.generator {
+            return not("waits for something (`async`) or yields");
+        }
+        if let Some(id) = &it.id {
+            self.declared(id.name.as_str())?;
+        }
+        if it.this_param.is_some() {
+            return uses("this");
+        }
+        self.parameters(&it.params)?;
+        match &it.body {
+            Some(body) => self.statements(&body.statements),
+            None => not("holds a function without a body"),
+        }
+    }
+
+    fn parameters(&self, it: &FormalParameters<'_>) -> Plain {
+        it.items.iter().try_for_each(|it| {
+            self.pattern(&it.pattern)?;
+            self.maybe(it.initializer.as_deref())
+        })?;
+        it.rest
+            .as_ref()
+            .map_or(Ok(()), |it| self.pattern(&it.rest.argument))
+    }
+
+    fn pattern(&self, it: &BindingPattern<'_>) -> Plain {
+        match it {
+            BindingPattern::BindingIdentifier(it) => self.declared(it.name.as_str()),
+            BindingPattern::ObjectPattern(it) => {
+                it.properties.iter().try_for_each(|it| {
+                    self.key(&it.key, it.computed)?;
+                    self.pattern(&it.value)
+                })?;
+                it.rest
+                    .as_ref()
+                    .map_or(Ok(()), |it| self.pattern(&it.argument))
+            }
+            BindingPattern::ArrayPattern(it) => {
+                it.elements
+                    .iter()
+                    .flatten()
+                    .try_for_each(|it| self.pattern(it))?;
+                it.rest
+                    .as_ref()
+                    .map_or(Ok(()), |it| self.pattern(&it.argument))
+            }
+            BindingPattern::AssignmentPattern(it) => {
+                self.pattern(&it.left)?;
+                self.expression(&it.right)
+            }
+        }
+    }
+
+    fn declared(&self, name: &str) -> Plain {
+        match reserved(name) {
+            true => Err(format!("gives `{name}` a meaning of its own")),
+            false => Ok(()),
+        }
+    }
+}

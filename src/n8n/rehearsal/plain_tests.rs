@@ -1,0 +1,329 @@
+use super::{code, text};
+use proptest::prelude::*;
+
+/// What people write into Code nodes runs.
+#[test]
+fn work_on_data_is_let_through() {
+    for written in [
+        "return items;",
+        "return $input.all();",
+        "for (const item of $input.all()) {\n  item.json.myNewField = 1;\n}\nreturn $input.all();",
+        "$input.item.json.myNewField = 1;\nreturn $input.item;",
+        "return items.map(i => ({json: {open: i.json.status === 'open'}}))",
+        "const body = $input.first().json.body; // what came\nreturn [{json: {tags: body.tags.map(t => t.trim()), n: body.tags.length}}];",
+        "let sum = 0;\nfor (let i = 0; i < items.length; i++) { sum += items[i].json.total; }\nreturn [{json: {sum}}];",
+        "const seen = new Map();\nfor (const {json: {id, ...rest}} of items) seen.set(id, rest);\nreturn [...seen.values()].map(json => ({json}));",
+        "function tax(n) { return Math.round(n * 1.19 * 100) / 100 }\nreturn items.map(({json}) => ({json: {...json, gross: tax(json.net)}}));",
+        "try { return JSON.parse($json.text) } catch (error) { throw new Error(`no JSON: ${error.message}`) }",
+        "const last = items[items.length - 1]; delete last.json.secret; return [last];",
+        "return items.filter(i => i.json['first name']?.startsWith('A')).sort((a, b) => a.json.n - b.json.n);",
+        "const now = DateTime.now().minus({days: 1}).toISO(); return {json: {now, at: new Date(), max: Number.MAX_SAFE_INTEGER}};",
+        "switch ($json.kind) { case 'a': return []; default: return items.filter(Boolean) }",
+        "return $('Webhook').all()[0].json.rows.reduce((sum, r) => sum + Number(r.n), 0);",
+        "'use strict'; return items.map((i) => i.json.name.replace(/a+/g, (m) => m.toUpperCase()));",
+        "console.log($execution.id, $workflow.name); return items;",
+        "return Object.entries($json).map(([key, value]) => ({json: {key, value}}));",
+    ] {
+        assert_eq!(code(written), Ok(()), "{written}");
+    }
+    for written in [
+        "",
+        "no braces",
+        "={{ $json.total }}",
+        "={{ $json.body.total * 1.19 }} EUR for {{ $('Webhook').item.json.body.name.toTitleCase() }}",
+        "={{ {a: 1, b: $json.b ?? 'none'} }}",
+        "={{ 'a text' }}",
+        "={{ $now.plus({days: 1}).toFormat('yyyy-MM-dd') }}",
+        "={{ (() => { const x = $json.a; return x ? 1 : 2 })() }}",
+        "={{ $json.list.map(x => x.id).join(', ') }}",
+        "={{ $node[\"Set\"].json[\"a b\"] }} {{ $items(\"Set\")[0].json.x }}",
+        "={{ $if($json.a, 1, 2) }} {{ $json.a.isEmpty() }} {{ $json.list.first().id }}",
+        "={{ $input.all().length }} {{ $itemIndex }} {{ $workflow.id }}",
+    ] {
+        assert_eq!(text(written), Ok(()), "{written}");
+    }
+}
+
+/// Each with what is said of it. Many get somewhere in some engine; none is run.
+#[test]
+fn ways_out_of_code_are_not_run() {
+    let mut wrong = Vec::new();
+    for (written, why) in [
+        ("await fetch('https://x')", "waits for something (`await`)"),
+        ("fetch('https://x')", "calls `fetch`"),
+        ("this.helpers.httpRequest({})", "uses `this`"),
+        ("this.\\u0068elpers.httpRequest({})", "uses `this`"),
+        ("const t = this; return t['help' + 'ers']", "uses `this`"),
+        ("return (this)['h' + 'elpers']", "uses `this`"),
+        ("return Reflect.get($input, 'x')", "uses `Reflect`"),
+        ("require('fs')", "calls `require`"),
+        (
+            "return [].constructor.constructor('return this')()",
+            "calls something that is no method",
+        ),
+        ("return items.constructor", "uses `constructor`"),
+        ("return items.\\u0063onstructor", "uses `constructor`"),
+        (
+            "return items['const' + 'ructor']",
+            "reads a field by a computed name",
+        ),
+        (
+            "return items[`constructor`]",
+            "reads a field by a computed name",
+        ),
+        (
+            "const k = 'constructor'; return items[k]",
+            "reads a field by a computed name",
+        ),
+        (
+            "let k = 0; k = 'constructor'; return items[k]",
+            "reads a field by a computed name",
+        ),
+        (
+            "for (const i of ['constructor']) return items[i]",
+            "reads a field by a computed name",
+        ),
+        (
+            "for (const i in items) return items[i]",
+            "reads a field by a computed name",
+        ),
+        (
+            "const f = (i) => items[i]; for (let i = 0; i < 1; i++) f('constructor')",
+            "reads a field by a computed name",
+        ),
+        ("return items?.['constructor']", "uses `constructor`"),
+        ("return items?.constructor", "uses `constructor`"),
+        (
+            "const {constructor: c} = items; return c",
+            "uses `constructor`",
+        ),
+        (
+            "const {['constructor']: c} = items; return c",
+            "uses `constructor`",
+        ),
+        (
+            "const {['con' + 'structor']: c} = items; return c",
+            "names a field by something computed",
+        ),
+        (
+            "({constructor: globalThis.c} = items)",
+            "assigns to a pattern",
+        ),
+        (
+            "Object.defineProperty(items, 'x', {get() { return 1 }})",
+            "calls `Object.defineProperty`",
+        ),
+        (
+            "const O = Object; return O.getPrototypeOf(items)",
+            "uses `Object`",
+        ),
+        (
+            "return {get a() { return 1 }}",
+            "declares a getter or a setter",
+        ),
+        ("return items.__proto__", "uses `__proto__`"),
+        ("return {__proto__: items}", "uses `__proto__`"),
+        ("return {toString: items.x} + ''", "uses `toString`"),
+        (
+            "return [1, 2].sort({valueOf: 1})",
+            "has a function called that does not stand in it",
+        ),
+        (
+            "return [1, 2].sort($json.f)",
+            "has a function called that does not stand in it",
+        ),
+        (
+            "return ['x'].map($input.first)",
+            "has a function called that does not stand in it",
+        ),
+        ("const f = $json.f; return f('x')", "calls `f`"),
+        ("let f = () => 1; f = $json.f; return f('x')", "calls `f`"),
+        (
+            "const f = () => 1; return items.map((f) => f('x'))",
+            "calls `f`",
+        ),
+        (
+            "return JSON.parse('{}', function () { return this })",
+            "uses `this`",
+        ),
+        (
+            "return 'a'.replace(/a/, function () { return this })",
+            "uses `this`",
+        ),
+        (
+            "return (function* () { yield 1 })()",
+            "waits for something (`async`) or yields",
+        ),
+        ("return (async () => 1)()", "waits for something (`async`)"),
+        ("return `${this}`", "uses `this`"),
+        ("return String.raw`x`", "calls a function by a template"),
+        (
+            "return (0, items.map)(x => x)",
+            "calls something that is no method",
+        ),
+        (
+            "return items['map'](x => x)",
+            "calls a method by a computed name",
+        ),
+        ("return items.map.call(items, x => x)", "uses `call`"),
+        ("a: for (;;) break a", "uses a label"),
+        ("class A {}", "declares a class"),
+        (
+            "return new Function('return 1')()",
+            "calls something that is no method",
+        ),
+        (
+            "return new items.x()",
+            "makes an object (`new`) that is not on the list",
+        ),
+        ("return eval('1')", "calls `eval`"),
+        ("return import('fs')", "uses `import`"),
+        (
+            "with (items) {}",
+            "holds a statement that is not on the list",
+        ),
+        ("debugger", "holds a statement that is not on the list"),
+        (
+            "return $getWorkflowStaticData('global')",
+            "calls `$getWorkflowStaticData`",
+        ),
+        ("return $env.KEY", "uses `$env`"),
+        ("return process.env", "uses `process`"),
+        ("return globalThis", "uses `globalThis`"),
+        ("setTimeout('x', 1)", "calls `setTimeout`"),
+        ("Math.max = 1", "changes `Math`, which is not its own"),
+        (
+            "$('Webhook').first().json.x = 1",
+            "changes `$`, which is not its own",
+        ),
+        (
+            "undeclared = 1",
+            "changes `undeclared`, which is not its own",
+        ),
+        (
+            "const Object = items; return Object.x",
+            "gives `Object` a meaning of its own",
+        ),
+        ("const $json = items", "gives `$json` a meaning of its own"),
+        ("return arguments", "uses `arguments`"),
+        (
+            "return items instanceof items.x",
+            "asks for a class of its own",
+        ),
+        ("return $input", "uses `$input`"),
+        ("return $input.context", "uses `$input.context`"),
+        ("return $execution.resumeUrl", "uses `$execution.resumeUrl`"),
+        (
+            "} fetch('https://x'); {",
+            "ends the function that it stands in",
+        ),
+        (
+            "}; fetch('https://x'); async function x() {",
+            "ends the function that it stands in",
+        ),
+        (
+            "return 1 <!-- 2\n",
+            "holds a mark that is read differently by different programs",
+        ),
+        (
+            "// x\u{2028}fetch('https://x')",
+            "holds a mark that is read differently by different programs",
+        ),
+        ("return 1 +", "cannot be read as JavaScript"),
+        ("import os", "cannot be read as JavaScript"),
+    ] {
+        let said = code(written);
+        if said != Err(why.to_owned()) {
+            wrong.push(format!("{written}: {said:?}, not {why:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn ways_out_of_expressions_are_not_run() {
+    let mut wrong = Vec::new();
+    for (written, why) in [
+        ("={{ $json.constructor }}", "uses `constructor`"),
+        (
+            "={{ $json['con' + 'structor'] }}",
+            "reads a field by a computed name",
+        ),
+        (
+            "={{ $json[String.fromCharCode(99)] }}",
+            "reads a field by a computed name",
+        ),
+        ("={{ $env.KEY }}", "uses `$env`"),
+        ("={{ $secrets.vault.key }}", "uses `$secrets`"),
+        ("={{ $vars.x }}", "uses `$vars`"),
+        (
+            "={{ $evaluateExpression('{{ $env }}') }}",
+            "cannot be read as JavaScript",
+        ),
+        (
+            "={{ $evaluateExpression('1') }}",
+            "calls `$evaluateExpression`",
+        ),
+        ("={{ $fromAI('x') }}", "calls `$fromAI`"),
+        ("={{ $parameter.url }}", "uses `$parameter`"),
+        ("={{ $http.get('x') }}", "uses `$http`"),
+        ("={{ this.process }}", "uses `this`"),
+        ("={{ (function () { return this })() }}", "uses `this`"),
+        ("={{ (() => { for (;;) {} })() }}", "loops"),
+        (
+            "={{ (() => { const f = n => f(n - 1) + f(n - 2); return f(90) })() }}",
+            "calls `f`",
+        ),
+        ("={{ 1; $env }}", "is more than one expression"),
+        ("={{ 1, 2 }}", "puts several expressions into one"),
+        ("={{ }}", "is more than one expression"),
+        ("=&#123;&#123; x }} {{ 1", "has `{{` without `}}`"),
+        (
+            "={{ '\\}}' }} {{ $env.X }}",
+            "has a backslash before its braces",
+        ),
+        ("=\\{{ $env.X }}", "has a backslash before its braces"),
+        ("={{ {a: {b: 1}} }}", "cannot be read as JavaScript"),
+        ("={{ `${$env.X}` }}", "uses `$env`"),
+    ] {
+        let said = text(written);
+        if said != Err(why.to_owned()) {
+            wrong.push(format!("{written}: {said:?}, not {why:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Deep or long code is no way through either.
+#[test]
+fn depth_and_length_are_no_way_through() {
+    assert_eq!(
+        code(&format!(
+            "return {}1{}",
+            "(".repeat(2_000),
+            ")".repeat(2_000)
+        )),
+        Ok(())
+    );
+    for written in ["(".repeat(60_000), "x".repeat(300_000)] {
+        assert!(code(&written).is_err());
+    }
+}
+
+proptest! {
+    /// Whatever the code: with a name in it that leads out, it is not run.
+    #[test]
+    fn a_name_that_leads_out_is_never_let_through(
+        before in prop::sample::select(vec!["", "return ", "items.map(x => ", "({a: ", "[", "const x = ", "if (", "`${"]),
+        out in prop::sample::select(vec!["this", "fetch('x')", "eval('x')", "items.constructor", "x.__proto__", "process.env", "Function('x')", "import('x')", "$env", "globalThis"]),
+        after in prop::sample::select(vec!["", ";", ")", "})", "]", "}`", ") {}", "\n"]),
+    ) {
+        let written = format!("{before}{out}{after}");
+        prop_assert!(code(&written).is_err());
+    }
+
+    #[test]
+    fn any_text_is_read_without_a_panic(written in "\\PC{0,200}") {
+        let _read = (code(&written), text(&written));
+    }
+}
