@@ -96,6 +96,7 @@ THINGS = {
     "email": r"e-?mails?|mail|message",
     "calendar_event": r"events?|calendar|appointments?|meetings?|reminders?|remind",
     "calendar_event_participants": r"participants?|attendees?|guests?",
+    "to_file": r"files?|documents?|drive|list|\w+\.(?:docx|xlsx|txt|pptx)",
     "file": r"files?|documents?|drive|list|\w+\.(?:docx|xlsx|txt|pptx)",
     "money": r"pay|refund|money|bill|send (?:them|him|her|it)|send back|difference|transfer|amount",
     "transaction": r"recurring|scheduled|standing order|subscription|transaction",
@@ -124,7 +125,9 @@ def blind(suite, user_task):
         name = function.name
         if not (READS.match(name) and name not in NO_READ):
             verb, _, thing = name.partition("_")
-            if not (word(VERBS.get(verb, verb), prompt) and word(THINGS.get(thing, thing.replace("_", " ")), prompt)):
+            # "Reschedule" says enough; the other verbs fit several tools.
+            named = verb == "reschedule" or word(THINGS.get(thing, thing.replace("_", " ")), prompt)
+            if not (named and word(VERBS.get(verb, verb), prompt)):
                 continue
         entries.append({"tool": f"mcp__{suite}__{name}", "args": {k: "any" for k in function.parameters.model_fields}})
     return entries
