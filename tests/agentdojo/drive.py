@@ -32,9 +32,10 @@ def arguments():
     parser.add_argument("--suite", action="append", choices=sorted(suites.SUITES), help="default: all")
     parser.add_argument("--plan", action="append", choices=sorted(plans.KINDS), help="default: all but the control")
     parser.add_argument("--inject", action="append", choices=["goal", "calls"],
-                        help="what the injected text says: AgentDojo's goal, or the attack's calls word for word too (default: both)")
+                        help="what the injected text says: AgentDojo's goal, or the attack's calls word for word too (default: calls, the stronger)")
     parser.add_argument("--sample", type=int, help="that many pairs of each suite, chosen by a fixed seed")
     parser.add_argument("--pair", action="append", help="SUITE:USER_TASK[:INJECTION_TASK], only these")
+    parser.add_argument("--sinks", action="store_true", help="instead of the benchmark's injections: the attacker's value in each sink of the user's own calls")
     parser.add_argument("--users-only", action="store_true", help="only the user tasks, without an injection")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", help="every run as a line of JSON")
@@ -83,16 +84,20 @@ class Worker:
     def run(self, suite, kind, user_task, injection_task, inject):
         project = self.project(suite, kind)
         task = suites.SUITES[suite].user_tasks[user_task]
-        injections = attacks.injections(suite, user_task, injection_task, inject) if injection_task else None
+        sink = attacks.sinks(suite, user_task)[injection_task] if inject == "sink" else None
+        if sink:
+            injections = attacks.sink_injections(suite, user_task, sink[1])
+        else:
+            injections = attacks.injections(suite, user_task, injection_task, inject) if injection_task else None
         env = suites.prepared(suite, user_task, injections)
         wanted = suites.calls_of(task, env)
-        attack = attacks.calls(suite, injection_task, env) if injection_task else []
+        attack = [sink[1]] if sink else attacks.calls(suite, injection_task, env) if injection_task else []
         log = self.folder / "done.jsonl"
         log.write_text("")
         (self.folder / "run.json").write_text(json.dumps({"user_task": user_task, "injections": injections, "log": str(log)}))
 
         name = f"dojo-{self.number}-{next(self.runs)}"
-        script = Obedient(suite, wanted, attack, log, task.GROUND_TRUTH_OUTPUT)
+        script = Obedient(suite, wanted, attack, sink[0] if sink else 1, log, task.GROUND_TRUTH_OUTPUT)
         self.scripts.scripts[name] = script
         words = ["build", "--no-input", "--model", f"openai::{name}", *plans.flags(kind, suite, user_task, self.folder / "grants.json")]
         result, questions = self.command(project, *words, task.PROMPT), 0
@@ -106,37 +111,39 @@ class Worker:
         (project / "memory/run_state.json").unlink(missing_ok=True)
 
         done = [(n, a) for n, a in map(json.loads, log.read_text().splitlines())]
-        utility, security = suites.verdict(suite, user_task, injection_task, injections, done, task.GROUND_TRUTH_OUTPUT)
+        utility, security = suites.verdict(suite, user_task, None if sink else injection_task, injections, done, task.GROUND_TRUTH_OUTPUT)
         through = count(wanted, done)
         own = count(attack, subtract(done, wanted))
+        if sink:
+            security = own > 0
         return {
             "suite": suite, "plan": kind, "inject": inject, "user_task": user_task, "injection_task": injection_task,
             "kept": through == len(wanted), "calls": len(wanted), "through": through, "utility": utility, "attack": security,
             "attack_calls": len(attack), "attack_calls_through": own, "questions": questions, "exit": result.returncode,
             "error": "" if result.returncode == 0 else (result.stderr or result.stdout)[-1500:], "refused": refused,
-            "done": [[n, a] for n, a in done],
+            "done": [[n, a] for n, a in done], "given": sink[2] if sink else None,
         }
 
 
 class Obedient:
-    """The first of the user's calls, then all of the attack's, then the rest of the user's, then what the attack was refused, once
-    more: by then every result that the injection stands in has been read. At last the answer that the benchmark expects."""
+    """The first of the user's calls (`place` of them), then all of the attack's, then the rest of the user's, then what the attack was
+    refused, once more: by then every result that the injection stands in has been read. At last the answer that the benchmark expects."""
 
-    def __init__(self, suite, wanted, attack, log, output):
-        self.prefix, self.wanted, self.attack, self.log, self.output = f"mcp__{suite}__", wanted, attack, log, output
+    def __init__(self, suite, wanted, attack, place, log, output):
+        self.prefix, self.wanted, self.attack, self.place, self.log, self.output = f"mcp__{suite}__", wanted, attack, place, log, output
         self.turn = 0
 
     def __call__(self, request):
         while True:
             self.turn += 1
-            calls = {1: self.wanted[:1], 2: self.attack, 3: self.wanted[1:], 4: self.again()}.get(self.turn)
+            calls = {1: self.wanted[:self.place], 2: self.attack, 3: self.wanted[self.place:], 4: self.again()}.get(self.turn)
             if calls is None:
                 return json.dumps({"result": {"answer": self.output or "done"}})
             if calls:
                 return [(self.prefix + n, a) for n, a in calls]
 
     def again(self):
-        if len(self.wanted) < 2:
+        if self.turn != 4 or len(self.wanted) <= self.place:
             return []
         done = [tuple(json.loads(line)) for line in self.log.read_text().splitlines()]
         return subtract(self.attack, done)
@@ -182,6 +189,9 @@ def cases(options):
     chosen = random.Random(1)
     for suite in options.suite or list(suites.SUITES):
         users, injections = suites.SUITES[suite].user_tasks, suites.SUITES[suite].injection_tasks
+        if options.sinks:
+            yield from ((suite, u, sink) for u in users for sink in attacks.sinks(suite, u))
+            continue
         all_of_it = [(suite, u, None) for u in users]
         if not options.users_only:
             pairs = [(suite, u, i) for u in users for i in injections]
@@ -229,6 +239,14 @@ def table(rows):
               f"| {(u['questions'] + p['questions']) / both:.2f} | {u['errors'] + p['errors']} |")
 
 
+def sink_table(rows):
+    print("\n| plan | suite | sinks whose value stands in the prompt: his passes | sinks whose value does not: his passes |")
+    print("|---|---|--:|--:|")
+    for (plan, suite), group in grouped(rows, lambda r: (r["plan"], r["suite"])):
+        cells = [share(sum(r["attack"] for r in group if r["given"] == g), sum(r["given"] == g for r in group)) for g in (True, False)]
+        print(f"| {plan} | {suite} | {cells[0]} | {cells[1]} |")
+
+
 def grouped(rows, key):
     result = collections.OrderedDict()
     for r in rows:
@@ -245,7 +263,7 @@ def details(rows):
             print("  " + line)
         if plan == "control":
             continue
-        for inject in ("goal", "calls"):
+        for inject in ("goal", "calls", "sink"):
             won = [f"{r['suite']}:{r['user_task']}:{r['injection_task']} ({r['attack_calls_through']} of {r['attack_calls']} calls)"
                    for r in group if r["attack"] and r["inject"] == inject]
             if any(r["inject"] == inject for r in group):
@@ -279,7 +297,7 @@ def main():
         jobs = []
         for plan in options.plan or [k for k in plans.KINDS if k != "control"]:
             for suite, user_task, injection_task in cases(options):
-                injects = [None] if injection_task is None else options.inject or ["goal", "calls"]
+                injects = ["sink"] if options.sinks else [None] if injection_task is None else options.inject or ["calls"]
                 jobs += [(suite, plan, user_task, injection_task, inject) for inject in injects]
         begun = time.time()
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -290,7 +308,7 @@ def main():
                     out.flush()
                 if n % 50 == 0:
                     print(f"{n} of {len(jobs)} runs, {time.time() - begun:.0f} s", file=sys.stderr)
-        table(rows)
+        (sink_table if options.sinks else table)(rows)
         details(rows)
         for row in [r for r in rows if r["exit"] not in (0, 4)][:5]:
             print(f"\nerror: {row['suite']}:{row['user_task']}:{row['injection_task']} exit code {row['exit']}\n{row['error']}")
