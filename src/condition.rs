@@ -1,6 +1,8 @@
 //! Conditions and values written in CEL: compiled and checked when a pack loads, evaluated over JSON. Pure.
 //! Must never see anything but the variables it is given: no clock, no environment, no IO.
 
+mod cost;
+
 use crate::flow::findings::compare_findings;
 use cel::common::ast::{EntryExpr, Expr, IdedExpr};
 use cel::objects::{Key, Map as CelMap};
@@ -15,6 +17,17 @@ use std::sync::{Arc, LazyLock};
 pub struct Condition {
     source: String,
     program: Arc<Program>,
+    /// Paths below the variables that it reads, root first.
+    paths: Arc<BTreeSet<Vec<String>>>,
+}
+
+/// Where values of a run came from: what the functions `origin`, `origins` and `from` of a policy's conditions ask.
+pub trait Origins: Send + Sync {
+    fn origin(&self, value: &Value) -> String;
+    fn origins(&self, value: &Value) -> Vec<String>;
+    fn from(&self, value: &Value, places: &[String]) -> bool;
+    /// Bytes that one question looks through, at most.
+    fn weight(&self) -> usize;
 }
 
 impl fmt::Debug for Condition {
@@ -45,6 +58,14 @@ pub enum ConditionError {
     UnknownFunction { expression: String, name: String },
     #[error("the expression `{expression}` cannot be evaluated: {reason}")]
     Evaluation { expression: String, reason: String },
+    #[error(
+        "the expression `{expression}` could take {steps} steps, at most {most} are allowed: nest fewer loops, or loop over less"
+    )]
+    Cost {
+        expression: String,
+        steps: String,
+        most: String,
+    },
     #[error("the expression `{expression}` must give {expected}, it gave {got}")]
     Type {
         expression: String,
@@ -72,9 +93,27 @@ const FUNCTIONS: &[&str] = &[
     "compare_findings",
 ];
 
+/// What only conditions of a policy may call besides, because only they are told about origins.
+pub const ORIGIN_FUNCTIONS: &[&str] = &["origin", "origins", "from"];
+
+/// A longer pattern is refused, and so is one that compiles to more than this: it is made ready at each call.
+const MAX_PATTERN: usize = 500;
+const MAX_COMPILED: usize = 1024 * 1024;
+/// What is quoted of a long expression.
+const MAX_SHOWN: usize = 200;
+
 impl Condition {
     /// Compiles and checks one expression. Every name that it uses must be in `variables`.
     pub fn compile(source: &str, variables: &[&str]) -> Result<Condition, ConditionError> {
+        Self::compile_with(source, variables, &[])
+    }
+
+    /// The same, with further functions that it may call.
+    pub fn compile_with(
+        source: &str,
+        variables: &[&str],
+        functions: &[&str],
+    ) -> Result<Condition, ConditionError> {
         let syntax = |reason: String| ConditionError::Syntax {
             expression: source.to_owned(),
             reason,
@@ -104,23 +143,50 @@ impl Condition {
         if let Some(name) = used.functions.iter().find(|name| {
             name.chars().next().is_some_and(|c| c.is_ascii_alphabetic())
                 && !FUNCTIONS.contains(&name.as_str())
+                && !functions.contains(&name.as_str())
         }) {
             return Err(ConditionError::UnknownFunction {
                 expression: source.to_owned(),
                 name: name.clone(),
             });
         }
-        if let Some(pattern) = used
-            .patterns
-            .iter()
-            .find(|pattern| regex::Regex::new(pattern).is_err())
-        {
-            return Err(syntax(format!("`{pattern}` is not a regular expression")));
+        for pattern in &used.patterns {
+            let Some(pattern) = pattern else {
+                return Err(syntax(
+                    "the pattern of `matches` must be written out".to_owned(),
+                ));
+            };
+            let fits = pattern.len() <= MAX_PATTERN
+                && regex::RegexBuilder::new(pattern)
+                    .size_limit(MAX_COMPILED)
+                    .build()
+                    .is_ok();
+            if !fits {
+                let shown: String = pattern.chars().take(MAX_SHOWN).collect();
+                return Err(syntax(format!(
+                    "`{shown}` is not a regular expression, or too large a one"
+                )));
+            }
         }
-        Ok(Condition {
+        let nominal = |_: &[String]| cost::NOMINAL;
+        let condition = Condition {
             source: source.to_owned(),
             program: Arc::new(program),
-        })
+            paths: Arc::new(used.paths),
+        };
+        let steps = cost::Sizes::new(&nominal, 8_000).steps(condition.program.expression());
+        if used.nodes > cost::MAX_NODES || steps > cost::MAX_STEPS_LOADED {
+            return Err(condition.too_much(steps, cost::MAX_STEPS_LOADED));
+        }
+        Ok(condition)
+    }
+
+    fn too_much(&self, steps: f64, most: f64) -> ConditionError {
+        ConditionError::Cost {
+            expression: self.source.chars().take(MAX_SHOWN).collect(),
+            steps: format!("{steps:.0e}"),
+            most: format!("{most:.0e}"),
+        }
     }
 
     pub fn source(&self) -> &str {
@@ -129,19 +195,51 @@ impl Condition {
 
     /// Paths below a root variable that the expression names, e.g. `["state", "requirements", "goal"]`.
     pub fn paths(&self) -> Vec<Vec<String>> {
-        let mut used = Used::default();
-        used.walk(self.program.expression(), &mut Vec::new());
-        used.paths.into_iter().collect()
+        self.paths.iter().cloned().collect()
+    }
+
+    /// Whether the expression reads the variable.
+    pub fn reads(&self, variable: &str) -> bool {
+        self.paths
+            .iter()
+            .any(|path| path.first().is_some_and(|root| root == variable))
     }
 
     pub fn value(&self, variables: &Map<String, Value>) -> Result<Value, ConditionError> {
+        self.value_with(variables, None)
+    }
+
+    /// The same, with answers about origins. An expression that could cost too much on these values is not begun.
+    pub fn value_with(
+        &self,
+        variables: &Map<String, Value>,
+        origins: Option<&Arc<dyn Origins>>,
+    ) -> Result<Value, ConditionError> {
         let failed = |reason: String| ConditionError::Evaluation {
             expression: self.source.clone(),
             reason,
         };
+        let size = |path: &[String]| {
+            let (root, fields) = match path.split_first() {
+                Some((root, fields)) => (variables.get(root), fields),
+                None => (None, path),
+            };
+            let at = fields
+                .iter()
+                .try_fold(root.unwrap_or(&Value::Null), |at, field| at.get(field));
+            at.map_or_else(cost::Size::default, cost::Size::of)
+        };
+        let texts = origins.map_or(0, |origins| origins.weight());
+        let steps = cost::Sizes::new(&size, texts).steps(self.program.expression());
+        if steps > cost::MAX_STEPS {
+            return Err(self.too_much(steps, cost::MAX_STEPS));
+        }
         let mut context = Context::with_env(Arc::clone(&ENV));
         register(&mut context).map_err(|e| failed(e.to_string()))?;
-        for (name, value) in variables {
+        if let Some(origins) = origins {
+            register_origins(&mut context, origins).map_err(|e| failed(e.to_string()))?;
+        }
+        for (name, value) in variables.iter().filter(|(name, _)| self.reads(name)) {
             context.add_variable_from_value(name.as_str(), to_cel(value));
         }
         let value = self
@@ -153,7 +251,16 @@ impl Condition {
 
     /// Must give true or false; anything else is an error, never a silent false.
     pub fn holds(&self, variables: &Map<String, Value>) -> Result<bool, ConditionError> {
-        match self.value(variables)? {
+        self.holds_with(variables, None)
+    }
+
+    /// The same, with answers about origins.
+    pub fn holds_with(
+        &self,
+        variables: &Map<String, Value>,
+        origins: Option<&Arc<dyn Origins>>,
+    ) -> Result<bool, ConditionError> {
+        match self.value_with(variables, origins)? {
             Value::Bool(b) => Ok(b),
             other => Err(self.wrong_type("true or false", &other)),
         }
@@ -190,6 +297,39 @@ fn register(context: &mut Context<'_, '_>) -> Result<(), cel::DeclarationError> 
             Ok::<CelValue, ExecutionError>(to_cel(&compared.to_json()))
         },
     )
+}
+
+fn register_origins(
+    context: &mut Context<'_, '_>,
+    origins: &Arc<dyn Origins>,
+) -> Result<(), cel::DeclarationError> {
+    let wrong = |name: &'static str| move |e: String| ExecutionError::function_error(name, e);
+    let known = Arc::clone(origins);
+    context.add_function("origin", move |value: CelValue| {
+        let value = to_json(&value).map_err(wrong("origin"))?;
+        Ok::<CelValue, ExecutionError>(to_cel(&Value::from(known.origin(&value))))
+    })?;
+    let known = Arc::clone(origins);
+    context.add_function("origins", move |value: CelValue| {
+        let value = to_json(&value).map_err(wrong("origins"))?;
+        Ok::<CelValue, ExecutionError>(to_cel(&Value::from(known.origins(&value))))
+    })?;
+    let known = Arc::clone(origins);
+    context.add_function("from", move |value: CelValue, places: CelValue| {
+        let value = to_json(&value).map_err(wrong("from"))?;
+        let places: Option<Vec<String>> = match to_json(&places).map_err(wrong("from"))? {
+            Value::String(one) => Some(vec![one]),
+            Value::Array(several) => several
+                .into_iter()
+                .map(|place| place.as_str().map(str::to_owned))
+                .collect(),
+            _ => None,
+        };
+        let places = places.ok_or_else(|| {
+            wrong("from")("the second argument is a place, or a list of places".to_owned())
+        })?;
+        Ok::<CelValue, ExecutionError>(CelValue::Bool(known.from(&value, &places)))
+    })
 }
 
 /// Whole numbers become CEL `int`, so that `run.cycle + 1` works.
@@ -253,12 +393,15 @@ fn key_text(key: &Key) -> String {
 struct Used {
     variables: BTreeSet<String>,
     functions: BTreeSet<String>,
-    patterns: BTreeSet<String>,
+    /// Of `matches`; None: one that is not written out.
+    patterns: BTreeSet<Option<String>>,
+    nodes: usize,
     paths: BTreeSet<Vec<String>>,
 }
 
 impl Used {
     fn walk(&mut self, node: &IdedExpr, bound: &mut Vec<String>) {
+        self.nodes += 1;
         // A whole name at once, so that `a.b` counts as `a.b` and not as all of `a`.
         if let Some(path) = path_of(&node.expr) {
             if let Some(root) = path
@@ -273,13 +416,14 @@ impl Used {
         match &node.expr {
             Expr::Call(call) => {
                 self.functions.insert(call.func_name.clone());
-                if call.func_name == "matches"
-                    && let Some(IdedExpr {
-                        expr: Expr::Literal(cel::common::ast::LiteralValue::String(pattern)),
-                        ..
-                    }) = call.args.last()
-                {
-                    self.patterns.insert(pattern.inner().to_owned());
+                if call.func_name == "matches" {
+                    let pattern = call.args.last().and_then(|last| match &last.expr {
+                        Expr::Literal(cel::common::ast::LiteralValue::String(pattern)) => {
+                            Some(pattern.inner().to_owned())
+                        }
+                        _ => None,
+                    });
+                    self.patterns.insert(pattern);
                 }
                 for part in call.target.iter().map(Box::as_ref).chain(&call.args) {
                     self.walk(part, bound);

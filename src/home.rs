@@ -53,10 +53,7 @@ pub struct Home {
 impl Home {
     /// `$AGENTCTL_HOME`, else `agentctl` in the system's folder for a user's state (`$XDG_STATE_HOME`, `~/.local/state`; on macOS
     /// `~/Library/Application Support`). `project` is the folder that must not hold it.
-    pub fn find(
-        variable: impl Fn(&str) -> Option<String>,
-        project: &Path,
-    ) -> Result<Home, NoHome> {
+    pub fn find(variable: impl Fn(&str) -> Option<String>, project: &Path) -> Result<Home, NoHome> {
         let absolute = |name: &str| {
             let path = PathBuf::from(variable(name)?);
             path.is_absolute().then_some(path)
@@ -243,7 +240,11 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     if digits.len() % 2 != 0 {
         return None;
     }
-    let digit = |b: u8| char::from(b).to_digit(16).and_then(|d| u8::try_from(d).ok());
+    let digit = |b: u8| {
+        char::from(b)
+            .to_digit(16)
+            .and_then(|d| u8::try_from(d).ok())
+    };
     digits
         .chunks(2)
         .map(|pair| match pair {

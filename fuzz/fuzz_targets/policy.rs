@@ -48,7 +48,7 @@ fuzz_target!(|data: &[u8]| {
                         "no_such_tool",
                     ] {
                         let decided = policy.decide(role, tool, &call);
-                        assert_eq!(policy.explain(role, tool, &call).decision, decided);
+                        assert_eq!(policy.explain(role, tool, &call, &Default::default()).decision, decided);
                     }
                 }
                 let _ = policy.allowed_tools(role);

@@ -63,6 +63,9 @@ fn text(event: &Event) -> Option<String> {
         },
         Event::PatchRefused { field, rule, .. } => format!("answer refused: {field} ({rule})"),
         Event::StepFailed { step, error } => format!("{step} failed: {error}"),
+        Event::GrantsPinned { by, .. } => {
+            format!("the tools of other servers were settled by the {by}")
+        }
         Event::Undone { workflow_id, .. } => format!("{workflow_id} was put back"),
         Event::RunEnded { message, .. } => format!("the run ended: {message}"),
         _ => return None,

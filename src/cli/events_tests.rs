@@ -194,6 +194,10 @@ fn samples() -> Vec<Event> {
             exit_code: 0,
             message: "m".into(),
         },
+        Event::GrantsPinned {
+            by: "user".into(),
+            grants: json!({"outside": "ask", "tools": []}),
+        },
     ]
 }
 
@@ -222,9 +226,10 @@ fn place(event: &Event) -> usize {
         Event::StepFailed { .. } => 19,
         Event::Undone { .. } => 20,
         Event::RunEnded { .. } => 21,
+        Event::GrantsPinned { .. } => 22,
     }
 }
-const KINDS: usize = 22;
+const KINDS: usize = 23;
 
 #[test]
 fn every_kind_of_event_stands_in_the_schema_and_in_the_docs() {

@@ -196,6 +196,7 @@ pub fn line(event: &Event) -> Option<String> {
             plain(agent),
             calls.len()
         )),
+        Event::GrantsPinned { by, grants } => Some(pinned_lines(by, grants)),
         Event::Undone {
             workflow_id,
             to_snapshot,
@@ -213,6 +214,27 @@ pub fn line(event: &Event) -> Option<String> {
         | Event::ModelAnswered { .. }
         | Event::StepFinished { .. } => None,
     }
+}
+
+/// What the run may use from here on.
+fn pinned_lines(by: &str, grants: &Value) -> String {
+    let lines = crate::policy::Grants::parse(grants).map(|grants| grants.lines());
+    let lines = lines.unwrap_or_default();
+    let whose = match by {
+        "user" => "the user's own list",
+        _ => "planned from the request",
+    };
+    let mut text = format!(
+        "    {} tools of other servers for this run, {whose}:",
+        style("▣").for_stderr().cyan()
+    );
+    if lines.is_empty() {
+        text.push_str(" none");
+    }
+    for line in lines {
+        text.push_str(&format!("\n      {}", plain(&line)));
+    }
+    text
 }
 
 /// Colours a unified diff: added green, removed red, places cyan. What would steer a terminal is made harmless.

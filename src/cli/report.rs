@@ -3,6 +3,7 @@
 
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::n8n::{self, Workflow, catalog::Catalog, needs};
+use crate::policy::Grants;
 use crate::run::{QaReport, RunReport};
 use crate::store::{Outcome, Proposal, Question};
 use crate::untrusted::prose;
@@ -38,8 +39,23 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
             plain_long(loosened)
         ));
     }
+    for grants in &report.grants {
+        out.push_str("tools of other servers that this run could use:\n");
+        for line in granted(grants) {
+            out.push_str(&format!("  {}\n", plain_long(&line)));
+        }
+    }
     ending(report, &mut out);
     out
+}
+
+/// One line for each entry; a plan without any is said too.
+fn granted(grants: &Value) -> Vec<String> {
+    let lines = Grants::parse(grants).map(|grants| grants.lines());
+    match lines {
+        Ok(lines) if !lines.is_empty() => lines,
+        _ => vec!["none".to_owned()],
+    }
 }
 
 /// A page of n8n's editor.

@@ -10,6 +10,7 @@ use super::settings;
 use super::traces::Traces;
 use crate::backend::{self, Backend, Choice, Offered};
 use crate::config::Config;
+use crate::flow::StepKind;
 use crate::gateway::{Gateway, Redactor};
 use crate::knowledge::Knowledge;
 use crate::mcp::{self, Pins, Servers};
@@ -206,8 +207,16 @@ fn tape(options: &ModelOptions, redactor: &Redactor) -> Result<Option<Arc<Tape>>
 
 /// The servers of `.mcp.json`, when some agent may call a tool of theirs; each is started at its first call.
 fn foreign_tools(root: &Path, pack: &Pack) -> Result<Option<Servers>, CliError> {
-    let named = pack.agents.values().flat_map(|agent| &agent.tools);
-    if !named.into_iter().any(|tool| split_foreign(tool).is_some()) {
+    let steps = pack.flow.all_steps();
+    let by_flow = steps.iter().filter_map(|step| match &step.kind {
+        StepKind::Tool(called) => Some(&called.tool),
+        _ => None,
+    });
+    let by_agents = pack.agents.values().flat_map(|agent| &agent.tools);
+    if !by_agents
+        .chain(by_flow)
+        .any(|tool| split_foreign(tool).is_some())
+    {
         return Ok(None);
     }
     let config = mcp::read(root, &|name| std::env::var(name).ok())

@@ -1,10 +1,11 @@
 //! flow.yaml → [`Flow`]. Every mistake of the file is reported in one pass, with its place. No IO: the text is passed in.
 
 use super::load_steps::Steps;
-use super::model::{FieldKind, FieldSpec, Flow, Limits, PROGRAM};
+use super::model::{FieldKind, FieldSpec, Flow, Limits, PROGRAM, PlanTools};
 use super::schema::Schema;
 use super::scope::VARIABLES;
 use crate::condition::Condition;
+use crate::policy::Outside;
 use crate::yaml::{self, Entry, Node, Place, Problem, Problems};
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -37,7 +38,15 @@ pub(super) struct Reader<'a> {
 }
 
 const KEYS: &[&str] = &[
-    "name", "stages", "blocked", "limits", "fields", "failures", "finish", "steps",
+    "name",
+    "stages",
+    "blocked",
+    "limits",
+    "fields",
+    "failures",
+    "finish",
+    "plan_tools",
+    "steps",
 ];
 
 impl Reader<'_> {
@@ -77,6 +86,7 @@ impl Reader<'_> {
             }
             Some(field)
         });
+        let plan_tools = root.get("plan_tools").and_then(|n| self.plan_tools(n));
         let finish_node = root.get("finish");
         let finish = finish_node.and_then(|n| self.condition(n, VARIABLES));
         let mut steps = Vec::new();
@@ -93,7 +103,34 @@ impl Reader<'_> {
             limits,
             finish,
             failures,
+            plan_tools,
         }
+    }
+
+    /// `true`, or a map of `agent` and `outside`.
+    fn plan_tools(&mut self, node: &Node) -> Option<PlanTools> {
+        if let Some(wanted) = node.as_bool() {
+            return wanted.then_some(PlanTools {
+                agent: None,
+                outside: Outside::Ask,
+            });
+        }
+        self.keys(node, "`plan_tools`", &["agent", "outside"]);
+        let agent = node.get("agent").and_then(|n| {
+            let agent = self.text(n, "an agent")?;
+            self.agent(n.place, &agent, false);
+            Some(agent)
+        });
+        let outside = match node.get("outside").map(|n| (n, n.as_text())) {
+            None | Some((_, Some("ask"))) => Outside::Ask,
+            Some((_, Some("deny"))) => Outside::Deny,
+            Some((n, _)) => {
+                self.problems
+                    .add(n.place, "`outside` of `plan_tools` must be ask or deny");
+                Outside::Deny
+            }
+        };
+        Some(PlanTools { agent, outside })
     }
 
     fn stages(&mut self, root: &Node) -> Vec<String> {

@@ -7,6 +7,7 @@ use super::model::{
 };
 use super::scope::{CLAIM_VARIABLES, VARIABLES};
 use crate::condition::Condition;
+use crate::policy::split_foreign;
 use crate::yaml::{Node, Place};
 use indexmap::IndexMap;
 
@@ -368,6 +369,8 @@ impl<'r, 'k> Steps<'r, 'k> {
         let tool = self.reader.text(name, "a tool")?;
         if let Some(tools) = self.reader.known.tools
             && !tools.contains(&tool.as_str())
+            // Which tools another server has is not known here; the policy must name them.
+            && split_foreign(&tool).is_none()
         {
             let hint = nearest(&tool, tools.iter().copied());
             self.add(name.place, format!("there is no tool {tool:?}{hint}"));

@@ -281,6 +281,7 @@ impl RunLog {
             | Event::ConversationCompacted { .. }
             | Event::SnapshotTaken { .. }
             | Event::PatchRefused { .. }
+            | Event::GrantsPinned { .. }
             | Event::Undone { .. } => {}
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use super::schema::Schema;
 use crate::condition::Condition;
+use crate::policy::Outside;
 use crate::store::Outcome;
 use crate::yaml::Place;
 use indexmap::IndexMap;
@@ -23,6 +24,17 @@ pub struct Flow {
     pub finish: Option<Condition>,
     /// The append field that takes failed steps, as `{step, error}`.
     pub failures: Option<String>,
+    /// Each run settles, before it calls a tool, which tools of other servers it needs.
+    pub plan_tools: Option<PlanTools>,
+}
+
+/// How a run's tools are planned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanTools {
+    /// Whose model plans; None: that of the flow's first agent.
+    pub agent: Option<String>,
+    /// What becomes of a call outside of the plan.
+    pub outside: Outside,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

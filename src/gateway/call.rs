@@ -170,9 +170,9 @@ impl Gateway {
         };
         let args = strict_json::object(&call.arguments);
         let none = Map::new();
-        let decision = self
-            .policy
-            .decide(cx.role, tool.name(), args.as_ref().unwrap_or(&none));
+        let shown = args.as_ref().unwrap_or(&none);
+        let facts = cx.guards.facts();
+        let decision = self.policy.decide_with(cx.role, tool.name(), shown, facts);
         if matches!(decision, Decision::Deny { .. }) {
             return Err(decision);
         }

@@ -7,9 +7,10 @@ use super::guards::{self, deny};
 use super::redact::{clean_text, holds_mark};
 use super::{CallContext, Gateway, GatewayError, Settled, untrusted};
 use crate::backend::BoxFuture;
+use crate::mcp::serve::Hints;
 use crate::mcp::{CallEffect, Called, Servers, Unserved};
 use crate::model::{ToolCall, ToolSpec};
-use crate::policy::{Decision, foreign_name, split_foreign};
+use crate::policy::{Decision, Does, foreign_name, split_foreign};
 use crate::strict_json;
 use serde_json::{Map, Value, json};
 
@@ -89,6 +90,20 @@ impl Gateway {
         })
     }
 
+    /// What a client of ours is told about the tool.
+    pub fn foreign_hints(&self, role: &str, name: &str) -> Hints {
+        let approved = split_foreign(name)
+            .and_then(|(server, tool)| self.foreign.as_ref()?.approved(server, tool));
+        let addressed = approved.is_some_and(|tool| addressed(&tool.schema));
+        let does = self.policy.most(role, name, addressed);
+        Hints {
+            read_only: does != Does::Change,
+            destructive: does == Does::Change,
+            idempotent: false,
+            open_world: true,
+        }
+    }
+
     pub(super) async fn call_foreign(
         &self,
         cx: &mut CallContext<'_>,
@@ -150,7 +165,13 @@ impl Gateway {
         let args = strict_json::object(&call.arguments);
         let none = Map::new();
         let shown = args.as_ref().unwrap_or(&none);
-        let decision = self.policy.decide(cx.role, &call.name, shown);
+        let servers = self.foreign.as_ref();
+        let approved = servers.and_then(|servers| servers.approved(server, tool));
+        let mut facts = cx.guards.facts().clone();
+        facts.addressed = approved
+            .as_ref()
+            .is_some_and(|tool| addressed(&tool.schema));
+        let decision = self.policy.decide_with(cx.role, &call.name, shown, &facts);
         if matches!(decision, Decision::Deny { .. }) {
             return Err(decision);
         }
@@ -163,7 +184,7 @@ impl Gateway {
                 format!("the tool {} is not one of this step's", call.name),
             ));
         }
-        let reads = self.policy.reads_only(cx.role, &call.name, shown);
+        let does = self.policy.does(cx.role, &call.name, shown, &facts);
         let arguments = args.map_err(|why| deny("arguments", why))?;
         if call.arguments.len() > MAX_ARGUMENTS {
             return Err(deny(
@@ -177,8 +198,7 @@ impl Gateway {
                 "an argument holds the mark of a hidden value",
             ));
         }
-        let servers = self.foreign.as_ref();
-        let Some(approved) = servers.and_then(|servers| servers.approved(server, tool)) else {
+        let Some(approved) = approved else {
             return Err(deny(
                 NOT_APPROVED,
                 format!(
@@ -193,13 +213,37 @@ impl Gateway {
             arguments,
             approved,
             decision,
-            effect: if reads {
-                CallEffect::Reads
-            } else {
-                CallEffect::Changes
+            effect: match does {
+                Does::Read | Does::Egress => CallEffect::Reads,
+                Does::Change => CallEffect::Changes,
             },
         })
     }
+}
+
+/// Whether an argument names a place to go to: by its name, by its format, or by what is said of it, at any depth.
+pub(super) fn addressed(schema: &Map<String, Value>) -> bool {
+    const NAMES: [&str; 12] = [
+        "url", "uri", "href", "link", "host", "hostname", "domain", "endpoint", "webhook",
+        "website", "address", "server",
+    ];
+    let is_address = |name: &str, of: &Value| {
+        let words = name.to_lowercase();
+        let mut words = words.split(|c: char| !c.is_alphanumeric());
+        let format = of.get("format").and_then(Value::as_str);
+        let told = of.get("description").and_then(Value::as_str);
+        words.any(|word| NAMES.contains(&word) || word.ends_with("url") || word.ends_with("uri"))
+            || format.is_some_and(|f| f.starts_with("uri") || f.starts_with("iri"))
+            || told.is_some_and(|told| told.to_lowercase().contains("url"))
+    };
+    schema.iter().any(|(key, value)| match value {
+        Value::Object(inner) if key == "properties" => inner
+            .iter()
+            .any(|(name, of)| is_address(name, of) || of.as_object().is_some_and(addressed)),
+        Value::Object(inner) => addressed(inner),
+        Value::Array(items) => items.iter().filter_map(Value::as_object).any(addressed),
+        _ => false,
+    })
 }
 
 /// The arguments against the schema that was approved. A schema that cannot be judged fits nothing.

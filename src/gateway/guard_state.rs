@@ -1,12 +1,13 @@
 //! What the guards have to know of a run, folded from its journal: the same events give the same state, now and after a
 //! resume. Never asks a backend and never looks at a file.
 
+use super::facts::RunFacts;
 use super::guards;
 use super::{approval, tools};
 use crate::backend::Stored;
 use crate::model::{ToolCall, ToolResult, ToolStatus};
 use crate::n8n::{Workflow, WorkflowId};
-use crate::policy::{Decision, Limits};
+use crate::policy::{Decision, Facts, Limits};
 use crate::store::Event;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -91,6 +92,8 @@ pub struct GuardState {
     made: BTreeMap<String, (String, String)>,
     /// The intent that has no result yet.
     open: Option<Intent>,
+    /// What the policy's conditions may know.
+    facts: RunFacts,
 }
 
 impl GuardState {
@@ -100,6 +103,7 @@ impl GuardState {
 
     /// Folds one event of this run's journal. Call it with every event, in order; the gateway does so for those that it records.
     pub fn observe(&mut self, event: &Event) {
+        self.facts.observe(event);
         match event {
             Event::RunStarted { input, .. } => {
                 let named = input.get(LET_ACT).and_then(Value::as_array);
@@ -266,6 +270,11 @@ impl GuardState {
                 },
             );
         }
+    }
+
+    /// What the policy's conditions may know of the run.
+    pub fn facts(&self) -> &Facts {
+        self.facts.facts()
     }
 
     /// A snapshot that was read before.

@@ -10,6 +10,7 @@ mod ceiling;
 mod checks;
 mod content;
 mod created;
+mod facts;
 mod foreign;
 mod guard_state;
 pub mod guards;

@@ -274,7 +274,12 @@ fn the_explanation_shows_the_way_to_the_decision() {
     let policy = Policy::load(RULES, "p").unwrap();
     let args = json!({"project": "B"});
     let text = policy
-        .explain("r", "mcp__tracker__get_issue", args.as_object().unwrap())
+        .explain(
+            "r",
+            "mcp__tracker__get_issue",
+            args.as_object().unwrap(),
+            &Facts::default(),
+        )
         .to_string();
     insta::assert_snapshot!(text, @r"
     ask: mcp__tracker__get_issue for r

@@ -1,31 +1,34 @@
 //! policy.yaml → [`Policy`]. Every mistake is reported in one pass; a rule whose examples disagree with it is a mistake.
 //! A project's file stands on top of the pack's and may only tighten it.
 
-use super::decide::{Effect, Policy, Rule, VARIABLES};
+use super::decide::{Effect, Policy, Program, Rule, VARIABLES};
+use super::facts::Does;
 use super::loosening;
 use super::tools::{capability_of, split_foreign};
 use super::{CAPABILITIES, Capability, Limits};
-use crate::condition::Condition;
+use crate::condition::{Condition, ORIGIN_FUNCTIONS};
 use crate::yaml::{self, Node, Place, Problem, Problems};
 use indexmap::IndexMap;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 impl Policy {
     /// Reads a whole policy.
     pub fn load(text: &str, file: &str) -> Result<Policy, Vec<Problem>> {
         let layer = read(text, file)?;
+        let rules: Vec<Rule> = layer.rules.into_iter().map(|(_, rule)| rule).collect();
         Ok(Policy {
             roles: layer
                 .roles
                 .into_iter()
                 .map(|(role, (_, can))| (role, can))
                 .collect(),
-            rules: layer.rules.into_iter().map(|(_, rule)| rule).collect(),
             limits: layer
                 .limits
                 .into_iter()
                 .fold(Limits::default(), |limits, (_, set)| set.apply(limits)),
+            program: layer.program.with_rules(&rules),
+            rules,
             loosened: Vec::new(),
         })
     }
@@ -86,12 +89,23 @@ impl Policy {
             }
             limits = raised;
         }
+        let mut facts = self.program.facts.clone();
+        for (name, value) in layer.program.facts {
+            if facts.get(&name).is_some_and(|before| *before != value) {
+                loosens(
+                    Place::default(),
+                    format!("the fact {name:?} would be another one"),
+                );
+            }
+            facts.insert(name, value);
+        }
         policy
             .rules
             .retain(|old| !rules.iter().any(|new| new.id == old.id));
         policy.rules.extend(rules);
         policy.roles = roles;
         policy.limits = limits;
+        policy.program = Program::new(facts).with_rules(&policy.rules);
         if problems.is_empty() {
             Ok(policy)
         } else {
@@ -106,6 +120,7 @@ struct Layer {
     roles: IndexMap<String, (Place, BTreeSet<Capability>)>,
     rules: Vec<(Place, Rule)>,
     limits: Vec<(Place, SetLimit)>,
+    program: Program,
 }
 
 struct SetLimit {
@@ -164,6 +179,7 @@ fn read(text: &str, file: &str) -> Result<Layer, Vec<Problem>> {
     let root = yaml::read(text, file).map_err(|problem| vec![problem])?;
     let mut reader = Reader {
         problems: Problems::new(file),
+        program: Program::default(),
     };
     let layer = reader.layer(&root);
     if reader.problems.is_empty() {
@@ -173,14 +189,24 @@ fn read(text: &str, file: &str) -> Result<Layer, Vec<Problem>> {
     }
 }
 
-struct Reader {
-    problems: Problems,
+pub(super) struct Reader {
+    pub(super) problems: Problems,
+    pub(super) program: Program,
 }
 
 impl Reader {
     fn layer(&mut self, root: &Node) -> Layer {
         let mut layer = Layer::default();
-        self.keys(root, "the policy", &["roles", "rules", "limits"]);
+        self.keys(root, "the policy", &["roles", "facts", "rules", "limits"]);
+        if let Some(node) = root.get("facts") {
+            match node.to_json() {
+                Value::Object(facts) => self.program = Program::new(facts),
+                _ => self
+                    .problems
+                    .add(node.place, "`facts` must be a map of name to value"),
+            }
+            layer.program = self.program.clone();
+        }
         if let Some(node) = root.get("roles") {
             let Some(entries) = node.as_map() else {
                 self.problems
@@ -218,7 +244,7 @@ impl Reader {
         layer
     }
 
-    fn keys(&mut self, node: &Node, what: &str, allowed: &[&str]) {
+    pub(super) fn keys(&mut self, node: &Node, what: &str, allowed: &[&str]) {
         match node.as_map() {
             None => self.problems.add(
                 node.place,
@@ -306,6 +332,7 @@ impl Reader {
             "when",
             "reason",
             "read_only",
+            "does",
             "match",
             "not_match",
         ];
@@ -332,7 +359,16 @@ impl Reader {
                 .add(node.place, format!("{what} names no tools")),
             Some(list) => {
                 for (place, tool) in self.texts(list, "a tool's name") {
-                    if capability_of(&tool).is_none() && split_foreign(&tool).is_none() {
+                    let many = tool.ends_with('*');
+                    if many && (effect == Some(Effect::Allow) || !is_beginning(&tool)) {
+                        let message = format!(
+                            "{what}: {tool:?} names many tools; only an ask or deny rule may, and only mcp__* or mcp__server__*"
+                        );
+                        self.problems.add(place, message);
+                    } else if !many
+                        && capability_of(&tool).is_none()
+                        && split_foreign(&tool).is_none()
+                    {
                         let message = format!(
                             "{what}: there is no tool {tool:?}; tools of other servers are named mcp__server__tool"
                         );
@@ -360,7 +396,7 @@ impl Reader {
                     .add(n.place, format!("{what}: `when` must be an expression"));
                 return None;
             };
-            match Condition::compile(source.trim(), VARIABLES) {
+            match Condition::compile_with(source.trim(), VARIABLES, ORIGIN_FUNCTIONS) {
                 Ok(condition) => Some(condition),
                 Err(error) => {
                     self.problems.add(n.place, error.to_string());
@@ -391,6 +427,18 @@ impl Reader {
                 }
             },
         };
+        let does = node.get("does").and_then(|n| {
+            let found = n.as_text().and_then(Does::from_name);
+            if found.is_none() || effect != Some(Effect::Allow) {
+                let message =
+                    format!("{what}: does is read, egress or change, and belongs to an allow rule");
+                self.problems.add(n.place, message);
+            } else if read_only && found == Some(Does::Change) {
+                let message = format!("{what} says both that it changes something and read_only");
+                self.problems.add(n.place, message);
+            }
+            found
+        });
         let rule = Rule {
             id,
             effect: effect?,
@@ -399,56 +447,11 @@ impl Reader {
             when,
             reason: reason?,
             read_only,
+            does,
         };
         self.examples(node, &rule, "match", true);
         self.examples(node, &rule, "not_match", false);
         Some(rule)
-    }
-
-    /// A rule must do what its examples say; one with a condition must have an example of each kind.
-    fn examples(&mut self, node: &Node, rule: &Rule, key: &str, expected: bool) {
-        let list = node.get(key);
-        let items = list.and_then(Node::as_list).unwrap_or_default();
-        if items.is_empty() && (expected || rule.when.is_some()) {
-            let place = list.map_or(node.place, |n| n.place);
-            self.problems.add(
-                place,
-                format!(
-                    "the rule {:?} needs at least one example under {key:?}",
-                    rule.id
-                ),
-            );
-        }
-        for item in items {
-            self.keys(item, "an example", &["role", "tool", "args"]);
-            let role = item.get("role").and_then(Node::as_text).unwrap_or_default();
-            let tool = item
-                .get("tool")
-                .and_then(Node::as_text)
-                .or_else(|| rule.tools.first().map(String::as_str))
-                .unwrap_or_default();
-            let args = match item.get("args").map(Node::to_json) {
-                Some(Value::Object(map)) => map,
-                None => Map::new(),
-                Some(_) => {
-                    self.problems
-                        .add(item.place, "`args` of an example must be a map");
-                    continue;
-                }
-            };
-            if rule.matches(role, tool, &args) != expected {
-                let word = if expected {
-                    "does not match"
-                } else {
-                    "matches"
-                };
-                let message = format!(
-                    "the rule {:?} {word} this example, which stands under {key:?}",
-                    rule.id
-                );
-                self.problems.add(item.place, message);
-            }
-        }
     }
 
     fn limits(&mut self, node: &Node, layer: &mut Layer) {
@@ -474,4 +477,12 @@ impl Reader {
             }
         }
     }
+}
+
+/// `mcp__*`, or a server's `mcp__server__*`.
+fn is_beginning(tool: &str) -> bool {
+    let server = tool
+        .strip_suffix("__*")
+        .and_then(|beginning| beginning.strip_prefix("mcp__"));
+    tool == "mcp__*" || server.is_some_and(|server| !server.is_empty() && !server.contains('*'))
 }

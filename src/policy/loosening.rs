@@ -82,5 +82,6 @@ fn covers(before: &Rule, rule: &Rule) -> bool {
         a.when.as_ref().map(|w| w.source().to_owned())
             == b.when.as_ref().map(|w| w.source().to_owned())
     };
-    before.effect == Effect::Allow && tools && roles && same(before, rule)
+    let does = before.does == rule.does && before.read_only == rule.read_only;
+    before.effect == Effect::Allow && tools && roles && does && same(before, rule)
 }

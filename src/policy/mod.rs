@@ -2,6 +2,10 @@
 //! Must never do IO; must refuse what it cannot decide.
 
 mod decide;
+mod examples;
+mod facts;
+mod grants;
+mod literal;
 mod load;
 mod loosening;
 mod tools;
@@ -9,11 +13,15 @@ mod tools;
 #[cfg(test)]
 mod decide_tests;
 #[cfg(test)]
+mod facts_tests;
+#[cfg(test)]
 mod load_tests;
 #[cfg(test)]
 mod loosening_tests;
 
 pub use decide::{Effect, Explanation, Policy, Rule};
+pub use facts::{Does, Facts, PastCall, read_text};
+pub use grants::{Grants, Outside, RULE as PLAN_RULE};
 pub use tools::{NATIVE_TOOLS, capability_of, foreign_name, split_foreign};
 
 use serde::{Deserialize, Serialize};
@@ -92,6 +100,33 @@ impl Capability {
             Capability::ReadSkills => "read-skills",
             Capability::ReadLearnings => "read-learnings",
             Capability::WriteLearnings => "write-learnings",
+        }
+    }
+
+    /// How far the harm of a call goes.
+    pub fn does(self) -> Does {
+        match self {
+            Capability::CreateWorkflow
+            | Capability::UpdateWorkflow
+            | Capability::AutofixWorkflow
+            | Capability::RollbackWorkflow
+            | Capability::DeleteWorkflow
+            | Capability::ActivateWorkflow
+            | Capability::TriggerWorkflow
+            | Capability::WriteLearnings => Does::Change,
+            // A search goes to n8n's own library.
+            Capability::SearchTemplates => Does::Egress,
+            Capability::ListWorkflows
+            | Capability::GetWorkflow
+            | Capability::ValidateDraft
+            | Capability::ValidateFinal
+            | Capability::ReadExecutions
+            | Capability::ReadVersions
+            | Capability::SearchNodes
+            | Capability::NodeSchema
+            | Capability::Delegate
+            | Capability::ReadSkills
+            | Capability::ReadLearnings => Does::Read,
         }
     }
 

@@ -11,6 +11,7 @@ use super::{
     ledger::Ledger,
     leftovers,
     limits::Limits,
+    plan_tools::{WISH, never_allowed},
     projection, questions, run_id,
 };
 use crate::{
@@ -18,6 +19,7 @@ use crate::{
     gateway::{Gateway, GuardState},
     model::ModelName,
     pack::Pack,
+    policy::Outside,
     store::{
         Event, Holder, Journal, Loaded, Means, Outcome, Project, ProjectLock, RunPaths, Snapshots,
         event::{AnsweredBy, JOURNAL_VERSION},
@@ -54,6 +56,15 @@ pub struct Resume {
 
 /// Begins a run.
 pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport, RunError> {
+    if let Some(grants) = &options.grants {
+        let wrong = never_allowed(grants, cx.pack);
+        if !wrong.is_empty() {
+            return Err(RunError::Usage(format!(
+                "the policy allows these tools to no role, so no run can be granted them: {}",
+                wrong.join(", ")
+            )));
+        }
+    }
     let run_id = run_id::new(cx.effects, cx.project)?;
     let lock = lock_for(&cx, Some(&run_id))?;
     archive_active(cx.project, &run_id, cx.observer)?;
@@ -78,6 +89,13 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     }
     if !options.answering.answers.is_empty() {
         input.insert("answers".into(), options.answering.answers.clone().into());
+    }
+    if let Some(outside) = options.plan_tools {
+        let outside = match outside {
+            Outside::Ask => "ask",
+            Outside::Deny => "deny",
+        };
+        input.insert(WISH.into(), outside.into());
     }
     if let Some(place) = cx.gateway.backend().place() {
         input.insert(PLACE.into(), place.into());
@@ -105,6 +123,9 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         options.limits,
     );
     driver.record(begun, false)?;
+    if let Some(grants) = &options.grants {
+        driver.pin("user", grants)?;
+    }
     driver.activate("start", Some(driver.means()))?;
     let report = driver.carry_on(project).await;
     drop(lock);

@@ -87,6 +87,11 @@ impl Driver<'_> {
             if !matches!(action, Action::Record(_)) {
                 decisions = 0;
             }
+            if matches!(action, Action::Agent(_) | Action::Tool { .. })
+                && let Some(stop) = self.plan_tools().await?
+            {
+                return Ok(stop);
+            }
             let before = self.desk.journal.head().0;
             let stop = match action {
                 Action::Record(event) => {

@@ -46,6 +46,8 @@ pub struct Ledger {
     pub put_aside: BTreeMap<StepPath, IndexMap<String, ToolResult>>,
     /// The call that came back most often with the same arguments and the same result.
     pub most_repeated: Option<Repeated>,
+    /// What the run may use of other servers' tools, as it was pinned.
+    pub grants: Vec<Value>,
     /// By tool, arguments and result.
     repeats: BTreeMap<String, u64>,
     /// Steps that are under way.
@@ -269,6 +271,7 @@ impl Ledger {
             | Event::ModelAsked { .. }
             | Event::ModelRetried { .. }
             | Event::PatchRefused { .. } => {}
+            Event::GrantsPinned { grants, .. } => self.grants.push(grants.clone()),
         }
     }
 

@@ -27,6 +27,7 @@ mod leftovers;
 mod limits;
 mod models;
 mod options;
+mod plan_tools;
 mod projection;
 mod push;
 mod questions;

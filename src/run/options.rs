@@ -1,5 +1,6 @@
 //! What a caller hands to a run, and how a run speaks to its caller while it goes on.
 
+use crate::policy::{Grants, Outside};
 use crate::store::{Budgets, Question, Record};
 use serde_json::{Map, Value};
 
@@ -12,6 +13,10 @@ pub struct RunOptions {
     /// Further values of the flow's input (`input.<key>`), for packs that need more than a request.
     pub input: Map<String, Value>,
     pub answering: Answering,
+    /// What the run may use of other servers' tools, by the user's own word.
+    pub grants: Option<Grants>,
+    /// Let a model plan that from the request, before any tool is called; and what becomes of a call outside of the plan.
+    pub plan_tools: Option<Outside>,
     pub limits: Budgets,
 }
 

@@ -219,6 +219,7 @@ pub(super) fn report(
         errors,
         usage: ledger.usage,
         policy_loosened: loosened(ledger),
+        grants: ledger.grants.clone(),
         exit_code,
         state: state.clone(),
     }

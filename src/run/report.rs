@@ -28,6 +28,9 @@ pub struct RunReport {
     /// What the project's policy allowed beyond the pack's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policy_loosened: Vec<String>,
+    /// What the run could use of other servers' tools, as it was settled before any of their results was read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grants: Vec<Value>,
     pub exit_code: u8,
     /// The flow's fields, whole. Not part of the JSON.
     #[serde(skip)]

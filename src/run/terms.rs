@@ -75,8 +75,12 @@ impl Terms {
             .tools_for(&self.role, listed)
             .into_iter()
             .filter_map(|spec| {
-                let tool = tools::find(&spec.name)?;
                 let one_workflow = self.workflow.is_some();
+                let Some(tool) = tools::find(&spec.name) else {
+                    // What it does elsewhere cannot be confined to a workflow.
+                    let hints = gateway.foreign_hints(&self.role, &spec.name);
+                    return (!one_workflow).then_some(Offered { spec, hints });
+                };
                 let makes_or_deletes = matches!(
                     tool.capability(),
                     Capability::CreateWorkflow | Capability::DeleteWorkflow

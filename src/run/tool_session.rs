@@ -21,6 +21,7 @@ use crate::{
     mcp::serve::{Client, Host, Hosts, Offer},
     model::{ToolCall, ToolResult, ToolStatus},
     pack::Pack,
+    policy::split_foreign,
     store::{
         Event, Journal, Outcome, Project, ProjectLock, Record, Snapshots, StateFile, StoreError,
         event::JOURNAL_VERSION,
@@ -235,7 +236,11 @@ impl ToolSession {
             arguments,
         };
         // A change is carried through whatever the client does; a read may be dropped.
-        let droppable = tools::find(name).is_none_or(|tool| !tool.mutates());
+        let droppable = match tools::find(name) {
+            Some(tool) => !tool.mutates(),
+            // It is under way on another server.
+            None => split_foreign(name).is_none(),
+        };
         let settled = {
             let mut cx = CallContext {
                 role: &serving.terms.role,
@@ -453,6 +458,7 @@ impl ToolSession {
         }
         let status = match tools::find(&name) {
             Some(tool) if tool.mutates() => ToolStatus::Unknown,
+            None if split_foreign(&name).is_some() => ToolStatus::Unknown,
             _ => ToolStatus::Failed,
         };
         let hint = "stop, and tell the user";

@@ -244,6 +244,13 @@ pub enum Event {
         step: StepPath,
         error: String,
     },
+    /// From here on the run may use these tools of other servers and no others; what is outside is asked for. Nothing of a
+    /// tool's result was read before.
+    GrantsPinned {
+        /// `user`: the user's own file; `plan`: what a model read out of the user's words.
+        by: String,
+        grants: Value,
+    },
     /// A workflow was put back (by `undo` or a rollback).
     Undone {
         workflow_id: String,

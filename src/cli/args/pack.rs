@@ -1,6 +1,7 @@
 //! What can be typed about a pack: its agents, skills, flow and policy.
 
 use clap::Subcommand;
+use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub enum AgentsCommand {
@@ -61,5 +62,8 @@ pub enum PolicyCommand {
         /// The call's arguments as a JSON object
         #[arg(value_name = "ARGS-JSON")]
         args: Option<String>,
+        /// What the run knows: a JSON object with `request`, `answers`, `calls`, `grants`
+        #[arg(long, value_name = "FILE")]
+        facts: Option<PathBuf>,
     },
 }

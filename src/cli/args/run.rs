@@ -1,7 +1,8 @@
 //! What can be typed about runs: beginning one, going on with it, looking at it, taking it back.
 
 use super::{LimitOptions, ModelOptions};
-use clap::{Args, Subcommand};
+use crate::policy::Outside;
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// How questions are answered.
@@ -29,12 +30,38 @@ pub struct BuildArgs {
     /// Let this node act on the outside world in the test run instead of simulating it; may be given several times
     #[arg(long, value_name = "NODE")]
     pub let_act: Vec<String>,
+    /// Let a model read out of the request, before any tool is called, which tools of other servers the run needs; it gets no others
+    #[arg(long, conflicts_with = "grants")]
+    pub plan_tools: bool,
+    /// The same list from your own JSON file: {"tools": [{"tool": …, "times": …, "args": {…}}]}
+    #[arg(long, value_name = "FILE")]
+    pub grants: Option<PathBuf>,
+    /// What becomes of a call outside of that list
+    #[arg(long, value_name = "WHAT")]
+    pub outside_plan: Option<OutsidePlan>,
     #[command(flatten)]
     pub answers: AnswerOptions,
     #[command(flatten)]
     pub model: ModelOptions,
     #[command(flatten)]
     pub limits: LimitOptions,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OutsidePlan {
+    /// You are asked; without a terminal the run waits, exit code 4
+    Ask,
+    /// It is refused, and the run goes on
+    Deny,
+}
+
+impl From<OutsidePlan> for Outside {
+    fn from(typed: OutsidePlan) -> Self {
+        match typed {
+            OutsidePlan::Ask => Outside::Ask,
+            OutsidePlan::Deny => Outside::Deny,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -10,13 +10,15 @@ use crate::cli::{ask, choose, report};
 use crate::gateway::LET_ACT;
 use crate::model::offline;
 use crate::n8n::{Workflow, WorkflowId, catalog::Catalog};
+use crate::policy::{Grants, Outside};
 use crate::run::{self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport};
-use crate::store::{Outcome, read_regular};
+use crate::store::{Outcome, read_regular, read_regular_text};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
 /// No request is this long; a file given by mistake is.
 const MAX_REQUEST: usize = 20_000;
+const MAX_GRANTS: u64 = 1024 * 1024;
 const MAX_WORKFLOW: u64 = 64 * 1024 * 1024;
 
 pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliError> {
@@ -52,7 +54,20 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         }
         input.insert(LET_ACT.into(), json!(args.let_act));
     }
+    let outside = args.outside_plan.map_or(Outside::Ask, Outside::from);
+    let grants = match &args.grants {
+        Some(path) => Some(read_grants(path)?.at_least(outside)),
+        None => None,
+    };
+    let planned =
+        args.plan_tools || (args.outside_plan.is_some() && session.pack.flow.plan_tools.is_some());
+    if args.outside_plan.is_some() && !planned && grants.is_none() {
+        return Err(CliError::usage("--outside-plan needs a plan of tools")
+            .hint("add --plan-tools, or --grants FILE"));
+    }
     let options = RunOptions {
+        grants,
+        plan_tools: planned.then_some(outside),
         request,
         workflow: args.workflow.clone(),
         input,
@@ -67,6 +82,21 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         out,
         Start::New(options),
     )
+}
+
+/// A list of tools from the user's own file.
+fn read_grants(path: &Path) -> Result<Grants, CliError> {
+    let shown = path.display();
+    let text = read_regular_text(path, MAX_GRANTS)
+        .map_err(|e| CliError::usage(format!("cannot read the grants {shown}: {e}")))?;
+    let value = serde_json::from_str(&text).map_err(|e| {
+        CliError::usage(format!(
+            "{shown}:{}:{}: not valid JSON: {e}",
+            e.line(),
+            e.column()
+        ))
+    })?;
+    Grants::parse(&value).map_err(|why| CliError::usage(format!("{shown}: {why}")))
 }
 
 pub fn resume(root: &Path, args: &ResumeArgs, out: &Output) -> Result<Exit, CliError> {

@@ -4,10 +4,13 @@ use crate::cli::args::PolicyCommand;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session;
-use crate::policy::Decision;
+use crate::policy::{Decision, Facts};
+use crate::store::read_regular_text;
 use console::style;
 use serde_json::{Map, Value, json};
 use std::path::Path;
+
+const MAX_FACTS: u64 = 16 * 1024 * 1024;
 
 pub fn policy(root: &Path, command: &PolicyCommand, out: &Output) -> Result<Exit, CliError> {
     let pack = session::load_pack(root, out)?;
@@ -31,7 +34,12 @@ pub fn policy(root: &Path, command: &PolicyCommand, out: &Output) -> Result<Exit
                 || json!({"roles": matrix.iter().map(|(r, t)| ((*r).clone(), json!(t))).collect::<Map<String, Value>>(), "limits": pack.policy.limits()}),
             )
         }
-        PolicyCommand::Check { role, tool, args } => {
+        PolicyCommand::Check {
+            role,
+            tool,
+            args,
+            facts,
+        } => {
             if !pack.agents.contains_key(role) {
                 let known: Vec<&str> = pack.agents.keys().map(String::as_str).collect();
                 return Err(CliError::usage(format!("there is no role {role:?}"))
@@ -47,7 +55,11 @@ pub fn policy(root: &Path, command: &PolicyCommand, out: &Output) -> Result<Exit
                     )));
                 }
             };
-            let explained = pack.policy.explain(role, tool, &arguments);
+            let facts = match facts {
+                None => Facts::default(),
+                Some(path) => read_facts(path)?,
+            };
+            let explained = pack.policy.explain(role, tool, &arguments, &facts);
             let decision = &explained.decision;
             let exit = match decision {
                 Decision::Allow { .. } => Exit::Complete,
@@ -61,4 +73,14 @@ pub fn policy(root: &Path, command: &PolicyCommand, out: &Output) -> Result<Exit
             )
         }
     }
+}
+
+/// What a run would know, from a file.
+fn read_facts(path: &Path) -> Result<Facts, CliError> {
+    let shown = path.display();
+    let text = read_regular_text(path, MAX_FACTS)
+        .map_err(|e| CliError::usage(format!("cannot read the facts {shown}: {e}")))?;
+    let value = serde_json::from_str(&text)
+        .map_err(|e| CliError::usage(format!("{shown}: not valid JSON: {e}")))?;
+    Facts::from_json(&value).map_err(|why| CliError::usage(format!("{shown}: {why}")))
 }

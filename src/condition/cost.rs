@@ -1,0 +1,310 @@
+//! How much an expression can cost, bounded before it is evaluated: CEL ends always, but nested loops end after hours. The bound
+//! is computed from the expression and the sizes of what it is given, so it also holds for arguments that a model makes up.
+
+use super::path_of;
+use cel::common::ast::{
+    CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators,
+};
+use serde_json::Value;
+
+/// Steps of one evaluation, at most: some seconds.
+pub(super) const MAX_STEPS: f64 = 20_000_000.0;
+/// The same when an expression is loaded, for a little of everything.
+pub(super) const MAX_STEPS_LOADED: f64 = 5_000_000.0;
+/// Nodes of one expression, at most.
+pub(super) const MAX_NODES: usize = 4_000;
+/// Bytes that count as one step where texts are compared or copied.
+const BYTES_A_STEP: f64 = 64.0;
+/// What making a pattern ready costs, besides its length.
+const PATTERN: f64 = 200.0;
+
+/// Bounds of a value: the longest list or map in it, how many scalars it has, how many bytes its texts have.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Size {
+    longest: f64,
+    scalars: f64,
+    bytes: f64,
+}
+
+/// What a variable is taken for when the expression is loaded: smaller than what may come, so that what is refused then is
+/// hopeless, and the rest is bounded by what really comes.
+pub(super) const NOMINAL: Size = Size {
+    longest: 20.0,
+    scalars: 400.0,
+    bytes: 8_000.0,
+};
+
+impl Size {
+    pub fn of(value: &Value) -> Size {
+        let (items, own): (Box<dyn Iterator<Item = &Value>>, Size) = match value {
+            Value::Array(items) => (Box::new(items.iter()), Size::list(items.len())),
+            Value::Object(map) => {
+                let keys: usize = map.keys().map(String::len).sum();
+                let mut own = Size::list(map.len());
+                own.bytes = float(keys);
+                (Box::new(map.values()), own)
+            }
+            Value::String(text) => return Size::text(text.len()),
+            _ => return Size::scalar(),
+        };
+        items.fold(own, |size, item| size.with(Size::of(item)))
+    }
+
+    fn scalar() -> Size {
+        Size {
+            scalars: 1.0,
+            ..Size::default()
+        }
+    }
+    fn text(bytes: usize) -> Size {
+        Size {
+            scalars: 1.0,
+            bytes: float(bytes),
+            ..Size::default()
+        }
+    }
+    fn list(items: usize) -> Size {
+        Size {
+            longest: float(items),
+            ..Size::default()
+        }
+    }
+    /// Both, side by side.
+    fn with(self, other: Size) -> Size {
+        Size {
+            longest: self.longest.max(other.longest),
+            scalars: self.scalars + other.scalars,
+            bytes: self.bytes + other.bytes,
+        }
+    }
+    /// Joined end to end.
+    fn plus(self, other: Size) -> Size {
+        Size {
+            longest: self.longest + other.longest,
+            ..self.with(other)
+        }
+    }
+    /// One or the other.
+    fn or(self, other: Size) -> Size {
+        Size {
+            longest: self.longest.max(other.longest),
+            scalars: self.scalars.max(other.scalars),
+            bytes: self.bytes.max(other.bytes),
+        }
+    }
+    /// What walking through all of it costs.
+    fn walk(self) -> f64 {
+        1.0 + self.scalars + self.longest + self.bytes / BYTES_A_STEP
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a bound; sizes are far below 2^52"
+)]
+fn float(n: usize) -> f64 {
+    n as f64
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Bound {
+    size: Size,
+    steps: f64,
+}
+
+/// What the estimate knows of the names in an expression.
+pub(super) struct Sizes<'a> {
+    /// Of what a name from outside and the fields selected on it stand for.
+    outside: &'a dyn Fn(&[String]) -> Size,
+    /// Bytes that one question for a value's origin looks through.
+    texts: f64,
+    bound: Vec<(String, Size)>,
+}
+
+impl<'a> Sizes<'a> {
+    pub fn new(outside: &'a dyn Fn(&[String]) -> Size, texts: usize) -> Self {
+        Sizes {
+            outside,
+            texts: float(texts),
+            bound: Vec::new(),
+        }
+    }
+
+    /// An upper bound of the steps that evaluating the expression takes.
+    pub fn steps(mut self, expression: &IdedExpr) -> f64 {
+        self.of(expression).steps
+    }
+
+    fn of(&mut self, node: &IdedExpr) -> Bound {
+        if let Some(path) = path_of(&node.expr)
+            && let Some(root) = path.first()
+        {
+            // What is selected is not larger than what it is selected from.
+            let bound = self.bound.iter().rev().find(|(b, _)| b == root);
+            return Bound {
+                size: bound.map_or_else(|| (self.outside)(&path), |(_, size)| *size),
+                steps: float(path.len()),
+            };
+        }
+        match &node.expr {
+            Expr::Literal(literal) => Bound {
+                size: match literal {
+                    LiteralValue::String(text) => Size::text(text.inner().len()),
+                    LiteralValue::Bytes(bytes) => Size::text(bytes.inner().len()),
+                    _ => Size::scalar(),
+                },
+                steps: 1.0,
+            },
+            Expr::Select(select) => self.of(&select.operand).and(1.0),
+            Expr::List(list) => {
+                let start = Bound {
+                    size: Size::list(list.elements.len()),
+                    steps: 1.0,
+                };
+                list.elements.iter().fold(start, |all, item| {
+                    let item = self.of(item);
+                    all.beside(item)
+                })
+            }
+            Expr::Map(map) => {
+                let start = Bound {
+                    size: Size::list(map.entries.len()),
+                    steps: 1.0,
+                };
+                map.entries
+                    .iter()
+                    .fold(start, |all, entry| self.entry(all, &entry.expr))
+            }
+            Expr::Struct(made) => {
+                let start = Bound {
+                    size: Size::list(made.entries.len()),
+                    steps: 1.0,
+                };
+                made.entries
+                    .iter()
+                    .fold(start, |all, entry| self.entry(all, &entry.expr))
+            }
+            Expr::Call(call) => self.call(call),
+            Expr::Comprehension(each) => self.each(each),
+            Expr::Ident(_) | Expr::Unspecified => Bound {
+                size: Size::default(),
+                steps: 0.0,
+            },
+        }
+    }
+
+    fn entry(&mut self, all: Bound, entry: &EntryExpr) -> Bound {
+        match entry {
+            EntryExpr::StructField(field) => {
+                let value = self.of(&field.value);
+                all.beside(value)
+            }
+            EntryExpr::MapEntry(entry) => {
+                let (key, value) = (self.of(&entry.key), self.of(&entry.value));
+                all.beside(key).beside(value)
+            }
+        }
+    }
+
+    fn call(&mut self, call: &CallExpr) -> Bound {
+        let parts: Vec<Bound> = call
+            .target
+            .iter()
+            .map(Box::as_ref)
+            .chain(&call.args)
+            .map(|part| self.of(part))
+            .collect();
+        let steps = 1.0 + parts.iter().map(|part| part.steps).sum::<f64>();
+        let all = parts
+            .iter()
+            .fold(Size::default(), |all, part| all.with(part.size));
+        let first = parts.first().map(|part| part.size).unwrap_or_default();
+        let (size, own) = match call.func_name.as_str() {
+            operators::ADD => {
+                let sum = parts
+                    .iter()
+                    .fold(Size::default(), |sum, part| sum.plus(part.size));
+                (sum, all.walk())
+            }
+            operators::CONDITIONAL => {
+                let either = parts.iter().skip(1);
+                let size = either.fold(Size::default(), |size, part| size.or(part.size));
+                (size, 0.0)
+            }
+            operators::INDEX | operators::OPT_INDEX | operators::OPT_SELECT => (first, 1.0),
+            operators::LOGICAL_AND | operators::LOGICAL_OR | operators::LOGICAL_NOT => {
+                (Size::scalar(), 0.0)
+            }
+            // Made ready anew each time.
+            "matches" => {
+                let pattern = parts.last().map_or(0.0, |part| part.size.bytes);
+                let text = first.bytes / BYTES_A_STEP * (1.0 + pattern / BYTES_A_STEP);
+                (Size::scalar(), PATTERN + pattern * 10.0 + text)
+            }
+            "origin" | "origins" | "from" => {
+                let looked = first.scalars.max(1.0) * (1.0 + self.texts / BYTES_A_STEP);
+                let size = Size {
+                    longest: first.scalars,
+                    scalars: first.scalars,
+                    bytes: first.scalars * 80.0,
+                };
+                (size, all.walk() + looked)
+            }
+            "string" | "compare_findings" => (all, all.walk()),
+            "size" => (Size::scalar(), first.bytes / BYTES_A_STEP),
+            _ => (Size::scalar(), all.walk()),
+        };
+        Bound {
+            size,
+            steps: steps + own,
+        }
+    }
+
+    /// A macro's loop. Its accumulator is a truth value, a count, or a list that grows by one element a round.
+    fn each(&mut self, each: &ComprehensionExpr) -> Bound {
+        let range = self.of(&each.iter_range);
+        let start = self.of(&each.accu_init);
+        let rounds = range.size.longest;
+        let depth = self.bound.len();
+        let item = range.size;
+        self.bound.push((each.iter_var.clone(), item));
+        if let Some(second) = &each.iter_var2 {
+            self.bound.push((second.clone(), item));
+        }
+        self.bound.push((each.accu_var.clone(), start.size));
+        let holds = self.of(&each.loop_cond);
+        let step = self.of(&each.loop_step);
+        let grown = Size {
+            longest: step.size.longest.max(start.size.longest + rounds),
+            scalars: start.size.scalars + rounds * step.size.scalars,
+            bytes: start.size.bytes + rounds * step.size.bytes,
+        };
+        if let Some(last) = self.bound.last_mut() {
+            last.1 = grown;
+        }
+        let result = self.of(&each.result);
+        self.bound.truncate(depth);
+        Bound {
+            size: result.size,
+            steps: range.steps
+                + start.steps
+                + result.steps
+                + rounds.max(1.0) * (1.0 + holds.steps + step.steps),
+        }
+    }
+}
+
+impl Bound {
+    fn and(self, steps: f64) -> Bound {
+        Bound {
+            steps: self.steps + steps,
+            ..self
+        }
+    }
+    fn beside(self, other: Bound) -> Bound {
+        Bound {
+            size: self.size.with(other.size),
+            steps: self.steps + other.steps,
+        }
+    }
+}

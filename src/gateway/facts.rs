@@ -1,0 +1,124 @@
+//! What policy conditions may know of a run, folded from its journal: the user's words, and the calls with their results. The
+//! same journal gives the same facts, now and after a resume.
+
+use crate::model::{ToolCall, ToolResult, ToolStatus};
+use crate::policy::{Decision, Facts, Grants, Outside, PastCall, read_text, split_foreign};
+use crate::store::Event;
+use crate::store::event::{AnsweredBy, Question};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Keys of a run's input that the user wrote.
+const WORDS: [&str; 2] = ["request", "workflow"];
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct RunFacts {
+    facts: Facts,
+    /// Questions that were asked, by id.
+    questions: BTreeMap<String, Question>,
+    /// The intent that has no result yet.
+    open: Option<(ToolCall, String, Decision)>,
+}
+
+impl RunFacts {
+    pub fn observe(&mut self, event: &Event) {
+        match event {
+            Event::RunStarted { input, .. } => {
+                for words in WORDS.iter().filter_map(|key| input.get(*key)?.as_str()) {
+                    self.facts.add_words(words);
+                }
+            }
+            // Another agent's program opened it and named itself: that is nobody's word.
+            Event::SessionOpened { .. } => self.facts.forget_words(),
+            Event::QuestionAsked { question, .. } => {
+                self.questions.insert(question.id.clone(), question.clone());
+            }
+            Event::AnswerGiven {
+                question_id,
+                value,
+                by,
+                ..
+            } if *by != AnsweredBy::Recommended => {
+                if let Some(question) = self.questions.get(question_id) {
+                    for words in typed(question, value) {
+                        self.facts.add_words(&words);
+                    }
+                }
+            }
+            Event::GrantsPinned { grants, .. } => {
+                // What cannot be read grants nothing.
+                let read = Grants::parse(grants).unwrap_or_else(|_| Grants::nothing(Outside::Ask));
+                self.facts.grant(read);
+            }
+            Event::ToolIntent {
+                call,
+                role,
+                decision,
+                ..
+            } => self.open = Some((call.clone(), role.clone(), decision.clone())),
+            Event::ToolFinished { result, .. } => {
+                if let Some((call, role, decision)) = self.open.take() {
+                    self.called(&call, &role, &decision, result);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn called(&mut self, call: &ToolCall, role: &str, decision: &Decision, result: &ToolResult) {
+        let args = super::strict_json::object(&call.arguments).unwrap_or_default();
+        let status = match result.status {
+            ToolStatus::Ok => "ok",
+            ToolStatus::Refused => "refused",
+            ToolStatus::Failed => "failed",
+            ToolStatus::Cancelled => "cancelled",
+            ToolStatus::Unknown => "unknown",
+        };
+        let said = match split_foreign(&call.name) {
+            Some(_) => answer(&result.content),
+            None => result.content.clone(),
+        };
+        self.facts.add_call(PastCall::new(
+            &call.name,
+            role,
+            Value::Object(args),
+            status,
+            decision.rule(),
+            said,
+        ));
+    }
+
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+}
+
+/// What another server answered: its value, or else its text.
+fn answer(content: &Value) -> Value {
+    match content.get("structured") {
+        Some(value) => value.clone(),
+        None => read_text(content.get("text").cloned().unwrap_or_default()),
+    }
+}
+
+/// What the user wrote in an answer. What was chosen among options was written by whoever made the options; an approval says
+/// yes or no.
+fn typed(question: &Question, value: &Value) -> Vec<String> {
+    if question.approves.is_some() {
+        return Vec::new();
+    }
+    let offered = |value: &Value| question.options.iter().any(|option| option.value == *value);
+    let mut texts = Vec::new();
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        match value {
+            _ if offered(value) => {}
+            Value::String(text) => texts.push(text.clone()),
+            Value::Number(number) => texts.push(number.to_string()),
+            Value::Array(items) => left.extend(items),
+            Value::Object(map) => left.extend(map.values()),
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+    texts
+}

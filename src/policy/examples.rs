@@ -1,0 +1,96 @@
+//! The examples of a rule: calls that it must match and calls that it must not, checked whenever the file is read. An example
+//! can say what was said and called before, so that a rule about origins is tried too.
+
+use super::decide::{Asked, Rule};
+use super::facts::{Does, Facts};
+use super::load::Reader;
+use crate::yaml::Node;
+use serde_json::{Map, Value};
+
+const KEYS: &[&str] = &[
+    "role",
+    "tool",
+    "args",
+    "request",
+    "answers",
+    "calls",
+    "addressed",
+    "does",
+];
+/// Those that are facts of a run.
+const FACTS: &[&str] = &["request", "answers", "calls", "addressed"];
+
+impl Reader {
+    /// A rule must do what its examples say; one with a condition must have an example of each kind.
+    pub(super) fn examples(&mut self, node: &Node, rule: &Rule, key: &str, expected: bool) {
+        let list = node.get(key);
+        let items = list.and_then(Node::as_list).unwrap_or_default();
+        if items.is_empty() && (expected || rule.when.is_some()) {
+            let place = list.map_or(node.place, |n| n.place);
+            self.problems.add(
+                place,
+                format!(
+                    "the rule {:?} needs at least one example under {key:?}",
+                    rule.id
+                ),
+            );
+        }
+        for item in items {
+            self.keys(item, "an example", KEYS);
+            let role = item.get("role").and_then(Node::as_text).unwrap_or_default();
+            let tool = item
+                .get("tool")
+                .and_then(Node::as_text)
+                .or_else(|| rule.tools.first().map(String::as_str))
+                .unwrap_or_default();
+            let args = match item.get("args").map(Node::to_json) {
+                Some(Value::Object(map)) => map,
+                None => Map::new(),
+                Some(_) => {
+                    self.problems
+                        .add(item.place, "`args` of an example must be a map");
+                    continue;
+                }
+            };
+            let Some(facts) = self.example_facts(item) else {
+                continue;
+            };
+            let does = item.get("does").and_then(Node::as_text);
+            let call = Asked {
+                role,
+                tool,
+                args: &args,
+                does: does.and_then(Does::from_name).unwrap_or_default(),
+                facts: &facts,
+                program: &self.program,
+            };
+            if rule.matches(&call) != expected {
+                let word = if expected {
+                    "does not match"
+                } else {
+                    "matches"
+                };
+                let message = format!(
+                    "the rule {:?} {word} this example, which stands under {key:?}",
+                    rule.id
+                );
+                self.problems.add(item.place, message);
+            }
+        }
+    }
+
+    /// None: they are wrong, and that was told.
+    fn example_facts(&mut self, item: &Node) -> Option<Facts> {
+        let given = FACTS.iter().filter_map(|key| {
+            let node = item.get(key)?;
+            Some(((*key).to_owned(), node.to_json()))
+        });
+        match Facts::from_json(&Value::Object(given.collect())) {
+            Ok(facts) => Some(facts),
+            Err(why) => {
+                self.problems.add(item.place, why);
+                None
+            }
+        }
+    }
+}
