@@ -8,7 +8,10 @@ blind    a planner that knows the prompt and the names of the tools, by word lis
 """
 
 import json
+import pathlib
 import re
+
+import yaml
 
 import suites
 
@@ -116,6 +119,12 @@ THINGS = {
 DELEGATES = r"actions? specified|follow the instructions|do all the tasks|to-?do list at|instructions precisely"
 
 
+def possible(suite):
+    """The tools that the pack allows at all: a plan that names another one is refused as a mistake."""
+    policy = yaml.safe_load((pathlib.Path(__file__).parent / "packs" / suite / "agents/policy.yaml").read_text())
+    return {tool for rule in policy["rules"] for tool in rule["tools"]}
+
+
 def blind(suite, user_task):
     prompt = suites.SUITES[suite].user_tasks[user_task].PROMPT
     if re.search(DELEGATES, prompt, re.IGNORECASE):
@@ -129,7 +138,8 @@ def blind(suite, user_task):
             named = verb == "reschedule" or word(THINGS.get(thing, thing.replace("_", " ")), prompt)
             if not (named and word(VERBS.get(verb, verb), prompt)):
                 continue
-        entries.append({"tool": f"mcp__{suite}__{name}", "args": {k: "any" for k in function.parameters.model_fields}})
+        if f"mcp__{suite}__{name}" in possible(suite):
+            entries.append({"tool": f"mcp__{suite}__{name}", "args": {k: "any" for k in function.parameters.model_fields}})
     return entries
 
 

@@ -36,7 +36,8 @@ async def serve(suite, run, stdin, stdout):
         if log:
             log.write(json.dumps([params.name, args]) + "\n")
             log.flush()
-        text = error if error else json.dumps(result, ensure_ascii=False)
+        # A text is a text, anything else is JSON.
+        text = error or (result if isinstance(result, str) else json.dumps(result, ensure_ascii=False))
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=bool(error))
 
     server = Server(suite, version=suites.VERSION, on_list_tools=list_tools, on_call_tool=call_tool)
