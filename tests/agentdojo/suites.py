@@ -1,5 +1,6 @@
 """AgentDojo's suites without its clients of model providers: environments with and without injections, calls, verdicts."""
 
+import functools
 import json
 import sys
 import types
@@ -76,6 +77,7 @@ def calls_of(task, env):
     return [(c.function, plain(dict(c.args))) for c in task.ground_truth(env.model_copy(deep=True))]
 
 
+@functools.lru_cache(maxsize=None)
 def seen_vectors(suite, user_task):
     """The vectors that the user's own calls read, as AgentDojo finds them out."""
     vectors = SUITES[suite].get_injection_vector_defaults()
