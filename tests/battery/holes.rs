@@ -136,7 +136,8 @@ fn case_327_a_pipe_a_device_or_a_huge_file_in_place_of_settings_is_said_at_once(
         file.set_len(1 << 40).unwrap();
     };
     let zero = |path: &Path| symlink("/dev/zero", path).unwrap();
-    let puts: [(&str, &dyn Fn(&Path)); 3] = [
+    type Put<'a> = (&'a str, &'a dyn Fn(&Path));
+    let puts: [Put<'_>; 3] = [
         ("it is not a regular file", &|path| pipe(path)),
         ("it is not a regular file", &zero),
         ("more than the 1048576 that are read", &huge),
