@@ -319,7 +319,8 @@ fn read_project(
     relative: &str,
     problems: &mut Vec<Problem>,
 ) -> Option<Source> {
-    match own_text(project?, Path::new(relative)) {
+    let project = project?;
+    match own_text(project, Path::new(relative)) {
         Ok(Some(text)) => Some(Source {
             file: relative.to_owned(),
             text,

@@ -113,7 +113,10 @@ impl Driver<'_> {
                 arguments: json!({"workflow_id": plan.id.0}),
                 diff: Some(difference.diff).filter(|diff| !diff.is_empty()),
                 expires_at: self.desk.effects.now().to_string(),
+                hidden: None,
             })),
+            asked_by: None,
+            asks_secret: false,
         }
     }
 }

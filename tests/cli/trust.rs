@@ -195,7 +195,14 @@ fn on_a_terminal_one_question_lists_what_would_come_into_force() {
     const UP: &str = "\x1b[A";
     let project = Project::new();
     project.write("agents/architect.md", AGENT);
-    let ask = |keys: &str| on_a_terminal(&project, &["agents", "show", "architect"], "Let it?", keys.as_bytes());
+    let ask = |keys: &str| {
+        on_a_terminal(
+            &project,
+            &["agents", "show", "architect"],
+            "Let it?",
+            keys.as_bytes(),
+        )
+    };
     let book = project.home().join("trust.json");
     // Enter alone: no.
     let (code, shown) = ask("\r");
@@ -208,12 +215,18 @@ fn on_a_terminal_one_question_lists_what_would_come_into_force() {
     assert_eq!((code, book.exists()), (130, false), "{shown}");
     let (code, _) = ask(&format!("{UP}{UP}\r"));
     assert_eq!((code, book.exists()), (0, true), "trusted");
-    assert_eq!(stranger(&project, &["agents", "show", "architect"]).stderr, "");
+    assert_eq!(
+        stranger(&project, &["agents", "show", "architect"]).stderr,
+        ""
+    );
     // Asked again for what changed, and no is no.
     project.write("agents/architect.md", &AGENT.replace("plainly", "up"));
     let (code, shown) = ask("\r");
     assert_eq!(code, 5, "{shown}");
-    assert!(shown.contains("new or changed since you trusted this folder"), "{shown}");
+    assert!(
+        shown.contains("new or changed since you trusted this folder"),
+        "{shown}"
+    );
     // `trust` itself asks too, and `--yes` is for who has looked.
     let (code, shown) = on_a_terminal(&project, &["trust"], "Trust this folder", b"n\r");
     assert_eq!(code, 5, "{shown}");

@@ -362,9 +362,6 @@ pub(super) fn security_mode(n8n: &Url) -> &'static str {
     }
 }
 
-/// No package.json is longer.
-const MAX_MANIFEST: u64 = 1024 * 1024;
-
 /// A copy of the server's database for us: it writes into the one that it is given, and that of the package is not ours. None: it
 /// was not found, or cannot be copied; then the server uses its own.
 fn own_database(words: &[String]) -> Option<PathBuf> {

@@ -114,6 +114,8 @@ fn confirmed(now: &Stored, out: &Output) -> Result<bool, CliError> {
         schema: json!({"type": "string", "enum": ["yes", "no"]}),
         approves: None,
         proposal: None,
+        asked_by: None,
+        asks_secret: false,
     };
     match ask::ask(&question).map_err(CliError::failed)? {
         Asked::Answer(value) => Ok(value == json!("yes")),

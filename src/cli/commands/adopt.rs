@@ -75,6 +75,8 @@ fn asked(found: &Adoption) -> Result<bool, CliError> {
         schema: json!({"enum": ["no", "yes"]}),
         approves: None,
         proposal: None,
+        asked_by: None,
+        asks_secret: false,
     };
     match ask::ask(&question).map_err(CliError::failed)? {
         Asked::Answer(value) => Ok(value == "yes"),

@@ -179,7 +179,7 @@ impl Gateway {
         if let Some(scope) = &scope {
             let decision = scope.judge(&before.workflow, &after);
             reserved.push(reserve(decision, &before, "edit", exact));
-            let stays = |node: &Node| effect(node, self.catalog) == Effect::Inside;
+            let stays = |node: &Node| effect(node, &Ground::default()) == Effect::Inside;
             let decision = scope.judge_data(&before.workflow, &after, &stays);
             let what = "let data from outside the scope into";
             reserved.push(reserve(decision, &before, what, exact));
