@@ -10,7 +10,7 @@ use crate::gateway::tools::{AutofixWorkflow, UpdateWorkflow};
 use crate::gateway::{CallContext, Gateway, GatewayError};
 use crate::n8n::autofix::{self, Fixed};
 use crate::n8n::hash::graph_hash;
-use crate::n8n::rehearsal::{Effect, effect};
+use crate::n8n::rehearsal::{Effect, Ground, effect};
 use crate::n8n::{Finding, Node, Workflow, edit};
 use crate::policy::Decision;
 use crate::store::event::MutationExpectation;
