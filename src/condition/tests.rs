@@ -1,0 +1,77 @@
+//! Conditions: what they give, and what is refused when they are compiled.
+
+use super::*;
+use serde_json::json;
+
+const VARS: &[&str] = &["a", "b"];
+
+fn eval(source: &str, variables: Value) -> Result<Value, ConditionError> {
+    Condition::compile(source, VARS)?.value(variables.as_object().unwrap())
+}
+
+#[test]
+fn values_come_back_as_json() {
+    let vars = json!({"a": {"n": 2, "list": [{"v": "x", "s": 70}, {"v": "y", "s": 10}], "nothing": null}, "b": 1.5});
+    for (source, expected) in [
+        ("a.n + 1", json!(3)),
+        ("a.n >= 2 && b < 2.0", json!(true)),
+        ("has(a.missing)", json!(false)),
+        ("a.nothing == null", json!(true)),
+        ("a.list != null", json!(true)),
+        ("a != null", json!(true)),
+        (
+            "a.list.filter(x, x.s > 50).map(x, {'value': x.v, 'label': x.v + '!'})",
+            json!([{"label": "x!", "value": "x"}]),
+        ),
+        ("a.list.exists(x, x.v == 'y')", json!(true)),
+        ("size(a.list) > 0 ? a.list[0].v : 'none'", json!("x")),
+        ("'n: ' + string(a.n)", json!("n: 2")),
+        ("'abc'.matches('^a.c$')", json!(true)),
+        ("'n' in a", json!(true)),
+        (
+            "compare_findings([{'id': 'p'}, {'id': 'q'}], [{'id': 'q'}, {'id': 'r'}])",
+            json!({"fixed": ["p"], "new": ["r"], "still": ["q"]}),
+        ),
+    ] {
+        assert_eq!(eval(source, vars.clone()), Ok(expected), "{source}");
+    }
+}
+
+#[test]
+fn mistakes_are_found_when_the_expression_is_compiled() {
+    for (source, part) in [
+        ("a ==", "is not valid"),
+        ("c.x == 1", "unknown variable `c`"),
+        ("a.list.exists(x, y.z)", "unknown variable `y`"),
+        ("frob(a)", "unknown function `frob`"),
+        ("a.x.matches('(')", "not a regular expression"),
+    ] {
+        let message = Condition::compile(source, VARS).unwrap_err().to_string();
+        assert!(message.contains(part), "{source}: {message}");
+    }
+}
+
+#[test]
+fn a_condition_that_is_no_truth_value_is_an_error() {
+    let vars = json!({"a": 1});
+    let vars = vars.as_object().unwrap();
+    assert!(Condition::compile("a", VARS).unwrap().holds(vars).is_err());
+    assert!(
+        Condition::compile("a.b", VARS)
+            .unwrap()
+            .holds(vars)
+            .is_err()
+    );
+    assert!(Condition::compile("b", VARS).unwrap().holds(vars).is_err());
+}
+
+#[test]
+fn paths_name_what_an_expression_reads() {
+    let condition = Condition::compile("has(a.x.y) && a.list.all(i, i.z > b)", VARS).unwrap();
+    let paths = condition.paths();
+    for path in [vec!["a", "x", "y"], vec!["a", "list"], vec!["b"]] {
+        let path: Vec<String> = path.into_iter().map(str::to_owned).collect();
+        assert!(paths.contains(&path), "{path:?} in {paths:?}");
+    }
+    assert_eq!(paths.len(), 3, "{paths:?}");
+}
