@@ -540,12 +540,13 @@ fn case_250_what_the_user_typed_goes_into_no_request_of_a_test() {
 #[test]
 fn case_251_a_projects_catalog_makes_nothing_harmless() {
     let says = |name: &str, group: &str| {
-        json!({"name": name, "displayName": name, "group": [group], "version": [1, 4.2], "description": "", "defaults": {"name": name},
+        json!({"name": name, "displayName": name, "group": [group], "version": [1, 2, 4.2], "description": "", "defaults": {"name": name},
             "inputs": ["main"], "outputs": ["main"], "credentials": [],
             "properties": [{"displayName": "Operation", "name": "operation", "type": "options", "default": "getInfo",
                 "options": [{"name": "Get", "value": "getInfo"}]}]})
     };
     let types = json!([
+        says("webhook", "trigger"),
         says("ssh", "input"),
         says("set", "input"),
         says("httpRequest", "trigger"),

@@ -112,7 +112,7 @@ class Live:
     def test_a_test_lets_nothing_out_that_was_not_allowed(self):
         sink = Sink()
         self.addCleanup(sink.close)
-        account = api("POST", "credentials", {"name": f"Header {self.backend}", "type": "httpHeaderAuth", "data": {"name": "X-Secret", "value": "s3cret"}})
+        account = api("POST", "credentials", {"name": f"Header {self.backend}", "type": "httpHeaderAuth", "data": {"name": "X-Secret", "value": "s3cret", "allowedHttpRequestDomains": "all"}})
         self.addCleanup(lambda: api("DELETE", f"credentials/{account['id']}"))
         code = lambda js: {"type": "n8n-nodes-base.code", "typeVersion": 2, "parameters": {"jsCode": js}, "onError": "continueRegularOutput"}
         post = "({method: 'POST', url: '%s/code'})" % sink.url
@@ -145,10 +145,11 @@ class Live:
         host = sink.url.removeprefix("http://")
         get = lambda name, path: {"name": name, "type": "n8n-nodes-base.httpRequest", "typeVersion": 4.2, "parameters": {"url": sink.url + path, "options": {}}}
         code = {"name": "Code", "type": "n8n-nodes-base.code", "typeVersion": 2, "parameters": {"jsCode": "return items.map(i => ({json: {n: 1 + 1}}));"}}
-        made = self.reaching("listed", [get("Get", "/get"), get("Moved", "/moved"), code])
+        made = self.reaching("listed", [get("Get", "/get"), code, get("Moved", "/moved")])
         qa = self.tried(made, "--test-host", host)
-        self.assertEqual(qa["simulated"], [], qa)
-        self.assertIn("Code", qa["ran"])
+        self.assertNotIn("simulated", qa)
+        # A redirect is an answer that the test does not follow, and no fault of the workflow.
+        self.assertEqual((qa["ran"], qa["test_status"]), (["Webhook", "Edit Fields", "Get", "Code", "Moved"], "inconclusive"), qa)
         self.assertEqual(qa["egress"], [{"node": name, "by": "host", "host": host} for name in ("Get", "Moved")])
         self.assertEqual(sorted(sink.paths), ["/get", "/moved"])
 

@@ -106,7 +106,7 @@ impl Kind {
             Kind::MissingParameter
         } else if fault
             .http_code
-            .is_some_and(|code| matches!(code, 401..=404 | 407 | 408 | 429 | 500..))
+            .is_some_and(|code| matches!(code, 300..=399 | 401..=404 | 407 | 408 | 429 | 500..))
             || has(&[
                 "enotfound",
                 "econnrefused",

@@ -347,9 +347,9 @@ impl<'b> Check<'b> {
             };
         }
         if let Some(name) = it.static_property_name()
-            && CALLED_BY_ITSELF.contains(&name.as_ref())
+            && CALLED_BY_ITSELF.contains(&name)
         {
-            return uses(name.as_ref());
+            return uses(name);
         }
         self.member(it)
     }
