@@ -1,8 +1,8 @@
 //! `.mcp.json` as users of agent command lines know it: `mcpServers`, stdio or http, `${VAR}` and `${VAR:-default}`.
 //! Everything that is wrong is reported in one pass, with its line; a server that is wrong does not hide the others.
 
-use super::key_lines::{KeyLines, key_lines};
 use super::in_force::ServersInForce;
+use super::key_lines::{KeyLines, key_lines};
 use super::reach::{Written, key_of};
 use super::secret::{Secret, hidden, shown};
 use super::variables::{Piece, Slot, is_n8ns_own, misplaced, pieces};

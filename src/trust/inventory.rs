@@ -341,7 +341,9 @@ impl Taken<'_> {
     fn servers(&mut self) {
         match tree::file(self.root, Path::new(servers::FILE), MAX_SETTINGS) {
             Ok(None) => {}
-            Ok(Some(bytes)) => self.items.extend(servers::server_items(self.project, &bytes)),
+            Ok(Some(bytes)) => self
+                .items
+                .extend(servers::server_items(self.project, &bytes)),
             Err(why) => self.add(Kind::Server, servers::FILE, Vec::new(), Err(why)),
         }
     }

@@ -13,9 +13,7 @@ mod tree;
 mod trust_tests;
 
 pub use book::{Book, Folder, TrustError, folder_key};
-pub use in_force::{
-    Basis, InForce, Judged, NotTrusted, PackFiles, Standing, Use, Verdict,
-};
+pub use in_force::{Basis, InForce, Judged, NotTrusted, PackFiles, Standing, Use, Verdict};
 pub use inventory::{BuiltIn, Inventory, Item, Kind, N8N_DATA, n8n_item};
 
 /// Trusts exactly one inventory, wherever the folder lies: for CI.

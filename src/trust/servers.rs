@@ -30,7 +30,11 @@ fn item(server: ServerIdentity) -> Item {
     let mut shows = server.shown;
     if let Some(address) = server.address {
         let now = address.host.map(|host| format!(" (now {host})"));
-        shows.push(format!("works on {}{}", address.written, now.unwrap_or_default()));
+        shows.push(format!(
+            "works on {}{}",
+            address.written,
+            now.unwrap_or_default()
+        ));
     }
     let warnings = server.warnings.into_iter();
     shows.extend(warnings.map(|warning| format!("warning: {warning}")));

@@ -26,7 +26,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// The pack of a folder whose own files are in force.
 fn loaded(project: &Path) -> Result<Pack, String> {
-    agentctl::pack::load(project).map_err(|e| e.to_string())
+    agentctl::pack::load(project, &agentctl::pack::LoadOptions::all()).map_err(|e| e.to_string())
 }
 
 /// The binary in a folder whose own files are in force.

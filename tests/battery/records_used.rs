@@ -282,6 +282,7 @@ fn case_281_a_forged_interrupted_test_gets_nothing_removed_from_the_n8n() {
                 copy: copy.into(),
                 activates: true,
             }),
+            counted: None,
             created: None,
         }),
     };

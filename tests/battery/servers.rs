@@ -53,9 +53,13 @@ impl Cloned {
         }
     }
     fn read(&self) -> McpConfig {
-        mcp::read(&self.project(), &self.variable())
-            .unwrap()
-            .unwrap()
+        mcp::read(
+            &self.project(),
+            &mcp::ServersInForce::all(),
+            &self.variable(),
+        )
+        .unwrap()
+        .unwrap()
     }
     fn identities(&self) -> Vec<ServerIdentity> {
         mcp::identities(&self.project(), &self.variable()).unwrap()

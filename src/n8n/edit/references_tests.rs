@@ -87,19 +87,40 @@ fn a_name_that_is_computed_is_known_to_be_one() {
         let named = named_by(&Node::from(map.as_object().unwrap().clone()));
         (named.nodes.into_iter().collect::<Vec<_>>(), named.computed)
     };
-    let of = |names: &[&str], computed: bool| (names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>(), computed);
+    let of = |names: &[&str], computed: bool| {
+        (
+            names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>(),
+            computed,
+        )
+    };
     for (key, text, wanted) in [
         ("x", "={{ $('A').item.json.b }}", of(&["A"], false)),
-        ("x", "={{ $( 'A' ).all() + $node.B.json.c }}", of(&["A", "B"], false)),
+        (
+            "x",
+            "={{ $( 'A' ).all() + $node.B.json.c }}",
+            of(&["A", "B"], false),
+        ),
         ("x", "={{ $items('A', 0) }}", of(&["A"], false)),
         ("x", "={{ $json.a + $items().length }}", of(&[], false)),
         ("x", "={{ $('A' + $json.b) }}", of(&[], true)),
-        ("x", "={{ $('A').item.json.b + $node[$json.c] }}", of(&["A"], true)),
+        (
+            "x",
+            "={{ $('A').item.json.b + $node[$json.c] }}",
+            of(&["A"], true),
+        ),
         ("x", "={{ $items($json.a) }}", of(&[], true)),
         // No expression, so nobody evaluates it.
         ("x", "costs $(5)", of(&[], false)),
-        ("jsCode", "const f = $;\nreturn f('A').all();", of(&[], true)),
-        ("jsCode", "return '$' + `${x}` + $input.all().length;", of(&[], false)),
+        (
+            "jsCode",
+            "const f = $;\nreturn f('A').all();",
+            of(&[], true),
+        ),
+        (
+            "jsCode",
+            "return '$' + `${x}` + $input.all().length;",
+            of(&[], false),
+        ),
         ("jsCode", "return Object.keys($node);", of(&[], true)),
         ("pythonCode", "return _('A').all()", of(&["A"], false)),
         ("pythonCode", "return _(name).all()", of(&[], true)),
