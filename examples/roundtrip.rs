@@ -46,6 +46,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let backend = LiveBackend::rest(&RestTarget {
         url: n8n.url.clone(),
         key: Secret::new(n8n.key.clone()),
+        plain_http: Default::default(),
     })?;
     let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)?
         .filter_map(|e| Some(e.ok()?.path()))
