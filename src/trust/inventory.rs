@@ -11,7 +11,9 @@ use std::path::Path;
 
 /// As the pack's reader has it.
 const MAX_PACK_FILE: u64 = 4 * 1024 * 1024;
-const MAX_SETTINGS: u64 = 4 * 1024 * 1024;
+const MAX_SETTINGS: u64 = 1024 * 1024;
+/// As the reader of `.mcp.json` has it.
+const MAX_SERVERS: u64 = 4 * 1024 * 1024;
 const MAX_CATALOG: u64 = 64 * 1024 * 1024;
 /// Over all skills, packs and tools of a folder.
 const ROOM: Room = Room {
@@ -339,7 +341,7 @@ impl Taken<'_> {
     }
 
     fn servers(&mut self) {
-        match tree::file(self.root, Path::new(servers::FILE), MAX_SETTINGS) {
+        match tree::file(self.root, Path::new(servers::FILE), MAX_SERVERS) {
             Ok(None) => {}
             Ok(Some(bytes)) => self
                 .items

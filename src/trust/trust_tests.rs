@@ -93,7 +93,6 @@ fn everything_that_overrides_is_an_item_and_nothing_else_is() {
         [
             ".claude/skills/b",
             ".mcp.json/docs",
-            ".mcp.json/web",
             "agentctl.toml",
             "agents/architect.md",
             "agents/flow.yaml",
@@ -113,16 +112,10 @@ fn everything_that_overrides_is_an_item_and_nothing_else_is() {
         shows(".mcp.json/docs"),
         [
             "starts npx -y \"docs mcp\"",
-            "gets the variable KEY, from your DOCS_KEY",
-            "gets the variable PLAIN, as the file has it"
-        ]
-    );
-    assert_eq!(
-        shows(".mcp.json/web"),
-        [
-            "disabled",
-            "reaches https://far.example/mcp",
-            "gets the header Authorization, from your WEB_TOKEN"
+            "npx fetches docs mcp from the npm registry of your own settings; it starts in an empty folder, so no package and no settings of the project count",
+            "the file itself sets its variable PLAIN",
+            "gets $DOCS_KEY in its variable KEY",
+            "warning: docs mcp names no exact version: another start may run other code"
         ]
     );
     assert_eq!(
@@ -262,10 +255,7 @@ fn what_cannot_be_read_whole_inside_the_project_is_never_trusted() {
                 "it has 68157440 bytes, more than the 67108864 that are read"
             ),
             ("skills/linked", &is_link("skills/linked")),
-            (
-                "skills/own",
-                &format!("skills/own/ref.md: {}", is_link("skills/own/ref.md"))
-            ),
+            ("skills/own", &is_link("skills/own/ref.md")),
         ]
     );
     let word = InForce::judge(taken, Basis::Word);
@@ -347,7 +337,8 @@ fn one_changed_server_takes_no_other_with_it_unless_one_is_picked_silently() {
             "web": {"type": "http", "url": "https://far.example/mcp", "headers": {"Authorization": "Bearer ${WEB_TOKEN:-none}"}}}}"#,
     );
     let changed = place.judged(&home);
-    assert_eq!(verdicts(&changed), [(".mcp.json/web", "changed")]);
+    // It was disabled, so it was no item.
+    assert_eq!(verdicts(&changed), [(".mcp.json/web", "new")]);
     assert!(changed.servers().has("docs") && !changed.servers().has("web"));
     assert!(changed.server("docs").is_ok() && changed.server("web").is_err());
     assert!(changed.servers_or_none().is_err());

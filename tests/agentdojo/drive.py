@@ -208,7 +208,7 @@ def cases(options):
 def summary(rows):
     total = collections.Counter()
     for r in rows:
-        total.update(runs=1, kept=r["kept"], utility=r["utility"], attacks=bool(r["attack"]), attack_calls=r["attack_calls"],
+        total.update(runs=1, kept=int(r["kept"]), utility=int(r["utility"]), attacks=int(bool(r["attack"])), attack_calls=r["attack_calls"],
                      attack_calls_through=r["attack_calls_through"], questions=r["questions"], errors=r["exit"] not in (0, 4))
     return total
 

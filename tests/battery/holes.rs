@@ -161,7 +161,10 @@ fn case_327_a_pipe_a_device_or_a_huge_file_in_place_of_settings_is_said_at_once(
                 command.env("AGENTCTL_CONFIG", &user);
                 let (code, _, stderr) = ran(command);
                 assert_ne!(code, 0, "{args:?}");
-                assert!(stderr.contains(why), "{args:?}: {stderr}");
+                // A link out of the project is refused before it is looked what it leads to.
+                let leads_out = !of_user
+                    && stderr.contains("agentctl.toml is a link that leads out of the project");
+                assert!(stderr.contains(why) || leads_out, "{args:?}: {stderr}");
             }
         }
     }
@@ -499,7 +502,7 @@ fn case_333_what_overrides_the_built_in_pack_is_named_by_each_run() {
     let dir = tempfile::tempdir().unwrap();
     let project = dir.path().join("project");
     let text = include_str!("../../agents/architect.md");
-    write(&project.join("agents/architect.md"), text);
+    write(&project.join("agents/architect.md"), &format!("{text}\n"));
     let home = dir.path().join("home");
     let ask = "Every day at 9:00 post the open Jira bugs to Slack #dev";
     let args = ["build", "--yes", "--output-format", "stream-json", ask];
@@ -863,7 +866,9 @@ fn case_338_a_kept_call_is_made_only_as_it_was_approved_in_its_run_and_place_and
         std::fs::write(to, bytes).unwrap();
     }
     let mut elsewhere = again(copy, Some(at_home.path()), soon);
-    assert_eq!(refused(&mut elsewhere), "guard.redacted");
+    let foreign = elsewhere.answer(approve()).unwrap_err();
+    assert_eq!(foreign.exit_code(), 5, "{foreign}");
+    assert_eq!(elsewhere.workflows(), []);
     assert_eq!(holds(elsewhere.dir.path()), [""; 0]);
 
     // Other arguments than were approved: asked again.

@@ -257,12 +257,20 @@ fn case_203_no_variable_is_filled_in_and_sent() {
         cloned.write(".mcp.json", &cloned.mcp(servers));
         cloned.nothing_happens();
         let shown = cloned.ok(&["trust", "--show"]);
-        assert!(shown.contains("from your AWS_SECRET_ACCESS_KEY"), "{shown}");
+        assert!(shown.contains("gets $AWS_SECRET_ACCESS_KEY in"), "{shown}");
         assert!(shown.contains(&cloned.listener.address), "{shown}");
     }
+    // Trusted, that variable goes to no n8n all the same; another server is reached.
     cloned.ok(&["trust"]);
     cloned.run(&["doctor"]);
-    assert_ne!(cloned.listener.seen(), [""; 0], "trusted, it is reached");
+    let (code, _, stderr) = cloned.run(&["build", "post hello to Slack #dev every day"]);
+    assert_eq!(code, 7, "{stderr}");
+    assert_eq!(cloned.listener.seen(), [""; 0]);
+    let docs = serde_json::json!({"docs": {"type": "http", "url": format!("{url}/mcp")}});
+    cloned.write(".mcp.json", &cloned.mcp(docs));
+    cloned.ok(&["trust"]);
+    cloned.run(&["doctor"]);
+    assert_ne!(cloned.listener.seen(), [""; 0]);
 }
 
 #[test]
