@@ -1,7 +1,7 @@
 """What the live suite works with: the n8n's API, the built binary in a fresh project, a place that workflows call, and a
 proxy in front of n8n that can end somebody in the middle of a write."""
 
-import http.client, http.server, json, os, pathlib, shutil, signal, subprocess, tempfile, threading, time, urllib.error, urllib.parse, urllib.request
+import atexit, http.client, http.server, json, os, pathlib, shutil, signal, subprocess, tempfile, threading, time, urllib.error, urllib.parse, urllib.request
 from contextlib import closing
 
 BINARY = os.environ["LIVE_BINARY"]
@@ -9,6 +9,9 @@ DATA = os.environ["LIVE_DATA"]
 N8N_MCP = pathlib.Path(os.environ["LIVE_N8N_MCP"])
 BACKENDS = ["rest", "n8n-mcp", "instance-mcp"]
 COPY = "agentctl-rehearsal"
+# The folder of the suite's user: what is trusted and whose runs they are, apart from whoever runs the suite.
+os.environ["AGENTCTL_HOME"] = tempfile.mkdtemp(prefix="agentctl-live-home-")
+atexit.register(shutil.rmtree, os.environ["AGENTCTL_HOME"], ignore_errors=True)
 
 
 def environment():
@@ -208,7 +211,7 @@ class Project:
             (self.root / ".mcp.json").write_text(json.dumps({"mcpServers": servers[backend]}))
 
     def start(self, *args):
-        command = [BINARY, "--project", str(self.root), "--backend", self.backend, *args]
+        command = [BINARY, "--project", str(self.root), "--trust-once", "--backend", self.backend, *args]
         return subprocess.Popen(command, env=os.environ | self.variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def run(self, *args, code=0):

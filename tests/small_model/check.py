@@ -74,6 +74,7 @@ class Project:
     def __init__(self, server, pack=True, form='"json_object"'):
         self.folder = tempfile.TemporaryDirectory()
         self.path = pathlib.Path(self.folder.name)
+        self.home = tempfile.TemporaryDirectory()
         (self.path / "agentctl.toml").write_text(
             '[models]\ndefault = "small::smollm2"\n'
             "[models.time]\nfirst_token = 60\nidle = 30\ncall = 100\n"
@@ -86,11 +87,11 @@ class Project:
 
     def env(self):
         kept = {k: v for k, v in os.environ.items() if not k.startswith("AGENTCTL_")}
-        return kept | {"AGENTCTL_CONFIG": str(self.path / "none.toml"), "NO_COLOR": "1"}
+        return kept | {"AGENTCTL_CONFIG": str(self.path / "none.toml"), "AGENTCTL_HOME": self.home.name, "NO_COLOR": "1"}
 
     def run(self, *args):
         """Exit code, the events or the object on stdout, stderr."""
-        done = subprocess.run([BINARY, *args], cwd=self.path, env=self.env(), stdin=subprocess.DEVNULL,
+        done = subprocess.run([BINARY, "--trust-once", *args], cwd=self.path, env=self.env(), stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=LONGEST)
         if "panicked" in done.stderr:
             sys.exit(done.stderr)
@@ -167,7 +168,7 @@ def the_built_in_pack(server):
 
 def interrupted_and_resumed(server):
     project = Project(server, form="false")
-    child = subprocess.Popen([BINARY, "build", "--yes", "--output-format", "stream-json", REQUEST], cwd=project.path,
+    child = subprocess.Popen([BINARY, "--trust-once", "build", "--yes", "--output-format", "stream-json", REQUEST], cwd=project.path,
                              env=project.env(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for line in child.stdout:
         if json.loads(line)["type"] == "model.asked":
