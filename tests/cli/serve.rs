@@ -166,6 +166,8 @@ fn a_signal_ends_it_with_the_code_of_the_signal() {
             .stderr(Stdio::piped())
             .stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
+        // Kept open: `wait` would close it, and the end of its input ends a server with 0.
+        let _input = child.stdin.take();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let first = lines.next().unwrap().unwrap();
         assert!(first.starts_with("serving as qa on "), "{first}");
