@@ -1,11 +1,13 @@
 //! Questions to a person on the terminal (crate inquire). The answer is checked against the question's schema here, so
 //! that a typo is asked again and never reaches the run.
 
+use super::error::{CliError, Exit};
 use crate::run::Asked;
 use crate::store::Question;
+use crate::store::event::QuestionOption;
 use crate::untrusted::prose;
 use inquire::error::InquireError;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Asks one question; `Err` when the terminal cannot be used.
 pub fn ask(question: &Question) -> Result<Asked, String> {
@@ -89,6 +91,35 @@ fn ask_option(question: &Question) -> Result<Option<Value>, InquireError> {
         .with_starting_cursor(start)
         .raw_prompt()?;
     Ok(question.options.get(choice.index).map(|o| o.value.clone()))
+}
+
+/// A yes or a no of the person at the terminal to a question of agentctl's own; no stands first. Err: the person interrupted, or
+/// the terminal cannot be asked.
+pub fn sure(text: String, yes: &str, no: &str) -> Result<bool, CliError> {
+    let question = Question {
+        id: "sure".to_owned(),
+        topic: "sure".to_owned(),
+        text,
+        options: vec![
+            QuestionOption::new("no", no),
+            QuestionOption::new("yes", yes),
+        ],
+        recommended: None,
+        required: true,
+        schema: json!({"enum": ["no", "yes"]}),
+        approves: None,
+        proposal: None,
+        asked_by: None,
+        asks_secret: false,
+    };
+    match ask(&question).map_err(CliError::failed)? {
+        Asked::Answer(value) => Ok(value == "yes"),
+        Asked::Later => Ok(false),
+        Asked::Interrupted => Err(CliError::new(
+            Exit::Interrupted,
+            "interrupted; nothing was changed",
+        )),
+    }
 }
 
 /// Reads typed text as the schema wants it: as JSON when that fits, else as a string.

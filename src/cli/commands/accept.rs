@@ -8,9 +8,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::session::{self, Session};
 use crate::gateway::accepted::NotKept;
-use crate::run::Asked;
-use crate::store::Question;
-use crate::store::event::{BaseHow, Counted, QuestionOption};
+use crate::store::event::{BaseHow, Counted};
 use serde_json::json;
 use std::path::Path;
 
@@ -101,27 +99,11 @@ fn confirmed(now: &Stored, out: &Output) -> Result<bool, CliError> {
     if !out.can_ask() {
         return Ok(false);
     }
-    let question = Question {
-        id: "accept".to_owned(),
-        topic: "accept".to_owned(),
-        text: format!("Is {:?} as it is now what you want?", now.workflow.name()),
-        options: vec![
-            QuestionOption::new("yes", "Yes, count losses from here"),
-            QuestionOption::new("no", "No, leave it as it is"),
-        ],
-        recommended: None,
-        required: true,
-        schema: json!({"type": "string", "enum": ["yes", "no"]}),
-        approves: None,
-        proposal: None,
-        asked_by: None,
-        asks_secret: false,
-    };
-    match ask::ask(&question).map_err(CliError::failed)? {
-        Asked::Answer(value) => Ok(value == json!("yes")),
-        Asked::Later => Ok(false),
-        Asked::Interrupted => Err(CliError::new(Exit::Interrupted, "interrupted")),
-    }
+    ask::sure(
+        format!("Is {:?} as it is now what you want?", now.workflow.name()),
+        "yes, count losses from here",
+        "no, leave it as it is",
+    )
 }
 
 fn not_kept(error: &NotKept) -> CliError {

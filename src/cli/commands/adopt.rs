@@ -9,8 +9,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::cli::session::{self, Session};
 use crate::cli::story::outcome;
-use crate::run::{self, Adoption, Answered, Asked, Touched};
-use crate::store::{Question, event::QuestionOption};
+use crate::run::{self, Adoption, Answered, Touched};
 use console::style;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -62,26 +61,11 @@ pub fn adopt(root: &Path, run: &str, yes: bool, out: &Output) -> Result<Exit, Cl
 }
 
 fn asked(found: &Adoption) -> Result<bool, CliError> {
-    let question = Question {
-        id: "adopt".to_owned(),
-        topic: "adopt".to_owned(),
-        text: format!("Make run {} yours?", found.run_id),
-        options: vec![
-            QuestionOption::new("no", "no, leave it as it is"),
-            QuestionOption::new("yes", "yes, resume and undo may do the above"),
-        ],
-        recommended: None,
-        required: true,
-        schema: json!({"enum": ["no", "yes"]}),
-        approves: None,
-        proposal: None,
-        asked_by: None,
-        asks_secret: false,
-    };
-    match ask::ask(&question).map_err(CliError::failed)? {
-        Asked::Answer(value) => Ok(value == "yes"),
-        _ => Ok(false),
-    }
+    ask::sure(
+        format!("Make run {} yours?", found.run_id),
+        "yes, resume and undo may do the above",
+        "no, leave it as it is",
+    )
 }
 
 fn answer(found: &Adoption, adopted: bool, out: &Output) -> Result<Exit, CliError> {

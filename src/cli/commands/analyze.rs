@@ -14,9 +14,8 @@ use crate::cli::project;
 use crate::cli::session;
 use crate::gateway::untrusted;
 use crate::knowledge::{ENTRIES, FOLDER, Learning, Learnings, PATTERNS};
-use crate::run::{self, Asked};
-use crate::store::event::QuestionOption;
-use crate::store::{Event, Loaded, Project, Question, Record};
+use crate::run;
+use crate::store::{Event, Loaded, Project, Record};
 use serde_json::{Value, json};
 use similar::TextDiff;
 use std::io::{BufRead as _, Read as _};
@@ -182,26 +181,11 @@ fn asked(analysis: &Analysis, proposed: &Proposed, out: &Output) -> Result<bool,
     }
     out.note(&untrusted::text(&analysis::markdown(analysis)));
     out.note(&untrusted::text(&proposed.diff));
-    let question = Question {
-        id: "accept".to_owned(),
-        topic: "learnings".to_owned(),
-        text: format!("Accept {} proposed learning(s)?", proposed.entries.len()),
-        options: vec![
-            QuestionOption::new("no", "no, leave the files"),
-            QuestionOption::new("yes", "yes, every later run may read them"),
-        ],
-        recommended: None,
-        required: true,
-        schema: json!({"enum": ["no", "yes"]}),
-        approves: None,
-        proposal: None,
-        asked_by: None,
-        asks_secret: false,
-    };
-    match ask::ask(&question).map_err(CliError::failed)? {
-        Asked::Answer(value) => Ok(value == "yes"),
-        _ => Ok(false),
-    }
+    ask::sure(
+        format!("Accept {} proposed learning(s)?", proposed.entries.len()),
+        "yes, every later run may read them",
+        "no, leave the files",
+    )
 }
 
 fn accept_all(learnings: &Learnings, analysis: &Analysis) -> Result<Vec<Learning>, CliError> {
