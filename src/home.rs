@@ -83,6 +83,15 @@ impl Home {
     /// A file's bytes; None when there is no such file. `name` is relative and the program's own.
     pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>, HomeError> {
         let path = self.dir.join(name);
+        #[cfg(unix)]
+        if let Ok(meta) = fs::symlink_metadata(&path) {
+            use std::os::unix::fs::MetadataExt as _;
+            let own = meta.uid() == rustix::process::getuid().as_raw();
+            if meta.is_file() && (!own || meta.mode() & 0o022 != 0) {
+                let why = "others may write to it, so it is not your word any more".to_owned();
+                return Err(HomeError::Broken { path, why });
+            }
+        }
         match read_own(&path, MAX_BYTES) {
             Ok(Found::Bytes(bytes)) => Ok(Some(bytes)),
             Ok(Found::Missing) => Ok(None),
@@ -205,6 +214,11 @@ impl Home {
 #[derive(Debug)]
 pub struct HomeLock {
     _file: File,
+}
+
+/// Whether a path lies in a folder, wherever links lead; what does not exist is where its name says.
+pub fn lies_in(path: &Path, folder: &Path) -> bool {
+    resolved(path).starts_with(resolved(folder))
 }
 
 /// The path with its links resolved, as far down as it exists.

@@ -47,7 +47,7 @@ pub fn main(args: Vec<OsString>) -> anyhow::Result<u8> {
                 } else {
                     text.to_string()
                 };
-                eprint!("{}", output::plainly(&text, std::path::Path::new(".")));
+                eprint!("{}", output::plainly(&text));
             } else {
                 match error.print() {
                     // Whoever reads it has seen enough.

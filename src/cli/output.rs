@@ -11,7 +11,6 @@ use crate::untrusted;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Where and how a command's answer is written.
@@ -51,7 +50,7 @@ impl Output {
         Output {
             format: global.output_format,
             quiet: global.quiet,
-            redactor: Arc::new(RwLock::new(Arc::new(known_secrets(&global.project)))),
+            redactor: Arc::new(RwLock::new(Arc::new(known_secrets()))),
             allow_loose_policy: global.allow_loose_policy,
             backend: global.backend.map(Into::into),
             trust_once: global.trust_once,
@@ -209,19 +208,18 @@ impl Output {
     }
 }
 
-/// What is known to be secret here: the environment's by their names, and what stands in the project's `.mcp.json`.
-fn known_secrets(project: &Path) -> Redactor {
+/// What is known to be secret before anything was read: the environment's variables by their names. What the project's servers are
+/// given comes with their trust.
+fn known_secrets() -> Redactor {
     // A variable that is no text cannot be printed as one either.
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let variable = |name: &str| std::env::var(name).ok();
-    let known = secret_values(environment);
-    Redactor::new(known.chain(crate::mcp::secrets(project, &variable)))
+    Redactor::new(secret_values(environment))
 }
 
 /// Text for stderr before it is known what was typed.
-pub fn plainly(text: &str, project: &Path) -> String {
-    let text = known_secrets(project).text(text);
+pub fn plainly(text: &str) -> String {
+    let text = known_secrets().text(text);
     untrusted::terminal(&text, console::colors_enabled_stderr())
 }
 

@@ -1,9 +1,10 @@
 //! Where settings come from: the project's `agentctl.toml` and the user's own file.
 
-use super::error::CliError;
+use super::error::{CliError, Exit};
 use super::output::Output;
 use super::trusting;
 use crate::config::{self, Config};
+use crate::home::lies_in;
 use crate::qa::waiver::Waiver;
 use crate::trust::Use;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,21 @@ pub fn waivers(root: &Path) -> Result<Vec<Waiver>, CliError> {
 }
 
 fn load(root: &Path, counts: Use) -> Result<Config, CliError> {
-    config::load(root, user_file().as_deref(), counts).map_err(|error| match error {
+    let user = user_file();
+    // A project that holds the user's own folder could write the user's settings.
+    if let Some(file) = user.as_deref().filter(|file| lies_in(file, root))
+        && file.symlink_metadata().is_ok()
+    {
+        return Err(CliError::new(
+            Exit::Refused,
+            format!(
+                "your own settings {} lie inside the project, whose files could be anybody's",
+                file.display()
+            ),
+        )
+        .hint("move them out of the project, or name another file with AGENTCTL_CONFIG"));
+    }
+    config::load(root, user.as_deref(), counts).map_err(|error| match error {
         config::LoadError::Io { .. } => CliError::failed(error.to_string()),
         config::LoadError::Wrong { .. } => CliError::usage(error.to_string())
             .hint("what can stand there: docs/models.md ([models], [providers.NAME], [prices]) and docs/qa.md ([[qa.waiver]])"),

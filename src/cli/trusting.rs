@@ -3,8 +3,9 @@
 
 use super::error::{CliError, Exit};
 use super::output::Output;
-use super::progress::{plain, plain_long};
+use super::progress::plain_long;
 use crate::home::Home;
+use crate::mcp;
 use crate::trust::{
     Basis, Book, Folder, InForce, Inventory, Item, Judged, Kind, NotTrusted, Standing, TrustError,
     VARIABLE, Verdict, folder_key, n8n_item,
@@ -30,6 +31,10 @@ pub fn in_force(root: &Path, out: &Output) -> Result<Arc<InForce>, CliError> {
         return Ok(Arc::clone(known));
     }
     let made = Arc::new(decide(root, out)?);
+    // From here on nothing shows what the servers that count are given.
+    for secret in mcp::secrets(root, &made.servers(), &|name| std::env::var(name).ok()) {
+        out.hide(&secret);
+    }
     *decided = Some(Arc::clone(&made));
     Ok(made)
 }
@@ -357,7 +362,7 @@ pub fn list(judged: &[&Judged]) -> String {
             style(state).dim()
         ));
         for line in &one.item.shows {
-            text.push_str(&format!("    {}\n", plain(line)));
+            text.push_str(&format!("    {}\n", plain_long(line)));
         }
     }
     text

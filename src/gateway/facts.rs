@@ -101,13 +101,17 @@ fn answer(content: &Value) -> Value {
     }
 }
 
-/// What the user wrote in an answer. What was chosen among options was written by whoever made the options; an approval says
+/// What the user wrote in an answer. What was chosen among options, or recommended, was written by whoever asked; an approval says
 /// yes or no.
 fn typed(question: &Question, value: &Value) -> Vec<String> {
     if question.approves.is_some() {
         return Vec::new();
     }
-    let offered = |value: &Value| question.options.iter().any(|option| option.value == *value);
+    // A recommendation that was only taken was written by whoever asked.
+    let offered = |value: &Value| {
+        question.options.iter().any(|option| option.value == *value)
+            || question.recommended.as_ref() == Some(value)
+    };
     let mut texts = Vec::new();
     let mut left = vec![value];
     while let Some(value) = left.pop() {

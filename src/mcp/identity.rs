@@ -199,7 +199,12 @@ impl Entry<'_> {
             .collect();
         let whole =
             json!({"v": 1, "name": self.name, "entry": written, "mode": mode, "runs": bound});
-        let clean = |lines: Vec<String>| lines.iter().map(|line| untrusted::line(line)).collect();
+        let clean = |lines: Vec<String>| {
+            lines
+                .iter()
+                .map(|line| gaps(&untrusted::line(line)))
+                .collect()
+        };
         ServerIdentity {
             name: self.name.to_owned(),
             hash: sha256_hex(canonical(&whole).as_bytes()),
@@ -218,9 +223,13 @@ impl Entry<'_> {
         for arg in self.args() {
             words.push(match (hides_next, arg.split_once('=')) {
                 // A secret is written behind the option that names it.
-                (true, _) if variables_in(arg).is_empty() => "(hidden)".to_owned(),
+                (true, _) if variables_in(arg).is_empty() && is_one_word(arg) => {
+                    "(hidden)".to_owned()
+                }
                 (_, Some((flag, value)))
-                    if names_a_secret(flag) && variables_in(value).is_empty() =>
+                    if names_a_secret(flag)
+                        && variables_in(value).is_empty()
+                        && is_one_word(value) =>
                 {
                     format!("{flag}=(hidden)")
                 }
@@ -252,11 +261,15 @@ impl Entry<'_> {
 
     fn values(&self, told: &mut Told) {
         for (key, kind) in [("env", "variable"), ("headers", "header")] {
-            let literal: Vec<&str> = self
+            let literal: Vec<String> = self
                 .pairs(key)
                 .into_iter()
                 .filter(|(_, value)| variables_in(value).is_empty())
-                .map(|(name, _)| name)
+                // A script in a variable is no secret, and is what would run.
+                .map(|(name, value)| match is_one_word(value) {
+                    true => name.to_owned(),
+                    false => format!("{name} ({})", word(value)),
+                })
                 .collect();
             if !literal.is_empty() {
                 told.shown.push(format!(
@@ -395,6 +408,33 @@ fn names_a_secret(flag: &str) -> bool {
         name.push(if c == '-' { '_' } else { c });
     }
     secrets::names_a_secret(&name) || secrets::names_a_secret(&flag.replace('-', "_"))
+}
+
+/// What could be a secret and not a script: a script has blanks or signs of a shell in it.
+fn is_one_word(text: &str) -> bool {
+    !text.contains(|c: char| c.is_whitespace() || "|&;<>()$`{}\\".contains(c))
+}
+
+/// The line with long gaps as numbers: what stands behind one is not out of sight.
+fn gaps(line: &str) -> String {
+    const LONG: usize = 4;
+    let mut out = String::new();
+    let mut gap = String::new();
+    for c in line.chars().chain(['\n']) {
+        if c.is_whitespace() && c != '\n' {
+            gap.push(c);
+            continue;
+        }
+        match gap.chars().count() {
+            n if n > LONG => out.push_str(&format!(" ⟨{n} blanks⟩ ")),
+            _ => out.push_str(&gap),
+        }
+        gap.clear();
+        if c != '\n' {
+            out.push(c);
+        }
+    }
+    out
 }
 
 /// A word of a command line; one with blanks is quoted.

@@ -219,7 +219,7 @@ fn what_runs_of_the_project_counts_by_its_content() {
     }
     // A published package, a program of the system and an address have nothing to do with the project's files.
     for entry in [
-        r#"{"command": "npx", "args": ["n8n-mcp", "./lib"]}"#,
+        r#"{"command": "npx", "args": ["n8n-mcp"]}"#,
         r#"{"command": "/bin/foreign"}"#,
         r#"{"type": "http", "url": "https://h/"}"#,
     ] {

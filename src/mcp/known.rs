@@ -7,9 +7,14 @@ use std::path::Path;
 
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The secret values of the project's servers, trusted or not, variables filled in, and what stands in the file under `env` and `headers`.
-pub fn secrets(project: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
-    let mut all: Vec<String> = match config::read(project, &ServersInForce::all(), variable) {
+/// The secret values of the servers that are in force, variables filled in, and what stands in the file under their `env` and
+/// `headers`. A file that nobody trusted decides nothing about what is shown: it could hide what its user has to read.
+pub fn secrets(
+    project: &Path,
+    in_force: &ServersInForce,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Vec<String> {
+    let mut all: Vec<String> = match config::read(project, in_force, variable) {
         Ok(Some(read)) => read
             .servers
             .iter()
@@ -22,7 +27,8 @@ pub fn secrets(project: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Vec
         .ok()
         .and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
     if let Some(Value::Object(servers)) = written.as_ref().and_then(|w| w.get("mcpServers")) {
-        for server in servers.values() {
+        let used = servers.iter().filter(|(name, _)| in_force.has(name));
+        for (_, server) in used {
             for key in ["env", "headers"] {
                 let values = server.get(key).and_then(Value::as_object);
                 let secret = values.into_iter().flatten().filter(|(name, value)| {

@@ -4,7 +4,7 @@
 use super::content;
 use super::ground::{Ground, Plan, plain};
 use super::identity::Told;
-use super::runner::{Family, Line, Runner, is_pinned, package_name, program};
+use super::runner::{self, Family, Line, Runner, is_pinned, package_name, program};
 use crate::store::read_regular_text;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -159,7 +159,13 @@ pub(super) fn facts(ground: &Ground, command: &str, plan: &Plan, told: &mut Told
     };
     found.variables(plan);
     if plan.is_neutral {
-        found.published(plan);
+        // What the project adds to a published package counts like a program of its own.
+        let adds = found.named(command, plan);
+        found.published(plan, adds);
+        if adds {
+            let project = ground.project.clone();
+            found.code(&project);
+        }
         return found.facts.into_iter().collect();
     }
     found.in_the_folder(command, plan);
@@ -199,7 +205,7 @@ impl Facts<'_> {
     }
 
     /// A published package in a neutral folder: nothing of the project counts, and what is there is named as not counting.
-    fn published(&mut self, plan: &Plan) {
+    fn published(&mut self, plan: &Plan, adds: bool) {
         let Line::Fetches {
             runner,
             packages,
@@ -215,8 +221,12 @@ impl Facts<'_> {
             Family::Python => "Python",
         };
         self.told.shown.push(format!(
-            "{runs} fetches {} from the {from} registry of your own settings; it starts in an empty folder, so no package and no settings of the project count",
-            packages.join(", ")
+            "{runs} fetches {} from the {from} registry of your own settings; it starts in an empty folder, so no package and no settings of the project count{}",
+            packages.join(", "),
+            match adds {
+                true => ", but for what is named below",
+                false => "",
+            }
         ));
         for package in packages.iter().filter(|package| !is_pinned(package)) {
             self.told.warnings.push(format!(
@@ -265,7 +275,12 @@ impl Facts<'_> {
             } => (Some(runner.family), packages.as_slice()),
             Line::Other => (None, [].as_slice()),
         };
-        let mut loads = family.is_some() || is_launcher(command);
+        // Behind a wrapper, too: `op run -- npx …`.
+        let behind = plan.args.iter().enumerate().any(|(i, word)| {
+            let rest = plan.args.get(i + 1..).unwrap_or_default();
+            is_launcher(word) || !matches!(runner::read(word, rest), Line::Other)
+        });
+        let mut loads = family.is_some() || is_launcher(command) || behind;
         loads |= self.named(command, plan);
         if self.ground.holds(&plan.folder) || plan.folder == self.ground.project {
             if loads {

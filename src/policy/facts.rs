@@ -124,10 +124,7 @@ fn collect(value: &Value, path: String, leaves: &mut Vec<Leaf>) {
         Value::Object(map) => {
             for (key, item) in map {
                 // A key that is no name is a value too: addresses are keys of who a file is shared with.
-                if !key
-                    .chars()
-                    .all(|c| c.is_alphanumeric() || c == '_' || c == '-')
-                {
+                if !is_name(key) {
                     leaves.push(Leaf {
                         path: path.clone(),
                         text: Text::new(key),
@@ -294,6 +291,12 @@ pub(super) struct Known {
     calls: Vec<Arc<PastCall>>,
 }
 
+/// A key as a schema has it.
+fn is_name(key: &str) -> bool {
+    key.chars()
+        .all(|c| c.is_alphanumeric() || c == '_' || c == '-')
+}
+
 /// Every scalar of a value that could carry something; `None` stands for one that came from nowhere (true, an empty text).
 fn scalars(value: &Value) -> Vec<Option<&Value>> {
     match value {
@@ -302,8 +305,12 @@ fn scalars(value: &Value) -> Vec<Option<&Value>> {
         Value::String(text) if text.trim().is_empty() => vec![None],
         Value::Number(_) | Value::String(_) => vec![Some(value)],
         Value::Array(items) => items.iter().flat_map(scalars).collect(),
-        // Keys are the tool's schema's.
-        Value::Object(map) => map.values().flat_map(scalars).collect(),
+        // Keys are the tool's schema's; one that is no name carries something, and nothing says where it came from.
+        Value::Object(map) => {
+            let carries = map.keys().any(|key| !is_name(key)).then_some(None);
+            let values = map.values().flat_map(scalars);
+            carries.into_iter().chain(values).collect()
+        }
     }
 }
 

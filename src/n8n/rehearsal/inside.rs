@@ -200,7 +200,13 @@ pub(super) fn data(key: &str, value: &Value) -> Result<(), NotInside> {
         }
         Value::Array(list) => list.iter().try_for_each(|value| data(key, value)),
         Value::Object(map) => map.iter().try_for_each(|(inner, value)| {
-            if is_expression(inner) {
+            // A condition by a pattern, or a key found by one: n8n's own process searches, for as long as the pattern likes.
+            let searches = match inner.as_str() {
+                "operation" => matches!(value.as_str(), Some("regex" | "notRegex")),
+                "searchRegex" => true,
+                _ => false,
+            };
+            if is_expression(inner) || searches {
                 return Err(NotInside::Parameter(key.to_owned()));
             }
             data(key, value)

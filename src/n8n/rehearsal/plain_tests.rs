@@ -229,6 +229,47 @@ fn ways_out_of_code_are_not_run() {
             "// x\u{2028}fetch('https://x')",
             "holds a mark that is read differently by different programs",
         ),
+        (
+            "const F = Array.from(['constructor'], $now.get, () => 1)[0]; return F",
+            "hands on what a function is called on",
+        ),
+        (
+            "const get = $now.get; return get('x')",
+            "reads `get` without calling it",
+        ),
+        (
+            "const {get} = $now; return []",
+            "reads `get` without calling it",
+        ),
+        (
+            "return Array.from(['x'], $json.f)",
+            "has a function called that does not stand in it",
+        ),
+        (
+            "return ['x'].map(x => x, $json)",
+            "hands on what a function is called on",
+        ),
+        ("return $now.get('constructor')", "uses `constructor`"),
+        (
+            "return $now.get($json.x)",
+            "calls `get` with a computed name",
+        ),
+        (
+            "return $now.extract('map')",
+            "reads `map` without calling it",
+        ),
+        (
+            "const p = [{a: 'k'}].smartJoin('a', '__proto__').k; p.x = 1; return []",
+            "calls `smartJoin`",
+        ),
+        (
+            "const z = $now.zone; z.offset = () => 777; return []",
+            "sets fields, and uses dates, which n8n may share",
+        ),
+        (
+            "Object.assign(DateTime.DATE_FULL, {month: 1}); return []",
+            "sets the fields of an object that is not a new one",
+        ),
         ("return 1 +", "cannot be read as JavaScript"),
         ("import os", "cannot be read as JavaScript"),
     ] {
@@ -252,6 +293,27 @@ fn ways_out_of_expressions_are_not_run() {
         (
             "={{ $json[String.fromCharCode(99)] }}",
             "reads a field by a computed name",
+        ),
+        (
+            "={{ Array.from([''], $json.f) }}",
+            "makes a list of any length",
+        ),
+        (
+            "={{ (() => { const p = $json.a; p.x = 1; return 1 })() }}",
+            "sets something",
+        ),
+        ("={{ /^(a+)+$/.test($json.a) }}", "searches by a pattern"),
+        (
+            "={{ $json.a.match('^(a+)+$') }}",
+            "calls `match`, which may take n8n as long as it likes",
+        ),
+        (
+            "={{ 'a'.repeat(1000000000) }}",
+            "calls `repeat`, which may take n8n as long as it likes",
+        ),
+        (
+            "={{ $jmespath($json, 'constructor') }}",
+            "calls `$jmespath`",
         ),
         ("={{ $env.KEY }}", "uses `$env`"),
         ("={{ $secrets.vault.key }}", "uses `$secrets`"),

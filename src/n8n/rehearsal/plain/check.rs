@@ -3,8 +3,8 @@
 
 use super::bound::Bound;
 use super::names::{
-    CALLED, CALLED_BY_ITSELF, CALLING, CHANGEABLE, DATA, FORBIDDEN, HANDED, MADE, MADE_OF_INTL,
-    METHODS, VALUES, owned, reserved,
+    BY_NAME, CALLED, CALLED_BY_ITSELF, CALLING, CHANGEABLE, DATA, DATES, FORBIDDEN, HANDED, MADE,
+    MADE_OF_INTL, METHODS, PATTERNS, VALUES, owned, reserved,
 };
 use super::{Kind, Plain};
 use oxc_ast::ast::{
@@ -14,12 +14,20 @@ use oxc_ast::ast::{
     ObjectPropertyKind, PropertyKey, PropertyKind, SimpleAssignmentTarget, Statement,
     UnaryOperator, VariableDeclaration, VariableDeclarationKind,
 };
+use std::cell::Cell;
 
 /// One piece of code, with the names that it declares.
 pub(super) struct Check<'b> {
     kind: Kind,
     bound: &'b Bound,
+    /// A field was set somewhere.
+    changes: Cell<bool>,
+    /// An object is used that others in n8n's process may share: a date, a zone, a class.
+    shares: Cell<bool>,
 }
+
+/// Longer than any text that is filled up by hand.
+const WIDEST: f64 = 1_000.0;
 
 fn not<T>(what: impl Into<String>) -> Result<T, String> {
     Err(what.into())
@@ -31,7 +39,27 @@ fn uses(name: &str) -> Plain {
 
 impl<'b> Check<'b> {
     pub(super) fn of(kind: Kind, bound: &'b Bound) -> Self {
-        Check { kind, bound }
+        Check {
+            kind,
+            bound,
+            changes: Cell::new(false),
+            shares: Cell::new(false),
+        }
+    }
+
+    /// What holds of the code as a whole, when all of it was looked at: which object a variable stands for is not followed, so code
+    /// that sets fields has no object at hand that is not its own.
+    pub(super) fn whole(&self) -> Plain {
+        match self.changes.get() && self.shares.get() {
+            true => not("sets fields, and uses dates, which n8n may share"),
+            false => Ok(()),
+        }
+    }
+
+    fn seen(&self, name: &str) {
+        if DATES.contains(&name) {
+            self.shares.set(true);
+        }
     }
 
     pub(super) fn statements(&self, list: &[Statement<'_>]) -> Plain {
@@ -149,8 +177,10 @@ impl<'b> Check<'b> {
             | Expression::NullLiteral(_)
             | Expression::NumericLiteral(_)
             | Expression::BigIntLiteral(_)
-            | Expression::RegExpLiteral(_)
             | Expression::StringLiteral(_) => Ok(()),
+            Expression::RegExpLiteral(_) if self.kind == Kind::Code => Ok(()),
+            // n8n's own process would search for as long as the pattern likes.
+            Expression::RegExpLiteral(_) => not("searches by a pattern"),
             Expression::TemplateLiteral(it) => {
                 it.expressions.iter().try_for_each(|it| self.expression(it))
             }
@@ -179,6 +209,11 @@ impl<'b> Check<'b> {
                 }
             }
             Expression::FunctionExpression(it) => self.function(it),
+            Expression::AssignmentExpression(_) | Expression::UpdateExpression(_)
+                if self.kind == Kind::Expression =>
+            {
+                not("sets something")
+            }
             Expression::AssignmentExpression(it) => {
                 match &it.left {
                     AssignmentTarget::AssignmentTargetIdentifier(target) => {
@@ -223,6 +258,7 @@ impl<'b> Check<'b> {
                 self.expression(&it.alternate)
             }
             Expression::UnaryExpression(it) => match it.operator {
+                UnaryOperator::Delete if self.kind == Kind::Expression => not("deletes something"),
                 UnaryOperator::Delete => match it.argument.without_parentheses() {
                     Expression::ChainExpression(_) => not("deletes along an optional chain"),
                     argument => match argument.as_member_expression() {
@@ -257,6 +293,7 @@ impl<'b> Check<'b> {
 
     /// A name that stands for a value.
     fn value(&self, name: &str) -> Plain {
+        self.seen(name);
         let known = self.bound.has(name) || DATA.contains(&name) || VALUES.contains(&name);
         match known && !FORBIDDEN.contains(&name) {
             true => Ok(()),
@@ -295,7 +332,7 @@ impl<'b> Check<'b> {
                     _ => self.expression(&it.object)?,
                 }
                 match it.expression.without_parentheses() {
-                    Expression::StringLiteral(key) => self.name(key.value.as_str()),
+                    Expression::StringLiteral(key) => self.no_method(key.value.as_str()),
                     _ if owner == "$node" => not("names a node by something computed"),
                     key if self.bound.is_number(key) => self.expression(key),
                     _ => not("reads a field by a computed name"),
@@ -305,9 +342,9 @@ impl<'b> Check<'b> {
         }
     }
 
-    /// A field that is read, not called.
+    /// A field that is read, not called. A method is no value: whoever gets it can call it on something else.
     fn read(&self, object: &Expression<'_>, name: &str) -> Plain {
-        self.name(name)?;
+        self.no_method(name)?;
         if let Expression::Identifier(owner) = object.without_parentheses() {
             let owner = owner.name.as_str();
             if owner == "$node" {
@@ -317,7 +354,9 @@ impl<'b> Check<'b> {
                 let constant = name
                     .chars()
                     .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
-                let known = names.contains(&name) || (constant && !owner.starts_with('$'));
+                self.seen(owner);
+                let is_value = owner.starts_with('$') && names.contains(&name);
+                let known = is_value || (constant && !owner.starts_with('$'));
                 return match known {
                     true => Ok(()),
                     false => uses(&format!("{owner}.{name}")),
@@ -327,8 +366,20 @@ impl<'b> Check<'b> {
         self.expression(object)
     }
 
+    /// A name that is read of something: it must not lead to a function.
+    fn no_method(&self, name: &str) -> Plain {
+        self.name(name)?;
+        let is_method =
+            METHODS.contains(&name) || CALLING.contains(&name) || BY_NAME.contains(&name);
+        match is_method {
+            true => Err(format!("reads `{name}` without calling it")),
+            false => Ok(()),
+        }
+    }
+
     /// A field that is set, counted or deleted: of the code's own variables and of the items.
     fn change(&self, it: &MemberExpression<'_>) -> Plain {
+        self.changes.set(true);
         let mut at = it.object();
         loop {
             at = match at.without_parentheses() {
@@ -375,14 +426,29 @@ impl<'b> Check<'b> {
                 if let Expression::Identifier(owner) = callee.object.without_parentheses()
                     && let Some(names) = owned(owner.name.as_str())
                 {
+                    self.seen(owner.name.as_str());
                     return match names.contains(&name) {
-                        true => Ok(()),
+                        true => self.given(owner.name.as_str(), name, &it.arguments),
                         false => Err(format!("calls `{}.{name}`", owner.name)),
                     };
                 }
-                self.read(&callee.object, name)?;
+                self.name(name)?;
+                self.seen(name);
+                self.expression(&callee.object)?;
                 if CALLING.contains(&name) {
                     self.handed(it.arguments.first())?;
+                    let starts = matches!(name, "reduce" | "reduceRight");
+                    if it.arguments.len() > 1 + usize::from(starts) {
+                        return not("hands on what a function is called on");
+                    }
+                } else if BY_NAME.contains(&name) {
+                    return self.by_name(name, &it.arguments);
+                } else if self.kind == Kind::Expression
+                    && (PATTERNS.contains(&name) || !self.is_short(name, &it.arguments))
+                {
+                    return Err(format!(
+                        "calls `{name}`, which may take n8n as long as it likes"
+                    ));
                 } else if !METHODS.contains(&name) {
                     return Err(format!("calls `{name}`"));
                 }
@@ -394,6 +460,49 @@ impl<'b> Check<'b> {
             Expression::ComputedMemberExpression(_) => not("calls a method by a computed name"),
             Expression::Super(_) => uses("super"),
             _ => not("calls something that is no method"),
+        }
+    }
+
+    /// What the functions of an owner may be given: those that call something call what stands in the code, and nothing that is
+    /// not the code's own is changed.
+    fn given(&self, owner: &str, name: &str, list: &[Argument<'_>]) -> Plain {
+        match (owner, name) {
+            ("Array", "from") if self.kind == Kind::Expression => not("makes a list of any length"),
+            ("Array", "from") | ("Object", "groupBy") if list.len() > 2 => {
+                not("hands on what a function is called on")
+            }
+            ("Array", "from") | ("Object", "groupBy") => self.handed(list.get(1)),
+            ("JSON", "parse") if list.len() > 1 => not("has each value of a text handed on"),
+            ("JSON", "stringify") => match list.get(1).and_then(Argument::as_expression) {
+                Some(Expression::NullLiteral(_)) | None => Ok(()),
+                Some(Expression::ArrayExpression(_)) => Ok(()),
+                Some(_) => self.handed(list.get(1)),
+            },
+            ("Object", "assign") => match list.first().and_then(Argument::as_expression) {
+                Some(Expression::ObjectExpression(_)) => Ok(()),
+                _ => not("sets the fields of an object that is not a new one"),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// A method that reads a field by its name: the name is spelled out, and leads to no function.
+    fn by_name(&self, name: &str, list: &[Argument<'_>]) -> Plain {
+        match list.first().and_then(Argument::as_expression) {
+            Some(Expression::StringLiteral(key)) => self.no_method(key.value.as_str()),
+            _ => Err(format!("calls `{name}` with a computed name")),
+        }
+    }
+
+    /// Whether a method that fills up a text is given a width that a person would write.
+    fn is_short(&self, name: &str, list: &[Argument<'_>]) -> bool {
+        match name {
+            "repeat" => false,
+            "padEnd" | "padStart" => matches!(
+                list.first().and_then(Argument::as_expression),
+                Some(Expression::NumericLiteral(width)) if width.value <= WIDEST
+            ),
+            _ => true,
         }
     }
 
@@ -425,9 +534,6 @@ impl<'b> Check<'b> {
                     || (HANDED.contains(&it.name.as_str())
                         && !self.bound.has(it.name.as_str())) =>
             {
-                Ok(())
-            }
-            Some(Expression::StaticMemberExpression(it)) if matches!(it.object.without_parentheses(), Expression::Identifier(owner) if owner.name == "Math") => {
                 Ok(())
             }
             _ => not("has a function called that does not stand in it"),
@@ -512,7 +618,8 @@ impl<'b> Check<'b> {
             BindingPattern::BindingIdentifier(it) => self.declared(it.name.as_str()),
             BindingPattern::ObjectPattern(it) => {
                 it.properties.iter().try_for_each(|it| {
-                    self.key(&it.key, it.computed)?;
+                    let key = self.key(&it.key, it.computed)?;
+                    self.no_method(&key)?;
                     self.pattern(&it.value)
                 })?;
                 it.rest

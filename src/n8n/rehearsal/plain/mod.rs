@@ -40,7 +40,10 @@ pub(super) fn code(code: &str) -> Plain {
             [Statement::FunctionDeclaration(function)] => {
                 let body = function.body.as_deref();
                 let body = body.ok_or_else(not_read)?;
-                Check::of(Kind::Code, &Bound::of(program)).statements(&body.statements)
+                let bound = Bound::of(program);
+                let check = Check::of(Kind::Code, &bound);
+                check.statements(&body.statements)?;
+                check.whole()
             }
             _ => Err("ends the function that it stands in".to_owned()),
         },

@@ -54,7 +54,6 @@ pub(super) const OWNERS: &[(&str, &[&str])] = &[
         &[
             "assign",
             "entries",
-            "freeze",
             "fromEntries",
             "groupBy",
             "hasOwn",
@@ -94,7 +93,6 @@ pub(super) const CALLED: &[&str] = &[
     "$if",
     "$ifEmpty",
     "$items",
-    "$jmespath",
     "$max",
     "$min",
     "$not",
@@ -181,7 +179,6 @@ pub(super) const METHODS: &[&str] = &[
     "entries",
     "equals",
     "exec",
-    "extract",
     "extractDomain",
     "extractEmail",
     "extractUrl",
@@ -191,7 +188,6 @@ pub(super) const METHODS: &[&str] = &[
     "flat",
     "floor",
     "format",
-    "get",
     "getDate",
     "getDay",
     "getFullYear",
@@ -233,7 +229,6 @@ pub(super) const METHODS: &[&str] = &[
     "isWeekend",
     "itemMatching",
     "join",
-    "keepFieldsContaining",
     "keys",
     "last",
     "lastIndexOf",
@@ -241,25 +236,20 @@ pub(super) const METHODS: &[&str] = &[
     "match",
     "matchAll",
     "max",
-    "merge",
     "min",
     "minus",
     "normalize",
     "padEnd",
     "padStart",
     "parseJson",
-    "pluck",
     "plus",
     "pop",
     "push",
     "quote",
     "randomItem",
     "removeDuplicates",
-    "removeField",
-    "removeFieldsContaining",
     "removeMarkdown",
     "removeTags",
-    "renameKeys",
     "repeat",
     "replace",
     "replaceAll",
@@ -286,7 +276,6 @@ pub(super) const METHODS: &[&str] = &[
     "setZone",
     "shift",
     "slice",
-    "smartJoin",
     "splice",
     "split",
     "startOf",
@@ -352,6 +341,21 @@ pub(super) const METHODS: &[&str] = &[
     "values",
     "with",
 ];
+/// Methods that read a field by the name that they are given.
+pub(super) const BY_NAME: &[&str] = &["extract", "get"];
+/// Methods that search by a pattern, which a text that they are given becomes, too.
+pub(super) const PATTERNS: &[&str] = &["exec", "match", "matchAll", "search", "test"];
+/// Names that lead to dates, their zones and their classes: n8n's process has one of each for everybody.
+pub(super) const DATES: &[&str] = &[
+    "$now",
+    "$today",
+    "DateTime",
+    "Duration",
+    "Interval",
+    "Intl",
+    "toDateTime",
+];
+
 /// Methods that call what they are given first: it must be a function that stands in the code.
 pub(super) const CALLING: &[&str] = &[
     "every",
