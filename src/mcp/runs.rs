@@ -160,7 +160,7 @@ pub(super) fn facts(ground: &Ground, command: &str, plan: &Plan, told: &mut Told
     found.variables(plan);
     if plan.is_neutral {
         // What the project adds to a published package counts like a program of its own.
-        let adds = found.named(command, plan);
+        let adds = found.named(command, plan, &ground.project);
         found.published(plan, adds);
         if adds {
             let project = ground.project.clone();
@@ -281,7 +281,7 @@ impl Facts<'_> {
             is_launcher(word) || !matches!(runner::read(word, rest), Line::Other)
         });
         let mut loads = family.is_some() || is_launcher(command) || behind;
-        loads |= self.named(command, plan);
+        loads |= self.named(command, plan, &plan.folder);
         if self.ground.holds(&plan.folder) || plan.folder == self.ground.project {
             if loads {
                 self.settings(&plan.folder);
@@ -301,7 +301,8 @@ impl Facts<'_> {
     }
 
     /// Files and folders of the project that the command line or a variable of the entry names.
-    fn named(&mut self, command: &str, plan: &Plan) -> bool {
+    /// Relative ones begin in `from`.
+    fn named(&mut self, command: &str, plan: &Plan, from: &Path) -> bool {
         let mut words: Vec<&str> = vec![command];
         words.extend(plan.args.iter().map(String::as_str));
         words.extend(plan.env.iter().map(|(_, value)| value.as_str()));
@@ -314,7 +315,7 @@ impl Facts<'_> {
                 _ => tokens(word),
             };
             for token in tokens {
-                any |= self.token(token, &plan.folder);
+                any |= self.token(token, from);
             }
         }
         any

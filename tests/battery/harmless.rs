@@ -227,7 +227,7 @@ fn case_243_code_that_hides_what_it_reaches_for_is_not_run() {
         ("return `${{toString: $json.f}}`", "uses `toString`"),
         (
             "return JSON.parse('{\"a\":1}', function () { return this })",
-            "uses `this`",
+            "has each value of a text handed on",
         ),
         (
             "return 'x'.replace(/x/, function () { return this })",

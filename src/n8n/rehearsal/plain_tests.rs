@@ -144,7 +144,7 @@ fn ways_out_of_code_are_not_run() {
         ),
         (
             "return JSON.parse('{}', function () { return this })",
-            "uses `this`",
+            "has each value of a text handed on",
         ),
         (
             "return 'a'.replace(/a/, function () { return this })",
