@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::gateway::fixture::chain;
-use crate::gateway::guards::Outline;
+use crate::gateway::guards::{Outline, Start};
 use crate::home::Home;
 use crate::n8n::Workflow;
 use crate::n8n::hash::graph_hash;
@@ -27,7 +27,7 @@ fn id(text: &str) -> WorkflowId {
 }
 
 fn outline(workflow: &Workflow) -> Outline {
-    Outline::of(workflow, &|_| true)
+    Outline::of(workflow, &|_| Start::Unknown)
 }
 
 /// Asks with the workflow as it is, on a day of January 2026.
@@ -38,6 +38,21 @@ fn ask<T>(workflow: &Workflow, day: u8, with: impl FnOnce(&State<'_>) -> T) -> T
         now: format!("2026-01-{day:02}T00:00:00Z").parse().unwrap(),
         outline: &|| outline(workflow),
     })
+}
+
+fn leave(
+    shelf: &dyn Accepted,
+    id: &WorkflowId,
+    before: &str,
+    after: &str,
+    lossy: bool,
+) -> Result<(), NotKept> {
+    let step = Step {
+        before,
+        after,
+        lossy,
+    };
+    shelf.leave(id, &step)
 }
 
 fn seen(base: &Base) -> (BaseHow, &str, usize) {
@@ -63,13 +78,13 @@ fn the_base_stays_while_agentctl_works_and_moves_when_somebody_else_does() {
         assert_eq!(seen(&base), (BaseHow::FirstSeen, "2026-01-01", 8));
         // One takes half, the other sees it and the old base.
         let half = chain("Orders", 4);
-        one.leave(&id, &graph_hash(&half), true).unwrap();
+        leave(&*one, &id, &graph_hash(&full), &graph_hash(&half), true).unwrap();
         for state in [&full, &half] {
             let base = ask(state, 2, |state| two.base(&id, state)).unwrap();
             assert_eq!(seen(&base), (BaseHow::FirstSeen, "2026-01-01", 8));
         }
-        two.leave(&id, &graph_hash(&chain("Orders", 3)), false)
-            .unwrap();
+        let less = graph_hash(&chain("Orders", 3));
+        leave(&*two, &id, &graph_hash(&half), &less, false).unwrap();
         let base = ask(&chain("Orders", 3), 3, |state| one.base(&id, state)).unwrap();
         assert_eq!(seen(&base), (BaseHow::FirstSeen, "2026-01-01", 8));
         // What neither left is somebody's edit.
@@ -154,20 +169,53 @@ fn what_cannot_be_read_or_written_is_an_error_and_never_a_new_beginning() {
     let open = shelf(&at);
     ask(&full, 2, |state| open.base(&id("a"), state)).unwrap();
     fs::create_dir(file.with_extension("left")).unwrap();
-    assert!(open.leave(&id("a"), "h", true).is_err());
+    assert!(leave(&open, &id("a"), "g", "h", true).is_err());
 }
 
 #[test]
-fn many_notes_are_cut_to_the_last() {
+fn many_notes_are_cut_to_the_last_and_to_what_is_there() {
     let dir = tempfile::tempdir().unwrap();
     let at = dir.path().join("home");
     let open = shelf(&at);
     let full = chain("A", 2);
     ask(&full, 1, |state| open.base(&id("a"), state)).unwrap();
+    let half = chain("A", 1);
+    let there = graph_hash(&half);
+    leave(&open, &id("a"), &graph_hash(&full), &there, true).unwrap();
     for n in 0..4100 {
-        open.leave(&id("a"), &format!("h{n}"), false).unwrap();
+        leave(&open, &id("a"), &there, &format!("h{n}"), false).unwrap();
     }
     let fresh = shelf(&at);
     let known = |hash: &str| fresh.left(&id("a")).contains(hash);
-    assert!(known("h4099") && known("h3700") && !known("h1"));
+    assert!(known("h4099") && known("h3700") && known(&there) && !known("h1"));
+    // What is not among them may still be agentctl's own: it is no edit of somebody else's.
+    for state in [&full, &half, &chain("A", 7)] {
+        let base = ask(state, 2, |state| fresh.base(&id("a"), state)).unwrap();
+        assert_eq!(seen(&base), (BaseHow::FirstSeen, "2026-01-01", 2));
+    }
+    // A person's word makes it whole again.
+    ask(&half, 3, |state| {
+        fresh.accept(&id("a"), BaseHow::Accepted, state)
+    })
+    .unwrap();
+    let base = ask(&chain("A", 5), 4, |state| open.base(&id("a"), state)).unwrap();
+    assert_eq!(seen(&base), (BaseHow::Edited, "2026-01-04", 5));
+}
+
+#[test]
+fn a_note_that_broke_off_takes_none_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path().join("home");
+    let full = chain("A", 2);
+    ask(&full, 1, |state| shelf(&at).base(&id("a"), state)).unwrap();
+    leave(&shelf(&at), &id("a"), "g", "h", false).unwrap();
+    let files = fs::read_dir(at.join("accepted")).unwrap();
+    let mut files = files.map(|file| file.unwrap().path());
+    let left = files.find(|file| file.extension().unwrap() == "left");
+    let left = left.unwrap();
+    let text = fs::read_to_string(&left).unwrap();
+    fs::write(&left, format!("{text}abc")).unwrap();
+    leave(&shelf(&at), &id("a"), "h", "i", false).unwrap();
+    let left = shelf(&at).left(&id("a"));
+    assert!(left.contains("h") && left.contains("i"), "{left:?}");
 }

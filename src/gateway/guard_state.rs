@@ -82,6 +82,10 @@ pub struct GuardState {
     accounts: BTreeMap<String, String>,
     seen: BTreeMap<String, String>,
     owned: BTreeSet<String>,
+    /// Workflow → the graph hash that this run's last change of it left.
+    left: BTreeMap<String, String>,
+    /// Workflows of this run's that somebody else changed since.
+    shared: BTreeSet<String>,
     /// Name that a workflow was created with → the workflow.
     creates: BTreeMap<String, String>,
     snapshots: BTreeMap<String, Vec<SnapshotMark>>,
@@ -240,6 +244,7 @@ impl GuardState {
                 self.made.remove(&id);
             }
         }
+        self.note_left(change);
         if change.before.is_none() && change.after.is_some() {
             self.owned.insert(id.clone());
             let named = intent.and_then(|intent| {
@@ -259,6 +264,26 @@ impl GuardState {
             let taken = self.snapshots.get(&id).map_or(0, Vec::len);
             self.base_from.insert(id, taken);
         }
+    }
+
+    /// What the change found and left. What this run made, and found in another state than it left, is no longer its own: from
+    /// now on losses count from what it found.
+    fn note_left(&mut self, change: &crate::store::event::Change) {
+        let id = &change.workflow_id;
+        let found = change.before.as_ref();
+        if found.is_some_and(|found| self.owned.contains(id) && self.left.get(id) != Some(found)) {
+            let before_it = self.snapshots.get(id).map_or(0, Vec::len).saturating_sub(1);
+            if self.shared.insert(id.clone()) {
+                self.base_from.insert(id.clone(), before_it);
+            }
+        }
+        match &change.after {
+            Some(hash) => self.left.insert(id.clone(), hash.clone()),
+            None => {
+                self.shared.remove(id);
+                self.left.remove(id)
+            }
+        };
     }
 
     /// A yes is for one call: what was called is asked for again the next time. Only the word about a published workflow holds
@@ -350,9 +375,13 @@ impl GuardState {
     pub fn seen(&self, id: &WorkflowId) -> Option<&str> {
         self.seen.get(&id.0).map(String::as_str)
     }
-    /// True for a workflow that this run created (and did not delete).
-    pub fn owns(&self, id: &WorkflowId) -> bool {
-        self.owned.contains(&id.0)
+    /// True for a workflow that this run created (and did not delete), as long as nobody else changed it: in this state.
+    pub fn owns(&self, id: &WorkflowId, graph_hash: &str) -> bool {
+        self.made(id) && self.left.get(&id.0).is_some_and(|left| left == graph_hash)
+    }
+    /// True for a workflow that this run created (and did not delete) and never found changed by somebody else when it changed it.
+    pub(super) fn made(&self, id: &WorkflowId) -> bool {
+        self.owned.contains(&id.0) && !self.shared.contains(&id.0)
     }
     pub fn created(&self) -> impl Iterator<Item = &str> {
         self.owned.iter().map(String::as_str)

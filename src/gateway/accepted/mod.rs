@@ -4,6 +4,8 @@
 //! A state counts as accepted when agentctl first comes to the workflow, when the user said so (`agentctl accept`, a push, an undo,
 //! a yes to a change that takes most of it away), and when it is none that agentctl left: then somebody edited it outside.
 //! What agentctl is about to write is noted before it writes, so that a crash never makes its own change look like an outside edit.
+//! Only so many notes are kept. Once one had to be forgotten, an unknown state is no longer taken for somebody's edit: it may be
+//! agentctl's own, so the accepted state stands until a person says otherwise.
 //! What cannot be read or written is an error, and the change is not made.
 
 mod shelf;
@@ -48,6 +50,14 @@ impl State<'_> {
     }
 }
 
+/// A change that is about to be made, by the graph hashes around it.
+pub struct Step<'a> {
+    pub before: &'a str,
+    pub after: &'a str,
+    /// Something of the base is lost with it, so the note must outlive a failing machine.
+    pub lossy: bool,
+}
+
 /// Where the accepted states of one n8n's workflows are kept.
 pub trait Accepted: Send + Sync {
     /// The state that losses are counted from. With no record, or when the workflow is as agentctl never left it, that is how it
@@ -57,9 +67,8 @@ pub trait Accepted: Send + Sync {
     fn known(&self, id: &WorkflowId) -> Result<Option<Arc<Base>>, NotKept>;
     /// From now on losses count from this state.
     fn accept(&self, id: &WorkflowId, how: BaseHow, state: &State<'_>) -> Result<(), NotKept>;
-    /// Notes the graph hash that a change is about to leave. `lossy`: something of the base is lost with it, so the note must
-    /// outlive a failing machine.
-    fn leave(&self, id: &WorkflowId, graph_hash: &str, lossy: bool) -> Result<(), NotKept>;
+    /// Notes what a change is about to leave.
+    fn leave(&self, id: &WorkflowId, step: &Step<'_>) -> Result<(), NotKept>;
     /// There is no such workflow any more, or another one is about to have its id.
     fn forget(&self, id: &WorkflowId) -> Result<(), NotKept>;
 }
@@ -70,6 +79,8 @@ struct Record {
     base: Arc<Base>,
     /// The graph hashes that agentctl found or left since.
     left: BTreeSet<String>,
+    /// There were more of them than are kept, so one that is not known may have been left by agentctl.
+    cut: bool,
 }
 
 impl Record {
@@ -77,14 +88,20 @@ impl Record {
         Record {
             base,
             left: BTreeSet::from([graph_hash.to_owned()]),
+            cut: false,
         }
+    }
+
+    /// Whether the workflow may be as agentctl left it: then the base stands.
+    fn may_have_left(&self, graph_hash: &str) -> bool {
+        self.cut || self.left.contains(graph_hash)
     }
 }
 
 /// The state as the base: None when the record stands.
 fn moved(record: Option<&Record>, state: &State<'_>) -> Option<Record> {
     let how = match record {
-        Some(record) if record.left.contains(state.graph_hash) => return None,
+        Some(record) if record.may_have_left(state.graph_hash) => return None,
         Some(_) => BaseHow::Edited,
         None => BaseHow::FirstSeen,
     };
@@ -119,10 +136,10 @@ impl Accepted for MemoryShelf {
         self.with(|records| records.insert(id.0.clone(), record));
         Ok(())
     }
-    fn leave(&self, id: &WorkflowId, graph_hash: &str, _: bool) -> Result<(), NotKept> {
+    fn leave(&self, id: &WorkflowId, step: &Step<'_>) -> Result<(), NotKept> {
         self.with(|records| {
             if let Some(record) = records.get_mut(&id.0) {
-                record.left.insert(graph_hash.to_owned());
+                record.left.insert(step.after.to_owned());
             }
         });
         Ok(())
@@ -152,7 +169,7 @@ impl Accepted for NoShelf {
     fn accept(&self, _: &WorkflowId, _: BaseHow, _: &State<'_>) -> Result<(), NotKept> {
         Err(self.why())
     }
-    fn leave(&self, _: &WorkflowId, _: &str, _: bool) -> Result<(), NotKept> {
+    fn leave(&self, _: &WorkflowId, _: &Step<'_>) -> Result<(), NotKept> {
         Err(self.why())
     }
     fn forget(&self, _: &WorkflowId) -> Result<(), NotKept> {

@@ -2,7 +2,7 @@
 //! the graph hashes that agentctl left since. Several processes share them, so each change is made under the folder's lock, and a
 //! record is read again when its files are no longer what this process left.
 
-use super::{Accepted, Base, NotKept, Record, State, moved};
+use super::{Accepted, Base, NotKept, Record, State, Step, moved};
 use crate::home::{Home, HomeError};
 use crate::n8n::WorkflowId;
 use crate::store::event::BaseHow;
@@ -17,7 +17,7 @@ use std::time::SystemTime;
 
 const FOLDER: &str = "accepted";
 const VERSION: u32 = 1;
-/// So many graph hashes are kept; with more, the record is written anew with the last of them.
+/// So many graph hashes are kept; with more, the record is written anew with the last of them, and says that it was cut.
 const MOST_LEFT: usize = 4096;
 const KEPT_LEFT: usize = 512;
 
@@ -44,7 +44,13 @@ struct File {
     place: String,
     workflow: String,
     left: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    cut: bool,
     base: Base,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// The names of a workflow's two files, relative to the home.
@@ -111,10 +117,11 @@ impl HomeShelf {
         let mut left: BTreeSet<String> = file.left.into_iter().collect();
         let lines = self.home.read(&names.left).map_err(not_kept)?;
         let lines = String::from_utf8_lossy(lines.as_deref().unwrap_or_default()).into_owned();
-        left.extend(lines.lines().map(str::to_owned));
+        left.extend(hashes(&lines).map(str::to_owned));
         Ok(Some(Record {
             base: Arc::new(file.base),
             left,
+            cut: file.cut,
         }))
     }
 
@@ -131,6 +138,7 @@ impl HomeShelf {
             place: self.place.clone(),
             workflow: id.0.clone(),
             left,
+            cut: record.cut,
             base: (*record.base).clone(),
         };
         let bytes = serde_json::to_vec(&file).map_err(|e| NotKept(e.to_string()))?;
@@ -144,7 +152,7 @@ impl HomeShelf {
     fn last_left(&self, names: &Names) -> Result<Vec<String>, NotKept> {
         let bytes = self.home.read(&names.left).map_err(not_kept)?;
         let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
-        let lines: Vec<&str> = text.lines().collect();
+        let lines: Vec<&str> = hashes(&text).collect();
         let last = lines.iter().skip(lines.len().saturating_sub(KEPT_LEFT));
         Ok(last.map(|line| (*line).to_owned()).collect())
     }
@@ -170,7 +178,7 @@ impl Accepted for HomeShelf {
     fn base(&self, id: &WorkflowId, state: &State<'_>) -> Result<Arc<Base>, NotKept> {
         let names = self.names(id);
         let record = self.look(id, &names)?;
-        if let Some(record) = record.filter(|r| r.left.contains(state.graph_hash)) {
+        if let Some(record) = record.filter(|r| r.may_have_left(state.graph_hash)) {
             return Ok(Arc::clone(&record.base));
         }
         let _lock = self.home.lock().map_err(not_kept)?;
@@ -205,10 +213,10 @@ impl Accepted for HomeShelf {
         self.keep(id, &names, record, left)
     }
 
-    fn leave(&self, id: &WorkflowId, graph_hash: &str, lossy: bool) -> Result<(), NotKept> {
+    fn leave(&self, id: &WorkflowId, step: &Step<'_>) -> Result<(), NotKept> {
         let names = self.names(id);
         let known = self.look(id, &names)?;
-        if known.is_none_or(|record| record.left.contains(graph_hash)) {
+        if known.is_none_or(|record| record.left.contains(step.after)) {
             return Ok(());
         }
         let _lock = self.home.lock().map_err(not_kept)?;
@@ -217,7 +225,7 @@ impl Accepted for HomeShelf {
             return Ok(());
         }
         let path = self.home.dir().join(&names.left);
-        append(&path, graph_hash, lossy)
+        append(&path, step.after, step.lossy)
             .map_err(|e| NotKept(format!("cannot write {}: {e}", path.display())))?;
         let seen = self.stamps(&names);
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
@@ -227,15 +235,20 @@ impl Accepted for HomeShelf {
         let Some(record) = &mut known.record else {
             return Ok(());
         };
-        Arc::make_mut(record).left.insert(graph_hash.to_owned());
+        Arc::make_mut(record).left.insert(step.after.to_owned());
         known.seen = seen;
         if record.left.len() <= MOST_LEFT {
             return Ok(());
         }
         let mut record = (**record).clone();
         drop(read);
-        let left = self.last_left(&names)?;
+        // The workflow is still as it was before the step, and the step may never be made.
+        let mut left = self.last_left(&names)?;
+        if !left.iter().any(|hash| hash == step.before) {
+            left.insert(0, step.before.to_owned());
+        }
         record.left = left.iter().cloned().collect();
+        record.cut = true;
         self.keep(id, &names, record, left)
     }
 
@@ -256,14 +269,19 @@ fn not_kept(error: HomeError) -> NotKept {
     NotKept(error.to_string())
 }
 
-/// A line at the end, in one write.
+/// The lines of the list; a write that broke off leaves a piece of one, or an empty one.
+fn hashes(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.is_empty())
+}
+
+/// A line at the end, in one write. It begins with a line end, so that a piece that an earlier write left is not a part of it.
 fn append(path: &Path, line: &str, durable: bool) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.create(true).append(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path)?;
-    file.write_all(format!("{line}\n").as_bytes())?;
+    file.write_all(format!("\n{line}\n").as_bytes())?;
     match durable {
         true => file.sync_data(),
         false => Ok(()),

@@ -60,7 +60,7 @@ async fn an_interrupted_change_is_found_again_or_made_once() {
         } else {
             b.ok("writer", "create_workflow", create).await;
         }
-        assert!(b.guards.owns(&WorkflowId("new-one".into())));
+        assert!(b.guards.made(&WorkflowId("new-one".into())));
         assert_eq!(b.files(), 2, "no duplicate file");
 
         b.ok("writer", "get_workflow", json!({"workflow_id": "old"}))
@@ -175,7 +175,7 @@ async fn a_workflow_whose_creation_was_not_answered_is_found_by_its_nodes() {
     assert_eq!(result.status, ToolStatus::Ok);
     assert_eq!(result.content["id"], "made2");
     assert_eq!(backend.ids(), ["made2", "other"]);
-    assert!(b.guards.owns(&WorkflowId("made2".into())));
+    assert!(b.guards.made(&WorkflowId("made2".into())));
 }
 
 #[tokio::test(start_paused = true)]
@@ -187,7 +187,7 @@ async fn an_interrupted_creation_is_settled_without_a_chosen_id() {
     let settled = settle(&mut b, &intent).await.unwrap();
     assert_eq!(settled.status, ToolStatus::Ok);
     assert_eq!(settled.content["id"], "made2");
-    assert!(b.guards.owns(&WorkflowId("made2".into())));
+    assert!(b.guards.made(&WorkflowId("made2".into())));
     // Somebody changed it meanwhile: nothing is guessed.
     let mut changed = backend.held("made2").unwrap();
     changed.nodes[0].set("disabled", json!(true));

@@ -30,7 +30,7 @@ pub use credentials::credentials;
 pub use outline::Outline;
 pub use scope::{Scope, WORKFLOW_ENTRY, edit_scope};
 pub use scope_data::scope_data;
-pub use wipe::{Loss, Starts, loss, wipe};
+pub use wipe::{Loss, Start, Starts, loss, wipe};
 
 use crate::policy::Decision;
 
@@ -154,7 +154,7 @@ pub fn owner(created_by_this_run: bool, name: &str) -> Decision {
     } else {
         ask(
             OWNER,
-            format!("the workflow {name:?} was not created by this run"),
+            format!("the workflow {name:?} is not one that this run made and nobody else changed"),
         )
     }
 }

@@ -2,6 +2,7 @@
 //! No value of a parameter is kept, only the hash of each.
 
 use super::change::{by_name, texts_of};
+use super::wipe::{Start, Starts};
 use crate::n8n::dead::{Ways, ways};
 use crate::n8n::edit::references::{is_python, references};
 use crate::n8n::{Node, Workflow};
@@ -67,8 +68,7 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Outline {
-    /// `starts`: whether a node can be where a run begins, by its type.
-    pub fn of(workflow: &Workflow, starts: &dyn Fn(&Node) -> bool) -> Outline {
+    pub fn of(workflow: &Workflow, starts: Starts<'_>) -> Outline {
         let ids = Ids::of(workflow);
         Outline {
             nodes: workflow
@@ -124,7 +124,7 @@ impl Outline {
 }
 
 impl Sketch {
-    fn of(node: &Node, ids: &Ids<'_>, starts: &dyn Fn(&Node) -> bool) -> Sketch {
+    fn of(node: &Node, ids: &Ids<'_>, starts: Starts<'_>) -> Sketch {
         let parameters = node.parameters().into_iter().flatten();
         Sketch {
             id: node.id_text().to_owned(),
@@ -132,7 +132,7 @@ impl Sketch {
             node_type: node.node_type().to_owned(),
             disabled: node.disabled(),
             sticky: node.is_sticky(),
-            starts: starts(node),
+            starts: starts(node.node_type()) != Start::No,
             ways: ways(node),
             parameters: parameters
                 .map(|(key, value)| {

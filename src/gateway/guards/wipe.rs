@@ -4,6 +4,7 @@
 use super::graph::{Graph, Number, Set, pair};
 use super::outline::{Ids, Outline, Sketch, is_blank};
 use super::{WIPE, allow, ask};
+use crate::n8n::catalog::Begins;
 use crate::n8n::dead::{Ways, ways};
 use crate::n8n::{Node, Workflow};
 use crate::policy::Decision;
@@ -26,8 +27,18 @@ impl Loss {
     }
 }
 
-/// Whether a node can be where a run begins, by its type.
-pub type Starts<'a> = &'a dyn Fn(&Node) -> bool;
+/// What is known of a node type as the beginning of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    No,
+    /// Nobody knows the type. In the base it counts as a start that begins by itself, and so does the same node now; a new one
+    /// has shown nothing yet, and counts as one that a person presses.
+    Unknown,
+    Known(Begins),
+}
+
+/// By the type's name.
+pub type Starts<'a> = &'a dyn Fn(&str) -> Start;
 
 /// What became of a node of the base.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,7 +51,8 @@ enum Fate {
 
 /// A node of the base is lost when it is gone, became another type, was disabled, kept none of its parameters, has no
 /// connection left while it had one, or was cut off from every start that led to it. What stands behind a node that passes
-/// nothing on, or behind a start that never begins, is cut off. Nodes whose parameters were replaced are lost when they are several.
+/// nothing on, or behind a start that never begins, is cut off; so is what a start that begins by itself led to, when only one that
+/// another workflow calls or a person presses still does. Nodes whose parameters were replaced are lost when they are several.
 pub fn loss(base: &Outline, after: &Workflow, starts: Starts<'_>) -> Loss {
     let fates = fates(base, after, starts);
     let replaced = fates.iter().filter(|f| **f == Fate::Replaced).count();
@@ -79,6 +91,10 @@ fn fates(base: &Outline, after: &Workflow, starts: Starts<'_>) -> Vec<Fate> {
     let was_connected = connected(&base.edges);
     let is_connected = connected(&after.edges);
     let (ran, runs) = led_to(&base, &after, starts);
+    let is_cut = |key: Number| {
+        let mut levels = ran.iter().zip(&runs);
+        levels.any(|(ran, runs)| ran.has(key) && !runs.has(key))
+    };
     let mut heirs = successors(&base, &after);
     let order = base.order.iter().copied();
     order
@@ -92,8 +108,7 @@ fn fates(base: &Outline, after: &Workflow, starts: Starts<'_>) -> Vec<Fate> {
                     false => Fate::Lost,
                 };
             };
-            let cut = (was_connected.has(key) && !is_connected.has(key))
-                || (ran.has(key) && !runs.has(key));
+            let cut = (was_connected.has(key) && !is_connected.has(key)) || is_cut(key);
             match cut && !node.sticky {
                 true => Fate::Lost,
                 false => of_itself(node, other, &ids),
@@ -104,14 +119,33 @@ fn fates(base: &Outline, after: &Workflow, starts: Starts<'_>) -> Vec<Fate> {
 
 /// Whether what lies behind the node is reached through it as before.
 fn runs_on(node: &Sketch, other: &Node, starts: Starts<'_>) -> bool {
-    let sleeps = other.disabled() && starts(other);
-    node.asleep() == sleeps && node.ways == ways(other)
+    let now = other.node_type();
+    let sleeps = other.disabled() && starts(now) != Start::No;
+    (node.node_type == now || starts(&node.node_type) == starts(now))
+        && node.asleep() == sleeps
+        && node.ways == ways(other)
+}
+
+/// The nodes that runs reach: those of any start, those of a start that is called or begins by itself, those of the last alone.
+type Reached = [Set; 3];
+
+/// What a start in the base is worth; a node that is no start at all was begun at by hand.
+fn worth_before(start: Start) -> Begins {
+    match start {
+        Start::No => Begins::ByHand,
+        Start::Unknown => Begins::ByItself,
+        Start::Known(begins) => begins,
+    }
 }
 
 /// The nodes that a start leads to, in the base and now. In the base a start is what nothing leads to. Now it is one of those, or
 /// a new node that can be one, or a node whose predecessors are all gone (they count themselves), if it can be one or no trigger
 /// led to it before: a node that only had its connections cut starts nothing. A sub-node runs when what it hangs on does.
-fn led_to(base: &Graph<'_, Sketch>, after: &Graph<'_, Node>, starts: Starts<'_>) -> (Set, Set) {
+fn led_to(
+    base: &Graph<'_, Sketch>,
+    after: &Graph<'_, Node>,
+    starts: Starts<'_>,
+) -> (Reached, Reached) {
     // What came before each node of the base, and what of that is still there.
     let follows = |edges: &[super::graph::Edge<'_>], there: &dyn Fn(Number) -> bool| {
         let flow = edges.iter().filter(|e| e.is_main() && e.from != e.to);
@@ -128,29 +162,52 @@ fn led_to(base: &Graph<'_, Sketch>, after: &Graph<'_, Node>, starts: Starts<'_>)
         .copied()
         .filter(|(key, node)| !bound_before.has(*key) && !served_before.has(*key) && !node.asleep())
         .collect();
-    let ways_before = |key: Number| base.node(key).map_or(Ways::Open, |node| node.ways.clone());
-    let from = |begin: Vec<Number>| spread(base, begin, &ways_before);
     let triggers = free_before.iter().filter(|(_, node)| node.starts);
-    let triggered = from(triggers.map(|(key, _)| *key).collect());
-    let ran = from(free_before.iter().map(|(key, _)| *key).collect());
+    let ways_before = |key: Number| base.node(key).map_or(Ways::Open, |node| node.ways.clone());
+    let triggered = spread(base, triggers.map(|(key, _)| *key).collect(), &ways_before);
 
     let begins = |key: Number, node: &Node| {
-        if node.disabled() && starts(node) {
-            return false;
+        let start = starts(node.node_type());
+        if node.disabled() && start != Start::No {
+            return None;
         }
-        if !base.has(key) {
-            return starts(node);
-        }
+        let known = match start {
+            Start::Known(begins) => begins,
+            Start::No | Start::Unknown => Begins::ByHand,
+        };
+        let Some(was) = base.node(key) else {
+            return (start != Start::No).then_some(known);
+        };
         let was_free = !bound_before.has(key);
         let left_alone = !kept_before.has(key) && !served_before.has(key);
-        left_alone && (was_free || !triggered.has(key) || starts(node))
+        let is_one = left_alone && (was_free || !triggered.has(key) || start != Start::No);
+        let same = was.node_type == node.node_type();
+        is_one.then(|| if same { worth_before(start) } else { known })
     };
-    let begin: Vec<Number> = (after.order.iter().copied())
-        .filter(|(key, node)| !bound_now.has(*key) && !served_now.has(*key) && begins(*key, node))
-        .map(|(key, _)| key)
+    let before: Vec<(Number, Begins)> = free_before
+        .iter()
+        .map(|(key, node)| (*key, worth_before(starts(&node.node_type))))
+        .collect();
+    let now: Vec<(Number, Begins)> = (after.order.iter().copied())
+        .filter(|(key, _)| !bound_now.has(*key) && !served_now.has(*key))
+        .filter_map(|(key, node)| Some((key, begins(key, node)?)))
         .collect();
     let ways_now = |key: Number| after.node(key).map_or(Ways::Open, ways);
-    (ran, spread(after, begin, &ways_now))
+    (
+        by_worth(base, &before, &ways_before),
+        by_worth(after, &now, &ways_now),
+    )
+}
+
+fn by_worth<N>(
+    graph: &Graph<'_, N>,
+    begin: &[(Number, Begins)],
+    ways: &dyn Fn(Number) -> Ways,
+) -> Reached {
+    [Begins::ByHand, Begins::Called, Begins::ByItself].map(|least| {
+        let from = begin.iter().filter(|(_, begins)| *begins >= least);
+        spread(graph, from.map(|(key, _)| *key).collect(), ways)
+    })
 }
 
 /// All that the nodes lead to, by the ways out of each that are open; a sub-node's connection leads from its parent to it.

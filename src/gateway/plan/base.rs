@@ -2,13 +2,13 @@
 
 use super::Plan;
 use crate::backend::Stored;
-use crate::gateway::accepted::{Base, NotKept, State};
+use crate::gateway::accepted::{Base, NotKept, State, Step};
 use crate::gateway::approval::approved_rules;
 use crate::gateway::content::Outcome;
-use crate::gateway::guards::{self, Loss, Outline, deny};
+use crate::gateway::guards::{self, Loss, Outline, Start, deny};
 use crate::gateway::{CallContext, Gateway, GatewayError, SnapshotMark};
 use crate::n8n::catalog::Lookup;
-use crate::n8n::{Node, Workflow, WorkflowId};
+use crate::n8n::{Workflow, WorkflowId};
 use crate::policy::Decision;
 use crate::store::event::{BaseHow, Change, Counted};
 use std::sync::Arc;
@@ -64,12 +64,12 @@ impl From {
 impl Gateway {
     /// What the loss count keeps of a workflow.
     pub fn outline(&self, workflow: &Workflow) -> Outline {
-        Outline::of(workflow, &|node| self.may_start(node))
+        Outline::of(workflow, &|node_type| self.start(node_type))
     }
 
     /// What is lost of the base.
     pub fn loss(&self, base: &Outline, after: &Workflow) -> Loss {
-        guards::loss(base, after, &|node| self.may_start(node))
+        guards::loss(base, after, &|node_type| self.start(node_type))
     }
 
     /// A person says that the workflow as it is now is what is wanted: losses count from it.
@@ -115,7 +115,7 @@ impl Gateway {
         cx: &mut CallContext<'_>,
         before: &Stored,
     ) -> Result<Result<Option<From>, Decision>, GatewayError> {
-        let own = cx.guards.owns(&before.id);
+        let own = cx.guards.owns(&before.id, &before.graph_hash);
         let Some(accepted) = &self.accepted else {
             return match own {
                 true => Ok(Ok(None)),
@@ -147,7 +147,10 @@ impl Gateway {
         cx: &mut CallContext<'_>,
         before: &Stored,
     ) -> Result<Result<Option<From>, Decision>, GatewayError> {
-        let Some(mark) = cx.guards.wipe_base(&before.id).cloned() else {
+        // What this run made, and somebody else has changed since: as that one left it.
+        let grown = cx.guards.made(&before.id);
+        let mark = cx.guards.wipe_base(&before.id).filter(|_| !grown);
+        let Some(mark) = mark.cloned() else {
             let outline = self.outline(&before.workflow);
             return Ok(Ok(Some(From::Run(Arc::new(outline)))));
         };
@@ -169,8 +172,12 @@ impl Gateway {
         };
         let noted = match plan {
             Plan::Replace { before, meant, .. } => {
-                let lossy = counted.is_none_or(|counted| counted.lost > 0);
-                accepted.leave(&before.id, meant, lossy)
+                let step = Step {
+                    before: &before.graph_hash,
+                    after: meant,
+                    lossy: counted.is_none_or(|counted| counted.lost > 0),
+                };
+                accepted.leave(&before.id, &step)
             }
             // Whatever had this id before is another workflow.
             Plan::Create { id: Some(id), .. } => accepted.forget(id),
@@ -213,8 +220,14 @@ impl Gateway {
         let Some(hash) = change.after.as_deref() else {
             return Ok(());
         };
-        if meant.is_some_and(|meant| meant != hash) {
-            accepted.leave(&id, hash, true)?; // the backend wrote it in its own way
+        if let Some(meant) = meant.filter(|meant| *meant != hash) {
+            // The backend wrote it in its own way.
+            let step = Step {
+                before: meant,
+                after: hash,
+                lossy: true,
+            };
+            accepted.leave(&id, &step)?;
         }
         let Some(acceptance) = acceptance else {
             return Ok(());
@@ -232,11 +245,11 @@ impl Gateway {
         Ok(())
     }
 
-    /// A trigger; a type that nobody knows may be one.
-    fn may_start(&self, node: &Node) -> bool {
-        match self.catalog.lookup(node.node_type(), None) {
-            Lookup::Known(description) => description.trigger_like,
-            _ => true,
+    /// A trigger, and what it takes for it to begin; a type that nobody knows may be one.
+    fn start(&self, node_type: &str) -> Start {
+        match self.catalog.lookup(node_type, None) {
+            Lookup::Known(description) => description.begins().map_or(Start::No, Start::Known),
+            _ => Start::Unknown,
         }
     }
 }

@@ -64,7 +64,8 @@ impl Gateway {
         exact: &Value,
     ) -> Planning {
         let stale = guards::stale(&before.graph_hash, cx.guards.seen(&before.id), expected);
-        let owner = guards::owner(cx.guards.owns(&before.id), before.workflow.name());
+        let own = cx.guards.owns(&before.id, &before.graph_hash);
+        let owner = guards::owner(own, before.workflow.name());
         let mut reserved = vec![reserve(stale, &before, "delete", exact)];
         if let Some(scope) = self.given_scope(cx, &before)? {
             let decision = scope.judge(&before.workflow, &emptied(&before.workflow));
@@ -103,7 +104,8 @@ impl Gateway {
         };
         let mut reserved = Vec::new();
         if !active {
-            let owner = guards::owner(cx.guards.owns(&at.id), at.workflow.name());
+            let own = cx.guards.owns(&at.id, &at.graph_hash);
+            let owner = guards::owner(own, at.workflow.name());
             reserved.push(reserve(owner, &at, "unpublish", exact));
         }
         Ok(Ok(Planned {

@@ -42,6 +42,34 @@ pub enum TriggerKind {
     Manual,
 }
 
+/// What it takes for a start to begin, the least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Begins {
+    /// A person presses it.
+    ByHand,
+    /// Another workflow calls it.
+    Called,
+    /// A time, a request or an event.
+    ByItself,
+}
+
+/// Of the manual triggers, the one that a person does not press.
+const CALLED: &str = "n8n-nodes-base.executeWorkflowTrigger";
+
+impl NodeDescription {
+    /// None: a run cannot begin here. A node that only waits for an answer (send and wait) is no start.
+    pub fn begins(&self) -> Option<Begins> {
+        match self.kind {
+            NodeKind::Trigger(TriggerKind::Manual) if self.node_type == CALLED => {
+                Some(Begins::Called)
+            }
+            NodeKind::Trigger(TriggerKind::Manual) => Some(Begins::ByHand),
+            NodeKind::Trigger(_) => Some(Begins::ByItself),
+            _ => None,
+        }
+    }
+}
+
 /// One version of one node type.
 #[derive(Debug, Clone, Serialize)]
 pub struct NodeDescription {

@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 
 pub use compare::{Change, ChangeKind, changes};
 pub use description::{
-    Condition, CredentialSlot, DisplayOptions, LocatorMode, NodeDescription, NodeKind,
+    Begins, Condition, CredentialSlot, DisplayOptions, LocatorMode, NodeDescription, NodeKind,
     OMITTED_EXPRESSION, OMITTED_TEXT, Ports, Property, PropertyGroup, PropertyKind, PropertyList,
     PropertyOption, TriggerKind, TypeOptions,
 };

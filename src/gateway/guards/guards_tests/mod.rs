@@ -6,12 +6,13 @@ mod wipe;
 
 use super::*;
 use crate::gateway::fixture;
+use crate::n8n::catalog::Begins;
 use crate::n8n::edit::{EditOp, apply};
 use crate::n8n::{Node, NodeId, Workflow};
 use serde_json::{Map, Value, json};
 
 /// Every node can be a start.
-const ANY: Starts<'static> = &|_| true;
+const ANY: Starts<'static> = &|_| Start::Known(Begins::ByItself);
 
 /// What is lost of a base that is a whole workflow.
 fn loss(base: &Workflow, after: &Workflow, starts: Starts<'_>) -> Loss {

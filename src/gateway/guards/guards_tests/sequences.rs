@@ -291,7 +291,7 @@ proptest! {
         let mut shuffled = after.clone();
         let turned = turned % shuffled.nodes.len();
         shuffled.nodes.rotate_left(turned);
-        let starts = |_: &Node| false;
+        let starts = |_: &str| Start::No;
         prop_assert_eq!(loss(&base, &after, &starts), loss(&base, &shuffled, &starts));
         let asks = |w: &Workflow| matches!(credentials(Some(&base), w), Decision::Ask { .. });
         prop_assert_eq!(asks(&after), asks(&shuffled));

@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// No node can.
+const NONE: Starts<'static> = &|_| Start::No;
+
 #[test]
 fn losing_more_than_half_is_asked_however_it_is_done() {
     let base = chain(4);
@@ -163,13 +166,13 @@ fn what_is_cut_off_is_lost_though_it_still_hangs_on_something() {
     assert_eq!(lost(json!([cut(1), cut(3), cut(5), cut(7)]), ANY), 8);
     // A connection that moves over a new node cuts nothing.
     let over = json!([add("New"), {"op": "rewire", "from": "id-0", "to": "id-1", "new_to": "New"}, {"op": "connect", "from": "New", "to": "id-1"}]);
-    assert_eq!(lost(over, &|_| false), 0);
+    assert_eq!(lost(over, NONE), 0);
     // Another start in place of the old one; but only what can be a start is one.
     let other = json!([add("Start"), {"op": "remove_node", "node": "id-0"}, {"op": "connect", "from": "Start", "to": "id-1"}]);
     assert_eq!(lost(other.clone(), ANY), 1);
-    assert_eq!(lost(other, &|_| false), 10);
+    assert_eq!(lost(other, NONE), 10);
     let dummy = json!([cut(0), add("Dummy"), {"op": "connect", "from": "Dummy", "to": "id-1"}, {"op": "connect", "from": "Dummy", "to": "id-0"}]);
-    assert_eq!(lost(dummy, &|_| false), 10);
+    assert_eq!(lost(dummy, NONE), 10);
     // What follows a node that is gone is not counted with it: the node counts itself.
     assert_eq!(lost(json!([{"op": "remove_node", "node": "id-0"}]), ANY), 1);
     // Hung on a circle of their own.
@@ -310,7 +313,13 @@ fn triggered(node_type: &str, parameters: Value) -> Workflow {
 #[test]
 fn what_lies_behind_a_start_that_never_begins_or_a_filter_that_nothing_passes_is_cut_off() {
     const SCHEDULE: &str = "n8n-nodes-base.scheduleTrigger";
-    let starts: Starts<'_> = &|node| node.node_type().ends_with("rigger");
+    let starts: Starts<'_> = &|node_type| match node_type {
+        "n8n-nodes-base.manualTrigger" => Start::Known(Begins::ByHand),
+        "n8n-nodes-base.executeWorkflowTrigger" => Start::Known(Begins::Called),
+        "community.mayStart" => Start::Unknown,
+        _ if node_type.ends_with("rigger") => Start::Known(Begins::ByItself),
+        _ => Start::No,
+    };
     let cron = |text: &str| json!({"rule": {"interval": [{"field": "cronExpression", "expression": text}]}});
     let base = triggered(SCHEDULE, cron("0 9 * * *"));
     let lost = |list: Value| loss(&base, &edited(&base, list), starts).lost.len();
@@ -323,6 +332,30 @@ fn what_lies_behind_a_start_that_never_begins_or_a_filter_that_nothing_passes_is
     let other = |parameters: Value| json!([{"op": "remove_node", "node": "id-0"}, {"op": "add_node", "node": {"name": "New", "type": SCHEDULE, "parameters": parameters}}, {"op": "connect", "from": "New", "to": "id-1"}]);
     assert_eq!(lost(other(cron("0 8 * * *"))), 1);
     assert_eq!(lost(other(cron("0 0 31 6 *"))), 8);
+    // What began by itself is now called, pressed, or begun by nobody knows what.
+    let by = |node_type: &str| json!([{"op": "remove_node", "node": "id-0"}, {"op": "add_node", "node": {"name": "New", "type": node_type}}, {"op": "connect", "from": "New", "to": "id-1"}]);
+    assert_eq!(lost(by("n8n-nodes-base.webhookTrigger")), 1);
+    for node_type in [
+        "n8n-nodes-base.manualTrigger",
+        "n8n-nodes-base.executeWorkflowTrigger",
+        "community.mayStart",
+        "n8n-nodes-base.slack",
+    ] {
+        assert_eq!(lost(by(node_type)), 8, "{node_type}");
+    }
+    let pressed = triggered("n8n-nodes-base.manualTrigger", json!({}));
+    let found = |base: &Workflow, list: Value| loss(base, &edited(base, list), starts).lost.len();
+    assert_eq!(found(&pressed, by("n8n-nodes-base.manualTrigger")), 1);
+    assert_eq!(found(&pressed, by("community.mayStart")), 1);
+    let unknown = triggered("community.mayStart", json!({"a": 1}));
+    assert_eq!(found(&unknown, by("n8n-nodes-base.manualTrigger")), 8);
+    assert_eq!(
+        found(
+            &unknown,
+            json!([{"op": "set_parameter", "node": "id-0", "pointer": "/b", "value": 2}])
+        ),
+        0
+    );
     // In front of everything but the trigger.
     let gate = |left: Value, right: Value| {
         let conditions = json!({"options": {}, "combinator": "and", "conditions": [{"leftValue": left, "rightValue": right, "operator": {"type": "number", "operation": "equals"}}]});
