@@ -1,8 +1,14 @@
-//! Which ways out of a node no item can ever take, and which starts never begin: a filter over fixed values, a date that no
-//! calendar has. By the parameters alone, and by literals only: whatever depends on an item, on the time or on what is not known
-//! here counts as alive. Pure.
+//! Which ways out of a node no item can ever take, and which starts never begin: a filter over fixed values, code that gives
+//! nothing, a date that no calendar has, a wait of more than a year. By the parameters alone: whatever depends on an item, on the
+//! time or on what is not known here counts as alive. Pure. What only may hold everything back is `gate`'s.
 
+mod code;
+mod compare;
 mod cron;
+mod gate;
+mod value;
+
+pub use gate::{ASKS, Gate, early_exits, gate, is_answered, is_conditional, may_be_gate};
 
 use super::Node;
 use super::validate::conditions;
@@ -68,15 +74,19 @@ pub fn ways(node: &Node) -> Ways {
                 .is_some_and(|n| n <= 0.0),
         ),
         "stopAndError" => Ways::Shut,
-        "code" | "function" | "functionItem" => shut(returns_nothing(given)),
+        "code" | "function" | "functionItem" => {
+            shut(code::of(node).is_some_and(|code| code.gives_nothing()))
+        }
+        "wait" => shut(waits_for_ever(given)),
+        "merge" => shut(gives_one_empty_item(given)),
         "scheduleTrigger" => shut(schedule_never(given)),
         "cron" => shut(old_cron_never(given)),
-        "interval" => shut(
-            given
-                .get("interval")
-                .and_then(number)
-                .is_some_and(|n| n <= 0.0),
-        ),
+        "interval" => {
+            let unit = given.get("unit").and_then(Value::as_str);
+            let every = given.get("interval").and_then(number);
+            let year = most(unit.unwrap_or("seconds")).unwrap_or(f64::INFINITY);
+            shut(every.is_some_and(|n| n <= 0.0 || n > year))
+        }
         _ => Ways::Open,
     }
 }
@@ -102,114 +112,67 @@ fn filter(filter: &Map<String, Value>) -> Option<bool> {
         };
     }
     let mut plain = filter.clone();
+    let all = filter.get("combinator").and_then(Value::as_str) != Some("or");
+    if all && compare::exclude_each_other(list) {
+        return Some(false);
+    }
     let list = list.iter().map(settled).collect();
     plain.insert("conditions".to_owned(), Value::Array(list));
     conditions::outcome(&plain)
 }
 
-/// The condition with what is a literal in other words put as one.
+/// The condition with what is a literal in other words put as one, or, when its outcome is known, as one that says so.
 fn settled(condition: &Value) -> Value {
     let mut plain = condition.clone();
     let wanted = condition.pointer("/operator/type").and_then(Value::as_str);
     let wanted = wanted.unwrap_or_default().to_owned();
     for side in ["leftValue", "rightValue"] {
-        if let Some(value) = plain.get_mut(side)
-            && let Some(known) = literal(value)
-        {
-            *value = match (wanted.as_str(), known.as_str()) {
-                ("number", Some(text)) => text.trim().parse::<f64>().map_or(known, |n| json!(n)),
-                ("boolean", Some("true")) => json!(true),
-                ("boolean", Some("false")) => json!(false),
-                _ => known,
-            };
-        }
-    }
-    plain
-}
-
-/// The value, when it is the same for every item: no expression, or one that holds nothing but a literal or a comparison of two.
-fn literal(value: &Value) -> Option<Value> {
-    let Some(text) = value.as_str() else {
-        return Some(value.clone());
-    };
-    let Some(expression) = text.strip_prefix('=') else {
-        return Some(value.clone());
-    };
-    let trimmed = expression.trim();
-    match trimmed
-        .strip_prefix("{{")
-        .and_then(|t| t.strip_suffix("}}"))
-    {
-        Some(code) if !code.contains("{{") && !code.contains("}}") => evaluated(code.trim()),
-        Some(_) => None,
-        None if expression.contains("{{") => None,
-        None => Some(Value::from(expression)),
-    }
-}
-
-/// A JavaScript literal, or two of them compared.
-fn evaluated(code: &str) -> Option<Value> {
-    if let Some(value) = word(code) {
-        return Some(value);
-    }
-    if let Some(inner) = code.strip_prefix('!') {
-        return Some(json!(!word(inner.trim())?.as_bool()?));
-    }
-    for (sign, holds) in SIGNS {
-        let Some((left, right)) = code.split_once(sign) else {
+        let Some(value) = plain.get_mut(side) else {
             continue;
         };
-        let (left, right) = (word(left.trim())?, word(right.trim())?);
-        let order = match (left.as_f64(), right.as_f64()) {
-            (Some(a), Some(b)) => a.partial_cmp(&b)?,
-            // Texts and truth values are told apart, not ordered.
-            _ if left == right => std::cmp::Ordering::Equal,
-            _ if std::mem::discriminant(&left) == std::mem::discriminant(&right)
-                && (sign.contains("==") || sign.contains("!=")) =>
-            {
-                std::cmp::Ordering::Less
-            }
-            _ => return None,
-        };
-        return Some(json!(holds(order)));
-    }
-    None
-}
-
-type Holds = fn(std::cmp::Ordering) -> bool;
-/// The longest first, so that none is taken for a part of another.
-const SIGNS: [(&str, Holds); 8] = [
-    ("===", |o| o.is_eq()),
-    ("!==", |o| o.is_ne()),
-    ("==", |o| o.is_eq()),
-    ("!=", |o| o.is_ne()),
-    ("<=", |o| o.is_le()),
-    (">=", |o| o.is_ge()),
-    ("<", |o| o.is_lt()),
-    (">", |o| o.is_gt()),
-];
-
-fn word(code: &str) -> Option<Value> {
-    match code {
-        "true" => return Some(json!(true)),
-        "false" => return Some(json!(false)),
-        "null" => return Some(Value::Null),
-        _ => {}
-    }
-    for quote in ['"', '\'', '`'] {
-        let inner = code.strip_prefix(quote).and_then(|c| c.strip_suffix(quote));
-        if let Some(text) = inner {
-            let plain = !text.contains([quote, '\\', '$']);
-            return plain.then(|| json!(text));
+        let is_true = truth(value).filter(|_| wanted == "boolean");
+        if let Some(known) = literal(value) {
+            *value = match (wanted.as_str(), known.as_str(), is_true) {
+                ("number", Some(text), _) => text.trim().parse::<f64>().map_or(known, |n| json!(n)),
+                ("boolean", Some("true"), _) => json!(true),
+                ("boolean", Some("false"), _) => json!(false),
+                (_, _, Some(is_true)) => json!(is_true),
+                _ => known,
+            };
+        } else if let Some(is_true) = is_true {
+            *value = json!(is_true);
         }
     }
-    let numeric = code
-        .bytes()
-        .all(|b| b.is_ascii_digit() || b"+-.".contains(&b));
-    code.parse::<f64>()
-        .ok()
-        .filter(|_| numeric)
-        .map(|n| json!(n))
+    match compare::holds(condition, &plain) {
+        Some(known) => {
+            json!({"leftValue": known, "rightValue": "", "operator": {"type": "boolean", "operation": "true"}})
+        }
+        None => plain,
+    }
+}
+
+/// The code of a text that is one expression and nothing besides.
+fn code_of(value: &Value) -> Option<&str> {
+    let inside = value.as_str()?.strip_prefix('=')?.trim();
+    let code = inside.strip_prefix("{{")?.strip_suffix("}}")?;
+    (!code.contains("{{") && !code.contains("}}")).then_some(code)
+}
+
+/// The value, when it is the same for every item: no expression, or one that is reckoned from literals.
+fn literal(value: &Value) -> Option<Value> {
+    if let Some(code) = code_of(value) {
+        return value::expression(code).0;
+    }
+    match value.as_str().and_then(|text| text.strip_prefix('=')) {
+        Some(text) if text.contains("{{") => None,
+        Some(text) => Some(Value::from(text)),
+        None => Some(value.clone()),
+    }
+}
+
+/// Whether the expression counts as true for every item, or as false.
+fn truth(value: &Value) -> Option<bool> {
+    value::expression(code_of(value)?).1
 }
 
 /// Version 1: lists by the type of what is compared.
@@ -315,16 +278,47 @@ fn switch(given: &Map<String, Value>) -> Ways {
     }
 }
 
-/// Code that is a bare return.
-fn returns_nothing(given: &Map<String, Value>) -> bool {
-    let code = ["jsCode", "functionCode", "pythonCode"]
-        .into_iter()
-        .filter_map(|key| given.get(key)?.as_str());
-    let mut codes = code.map(|code| code.trim().trim_end_matches(';').trim_end());
-    match (codes.next(), codes.next()) {
-        (Some(code), None) => matches!(code, "return" | "return []" | "return null"),
+/// A wait of more than a year, or until a year that nobody here will see.
+fn waits_for_ever(given: &Map<String, Value>) -> bool {
+    const FAR: i64 = 2100;
+    let resume = given.get("resume").and_then(Value::as_str);
+    match resume.unwrap_or("timeInterval") {
+        "timeInterval" => {
+            let unit = given.get("unit").and_then(Value::as_str);
+            let amount = given.get("amount").and_then(number);
+            // Left out, the unit is hours in the first version, and seconds since.
+            let year = most(unit.unwrap_or("seconds")).unwrap_or(f64::INFINITY);
+            amount.is_some_and(|n| n > year)
+        }
+        "specificTime" => {
+            let time = given.get("dateTime").and_then(literal);
+            let time = time.as_ref().and_then(Value::as_str);
+            let year = time.and_then(|time| time.split('-').next()?.trim().parse().ok());
+            year.is_some_and(|year: i64| year >= FAR)
+        }
         _ => false,
     }
+}
+
+/// So much of a unit of time is a year.
+fn most(unit: &str) -> Option<f64> {
+    const DAYS: f64 = 366.0;
+    Some(match unit.trim_end_matches('s') {
+        "second" => DAYS * 86_400.0,
+        "minute" => DAYS * 1_440.0,
+        "hour" => DAYS * 24.0,
+        "day" => DAYS,
+        "week" => 53.0,
+        "month" => 12.0,
+        "year" => 1.0,
+        _ => return None,
+    })
+}
+
+/// A merge that throws away what it gets.
+fn gives_one_empty_item(given: &Map<String, Value>) -> bool {
+    let text = |key: &str| given.get(key).and_then(Value::as_str);
+    text("mode") == Some("chooseBranch") && text("output") == Some("empty")
 }
 
 /// A schedule with rules none of which ever comes due. No rule given is n8n's own: every day.
@@ -340,14 +334,15 @@ fn rule_never(rule: &Value) -> bool {
     let field = rule.get("field").and_then(Value::as_str).unwrap_or("days");
     let expression = rule.get("expression").and_then(Value::as_str);
     if field == "cronExpression" {
-        return expression.is_some_and(cron::never);
+        return cron::never(expression.unwrap_or_default());
     }
     let key = format!("{field}Interval");
     let outside = |key: &str, from: f64, to: f64| {
         let value = rule.get(key).and_then(number);
         value.is_some_and(|n| n < from || n > to)
     };
-    rule.get(&key).and_then(number).is_some_and(|n| n <= 0.0)
+    let year = most(field).unwrap_or(f64::INFINITY);
+    outside(&key, f64::MIN_POSITIVE, year)
         || (["days", "weeks", "months"].contains(&field) && outside("triggerAtHour", 0.0, 23.0))
         || (field == "months" && outside("triggerAtDayOfMonth", 1.0, 31.0))
         || (!["minutes", "seconds"].contains(&field) && outside("triggerAtMinute", 0.0, 59.0))

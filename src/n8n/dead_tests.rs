@@ -216,3 +216,100 @@ fn what_gives_nothing_on_is_shut() {
     node.map_mut().insert("disabled".into(), json!(true));
     assert_eq!(ways(&node), Ways::Open, "it passes on what it gets");
 }
+
+fn code(text: &str) -> Node {
+    let node = json!({"name": "N", "type": "n8n-nodes-base.code", "parameters": {"jsCode": text}});
+    Node::from(node.as_object().unwrap().clone())
+}
+
+#[test]
+fn code_is_shut_open_or_a_gate_by_what_its_returns_give() {
+    for text in [
+        "return [ ];",
+        "const none = [];\nreturn none;",
+        "for (const i of items) { if (i.json.a) return []; }\nthrow new Error('no');",
+        "try { return []; } catch (e) { return null; }",
+        "switch (items.length) { case 0: return []; default: return []; }",
+        "return await [].map(i => i);",
+    ] {
+        assert_eq!(ways(&code(text)), Ways::Shut, "{text}");
+        assert_eq!(gate(&code(text)), None, "{text}");
+    }
+    // As many leave as came.
+    for text in [
+        "return items;",
+        "const all = $input.all();\nreturn all.map(i => i);",
+        "return {json: {}};",
+        "const f = () => { return []; };\nreturn items;",
+    ] {
+        assert_eq!(
+            (ways(&code(text)), gate(&code(text))),
+            (Ways::Open, None),
+            "{text}"
+        );
+    }
+    for text in [
+        "const out = [];\nout.push({json: {}});\nreturn out;",
+        "let out = [];\nout = items;\nreturn out;",
+        "const none = [];\n{ const none = items; }\nreturn none;",
+        "if (items.length > 5) return [];\nreturn items;",
+        "items.length = 0;\nreturn items;",
+        "items.splice(0, 9);\nreturn items;",
+        "items = items.filter(i => i.json.a);\nreturn items;",
+        "return items.map(i => { throw i; });",
+        // Made of each other.
+        "var a = b.map(i => i), b = a.map(i => i);\nreturn a;",
+        "const items = items.map(i => i);\nreturn items;",
+        "try { throw 1; } catch (e) { return items; }",
+        "}; return [] ; {",
+        "return [",
+    ] {
+        let got = (ways(&code(text)), gate(&code(text)));
+        assert_eq!(got, (Ways::Open, Some(Gate::Shuts)), "{text}");
+    }
+}
+
+#[test]
+fn ways_out_of_code_before_its_end_are_told_by_their_lines() {
+    let exits = |text: &str| early_exits(&code(text));
+    assert_eq!(
+        exits("if (a) return [];\nconst f = () => { return 1; };\n  throw b;\nreturn items;"),
+        Some(vec!["if (a) return [];".to_owned(), "throw b;".to_owned()])
+    );
+    assert_eq!(exits("return items;"), Some(Vec::new()));
+    assert_eq!(exits("return ["), None);
+}
+
+#[test]
+fn an_expression_is_reckoned_from_literals_and_from_nothing_else() {
+    for (text, given, is_true) in [
+        ("1 + 1", Some(json!(2.0)), Some(true)),
+        ("'a' + 1", Some(json!("a1")), Some(true)),
+        ("[1, 2].length * 0", Some(json!(0.0)), Some(false)),
+        ("null ?? 'x'", Some(json!("x")), Some(true)),
+        ("$json.a && false", None, Some(false)),
+        ("$json.a || true", None, Some(true)),
+        ("$json.a ? 0 : ''", None, Some(false)),
+        ("!$json.a", None, None),
+        ("$json.a", None, None),
+        (
+            "$json.items.slice(0, 0).length",
+            Some(json!(0.0)),
+            Some(false),
+        ),
+        ("$json.items.slice(0, 1).length", None, None),
+        ("'1' == 1", Some(json!(true)), Some(true)),
+        ("'1' === 1", Some(json!(false)), Some(false)),
+        ("[] === []", None, None),
+        (
+            "undefined == null",
+            Some(json!(null)).map(|_| json!(true)),
+            Some(true),
+        ),
+        ("Math.random() > 2", None, None),
+        ("1; 2", None, None),
+        ("", None, None),
+    ] {
+        assert_eq!(value::expression(text), (given, is_true), "{text}");
+    }
+}

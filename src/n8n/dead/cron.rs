@@ -1,5 +1,5 @@
-//! Whether a cron expression can come due at all: five fields, or six with the seconds first, as n8n reads them.
-//! What is written in a way that is not known here can.
+//! Whether a cron expression can come due at all: five fields, or six with the seconds first, as n8n reads them. One that n8n
+//! cannot read never does; marks of other programs (`L`, `W`, `#`) are let stand.
 
 const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
@@ -7,6 +7,11 @@ const MONTHS: [&str; 12] = [
 const WEEKDAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 /// The most days that each month can have.
 const LENGTHS: [u32; 12] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+const NAMED: [&str; 10] = [
+    "annually", "daily", "hourly", "midnight", "minutely", "monthly", "secondly", "weekly",
+    "weekdays", "yearly",
+];
 
 /// What a field says.
 enum Field {
@@ -24,6 +29,9 @@ pub(super) fn never(expression: &str) -> bool {
     if expression.starts_with('=') || expression.contains('[') {
         return false;
     }
+    if let Some(name) = expression.trim().strip_prefix('@') {
+        return !NAMED.contains(&name.to_lowercase().as_str());
+    }
     let fields: Vec<&str> = expression.split_whitespace().collect();
     let [minute, hour, day, month, weekday] = match fields.as_slice() {
         [minute, hour, day, month, weekday] => [minute, hour, day, month, weekday],
@@ -33,7 +41,7 @@ pub(super) fn never(expression: &str) -> bool {
             }
             [minute, hour, day, month, weekday]
         }
-        _ => return false,
+        _ => return true,
     };
     let fields = [
         field(minute, 0, 59, &[]),
@@ -42,11 +50,11 @@ pub(super) fn never(expression: &str) -> bool {
         field(month, 1, 12, &MONTHS),
         field(weekday, 0, 7, &WEEKDAYS),
     ];
-    if fields.iter().any(|f| matches!(f, Field::Unknown)) {
-        return false;
-    }
     if fields.iter().any(|f| matches!(f, Field::Impossible)) {
         return true;
+    }
+    if fields.iter().any(|f| matches!(f, Field::Unknown)) {
+        return false;
     }
     // A weekday besides the day of the month makes it one of both.
     let [_, _, Field::Some(days), Field::Some(months), Field::Any] = &fields else {
@@ -74,7 +82,7 @@ fn field(text: &str, from: u32, to: u32, names: &[&str]) -> Field {
         let step = match step {
             Some(0) => return Field::Impossible,
             Some(step) => step,
-            None => return Field::Unknown,
+            None => return unread(part),
         };
         let (first, last) = match range.split_once('-') {
             _ if range == "*" => (Some(from), Some(to)),
@@ -83,7 +91,7 @@ fn field(text: &str, from: u32, to: u32, names: &[&str]) -> Field {
             None => (value(range, from, names), value(range, from, names)),
         };
         let (Some(first), Some(last)) = (first, last) else {
-            return Field::Unknown;
+            return unread(part);
         };
         if first < from || last > to || first > last {
             return Field::Impossible;
@@ -92,6 +100,20 @@ fn field(text: &str, from: u32, to: u32, names: &[&str]) -> Field {
         values.extend((first..=last).step_by(steps));
     }
     Field::Some(values)
+}
+
+/// A part that is neither a number nor a name: of other programs' making when it is made of their marks.
+fn unread(part: &str) -> Field {
+    let known = |c: char| c.is_ascii_digit() || "LW#-/*".contains(c);
+    let word = part.trim_end_matches(known);
+    let is_name = MONTHS
+        .iter()
+        .chain(&WEEKDAYS)
+        .any(|name| word.eq_ignore_ascii_case(name));
+    match (word.is_empty() || is_name) && part.contains(['L', 'W', '#']) {
+        true => Field::Unknown,
+        false => Field::Impossible,
+    }
 }
 
 fn value(text: &str, from: u32, names: &[&str]) -> Option<u32> {
