@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `guard.edit_scope` | in a fix cycle only nodes and edges in scope change |
 //! | `guard.scope` | in a fix cycle, what newly reads a node outside the scope is for the user to allow |
-//! | `guard.wipe` | losing more than half of the nodes of the last state that a person accepted is for the user to allow |
+//! | `guard.wipe` | losing more than half of the nodes of the last state that a person accepted is for the user to allow; so is putting most of them behind a gate, or stopping each run at once |
 //! | `guard.publish` | an active workflow is edited only with the user's word, once in a run |
 //! | `guard.stale` | the workflow is what this run last read |
 //! | `guard.credentials` | credential ids stay as they are |
@@ -19,6 +19,7 @@
 
 mod change;
 mod credentials;
+mod gates;
 mod graph;
 mod outline;
 mod scope;
@@ -80,7 +81,7 @@ pub fn hint(rule: &str) -> &'static str {
             "take the values from what the node in scope gets itself; if the fix needs another node's data, say which and why in your answer"
         }
         WIPE => {
-            "edit nodes in place instead of removing, disabling or cutting them off; when a connection moves, disconnect and connect in one list"
+            "edit nodes in place instead of removing, disabling or cutting them off; when a connection moves, disconnect and connect in one list; a condition goes before the nodes that it is about, not before most of the workflow"
         }
         PUBLISH => "the workflow is published; leave it, or let the user decide",
         STALE => {

@@ -21,6 +21,9 @@ const DIGITS: usize = 16;
 pub struct Outline {
     pub(super) nodes: Vec<Sketch>,
     edges: Vec<Joint>,
+    /// Runs are stopped after so many seconds; None: they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) timeout: Option<f64>,
 }
 
 /// A node of it.
@@ -37,6 +40,9 @@ pub(super) struct Sketch {
     /// A trigger, or of a type that nobody knew.
     #[serde(default, skip_serializing_if = "is_false")]
     pub starts: bool,
+    /// Its errors stop nothing.
+    #[serde(default, skip_serializing_if = "is_false")]
+    silent: bool,
     #[serde(default, skip_serializing_if = "Ways::is_open")]
     pub ways: Ways,
     pub parameters: IndexMap<String, Said>,
@@ -87,6 +93,7 @@ impl Outline {
                     input: link.index,
                 })
                 .collect(),
+            timeout: timeout(workflow),
         }
     }
 
@@ -133,6 +140,7 @@ impl Sketch {
             disabled: node.disabled(),
             sticky: node.is_sticky(),
             starts: starts(node.node_type()) != Start::No,
+            silent: is_silent(node),
             ways: ways(node),
             parameters: parameters
                 .map(|(key, value)| {
@@ -180,6 +188,100 @@ impl Sketch {
         }
         true
     }
+}
+
+/// The parameters that say what a node is there for, by what they have in common: the address, the body, the code, the query.
+const GIST: [&[&str]; 4] = [
+    &["url"],
+    &[
+        "jsonBody",
+        "body",
+        "bodyParameters",
+        "bodyParametersJson",
+        "bodyParametersUi",
+    ],
+    &["jsCode", "pythonCode", "functionCode"],
+    &["query"],
+];
+
+impl Sketch {
+    /// Nothing is left of an address, a body, code or a query that it had, whatever else it says.
+    pub fn is_gutted(&self, other: &Node, ids: &Ids<'_>) -> bool {
+        let parameters = other.parameters();
+        GIST.iter().any(|keys| {
+            let said = keys
+                .iter()
+                .filter_map(|key| Some((key, self.parameters.get(*key)?)));
+            let mut said = said.filter(|(_, said)| !said.values.is_empty()).peekable();
+            said.peek().is_some()
+                && said.all(|(key, said)| {
+                    let now = parameters.and_then(|now| now.get(*key));
+                    now.is_none_or(|now| {
+                        each_value(key, now, ids, &mut |hash| {
+                            said.values.binary_search(&hash).is_err()
+                        })
+                    })
+                })
+        })
+    }
+
+    /// Its errors stopped the run, or went the way of errors, and now they are passed over.
+    pub fn falls_silent(&self, other: &Node) -> bool {
+        !self.silent && is_silent(other)
+    }
+
+    /// Whether one of the texts and numbers of the node that are asked for was not there, in this parameter, before.
+    pub fn says_new(&self, other: &Node, ids: &Ids<'_>, asked_for: &dyn Fn(&str) -> bool) -> bool {
+        let parameters = other.parameters();
+        parameters.into_iter().flatten().any(|(key, value)| {
+            let said = self.parameters.get(key);
+            let known =
+                |hash: String| said.is_some_and(|said| said.values.binary_search(&hash).is_ok());
+            let mut new = false;
+            each_text(value, &mut |part| {
+                let asked = match part {
+                    Value::String(text) => asked_for(text),
+                    other => asked_for(&other.to_string()),
+                };
+                new |= asked && !each_value(key, part, ids, &mut |hash| known(hash));
+            });
+            new
+        })
+    }
+
+    /// Whether a parameter of it had this line.
+    pub fn has_line(&self, line: &str, ids: &Ids<'_>) -> bool {
+        let line = ids.unnamed(line, false);
+        let mut parameters = self.parameters.iter();
+        parameters.any(|(key, said)| said.values.binary_search(&hash(key, line.trim())).is_ok())
+    }
+}
+
+/// Every text and number of a value.
+fn each_text(value: &Value, look: &mut dyn FnMut(&Value)) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| each_text(item, look)),
+        Value::Object(map) => map.values().for_each(|item| each_text(item, look)),
+        Value::String(_) | Value::Number(_) => look(value),
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// A failure of the node does not stop the run.
+fn is_silent(node: &Node) -> bool {
+    let map = node.map();
+    match map.get("onError").and_then(Value::as_str) {
+        Some(how) => how.starts_with("continue"),
+        None => map.get("continueOnFail") == Some(&Value::Bool(true)),
+    }
+}
+
+/// After so many seconds n8n stops a run of the workflow.
+pub(super) fn timeout(workflow: &Workflow) -> Option<f64> {
+    let settings = workflow.head.get("settings")?;
+    let limit = settings.get("executionTimeout")?;
+    let seconds = limit.as_f64().or_else(|| limit.as_str()?.parse().ok());
+    seconds.filter(|seconds| *seconds > 0.0)
 }
 
 /// The ids of nodes by their names: a reference to a node means the node, whatever it is called.

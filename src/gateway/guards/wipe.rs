@@ -1,8 +1,9 @@
 //! The wipe guard: what is lost of the last state of a workflow that a person accepted, over all that was done to it since.
 //! Only the base and the result are compared, so an edit cut into many small ones, in as many runs, is judged like one large one.
 
+use super::gates::{held, is_new_gate};
 use super::graph::{Graph, Number, Set, pair};
-use super::outline::{Ids, Outline, Sketch, is_blank};
+use super::outline::{Ids, Outline, Sketch, is_blank, timeout};
 use super::{WIPE, allow, ask};
 use crate::n8n::catalog::Begins;
 use crate::n8n::dead::{Ways, ways};
@@ -13,17 +14,48 @@ use std::collections::HashMap;
 /// Fewer nodes than this with all parameters replaced are an edit, however small the workflow is.
 const LEAST_REPLACED: usize = 3;
 
+/// A run that takes longer than a limit that is shorter than this is stopped; the seconds of a minute.
+const SHORT_RUN: f64 = 60.0;
+
 /// What is lost of a base. Sticky notes are not counted: they run nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Loss {
     /// Names, in the base's order.
     pub lost: Vec<String>,
     pub total: usize,
+    /// What is not lost, but newly stands behind a gate.
+    pub held: Vec<String>,
+    /// The gates.
+    pub gates: Vec<String>,
+    /// Every run is now stopped after so many seconds.
+    pub stopped: Option<f64>,
 }
 
 impl Loss {
+    /// More than half is lost.
     pub fn is_wipe(&self) -> bool {
         self.lost.len() * 2 > self.total
+    }
+
+    /// More than half is lost or newly stands behind gates.
+    fn is_gated(&self) -> bool {
+        !self.held.is_empty() && (self.lost.len() + self.held.len()) * 2 > self.total
+    }
+
+    /// Whether it is the user's to allow.
+    pub fn is_asked(&self) -> bool {
+        self.is_wipe() || self.is_gated() || self.stopped.is_some()
+    }
+
+    /// What is asked for, before "the workflow …".
+    pub fn what(&self) -> &'static str {
+        if self.is_wipe() {
+            "take most of the nodes out of"
+        } else if self.is_gated() {
+            "put something that may let nothing through before most of the nodes of"
+        } else {
+            "stop every run after a short time in"
+        }
     }
 }
 
@@ -44,7 +76,9 @@ pub type Starts<'a> = &'a dyn Fn(&str) -> Start;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Kept,
-    /// It is there, and says something else altogether.
+    /// It is there, behind a gate that did not stand before it.
+    Held,
+    /// It is there, and says something else altogether, or says nothing any more when it fails.
     Replaced,
     Lost,
 }
@@ -52,36 +86,45 @@ enum Fate {
 /// A node of the base is lost when it is gone, became another type, was disabled, kept none of its parameters, has no
 /// connection left while it had one, or was cut off from every start that led to it. What stands behind a node that passes
 /// nothing on, or behind a start that never begins, is cut off; so is what a start that begins by itself led to, when only one that
-/// another workflow calls or a person presses still does. Nodes whose parameters were replaced are lost when they are several.
+/// another workflow calls or a person presses still does. Nodes whose parameters were replaced, or whose errors
+/// are newly passed over, are lost when they are several. What newly stands behind a gate is held (see `gates`).
 pub fn loss(base: &Outline, after: &Workflow, starts: Starts<'_>) -> Loss {
-    let fates = fates(base, after, starts);
+    let (fates, behind) = fates(base, after, starts);
     let replaced = fates.iter().filter(|f| **f == Fate::Replaced).count();
     let lost = |fate: Fate| match fate {
-        Fate::Kept => false,
+        Fate::Kept | Fate::Held => false,
         Fate::Replaced => replaced >= LEAST_REPLACED,
         Fate::Lost => true,
     };
-    let nodes = base.nodes.iter().zip(fates);
-    Loss {
-        lost: nodes
-            .filter(|(_, fate)| lost(*fate))
+    let names = |wanted: &dyn Fn(Fate) -> bool| -> Vec<String> {
+        let nodes = base.nodes.iter().zip(&fates);
+        nodes
+            .filter(|(_, fate)| wanted(**fate))
             .map(|(node, _)| node.name.clone())
-            .collect(),
+            .collect()
+    };
+    let limit = timeout(after).filter(|seconds| *seconds < SHORT_RUN);
+    Loss {
+        lost: names(&lost),
         total: base.total(),
+        held: names(&|fate| fate == Fate::Held),
+        gates: behind,
+        stopped: limit.filter(|now| base.timeout.is_none_or(|before| *now < before)),
     }
 }
 
-/// In the base's order.
-fn fates(base: &Outline, after: &Workflow, starts: Starts<'_>) -> Vec<Fate> {
+/// In the base's order, and the names of gates that newly hold something back.
+fn fates(base: &Outline, after: &Workflow, starts: Starts<'_>) -> (Vec<Fate>, Vec<String>) {
     let ids = Ids::of(after);
     if base.same_graph(after) {
         let mut pairs = base.nodes.iter().zip(&after.nodes);
-        if pairs.all(|(node, other)| runs_on(node, other, starts)) {
+        if pairs
+            .all(|(node, other)| runs_on(node, other, starts) && !is_new_gate(node, other, &ids))
+        {
             // No node is gone, and what led to each of them still does.
             let pairs = base.nodes.iter().zip(&after.nodes);
-            return pairs
-                .map(|(node, other)| of_itself(node, other, &ids))
-                .collect();
+            let fates = pairs.map(|(node, other)| of_itself(node, other, &ids));
+            return (fates.collect(), Vec::new());
         }
     }
     let (base, after) = pair(base, after);
@@ -90,31 +133,46 @@ fn fates(base: &Outline, after: &Workflow, starts: Starts<'_>) -> Vec<Fate> {
     };
     let was_connected = connected(&base.edges);
     let is_connected = connected(&after.edges);
-    let (ran, runs) = led_to(&base, &after, starts);
+    let (began, begin) = begins(&base, &after, starts);
+    let ways_before = |key: Number| base.node(key).map_or(Ways::Open, |node| node.ways.clone());
+    let ways_now = |key: Number| after.node(key).map_or(Ways::Open, ways);
+    let ran = by_worth(&base, &began, &ways_before);
+    let runs = by_worth(&after, &begin, &ways_now);
     let is_cut = |key: Number| {
         let mut levels = ran.iter().zip(&runs);
         levels.any(|(ran, runs)| ran.has(key) && !runs.has(key))
     };
+    let held = held(&base, &after, (&began, &begin), &ids);
     let mut heirs = successors(&base, &after);
     let order = base.order.iter().copied();
-    order
-        .map(|(key, node)| {
-            if !after.has(key) && heirs.remove(key) {
-                return Fate::Kept;
-            }
-            let Some(other) = after.node(key) else {
-                return match node.sticky {
-                    true => Fate::Kept,
-                    false => Fate::Lost,
-                };
+    let fates = order.map(|(key, node)| {
+        if !after.has(key) && heirs.remove(key) {
+            return Fate::Kept;
+        }
+        let Some(other) = after.node(key) else {
+            return match node.sticky {
+                true => Fate::Kept,
+                false => Fate::Lost,
             };
-            let cut = (was_connected.has(key) && !is_connected.has(key)) || is_cut(key);
-            match cut && !node.sticky {
-                true => Fate::Lost,
-                false => of_itself(node, other, &ids),
-            }
-        })
-        .collect()
+        };
+        let cut = (was_connected.has(key) && !is_connected.has(key)) || is_cut(key);
+        if cut && !node.sticky {
+            return Fate::Lost;
+        }
+        match of_itself(node, other, &ids) {
+            Fate::Kept if held.nodes.has(key) && !node.sticky => Fate::Held,
+            fate => fate,
+        }
+    });
+    let fates = fates.collect();
+    let gates = after
+        .order
+        .iter()
+        .filter(|(key, _)| held.gates.contains(key));
+    (
+        fates,
+        gates.map(|(_, node)| node.name().to_owned()).collect(),
+    )
 }
 
 /// Whether what lies behind the node is reached through it as before.
@@ -138,14 +196,17 @@ fn worth_before(start: Start) -> Begins {
     }
 }
 
-/// The nodes that a start leads to, in the base and now. In the base a start is what nothing leads to. Now it is one of those, or
-/// a new node that can be one, or a node whose predecessors are all gone (they count themselves), if it can be one or no trigger
+/// A node that runs begin at, and what it takes for that.
+pub(super) type Begin = (Number, Begins);
+
+/// Where runs begin, in the base and now. In the base that is what nothing leads to. Now it is one of those, or
+/// a new node that can be a start, or a node whose predecessors are all gone (they count themselves), if it can be one or no trigger
 /// led to it before: a node that only had its connections cut starts nothing. A sub-node runs when what it hangs on does.
-fn led_to(
+fn begins(
     base: &Graph<'_, Sketch>,
     after: &Graph<'_, Node>,
     starts: Starts<'_>,
-) -> (Reached, Reached) {
+) -> (Vec<Begin>, Vec<Begin>) {
     // What came before each node of the base, and what of that is still there.
     let follows = |edges: &[super::graph::Edge<'_>], there: &dyn Fn(Number) -> bool| {
         let flow = edges.iter().filter(|e| e.is_main() && e.from != e.to);
@@ -184,26 +245,18 @@ fn led_to(
         let same = was.node_type == node.node_type();
         is_one.then(|| if same { worth_before(start) } else { known })
     };
-    let before: Vec<(Number, Begins)> = free_before
+    let before = free_before
         .iter()
         .map(|(key, node)| (*key, worth_before(starts(&node.node_type))))
         .collect();
-    let now: Vec<(Number, Begins)> = (after.order.iter().copied())
+    let now = (after.order.iter().copied())
         .filter(|(key, _)| !bound_now.has(*key) && !served_now.has(*key))
         .filter_map(|(key, node)| Some((key, begins(key, node)?)))
         .collect();
-    let ways_now = |key: Number| after.node(key).map_or(Ways::Open, ways);
-    (
-        by_worth(base, &before, &ways_before),
-        by_worth(after, &now, &ways_now),
-    )
+    (before, now)
 }
 
-fn by_worth<N>(
-    graph: &Graph<'_, N>,
-    begin: &[(Number, Begins)],
-    ways: &dyn Fn(Number) -> Ways,
-) -> Reached {
+fn by_worth<N>(graph: &Graph<'_, N>, begin: &[Begin], ways: &dyn Fn(Number) -> Ways) -> Reached {
     [Begins::ByHand, Begins::Called, Begins::ByItself].map(|least| {
         let from = begin.iter().filter(|(_, begins)| *begins >= least);
         spread(graph, from.map(|(key, _)| *key).collect(), ways)
@@ -211,7 +264,11 @@ fn by_worth<N>(
 }
 
 /// All that the nodes lead to, by the ways out of each that are open; a sub-node's connection leads from its parent to it.
-fn spread<N>(graph: &Graph<'_, N>, mut open: Vec<Number>, ways: &dyn Fn(Number) -> Ways) -> Set {
+pub(super) fn spread<N>(
+    graph: &Graph<'_, N>,
+    mut open: Vec<Number>,
+    ways: &dyn Fn(Number) -> Ways,
+) -> Set {
     let mut next: HashMap<Number, Vec<(Option<u32>, Number)>> = HashMap::new();
     for edge in &graph.edges {
         let (tail, step) = if edge.is_main() {
@@ -284,7 +341,8 @@ fn of_itself(node: &Sketch, other: &Node, ids: &Ids<'_>) -> Fate {
     let emptied = !node.parameters.is_empty() && !keeps_a_parameter(node, other);
     if node.node_type != other.node_type() || disabled || emptied {
         Fate::Lost
-    } else if node.is_replaced(other, ids) {
+    } else if node.is_replaced(other, ids) || node.is_gutted(other, ids) || node.falls_silent(other)
+    {
         Fate::Replaced
     } else {
         Fate::Kept
@@ -302,23 +360,42 @@ fn keeps_a_parameter(node: &Sketch, other: &Node) -> bool {
 
 /// `from`: where the losses are counted from, in words that go on "… of the N nodes".
 pub fn wipe(loss: &Loss, from: &str) -> Decision {
-    if !loss.is_wipe() {
-        return allow(WIPE);
-    }
-    let shown: Vec<&str> = loss.lost.iter().take(8).map(String::as_str).collect();
-    let more = loss.lost.len().saturating_sub(shown.len());
-    let more = if more > 0 {
-        format!(" and {more} more")
+    let total = loss.total;
+    let several = |names: &[String], most: usize| {
+        let shown: Vec<&str> = names.iter().take(most).map(String::as_str).collect();
+        let more = match names.len().saturating_sub(shown.len()) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{}{more}", shown.join(", "))
+    };
+    let lost = loss.lost.len();
+    let mut reason = if loss.is_wipe() {
+        let names = several(&loss.lost, 8);
+        format!("this run would lose {lost} of the {total} nodes {from}: {names}")
+    } else if loss.is_gated() {
+        let besides = match lost {
+            0 => String::new(),
+            lost => format!("lose {lost} and "),
+        };
+        format!(
+            "this run would {besides}put {} of the {total} nodes {from} behind {}, which may let nothing through: {}",
+            loss.held.len(),
+            several(&loss.gates, 3),
+            several(&loss.held, 8)
+        )
     } else {
         String::new()
     };
-    ask(
-        WIPE,
-        format!(
-            "this run would lose {} of the {} nodes {from}: {}{more}",
-            loss.lost.len(),
-            loss.total,
-            shown.join(", ")
-        ),
-    )
+    if let Some(seconds) = loss.stopped {
+        reason.push_str(match reason.is_empty() {
+            true => "this run would have",
+            false => "; it would have",
+        });
+        reason.push_str(&format!(" every execution stopped after {seconds} s"));
+    }
+    match reason.is_empty() {
+        true => allow(WIPE),
+        false => ask(WIPE, reason),
+    }
 }

@@ -20,6 +20,14 @@ pub(in crate::gateway) struct Acceptance {
     outline: Outline,
 }
 
+/// What is lost with a change, and what the wipe guard says of it.
+pub(super) struct Judged {
+    pub decision: Decision,
+    /// What is asked for, before "the workflow …".
+    pub what: &'static str,
+    pub counted: Counted,
+}
+
 /// The state that losses are counted from.
 enum From {
     /// As the run found it.
@@ -91,7 +99,7 @@ impl Gateway {
         cx: &mut CallContext<'_>,
         before: &Stored,
         after: &Workflow,
-    ) -> Result<Result<Option<(Decision, Counted)>, Outcome>, GatewayError> {
+    ) -> Result<Result<Option<Judged>, Outcome>, GatewayError> {
         let from = match self.counted_from(cx, before)? {
             Ok(Some(from)) => from,
             Ok(None) => return Ok(Ok(None)),
@@ -100,14 +108,18 @@ impl Gateway {
         let loss = self.loss(from.outline(), after);
         let mut decision = guards::wipe(&loss, &from.words());
         if let (Decision::Ask { reason, .. }, From::Kept(_)) = (&mut decision, &from)
-            && !self.loss(&self.outline(&before.workflow), after).is_wipe()
+            && !self.loss(&self.outline(&before.workflow), after).is_asked()
         {
             reason.push_str(&format!(
                 "; if what is there now is what is wanted, `agentctl accept {}` counts from that",
                 before.id
             ));
         }
-        Ok(Ok(Some((decision, from.counted(&loss)))))
+        Ok(Ok(Some(Judged {
+            decision,
+            what: loss.what(),
+            counted: from.counted(&loss),
+        })))
     }
 
     fn counted_from(

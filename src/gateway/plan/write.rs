@@ -216,10 +216,10 @@ impl Gateway {
             Ok(losses) => losses,
             Err(refused) => return Ok(Err(refused)),
         };
-        let counted = losses.map(|(decision, counted)| {
-            let what = "take most of the nodes out of";
-            reserved.push(reserve(decision, &before, what, exact));
-            counted
+        let counted = losses.map(|judged| {
+            let reserve = reserve(judged.decision, &before, judged.what, exact);
+            reserved.push(reserve);
+            judged.counted
         });
         reserved.push(self.publish_reserve(&before));
         let meant = graph_hash(&after);
