@@ -17,14 +17,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A user's folder; each shelf that is opened on it stands for a process.
-struct User(tempfile::TempDir);
+pub struct User(tempfile::TempDir);
 
 impl User {
-    fn new() -> User {
+    pub fn new() -> User {
         User(tempfile::tempdir().unwrap())
     }
 
-    fn shelf(&self) -> Arc<dyn Accepted> {
+    pub fn shelf(&self) -> Arc<dyn Accepted> {
         let home = self.0.path().join("home").to_str().unwrap().to_owned();
         let variable = |name: &str| (name == "AGENTCTL_HOME").then(|| home.clone());
         let home = Home::find(variable, Path::new("/no/project")).unwrap();
@@ -33,7 +33,7 @@ impl User {
 }
 
 /// A served session of a builder: it has read `orders`, and nobody can be asked.
-async fn session(bench: Bench, user: &User) -> Bench {
+pub async fn session(bench: Bench, user: &User) -> Bench {
     let mut bench = bench.again(user.shelf());
     bench.can_ask = false;
     bench
@@ -42,17 +42,17 @@ async fn session(bench: Bench, user: &User) -> Bench {
     bench
 }
 
-fn update(ops: Value) -> Value {
+pub fn update(ops: Value) -> Value {
     json!({"workflow_id": "orders", "ops": ops})
 }
 
-fn removed(nodes: std::ops::Range<usize>) -> Value {
+pub fn removed(nodes: std::ops::Range<usize>) -> Value {
     let each = nodes.map(|i| json!({"op": "remove_node", "node": format!("id-{i}")}));
     update(each.collect())
 }
 
 /// The trigger first, then nodes that say something each.
-fn orders(count: usize) -> Workflow {
+pub fn orders(count: usize) -> Workflow {
     let mut workflow = chain("orders", count);
     for (i, node) in workflow.nodes.iter_mut().enumerate() {
         let parameters = match i {
@@ -69,12 +69,12 @@ fn orders(count: usize) -> Workflow {
     workflow
 }
 
-fn held(backend: &MemoryBackend) -> usize {
+pub fn held(backend: &MemoryBackend) -> usize {
     backend.held("orders").unwrap().nodes.len()
 }
 
 /// What the journal says of the last change.
-fn counted(bench: &Bench) -> Counted {
+pub fn counted(bench: &Bench) -> Counted {
     let counted = |event: &Event| match event {
         Event::ToolIntent { expect, .. } => expect.clone()?.counted,
         _ => None,
@@ -259,7 +259,7 @@ fn case_295_parameters_replaced_by_junk_are_lost_at_once_or_little_by_little() {
 }
 
 /// Refused as a wipe, with nobody to ask; the workflow stays.
-fn is_refused(workflow: &Workflow, ops: Value) {
+pub fn is_refused(workflow: &Workflow, ops: Value) {
     block_on(async {
         let (bench, backend) = attacked();
         backend.put("orders", workflow.clone(), false);
@@ -297,18 +297,28 @@ fn case_296_a_filter_that_nothing_passes_cuts_off_what_lies_behind_it() {
     ] {
         is_refused(&orders(8), ops);
     }
-    // One that depends on the item is an edit.
+    // One that depends on the item is an edit where it stands before no more than half.
     block_on(async {
         let (bench, backend) = attacked();
         backend.put("orders", orders(8), false);
         let mut bench = session(bench, &User::new()).await;
-        let open = gate(
+        let depends = equals(json!("={{ $json.n }}"), json!(2));
+        let open = json!([
+            {"op": "add_node", "node": {"name": "Gate", "type": "n8n-nodes-base.filter", "typeVersion": 2.2, "parameters": depends}},
+            {"op": "rewire", "from": "id-4", "to": "id-5", "new_to": "Gate"},
+            {"op": "connect", "from": "Gate", "to": "id-5"}]);
+        bench.ok("builder", "update_workflow", update(open)).await;
+        assert_eq!(counted(&bench).lost, 0);
+    });
+    // Before most of the workflow it is asked (cases 346 to 348).
+    is_refused(
+        &orders(8),
+        gate(
             "n8n-nodes-base.filter",
             2.2,
             equals(json!("={{ $json.n }}"), json!(2)),
-        );
-        bench.ok("builder", "update_workflow", update(open)).await;
-    });
+        ),
+    );
 }
 
 #[test]

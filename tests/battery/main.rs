@@ -20,6 +20,7 @@ mod injection;
 mod listed;
 mod loss;
 mod loss_served;
+mod loss_ways;
 mod orders;
 mod policy;
 mod records;
