@@ -200,12 +200,12 @@ fn measure(c: &mut Criterion) {
             BatchSize::SmallInput,
         );
     });
-    let base = guards::Outline::of(&before, &|_| false);
+    let base = guards::Outline::of(&before, &|_| guards::Start::No);
     c.bench_function("part/wipe guard", |m| {
-        m.iter(|| guards::loss(black_box(&base), &after, &|_| false));
+        m.iter(|| guards::loss(black_box(&base), &after, &|_| guards::Start::No));
     });
     c.bench_function("part/what losses are counted from", |m| {
-        m.iter(|| guards::Outline::of(black_box(&before), &|_| false));
+        m.iter(|| guards::Outline::of(black_box(&before), &|_| guards::Start::No));
     });
     c.bench_function("part/credentials guard", |m| {
         m.iter(|| guards::credentials(Some(black_box(&before)), &after));

@@ -93,7 +93,7 @@ impl Gateway {
         };
         // Only a workflow of this run: nobody else counts on its being inactive.
         let as_it_is = !at.active
-            && cx.guards.owns(&at.id, &at.graph_hash)
+            && cx.guards.made(&at.id)
             && rehearsal.fits_as_it_is(&at.workflow)
             && trigger_points(&at.workflow)
                 .iter()

@@ -426,6 +426,15 @@ fn case_346_most_of_a_workflow_is_put_behind_a_gate_with_the_users_word_only() {
         json!({"op": "connect", "from": "Other", "to": "id-1"}),
     ]);
     assert!(asked(&orders(8), &two).is_some());
+    // A way round it from a start that nobody presses or calls.
+    for node_type in ["manualTrigger", "webhook"] {
+        let mut round = gate("filter", 2.2, never());
+        round.as_array_mut().unwrap().extend([
+            json!({"op": "add_node", "node": {"name": "Round", "type": format!("{BASE}{node_type}"), "typeVersion": 1, "parameters": {}}}),
+            json!({"op": "connect", "from": "Round", "to": "id-1"}),
+        ]);
+        assert!(asked(&orders(8), &round).is_some(), "{node_type}");
+    }
     let mut lost = before(5, "filter", 2.2, never());
     lost.as_array_mut().unwrap().extend([
         json!({"op": "disable_node", "node": "id-2"}),

@@ -7,13 +7,15 @@
 //! its end that it did not hold, or less than a quarter of what it said; a question to a person that it is one; any other any new
 //! value. A node of the base stands
 //! behind new gates when runs reach it now, and would not if each of them held back the most that it may: a gate with one way out
-//! all, one that leads items by one of several ways all but the way that leads to the fewest nodes of the base. What stands
-//! behind a gate of the base counts when it did not stand behind it before.
+//! all, one that leads items by one of several ways all but the way that leads to the fewest nodes of the base. A way round
+//! the gates from a new start, or from one that takes more to begin, is none: nobody may ever call it. What stands behind a gate
+//! of the base counts when it did not stand behind it before.
 
 use super::graph::{Edge, Graph, Number, Set};
 use super::outline::{Ids, Sketch};
 use super::wipe::{Begin, spread};
 use crate::n8n::Node;
+use crate::n8n::catalog::Begins;
 use crate::n8n::dead::{
     ASKS, Gate, Ways, early_exits, gate, is_answered, is_conditional, may_be_gate, ways,
 };
@@ -39,11 +41,15 @@ fn says_new(node: &Sketch, other: &Node, ids: &Ids<'_>) -> bool {
     if is_answered(other) {
         return node.says_new(other, ids, &|text| text == ASKS);
     }
+    // Hashes are cheaper than a look at the code.
+    if !node.says_new(other, ids, &|_| true) {
+        return false;
+    }
     match early_exits(other) {
         Some(lines) => {
             lines.iter().any(|line| !node.has_line(line, ids)) || node.is_replaced(other, ids)
         }
-        None => node.says_new(other, ids, &|_| true),
+        None => true,
     }
 }
 
@@ -73,13 +79,6 @@ pub(super) fn held(
         }
     }
     let of_base = |set: &Set| base.order.iter().filter(|(key, _)| set.has(*key)).count();
-    let runs = spread(after, begin.1.iter().map(|b| b.0).collect(), &ways_now);
-    let mut held = Held {
-        nodes: base.set(std::iter::empty()),
-        gates: BTreeSet::new(),
-    };
-
-    // All that are new at once: two of them may stand side by side.
     let shut: BTreeMap<Number, Ways> = new
         .iter()
         .map(|(key, gate)| {
@@ -90,37 +89,66 @@ pub(super) fn held(
         })
         .collect();
     let worst = |key: Number| shut.get(&key).cloned().unwrap_or_else(|| ways_now(key));
-    let left = spread(after, begin.1.iter().map(|b| b.0).collect(), &worst);
-    for (key, _) in base.order.iter().filter(|(key, _)| runs.has(*key)) {
-        if !left.has(*key) {
-            held.nodes.insert(*key);
-        }
-    }
-    if of_base(&held.nodes) > 0 {
-        held.gates
-            .extend(shut.into_keys().filter(|key| runs.has(*key)));
-    }
-
     let moved = base.edges != after.edges;
-    for (key, gate) in old.iter().filter(|_| moved) {
-        let behind_now = behind(after, begin.1, (*key, gate), &ways_now);
-        let behind_before = behind(base, begin.0, (*key, gate), &ways_before);
-        let before: BTreeSet<Number> = behind_before.into_iter().flatten().collect();
-        let fresh = behind_now.into_iter().map(|set| {
-            let fresh = set
-                .into_iter()
-                .filter(|n| base.has(*n) && !before.contains(n));
-            fresh.collect::<BTreeSet<Number>>()
-        });
-        let most = fresh.max_by_key(BTreeSet::len).unwrap_or_default();
-        if !most.is_empty() {
-            held.gates.insert(*key);
+
+    let mut held = Held {
+        nodes: base.set(std::iter::empty()),
+        gates: BTreeSet::new(),
+    };
+    for (before, now) in beginnings(base, begin) {
+        let ran = spread(base, before.clone(), &ways_before);
+        let runs = spread(after, now.clone(), &ways_now);
+        // All that are new at once: two of them may stand side by side.
+        let left = spread(after, now.clone(), &worst);
+        let numbers = base.order.iter().map(|(key, _)| *key);
+        let behind_new: Vec<Number> = numbers
+            .filter(|key| ran.has(*key) && runs.has(*key) && !left.has(*key))
+            .collect();
+        if !behind_new.is_empty() {
+            let gates = shut.keys().filter(|key| runs.has(**key));
+            held.gates.extend(gates.copied());
         }
-        for number in most {
+        for number in behind_new {
             held.nodes.insert(number);
+        }
+        for (key, gate) in old.iter().filter(|_| moved) {
+            let behind_before = behind(base, &before, (*key, gate), &ways_before);
+            let known: BTreeSet<Number> = behind_before.into_iter().flatten().collect();
+            let behind_now = behind(after, &now, (*key, gate), &ways_now);
+            let fresh = behind_now.into_iter().map(|set| {
+                let fresh = set
+                    .into_iter()
+                    .filter(|n| ran.has(*n) && !known.contains(n));
+                fresh.collect::<BTreeSet<Number>>()
+            });
+            let most = fresh.max_by_key(BTreeSet::len).unwrap_or_default();
+            if !most.is_empty() {
+                held.gates.insert(*key);
+            }
+            for number in most {
+                held.nodes.insert(number);
+            }
         }
     }
     held
+}
+
+/// Where runs began and begin: all starts, those that take less to begin, and of the ones now those that are in the base.
+fn beginnings(
+    base: &Graph<'_, Sketch>,
+    (before, now): (&[Begin], &[Begin]),
+) -> BTreeSet<(Vec<Number>, Vec<Number>)> {
+    let levels = [Begins::ByHand, Begins::Called, Begins::ByItself];
+    let each = levels.into_iter().flat_map(|least| {
+        let of = |begin: &[Begin]| -> Vec<Number> {
+            let begin = begin.iter().filter(|(_, begins)| *begins >= least);
+            begin.map(|(key, _)| *key).collect()
+        };
+        let (before, now) = (of(before), of(now));
+        let kept = now.iter().copied().filter(|key| base.has(*key)).collect();
+        [(before.clone(), now), (before, kept)]
+    });
+    each.collect()
 }
 
 /// The ways that a gate may leave open, with what is reached from each of them.
@@ -149,19 +177,18 @@ fn choices<N>(
 /// What runs do not reach when the gate alone leaves open one way, for each of them.
 fn behind<N>(
     graph: &Graph<'_, N>,
-    begin: &[Begin],
+    begin: &[Number],
     (key, gate): (Number, &Gate),
     ways: &dyn Fn(Number) -> Ways,
 ) -> Vec<BTreeSet<Number>> {
-    let from = || begin.iter().map(|b| b.0).collect();
-    let all = spread(graph, from(), ways);
+    let all = spread(graph, begin.to_vec(), ways);
     let choices = choices(graph, key, gate, ways);
     let each = choices.into_iter().map(|(choice, _)| {
         let one = |number: Number| match number == key {
             true => choice.clone(),
             false => ways(number),
         };
-        let left = spread(graph, from(), &one);
+        let left = spread(graph, begin.to_vec(), &one);
         let numbers = graph.order.iter().map(|(number, _)| *number);
         numbers.filter(|n| all.has(*n) && !left.has(*n)).collect()
     });

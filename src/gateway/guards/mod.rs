@@ -10,7 +10,7 @@
 //! | `guard.publish` | an active workflow is edited only with the user's word, once in a run |
 //! | `guard.stale` | the workflow is what this run last read |
 //! | `guard.credentials` | credential ids stay as they are |
-//! | `guard.owner` | a workflow that this run did not create is deleted only with the user's word |
+//! | `guard.owner` | a workflow that this run did not create, or that somebody else changed since, is deleted only with the user's word |
 //! | `guard.acts` | in a test a node acts on the outside world only with the user's word |
 //! | `guard.redacted` | a hidden value is not written back as if it were one |
 //! | `guard.repeat` | a workflow that this run created is not created again, and a call that is sent twice changes nothing twice |

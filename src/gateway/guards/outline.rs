@@ -239,11 +239,16 @@ impl Sketch {
                 |hash: String| said.is_some_and(|said| said.values.binary_search(&hash).is_ok());
             let mut new = false;
             each_text(value, &mut |part| {
-                let asked = match part {
-                    Value::String(text) => asked_for(text),
-                    other => asked_for(&other.to_string()),
+                let (asked, unmarked) = match part {
+                    Value::String(text) => (asked_for(text), text.strip_prefix('=')),
+                    other => (asked_for(&other.to_string()), None),
                 };
-                new |= asked && !each_value(key, part, ids, &mut |hash| known(hash));
+                // The same expression, which only lacked the mark of one.
+                let unmarked = unmarked.filter(|text| !text.trim().is_empty());
+                let unmarked = unmarked.map(Value::from);
+                let of = |part: &Value| each_value(key, part, ids, &mut |hash| known(hash));
+                let asked = asked && !unmarked.is_some_and(|part| of(&part));
+                new |= asked && !of(part);
             });
             new
         })

@@ -173,7 +173,8 @@ impl Gateway {
         Ok(Ok(Some(From::Run(outline))))
     }
 
-    /// Notes what the plan is about to leave, so that it is not taken for somebody else's edit. Err: it must not be done.
+    /// Notes what the plan is about to leave, so that it is not taken for somebody else's edit. Err: it must not be done. The note
+    /// stays when the write is then refused: another process may have found it there and relied on it.
     pub(in crate::gateway) fn note_left(
         &self,
         plan: &Plan,

@@ -114,7 +114,12 @@ pub(super) fn truth(it: &Expression<'_>, names: &Names) -> Option<bool> {
             let decides = match it.operator {
                 LogicalOperator::And => false,
                 LogicalOperator::Or => true,
-                LogicalOperator::Coalesce => return value(&it.left, names).map(|v| v.truth()),
+                LogicalOperator::Coalesce => {
+                    return match value(&it.left, names)? {
+                        Js::Undefined | Js::Null => right,
+                        left => Some(left.truth()),
+                    };
+                }
             };
             match (left, right) {
                 (Some(known), _) | (_, Some(known)) if known == decides => Some(decides),

@@ -378,3 +378,45 @@ fn what_lies_behind_a_start_that_never_begins_or_a_filter_that_nothing_passes_is
         ["Node 0"]
     );
 }
+
+#[test]
+fn what_newly_stands_behind_a_gate_is_held_and_a_gate_that_says_the_same_is_not_new() {
+    let asks = |text: &str| json!({"conditions": {"options": {}, "combinator": "and", "conditions": [{"leftValue": text, "rightValue": 5, "operator": {"type": "number", "operation": "gt"}}]}});
+    let with = |text: &str| {
+        let mut base = chain(8);
+        let node = json!({"id": "id-1", "name": "Node 1", "type": "n8n-nodes-base.if", "typeVersion": 2.2, "parameters": asks(text)});
+        base.nodes[1] = Node::from(node.as_object().unwrap().clone());
+        base
+    };
+    let held = |base: &Workflow, list: Value| loss(base, &edited(base, list), ANY);
+    let base = with("={{ $('Node 0').item.json.n }}");
+    let other = json!([{"op": "set_parameter", "node": "id-1", "pointer": "/conditions/conditions/0/leftValue", "value": "={{ $json.m }}"}]);
+    let found = held(&base, other);
+    assert_eq!(
+        (found.held.len(), found.gates),
+        (6, vec!["Node 1".to_owned()])
+    );
+    assert!(found.lost.is_empty());
+    // Its reference follows a rename; another node is added behind it; it is switched off, and so no gate.
+    for list in [
+        json!([{"op": "rename_node", "node": "id-0", "name": "Orders"}]),
+        json!([add("New"), {"op": "connect", "from": "id-1", "to": "New"}]),
+        json!([{"op": "disable_node", "node": "id-1"}]),
+        json!([{"op": "set_parameter", "node": "id-1", "pointer": "/conditions/conditions/0/rightValue", "value": 9}]),
+        // The nodes behind it trade places.
+        json!([{"op": "disconnect", "from": "id-6", "to": "id-7"}, {"op": "rewire", "from": "id-1", "to": "id-2", "new_to": "id-7"}, {"op": "connect", "from": "id-7", "to": "id-2"}]),
+    ] {
+        assert_eq!(held(&base, list.clone()).held, [""; 0], "{list}");
+    }
+    // An expression that only lacked its mark.
+    let base = with("{{ $json.n }}");
+    let marked = json!([{"op": "set_parameter", "node": "id-1", "pointer": "/conditions/conditions/0/leftValue", "value": "={{ $json.n }}"}]);
+    assert_eq!(held(&base, marked).held, [""; 0]);
+    // One that was switched off and is not any more is new.
+    let base = edited(
+        &with("={{ $json.n }}"),
+        json!([{"op": "disable_node", "node": "id-1"}]),
+    );
+    let woken = json!([{"op": "enable_node", "node": "id-1"}]);
+    assert_eq!(held(&base, woken).held.len(), 6);
+}
