@@ -171,7 +171,7 @@ impl Gateway {
         facts.addressed = approved
             .as_ref()
             .is_some_and(|tool| addressed(&tool.schema));
-        let decision = self.policy.decide_with(cx.role, &call.name, shown, &facts);
+        let (decision, does) = self.policy.judge(cx.role, &call.name, shown, &facts);
         if matches!(decision, Decision::Deny { .. }) {
             return Err(decision);
         }
@@ -184,7 +184,6 @@ impl Gateway {
                 format!("the tool {} is not one of this step's", call.name),
             ));
         }
-        let does = self.policy.does(cx.role, &call.name, shown, &facts);
         let arguments = args.map_err(|why| deny("arguments", why))?;
         if call.arguments.len() > MAX_ARGUMENTS {
             return Err(deny(

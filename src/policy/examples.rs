@@ -56,14 +56,8 @@ impl Reader {
                 continue;
             };
             let does = item.get("does").and_then(Node::as_text);
-            let call = Asked {
-                role,
-                tool,
-                args: &args,
-                does: does.and_then(Does::from_name).unwrap_or_default(),
-                facts: &facts,
-                program: &self.program,
-            };
+            let does = does.and_then(Does::from_name).unwrap_or_default();
+            let call = Asked::new((role, tool, &args), does, &facts, &self.program);
             if rule.matches(&call) != expected {
                 let word = if expected {
                     "does not match"

@@ -3,6 +3,7 @@
 
 mod decide;
 mod examples;
+mod explain;
 mod facts;
 mod grants;
 mod literal;
@@ -19,7 +20,8 @@ mod load_tests;
 #[cfg(test)]
 mod loosening_tests;
 
-pub use decide::{Effect, Explanation, Policy, Rule};
+pub use decide::{Effect, Policy, Rule};
+pub use explain::Explanation;
 pub use facts::{Does, Facts, PastCall, read_text};
 pub use grants::{Grants, Outside, RULE as PLAN_RULE};
 pub use tools::{NATIVE_TOOLS, capability_of, foreign_name, split_foreign};
