@@ -41,6 +41,8 @@ impl Size {
             Value::Object(map) => {
                 let keys: usize = map.keys().map(String::len).sum();
                 let mut own = Size::list(map.len());
+                // A key may be asked for its origin as a value is.
+                own.scalars = float(map.len());
                 own.bytes = float(keys);
                 (Box::new(map.values()), own)
             }

@@ -1,8 +1,10 @@
 //! What policy conditions may know of a run, folded from its journal: the user's words, and the calls with their results. The
 //! same journal gives the same facts, now and after a resume.
 
-use crate::model::{ToolCall, ToolResult, ToolStatus};
-use crate::policy::{Decision, Facts, Grants, Outside, PastCall, read_text, split_foreign};
+use crate::model::{ToolCall, ToolResult};
+use crate::policy::{
+    Carries, Decision, Facts, Grants, Outside, PastCall, read_text, split_foreign,
+};
 use crate::store::Event;
 use crate::store::event::{AnsweredBy, Question};
 use serde_json::Value;
@@ -11,13 +13,22 @@ use std::collections::BTreeMap;
 /// Keys of a run's input that the user wrote.
 const WORDS: [&str; 2] = ["request", "workflow"];
 
+/// A call that was begun.
+#[derive(Debug, Clone)]
+struct Open {
+    call: ToolCall,
+    role: String,
+    decision: Decision,
+    carries: Option<Carries>,
+}
+
 #[derive(Debug, Clone, Default)]
 pub(super) struct RunFacts {
     facts: Facts,
     /// Questions that were asked, by id.
     questions: BTreeMap<String, Question>,
     /// The intent that has no result yet.
-    open: Option<(ToolCall, String, Decision)>,
+    open: Option<Open>,
 }
 
 impl RunFacts {
@@ -54,38 +65,46 @@ impl RunFacts {
                 call,
                 role,
                 decision,
+                carries,
                 ..
-            } => self.open = Some((call.clone(), role.clone(), decision.clone())),
+            } => {
+                self.open = Some(Open {
+                    call: call.clone(),
+                    role: role.clone(),
+                    decision: decision.clone(),
+                    carries: carries.clone(),
+                });
+            }
             Event::ToolFinished { result, .. } => {
-                if let Some((call, role, decision)) = self.open.take() {
-                    self.called(&call, &role, &decision, result);
+                if let Some(open) = self.open.take() {
+                    self.called(open, result);
                 }
             }
             _ => {}
         }
     }
 
-    fn called(&mut self, call: &ToolCall, role: &str, decision: &Decision, result: &ToolResult) {
+    fn called(&mut self, open: Open, result: &ToolResult) {
+        let Open {
+            call,
+            role,
+            decision,
+            carries,
+        } = open;
         let args = super::strict_json::object(&call.arguments).unwrap_or_default();
-        let status = match result.status {
-            ToolStatus::Ok => "ok",
-            ToolStatus::Refused => "refused",
-            ToolStatus::Failed => "failed",
-            ToolStatus::Cancelled => "cancelled",
-            ToolStatus::Unknown => "unknown",
-        };
         let said = match split_foreign(&call.name) {
             Some(_) => answer(&result.content),
             None => result.content.clone(),
         };
-        self.facts.add_call(PastCall::new(
+        let past = PastCall::new(
             &call.name,
-            role,
+            &role,
             Value::Object(args),
-            status,
+            result.status,
             decision.rule(),
             said,
-        ));
+        );
+        self.facts.add_call(past.decided(carries));
     }
 
     pub fn facts(&self) -> &Facts {

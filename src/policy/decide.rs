@@ -1,9 +1,10 @@
 //! The decision: role, tool and arguments in, allow, ask or deny out. Total: what no rule names is denied, and a rule that
 //! cannot be evaluated counts as matching when it is there to stop something.
 
-use super::facts::{Does, Facts, Known, program_texts};
+use super::facts::{Does, Facts};
 use super::grants::Judged;
 use super::literal::Text;
+use super::origin::{Known, program_texts};
 use super::tools::{NATIVE_TOOLS, capability_of, split_foreign};
 use super::{Capability, Decision, Limits};
 use crate::condition::{Condition, Origins};
@@ -158,7 +159,7 @@ impl<'a> Asked<'a> {
 pub(super) struct Program {
     pub facts: Map<String, Value>,
     pub texts: Arc<Vec<Text>>,
-    /// What the calls do that an allow rule lets pass, by the rule's id.
+    /// The worst that the calls do that an allow rule lets pass, by the rule's id.
     pub does: BTreeMap<String, Does>,
 }
 
@@ -174,8 +175,12 @@ impl Program {
     #[must_use]
     pub fn with_rules(mut self, rules: &[Rule]) -> Program {
         let allowing = rules.iter().filter(|rule| rule.effect == Effect::Allow);
+        let worst = Facts {
+            addressed: true,
+            ..Facts::default()
+        };
         self.does = allowing
-            .map(|rule| (rule.id.clone(), rule.does(&Facts::default())))
+            .map(|rule| (rule.id.clone(), rule.does(&worst)))
             .collect();
         self
     }

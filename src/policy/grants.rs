@@ -2,7 +2,8 @@
 //! before any tool's result was read, so that no result can widen it. Grants only ever tighten what the policy allows.
 
 use super::Decision;
-use super::facts::{Does, Known, PROGRAM, PastCall, USER};
+use super::facts::{Does, PastCall};
+use super::origin::{Known, PROGRAM, TOOL, USER};
 use super::tools::split_foreign;
 use crate::condition::Origins;
 use crate::secrets::MARK;
@@ -217,7 +218,10 @@ impl Grant {
         let own = [USER.to_owned(), PROGRAM.to_owned()];
         args.iter()
             .filter(|(name, _)| !self.args.iter().any(|(said, _)| said == *name))
-            .find(|(_, value)| !is_left_out(value) && !known.from(value, &own))
+            .find(|(name, value)| {
+                let own_value = is_left_out(value) || known.from(value, &own);
+                !own_value || !known.name_from(name, &own)
+            })
             .map(|(name, _)| {
                 format!(
                     "the plan of this run says nothing about {name} of {}, so it must be the user's own word",
@@ -450,6 +454,6 @@ fn allowed(value: &Value) -> Result<Allowed, String> {
 pub(super) fn is_place(place: &str) -> bool {
     matches!(place, "any" | USER | PROGRAM)
         || place
-            .strip_prefix("tool:")
+            .strip_prefix(TOOL)
             .is_some_and(|name| !name.is_empty())
 }

@@ -9,6 +9,7 @@ mod grants;
 mod literal;
 mod load;
 mod loosening;
+mod origin;
 mod tools;
 
 #[cfg(test)]
@@ -22,7 +23,7 @@ mod loosening_tests;
 
 pub use decide::{Effect, Policy, Rule};
 pub use explain::Explanation;
-pub use facts::{Does, Facts, PastCall, read_text};
+pub use facts::{Carries, Does, Facts, PastCall, read_text};
 pub use grants::{Grants, Outside, RULE as PLAN_RULE};
 pub use tools::{NATIVE_TOOLS, capability_of, foreign_name, split_foreign};
 

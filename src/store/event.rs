@@ -2,7 +2,7 @@
 //! New variants and new optional fields may be added; a field's meaning never changes (see `JOURNAL_VERSION`).
 
 use crate::model::{ModelAnswer, ToolCall, ToolResult};
-use crate::policy::Decision;
+use crate::policy::{Carries, Decision};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -209,6 +209,9 @@ pub enum Event {
         mutates: bool,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expect: Option<MutationExpectation>,
+        /// Of a call of another server's tool that may be made; None: another call, or written by an agentctl that did not say it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        carries: Option<Carries>,
     },
     ToolFinished {
         step: StepPath,
