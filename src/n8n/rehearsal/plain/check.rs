@@ -406,18 +406,19 @@ impl<'b> Check<'b> {
     }
 
     fn call(&self, it: &CallExpression<'_>) -> Plain {
-        self.called(it)?;
-        self.arguments(&it.arguments)
+        let handed = self.called(it)?;
+        self.arguments(&it.arguments, handed)
     }
 
-    fn called(&self, it: &CallExpression<'_>) -> Plain {
+    /// What is called; and which of its arguments it calls in turn, which was looked at.
+    fn called(&self, it: &CallExpression<'_>) -> Result<Option<usize>, String> {
         match it.callee.without_parentheses() {
             Expression::Identifier(callee) => {
                 let name = callee.name.as_str();
                 let own = self.bound.is_function(name) && self.kind == Kind::Code;
                 let given = CALLED.contains(&name) && !self.bound.has(name);
                 match own || given {
-                    true => Ok(()),
+                    true => Ok(None),
                     false => Err(format!("calls `{name}`")),
                 }
             }
@@ -436,13 +437,13 @@ impl<'b> Check<'b> {
                 self.seen(name);
                 self.expression(&callee.object)?;
                 if CALLING.contains(&name) {
-                    self.handed(it.arguments.first())?;
                     let starts = matches!(name, "reduce" | "reduceRight");
                     if it.arguments.len() > 1 + usize::from(starts) {
                         return not("hands on what a function is called on");
                     }
+                    return self.handed(&it.arguments, 0);
                 } else if BY_NAME.contains(&name) {
-                    return self.by_name(name, &it.arguments);
+                    self.by_name(name, &it.arguments)?;
                 } else if self.kind == Kind::Expression
                     && (PATTERNS.contains(&name) || !self.is_short(name, &it.arguments))
                 {
@@ -452,37 +453,43 @@ impl<'b> Check<'b> {
                 } else if !METHODS.contains(&name) {
                     return Err(format!("calls `{name}`"));
                 }
-                Ok(())
+                Ok(None)
             }
             Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_) => {
-                self.expression(&it.callee)
+                self.expression(&it.callee).map(|()| None)
             }
             Expression::ComputedMemberExpression(_) => not("calls a method by a computed name"),
-            Expression::Super(_) => uses("super"),
+            Expression::Super(_) => not("uses `super`"),
             _ => not("calls something that is no method"),
         }
     }
 
     /// What the functions of an owner may be given: those that call something call what stands in the code, and nothing that is
     /// not the code's own is changed.
-    fn given(&self, owner: &str, name: &str, list: &[Argument<'_>]) -> Plain {
+    fn given(
+        &self,
+        owner: &str,
+        name: &str,
+        list: &[Argument<'_>],
+    ) -> Result<Option<usize>, String> {
         match (owner, name) {
             ("Array", "from") if self.kind == Kind::Expression => not("makes a list of any length"),
             ("Array", "from") | ("Object", "groupBy") if list.len() > 2 => {
                 not("hands on what a function is called on")
             }
-            ("Array", "from") | ("Object", "groupBy") => self.handed(list.get(1)),
+            ("Array", "from") | ("Object", "groupBy") => self.handed(list, 1),
             ("JSON", "parse") if list.len() > 1 => not("has each value of a text handed on"),
             ("JSON", "stringify") => match list.get(1).and_then(Argument::as_expression) {
-                Some(Expression::NullLiteral(_)) | None => Ok(()),
-                Some(Expression::ArrayExpression(_)) => Ok(()),
-                Some(_) => self.handed(list.get(1)),
+                Some(Expression::NullLiteral(_) | Expression::ArrayExpression(_)) | None => {
+                    Ok(None)
+                }
+                Some(_) => self.handed(list, 1),
             },
             ("Object", "assign") => match list.first().and_then(Argument::as_expression) {
-                Some(Expression::ObjectExpression(_)) => Ok(()),
+                Some(Expression::ObjectExpression(_)) => Ok(None),
                 _ => not("sets the fields of an object that is not a new one"),
             },
-            _ => Ok(()),
+            _ => Ok(None),
         }
     }
 
@@ -506,42 +513,48 @@ impl<'b> Check<'b> {
         }
     }
 
-    fn arguments(&self, list: &[Argument<'_>]) -> Plain {
-        list.iter().try_for_each(|it| match it {
-            Argument::SpreadElement(it) => self.expression(&it.argument),
-            it => match it.as_expression().map(Expression::without_parentheses) {
-                // A function that is handed on by its name; what may be called with it is looked at there.
-                Some(Expression::Identifier(name)) if HANDED.contains(&name.name.as_str()) => {
-                    Ok(())
-                }
-                Some(it) => self.expression(it),
-                None => not("hands on something that is not on the list"),
-            },
-        })
+    /// `handed`: the place of the argument that is called, which was looked at; it may be a function's name. At every other place
+    /// such a name is a value like any other, and whoever gets it could call it on something else.
+    fn arguments(&self, list: &[Argument<'_>], handed: Option<usize>) -> Plain {
+        list.iter()
+            .enumerate()
+            .try_for_each(|(place, it)| match it {
+                Argument::SpreadElement(it) => self.expression(&it.argument),
+                it => match it.as_expression().map(Expression::without_parentheses) {
+                    Some(Expression::Identifier(_)) if handed == Some(place) => Ok(()),
+                    Some(it) => self.expression(it),
+                    None => not("hands on something that is not on the list"),
+                },
+            })
     }
 
-    /// What a method calls: a function that stands in the code, or one of the harmless ones.
-    fn handed(&self, first: Option<&Argument<'_>>) -> Plain {
-        let Some(first) = first else {
-            return Ok(());
+    /// What a method calls of its arguments: a function that stands in the code, or one of the harmless ones.
+    fn handed(&self, list: &[Argument<'_>], place: usize) -> Result<Option<usize>, String> {
+        // With a list spread before it, another argument would stand in its place.
+        let spread = |it: &Argument<'_>| matches!(it, Argument::SpreadElement(_));
+        if list.iter().take(place).any(spread) {
+            return not("hands on what a function is called on");
+        }
+        let Some(called) = list.get(place) else {
+            return Ok(None);
         };
-        match first.as_expression().map(Expression::without_parentheses) {
+        match called.as_expression().map(Expression::without_parentheses) {
             Some(Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_)) => {
-                Ok(())
+                Ok(Some(place))
             }
             Some(Expression::Identifier(it))
                 if self.bound.is_function(it.name.as_str())
                     || (HANDED.contains(&it.name.as_str())
                         && !self.bound.has(it.name.as_str())) =>
             {
-                Ok(())
+                Ok(Some(place))
             }
             _ => not("has a function called that does not stand in it"),
         }
     }
 
     fn made(&self, it: &NewExpression<'_>) -> Plain {
-        self.arguments(&it.arguments)?;
+        self.arguments(&it.arguments, None)?;
         let class = match it.callee.without_parentheses() {
             Expression::Identifier(class) => {
                 MADE.contains(&class.name.as_str()) && !self.bound.has(class.name.as_str())
