@@ -686,6 +686,36 @@ fn case_317_patterns_are_written_out_and_small() {
     }
 }
 
+#[test]
+fn case_366_a_large_pattern_on_long_arguments_is_not_tried() {
+    let rule = |effect: &str, tool: &str| {
+        format!(
+            "  - id: {effect}\n    effect: {effect}\n    tools: [{tool}]\n    when: args.l.exists(x, x.matches('[ab]*a[ab]{{400}}c'))\n    reason: x\n    match: [{{args: {{l: ['{}']}}}}]\n    not_match: [{{args: {{l: [b]}}}}]\n",
+            format!("{}c", "a".repeat(401))
+        )
+    };
+    let text = format!(
+        "roles: {{r: [list-workflows]}}\nrules:\n{}{}",
+        rule("allow", "mcp__a__b"),
+        rule("deny", "list_workflows")
+    );
+    let policy = Policy::load(&text, "p").unwrap_or_else(|p| panic!("{p:#?}"));
+    let decided =
+        |tool: &str, args: Value| word(&policy.decide("r", tool, args.as_object().unwrap()));
+    let fits = json!({"l": ["b", format!("{}c", "a".repeat(401))]});
+    assert_eq!(decided("mcp__a__b", fits.clone()), "allow");
+    assert_eq!(decided("list_workflows", fits), "deny");
+    // Neither text fits; the long ones are not begun, so nothing is let pass.
+    assert_eq!(decided("list_workflows", json!({"l": ["ab"]})), "allow");
+    let long = json!({"l": vec!["ab".repeat(100_000); 20]});
+    assert_eq!(decided("mcp__a__b", long.clone()), "deny");
+    assert_eq!(decided("list_workflows", long), "deny");
+    // What could not be evaluated in any reasonable time is refused when it is loaded.
+    let deep =
+        "args.l.all(x, args.l.all(y, args.l.all(z, (x + y + z).matches('[ab]*a[ab]{400}c'))))";
+    assert!(Condition::compile(deep, &["args"]).is_err());
+}
+
 const TOOL_STEP: &str = r#"
 name: mails
 stages: [work]
