@@ -68,6 +68,13 @@ impl Rule {
             .is_none_or(|roles| roles.iter().any(|r| r == role))
     }
 
+    /// Whether its condition may read the fact.
+    pub(super) fn reads_fact(&self, name: &str) -> bool {
+        let paths = self.when.iter().flat_map(Condition::paths);
+        let mut of_facts = paths.filter(|path| path.first().is_some_and(|root| root == "facts"));
+        of_facts.any(|path| path.get(1).is_none_or(|field| field == name))
+    }
+
     /// Of an allow rule.
     pub(super) fn does(&self, facts: &Facts) -> Does {
         match (self.does, self.read_only) {

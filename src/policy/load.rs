@@ -11,6 +11,7 @@ use crate::yaml::{self, Node, Place, Problem, Problems};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 impl Policy {
     /// Reads a whole policy.
@@ -34,7 +35,7 @@ impl Policy {
     }
 
     /// This policy with a project's file on top: a role that the file names has the capabilities listed there, rules are added,
-    /// limits replaced. Whatever would allow more than before is an error, or, with `allow_loosen`, done and listed in [`Policy::loosened`].
+    /// limits replaced. Its own facts are there for its rules, and count as the program's word only with `allow_loosen`. Whatever would allow more than before is an error, or, with `allow_loosen`, done and listed in [`Policy::loosened`].
     pub fn with_project(
         &self,
         text: &str,
@@ -95,17 +96,33 @@ impl Policy {
         }
         let mut facts = self.program.facts.clone();
         for (name, value) in layer.program.facts {
-            if facts.get(&name).is_some_and(|before| *before != value) {
-                loosens(
+            match facts.get(&name) {
+                Some(before) if *before == value => {}
+                Some(_) => loosens(
                     Place::default(),
                     format!("the fact {name:?} would be another one"),
-                );
+                ),
+                // A rule that had to do without it could allow more with it.
+                None if self.rules.iter().any(|rule| rule.reads_fact(&name)) => loosens(
+                    Place::default(),
+                    format!("a rule that stands already would read the new fact {name:?}"),
+                ),
+                None if allow_loosen => loosens(
+                    Place::default(),
+                    format!("what stands in the fact {name:?} would count as said by the program"),
+                ),
+                None => {}
             }
             facts.insert(name, value);
         }
         policy.roles = roles;
         policy.limits = limits;
-        policy.program = Program::new(facts).with_rules(&policy.rules);
+        let mut program = Program::new(facts);
+        if !allow_loosen {
+            // A rule that takes the program's word is about the facts that it was written with.
+            program.texts = Arc::clone(&self.program.texts);
+        }
+        policy.program = program.with_rules(&policy.rules);
         if problems.is_empty() {
             Ok(policy)
         } else {
