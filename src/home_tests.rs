@@ -108,7 +108,7 @@ fn a_file_that_others_may_write_to_is_not_the_users_word() {
     let home = Home::find(of(&[("AGENTCTL_HOME", shown(&user))]), &project).unwrap();
     home.write("trust.json", b"{}").unwrap();
     let at = user.join("trust.json");
-    let mut allow = |mode: u32| {
+    let allow = |mode: u32| {
         fs::set_permissions(&at, fs::Permissions::from_mode(mode)).unwrap();
         home.read("trust.json")
     };

@@ -2,6 +2,7 @@
 //! step's task comes in the first user message, its input as JSON in labelled blocks that nothing inside can close.
 
 use crate::model::{AgentTask, ToolResult};
+use crate::strict_json::is_empty;
 use crate::untrusted;
 use serde_json::Value;
 
@@ -86,16 +87,6 @@ fn inert(value: &Value) -> String {
         }
     }
     untrusted::json(&out).into_owned()
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
-    }
 }
 
 fn attribute(text: &str) -> String {
