@@ -12,8 +12,7 @@ use crate::backend::{
 };
 use crate::model::ToolCall;
 use crate::n8n::rehearsal::{
-    COPY, Ground, Item, Part, Rehearsal, Trace, Wishes, evidence, is_copy, judge, payload,
-    rehearse,
+    COPY, Ground, Item, Part, Rehearsal, Trace, Wishes, evidence, is_copy, judge, payload, rehearse,
 };
 use crate::n8n::{Finding, Workflow, WorkflowId, trigger_points};
 use crate::store::event::{MutationExpectation, Rehearsing};

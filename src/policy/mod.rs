@@ -8,6 +8,7 @@ mod facts;
 mod grants;
 mod literal;
 mod load;
+mod load_limits;
 mod loosening;
 mod origin;
 mod tools;
