@@ -2,11 +2,13 @@
 //! Must never see anything but the variables it is given: no clock, no environment, no IO.
 
 mod cost;
+mod patterns;
 
 use crate::flow::findings::compare_findings;
 use cel::common::ast::{EntryExpr, Expr, IdedExpr};
 use cel::objects::{Key, Map as CelMap};
 use cel::{Context, Env, ExecutionError, Program, Value as CelValue};
+use patterns::{MATCHES, Patterns};
 use serde_json::{Map, Number, Value};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -16,7 +18,8 @@ use std::sync::{Arc, LazyLock};
 #[derive(Clone)]
 pub struct Condition {
     source: String,
-    program: Arc<Program>,
+    expression: Arc<IdedExpr>,
+    patterns: Arc<Patterns>,
     /// Paths below the variables that it reads, root first.
     paths: Arc<BTreeSet<Vec<String>>>,
     asks_origins: bool,
@@ -97,9 +100,6 @@ const FUNCTIONS: &[&str] = &[
 /// What only conditions of a policy may call besides, because only they are told about origins.
 pub const ORIGIN_FUNCTIONS: &[&str] = &["origin", "origins", "from"];
 
-/// A longer pattern is refused, and so is one that compiles to more than this: it is made ready at each call.
-const MAX_PATTERN: usize = 500;
-const MAX_COMPILED: usize = 1024 * 1024;
 /// What is quoted of a long expression.
 const MAX_SHOWN: usize = 200;
 
@@ -151,35 +151,21 @@ impl Condition {
                 name: name.clone(),
             });
         }
-        for pattern in &used.patterns {
-            let Some(pattern) = pattern else {
-                return Err(syntax(
-                    "the pattern of `matches` must be written out".to_owned(),
-                ));
-            };
-            let fits = pattern.len() <= MAX_PATTERN
-                && regex::RegexBuilder::new(pattern)
-                    .size_limit(MAX_COMPILED)
-                    .build()
-                    .is_ok();
-            if !fits {
-                let shown: String = pattern.chars().take(MAX_SHOWN).collect();
-                return Err(syntax(format!(
-                    "`{shown}` is not a regular expression, or too large a one"
-                )));
-            }
-        }
+        let mut expression = program.expression().clone();
+        let patterns = Patterns::of(&mut expression).map_err(syntax)?;
         let nominal = |_: &[String]| cost::NOMINAL;
         let condition = Condition {
             source: source.to_owned(),
-            program: Arc::new(program),
+            expression: Arc::new(expression),
+            patterns: Arc::new(patterns),
             paths: Arc::new(used.paths),
             asks_origins: used
                 .functions
                 .iter()
                 .any(|name| ORIGIN_FUNCTIONS.contains(&name.as_str())),
         };
-        let steps = cost::Sizes::new(&nominal, 8_000).steps(condition.program.expression());
+        let sizes = cost::Sizes::new(&nominal, 8_000, &condition.patterns);
+        let steps = sizes.steps(&condition.expression);
         if used.nodes > cost::MAX_NODES || steps > cost::MAX_STEPS_LOADED {
             return Err(condition.too_much(steps, cost::MAX_STEPS_LOADED));
         }
@@ -240,21 +226,21 @@ impl Condition {
             at.map_or_else(cost::Size::default, cost::Size::of)
         };
         let texts = origins.map_or(0, |origins| origins.weight());
-        let steps = cost::Sizes::new(&size, texts).steps(self.program.expression());
+        let sizes = cost::Sizes::new(&size, texts, &self.patterns);
+        let steps = sizes.steps(&self.expression);
         if steps > cost::MAX_STEPS {
             return Err(self.too_much(steps, cost::MAX_STEPS));
         }
         let mut context = Context::with_env(Arc::clone(&ENV));
-        register(&mut context).map_err(|e| failed(e.to_string()))?;
+        register(&mut context, &self.patterns).map_err(|e| failed(e.to_string()))?;
         if let Some(origins) = origins {
             register_origins(&mut context, origins).map_err(|e| failed(e.to_string()))?;
         }
         for (name, value) in variables.iter().filter(|(name, _)| self.reads(name)) {
             context.add_variable_from_value(name.as_str(), to_cel(value));
         }
-        let value = self
-            .program
-            .execute(&context)
+        let value = context
+            .resolve(&self.expression)
             .map_err(|e| failed(e.to_string()))?;
         to_json(&value).map_err(failed)
     }
@@ -292,7 +278,16 @@ impl Condition {
     }
 }
 
-fn register(context: &mut Context<'_, '_>) -> Result<(), cel::DeclarationError> {
+fn register(
+    context: &mut Context<'_, '_>,
+    patterns: &Arc<Patterns>,
+) -> Result<(), cel::DeclarationError> {
+    let patterns = Arc::clone(patterns);
+    context.add_function(MATCHES, move |text: Arc<String>, pattern: Arc<String>| {
+        patterns
+            .is_match(&text, &pattern)
+            .map_err(|e| ExecutionError::function_error("matches", e))
+    })?;
     context.add_function(
         "compare_findings",
         |previous: CelValue, current: CelValue| {
@@ -403,8 +398,6 @@ fn key_text(key: &Key) -> String {
 struct Used {
     variables: BTreeSet<String>,
     functions: BTreeSet<String>,
-    /// Of `matches`; None: one that is not written out.
-    patterns: BTreeSet<Option<String>>,
     nodes: usize,
     paths: BTreeSet<Vec<String>>,
 }
@@ -426,15 +419,6 @@ impl Used {
         match &node.expr {
             Expr::Call(call) => {
                 self.functions.insert(call.func_name.clone());
-                if call.func_name == "matches" {
-                    let pattern = call.args.last().and_then(|last| match &last.expr {
-                        Expr::Literal(cel::common::ast::LiteralValue::String(pattern)) => {
-                            Some(pattern.inner().to_owned())
-                        }
-                        _ => None,
-                    });
-                    self.patterns.insert(pattern);
-                }
                 for part in call.target.iter().map(Box::as_ref).chain(&call.args) {
                     self.walk(part, bound);
                 }

@@ -98,3 +98,30 @@ fn a_key_that_is_none_is_said() {
     home.write("key", b"short").unwrap();
     assert!(matches!(home.key(), Err(HomeError::Broken { .. })));
 }
+
+#[test]
+fn a_file_that_others_may_write_to_is_not_the_users_word() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let root = tempfile::tempdir().unwrap();
+    let user = root.path().join("user");
+    let project = root.path().join("project");
+    let home = Home::find(of(&[("AGENTCTL_HOME", shown(&user))]), &project).unwrap();
+    home.write("trust.json", b"{}").unwrap();
+    let at = user.join("trust.json");
+    let allow = |mode: u32| {
+        fs::set_permissions(&at, fs::Permissions::from_mode(mode)).unwrap();
+        home.read("trust.json")
+    };
+    for mode in [0o620, 0o602, 0o666, 0o622, 0o777] {
+        match allow(mode) {
+            Err(HomeError::Broken { path, why }) => {
+                assert_eq!(path, user.join("trust.json"));
+                assert!(why.contains("others may write to it"), "{why}");
+            }
+            other => panic!("{mode:o}: {other:?}"),
+        }
+    }
+    for mode in [0o600, 0o644, 0o400] {
+        assert_eq!(allow(mode).unwrap(), Some(b"{}".to_vec()), "{mode:o}");
+    }
+}

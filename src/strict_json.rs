@@ -26,6 +26,17 @@ pub fn object(text: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
+/// Nothing at all: null, or a text, a list or an object without anything in it.
+pub fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 /// One JSON value, nested at most `max_depth` levels deep (at most 128). The caller has bounded the text's length.
 pub fn value(text: &str, max_depth: u32) -> Result<Value, String> {
     if let Some(number) = rounded_integer(text) {

@@ -1,7 +1,8 @@
 //! What an agent is told. The system prompt is the same for every step of an agent (a stable prefix is a cached one); the
 //! step's task comes in the first user message, its input as JSON in labelled blocks that nothing inside can close.
 
-use crate::model::{AgentTask, ToolResult, ToolStatus};
+use crate::model::{AgentTask, ToolResult};
+use crate::strict_json::is_empty;
 use crate::untrusted;
 use serde_json::Value;
 
@@ -65,7 +66,7 @@ pub fn result_block(result: &ToolResult) -> String {
         "<tool_result tool=\"{}\" call=\"{}\" status=\"{}\" trust=\"data\">\n{}\n</tool_result>",
         attribute(&result.name),
         attribute(&result.call_id),
-        type_of(result.status),
+        result.status.name(),
         inert(&result.content),
     )
 }
@@ -86,26 +87,6 @@ fn inert(value: &Value) -> String {
         }
     }
     untrusted::json(&out).into_owned()
-}
-
-fn type_of(status: ToolStatus) -> &'static str {
-    match status {
-        ToolStatus::Ok => "ok",
-        ToolStatus::Refused => "refused",
-        ToolStatus::Failed => "failed",
-        ToolStatus::Cancelled => "cancelled",
-        ToolStatus::Unknown => "unknown",
-    }
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
-    }
 }
 
 fn attribute(text: &str) -> String {

@@ -56,6 +56,7 @@ impl Tape {
             decision: Decision::Allow { rule: "t".into() },
             mutates: change.is_some(),
             expect: None,
+            carries: None,
         });
         self.put(Event::ToolFinished {
             step: "s".into(),

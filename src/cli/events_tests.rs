@@ -2,7 +2,7 @@
 
 use super::session::stream_event;
 use crate::model::{Finish, ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
-use crate::policy::Decision;
+use crate::policy::{Carries, Decision, Does};
 use crate::store::event::{
     AnsweredBy, BaseHow, Change, Counted, CreateMark, MutationExpectation, Rehearsing,
 };
@@ -123,6 +123,10 @@ fn samples() -> Vec<Event> {
                 reason: "no".into(),
             },
             mutates: true,
+            carries: Some(Carries {
+                effect: Does::Egress,
+                keys: ["note".to_owned()].into(),
+            }),
             expect: Some(MutationExpectation {
                 workflow_id: None,
                 before: None,

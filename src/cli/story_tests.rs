@@ -26,6 +26,7 @@ fn asked(name: &str, decision: Decision) -> Event {
         decision,
         mutates: true,
         expect: None,
+        carries: None,
     }
 }
 

@@ -2,6 +2,7 @@
 //! is computed from the expression and the sizes of what it is given, so it also holds for arguments that a model makes up.
 
 use super::path_of;
+use super::patterns::{MATCHES, Patterns};
 use cel::common::ast::{
     CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators,
 };
@@ -15,8 +16,9 @@ pub(super) const MAX_STEPS_LOADED: f64 = 5_000_000.0;
 pub(super) const MAX_NODES: usize = 4_000;
 /// Bytes that count as one step where texts are compared or copied.
 const BYTES_A_STEP: f64 = 64.0;
-/// What making a pattern ready costs, besides its length.
-const PATTERN: f64 = 200.0;
+/// Bytes of a compiled pattern that double what one byte of the text costs: measured on the worst patterns that were found, and ten
+/// times as careful.
+const BYTES_OF_PATTERN: f64 = 64.0;
 
 /// Bounds of a value: the longest list or map in it, how many scalars it has, how many bytes its texts have.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -41,6 +43,8 @@ impl Size {
             Value::Object(map) => {
                 let keys: usize = map.keys().map(String::len).sum();
                 let mut own = Size::list(map.len());
+                // A key may be asked for its origin as a value is.
+                own.scalars = float(map.len());
                 own.bytes = float(keys);
                 (Box::new(map.values()), own)
             }
@@ -128,14 +132,20 @@ pub(super) struct Sizes<'a> {
     outside: &'a dyn Fn(&[String]) -> Size,
     /// Bytes that one question for a value's origin looks through.
     texts: f64,
+    patterns: &'a Patterns,
     bound: Vec<(String, Size)>,
 }
 
 impl<'a> Sizes<'a> {
-    pub fn new(outside: &'a dyn Fn(&[String]) -> Size, texts: usize) -> Self {
+    pub fn new(
+        outside: &'a dyn Fn(&[String]) -> Size,
+        texts: usize,
+        patterns: &'a Patterns,
+    ) -> Self {
         Sizes {
             outside,
             texts: float(texts),
+            patterns,
             bound: Vec::new(),
         }
     }
@@ -255,11 +265,11 @@ impl<'a> Sizes<'a> {
                 let sides = parts.iter().map(|part| part.size.walk());
                 (Size::scalar(), sides.fold(f64::INFINITY, f64::min))
             }
-            // Made ready anew each time.
-            "matches" => {
-                let pattern = parts.last().map_or(0.0, |part| part.size.bytes);
-                let text = first.bytes / BYTES_A_STEP * (1.0 + pattern / BYTES_A_STEP);
-                (Size::scalar(), PATTERN + pattern * 10.0 + text)
+            // Compiled when it was loaded; the larger it is, the longer each character can take.
+            MATCHES => {
+                let pattern = float(self.patterns.compiled(call)) / BYTES_OF_PATTERN;
+                let text = first.bytes / BYTES_A_STEP;
+                (Size::scalar(), (1.0 + text) * (1.0 + pattern))
             }
             "origin" | "origins" | "from" => {
                 let looked = first.scalars.max(1.0) * (1.0 + self.texts / BYTES_A_STEP);

@@ -75,3 +75,56 @@ fn paths_name_what_an_expression_reads() {
     }
     assert_eq!(paths.len(), 3, "{paths:?}");
 }
+
+#[test]
+fn a_pattern_is_found_wherever_it_stands_and_must_be_written_out() {
+    let vars = json!({"a": {"list": ["x1", "y2"], "x": "x1"}, "b": 1});
+    for (source, expected) in [
+        ("matches(a.x, '^x')", json!(true)),
+        ("a.list.map(t, t.matches('^x'))", json!([true, false])),
+        ("[a.x.matches('1$')][0]", json!(true)),
+        ("{'k': a.x.matches('2$')}.k", json!(false)),
+        (
+            "a.x.matches('^x') && !(a.x.matches('^x') ? a.x.matches('z') : true)",
+            json!(true),
+        ),
+    ] {
+        assert_eq!(eval(source, vars.clone()), Ok(expected), "{source}");
+    }
+    for wrong in [
+        "a.x.matches(a.x)",
+        "a.list.all(p, 'x'.matches(p))",
+        "a.x.matches()",
+        "matches('^x')",
+        "a.x.matches('^x', '^y')",
+        "a.x.matches(['^x'])",
+    ] {
+        let told = Condition::compile(wrong, VARS).unwrap_err().to_string();
+        assert!(told.contains("must be written out"), "{wrong}: {told}");
+    }
+    assert!(Condition::compile("@matches(a.x, '^x')", VARS).is_err());
+    // Only texts have patterns.
+    assert!(eval("b.matches('1')", vars).is_err());
+}
+
+#[test]
+fn a_large_pattern_costs_more_the_longer_the_text_is() {
+    let large = "a.matches('[ab]*a[ab]{400}c')";
+    let costs =
+        |source: &str, bytes: usize| match eval(source, json!({"a": "ab".repeat(bytes / 2)})) {
+            Ok(_) => false,
+            Err(ConditionError::Cost { .. }) => true,
+            Err(other) => panic!("{other}"),
+        };
+    assert!(!costs(large, 256 * 1024));
+    assert!(costs(large, 4 * 1024 * 1024));
+    assert!(!costs("a.matches('\\\\w+@\\\\w+')", 4 * 1024 * 1024));
+    // In loops it is counted for each round.
+    let vars = |n: usize| json!({"a": vec!["ab"; n]});
+    let pairs = "a.all(x, a.all(y, !(x + y).matches('[ab]*a[ab]{400}c')))";
+    assert_eq!(eval(pairs, vars(20)), Ok(json!(true)));
+    let told = eval(pairs, vars(2_000)).unwrap_err();
+    assert!(matches!(told, ConditionError::Cost { .. }), "{told}");
+    let nested = "a.all(x, b.all(y, a.all(z, b.all(w, (x+y+z+w).matches('[ab]*a[ab]{400}c')))))";
+    assert!(Condition::compile(nested, VARS).is_err());
+}

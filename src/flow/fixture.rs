@@ -209,6 +209,7 @@ fn intent(path: &str, i: usize, tool: &str) -> Event {
         decision: Decision::Allow { rule: "t".into() },
         mutates: false,
         expect: None,
+        carries: None,
     }
 }
 

@@ -121,15 +121,14 @@ impl Reader<'_> {
             self.agent(n.place, &agent, false);
             Some(agent)
         });
-        let outside = match node.get("outside").map(|n| (n, n.as_text())) {
-            None | Some((_, Some("ask"))) => Outside::Ask,
-            Some((_, Some("deny"))) => Outside::Deny,
-            Some((n, _)) => {
+        let outside = node.get("outside").map_or(Outside::default(), |n| {
+            let said = n.as_text().and_then(Outside::from_name);
+            said.unwrap_or_else(|| {
                 self.problems
                     .add(n.place, "`outside` of `plan_tools` must be ask or deny");
                 Outside::Deny
-            }
-        };
+            })
+        });
         Some(PlanTools { agent, outside })
     }
 

@@ -11,7 +11,7 @@ use super::tools::{self, Request, Tool};
 use super::{CallContext, Gateway, GatewayError, Settled, strict_json, untrusted};
 use crate::backend::{BackendError, BackendErrorKind};
 use crate::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus};
-use crate::policy::{Decision, split_foreign};
+use crate::policy::{Carries, Decision, split_foreign};
 use crate::store::StoreError;
 use crate::store::event::{BaseHow, Change, Event, MutationExpectation, Question};
 use serde_json::{Map, Value, json};
@@ -42,6 +42,15 @@ impl Reserved {
             recommended: None,
         }
     }
+}
+
+/// What is journaled before a call is made.
+pub(super) struct Intent {
+    pub decision: Decision,
+    pub expect: Option<MutationExpectation>,
+    pub mutates: bool,
+    /// Of a call of another server's tool.
+    pub carries: Option<Carries>,
 }
 
 /// What the decisions of one call come to.
@@ -323,6 +332,27 @@ impl Gateway {
         expect: Option<MutationExpectation>,
         mutates: bool,
     ) -> Result<(), GatewayError> {
+        let intent = Intent {
+            decision,
+            expect,
+            mutates,
+            carries: None,
+        };
+        self.intend(cx, call, intent)
+    }
+
+    pub(super) fn intend(
+        &self,
+        cx: &mut CallContext<'_>,
+        call: &ToolCall,
+        intent: Intent,
+    ) -> Result<(), GatewayError> {
+        let Intent {
+            decision,
+            expect,
+            mutates,
+            carries,
+        } = intent;
         let event = Event::ToolIntent {
             step: cx.step.to_owned(),
             role: cx.role.to_owned(),
@@ -330,6 +360,7 @@ impl Gateway {
             decision: self.cleaned(decision),
             mutates,
             expect,
+            carries,
         };
         cx.record(event, mutates)?;
         Ok(())

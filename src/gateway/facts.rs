@@ -1,8 +1,10 @@
 //! What policy conditions may know of a run, folded from its journal: the user's words, and the calls with their results. The
 //! same journal gives the same facts, now and after a resume.
 
-use crate::model::{ToolCall, ToolResult, ToolStatus};
-use crate::policy::{Decision, Facts, Grants, Outside, PastCall, read_text, split_foreign};
+use crate::model::{ToolCall, ToolResult};
+use crate::policy::{
+    Carries, Decision, Facts, Grants, Outside, PastCall, read_text, split_foreign,
+};
 use crate::store::Event;
 use crate::store::event::{AnsweredBy, Question};
 use serde_json::Value;
@@ -11,13 +13,22 @@ use std::collections::BTreeMap;
 /// Keys of a run's input that the user wrote.
 const WORDS: [&str; 2] = ["request", "workflow"];
 
+/// A call that was begun.
+#[derive(Debug, Clone)]
+struct Open {
+    call: ToolCall,
+    role: String,
+    decision: Decision,
+    carries: Option<Carries>,
+}
+
 #[derive(Debug, Clone, Default)]
 pub(super) struct RunFacts {
     facts: Facts,
     /// Questions that were asked, by id.
     questions: BTreeMap<String, Question>,
     /// The intent that has no result yet.
-    open: Option<(ToolCall, String, Decision)>,
+    open: Option<Open>,
 }
 
 impl RunFacts {
@@ -54,38 +65,46 @@ impl RunFacts {
                 call,
                 role,
                 decision,
+                carries,
                 ..
-            } => self.open = Some((call.clone(), role.clone(), decision.clone())),
+            } => {
+                self.open = Some(Open {
+                    call: call.clone(),
+                    role: role.clone(),
+                    decision: decision.clone(),
+                    carries: carries.clone(),
+                });
+            }
             Event::ToolFinished { result, .. } => {
-                if let Some((call, role, decision)) = self.open.take() {
-                    self.called(&call, &role, &decision, result);
+                if let Some(open) = self.open.take() {
+                    self.called(open, result);
                 }
             }
             _ => {}
         }
     }
 
-    fn called(&mut self, call: &ToolCall, role: &str, decision: &Decision, result: &ToolResult) {
+    fn called(&mut self, open: Open, result: &ToolResult) {
+        let Open {
+            call,
+            role,
+            decision,
+            carries,
+        } = open;
         let args = super::strict_json::object(&call.arguments).unwrap_or_default();
-        let status = match result.status {
-            ToolStatus::Ok => "ok",
-            ToolStatus::Refused => "refused",
-            ToolStatus::Failed => "failed",
-            ToolStatus::Cancelled => "cancelled",
-            ToolStatus::Unknown => "unknown",
-        };
         let said = match split_foreign(&call.name) {
             Some(_) => answer(&result.content),
             None => result.content.clone(),
         };
-        self.facts.add_call(PastCall::new(
+        let past = PastCall::new(
             &call.name,
-            role,
+            &role,
             Value::Object(args),
-            status,
+            result.status,
             decision.rule(),
             said,
-        ));
+        );
+        self.facts.add_call(past.decided(carries));
     }
 
     pub fn facts(&self) -> &Facts {
@@ -107,11 +126,10 @@ fn typed(question: &Question, value: &Value) -> Vec<String> {
     if question.approves.is_some() {
         return Vec::new();
     }
-    // A recommendation that was only taken was written by whoever asked.
-    let offered = |value: &Value| {
-        question.options.iter().any(|option| option.value == *value)
-            || question.recommended.as_ref() == Some(value)
-    };
+    // A recommendation that was only taken was written by whoever asked, and so was a part of one.
+    let options = question.options.iter().map(|option| &option.value);
+    let written: Vec<&Value> = options.chain(&question.recommended).collect();
+    let offered = |value: &Value| written.iter().any(|whole| holds(whole, value));
     let mut texts = Vec::new();
     let mut left = vec![value];
     while let Some(value) = left.pop() {
@@ -125,4 +143,103 @@ fn typed(question: &Question, value: &Value) -> Vec<String> {
         }
     }
     texts
+}
+
+/// Whether the value is this one, or stands in it.
+fn holds(whole: &Value, value: &Value) -> bool {
+    whole == value
+        || match whole {
+            Value::Array(items) => items.iter().any(|item| holds(item, value)),
+            Value::Object(map) => map.values().any(|item| holds(item, value)),
+            _ => false,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn question(more: Value) -> Question {
+        let mut question = json!({"id": "q", "topic": "to", "text": "To whom?"});
+        let more = more.as_object().unwrap().clone();
+        question.as_object_mut().unwrap().extend(more);
+        serde_json::from_value(question).unwrap()
+    }
+
+    #[test]
+    fn what_somebody_else_wrote_into_a_question_is_not_what_the_user_typed() {
+        let eve = json!("eve@x.example");
+        for (asked, answer, words) in [
+            (json!({}), eve.clone(), vec!["eve@x.example"]),
+            // Enter takes the recommendation: it is whoever asked that wrote it.
+            (json!({"recommended": eve}), eve.clone(), vec![]),
+            (json!({"recommended": eve}), json!("bob"), vec!["bob"]),
+            (
+                json!({"recommended": [eve, "bob"]}),
+                json!([eve, "bob"]),
+                vec![],
+            ),
+            // A part of what was recommended.
+            (
+                json!({"recommended": [eve, "bob"]}),
+                json!([eve, "tim"]),
+                vec!["tim"],
+            ),
+            (
+                json!({"options": [{"value": eve, "label": "Eve"}]}),
+                eve.clone(),
+                vec![],
+            ),
+            (
+                json!({"options": [{"value": eve, "label": "Eve"}]}),
+                json!([eve, "bob", 7, true]),
+                vec!["7", "bob"],
+            ),
+            (
+                json!({"options": [{"value": {"to": eve}, "label": "Eve"}]}),
+                json!({"who": {"to": eve}, "how": "by mail"}),
+                vec!["by mail"],
+            ),
+            (json!({"approves": "sha"}), json!("bob"), vec![]),
+        ] {
+            let mut typed = typed(&question(asked.clone()), &answer);
+            typed.sort();
+            assert_eq!(typed, words, "{asked} {answer}");
+        }
+    }
+
+    #[test]
+    fn a_recommendation_that_was_taken_is_nobodys_word_in_the_facts() {
+        let asked = Event::QuestionAsked {
+            step: "s".into(),
+            question: question(json!({"recommended": "eve@x.example"})),
+        };
+        let given = |value: &str, by| Event::AnswerGiven {
+            step: "s".into(),
+            question_id: "q".into(),
+            value: json!(value),
+            by,
+        };
+        let origin = |events: &[Event]| {
+            let mut run = RunFacts::default();
+            events.iter().for_each(|event| run.observe(event));
+            let policy = crate::policy::Policy::load("roles: {}", "p").unwrap();
+            let args = json!({"to": "eve@x.example"});
+            let told = policy.explain("r", "mcp__a__b", args.as_object().unwrap(), run.facts());
+            told.considered.contains(&"origin of to: user".to_owned())
+        };
+        for by in [
+            AnsweredBy::Terminal,
+            AnsweredBy::Command,
+            AnsweredBy::File,
+            AnsweredBy::Recommended,
+        ] {
+            let taken = [asked.clone(), given("eve@x.example", by)];
+            assert!(!origin(&taken), "{by:?}");
+        }
+        let typed = "to eve@x.example, please";
+        assert!(origin(&[asked.clone(), given(typed, AnsweredBy::Terminal)]));
+        assert!(!origin(&[asked, given(typed, AnsweredBy::Recommended)]));
+    }
 }

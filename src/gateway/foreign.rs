@@ -1,16 +1,17 @@
 //! Tools of other MCP servers: named by the policy, approved word for word by the user, called with arguments that fit what was
 //! approved. What a server says is text from outside, cut to a page; how it is reached is not known here.
 
-use super::call::{Reserved, Verdict};
+use super::call::{Intent, Reserved, Verdict};
 use super::content::{Outcome, PAGE_BYTES, error_content};
 use super::guards::{self, deny};
+use super::places;
 use super::redact::{clean_text, holds_mark};
 use super::{CallContext, Gateway, GatewayError, Settled, untrusted};
 use crate::backend::BoxFuture;
 use crate::mcp::serve::Hints;
 use crate::mcp::{CallEffect, Called, Servers, Unserved};
 use crate::model::{ToolCall, ToolSpec};
-use crate::policy::{Decision, Does, foreign_name, split_foreign};
+use crate::policy::{Carries, Decision, Does, foreign_name, split_foreign};
 use crate::strict_json;
 use serde_json::{Map, Value, json};
 
@@ -70,7 +71,7 @@ struct Foreign<'a> {
     arguments: Map<String, Value>,
     approved: ApprovedTool,
     decision: Decision,
-    effect: CallEffect,
+    does: Does,
 }
 
 impl Gateway {
@@ -94,7 +95,7 @@ impl Gateway {
     pub fn foreign_hints(&self, role: &str, name: &str) -> Hints {
         let approved = split_foreign(name)
             .and_then(|(server, tool)| self.foreign.as_ref()?.approved(server, tool));
-        let addressed = approved.is_some_and(|tool| addressed(&tool.schema));
+        let addressed = approved.is_some_and(|tool| places::in_schema(&tool.schema));
         let does = self.policy.most(role, name, addressed);
         Hints {
             read_only: does != Does::Change,
@@ -134,17 +135,28 @@ impl Gateway {
             Verdict::Refuse(decision) => return self.refuse(cx, journaled, decision),
             Verdict::Ask(question) => return Ok(Settled::NeedsApproval(question)),
         };
-        let mutates = foreign.effect == CallEffect::Changes;
-        self.intent(cx, journaled, decision, None, mutates)?;
+        let effect = match foreign.does {
+            Does::Read | Does::Egress => CallEffect::Reads,
+            Does::Change => CallEffect::Changes,
+        };
+        let mutates = effect == CallEffect::Changes;
+        // As the journal has them, so that a resumed run knows the same keys.
+        let kept = strict_json::object(&journaled.arguments).unwrap_or_default();
+        let carries = Carries {
+            effect: foreign.does,
+            keys: places::unnamed_keys(&foreign.approved.schema, &kept),
+        };
+        let intent = Intent {
+            decision,
+            expect: None,
+            mutates,
+            carries: Some(carries),
+        };
+        self.intend(cx, journaled, intent)?;
         let outcome = match &self.foreign {
             Some(servers) => {
                 let called = servers
-                    .call(
-                        foreign.server,
-                        foreign.tool,
-                        &foreign.arguments,
-                        foreign.effect,
-                    )
+                    .call(foreign.server, foreign.tool, &foreign.arguments, effect)
                     .await;
                 came_to(&foreign, called)
             }
@@ -168,10 +180,11 @@ impl Gateway {
         let servers = self.foreign.as_ref();
         let approved = servers.and_then(|servers| servers.approved(server, tool));
         let mut facts = cx.guards.facts().clone();
-        facts.addressed = approved
-            .as_ref()
-            .is_some_and(|tool| addressed(&tool.schema));
-        let decision = self.policy.decide_with(cx.role, &call.name, shown, &facts);
+        if let Some(tool) = &approved {
+            facts.addressed = places::in_schema(&tool.schema) || places::in_arguments(shown);
+            facts.keys = places::unnamed_keys(&tool.schema, shown);
+        }
+        let (decision, does) = self.policy.judge(cx.role, &call.name, shown, &facts);
         if matches!(decision, Decision::Deny { .. }) {
             return Err(decision);
         }
@@ -184,7 +197,6 @@ impl Gateway {
                 format!("the tool {} is not one of this step's", call.name),
             ));
         }
-        let does = self.policy.does(cx.role, &call.name, shown, &facts);
         let arguments = args.map_err(|why| deny("arguments", why))?;
         if call.arguments.len() > MAX_ARGUMENTS {
             return Err(deny(
@@ -213,37 +225,9 @@ impl Gateway {
             arguments,
             approved,
             decision,
-            effect: match does {
-                Does::Read | Does::Egress => CallEffect::Reads,
-                Does::Change => CallEffect::Changes,
-            },
+            does,
         })
     }
-}
-
-/// Whether an argument names a place to go to: by its name, by its format, or by what is said of it, at any depth.
-pub(super) fn addressed(schema: &Map<String, Value>) -> bool {
-    const NAMES: [&str; 12] = [
-        "url", "uri", "href", "link", "host", "hostname", "domain", "endpoint", "webhook",
-        "website", "address", "server",
-    ];
-    let is_address = |name: &str, of: &Value| {
-        let words = name.to_lowercase();
-        let mut words = words.split(|c: char| !c.is_alphanumeric());
-        let format = of.get("format").and_then(Value::as_str);
-        let told = of.get("description").and_then(Value::as_str);
-        words.any(|word| NAMES.contains(&word) || word.ends_with("url") || word.ends_with("uri"))
-            || format.is_some_and(|f| f.starts_with("uri") || f.starts_with("iri"))
-            || told.is_some_and(|told| told.to_lowercase().contains("url"))
-    };
-    schema.iter().any(|(key, value)| match value {
-        Value::Object(inner) if key == "properties" => inner
-            .iter()
-            .any(|(name, of)| is_address(name, of) || of.as_object().is_some_and(addressed)),
-        Value::Object(inner) => addressed(inner),
-        Value::Array(items) => items.iter().filter_map(Value::as_object).any(addressed),
-        _ => false,
-    })
 }
 
 /// The arguments against the schema that was approved. A schema that cannot be judged fits nothing.

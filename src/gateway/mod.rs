@@ -19,6 +19,7 @@ mod held;
 mod hide;
 mod learnings;
 mod perform;
+mod places;
 mod plan;
 mod push;
 mod reads;

@@ -12,8 +12,7 @@ use crate::backend::{
 };
 use crate::model::ToolCall;
 use crate::n8n::rehearsal::{
-    COPY, Ground, Item, Leaves, Part, Rehearsal, Trace, Wishes, evidence, is_copy, judge, payload,
-    rehearse,
+    COPY, Ground, Item, Part, Rehearsal, Trace, Wishes, evidence, is_copy, judge, payload, rehearse,
 };
 use crate::n8n::{Finding, Workflow, WorkflowId, trigger_points};
 use crate::store::event::{MutationExpectation, Rehearsing};
@@ -430,13 +429,11 @@ fn egress(rehearsal: &Rehearsal, ran: &dyn Fn(&str) -> bool) -> Value {
     let out = rehearsal.parts.iter().filter(|part| part.part == Part::Run);
     out.filter(|part| ran(&part.node))
         .filter_map(|part| {
-            let how = match part.leaves.as_ref()? {
-                Leaves::Host { host } => json!({"node": part.node, "by": "host", "host": host}),
-                Leaves::LetAct { node_type } => {
-                    json!({"node": part.node, "by": "let_act", "type": node_type})
-                }
-            };
-            Some(how)
+            let mut out = Map::from_iter([("node".to_owned(), json!(part.node))]);
+            if let Value::Object(how) = json!(part.leaves.as_ref()?) {
+                out.extend(how);
+            }
+            Some(Value::Object(out))
         })
         .collect()
 }

@@ -61,6 +61,7 @@ impl Gateway {
             decision,
             mutates,
             expect,
+            ..
         } = intent
         else {
             return Ok(None);

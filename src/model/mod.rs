@@ -64,6 +64,31 @@ pub enum ToolStatus {
     Unknown,
 }
 
+impl ToolStatus {
+    pub const ALL: [ToolStatus; 5] = [
+        ToolStatus::Ok,
+        ToolStatus::Refused,
+        ToolStatus::Failed,
+        ToolStatus::Cancelled,
+        ToolStatus::Unknown,
+    ];
+
+    /// As the journal writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ToolStatus::Ok => "ok",
+            ToolStatus::Refused => "refused",
+            ToolStatus::Failed => "failed",
+            ToolStatus::Cancelled => "cancelled",
+            ToolStatus::Unknown => "unknown",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<ToolStatus> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {
     pub call_id: String,

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::{Arc, OnceLock};
 
+/// Parameters that hold code, by their names.
+pub(in crate::n8n) const CODE_KEYS: [&str; 4] = ["jsCode", "pythonCode", "functionCode", "code"];
+
 /// A node's `id` (n8n: any string, usually a UUID; unique in the workflow).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -1,16 +1,17 @@
 //! The decision: role, tool and arguments in, allow, ask or deny out. Total: what no rule names is denied, and a rule that
 //! cannot be evaluated counts as matching when it is there to stop something.
 
-use super::facts::{Does, Facts, Known, program_texts};
+use super::facts::{Does, Facts};
 use super::grants::Judged;
 use super::literal::Text;
+use super::origin::{Known, program_texts};
 use super::tools::{NATIVE_TOOLS, capability_of, split_foreign};
 use super::{Capability, Decision, Limits};
 use crate::condition::{Condition, Origins};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::sync::Arc;
 
 /// The variables of a rule's condition.
@@ -60,6 +61,20 @@ impl Rule {
         })
     }
 
+    /// Whether the rule is about calls of this role.
+    pub(super) fn is_for(&self, role: &str) -> bool {
+        self.roles
+            .as_ref()
+            .is_none_or(|roles| roles.iter().any(|r| r == role))
+    }
+
+    /// Whether its condition may read the fact.
+    pub(super) fn reads_fact(&self, name: &str) -> bool {
+        let paths = self.when.iter().flat_map(Condition::paths);
+        let mut of_facts = paths.filter(|path| path.first().is_some_and(|root| root == "facts"));
+        of_facts.any(|path| path.get(1).is_none_or(|field| field == name))
+    }
+
     /// Of an allow rule.
     pub(super) fn does(&self, facts: &Facts) -> Does {
         match (self.does, self.read_only) {
@@ -73,14 +88,7 @@ impl Rule {
 
     /// Whether the rule speaks about this call.
     pub(super) fn matches(&self, call: &Asked<'_>) -> bool {
-        if !self.names(call.tool) {
-            return false;
-        }
-        if self
-            .roles
-            .as_ref()
-            .is_some_and(|roles| !roles.iter().any(|r| r == call.role))
-        {
+        if !self.names(call.tool) || !self.is_for(call.role) {
             return false;
         }
         let Some(when) = &self.when else { return true };
@@ -89,22 +97,20 @@ impl Rule {
             Effect::Ask | Effect::Deny => call.does,
         };
         let mut variables = Map::new();
-        variables.insert("role".to_owned(), Value::String(call.role.to_owned()));
-        variables.insert("tool".to_owned(), Value::String(call.tool.to_owned()));
-        variables.insert("args".to_owned(), Value::Object(call.args.clone()));
-        variables.insert("effect".to_owned(), Value::String(does.name().to_owned()));
-        if when.reads("calls") {
-            let calls = call.facts.calls_json(call.program);
-            variables.insert("calls".to_owned(), calls);
-        }
-        if when.reads("facts") {
-            let facts = call.program.facts.clone();
-            variables.insert("facts".to_owned(), Value::Object(facts));
-        }
-        let known = when.asks_origins().then(|| {
-            let known = call.facts.known(&call.program.texts);
-            Arc::new(known) as Arc<dyn Origins>
-        });
+        let mut set = |name: &str, value: &dyn Fn() -> Value| {
+            if when.reads(name) {
+                variables.insert(name.to_owned(), value());
+            }
+        };
+        set("role", &|| call.role.into());
+        set("tool", &|| call.tool.into());
+        set("args", &|| Value::Object(call.args.clone()));
+        set("effect", &|| does.name().into());
+        set("calls", &|| call.calls().clone());
+        set("facts", &|| Value::Object(call.program.facts.clone()));
+        let known = when
+            .asks_origins()
+            .then(|| Arc::clone(call.known()) as Arc<dyn Origins>);
         // Arguments that the rule cannot be evaluated on are no reason to let the call pass.
         when.holds_with(&variables, known.as_ref())
             .unwrap_or(self.effect != Effect::Allow)
@@ -112,7 +118,6 @@ impl Rule {
 }
 
 /// One call, and all that a rule may know of it.
-#[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub role: &'a str,
     pub tool: &'a str,
@@ -121,6 +126,39 @@ pub(super) struct Asked<'a> {
     pub does: Does,
     pub facts: &'a Facts,
     pub program: &'a Program,
+    /// Made for the first rule that asks, and kept for the others.
+    known: OnceCell<Arc<Known>>,
+    calls: OnceCell<Value>,
+}
+
+impl<'a> Asked<'a> {
+    pub fn new(
+        (role, tool, args): (&'a str, &'a str, &'a Map<String, Value>),
+        does: Does,
+        facts: &'a Facts,
+        program: &'a Program,
+    ) -> Asked<'a> {
+        Asked {
+            role,
+            tool,
+            args,
+            does,
+            facts,
+            program,
+            known: OnceCell::new(),
+            calls: OnceCell::new(),
+        }
+    }
+
+    pub fn known(&self) -> &Arc<Known> {
+        let known = || Arc::new(self.facts.known(&self.program.texts));
+        self.known.get_or_init(known)
+    }
+
+    fn calls(&self) -> &Value {
+        self.calls
+            .get_or_init(|| self.facts.calls_json(self.program))
+    }
 }
 
 /// The `facts` of policy.yaml: what whoever deploys the pack knows.
@@ -128,7 +166,7 @@ pub(super) struct Asked<'a> {
 pub(super) struct Program {
     pub facts: Map<String, Value>,
     pub texts: Arc<Vec<Text>>,
-    /// What the calls do that an allow rule lets pass, by the rule's id.
+    /// The worst that the calls do that an allow rule lets pass, by the rule's id.
     pub does: BTreeMap<String, Does>,
 }
 
@@ -144,8 +182,12 @@ impl Program {
     #[must_use]
     pub fn with_rules(mut self, rules: &[Rule]) -> Program {
         let allowing = rules.iter().filter(|rule| rule.effect == Effect::Allow);
+        let worst = Facts {
+            addressed: true,
+            ..Facts::default()
+        };
         self.does = allowing
-            .map(|rule| (rule.id.clone(), rule.does(&Facts::default())))
+            .map(|rule| (rule.id.clone(), rule.does(&worst)))
             .collect();
         self
     }
@@ -198,12 +240,7 @@ impl Policy {
         let foreign = self
             .rules
             .iter()
-            .filter(|rule| rule.effect == Effect::Allow)
-            .filter(|rule| {
-                rule.roles
-                    .as_ref()
-                    .is_none_or(|roles| roles.iter().any(|r| r == role))
-            })
+            .filter(|rule| rule.effect == Effect::Allow && rule.is_for(role))
             .flat_map(|rule| rule.tools.iter())
             .filter(|tool| split_foreign(tool).is_some() && self.roles.contains_key(role))
             .cloned();
@@ -212,10 +249,7 @@ impl Policy {
                 rule.effect == Effect::Deny
                     && rule.when.is_none()
                     && rule.names(tool)
-                    && rule
-                        .roles
-                        .as_ref()
-                        .is_none_or(|roles| roles.iter().any(|r| r == role))
+                    && rule.is_for(role)
             })
         };
         let all: BTreeSet<String> = native
@@ -238,25 +272,31 @@ impl Policy {
         args: &Map<String, Value>,
         facts: &Facts,
     ) -> Decision {
-        let mut decision = self.granted(role, tool);
-        let mut call = self.asked(role, tool, args, facts);
-        let foreign = capability_of(tool).is_none();
-        if foreign {
-            if !self.roles.contains_key(role) {
-                return decision;
-            }
-            match self.granting(&call) {
-                Some(rule) => {
-                    call.does = rule.does(facts);
-                    decision = Decision::Allow {
-                        rule: rule.id.clone(),
-                    }
-                }
-                None => return decision,
-            }
+        self.judge(role, tool, args, facts).0
+    }
+
+    /// The decision, and what the call does: by the rule that lets it pass, or by what the native tool is.
+    pub fn judge(
+        &self,
+        role: &str,
+        tool: &str,
+        args: &Map<String, Value>,
+        facts: &Facts,
+    ) -> (Decision, Does) {
+        let (call, granted) = self.asked(role, tool, args, facts);
+        let decision = self.decided(&call, granted);
+        (decision, call.does)
+    }
+
+    /// `granted`: by the matrix, or by the rule that lets a tool of another server pass.
+    pub(super) fn decided(&self, call: &Asked<'_>, granted: Decision) -> Decision {
+        let mut decision = granted;
+        let foreign = capability_of(call.tool).is_none();
+        if foreign && matches!(decision, Decision::Deny { .. }) {
+            return decision;
         }
         for rule in &self.rules {
-            if rule.effect != Effect::Allow && rule.matches(&call) {
+            if rule.effect != Effect::Allow && rule.matches(call) {
                 let (rule, reason, ask) = (
                     rule.id.clone(),
                     rule.reason.clone(),
@@ -270,7 +310,7 @@ impl Policy {
             }
         }
         if foreign && !matches!(decision, Decision::Deny { .. }) {
-            for outside in self.outside(&call) {
+            for outside in self.outside(call) {
                 decision = joined(decision, outside);
             }
         }
@@ -278,11 +318,7 @@ impl Policy {
     }
 
     /// What the run's own grants keep out.
-    fn outside(&self, call: &Asked<'_>) -> Vec<Decision> {
-        if call.facts.grants.is_empty() {
-            return Vec::new();
-        }
-        let known: Known = call.facts.known(&self.program.texts);
+    pub(super) fn outside(&self, call: &Asked<'_>) -> Vec<Decision> {
         let judged = Judged {
             role: call.role,
             tool: call.tool,
@@ -291,44 +327,31 @@ impl Policy {
         };
         let grants = call.facts.grants();
         grants
-            .filter_map(|grants| grants.outside(&judged, call.facts.calls(), &known))
+            .filter_map(|grants| grants.outside(&judged, call.facts.calls(), call.known()))
             .collect()
     }
 
-    fn asked<'a>(
+    /// The call as rules are asked about it, and what lets it pass so far.
+    pub(super) fn asked<'a>(
         &'a self,
         role: &'a str,
         tool: &'a str,
         args: &'a Map<String, Value>,
         facts: &'a Facts,
-    ) -> Asked<'a> {
-        Asked {
-            role,
-            tool,
-            args,
-            does: capability_of(tool).map_or(Does::Change, Capability::does),
-            facts,
-            program: &self.program,
+    ) -> (Asked<'a>, Decision) {
+        let does = capability_of(tool).map_or(Does::Change, Capability::does);
+        let mut call = Asked::new((role, tool, args), does, facts, &self.program);
+        let mut granted = self.granted(role, tool);
+        if capability_of(tool).is_none() && self.roles.contains_key(role) {
+            let mut allowing = self.rules.iter().filter(|r| r.effect == Effect::Allow);
+            if let Some(rule) = allowing.find(|rule| rule.matches(&call)) {
+                call.does = rule.does(facts);
+                granted = Decision::Allow {
+                    rule: rule.id.clone(),
+                };
+            }
         }
-    }
-
-    /// The rule that lets a tool of another server pass.
-    fn granting(&self, call: &Asked<'_>) -> Option<&Rule> {
-        self.rules
-            .iter()
-            .filter(|rule| rule.effect == Effect::Allow)
-            .find(|rule| rule.matches(call))
-    }
-
-    /// What a call does, by the rule that lets it pass, or by what the native tool is.
-    pub fn does(&self, role: &str, tool: &str, args: &Map<String, Value>, facts: &Facts) -> Does {
-        let call = self.asked(role, tool, args, facts);
-        match capability_of(tool) {
-            Some(_) => call.does,
-            None => self
-                .granting(&call)
-                .map_or(Does::Change, |rule| rule.does(facts)),
-        }
+        (call, granted)
     }
 
     /// The worst that the role can do by a tool of another server.
@@ -339,12 +362,7 @@ impl Policy {
         };
         self.rules
             .iter()
-            .filter(|rule| rule.effect == Effect::Allow && rule.names(tool))
-            .filter(|rule| {
-                rule.roles
-                    .as_ref()
-                    .is_none_or(|roles| roles.iter().any(|r| r == role))
-            })
+            .filter(|rule| rule.effect == Effect::Allow && rule.names(tool) && rule.is_for(role))
             .map(|rule| rule.does(&facts))
             .max()
             .unwrap_or_default()
@@ -395,63 +413,6 @@ impl Policy {
             format!("{} may", who.join(", "))
         }
     }
-
-    /// The decision with the way to it, for `policy check`.
-    pub fn explain(
-        &self,
-        role: &str,
-        tool: &str,
-        args: &Map<String, Value>,
-        facts: &Facts,
-    ) -> Explanation {
-        let mut considered = Vec::new();
-        if let Some(capability) = capability_of(tool) {
-            let word = if self.grants(role, capability) {
-                "granted to"
-            } else {
-                "not granted to"
-            };
-            considered.push(format!("{tool} needs {}: {word} {role}", capability.name()));
-        } else if let Some((server, name)) = split_foreign(tool) {
-            considered.push(format!(
-                "{name} of the server {server}: denied unless a rule allows it"
-            ));
-        } else {
-            considered.push(format!(
-                "{tool:?} is no tool of this program and not named mcp__server__tool"
-            ));
-        }
-        let mut call = self.asked(role, tool, args, facts);
-        call.does = self.does(role, tool, args, facts);
-        considered.push(format!("effect: {}", call.does.name()));
-        let known = facts.known(&self.program.texts);
-        for (name, value) in args {
-            considered.push(format!("origin of {name}: {}", known.origin(value)));
-        }
-        for rule in self.rules.iter().filter(|r| r.names(tool)) {
-            let word = if rule.matches(&call) {
-                "matches"
-            } else {
-                "does not match"
-            };
-            considered.push(format!("rule {} ({}) {word}", rule.id, rule.effect.name()));
-        }
-        if split_foreign(tool).is_some() {
-            considered.extend(self.outside(&call).iter().map(|outside| match outside {
-                Decision::Ask { reason, .. } | Decision::Deny { reason, .. } => {
-                    format!("the run's grants: {reason}")
-                }
-                Decision::Allow { .. } => String::new(),
-            }));
-        }
-        Explanation {
-            role: role.to_owned(),
-            tool: tool.to_owned(),
-            capability: capability_of(tool),
-            decision: self.decide_with(role, tool, args, facts),
-            considered,
-        }
-    }
 }
 
 /// The stricter of two; where both ask, one question says both reasons.
@@ -467,34 +428,5 @@ fn joined(decision: Decision, other: Decision) -> Decision {
             reason: format!("{reason}; {further}"),
         },
         (decision, other) => decision.and(other),
-    }
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Explanation {
-    pub role: String,
-    pub tool: String,
-    pub capability: Option<Capability>,
-    pub decision: Decision,
-    /// One line for the grant and one for each rule about the tool.
-    pub considered: Vec<String>,
-}
-
-impl fmt::Display for Explanation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (word, reason) = match &self.decision {
-            Decision::Allow { .. } => ("allow", None),
-            Decision::Ask { reason, .. } => ("ask", Some(reason)),
-            Decision::Deny { reason, .. } => ("deny", Some(reason)),
-        };
-        writeln!(f, "{word}: {} for {}", self.tool, self.role)?;
-        writeln!(f, "  decided by {}", self.decision.rule())?;
-        if let Some(reason) = reason {
-            writeln!(f, "  {reason}")?;
-        }
-        for line in &self.considered {
-            writeln!(f, "  - {line}")?;
-        }
-        Ok(())
     }
 }

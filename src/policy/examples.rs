@@ -15,10 +15,11 @@ const KEYS: &[&str] = &[
     "answers",
     "calls",
     "addressed",
+    "keys",
     "does",
 ];
 /// Those that are facts of a run.
-const FACTS: &[&str] = &["request", "answers", "calls", "addressed"];
+const FACTS: &[&str] = &["request", "answers", "calls", "addressed", "keys"];
 
 impl Reader {
     /// A rule must do what its examples say; one with a condition must have an example of each kind.
@@ -55,15 +56,10 @@ impl Reader {
             let Some(facts) = self.example_facts(item) else {
                 continue;
             };
-            let does = item.get("does").and_then(Node::as_text);
-            let call = Asked {
-                role,
-                tool,
-                args: &args,
-                does: does.and_then(Does::from_name).unwrap_or_default(),
-                facts: &facts,
-                program: &self.program,
+            let Some(does) = self.example_does(item) else {
+                continue;
             };
+            let call = Asked::new((role, tool, &args), does, &facts, &self.program);
             if rule.matches(&call) != expected {
                 let word = if expected {
                     "does not match"
@@ -77,6 +73,22 @@ impl Reader {
                 self.problems.add(item.place, message);
             }
         }
+    }
+
+    /// What the call of an example does. None: it is none of the words there are, and that was told.
+    fn example_does(&mut self, item: &Node) -> Option<Does> {
+        let Some(node) = item.get("does") else {
+            return Some(Does::default());
+        };
+        let does = node.as_text().and_then(Does::from_name);
+        if does.is_none() {
+            let message = format!(
+                "`does` of an example is read, egress or change, not {}",
+                node.to_json()
+            );
+            self.problems.add(node.place, message);
+        }
+        does
     }
 
     /// None: they are wrong, and that was told.

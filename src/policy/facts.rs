@@ -4,8 +4,10 @@
 use super::decide::Program;
 use super::grants::Grants;
 use super::literal::Text;
+use super::origin::{Known, Leaf, leaves};
 use super::tools::capability_of;
 use crate::condition::Origins;
+use crate::model::ToolStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -38,33 +40,29 @@ impl Does {
     }
 }
 
-/// Where a value came from.
-pub const USER: &str = "user";
-pub const PROGRAM: &str = "program";
-pub const MODEL: &str = "model";
-/// Of a value that holds nothing that could have come from anywhere: an empty list, null.
-pub const NONE: &str = "none";
-const TOOL: &str = "tool:";
-
-/// A leaf of a tool's result, with the keys that lead to it.
-#[derive(Debug, Clone, PartialEq)]
-struct Leaf {
-    path: String,
-    text: Text,
+/// What was decided about a call of another server's tool besides whether it may be made: kept with the call, because neither
+/// the rule nor the approved schema need be the same later.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Carries {
+    pub effect: Does,
+    /// Keys in the arguments that the approved schema does not name: whoever made the call chose them, as he chose the values.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub keys: BTreeSet<String>,
 }
 
 /// A call of this run that has its result.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct PastCall {
     pub tool: String,
     pub role: String,
     pub args: Value,
-    /// ok, refused, failed, cancelled or unknown.
-    pub status: String,
+    pub status: ToolStatus,
     /// The rule that decided it.
     pub rule: String,
-    /// Where it is said; else by the rule.
+    /// Where it is said; else the worst that its rule may let pass.
     does: Option<Does>,
+    /// Keys of its arguments that are data.
+    keys: BTreeSet<String>,
     /// What it gave back; null unless it was ok.
     pub result: Value,
     leaves: OnceLock<Vec<Leaf>>,
@@ -76,7 +74,7 @@ impl PastCall {
         tool: &str,
         role: &str,
         args: Value,
-        status: &str,
+        status: ToolStatus,
         rule: &str,
         result: Value,
     ) -> Self {
@@ -84,59 +82,44 @@ impl PastCall {
             tool: tool.to_owned(),
             role: role.to_owned(),
             args,
-            status: status.to_owned(),
+            status,
             rule: rule.to_owned(),
-            result: if status == "ok" { result } else { Value::Null },
-            ..PastCall::default()
+            does: None,
+            keys: BTreeSet::new(),
+            result: match status {
+                ToolStatus::Ok => result,
+                _ => Value::Null,
+            },
+            leaves: OnceLock::new(),
+            origin: OnceLock::new(),
         }
+    }
+
+    /// With what was decided about it. None, of a call that reached another server's tool: it is not known what its schema
+    /// named, so what lies below the arguments' own names is data.
+    #[must_use]
+    pub fn decided(mut self, carries: Option<Carries>) -> Self {
+        match carries {
+            Some(carries) => {
+                self.does = Some(carries.effect);
+                self.keys = carries.keys;
+            }
+            None if self.was_made() && capability_of(&self.tool).is_none() => {
+                let below = self.args.as_object().into_iter().flat_map(Map::values);
+                below.for_each(|value| keys_of(value, &mut self.keys));
+            }
+            None => {}
+        }
+        self
     }
 
     /// It reached the tool, whatever came of it.
     pub fn was_made(&self) -> bool {
-        self.status != "refused"
+        self.status != ToolStatus::Refused
     }
 
-    fn leaves(&self) -> &[Leaf] {
-        self.leaves.get_or_init(|| {
-            let mut leaves = Vec::new();
-            collect(&self.result, String::new(), &mut leaves);
-            leaves
-        })
-    }
-}
-
-fn collect(value: &Value, path: String, leaves: &mut Vec<Leaf>) {
-    match value {
-        Value::Null | Value::Bool(_) => {}
-        Value::Number(n) => leaves.push(Leaf {
-            path,
-            text: Text::new(&n.to_string()),
-        }),
-        Value::String(s) => leaves.push(Leaf {
-            path,
-            text: Text::new(s),
-        }),
-        Value::Array(items) => {
-            for item in items {
-                collect(item, path.clone(), leaves);
-            }
-        }
-        Value::Object(map) => {
-            for (key, item) in map {
-                // A key that is no name is a value too: addresses are keys of who a file is shared with.
-                if !is_name(key) {
-                    leaves.push(Leaf {
-                        path: path.clone(),
-                        text: Text::new(key),
-                    });
-                }
-                let path = match path.as_str() {
-                    "" => key.clone(),
-                    above => format!("{above}.{key}"),
-                };
-                collect(item, path, leaves);
-            }
-        }
+    pub(super) fn leaves(&self) -> &[Leaf] {
+        self.leaves.get_or_init(|| leaves(&self.result))
     }
 }
 
@@ -146,6 +129,8 @@ pub struct Facts {
     pub(super) words: Vec<Arc<Text>>,
     pub(super) calls: Vec<Arc<PastCall>>,
     pub(super) grants: Vec<Arc<Grants>>,
+    /// Keys in the arguments of the call in question that its tool's schema does not name: they are data.
+    pub keys: BTreeSet<String>,
     /// An argument of the tool in question names a place to go to: a read of it is egress unless its rule says otherwise.
     pub addressed: bool,
 }
@@ -173,7 +158,7 @@ impl Facts {
         self.grants.iter().map(Arc::as_ref)
     }
 
-    /// Facts as a file or a rule's example gives them: `request`, `answers`, `calls`, `grants`, `addressed`.
+    /// Facts as a file or a rule's example gives them: `request`, `answers`, `calls`, `grants`, `addressed`, `keys`.
     pub fn from_json(value: &Value) -> Result<Facts, String> {
         let Value::Object(map) = value else {
             return Err("facts must be a JSON object".to_owned());
@@ -192,14 +177,20 @@ impl Facts {
                         facts.add_call(past_call(call)?);
                     }
                 }
+                ("keys", Value::Array(keys)) => {
+                    for key in keys {
+                        let key = key.as_str().ok_or("`keys` must be a list of texts")?;
+                        facts.keys.insert(key.to_owned());
+                    }
+                }
                 ("grants", grants) => facts.grant(Grants::parse(grants)?),
                 ("addressed", Value::Bool(addressed)) => facts.addressed = *addressed,
                 ("request", _) => return Err("`request` must be text".to_owned()),
-                ("answers" | "calls", _) => return Err(format!("`{key}` must be a list")),
+                ("answers" | "calls" | "keys", _) => return Err(format!("`{key}` must be a list")),
                 ("addressed", _) => return Err("`addressed` must be true or false".to_owned()),
                 _ => {
                     return Err(format!(
-                        "unknown key {key:?}; facts may have request, answers, calls, grants, addressed"
+                        "unknown key {key:?}; facts may have request, answers, calls, grants, addressed, keys"
                     ));
                 }
             }
@@ -208,10 +199,12 @@ impl Facts {
     }
 
     pub(super) fn known(&self, program: &Arc<Vec<Text>>) -> Known {
+        let past = self.calls.iter().flat_map(|call| &call.keys);
         Known {
             words: self.words.clone(),
             program: Arc::clone(program),
             calls: self.calls.clone(),
+            keys: Arc::new(self.keys.iter().chain(past).cloned().collect()),
         }
     }
 
@@ -222,7 +215,9 @@ impl Facts {
             let origin = call.origin.get_or_init(|| {
                 let before = Known {
                     calls: self.calls.get(..i).unwrap_or_default().to_vec(),
-                    ..all.clone()
+                    keys: Arc::new(call.keys.clone()),
+                    words: all.words.clone(),
+                    program: Arc::clone(&all.program),
                 };
                 before.origin(&call.args)
             });
@@ -232,7 +227,7 @@ impl Facts {
                 (None, None) => program.does.get(&call.rule).copied().unwrap_or_default(),
             };
             json!({
-                "tool": call.tool, "role": call.role, "args": call.args, "status": call.status,
+                "tool": call.tool, "role": call.role, "args": call.args, "status": call.status.name(),
                 "effect": does.name(), "origin": origin, "result": call.result,
             })
         });
@@ -251,19 +246,22 @@ fn past_call(value: &Value) -> Result<PastCall, String> {
             KEYS.join(", ")
         ));
     }
-    let text = |key: &str| map.get(key).and_then(Value::as_str);
-    let tool = text("tool").ok_or("a call needs its `tool`")?;
-    let does = match text("does") {
+    let text = |key: &str| match map.get(key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str())),
+        Some(_) => Err(format!("`{key}` of a call must be text")),
+    };
+    let tool = text("tool")?.ok_or("a call needs its `tool`")?;
+    let does = match text("does")? {
         None => None,
         Some(name) => Some(Does::from_name(name).ok_or("`does` is read, egress or change")?),
     };
-    let status = text("status").unwrap_or("ok");
-    if !["ok", "refused", "failed", "cancelled", "unknown"].contains(&status) {
-        return Err(format!("{status:?} is no status of a call"));
-    }
+    let status = text("status")?.unwrap_or("ok");
+    let status = ToolStatus::from_name(status)
+        .ok_or_else(|| format!("{status:?} is no status of a call"))?;
     let args = map.get("args").cloned().unwrap_or_else(|| json!({}));
     let result = map.get("result").cloned().unwrap_or_default();
-    let role = text("role").unwrap_or_default();
+    let role = text("role")?.unwrap_or_default();
     Ok(PastCall {
         does,
         ..PastCall::new(tool, role, args, status, "", read_text(result))
@@ -283,195 +281,14 @@ pub fn read_text(result: Value) -> Value {
     }
 }
 
-/// The texts that values are looked up in.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Known {
-    words: Vec<Arc<Text>>,
-    program: Arc<Vec<Text>>,
-    calls: Vec<Arc<PastCall>>,
-}
-
-/// A key as a schema has it.
-fn is_name(key: &str) -> bool {
-    key.chars()
-        .all(|c| c.is_alphanumeric() || c == '_' || c == '-')
-}
-
-/// Every scalar of a value that could carry something; `None` stands for one that came from nowhere (true, an empty text).
-fn scalars(value: &Value) -> Vec<Option<&Value>> {
+/// Every key of a value, at any depth.
+fn keys_of(value: &Value, keys: &mut BTreeSet<String>) {
     match value {
-        Value::Null => Vec::new(),
-        Value::Bool(_) => vec![None],
-        Value::String(text) if text.trim().is_empty() => vec![None],
-        Value::Number(_) | Value::String(_) => vec![Some(value)],
-        Value::Array(items) => items.iter().flat_map(scalars).collect(),
-        // Keys are the tool's schema's; one that is no name carries something, and nothing says where it came from.
+        Value::Array(items) => items.iter().for_each(|item| keys_of(item, keys)),
         Value::Object(map) => {
-            let carries = map.keys().any(|key| !is_name(key)).then_some(None);
-            let values = map.values().flat_map(scalars);
-            carries.into_iter().chain(values).collect()
+            keys.extend(map.keys().cloned());
+            map.values().for_each(|item| keys_of(item, keys));
         }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
-}
-
-/// A leaf to look for.
-enum Sought<'a> {
-    Text(Text),
-    Number(&'a serde_json::Number),
-}
-
-impl<'a> Sought<'a> {
-    fn of(leaf: &'a Value) -> Sought<'a> {
-        match leaf {
-            Value::Number(number) => Sought::Number(number),
-            other => Sought::Text(Text::new(other.as_str().unwrap_or_default())),
-        }
-    }
-    fn stands_in(&self, text: &Text) -> bool {
-        match self {
-            Sought::Text(value) => text.holds(value),
-            Sought::Number(number) => text.holds_number(number),
-        }
-    }
-}
-
-impl Known {
-    fn by_user(&self, leaf: &Sought<'_>) -> bool {
-        self.words.iter().any(|text| leaf.stands_in(text))
-    }
-    fn by_program(&self, leaf: &Sought<'_>) -> bool {
-        self.program.iter().any(|text| leaf.stands_in(text))
-    }
-    /// The calls whose results have it, in their order. `path`: only below keys that end so.
-    fn calls<'s>(
-        &'s self,
-        leaf: &'s Sought<'_>,
-        tool: Option<&'s str>,
-        path: Option<&'s str>,
-    ) -> impl Iterator<Item = &'s PastCall> {
-        let fits = move |at: &str| match path {
-            None => true,
-            Some(path) => at
-                .strip_suffix(path)
-                .is_some_and(|above| above.is_empty() || above.ends_with('.')),
-        };
-        self.calls
-            .iter()
-            .map(Arc::as_ref)
-            .filter(move |call| tool.is_none_or(|tool| call.tool == tool))
-            .filter(move |call| {
-                call.leaves()
-                    .iter()
-                    .any(|at| fits(&at.path) && leaf.stands_in(&at.text))
-            })
-    }
-
-    fn leaf_origin(&self, leaf: &Value) -> String {
-        let leaf = Sought::of(leaf);
-        if self.by_user(&leaf) {
-            USER.to_owned()
-        } else if self.by_program(&leaf) {
-            PROGRAM.to_owned()
-        } else {
-            let first = self.calls(&leaf, None, None).next();
-            first.map_or_else(|| MODEL.to_owned(), |call| format!("{TOOL}{}", call.tool))
-        }
-    }
-
-    fn leaf_from(&self, leaf: &Value, place: &str) -> bool {
-        let leaf = Sought::of(leaf);
-        match place {
-            "any" => true,
-            USER => self.by_user(&leaf),
-            PROGRAM => self.by_program(&leaf),
-            _ => place.strip_prefix(TOOL).is_some_and(|named| {
-                let (name, path) = match named.split_once('#') {
-                    Some((name, path)) => (name, Some(path)),
-                    None => (named, None),
-                };
-                self.calls(&leaf, Some(name), path).next().is_some()
-            }),
-        }
-    }
-}
-
-impl Origins for Known {
-    fn origin(&self, value: &Value) -> String {
-        let mut worst = NONE.to_owned();
-        for leaf in scalars(value) {
-            let origin = leaf.map_or_else(|| MODEL.to_owned(), |leaf| self.leaf_origin(leaf));
-            let rank = |origin: &str| match origin {
-                NONE => 0,
-                USER => 1,
-                PROGRAM => 2,
-                MODEL => 4,
-                _ => 3,
-            };
-            if rank(&origin) == 3 && rank(&worst) == 3 && origin != worst {
-                return MODEL.to_owned();
-            }
-            if rank(&origin) > rank(&worst) {
-                worst = origin;
-            }
-        }
-        worst
-    }
-
-    fn origins(&self, value: &Value) -> Vec<String> {
-        let mut found = BTreeSet::new();
-        for leaf in scalars(value) {
-            let mut any = false;
-            if let Some(leaf) = leaf {
-                let leaf = Sought::of(leaf);
-                for (here, name) in [
-                    (self.by_user(&leaf), USER),
-                    (self.by_program(&leaf), PROGRAM),
-                ] {
-                    if here {
-                        any = true;
-                        found.insert(name.to_owned());
-                    }
-                }
-                for call in self.calls(&leaf, None, None) {
-                    any = true;
-                    found.insert(format!("{TOOL}{}", call.tool));
-                }
-            }
-            if !any {
-                found.insert(MODEL.to_owned());
-            }
-        }
-        found.into_iter().collect()
-    }
-
-    fn from(&self, value: &Value, places: &[String]) -> bool {
-        scalars(value).into_iter().all(|leaf| {
-            leaf.is_some_and(|leaf| places.iter().any(|place| self.leaf_from(leaf, place)))
-                || places.iter().any(|place| place == "any")
-        })
-    }
-
-    fn weight(&self) -> usize {
-        let words: usize = self.words.iter().map(|text| text.len()).sum();
-        let program: usize = self.program.iter().map(Text::len).sum();
-        let results = self.calls.iter().flat_map(|call| call.leaves());
-        let results: usize = results.map(|leaf| leaf.text.len() + 16).sum();
-        words + program + results
-    }
-}
-
-/// The texts of the policy's own facts.
-pub(super) fn program_texts(facts: &Map<String, Value>) -> Vec<Text> {
-    fn walk(value: &Value, texts: &mut Vec<Text>) {
-        match value {
-            Value::String(text) => texts.push(Text::new(text)),
-            Value::Number(n) => texts.push(Text::new(&n.to_string())),
-            Value::Array(items) => items.iter().for_each(|item| walk(item, texts)),
-            Value::Object(map) => map.values().for_each(|item| walk(item, texts)),
-            Value::Null | Value::Bool(_) => {}
-        }
-    }
-    let mut texts = Vec::new();
-    facts.values().for_each(|value| walk(value, &mut texts));
-    texts
 }

@@ -1,6 +1,7 @@
 //! Where values come from: what the functions of a policy's conditions answer.
 
-use super::facts::{Facts, program_texts};
+use super::facts::Facts;
+use super::origin::program_texts;
 use crate::condition::Origins;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -131,6 +132,12 @@ fn facts_from_a_file_are_read_strictly() {
             json!({"calls": [{"tool": "t", "does": "harm"}]}),
             "read, egress or change",
         ),
+        (
+            json!({"calls": [{"tool": "t", "does": ["read"]}]}),
+            "must be text",
+        ),
+        (json!({"keys": "x"}), "must be a list"),
+        (json!({"keys": [1]}), "list of texts"),
     ] {
         let told = Facts::from_json(&wrong).unwrap_err();
         assert!(told.contains(why), "{wrong}: {told}");

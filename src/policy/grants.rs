@@ -2,10 +2,12 @@
 //! before any tool's result was read, so that no result can widen it. Grants only ever tighten what the policy allows.
 
 use super::Decision;
-use super::facts::{Does, Known, PROGRAM, PastCall, USER};
+use super::facts::{Does, PastCall};
+use super::origin::{Known, PROGRAM, TOOL, USER};
 use super::tools::split_foreign;
 use crate::condition::Origins;
 use crate::secrets::MARK;
+use crate::strict_json::is_empty;
 use serde_json::{Map, Value, json};
 
 /// The rule that a refusal or a question names.
@@ -23,6 +25,20 @@ pub enum Outside {
     #[default]
     Ask,
     Deny,
+}
+
+impl Outside {
+    pub fn name(self) -> &'static str {
+        match self {
+            Outside::Ask => "ask",
+            Outside::Deny => "deny",
+        }
+    }
+    pub fn from_name(name: &str) -> Option<Outside> {
+        [Outside::Ask, Outside::Deny]
+            .into_iter()
+            .find(|outside| outside.name() == name)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -80,10 +96,12 @@ impl Grants {
     /// condition must not grant more than was meant.
     pub fn parse(value: &Value) -> Result<Grants, String> {
         let map = object(value, "the grants", &["outside", "tools"])?;
-        let outside = match map.get("outside").map(|v| v.as_str()) {
-            None | Some(Some("ask")) => Outside::Ask,
-            Some(Some("deny")) => Outside::Deny,
-            Some(_) => return Err("`outside` is ask or deny".to_owned()),
+        let outside = match map.get("outside") {
+            None => Outside::default(),
+            Some(word) => word
+                .as_str()
+                .and_then(Outside::from_name)
+                .ok_or("`outside` is ask or deny")?,
         };
         let listed = map.get("tools").and_then(Value::as_array);
         let listed = listed.ok_or("the grants need a list `tools`")?;
@@ -112,11 +130,7 @@ impl Grants {
             }
             Value::Object(map)
         });
-        let outside = match self.outside {
-            Outside::Ask => "ask",
-            Outside::Deny => "deny",
-        };
-        json!({"outside": outside, "tools": tools.collect::<Vec<_>>()})
+        json!({"outside": self.outside.name(), "tools": tools.collect::<Vec<_>>()})
     }
 
     /// The same, where what is outside is at least so strictly kept out.
@@ -217,23 +231,16 @@ impl Grant {
         let own = [USER.to_owned(), PROGRAM.to_owned()];
         args.iter()
             .filter(|(name, _)| !self.args.iter().any(|(said, _)| said == *name))
-            .find(|(_, value)| !is_left_out(value) && !known.from(value, &own))
+            .find(|(name, value)| {
+                let own_value = is_empty(value) || known.from(value, &own);
+                !own_value || !known.name_from(name, &own)
+            })
             .map(|(name, _)| {
                 format!(
                     "the plan of this run says nothing about {name} of {}, so it must be the user's own word",
                     self.tool
                 )
             })
-    }
-}
-
-fn is_left_out(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
@@ -450,6 +457,6 @@ fn allowed(value: &Value) -> Result<Allowed, String> {
 pub(super) fn is_place(place: &str) -> bool {
     matches!(place, "any" | USER | PROGRAM)
         || place
-            .strip_prefix("tool:")
+            .strip_prefix(TOOL)
             .is_some_and(|name| !name.is_empty())
 }

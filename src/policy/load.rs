@@ -3,6 +3,7 @@
 
 use super::decide::{Effect, Policy, Program, Rule, VARIABLES};
 use super::facts::Does;
+use super::load_limits::SetLimit;
 use super::loosening;
 use super::tools::{capability_of, split_foreign};
 use super::{CAPABILITIES, Capability, Limits};
@@ -11,6 +12,7 @@ use crate::yaml::{self, Node, Place, Problem, Problems};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 impl Policy {
     /// Reads a whole policy.
@@ -34,7 +36,7 @@ impl Policy {
     }
 
     /// This policy with a project's file on top: a role that the file names has the capabilities listed there, rules are added,
-    /// limits replaced. Whatever would allow more than before is an error, or, with `allow_loosen`, done and listed in [`Policy::loosened`].
+    /// limits replaced. Its own facts are there for its rules, and count as the program's word only with `allow_loosen`. Whatever would allow more than before is an error, or, with `allow_loosen`, done and listed in [`Policy::loosened`].
     pub fn with_project(
         &self,
         text: &str,
@@ -95,17 +97,33 @@ impl Policy {
         }
         let mut facts = self.program.facts.clone();
         for (name, value) in layer.program.facts {
-            if facts.get(&name).is_some_and(|before| *before != value) {
-                loosens(
+            match facts.get(&name) {
+                Some(before) if *before == value => {}
+                Some(_) => loosens(
                     Place::default(),
                     format!("the fact {name:?} would be another one"),
-                );
+                ),
+                // A rule that had to do without it could allow more with it.
+                None if self.rules.iter().any(|rule| rule.reads_fact(&name)) => loosens(
+                    Place::default(),
+                    format!("a rule that stands already would read the new fact {name:?}"),
+                ),
+                None if allow_loosen => loosens(
+                    Place::default(),
+                    format!("what stands in the fact {name:?} would count as said by the program"),
+                ),
+                None => {}
             }
             facts.insert(name, value);
         }
         policy.roles = roles;
         policy.limits = limits;
-        policy.program = Program::new(facts).with_rules(&policy.rules);
+        let mut program = Program::new(facts);
+        if !allow_loosen {
+            // A rule that takes the program's word is about the facts that it was written with.
+            program.texts = Arc::clone(&self.program.texts);
+        }
+        policy.program = program.with_rules(&policy.rules);
         if problems.is_empty() {
             Ok(policy)
         } else {
@@ -137,58 +155,6 @@ struct Layer {
     rules: Vec<(Place, Rule)>,
     limits: Vec<(Place, SetLimit)>,
     program: Program,
-}
-
-struct SetLimit {
-    name: &'static str,
-    value: f64,
-}
-
-const LIMITS: &[&str] = &[
-    "max_turns",
-    "max_model_calls",
-    "max_tool_calls",
-    "max_identical_calls",
-    "max_tokens",
-    "max_cost_usd",
-    "max_seconds",
-    "max_approval_seconds",
-];
-
-impl SetLimit {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "read as a whole number of at most 10^12, or as a price"
-    )]
-    fn apply(&self, mut limits: Limits) -> Limits {
-        let whole = self.value as u64;
-        match self.name {
-            "max_turns" => limits.max_turns = whole,
-            "max_model_calls" => limits.max_model_calls = whole,
-            "max_tool_calls" => limits.max_tool_calls = whole,
-            "max_identical_calls" => limits.max_identical_calls = whole,
-            "max_tokens" => limits.max_tokens = whole,
-            "max_cost_usd" => limits.max_cost_usd = self.value,
-            "max_approval_seconds" => limits.max_approval_seconds = whole,
-            _ => limits.max_seconds = whole,
-        }
-        limits
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "limits are at most 10^12")]
-    fn of(&self, limits: &Limits) -> f64 {
-        match self.name {
-            "max_turns" => limits.max_turns as f64,
-            "max_model_calls" => limits.max_model_calls as f64,
-            "max_tool_calls" => limits.max_tool_calls as f64,
-            "max_identical_calls" => limits.max_identical_calls as f64,
-            "max_tokens" => limits.max_tokens as f64,
-            "max_cost_usd" => limits.max_cost_usd,
-            "max_approval_seconds" => limits.max_approval_seconds as f64,
-            _ => limits.max_seconds as f64,
-        }
-    }
 }
 
 fn read(text: &str, file: &str) -> Result<Layer, Vec<Problem>> {
@@ -255,7 +221,7 @@ impl Reader {
             }
         }
         if let Some(node) = root.get("limits") {
-            self.limits(node, &mut layer);
+            layer.limits = self.limits(node);
         }
         layer
     }
@@ -468,30 +434,6 @@ impl Reader {
         self.examples(node, &rule, "match", true);
         self.examples(node, &rule, "not_match", false);
         Some(rule)
-    }
-
-    fn limits(&mut self, node: &Node, layer: &mut Layer) {
-        self.keys(node, "`limits`", LIMITS);
-        for entry in node.as_map().unwrap_or_default() {
-            let Some(name) = LIMITS.iter().copied().find(|l| *l == entry.key) else {
-                continue;
-            };
-            let value = entry.value.to_json().as_f64();
-            let whole = entry.value.as_u64().is_some();
-            match value {
-                Some(value)
-                    if (whole || name == "max_cost_usd") && (0.0..=1e12).contains(&value) =>
-                {
-                    layer
-                        .limits
-                        .push((entry.key_place, SetLimit { name, value }));
-                }
-                _ => self.problems.add(
-                    entry.value.place,
-                    format!("{name} must be a number from 0 to 10^12"),
-                ),
-            }
-        }
     }
 }
 

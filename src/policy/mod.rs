@@ -3,11 +3,14 @@
 
 mod decide;
 mod examples;
+mod explain;
 mod facts;
 mod grants;
 mod literal;
 mod load;
+mod load_limits;
 mod loosening;
+mod origin;
 mod tools;
 
 #[cfg(test)]
@@ -19,8 +22,9 @@ mod load_tests;
 #[cfg(test)]
 mod loosening_tests;
 
-pub use decide::{Effect, Explanation, Policy, Rule};
-pub use facts::{Does, Facts, PastCall, read_text};
+pub use decide::{Effect, Policy, Rule};
+pub use explain::Explanation;
+pub use facts::{Carries, Does, Facts, PastCall, read_text};
 pub use grants::{Grants, Outside, RULE as PLAN_RULE};
 pub use tools::{NATIVE_TOOLS, capability_of, foreign_name, split_foreign};
 

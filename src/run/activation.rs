@@ -19,7 +19,6 @@ use crate::{
     gateway::{Gateway, GuardState},
     model::ModelName,
     pack::Pack,
-    policy::Outside,
     store::{
         Event, Holder, Journal, Loaded, Means, Outcome, Project, ProjectLock, RunPaths, Snapshots,
         event::{AnsweredBy, JOURNAL_VERSION},
@@ -99,11 +98,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         input.insert("answers".into(), kept.into());
     }
     if let Some(outside) = options.plan_tools {
-        let outside = match outside {
-            Outside::Ask => "ask",
-            Outside::Deny => "deny",
-        };
-        input.insert(WISH.into(), outside.into());
+        input.insert(WISH.into(), outside.name().into());
     }
     if let Some(place) = cx.gateway.backend().place() {
         input.insert(PLACE.into(), place.into());

@@ -93,6 +93,7 @@ fn the_same_call_with_the_same_result_is_counted_through_the_whole_run() {
             decision: Decision::Allow { rule: "x".into() },
             mutates: false,
             expect: None,
+            carries: None,
         };
         let finished = Event::ToolFinished {
             step: step.into(),

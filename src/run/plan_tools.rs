@@ -138,15 +138,10 @@ impl Driver<'_> {
 
     /// Whether a plan is wanted, by the command or by the flow; the stricter of both.
     fn wish(&self) -> Option<Outside> {
-        let said = self
-            .desk
-            .ledger
-            .input
-            .get(WISH)
-            .map(|wish| match wish.as_str() {
-                Some("deny") => Outside::Deny,
-                _ => Outside::Ask,
-            });
+        let said = self.desk.ledger.input.get(WISH).map(|wish| {
+            let said = wish.as_str().and_then(Outside::from_name);
+            said.unwrap_or(Outside::Deny)
+        });
         let of_flow = self.pack.flow.plan_tools.as_ref().map(|plan| plan.outside);
         said.into_iter().chain(of_flow).max()
     }

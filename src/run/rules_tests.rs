@@ -239,6 +239,7 @@ fn a_steps_trace_is_kept_while_it_runs() {
         decision: Decision::Allow { rule: "r".into() },
         mutates: false,
         expect: None,
+        carries: None,
     };
     let answered = Event::ModelAnswered {
         step: "s".into(),

@@ -6,12 +6,11 @@ use super::{
     RunError,
     history::{Made, state_hash},
     inspect,
-    ledger::Ledger,
 };
 use crate::{
     backend::{Backend, BackendError, BackendErrorKind, Stored},
     n8n::{Workflow, WorkflowId, hash::graph_hash},
-    store::{Event, Project, Snapshots, StoreError},
+    store::{Event, Project, Record, Snapshots, StoreError},
 };
 
 /// Where to look.
@@ -65,7 +64,7 @@ impl States<'_> {
         let next = changes.iter().find(|m| m.number > number);
         let mut instead = None;
         if let Some((made, file)) = next.and_then(|m| Some((m, m.change.snapshot.as_ref()?))) {
-            match self.snapshot(&made.run_id, file, hash)? {
+            match self.snapshot(&made.run_id, &self.believed(&made.run_id)?, file, hash)? {
                 Ok(workflow) => {
                     return Ok(Some(Found {
                         workflow,
@@ -107,10 +106,11 @@ impl States<'_> {
     fn snapshot(
         &self,
         run_id: &str,
+        records: &[Record],
         file: &str,
         hash: &str,
     ) -> Result<Result<Workflow, String>, RunError> {
-        let text = match self.taken(run_id, file)? {
+        let text = match self.taken(run_id, records, file)? {
             Ok(text) => text,
             Err(error) => return Ok(Err(error.to_string())),
         };
@@ -119,29 +119,35 @@ impl States<'_> {
         Ok(same.ok_or_else(|| format!("the snapshot {file} of run {run_id} holds another graph")))
     }
 
-    /// A snapshot's text; inside: why it is not what was taken.
-    fn taken(&self, run_id: &str, file: &str) -> Result<Result<String, StoreError>, RunError> {
-        let snapshots = Snapshots::new(self.project.run(run_id)?.snapshots());
+    /// The run's records that are believed.
+    fn believed(&self, run_id: &str) -> Result<Vec<Record>, RunError> {
         let loaded = inspect::read(self.project, run_id)?;
-        let records = match self.believe {
-            Believe::Own => loaded.own(),
-            Believe::Any => &loaded.records,
-        };
-        let mut ledger = Ledger::default();
-        for record in records {
-            ledger.apply(&record.event);
-        }
-        let told = ledger.snapshot(file).and_then(|taken| taken.sha256.clone());
+        Ok(match self.believe {
+            Believe::Own => loaded.own().to_vec(),
+            Believe::Any => loaded.records,
+        })
+    }
+
+    /// A snapshot's text; inside: why it is not what was taken.
+    fn taken(
+        &self,
+        run_id: &str,
+        records: &[Record],
+        file: &str,
+    ) -> Result<Result<String, StoreError>, RunError> {
+        let snapshots = Snapshots::new(self.project.run(run_id)?.snapshots());
+        let told = told(records, file);
         Ok(match (self.believe, told) {
             // One of before the journal said it: its graph is compared.
             (Believe::Any, None) => snapshots.read(file),
-            (_, told) => snapshots.read_taken(file, told.as_deref()),
+            (_, told) => snapshots.read_taken(file, told),
         })
     }
 
     /// The newest snapshot of any run of this user's with this graph.
     fn any_snapshot(&self, id: &WorkflowId, hash: &str) -> Result<Option<Found>, RunError> {
         for (run_id, records) in inspect::readable(self.project)?.into_iter().rev() {
+            let mut believed = None;
             for record in records.iter().rev() {
                 if let Event::SnapshotTaken {
                     workflow_id,
@@ -151,8 +157,14 @@ impl States<'_> {
                 } = &record.event
                     && *workflow_id == id.0
                     && graph_hash == hash
-                    && let Ok(workflow) = self.snapshot(&run_id, file, hash)?
                 {
+                    let believed = match &mut believed {
+                        Some(read) => read,
+                        unread => unread.insert(self.believed(&run_id)?),
+                    };
+                    let Ok(workflow) = self.snapshot(&run_id, believed, file, hash)? else {
+                        continue;
+                    };
                     return Ok(Some(Found {
                         workflow,
                         snapshot: Some((run_id, file.clone())),
@@ -198,4 +210,22 @@ impl States<'_> {
             },
         }
     }
+}
+
+/// The sha-256 of a snapshot, as the records tell it: of the last one that was taken under this name, or, where that was not said
+/// then, what it was when the user took the run over.
+fn told<'r>(records: &'r [Record], file: &str) -> Option<&'r str> {
+    let mut taken: Option<Option<&str>> = None;
+    for record in records {
+        match &record.event {
+            Event::SnapshotTaken {
+                file: name, sha256, ..
+            } if name == file => taken = Some(sha256.as_deref()),
+            Event::Adopted { snapshots, .. } if taken == Some(None) => {
+                taken = Some(snapshots.get(file).map(String::as_str));
+            }
+            _ => {}
+        }
+    }
+    taken.flatten()
 }

@@ -320,14 +320,8 @@ impl<'a> Spans<'a> {
             let text = Attribute::Text(result.content.to_string());
             span.attributes.push(("gen_ai.tool.call.result", text));
         }
-        let error = match result.status {
-            ToolStatus::Ok => None,
-            ToolStatus::Refused => Some("refused"),
-            ToolStatus::Failed => Some("failed"),
-            ToolStatus::Cancelled => Some("cancelled"),
-            ToolStatus::Unknown => Some("unknown"),
-        };
-        self.close(&of, at, error.map(str::to_owned));
+        let error = (result.status != ToolStatus::Ok).then(|| result.status.name().to_owned());
+        self.close(&of, at, error);
     }
 
     fn find(&mut self, of: &Of) -> Option<&mut Open> {

@@ -11,6 +11,7 @@
 mod attack;
 mod authority;
 mod between;
+mod carriers;
 mod crash;
 mod domain;
 mod files;

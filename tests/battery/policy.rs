@@ -686,6 +686,35 @@ fn case_317_patterns_are_written_out_and_small() {
     }
 }
 
+#[test]
+fn case_366_a_large_pattern_on_long_arguments_is_not_tried() {
+    let rule = |effect: &str, tool: &str| {
+        format!(
+            "  - id: {effect}\n    effect: {effect}\n    tools: [{tool}]\n    when: args.l.exists(x, x.matches('[ab]*a[ab]{{400}}c'))\n    reason: x\n    match: [{{args: {{l: ['{}']}}}}]\n    not_match: [{{args: {{l: [b]}}}}]\n",
+            format!("{}c", "a".repeat(401))
+        )
+    };
+    let text = format!(
+        "roles: {{r: [list-workflows]}}\nrules:\n{}{}",
+        rule("allow", "mcp__a__b"),
+        rule("deny", "list_workflows")
+    );
+    let policy = Policy::load(&text, "p").unwrap_or_else(|p| panic!("{p:#?}"));
+    let decided =
+        |tool: &str, args: Value| word(&policy.decide("r", tool, args.as_object().unwrap()));
+    let fits = json!({"l": ["b", format!("{}c", "a".repeat(401))]});
+    assert_eq!(decided("mcp__a__b", fits.clone()), "allow");
+    assert_eq!(decided("list_workflows", fits), "deny");
+    // Neither text fits; the long ones are not begun, so nothing is let pass.
+    assert_eq!(decided("list_workflows", json!({"l": ["ab"]})), "allow");
+    let long = json!({"l": vec!["ab".repeat(100_000); 20]});
+    assert_eq!(decided("mcp__a__b", long.clone()), "deny");
+    assert_eq!(decided("list_workflows", long), "deny");
+    // What could not be evaluated in any reasonable time is refused when it is loaded.
+    let deep = "args.l.all(w, args.l.all(x, args.l.all(y, args.l.all(z, (w + x + y + z).matches('[ab]*a[ab]{400}c')))))";
+    assert!(Condition::compile(deep, &["args"]).is_err());
+}
+
 const TOOL_STEP: &str = r#"
 name: mails
 stages: [work]
@@ -904,6 +933,44 @@ fn case_322_a_project_cannot_make_a_change_a_read_or_a_stranger_a_fact() {
     // A rule of the base that keeps data in cannot be narrowed away.
     let narrowed = "rules:\n  - id: nothing-leaves\n    effect: deny\n    tools: [\"mcp__web__*\"]\n    reason: x\n    match: [{role: maker, tool: mcp__web__fetch, args: {}}]\n";
     assert!(!known(narrowed));
+}
+
+#[test]
+fn case_367_a_fact_that_a_project_adds_is_not_the_programs_word() {
+    let base = policy();
+    let mail = |policy: &Policy| {
+        let args = to("evil@x.example");
+        word(&policy.decide("maker", SEND, args.as_object().unwrap()))
+    };
+    let facts = "facts: {helper: evil@x.example}\n";
+    let stricter = base.with_project(facts, "p", false).unwrap();
+    assert_eq!((mail(&stricter), stricter.loosened()), ("deny", &[][..]));
+    // Its own rules can read it.
+    let own = "  - id: own\n    effect: deny\n    tools: [mcp__web__fetch]\n    when: args.url == facts.helper\n    reason: x\n    match: [{role: maker, args: {url: evil@x.example}}]\n    not_match: [{role: maker, args: {url: x}}]\n";
+    let with_rule = base.with_project(&format!("{facts}rules:\n{own}"), "p", false);
+    let with_rule = with_rule.unwrap_or_else(|p| panic!("{p:#?}"));
+    let args = json!({"url": "evil@x.example"});
+    let decided = with_rule.decide("maker", FETCH, args.as_object().unwrap());
+    assert_eq!(decided.rule(), "own");
+    // Where the user allows a looser policy, it is said.
+    let looser = base.with_project(facts, "p", true).unwrap();
+    assert_eq!(mail(&looser), "allow");
+    let said = "what stands in the fact \"helper\" would count as said by the program";
+    assert_eq!(looser.loosened(), [said]);
+    // A rule of the base that waits for a fact does not get it from a project.
+    let waiting = POLICY.replace(
+        "when: from(args.to, [",
+        "when: (has(facts.friend) && args.to == facts.friend) || from(args.to, [",
+    );
+    let waiting = Policy::load(&waiting, "p").unwrap_or_else(|p| panic!("{p:#?}"));
+    assert!(
+        waiting
+            .with_project("facts: {other: x}", "p", false)
+            .is_ok()
+    );
+    let told = waiting.with_project("facts: {friend: evil@x.example}", "p", false);
+    let told = format!("{:?}", told.unwrap_err());
+    assert!(told.contains("would read the new fact"), "{told}");
 }
 
 /// Nothing of the other servers' part is left to the gateway of a run without any.

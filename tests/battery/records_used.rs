@@ -273,6 +273,7 @@ fn case_281_a_forged_interrupted_test_gets_nothing_removed_from_the_n8n() {
         },
         decision: agentctl::policy::Decision::Allow { rule: "x".into() },
         mutates: true,
+        carries: None,
         expect: Some(MutationExpectation {
             workflow_id: Some("victim".into()),
             before: None,

@@ -438,6 +438,34 @@ fn case_210_the_folder_chooses_no_model_over_its_users() {
 }
 
 #[test]
+fn case_368_a_trust_json_that_others_may_write_to_decides_nothing() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let cloned = Cloned::new();
+    let servers = serde_json::json!({"n8n": cloned.server()});
+    cloned.write(".mcp.json", &cloned.mcp(servers));
+    cloned.ok(&["trust"]);
+    let book = cloned.home().join("trust.json");
+    for mode in [0o620, 0o602, 0o666] {
+        std::fs::set_permissions(&book, std::fs::Permissions::from_mode(mode)).unwrap();
+        for args in [
+            &["mcp", "tools", "n8n"][..],
+            &["build", "--yes", REQUEST],
+            &["trust"],
+            &["doctor"],
+        ] {
+            let (code, stdout, stderr) = cloned.run(args);
+            let told = format!("{mode:o} {args:?}: {code}: {stdout}{stderr}");
+            assert!(told.contains("others may write to it"), "{told}");
+            assert_ne!(code, 0, "{told}");
+            assert!(!cloned.mark().exists(), "{told}");
+        }
+    }
+    std::fs::set_permissions(&book, std::fs::Permissions::from_mode(0o600)).unwrap();
+    cloned.run(&["mcp", "tools", "n8n"]);
+    assert!(cloned.mark().exists(), "it is trusted again");
+}
+
+#[test]
 fn case_211_no_file_of_the_folder_decides_that_it_is_trusted() {
     let cloned = Cloned::new();
     let servers = serde_json::json!({"n8n": cloned.server()});

@@ -1,7 +1,7 @@
 //! References to other nodes by name in expressions and code: `$('A')`, `$node["A"]`, `$node.A`, `$items("A")`, and in Python
 //! `_('A')`, `_node["A"]`, `_items("A")`. Found by their syntax (quotes, escapes), so a name that is only text stays as it is.
 
-use crate::n8n::workflow::Node;
+use crate::n8n::workflow::{CODE_KEYS, Node};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -62,7 +62,7 @@ pub fn named_by(node: &Node) -> Named {
         match value {
             Value::String(text) => {
                 let found = references(text, is_python(key));
-                let evaluated = text.starts_with('=') || CODE.contains(&key);
+                let evaluated = text.starts_with('=') || CODE_KEYS.contains(&key);
                 named.computed |= evaluated && any_computed(text, is_python(key), &found);
                 named.nodes.extend(found.into_iter().map(|r| r.node));
             }
@@ -77,9 +77,6 @@ pub fn named_by(node: &Node) -> Named {
     }
     named
 }
-
-/// The parameters that hold code.
-const CODE: [&str; 4] = ["jsCode", "pythonCode", "functionCode", "code"];
 
 /// Whether a place that takes a node's name holds something else than a literal, or the function itself is passed on.
 fn any_computed(text: &str, python: bool, found: &[Reference]) -> bool {

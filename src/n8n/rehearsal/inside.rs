@@ -202,7 +202,9 @@ pub(super) fn data(key: &str, value: &Value) -> Result<(), NotInside> {
         Value::Object(map) => map.iter().try_for_each(|(inner, value)| {
             // A condition by a pattern, or a key found by one: n8n's own process searches, for as long as the pattern likes.
             let searches = match inner.as_str() {
-                "operation" => matches!(value.as_str(), Some("regex" | "notRegex")),
+                "operation" => value.as_str().is_some_and(|operation| {
+                    matches!(operation, "regex" | "notRegex") || is_expression(operation)
+                }),
                 "searchRegex" => true,
                 _ => false,
             };

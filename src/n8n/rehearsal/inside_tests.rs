@@ -171,3 +171,70 @@ fn texts_are_looked_at_whether_or_not_they_begin_with_an_equals_sign() {
     let keyed = json!({"assignments": {"={{ $env }}": 1}});
     assert_eq!(judged("set", 3.4, keyed), parameter("assignments"));
 }
+
+/// n8n's own process searches by a pattern for as long as the pattern likes.
+#[test]
+fn what_searches_by_a_pattern_does_not_count_as_inside() {
+    let condition = |operation: &str| {
+        let operator = json!({"type": "string", "operation": operation});
+        let one =
+            json!({"leftValue": "={{ $json.a }}", "operator": operator, "rightValue": "(a+)+$"});
+        json!({"conditions": [one], "combinator": "and", "options": {}})
+    };
+    let rules = |operation: &str| json!({"values": [{"conditions": condition(operation)}]});
+    let older = |operation: &str| json!({"string": [{"value1": "={{ $json.a }}", "operation": operation, "value2": "(a+)+$"}]});
+    for (operation, inside) in [
+        ("contains", true),
+        ("equals", true),
+        ("regex", false),
+        ("notRegex", false),
+        ("={{ 'reg' + 'ex' }}", false),
+    ] {
+        let expected = |name: &str| match inside {
+            true => Ok(()),
+            false => parameter(name),
+        };
+        for (name, version, parameters, key) in [
+            (
+                "filter",
+                2.0,
+                json!({"conditions": condition(operation)}),
+                "conditions",
+            ),
+            (
+                "if",
+                2.2,
+                json!({"conditions": condition(operation)}),
+                "conditions",
+            ),
+            (
+                "if",
+                1.0,
+                json!({"conditions": older(operation)}),
+                "conditions",
+            ),
+            (
+                "switch",
+                3.2,
+                json!({"mode": "rules", "rules": rules(operation)}),
+                "rules",
+            ),
+        ] {
+            let found = judged(name, version, parameters);
+            assert_eq!(found, expected(key), "{name} {version} {operation}");
+        }
+    }
+    let renamed = |replacement: Value| {
+        let options = json!({"regexReplacement": {"replacements": [replacement]}});
+        judged(
+            "renameKeys",
+            1.0,
+            json!({"keys": {}, "additionalOptions": options}),
+        )
+    };
+    assert_eq!(renamed(json!({"replaceRegex": "b"})), Ok(()));
+    assert_eq!(
+        renamed(json!({"searchRegex": "(a+)+$", "replaceRegex": "b"})),
+        parameter("additionalOptions")
+    );
+}

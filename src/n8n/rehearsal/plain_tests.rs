@@ -17,6 +17,8 @@ fn work_on_data_is_let_through() {
         "try { return JSON.parse($json.text) } catch (error) { throw new Error(`no JSON: ${error.message}`) }",
         "const last = items[items.length - 1]; delete last.json.secret; return [last];",
         "return items.filter(i => i.json['first name']?.startsWith('A')).sort((a, b) => a.json.n - b.json.n);",
+        "return Array.from(['1'], Number).concat(['a'].map(parseFloat)).filter(isFinite);",
+        "return [{json: {text: JSON.stringify($json, String)}}];",
         "const now = DateTime.now().minus({days: 1}).toISO(); return {json: {now, at: new Date(), max: Number.MAX_SAFE_INTEGER}};",
         "switch ($json.kind) { case 'a': return []; default: return items.filter(Boolean) }",
         "return $('Webhook').all()[0].json.rows.reduce((sum, r) => sum + Number(r.n), 0);",
@@ -244,6 +246,23 @@ fn ways_out_of_code_are_not_run() {
         (
             "return Array.from(['x'], $json.f)",
             "has a function called that does not stand in it",
+        ),
+        // A harmless function by its name, at another place than the one that was looked at.
+        ("return ['a'].includes(Number)", "uses `Number`"),
+        ("return [parseInt].concat(isNaN)", "uses `parseInt`"),
+        ("return [].concat(parseInt)", "uses `parseInt`"),
+        ("return [1, 2].reduce((a, b) => a, String)", "uses `String`"),
+        ("return new Map([]).set('k', Boolean)", "uses `Boolean`"),
+        (
+            "function f(g) { return g } return f(Number)",
+            "uses `Number`",
+        ),
+        ("return Object.assign({}, parseFloat)", "uses `parseFloat`"),
+        ("return JSON.stringify(String, Number)", "uses `String`"),
+        ("return Array.from(Number, Number)", "uses `Number`"),
+        (
+            "return Array.from(...[items], Number)",
+            "hands on what a function is called on",
         ),
         (
             "return ['x'].map(x => x, $json)",

@@ -4,6 +4,7 @@ use super::{path::push, subject::NodeView};
 use crate::n8n::catalog::{
     NodeDescription, OMITTED_EXPRESSION, OMITTED_TEXT, Property, PropertyGroup, PropertyKind,
 };
+use crate::n8n::workflow::CODE_KEYS;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
@@ -27,7 +28,6 @@ impl Leaf<'_, '_> {
         self.property.and_then(|p| p.type_options.editor.as_deref())
     }
     pub(super) fn is_code(&self) -> bool {
-        const CODE_KEYS: [&str; 4] = ["jsCode", "pythonCode", "functionCode", "code"];
         CODE_KEYS.contains(&self.key)
             || matches!(self.editor(), Some("jsEditor" | "codeNodeEditor"))
     }

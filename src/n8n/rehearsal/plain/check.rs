@@ -2,38 +2,30 @@
 //! that says what was found.
 
 use super::bound::Bound;
-use super::names::{
-    BY_NAME, CALLED, CALLED_BY_ITSELF, CALLING, CHANGEABLE, DATA, DATES, FORBIDDEN, HANDED, MADE,
-    MADE_OF_INTL, METHODS, PATTERNS, VALUES, owned, reserved,
-};
+use super::names::{DATA, DATES, FORBIDDEN, MADE, VALUES, reserved};
 use super::{Kind, Plain};
 use oxc_ast::ast::{
-    Argument, ArrayExpressionElement, ArrowFunctionBody, AssignmentTarget, BinaryOperator,
-    BindingPattern, CallExpression, ChainElement, Expression, ForStatementInit, ForStatementLeft,
-    FormalParameters, Function, MemberExpression, NewExpression, ObjectExpression,
-    ObjectPropertyKind, PropertyKey, PropertyKind, SimpleAssignmentTarget, Statement,
-    UnaryOperator, VariableDeclaration, VariableDeclarationKind,
+    ArrayExpressionElement, ArrowFunctionBody, AssignmentTarget, BinaryOperator, BindingPattern,
+    ChainElement, Expression, ForStatementInit, ForStatementLeft, FormalParameters, Function,
+    SimpleAssignmentTarget, Statement, UnaryOperator, VariableDeclaration, VariableDeclarationKind,
 };
 use std::cell::Cell;
 
 /// One piece of code, with the names that it declares.
 pub(super) struct Check<'b> {
-    kind: Kind,
-    bound: &'b Bound,
+    pub(super) kind: Kind,
+    pub(super) bound: &'b Bound,
     /// A field was set somewhere.
-    changes: Cell<bool>,
+    pub(super) changes: Cell<bool>,
     /// An object is used that others in n8n's process may share: a date, a zone, a class.
     shares: Cell<bool>,
 }
 
-/// Longer than any text that is filled up by hand.
-const WIDEST: f64 = 1_000.0;
-
-fn not<T>(what: impl Into<String>) -> Result<T, String> {
+pub(super) fn not<T>(what: impl Into<String>) -> Result<T, String> {
     Err(what.into())
 }
 
-fn uses(name: &str) -> Plain {
+pub(super) fn uses(name: &str) -> Plain {
     Err(format!("uses `{name}`"))
 }
 
@@ -56,7 +48,7 @@ impl<'b> Check<'b> {
         }
     }
 
-    fn seen(&self, name: &str) {
+    pub(super) fn seen(&self, name: &str) {
         if DATES.contains(&name) {
             self.shares.set(true);
         }
@@ -167,7 +159,7 @@ impl<'b> Check<'b> {
         })
     }
 
-    fn maybe(&self, it: Option<&Expression<'_>>) -> Plain {
+    pub(super) fn maybe(&self, it: Option<&Expression<'_>>) -> Plain {
         it.map_or(Ok(()), |it| self.expression(it))
     }
 
@@ -292,7 +284,7 @@ impl<'b> Check<'b> {
     }
 
     /// A name that stands for a value.
-    fn value(&self, name: &str) -> Plain {
+    pub(super) fn value(&self, name: &str) -> Plain {
         self.seen(name);
         let known = self.bound.has(name) || DATA.contains(&name) || VALUES.contains(&name);
         match known && !FORBIDDEN.contains(&name) {
@@ -309,284 +301,14 @@ impl<'b> Check<'b> {
         }
     }
 
-    fn name(&self, name: &str) -> Plain {
+    pub(super) fn name(&self, name: &str) -> Plain {
         match FORBIDDEN.contains(&name) {
             true => uses(name),
             false => Ok(()),
         }
     }
 
-    fn member(&self, it: &MemberExpression<'_>) -> Plain {
-        match it {
-            MemberExpression::StaticMemberExpression(it) => {
-                self.read(&it.object, it.property.name.as_str())
-            }
-            MemberExpression::ComputedMemberExpression(it) => {
-                let owner = match it.object.without_parentheses() {
-                    Expression::Identifier(owner) => owner.name.as_str(),
-                    _ => "",
-                };
-                match owner {
-                    "$node" => {}
-                    owner if owned(owner).is_some() => return uses(owner),
-                    _ => self.expression(&it.object)?,
-                }
-                match it.expression.without_parentheses() {
-                    Expression::StringLiteral(key) => self.no_method(key.value.as_str()),
-                    _ if owner == "$node" => not("names a node by something computed"),
-                    key if self.bound.is_number(key) => self.expression(key),
-                    _ => not("reads a field by a computed name"),
-                }
-            }
-            MemberExpression::PrivateFieldExpression(_) => not("reads a private field"),
-        }
-    }
-
-    /// A field that is read, not called. A method is no value: whoever gets it can call it on something else.
-    fn read(&self, object: &Expression<'_>, name: &str) -> Plain {
-        self.no_method(name)?;
-        if let Expression::Identifier(owner) = object.without_parentheses() {
-            let owner = owner.name.as_str();
-            if owner == "$node" {
-                return Ok(());
-            }
-            if let Some(names) = owned(owner) {
-                let constant = name
-                    .chars()
-                    .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
-                self.seen(owner);
-                let is_value = owner.starts_with('$') && names.contains(&name);
-                let known = is_value || (constant && !owner.starts_with('$'));
-                return match known {
-                    true => Ok(()),
-                    false => uses(&format!("{owner}.{name}")),
-                };
-            }
-        }
-        self.expression(object)
-    }
-
-    /// A name that is read of something: it must not lead to a function.
-    fn no_method(&self, name: &str) -> Plain {
-        self.name(name)?;
-        let is_method =
-            METHODS.contains(&name) || CALLING.contains(&name) || BY_NAME.contains(&name);
-        match is_method {
-            true => Err(format!("reads `{name}` without calling it")),
-            false => Ok(()),
-        }
-    }
-
-    /// A field that is set, counted or deleted: of the code's own variables and of the items.
-    fn change(&self, it: &MemberExpression<'_>) -> Plain {
-        self.changes.set(true);
-        let mut at = it.object();
-        loop {
-            at = match at.without_parentheses() {
-                Expression::Identifier(root) => {
-                    let name = root.name.as_str();
-                    let own = self.bound.has(name) && !reserved(name);
-                    if !own && !CHANGEABLE.contains(&name) {
-                        return Err(format!("changes `{name}`, which is not its own"));
-                    }
-                    break;
-                }
-                Expression::StaticMemberExpression(it) => &it.object,
-                Expression::ComputedMemberExpression(it) => &it.object,
-                Expression::CallExpression(it) => &it.callee,
-                _ => return not("changes what is not its own"),
-            };
-        }
-        if let Some(name) = it.static_property_name()
-            && CALLED_BY_ITSELF.contains(&name)
-        {
-            return uses(name);
-        }
-        self.member(it)
-    }
-
-    fn call(&self, it: &CallExpression<'_>) -> Plain {
-        self.called(it)?;
-        self.arguments(&it.arguments)
-    }
-
-    fn called(&self, it: &CallExpression<'_>) -> Plain {
-        match it.callee.without_parentheses() {
-            Expression::Identifier(callee) => {
-                let name = callee.name.as_str();
-                let own = self.bound.is_function(name) && self.kind == Kind::Code;
-                let given = CALLED.contains(&name) && !self.bound.has(name);
-                match own || given {
-                    true => Ok(()),
-                    false => Err(format!("calls `{name}`")),
-                }
-            }
-            Expression::StaticMemberExpression(callee) => {
-                let name = callee.property.name.as_str();
-                if let Expression::Identifier(owner) = callee.object.without_parentheses()
-                    && let Some(names) = owned(owner.name.as_str())
-                {
-                    self.seen(owner.name.as_str());
-                    return match names.contains(&name) {
-                        true => self.given(owner.name.as_str(), name, &it.arguments),
-                        false => Err(format!("calls `{}.{name}`", owner.name)),
-                    };
-                }
-                self.name(name)?;
-                self.seen(name);
-                self.expression(&callee.object)?;
-                if CALLING.contains(&name) {
-                    self.handed(it.arguments.first())?;
-                    let starts = matches!(name, "reduce" | "reduceRight");
-                    if it.arguments.len() > 1 + usize::from(starts) {
-                        return not("hands on what a function is called on");
-                    }
-                } else if BY_NAME.contains(&name) {
-                    return self.by_name(name, &it.arguments);
-                } else if self.kind == Kind::Expression
-                    && (PATTERNS.contains(&name) || !self.is_short(name, &it.arguments))
-                {
-                    return Err(format!(
-                        "calls `{name}`, which may take n8n as long as it likes"
-                    ));
-                } else if !METHODS.contains(&name) {
-                    return Err(format!("calls `{name}`"));
-                }
-                Ok(())
-            }
-            Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_) => {
-                self.expression(&it.callee)
-            }
-            Expression::ComputedMemberExpression(_) => not("calls a method by a computed name"),
-            Expression::Super(_) => uses("super"),
-            _ => not("calls something that is no method"),
-        }
-    }
-
-    /// What the functions of an owner may be given: those that call something call what stands in the code, and nothing that is
-    /// not the code's own is changed.
-    fn given(&self, owner: &str, name: &str, list: &[Argument<'_>]) -> Plain {
-        match (owner, name) {
-            ("Array", "from") if self.kind == Kind::Expression => not("makes a list of any length"),
-            ("Array", "from") | ("Object", "groupBy") if list.len() > 2 => {
-                not("hands on what a function is called on")
-            }
-            ("Array", "from") | ("Object", "groupBy") => self.handed(list.get(1)),
-            ("JSON", "parse") if list.len() > 1 => not("has each value of a text handed on"),
-            ("JSON", "stringify") => match list.get(1).and_then(Argument::as_expression) {
-                Some(Expression::NullLiteral(_)) | None => Ok(()),
-                Some(Expression::ArrayExpression(_)) => Ok(()),
-                Some(_) => self.handed(list.get(1)),
-            },
-            ("Object", "assign") => match list.first().and_then(Argument::as_expression) {
-                Some(Expression::ObjectExpression(_)) => Ok(()),
-                _ => not("sets the fields of an object that is not a new one"),
-            },
-            _ => Ok(()),
-        }
-    }
-
-    /// A method that reads a field by its name: the name is spelled out, and leads to no function.
-    fn by_name(&self, name: &str, list: &[Argument<'_>]) -> Plain {
-        match list.first().and_then(Argument::as_expression) {
-            Some(Expression::StringLiteral(key)) => self.no_method(key.value.as_str()),
-            _ => Err(format!("calls `{name}` with a computed name")),
-        }
-    }
-
-    /// Whether a method that fills up a text is given a width that a person would write.
-    fn is_short(&self, name: &str, list: &[Argument<'_>]) -> bool {
-        match name {
-            "repeat" => false,
-            "padEnd" | "padStart" => matches!(
-                list.first().and_then(Argument::as_expression),
-                Some(Expression::NumericLiteral(width)) if width.value <= WIDEST
-            ),
-            _ => true,
-        }
-    }
-
-    fn arguments(&self, list: &[Argument<'_>]) -> Plain {
-        list.iter().try_for_each(|it| match it {
-            Argument::SpreadElement(it) => self.expression(&it.argument),
-            it => match it.as_expression().map(Expression::without_parentheses) {
-                // A function that is handed on by its name; what may be called with it is looked at there.
-                Some(Expression::Identifier(name)) if HANDED.contains(&name.name.as_str()) => {
-                    Ok(())
-                }
-                Some(it) => self.expression(it),
-                None => not("hands on something that is not on the list"),
-            },
-        })
-    }
-
-    /// What a method calls: a function that stands in the code, or one of the harmless ones.
-    fn handed(&self, first: Option<&Argument<'_>>) -> Plain {
-        let Some(first) = first else {
-            return Ok(());
-        };
-        match first.as_expression().map(Expression::without_parentheses) {
-            Some(Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_)) => {
-                Ok(())
-            }
-            Some(Expression::Identifier(it))
-                if self.bound.is_function(it.name.as_str())
-                    || (HANDED.contains(&it.name.as_str())
-                        && !self.bound.has(it.name.as_str())) =>
-            {
-                Ok(())
-            }
-            _ => not("has a function called that does not stand in it"),
-        }
-    }
-
-    fn made(&self, it: &NewExpression<'_>) -> Plain {
-        self.arguments(&it.arguments)?;
-        let class = match it.callee.without_parentheses() {
-            Expression::Identifier(class) => {
-                MADE.contains(&class.name.as_str()) && !self.bound.has(class.name.as_str())
-            }
-            Expression::StaticMemberExpression(class) => {
-                matches!(class.object.without_parentheses(), Expression::Identifier(owner) if owner.name == "Intl")
-                    && MADE_OF_INTL.contains(&class.property.name.as_str())
-            }
-            _ => false,
-        };
-        match class {
-            true => Ok(()),
-            false => not("makes an object (`new`) that is not on the list"),
-        }
-    }
-
-    fn object(&self, it: &ObjectExpression<'_>) -> Plain {
-        it.properties.iter().try_for_each(|it| match it {
-            ObjectPropertyKind::SpreadProperty(it) => self.expression(&it.argument),
-            ObjectPropertyKind::ObjectProperty(it) => {
-                if it.kind != PropertyKind::Init {
-                    return not("declares a getter or a setter");
-                }
-                let key = self.key(&it.key, it.computed)?;
-                if CALLED_BY_ITSELF.contains(&key.as_str()) {
-                    return uses(&key);
-                }
-                self.expression(&it.value)
-            }
-        })
-    }
-
-    /// The name of a field that is spelled out.
-    fn key(&self, key: &PropertyKey<'_>, computed: bool) -> Result<String, String> {
-        let name = match key {
-            PropertyKey::StaticIdentifier(name) if !computed => name.name.to_string(),
-            PropertyKey::StringLiteral(name) => name.value.to_string(),
-            PropertyKey::NumericLiteral(_) => String::new(),
-            _ => return not("names a field by something computed"),
-        };
-        self.name(&name)?;
-        Ok(name)
-    }
-
-    fn function(&self, it: &Function<'_>) -> Plain {
+    pub(super) fn function(&self, it: &Function<'_>) -> Plain {
         if it.r#async || it.generator {
             return not("waits for something (`async`) or yields");
         }

@@ -3,7 +3,9 @@
 //! listed is not run, whatever it does. Must never decide by how the text looks.
 
 mod bound;
+mod calls;
 mod check;
+mod fields;
 mod names;
 
 use crate::n8n::validate::with_stack;
