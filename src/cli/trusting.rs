@@ -105,7 +105,7 @@ fn tell(in_force: &InForce, kept: &Kept, out: &Output) {
                 "new or changed since this folder was trusted: {names}; agentctl trust shows them and lets them"
             ),
             Since::Made => format!(
-                "new since agentctl init: {names}; if you put that there, run agentctl trust"
+                "new or changed since agentctl init: {names}; if that was you, run agentctl trust"
             ),
         }),
         Standing::Trusted if !names.is_empty() => {
@@ -136,7 +136,7 @@ pub fn names(judged: Vec<&Judged>) -> String {
 pub fn refused(error: NotTrusted) -> CliError {
     let hint = match error.since {
         Since::Trusted => SHOW.to_owned(),
-        Since::Made => "if you put that there, run agentctl trust (agentctl trust --show lists what would come into force); --trust-once for this command only".to_owned(),
+        Since::Made => "if that was you, run agentctl trust (agentctl trust --show lists what would come into force); --trust-once for this command only".to_owned(),
     };
     CliError::new(Exit::Refused, plain_long(&error.to_string())).hint(hint)
 }
@@ -347,7 +347,9 @@ fn ask(inventory: Inventory, in_force: InForce, kept: &Kept) -> Result<InForce, 
     const NO: &str =
         "no: go on without them, until one of them changes (agentctl trust asks again)";
     let shown = match in_force.standing() {
-        Standing::Changed if in_force.since() == Since::Made => "new since agentctl init:",
+        Standing::Changed if in_force.since() == Since::Made => {
+            "new or changed since agentctl init:"
+        }
         Standing::Changed => "new or changed since you trusted this folder:",
         _ => "this folder is not trusted; it would bring into force:",
     };

@@ -139,7 +139,7 @@ fn trust(root: &Path, out: &Output) -> Check {
             Status::Warning,
             match in_force.since() {
                 Since::Trusted => format!("new or changed since it was trusted: {names}"),
-                Since::Made => format!("new since agentctl init: {names}"),
+                Since::Made => format!("new or changed since agentctl init: {names}"),
             },
         ),
     }
