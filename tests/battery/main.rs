@@ -38,6 +38,7 @@ mod state;
 mod support;
 mod surroundings;
 mod trust;
+mod trust_later;
 mod unasked;
 mod wire;
 mod wire_server;
