@@ -78,9 +78,8 @@ fn benches(c: &mut Criterion) {
     }
     let start = |root: &Path| {
         let found = inventory(root);
-        let book = Book::read(&find(root)).unwrap();
-        let key = folder_key(root).unwrap();
-        InForce::judge(found, Basis::Kept(book.folder(&key)))
+        let book = Book::read(&find(root), &folder_key(root).unwrap()).unwrap();
+        InForce::judge(found, Basis::Kept(book.folder()))
     };
     assert_eq!(start(project.path()).standing(), Standing::Trusted);
     c.bench_function("trust/a start in a folder with everything", |b| {

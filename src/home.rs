@@ -25,8 +25,17 @@ pub enum NoHome {
         "your agentctl folder {} lies inside the project {}, whose files could decide what you trust; set AGENTCTL_HOME to a folder outside of it", dir.display(), project.display()
     )]
     InProject { dir: PathBuf, project: PathBuf },
+    #[error(
+        "your agentctl folder {} lies inside the repository {} of the project, whose files could decide what you trust; set AGENTCTL_HOME to a folder outside of it", dir.display(), top.display()
+    )]
+    InRepository { dir: PathBuf, top: PathBuf },
     #[error("your agentctl folder {} cannot be used: {why}", dir.display())]
     Unsafe { dir: PathBuf, why: String },
+}
+
+/// A variable of the user's environment; one that is no text counts as not set. Handed to whatever looks variables up.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// What failed in the folder. Its messages name the path.
@@ -67,10 +76,23 @@ impl Home {
             })
             .ok_or(NoHome::Unnamed)?;
         // Links in both paths are resolved as far as they exist, so that none can hide where the folder really lies.
-        let dir = resolved(&dir);
-        let project = resolved(project);
+        let unclear = |path: &Path| NoHome::Unsafe {
+            dir: dir.clone(),
+            why: format!(
+                "where {} lies cannot be told: `..` follows a folder that is not there",
+                path.display()
+            ),
+        };
+        let project = resolved(project).ok_or_else(|| unclear(project))?;
+        let dir = resolved(&dir).ok_or_else(|| unclear(&dir))?;
         if dir.starts_with(&project) {
             return Err(NoHome::InProject { dir, project });
+        }
+        let user = absolute("HOME").and_then(|home| home.canonicalize().ok());
+        if let Some(top) = repository_of(&project, user.as_deref())
+            && dir.starts_with(&top)
+        {
+            return Err(NoHome::InRepository { dir, top });
         }
         fit(&dir)?;
         Ok(Home { dir })
@@ -103,13 +125,7 @@ impl Home {
     /// Writes a whole file for its owner only (0600): a crash leaves the old one or the new one.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), HomeError> {
         let path = self.dir.join(name);
-        let folder = self.made(&path)?;
-        let mut temporary = tempfile::NamedTempFile::new_in(&folder)
-            .map_err(failed("create a temporary file in", &folder))?;
-        temporary
-            .write_all(bytes)
-            .and_then(|()| temporary.as_file().sync_all())
-            .map_err(failed("write", &path))?;
+        let (folder, temporary) = self.temporary(&path, bytes)?;
         temporary
             .persist(&path)
             .map_err(|e| failed("replace", &path)(e.error))?;
@@ -143,16 +159,10 @@ impl Home {
             return Ok(key);
         }
         let path = self.dir.join(KEY_FILE);
-        let folder = self.made(&path)?;
         let mut bytes = [0u8; Key::BYTES];
         getrandom::fill(&mut bytes)
             .map_err(|e| failed("make a key for", &path)(io::Error::other(e.to_string())))?;
-        let mut temporary = tempfile::NamedTempFile::new_in(&folder)
-            .map_err(failed("create a temporary file in", &folder))?;
-        temporary
-            .write_all(&bytes)
-            .and_then(|()| temporary.as_file().sync_all())
-            .map_err(failed("write", &path))?;
+        let (folder, temporary) = self.temporary(&path, &bytes)?;
         match temporary.persist_noclobber(&path) {
             Ok(_) => {}
             // Another process was first: its key is the key.
@@ -196,6 +206,22 @@ impl Home {
         Ok(Some(Key::fixed(bytes)))
     }
 
+    /// These bytes, on the disk in a file that is only to be renamed to `path`; and the folder of both.
+    fn temporary(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+    ) -> Result<(PathBuf, tempfile::NamedTempFile), HomeError> {
+        let folder = self.made(path)?;
+        let mut temporary = tempfile::NamedTempFile::new_in(&folder)
+            .map_err(failed("create a temporary file in", &folder))?;
+        temporary
+            .write_all(bytes)
+            .and_then(|()| temporary.as_file().sync_all())
+            .map_err(failed("write", path))?;
+        Ok((folder, temporary))
+    }
+
     /// The folder of a path in it, made for its owner only where it is missing.
     fn made(&self, path: &Path) -> Result<PathBuf, HomeError> {
         let folder = path.parent().unwrap_or(&self.dir).to_owned();
@@ -216,26 +242,44 @@ pub struct HomeLock {
     _file: File,
 }
 
-/// Whether a path lies in a folder, wherever links lead; what does not exist is where its name says.
-pub fn lies_in(path: &Path, folder: &Path) -> bool {
-    resolved(path).starts_with(resolved(folder))
+/// No path has more folders above it.
+const MOST_ABOVE: usize = 64;
+
+/// The top of the repository that a folder lies in: what lies there came the same way. Both paths without links. A repository that
+/// holds the user's home folder is the user's, and is none of these.
+pub(crate) fn repository_of(folder: &Path, user: Option<&Path>) -> Option<PathBuf> {
+    folder
+        .ancestors()
+        .take(MOST_ABOVE)
+        .take_while(|above| !user.is_some_and(|user| user.starts_with(above)))
+        .find(|above| above.join(".git").symlink_metadata().is_ok())
+        .map(Path::to_owned)
 }
 
-/// The path with its links resolved, as far down as it exists.
-fn resolved(path: &Path) -> PathBuf {
-    let mut missing = Vec::new();
-    let mut there = path.to_owned();
-    loop {
-        if let Ok(real) = there.canonicalize() {
-            return missing.iter().rev().fold(real, |at, part| at.join(part));
-        }
-        match (there.file_name(), there.parent()) {
-            (Some(name), Some(parent)) => {
-                missing.push(name.to_owned());
-                there = parent.to_owned();
-            }
-            _ => return path.to_owned(),
-        }
+/// Whether a path lies in a folder, wherever links lead; what does not exist is where its name says, and what cannot be told is
+/// taken to lie there.
+pub fn lies_in(path: &Path, folder: &Path) -> bool {
+    match (resolved(path), resolved(folder)) {
+        (Some(path), Some(folder)) => path.starts_with(folder),
+        _ => true,
+    }
+}
+
+/// The whole path with its links resolved, as far down as it exists. None: below that `..` follows, and where it would lead is
+/// decided by whoever makes the missing folder.
+pub(crate) fn resolved(path: &Path) -> Option<PathBuf> {
+    // `ancestors` of a relative path end at the empty one.
+    let whole = std::path::absolute(path).ok()?;
+    let (real, missing) = whole.ancestors().find_map(|there| {
+        let real = there.canonicalize().ok()?;
+        Some((real, whole.strip_prefix(there).ok()?))
+    })?;
+    let goes_up = missing
+        .components()
+        .any(|part| !matches!(part, std::path::Component::Normal(_)));
+    match missing.as_os_str().is_empty() {
+        true => Some(real),
+        false => (!goes_up).then(|| real.join(missing)),
     }
 }
 

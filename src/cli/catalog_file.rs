@@ -6,7 +6,7 @@ use super::trusting;
 use crate::backend::Backend;
 use crate::n8n::catalog::Catalog;
 use crate::store::read_given;
-use crate::trust::Use;
+use crate::trust::{MAX_CATALOG, Use};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -16,8 +16,6 @@ pub const FILE: &str = "n8n-catalog.bin";
 
 /// No list of node types, as n8n has it, is larger.
 pub const MAX_LIST: u64 = 512 * 1024 * 1024;
-/// No catalog is larger, packed.
-const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 const ASK_RELEASE: Duration = Duration::from_secs(5);
 
@@ -66,7 +64,7 @@ pub async fn warning(catalog: &Catalog, backend: &dyn Backend) -> Option<String>
 
 /// A catalog file that `catalog build` or `catalog sync` wrote.
 pub fn read(file: &Path) -> Result<Catalog, CliError> {
-    let bytes = read_given(file, MAX_BYTES).map_err(|e| CliError::io("read", file, &e))?;
+    let bytes = read_given(file, MAX_CATALOG).map_err(|e| CliError::io("read", file, &e))?;
     Catalog::from_bytes(&bytes).map_err(|e| {
         CliError::usage(format!("{}: {e}", file.display()))
             .hint("make it again with `agentctl catalog sync`, or remove the file to use the compiled-in catalog")

@@ -243,7 +243,7 @@ pub fn access(name: &ModelName, config: &Config, out: &Output) -> Result<Option<
         None => None,
         Some(source) => {
             let found = block_on(&Cancel::default(), async {
-                source.key(&|name| std::env::var(name).ok()).await
+                source.key(&crate::home::variable).await
             })?;
             Some(found.map_err(|why| {
                 let error = CliError::new(

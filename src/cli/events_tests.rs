@@ -1,6 +1,6 @@
 //! `docs/events.schema.json` and docs/events.md against every kind of event that there is.
 
-use super::session::stream_event;
+use super::watcher::stream_event;
 use crate::model::{Finish, ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
 use crate::policy::{Carries, Decision, Does};
 use crate::store::event::{

@@ -21,6 +21,8 @@ mod story;
 mod story_tests;
 mod traces;
 mod trusting;
+mod waiting;
+mod watcher;
 
 use args::{Cli, Command};
 use clap::Parser;

@@ -2,14 +2,14 @@
 
 use super::error::{CliError, Exit};
 use super::output::Output;
-use crate::home::{Home, HomeError, NoHome};
+use crate::home::{Home, HomeError, NoHome, variable};
 use crate::mcp::{OLD_PINS, Pins, PinsError};
 use crate::store::{Key, Project};
 use std::path::Path;
 
 /// The user's folder; it must lie outside of the project.
 pub fn home(root: &Path) -> Result<Home, NoHome> {
-    Home::find(|name| std::env::var(name).ok(), root)
+    Home::find(variable, root)
 }
 
 /// To look at its runs. Without a folder of the user's own every run is another's.
@@ -23,20 +23,24 @@ pub fn open(root: &Path) -> Result<Project, CliError> {
     Ok(project.with_key(key))
 }
 
+/// What else is missing where no folder is named at all.
+const LOSS: &str = "; what is lost of a workflow is counted from the start of each run, not from what you accepted last";
+
 /// To work in it: what is written is marked as the user's. Where no key can be kept this is said, and nothing is marked.
 pub fn open_to_work(root: &Path, out: &Output) -> Result<Project, CliError> {
     let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
     let key = match home(root) {
         Ok(home) => match home.key() {
             Ok(key) => Ok(key),
-            Err(e @ HomeError::Io { .. }) => Err(e.to_string()),
+            Err(e @ HomeError::Io { .. }) => Err((e.to_string(), "")),
             Err(e @ HomeError::Broken { .. }) => return Err(broken(&e)),
         },
-        Err(none) => Err(none.to_string()),
+        Err(none @ NoHome::Unnamed) => Err((none.to_string(), LOSS)),
+        Err(none) => Err((none.to_string(), "")),
     };
-    if let Err(why) = &key {
+    if let Err((why, loss)) = &key {
         out.note(&format!(
-            "runs are not marked as yours, so none can be resumed, answered or undone by a later command: {why}"
+            "runs are not marked as yours, so none can be resumed, answered or undone by a later command{loss}: {why}"
         ));
     }
     Ok(project.with_key(key.ok()))

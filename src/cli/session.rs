@@ -1,14 +1,12 @@
-//! What a run needs, put together from the project, the pack and the flags; and the ears and the mouth of a run on a terminal.
+//! What a run needs, put together from the project, the pack and the flags.
 
 use super::args::{AnswerOptions, ModelOptions};
-use super::ask;
 use super::catalog_file;
 use super::choose::{self, Chosen};
 use super::error::{CliError, Exit};
 use super::output::Output;
-use super::progress::{Progress, plain_long};
+use super::progress::plain_long;
 use super::settings;
-use super::traces::Traces;
 use super::trusting;
 use crate::backend::{self, Backend, Choice, Offered};
 use crate::config::Config;
@@ -16,18 +14,17 @@ use crate::flow::StepKind;
 use crate::gateway::accepted::{Accepted, HomeShelf, NoShelf};
 use crate::gateway::{Gateway, HeldCalls, Redactor};
 use crate::held::Held;
-use crate::home::NoHome;
+use crate::home::{NoHome, variable};
 use crate::knowledge::Knowledge;
 use crate::mcp::{self, Servers};
-use crate::model::ToolCall;
 use crate::model::tape::Tape;
 use crate::pack::{self, Pack};
 use crate::policy::split_foreign;
 use crate::run::{
-    self, Answering, Asked, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError,
-    RunReport, System,
+    self, Answering, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError, RunReport,
+    System,
 };
-use crate::store::{Event, Means, Project, Question, Record, StoreError, read_given_text};
+use crate::store::{Means, Project, StoreError, read_given_text};
 use crate::trust::{InForce, Standing};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -124,7 +121,7 @@ impl Session {
             Some(servers) => gateway.with_foreign(Arc::new(servers)),
             None => gateway,
         };
-        let gateway = match accepted(root, gateway.backend(), out) {
+        let gateway = match accepted(root, gateway.backend()) {
             Some(accepted) => gateway.with_accepted(accepted),
             None => gateway,
         };
@@ -191,7 +188,6 @@ pub fn held_calls(root: &Path) -> Result<Held, String> {
 /// Which n8n the project works on. Nothing is reached or started by choosing.
 pub fn choice(root: &Path, out: &Output, config: &Config) -> Result<Choice, CliError> {
     use backend::BackendName as B;
-    let variable = |name: &str| std::env::var(name).ok();
     let in_force = trusting::in_force(root, out)?;
     let asked = out.backend.or(config.backend).unwrap_or(B::Auto);
     // What a project asks for is not in `config` while it does not count, so this is the user's word.
@@ -252,9 +248,8 @@ pub fn backend_of(
     Ok((choice, opened))
 }
 
-/// Where the states that the user accepted are kept. None, and said: there is no folder of the user's, so each run counts for
-/// itself. A folder that is there and cannot be used stops what it would have to count.
-fn accepted(root: &Path, backend: &dyn Backend, out: &Output) -> Option<Arc<dyn Accepted>> {
+/// Where the states that the user accepted are kept. None: there is no folder of the user's, so each run counts for itself. A folder that is there and cannot be used stops what it would have to count.
+fn accepted(root: &Path, backend: &dyn Backend) -> Option<Arc<dyn Accepted>> {
     let real = match root.canonicalize() {
         Ok(real) => real,
         Err(error) => return Some(Arc::new(NoShelf(format!("{}: {error}", root.display())))),
@@ -265,10 +260,8 @@ fn accepted(root: &Path, backend: &dyn Backend, out: &Output) -> Option<Arc<dyn 
     };
     match super::project::home(&real) {
         Ok(home) => Some(Arc::new(HomeShelf::new(home, place))),
-        Err(NoHome::Unnamed) => {
-            out.note("no folder of your own is known (HOME, AGENTCTL_HOME): what is lost of a workflow is counted from the start of each run, not from what you accepted last");
-            None
-        }
+        // `open_to_work` has said it.
+        Err(NoHome::Unnamed) => None,
         Err(error) => Some(Arc::new(NoShelf(error.to_string()))),
     }
 }
@@ -307,8 +300,7 @@ fn foreign_tools(
     }
     let may = trusting::in_force(root, out)?.servers_or_none();
     let may = may.map_err(trusting::refused)?;
-    let config = mcp::read(root, &may, &|name| std::env::var(name).ok())
-        .map_err(|e| CliError::usage(e.to_string()))?;
+    let config = mcp::read(root, &may, &variable).map_err(|e| CliError::usage(e.to_string()))?;
     let pins = super::project::pins(root, out)?;
     let config = config.map(|config| config.with_plain_http(&settings.plain_http));
     Ok(config.map(|config| Servers::new(&config, pins)))
@@ -449,113 +441,6 @@ async fn watch_signals(cancel: Cancel, ready: &std::sync::mpsc::Sender<std::io::
             });
         }
         eprintln!("stopping after this step; again to stop at once");
-    }
-}
-
-/// Sees a run's events: progress on stderr, or lines of `stream-json` on stdout.
-pub struct Watcher<'a> {
-    pub out: &'a Output,
-    pub progress: Arc<Progress>,
-    /// What stdout refused; told at the end.
-    pub failed: Option<CliError>,
-    tape: Option<Arc<Tape>>,
-    traces: Traces<'a>,
-    /// The call whose result comes next.
-    begun: Option<ToolCall>,
-}
-
-impl<'a> Watcher<'a> {
-    pub fn new(out: &'a Output, tape: Option<Arc<Tape>>) -> Self {
-        Watcher {
-            out,
-            progress: Arc::new(Progress::new(out)),
-            failed: None,
-            tape,
-            traces: Traces::default(),
-            begun: None,
-        }
-    }
-
-    /// Tells a collector too.
-    #[must_use]
-    pub fn traced(mut self, traces: Traces<'a>) -> Self {
-        self.traces = traces;
-        self
-    }
-
-    /// Nothing more comes: what stdout refused.
-    pub fn finish(self) -> Option<CliError> {
-        self.traces.finish(self.out);
-        self.failed
-    }
-
-    fn keep_on_tape(&mut self, event: &Event) {
-        let Some(tape) = &self.tape else { return };
-        match event {
-            Event::ToolIntent { call, .. } => self.begun = Some(call.clone()),
-            Event::ToolFinished {
-                step, role, result, ..
-            } => {
-                let begun = self.begun.take().filter(|call| call.id == result.call_id);
-                let arguments = begun.map(|call| call.arguments).unwrap_or_default();
-                tape.tool(role, step, &result.name, &arguments, result);
-            }
-            _ => {}
-        }
-    }
-}
-
-impl Observer for Watcher<'_> {
-    fn event(&mut self, record: &Record) {
-        self.progress.record(record);
-        self.keep_on_tape(&record.event);
-        self.traces.record(record);
-        if let Err(error) = self.out.stream(&stream_event(record)) {
-            self.failed.get_or_insert(error);
-        }
-    }
-    fn text(&mut self, delta: &str) {
-        self.progress.text(delta);
-        let line = json!({"type": "model.text", "text": delta});
-        if let Err(error) = self.out.stream(&line) {
-            self.failed.get_or_insert(error);
-        }
-    }
-    fn note(&mut self, text: &str) {
-        self.progress.line(&plain_long(text));
-    }
-}
-
-/// A journal record as a line of `stream-json`: `type` with dots, `seq`, `at` and the event's own fields.
-pub fn stream_event(record: &Record) -> Value {
-    let mut event = match serde_json::to_value(&record.event) {
-        Ok(Value::Object(map)) => map,
-        _ => Map::new(),
-    };
-    let kind = event
-        .shift_remove("type")
-        .and_then(|t| t.as_str().map(|t| t.replacen('_', ".", 1)))
-        .unwrap_or_default();
-    let mut line = Map::new();
-    line.insert("type".into(), kind.into());
-    line.insert("seq".into(), record.seq.into());
-    line.insert("at".into(), record.at.clone().into());
-    line.append(&mut event);
-    Value::Object(line)
-}
-
-/// A person at the terminal.
-pub struct Terminal {
-    pub progress: Arc<Progress>,
-}
-
-impl Asker for Terminal {
-    fn ask(&mut self, question: &Question) -> Result<Asked, String> {
-        self.progress.suspend(|| ask::ask(question))
-    }
-    fn refuse(&mut self, _question: &Question, why: &str) {
-        self.progress
-            .line(&format!("that answer does not fit: {}", plain_long(why)));
     }
 }
 

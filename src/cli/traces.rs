@@ -8,6 +8,7 @@ use crate::store::Record;
 #[cfg(feature = "otel")]
 mod on {
     use super::{Output, Record, Session};
+    use crate::home::variable;
     use crate::run;
     use crate::telemetry::{Exporter, wanted};
 
@@ -16,7 +17,6 @@ mod on {
 
     impl<'a> Traces<'a> {
         pub fn start(session: &'a Session, resumed: Option<Option<&str>>, out: &Output) -> Self {
-            let variable = |name: &str| std::env::var(name).ok();
             if !wanted(&variable) {
                 return Traces(None);
             }

@@ -4,10 +4,11 @@
 use super::error::{CliError, Exit};
 use super::output::Output;
 use super::progress::plain_long;
-use crate::home::Home;
+use super::project;
+use crate::home::{Home, resolved, variable};
 use crate::mcp;
 use crate::trust::{
-    Basis, Book, Folder, InForce, Inventory, Item, Judged, Kind, NotTrusted, Standing, TrustError,
+    Basis, Book, InForce, Inventory, Item, Judged, Kind, NotTrusted, Since, Standing, TrustError,
     VARIABLE, Verdict, folder_key, n8n_item,
 };
 use console::style;
@@ -32,7 +33,7 @@ pub fn in_force(root: &Path, out: &Output) -> Result<Arc<InForce>, CliError> {
     }
     let made = Arc::new(decide(root, out)?);
     // From here on nothing shows what the servers that count are given.
-    for secret in mcp::secrets(root, &made.servers(), &|name| std::env::var(name).ok()) {
+    for secret in mcp::secrets(root, &made.servers(), &variable) {
         out.hide(&secret);
     }
     *decided = Some(Arc::clone(&made));
@@ -45,18 +46,15 @@ fn decide(root: &Path, out: &Output) -> Result<InForce, CliError> {
         return Ok(InForce::judge(inventory, Basis::Word));
     }
     let kept = Kept::of(root);
-    let folder = match kept.folder() {
-        // Nothing to trust needs no home that can be read.
-        Err(_) if inventory.items.is_empty() => None,
-        folder => folder?,
-    };
-    let in_force = InForce::judge(inventory.clone(), Basis::Kept(folder.as_ref()));
+    // Also where nothing is left to trust: what was approved may have been taken away.
+    let book = kept.book()?;
+    let in_force = InForce::judge(inventory.clone(), Basis::Kept(book.folder()));
     let open = matches!(
         in_force.standing(),
         Standing::Restricted | Standing::Changed
     );
-    if open && out.can_ask() {
-        return ask(root, inventory, in_force, &kept);
+    if open && out.can_ask() && !book.refuses(&inventory) {
+        return ask(inventory, in_force, &kept);
     }
     tell(&in_force, &kept, out);
     Ok(in_force)
@@ -73,11 +71,22 @@ fn by_hash(inventory: &Inventory) -> Result<bool, CliError> {
     if said.trim() == hash {
         return Ok(true);
     }
+    if inventory.items.is_empty() {
+        let what =
+            format!("{VARIABLE} is for other files: nothing in this folder overrides anything");
+        return Err(CliError::new(Exit::Refused, what).hint(format!(
+            "look whether files are missing, or unset {VARIABLE}"
+        )));
+    }
     Err(CliError::new(
         Exit::Refused,
         format!("{VARIABLE} is for other files than stand in this folder; its hash is now {hash}"),
     )
-    .hint("look at what would come into force (agentctl trust --show), then set the new hash"))
+    .hint(match crate::cache::of_user(variable) {
+        Some(_) => "look at what would come into force (agentctl trust --show), then set the new hash",
+        // A server then starts in the project, which is something else to approve.
+        None => "no home or cache folder of yours is known here, which alone changes the hash where .mcp.json names a package runner: set HOME, or look at what would come into force (agentctl trust --show) and set the new hash",
+    }))
 }
 
 /// One line, so that nobody wonders why a file has no effect.
@@ -91,9 +100,14 @@ fn tell(in_force: &InForce, kept: &Kept, out: &Output) {
         Standing::Restricted => out.note(&format!(
             "restricted: this folder is not trusted{why}, so these do not count: {names}; agentctl trust shows them and lets them"
         )),
-        Standing::Changed => out.note(&format!(
-            "new or changed since this folder was trusted: {names}; agentctl trust shows them and lets them"
-        )),
+        Standing::Changed => out.note(&match in_force.since() {
+            Since::Trusted => format!(
+                "new or changed since this folder was trusted: {names}; agentctl trust shows them and lets them"
+            ),
+            Since::Made => format!(
+                "new or changed since agentctl init: {names}; if that was you, run agentctl trust"
+            ),
+        }),
         Standing::Trusted if !names.is_empty() => {
             out.note(&format!("left out, since it cannot be trusted: {names}"));
         }
@@ -106,7 +120,10 @@ pub fn names(judged: Vec<&Judged>) -> String {
     let mut named: Vec<String> = judged
         .iter()
         .take(NAMED)
-        .map(|j| plain_long(&j.item.called()))
+        .map(|j| match j.verdict {
+            Verdict::Gone => format!("{} (gone)", plain_long(&j.item.called())),
+            _ => plain_long(&j.item.called()),
+        })
         .collect();
     if judged.len() > NAMED {
         named.push(format!("{} more", judged.len() - NAMED));
@@ -117,7 +134,11 @@ pub fn names(judged: Vec<&Judged>) -> String {
 /// Exit code 5, with what is missing and what to do.
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 pub fn refused(error: NotTrusted) -> CliError {
-    CliError::new(Exit::Refused, plain_long(&error.to_string())).hint(SHOW)
+    let hint = match error.since {
+        Since::Trusted => SHOW.to_owned(),
+        Since::Made => "if that was you, run agentctl trust (agentctl trust --show lists what would come into force); --trust-once for this command only".to_owned(),
+    };
+    CliError::new(Exit::Refused, plain_long(&error.to_string())).hint(hint)
 }
 
 /// The project's own pack is what is asked for; the built-in one would be the answer to another question.
@@ -145,24 +166,17 @@ pub struct Kept {
 
 impl Kept {
     pub fn of(root: &Path) -> Kept {
-        let home = Home::find(|name| std::env::var(name).ok(), root);
         Kept {
-            home: home.map_err(|e| e.to_string()),
+            home: project::home(root).map_err(|e| e.to_string()),
             key: folder_key(root).map_err(|e| e.to_string()),
         }
     }
 
-    /// What was approved of the folder; None: never decided, or there is no home to keep it in.
-    pub fn folder(&self) -> Result<Option<Folder>, CliError> {
-        Ok(self
-            .book()?
-            .and_then(|(book, key)| book.folder(&key).cloned()))
-    }
-
-    fn book(&self) -> Result<Option<(Book, String)>, CliError> {
+    /// What was said of the folder; where there is no home to keep it in, nothing.
+    pub fn book(&self) -> Result<Book, CliError> {
         match (&self.home, &self.key) {
-            (Ok(home), Ok(key)) => Ok(Some((Book::read(home).map_err(broken)?, key.clone()))),
-            _ => Ok(None),
+            (Ok(home), Ok(key)) => Book::read(home, key).map_err(broken),
+            _ => Ok(Book::default()),
         }
     }
 
@@ -198,12 +212,10 @@ impl Before {
     pub fn of(root: &Path, out: &Output) -> Before {
         let inventory = self::inventory(root);
         let kept = Kept::of(root);
-        let folder = kept.folder().ok().flatten();
-        let in_force = InForce::judge(inventory.clone(), Basis::Kept(folder.as_ref()));
-        let clean = match in_force.standing() {
-            Standing::Nothing | Standing::Trusted => true,
-            Standing::Restricted | Standing::Changed => false,
-        };
+        let clean = kept.book().is_ok_and(|book| {
+            let in_force = InForce::judge(inventory.clone(), Basis::Kept(book.folder()));
+            matches!(in_force.standing(), Standing::Nothing | Standing::Trusted)
+        });
         let usable = clean && !out.trust_once && kept.home.is_ok();
         Before {
             root: root.to_owned(),
@@ -212,8 +224,17 @@ impl Before {
         }
     }
 
-    /// Approves what is new or other than before, of these kinds; false: the folder was not clean before, so nothing is.
+    /// The same for all that `init` made.
+    pub fn keep_made(self) -> Result<bool, CliError> {
+        self.keep_as(|_| true, true)
+    }
+
+    /// Approves what is new, gone or other than before, of these kinds; false: the folder was not clean before, so nothing is.
     pub fn keep(self, kinds: impl Fn(Kind) -> bool) -> Result<bool, CliError> {
+        self.keep_as(kinds, false)
+    }
+
+    fn keep_as(self, kinds: impl Fn(Kind) -> bool, made: bool) -> Result<bool, CliError> {
         let Some(kept) = &self.kept else {
             return Ok(false);
         };
@@ -225,12 +246,15 @@ impl Before {
         let Ok((home, key)) = kept.writable() else {
             return Ok(false);
         };
-        let made: Vec<Item> = inventory(&self.root)
-            .items
-            .into_iter()
-            .filter(|item| kinds(item.kind) && !self.inventory.items.contains(item))
+        let (before, after) = (self.inventory.items, inventory(&self.root).items);
+        let gone: Vec<Item> = (before.iter())
+            .filter(|item| kinds(item.kind) && !after.iter().any(|a| a.name == item.name))
+            .cloned()
             .collect();
-        Book::add(home, key, &made, &now()).map_err(broken)?;
+        let new: Vec<Item> = (after.into_iter())
+            .filter(|item| kinds(item.kind) && !before.contains(item))
+            .collect();
+        Book::add(home, key, &new, &gone, made, &now()).map_err(broken)?;
         Ok(true)
     }
 }
@@ -240,7 +264,7 @@ pub struct N8nData(Option<(std::path::PathBuf, String)>);
 
 /// Err: data of an n8n lies in the project that this user neither made nor approved; what is in it would run.
 pub fn n8n_data(root: &Path, data: &Path, out: &Output) -> Result<N8nData, CliError> {
-    let Some(named) = below(root, data) else {
+    let Some(named) = below(root, data)? else {
         return Ok(N8nData(None));
     };
     let item = n8n_item(root, &named);
@@ -253,37 +277,50 @@ pub fn n8n_data(root: &Path, data: &Path, out: &Output) -> Result<N8nData, CliEr
         Verdict::Trusted => return Ok(mine),
         Verdict::New | Verdict::Changed if out.trust_once => return Ok(mine),
         Verdict::New => Standing::Restricted,
-        Verdict::Changed | Verdict::Impossible(_) => Standing::Changed,
+        Verdict::Changed | Verdict::Gone | Verdict::Impossible(_) => Standing::Changed,
     };
     let items = vec![judged];
-    Err(refused(NotTrusted { standing, items }))
+    let since = Since::default();
+    Err(refused(NotTrusted {
+        standing,
+        since,
+        items,
+    }))
 }
 
 /// The path below the project, when it lies there; links that are there already are followed.
-fn below(root: &Path, data: &Path) -> Option<String> {
-    let root = root.canonicalize().ok()?;
-    let absolute = std::path::absolute(data).ok()?;
-    let there = absolute.ancestors().find_map(|part| {
-        let rest = absolute.strip_prefix(part).ok()?;
-        Some(part.canonicalize().ok()?.join(rest))
-    })?;
-    let inside = there.strip_prefix(&root).ok()?;
-    Some(inside.to_string_lossy().into_owned())
+fn below(root: &Path, data: &Path) -> Result<Option<String>, CliError> {
+    let place = |path: &Path| {
+        resolved(path).ok_or_else(|| {
+            CliError::new(
+                Exit::Refused,
+                format!(
+                    "where {} lies cannot be told: `..` follows a folder that is not there",
+                    path.display()
+                ),
+            )
+        })
+    };
+    let (there, root) = (place(data)?, place(root)?);
+    let inside = there.strip_prefix(&root).ok();
+    Ok(inside.map(|inside| inside.to_string_lossy().into_owned()))
 }
 
 /// How the data of an n8n stands, by what was made or approved of it.
 pub fn judge_n8n(item: Item, kept: &Kept) -> Result<Judged, CliError> {
-    let known = kept.book()?.and_then(|(book, key)| {
-        let hash = book.n8n(&key, &item.name)?;
-        Some(hash.to_owned())
-    });
+    let book = kept.book()?;
+    let known = book.n8n(&item.name);
     let verdict = match (&item.hash, known) {
         (Err(why), _) => Verdict::Impossible(why.clone()),
-        (Ok(hash), Some(known)) if *hash == known => Verdict::Trusted,
+        (Ok(hash), Some(known)) if hash == known => Verdict::Trusted,
         (Ok(_), Some(_)) => Verdict::Changed,
         (Ok(_), None) => Verdict::New,
     };
-    Ok(Judged { item, verdict })
+    Ok(Judged {
+        was_approved: known.is_some(),
+        item,
+        verdict,
+    })
 }
 
 impl N8nData {
@@ -304,16 +341,15 @@ impl N8nData {
 }
 
 /// The one question on a terminal.
-fn ask(
-    root: &Path,
-    inventory: Inventory,
-    in_force: InForce,
-    kept: &Kept,
-) -> Result<InForce, CliError> {
+fn ask(inventory: Inventory, in_force: InForce, kept: &Kept) -> Result<InForce, CliError> {
     const TRUST: &str = "trust it: keep this, until one of them changes";
     const ONCE: &str = "only this time";
-    const NO: &str = "no: go on without them";
+    const NO: &str =
+        "no: go on without them, until one of them changes (agentctl trust asks again)";
     let shown = match in_force.standing() {
+        Standing::Changed if in_force.since() == Since::Made => {
+            "new or changed since agentctl init:"
+        }
         Standing::Changed => "new or changed since you trusted this folder:",
         _ => "this folder is not trusted; it would bring into force:",
     };
@@ -330,10 +366,15 @@ fn ask(
         Ok(TRUST) => {
             let (home, key) = kept.writable()?;
             Book::trust(home, key, &inventory, &now()).map_err(broken)?;
-            Ok(InForce::judge(
-                inventory,
-                Basis::Kept(Kept::of(root).folder()?.as_ref()),
-            ))
+            let book = kept.book()?;
+            Ok(InForce::judge(inventory, Basis::Kept(book.folder())))
+        }
+        Ok(NO) => {
+            // Where nothing can be kept the next command asks again.
+            if let Ok((home, key)) = kept.writable() {
+                Book::refuse(home, key, &inventory).map_err(broken)?;
+            }
+            Ok(in_force)
         }
         Ok(ONCE) => Ok(InForce::judge(inventory, Basis::Word)),
         Ok(_) | Err(inquire::InquireError::OperationCanceled) => Ok(in_force),

@@ -28,10 +28,10 @@
 
 mod context;
 pub mod limit;
-mod uses;
+mod provider;
 
 pub use context::Context;
-pub use uses::ProviderUse;
+pub use provider::base_url;
 
 use crate::{
     backend::BackendName,
@@ -45,6 +45,7 @@ use crate::{
     qa::waiver::{self, Waiver},
     secrets,
     store::{Budgets, read_regular_text},
+    trust::MAX_SETTINGS,
 };
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -270,11 +271,8 @@ pub fn load(
     Ok(config)
 }
 
-/// No settings are longer; a pipe or a device in their place is not waited for.
-const MAX_BYTES: u64 = 1024 * 1024;
-
 fn read_file(path: &Path, origin: Origin) -> Result<Config, LoadError> {
-    let text = match read_regular_text(path, MAX_BYTES) {
+    let text = match read_regular_text(path, MAX_SETTINGS) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Config::default()),
         Err(error) => {
@@ -483,25 +481,6 @@ impl Lines<'_> {
 
 fn holds_secret(text: &str) -> bool {
     secrets::mask(text) != text
-}
-
-/// An address as a base to join to.
-pub fn base_url(text: &str) -> Result<url::Url, String> {
-    let mut url = url::Url::parse(text).map_err(|e| {
-        format!("`base_url` {text:?} is no address ({e}); write e.g. http://127.0.0.1:8080/v1/")
-    })?;
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err("`base_url` must begin with http:// or https://".to_owned());
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err("`base_url` must not hold a name or a password".to_owned());
-    }
-    // The wire's own path is joined to it: without the slash its last part would be lost.
-    if !url.path().ends_with('/') {
-        let path = format!("{}/", url.path());
-        url.set_path(&path);
-    }
-    Ok(url)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub fn read(
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<McpConfig>, McpConfigError> {
     let path = project.join(FILE);
-    match crate::store::read_regular_text(&path, 4 * 1024 * 1024) {
+    match crate::store::read_regular_text(&path, super::MAX_BYTES) {
         Ok(text) => {
             let mut config = parse_in_force(&text, Path::new(FILE), in_force, variable)?;
             config.started_in(project, variable);
@@ -45,7 +45,7 @@ pub fn parse(
     parse_in_force(text, file, &ServersInForce::all(), variable)
 }
 
-fn parse_in_force(
+pub(super) fn parse_in_force(
     text: &str,
     file: &Path,
     in_force: &ServersInForce,

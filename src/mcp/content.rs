@@ -2,6 +2,8 @@
 //! pipe, never follows a link into a loop. What could not be looked at is part of the hash as such, and is told.
 
 use crate::store::{read_regular, sha256_hex};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A program of one file may be long.
@@ -10,6 +12,11 @@ const MOST_FILES: usize = 4_000;
 const MOST_BYTES: u64 = 32 * 1024 * 1024;
 const MOST_DEPTH: usize = 24;
 const MOST_ENTRIES: usize = 40_000;
+
+/// How much of a folder is looked at, for a person.
+pub(super) fn most() -> String {
+    format!("{MOST_FILES} files, {} MiB", MOST_BYTES / (1024 * 1024))
+}
 
 /// Folders that a program writes, or that are bound by what names their contents (lock files).
 const NOT_CODE: &[&str] = &[
@@ -33,7 +40,7 @@ const DATA: &[&str] = &[
 const CODE_ALL_THE_SAME: &[&str] = &["package.json", "tsconfig.json", "deno.json", "jsr.json"];
 
 /// One file's content; what it is instead, where it is no file that can be read.
-pub(super) fn file(path: &Path) -> String {
+fn file(path: &Path) -> String {
     match read_regular(path, MAX_FILE) {
         Ok(bytes) => sha256_hex(&bytes),
         Err(e) => format!("unread: {}", e.kind()),
@@ -49,6 +56,39 @@ pub(super) struct Code {
     pub is_whole: bool,
 }
 
+/// What was looked at already, so that a folder is not read once for each server that may run its code.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    files: RefCell<BTreeMap<PathBuf, String>>,
+    /// By folder, whether it was looked at as the project, and whether all of it counted.
+    folders: RefCell<BTreeMap<(PathBuf, bool, bool), Code>>,
+}
+
+impl Seen {
+    /// See [`file`].
+    pub fn file(&self, path: &Path) -> String {
+        if let Some(known) = self.files.borrow().get(path) {
+            return known.clone();
+        }
+        let hash = file(path);
+        self.files
+            .borrow_mut()
+            .insert(path.to_owned(), hash.clone());
+        hash
+    }
+
+    /// See [`code`]; `project` is the same at each call.
+    pub fn code(&self, folder: &Path, project: Option<&Path>, everything: bool) -> Code {
+        let key = (folder.to_owned(), project.is_some(), everything);
+        if let Some(known) = self.folders.borrow().get(&key) {
+            return known.clone();
+        }
+        let found = code(folder, project, everything);
+        self.folders.borrow_mut().insert(key, found.clone());
+        found
+    }
+}
+
 struct Walk {
     lines: Vec<String>,
     files: usize,
@@ -58,7 +98,7 @@ struct Walk {
 }
 
 /// `project`: its own folders that each run writes are left out. `everything`: as the folder of one package, with data and all.
-pub(super) fn code(folder: &Path, project: Option<&Path>, everything: bool) -> Code {
+fn code(folder: &Path, project: Option<&Path>, everything: bool) -> Code {
     let mut walk = Walk {
         lines: Vec::new(),
         files: 0,

@@ -2,8 +2,10 @@
 //! published packages starts in an empty folder of the user's, all else in the project; no program is looked for in the project.
 
 use super::runner::{self, Family, Line, Runner};
+use crate::home::repository_of;
+use crate::store::plain_path as plain;
 use std::ffi::{OsStr, OsString};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// What a folder above the project is not looked at for: more of them than any path has.
 const MOST_ABOVE: usize = 64;
@@ -24,17 +26,7 @@ impl Ground {
         let real = |path: &Path| path.canonicalize().ok();
         let project = real(project).unwrap_or_else(|| project.to_owned());
         let home = variable("HOME").and_then(|home| real(Path::new(&home)));
-        let mut top = project.clone();
-        for folder in project.ancestors().take(MOST_ABOVE) {
-            // A home folder that is a repository of its own is the user's, and so is what is above it.
-            if home.as_deref().is_some_and(|home| home.starts_with(folder)) {
-                break;
-            }
-            if folder.join(".git").symlink_metadata().is_ok() {
-                top = folder.to_owned();
-                break;
-            }
-        }
+        let top = repository_of(&project, home.as_deref()).unwrap_or_else(|| project.clone());
         Ground { project, top, home }
     }
 
@@ -101,21 +93,6 @@ impl Ground {
         };
         (!real.starts_with(&self.top)).then_some(real)
     }
-}
-
-/// The path without `.` and `..`, by its words alone.
-pub(super) fn plain(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                out.pop();
-            }
-            part => out.push(part),
-        }
-    }
-    out
 }
 
 /// Where a process starts.

@@ -3,7 +3,8 @@
 //! what comes out.
 
 use super::config::{FILE, McpConfigError, Note};
-use super::ground::{Ground, plain};
+use super::content::Seen;
+use super::ground::Ground;
 use super::reach::Written;
 use super::runs::{self, Fact};
 use super::secret::shown as shown_address;
@@ -11,13 +12,14 @@ use super::variables::{
     ADDRESSES_OF_N8N, Slot, is_n8ns_own, misplaced, pieces, variables_in, with_defaults,
 };
 use crate::secrets;
-use crate::store::{canonical, sha256_hex};
+use crate::store::{canonical, plain_path as plain, sha256_hex};
 use crate::untrusted;
 use serde_json::{Map, Value, json};
+use std::cell::OnceCell;
+use std::ffi::OsStr;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// Of one word of a command line; a script is longer.
 const SHOWN: usize = 2_000;
 
@@ -30,25 +32,21 @@ pub struct ServerIdentity {
     pub hash: String,
     /// Lines to read before it is approved, one a fact. Without control characters; secrets of the file are hidden.
     pub shown: Vec<String>,
-    /// The variables that it gets, in the file's order.
-    pub variables: Vec<ServerVariable>,
     /// What it reaches: the server's own address, or for a program the n8n that it is given.
     pub address: Option<ServerAddress>,
     /// What somebody should think about, for example that files of the project would run.
     pub warnings: Vec<String>,
-    /// In `.mcp.json`.
-    pub line: usize,
 }
 
 /// A variable of the environment and where its value goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerVariable {
-    pub name: String,
-    pub goes_to: GoesTo,
+struct ServerVariable {
+    name: String,
+    goes_to: GoesTo,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum GoesTo {
+enum GoesTo {
     Env(String),
     Header(String),
     Url,
@@ -86,12 +84,20 @@ pub fn identities(
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Vec<ServerIdentity>, McpConfigError> {
     let path = project.join(FILE);
-    let text = match crate::store::read_regular_text(&path, MAX_BYTES) {
-        Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => return Err(McpConfigError::Io { path, source }),
-    };
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    match crate::store::read_regular_text(&path, super::MAX_BYTES) {
+        Ok(text) => identities_in(project, &text, variable),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(source) => Err(McpConfigError::Io { path, source }),
+    }
+}
+
+/// The same of the file's text, for who has read it already.
+pub fn identities_in(
+    project: &Path,
+    text: &str,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Vec<ServerIdentity>, McpConfigError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let value: Value = serde_json::from_str(text).map_err(|e| {
         McpConfigError::NotJson(Note {
             file: FILE.into(),
@@ -99,28 +105,25 @@ pub fn identities(
             message: format!("not JSON: {e}"),
         })
     })?;
-    let lines = super::key_lines::key_lines(text).lines;
-    let ground = Ground::of(project, variable);
+    let surroundings = Surroundings {
+        ground: Ground::of(project, variable),
+        variable,
+        neutral: OnceCell::new(),
+        out_of_path: OnceCell::new(),
+        seen: Seen::default(),
+    };
     let servers = value.get("mcpServers").and_then(Value::as_object);
     let entries = servers.into_iter().flatten().filter_map(|(name, entry)| {
         let map = entry.as_object()?;
         if map.get("disabled") == Some(&Value::Bool(true)) {
             return None;
         }
-        let at = format!("/mcpServers/{}", name.replace('~', "~0").replace('/', "~1"));
-        let line = lines.get(&at).copied().unwrap_or(1);
-        Some(
-            Entry {
-                name,
-                map,
-                ground: &ground,
-                variable,
-            }
-            .identity(line),
-        )
+        let around = &surroundings;
+        Some(Entry { name, map, around }.identity())
     });
     let mut found: Vec<ServerIdentity> = entries.collect();
-    if path.symlink_metadata().is_ok_and(|meta| meta.is_symlink()) {
+    let is_link = |meta: std::fs::Metadata| meta.is_symlink();
+    if project.join(FILE).symlink_metadata().is_ok_and(is_link) {
         for identity in &mut found {
             identity
                 .warnings
@@ -130,14 +133,41 @@ pub fn identities(
     Ok(found)
 }
 
+/// What is the same for all servers of a file, found out once.
+struct Surroundings<'a> {
+    ground: Ground,
+    variable: &'a dyn Fn(&str) -> Option<String>,
+    neutral: OnceCell<Option<PathBuf>>,
+    /// The entries of the user's `PATH` that no server gets.
+    out_of_path: OnceCell<Vec<PathBuf>>,
+    seen: Seen,
+}
+
+impl Surroundings<'_> {
+    fn neutral(&self) -> Option<&Path> {
+        let neutral = self
+            .neutral
+            .get_or_init(|| self.ground.neutral(self.variable));
+        neutral.as_deref()
+    }
+
+    fn out_of_path(&self) -> &[PathBuf] {
+        self.out_of_path.get_or_init(|| {
+            let path = (self.variable)("PATH");
+            path.map_or_else(Vec::new, |path| {
+                self.ground.search_path(OsStr::new(&path)).1
+            })
+        })
+    }
+}
+
 /// Keys of an entry that say what it is; the others (waiting times, which tools count) are no part of it.
 const IDENTITY: &[&str] = &["type", "command", "args", "env", "url", "headers", "cwd"];
 
 struct Entry<'a> {
     name: &'a str,
     map: &'a Map<String, Value>,
-    ground: &'a Ground,
-    variable: &'a dyn Fn(&str) -> Option<String>,
+    around: &'a Surroundings<'a>,
 }
 
 impl Entry<'_> {
@@ -169,7 +199,7 @@ impl Entry<'_> {
         }
     }
 
-    fn identity(&self, line: usize) -> ServerIdentity {
+    fn identity(&self) -> ServerIdentity {
         let mut told = Told::default();
         let mut facts = Vec::new();
         let mut mode = "http";
@@ -177,14 +207,15 @@ impl Entry<'_> {
             true => self.reached(&mut told),
             false => {
                 let written = Written::of(self.map);
-                let neutral = self.ground.neutral(self.variable);
-                let plan = written.plan(self.ground, neutral.as_deref());
+                let ground = &self.around.ground;
+                let plan = written.plan(ground, self.around.neutral());
                 mode = match plan.is_neutral {
                     true => "neutral",
                     false => "project",
                 };
                 told.shown.push(self.command_line());
-                facts = runs::facts(self.ground, &written.command, &plan, &mut told);
+                let seen = &self.around.seen;
+                facts = runs::facts(ground, &written.command, &plan, seen, &mut told);
                 self.search_path(&mut told);
             }
         }
@@ -209,10 +240,8 @@ impl Entry<'_> {
             name: self.name.to_owned(),
             hash: sha256_hex(canonical(&whole).as_bytes()),
             shown: clean(told.shown),
-            variables: self.variables(),
             address: self.address(),
             warnings: clean(told.warnings),
-            line,
         }
     }
 
@@ -298,20 +327,18 @@ impl Entry<'_> {
             .pairs("env")
             .into_iter()
             .find(|(name, _)| *name == "PATH");
-        let path = match own {
-            Some((_, path)) => with_defaults(path),
-            None => match (self.variable)("PATH") {
-                Some(path) => path,
-                None => return,
-            },
+        let ground = &self.around.ground;
+        let of_entry = own.map(|(_, path)| ground.search_path(OsStr::new(&with_defaults(path))).1);
+        let left_out = match &of_entry {
+            Some(left_out) => left_out,
+            None => self.around.out_of_path(),
         };
-        let (_, left_out) = self.ground.search_path(std::ffi::OsStr::new(&path));
         if !left_out.is_empty() {
             let places: Vec<String> = left_out
                 .iter()
                 .map(|entry| match entry.as_os_str().is_empty() {
                     true => "(the folder itself)".to_owned(),
-                    false => self.ground.shown(&plain(&self.ground.project.join(entry))),
+                    false => ground.shown(&plain(&ground.project.join(entry))),
                 })
                 .collect();
             told.warnings.push(format!(
@@ -380,7 +407,7 @@ impl Entry<'_> {
             .into_iter()
             .map(|piece| match piece {
                 Piece::Text(text) => Some(text.to_owned()),
-                Piece::Variable { name, default } => (self.variable)(name)
+                Piece::Variable { name, default } => (self.around.variable)(name)
                     .filter(|value| default.is_none() || !value.is_empty())
                     .or_else(|| default.map(str::to_owned)),
             })

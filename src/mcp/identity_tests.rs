@@ -73,7 +73,72 @@ fn the_official_entry_is_shown_with_its_variables_and_its_package() {
             host: Some("localhost:5678".to_owned()),
         })
     );
-    assert_eq!((all[0].name.as_str(), all[0].line), ("n8n-mcp", 3));
+    assert_eq!(all[0].name, "n8n-mcp");
+}
+
+#[test]
+fn what_a_virtual_environment_of_the_project_holds_under_a_name_of_the_entry_counts() {
+    let place = Place::new();
+    let package = ".venv/lib/python3.12/site-packages/my_server/__init__.py";
+    for (name, text) in [
+        (".venv/pyvenv.cfg", "home = /usr/bin"),
+        (".venv/bin/my-server", "#!x"),
+        (package, "1"),
+        (".venv/lib/python3.12/site-packages/other/__init__.py", "1"),
+    ] {
+        place.write(name, text);
+    }
+    for (entry, counts) in [
+        (
+            r#"{"command": "uv", "args": ["run", "my-server"]}"#,
+            &[".venv/pyvenv.cfg", ".venv/bin/my-server", package][..],
+        ),
+        (
+            r#"{"command": ".venv/bin/python", "args": ["-m", "my_server.main"]}"#,
+            &[".venv/pyvenv.cfg", package],
+        ),
+    ] {
+        let before = place.hash(entry);
+        for name in counts {
+            let text = fs::read_to_string(place.at(name)).unwrap();
+            place.write(name, "other");
+            assert_ne!(place.hash(entry), before, "{name}");
+            place.write(name, &text);
+        }
+        place.write(".venv/lib/python3.12/site-packages/other/__init__.py", "2");
+        assert_eq!(
+            place.hash(entry),
+            before,
+            "not bound: docs/trust.md says so"
+        );
+    }
+}
+
+#[test]
+fn a_registry_that_the_entry_names_is_not_called_the_users() {
+    let place = Place::new();
+    let first = |entry: &str| place.one(entry).shown[1].clone();
+    for (entry, from) in [
+        (
+            r#"{"command": "npx", "args": ["-y", "a@1.0.0"]}"#,
+            "the npm registry of your own settings;",
+        ),
+        (
+            r#"{"command": "npx", "args": ["--registry", "https://r.example", "a@1.0.0"]}"#,
+            "the npm registry that its --registry names;",
+        ),
+        (
+            r#"{"command": "npx", "args": ["a@1.0.0"], "env": {"npm_config_registry": "https://r.example"}}"#,
+            "the npm registry that its variable npm_config_registry names;",
+        ),
+        (
+            r#"{"command": "uvx", "args": ["--extra-index-url=https://r.example", "a==1.0"]}"#,
+            "the Python registry of your own settings and the one that its --extra-index-url names;",
+        ),
+    ] {
+        let told = first(entry);
+        assert!(told.contains(from), "{told}");
+    }
 }
 
 #[test]

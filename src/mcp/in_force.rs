@@ -18,6 +18,11 @@ impl ServersInForce {
         }
     }
 
+    /// Nothing of the file counts.
+    pub fn is_none(&self) -> bool {
+        !self.all && self.names.is_empty()
+    }
+
     pub fn has(&self, server: &str) -> bool {
         self.all || self.names.contains(server)
     }

@@ -5,8 +5,6 @@ use super::in_force::ServersInForce;
 use serde_json::Value;
 use std::path::Path;
 
-const MAX_BYTES: u64 = 4 * 1024 * 1024;
-
 /// The secret values of the servers that are in force, variables filled in, and what stands in the file under their `env` and
 /// `headers`. A file that nobody trusted decides nothing about what is shown: it could hide what its user has to read.
 pub fn secrets(
@@ -14,18 +12,17 @@ pub fn secrets(
     in_force: &ServersInForce,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Vec<String> {
-    let mut all: Vec<String> = match config::read(project, in_force, variable) {
-        Ok(Some(read)) => read
-            .servers
-            .iter()
-            .flat_map(|server| server.hidden.iter().cloned())
-            .collect(),
-        // No server is started from a file that cannot be read, and every command that needs one says so.
-        Ok(None) | Err(_) => Vec::new(),
+    if in_force.is_none() {
+        return Vec::new();
+    }
+    // No server is started from a file that cannot be read, and every command that needs one says so.
+    let Ok(text) = crate::store::read_regular_text(&project.join(FILE), super::MAX_BYTES) else {
+        return Vec::new();
     };
-    let written = crate::store::read_regular(&project.join(FILE), MAX_BYTES)
-        .ok()
-        .and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+    let config = config::parse_in_force(&text, Path::new(FILE), in_force, variable);
+    let mut all = config.map_or_else(|_| Vec::new(), |config| config.secrets());
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let written = serde_json::from_str::<Value>(text).ok();
     if let Some(Value::Object(servers)) = written.as_ref().and_then(|w| w.get("mcpServers")) {
         let used = servers.iter().filter(|(name, _)| in_force.has(name));
         for (_, server) in used {

@@ -31,7 +31,7 @@ impl Drop for Entry {
 
 /// Where the entries of this user lie; None when the user has no cache folder.
 pub(super) fn folder() -> Option<PathBuf> {
-    Some(crate::cache::of_user(|name| std::env::var(name).ok())?.join("servers"))
+    Some(crate::cache::of_user(crate::home::variable)?.join("servers"))
 }
 
 /// Writes down that this child runs, a leader of its group. None when it cannot be: then it ends as any child does, and only after a

@@ -2,11 +2,12 @@
 //! the file is read; nothing is started or reached here.
 
 use super::config::{McpConfig, McpServer, McpTransport};
-use super::ground::{Ground, Plan, Start, plain, plan};
+use super::ground::{Ground, Plan, Start, plan};
 use super::runner::Line;
 use super::secret::Secret;
 use super::variables::{ADDRESSES_OF_N8N, variables_in, with_defaults};
 use crate::plain_http::{PlainHttp, Readable};
+use crate::store::plain_path as plain;
 use serde_json::{Map, Value};
 use std::path::Path;
 

@@ -1,11 +1,12 @@
 //! What a command line of `.mcp.json` would really run, as far as the project decides it: files of the project that it names, the
 //! settings and packages in the project's folders, the code that an interpreter loads. Each is a fact with a hash, and each is said.
 
-use super::content;
-use super::ground::{Ground, Plan, plain};
+use super::content::{self, Seen};
+use super::ground::{Ground, Plan};
 use super::identity::Told;
+use super::launchers::{VENVS, changes_what_loads, installed_as, is_launcher, whose_registry};
 use super::runner::{self, Family, Line, Runner, is_pinned, package_name, program};
-use crate::store::read_regular_text;
+use crate::store::{plain_path as plain, read_regular_text};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -18,142 +19,17 @@ pub(super) struct Fact {
     pub hash: String,
 }
 
-/// Programs that run what other words, files or settings of the folder say, by their names without a version.
-const LAUNCHERS: &[&str] = &[
-    "ash",
-    "asdf",
-    "awk",
-    "bash",
-    "bun",
-    "bundle",
-    "busybox",
-    "cargo",
-    "cmd",
-    "command",
-    "conda",
-    "corepack",
-    "dash",
-    "deno",
-    "devbox",
-    "direnv",
-    "docker",
-    "docker-compose",
-    "dotnet",
-    "env",
-    "exec",
-    "fish",
-    "flox",
-    "gawk",
-    "go",
-    "gradle",
-    "gradlew",
-    "hatch",
-    "java",
-    "julia",
-    "just",
-    "ksh",
-    "lua",
-    "make",
-    "mamba",
-    "micromamba",
-    "mise",
-    "mvn",
-    "nice",
-    "nix",
-    "nix-shell",
-    "node",
-    "nodejs",
-    "nohup",
-    "npm",
-    "npx",
-    "osascript",
-    "pdm",
-    "perl",
-    "php",
-    "pipenv",
-    "pipx",
-    "pixi",
-    "pnpm",
-    "pnpx",
-    "podman",
-    "poetry",
-    "powershell",
-    "pwsh",
-    "py",
-    "pypy",
-    "python",
-    "rake",
-    "Rscript",
-    "ruby",
-    "rye",
-    "script",
-    "setsid",
-    "sh",
-    "stdbuf",
-    "sudo",
-    "swift",
-    "task",
-    "tclsh",
-    "timeout",
-    "ts-node",
-    "tsx",
-    "uv",
-    "uvx",
-    "volta",
-    "vite-node",
-    "wsl",
-    "xargs",
-    "yarn",
-    "zsh",
-];
-
-/// Variables that change which code a program loads, or where it is fetched from.
-const LOADS: &[&str] = &[
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PYTHONPATH",
-    "PYTHONSTARTUP",
-    "PYTHONHOME",
-    "LD_PRELOAD",
-    "LD_LIBRARY_PATH",
-    "DYLD_INSERT_LIBRARIES",
-    "DYLD_LIBRARY_PATH",
-    "RUBYOPT",
-    "RUBYLIB",
-    "PERL5OPT",
-    "PERL5LIB",
-    "BASH_ENV",
-    "ENV",
-    "PATH",
-    "HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_CACHE_HOME",
-    "JAVA_TOOL_OPTIONS",
-    "NODE_EXTRA_CA_CERTS",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "GIT_SSH_COMMAND",
-    "SHELL",
-];
-const LOADS_BY_BEGINNING: &[&str] = &[
-    "NPM_CONFIG_",
-    "UV_",
-    "PIP_",
-    "PIPX_",
-    "YARN_",
-    "BUN_",
-    "PNPM_",
-    "GIT_CONFIG",
-];
-
-/// What decides, in a fixed order; `told` gets a line for each.
-pub(super) fn facts(ground: &Ground, command: &str, plan: &Plan, told: &mut Told) -> Vec<Fact> {
+/// What decides, in a fixed order; `told` gets a line for each. `seen`: what was hashed for other servers of the same file.
+pub(super) fn facts(
+    ground: &Ground,
+    command: &str,
+    plan: &Plan,
+    seen: &Seen,
+    told: &mut Told,
+) -> Vec<Fact> {
     let mut found = Facts {
         ground,
+        seen,
         told,
         facts: BTreeSet::new(),
     };
@@ -174,6 +50,7 @@ pub(super) fn facts(ground: &Ground, command: &str, plan: &Plan, told: &mut Told
 
 struct Facts<'a> {
     ground: &'a Ground,
+    seen: &'a Seen,
     told: &'a mut Told,
     facts: BTreeSet<Fact>,
 }
@@ -189,12 +66,7 @@ impl Facts<'_> {
 
     fn variables(&mut self, plan: &Plan) {
         for (name, value) in &plan.env {
-            let upper = name.to_ascii_uppercase();
-            let loads = LOADS.contains(&upper.as_str())
-                || LOADS_BY_BEGINNING
-                    .iter()
-                    .any(|begin| upper.starts_with(begin));
-            if loads {
+            if changes_what_loads(name) {
                 let value = crate::secrets::mask(value);
                 let value: String = value.chars().take(200).collect();
                 self.told.warnings.push(format!(
@@ -221,8 +93,9 @@ impl Facts<'_> {
             Family::Python => "Python",
         };
         self.told.shown.push(format!(
-            "{runs} fetches {} from the {from} registry of your own settings; it starts in an empty folder, so no package and no settings of the project count{}",
+            "{runs} fetches {} from the {from} registry {}; it starts in an empty folder, so no package and no settings of the project count{}",
             packages.join(", "),
+            whose_registry(options, &plan.env),
             match adds {
                 true => ", but for what is named below",
                 false => "",
@@ -286,6 +159,7 @@ impl Facts<'_> {
             if loads {
                 self.settings(&plan.folder);
                 self.packages(&plan.folder, command, packages);
+                self.installed(&plan.folder, plan);
                 self.code(&plan.folder);
             } else {
                 self.told.shown.push(format!(
@@ -338,7 +212,7 @@ impl Facts<'_> {
                 // What of it counts as code is looked at where the program loads code.
                 return false;
             }
-            let code = content::code(&path, Some(&self.ground.project), false);
+            let code = self.seen.code(&path, Some(&self.ground.project), false);
             self.whole(&path, code.is_whole);
             if self.add("folder", &path, code.hash) {
                 self.told.warnings.push(format!(
@@ -346,7 +220,7 @@ impl Facts<'_> {
                     code.files
                 ));
             }
-        } else if self.add("file", &path, content::file(&path)) {
+        } else if self.add("file", &path, self.seen.file(&path)) {
             self.told
                 .warnings
                 .push(format!("{place} of the project is run or read by it"));
@@ -367,8 +241,8 @@ impl Facts<'_> {
                     continue;
                 };
                 let hash = match meta.is_dir() {
-                    true => content::code(&path, None, true).hash,
-                    false => content::file(&path),
+                    true => self.seen.code(&path, None, true).hash,
+                    false => self.seen.file(&path),
                 };
                 let says = match *file {
                     ".npmrc" => registry(&path),
@@ -407,7 +281,7 @@ impl Facts<'_> {
                 if name.is_empty() || !path.is_dir() {
                     continue;
                 }
-                let code = content::code(&path, None, true);
+                let code = self.seen.code(&path, None, true);
                 self.whole(&path, code.is_whole);
                 if self.add("package", &path, code.hash) {
                     let place = self.ground.shown(&path);
@@ -426,8 +300,42 @@ impl Facts<'_> {
         }
     }
 
+    /// What of the project's virtual environments bears a name that the command line says: a script, a package (`python -m NAME`).
+    fn installed(&mut self, folder: &Path, plan: &Plan) {
+        let ground = self.ground;
+        let is_name = |word: &&String| {
+            !word.is_empty() && !word.starts_with(['-', '.']) && !word.contains(['/', '\\', '\0'])
+        };
+        let words: Vec<&String> = plan.args.iter().filter(is_name).collect();
+        for at in ground.upwards(folder) {
+            for venv in VENVS.iter().map(|name| at.join(name)) {
+                if !venv.is_dir() {
+                    continue;
+                }
+                for word in &words {
+                    let script = venv.join("bin").join(word);
+                    if script.is_file() && self.add("file", &script, self.seen.file(&script)) {
+                        let place = ground.shown(&script);
+                        self.told.warnings.push(format!("{place} may be what runs"));
+                    }
+                    // `my-server==1.2` and `my_server.main` are installed as `my_server`.
+                    let package = word.split(['=', '<', '>', '[', '.', '@']).next();
+                    let package = package.unwrap_or_default().replace('-', "_");
+                    for path in installed_as(&venv, &package) {
+                        let code = self.seen.code(&path, None, true);
+                        self.whole(&path, code.is_whole);
+                        if self.add("package", &path, code.hash) {
+                            let place = ground.shown(&path);
+                            self.told.warnings.push(format!("{place} may be what runs"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     fn code(&mut self, folder: &Path) {
-        let code = content::code(folder, Some(&self.ground.project), false);
+        let code = self.seen.code(folder, Some(&self.ground.project), false);
         self.whole(folder, code.is_whole);
         let place = self.ground.shown(folder);
         if self.add("code", folder, code.hash) {
@@ -441,18 +349,12 @@ impl Facts<'_> {
     fn whole(&mut self, path: &Path, is_whole: bool) {
         if !is_whole {
             self.told.warnings.push(format!(
-                "{} holds more than is looked at (4,000 files, 32 MiB): a change of the rest is not noticed",
-                self.ground.shown(path)
+                "{} holds more than is looked at ({}): a change of the rest is not noticed",
+                self.ground.shown(path),
+                content::most()
             ));
         }
     }
-}
-
-/// Whether a program runs what others say: by its name without a version (`python3.12`).
-fn is_launcher(command: &str) -> bool {
-    let name = program(command);
-    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
-    LAUNCHERS.contains(&name.as_str()) || LAUNCHERS.contains(&plain)
 }
 
 /// Parts of a word that could be paths: the word, what stands behind `=`, the entries of a list, the words of a script.

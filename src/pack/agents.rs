@@ -110,9 +110,7 @@ fn own_names(project: &Path, problems: &mut Vec<Problem>) -> Vec<String> {
         }
         Err(error) => problems.push(unreadable("agents", &error)),
     }
-    names.retain(|name| {
-        name.ends_with(".md") && !name.starts_with('.') && !name.eq_ignore_ascii_case("README.md")
-    });
+    names.retain(|name| crate::trust::is_agent_file(name));
     names
 }
 

@@ -19,7 +19,7 @@ pub use skills::{SkillHead, SkillSource};
 use crate::flow::{self, Flow, Known};
 use crate::policy::{NATIVE_TOOLS, Policy, split_foreign};
 use crate::store::{Found, read_within};
-use crate::trust::{PackFiles, Use};
+use crate::trust::{MAX_PACK_FILE, PackFiles, Use};
 use crate::yaml::{Place, Problem};
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
@@ -81,9 +81,6 @@ impl fmt::Display for PackErrors {
         Ok(())
     }
 }
-
-/// No file of a pack is this long.
-const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// One text of a pack. `file` is how messages call it: the path below the project, or `built-in agents/x.md`.
 #[derive(Debug, Clone)]
@@ -341,7 +338,7 @@ fn read_project(
 /// A text of the project; None: there is none. A link is followed within the project only.
 fn own_text(project: &Path, relative: &Path) -> std::io::Result<Option<String>> {
     let odd = |why: String| std::io::Error::new(std::io::ErrorKind::InvalidInput, why);
-    match read_within(project, relative, MAX_BYTES)? {
+    match read_within(project, relative, MAX_PACK_FILE)? {
         Found::Bytes(bytes) => match String::from_utf8(bytes) {
             Ok(text) => Ok(Some(text)),
             Err(_) => Err(odd("it is not UTF-8 text".to_owned())),

@@ -4,6 +4,7 @@ use super::frontmatter;
 use super::{embedded, own_text, unreadable};
 use crate::knowledge::SkillPlace;
 use crate::store::{LEADS_OUT, Within, within};
+use crate::trust::SKILL_FOLDERS;
 use crate::yaml::{Node, Place, Problem};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,9 +28,6 @@ pub struct SkillHead {
     pub body: String,
 }
 
-/// First match wins.
-const FOLDERS: &[&str] = &["skills", ".agents/skills", ".claude/skills"];
-
 /// All skills, sorted by name. A broken one of the project is a problem; one that hides another is a warning, and so is one that
 /// cannot be trusted and is left out.
 pub(super) fn load(
@@ -41,7 +39,7 @@ pub(super) fn load(
     let mut skills: Vec<SkillHead> = Vec::new();
     let own = project
         .into_iter()
-        .flat_map(|p| FOLDERS.iter().map(move |f| (p, *f)));
+        .flat_map(|p| SKILL_FOLDERS.iter().map(move |f| (p, *f)));
     for (project, folder) in own {
         if left_out.contains(folder) {
             warnings.push(format!("{folder}: left out, it cannot be trusted"));

@@ -3,11 +3,13 @@
 //! diff of the working tree, so no filter, no textconv, no external diff), and files are compared here, byte by byte.
 
 use super::source::{self, Source, absolute};
+use crate::process::Identity;
 use crate::store::{hex, read_regular};
 use sha2::Digest as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// Why it cannot be told what changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,10 +22,17 @@ pub enum GitError {
     NoRevision(String),
     #[error("git failed: {0}")]
     Failed(String),
+    #[error(
+        "git gave no answer in {} for {} s and was ended: something that it reads there may be a pipe, such as .gitignore, .git/info/exclude or .git/index (find {} -type p lists pipes)", .folder.display(), .patience.as_secs(), .folder.display()
+    )]
+    Waits { folder: PathBuf, patience: Duration },
 }
 
-/// Keeps the sources that changed since `rev`; standard input counts as changed.
-pub fn since(rev: &str, sources: Vec<Source>) -> Result<Vec<Source>, GitError> {
+/// How long git may take for one answer. In a folder that came from elsewhere it may read a pipe, and would wait for ever.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Keeps the sources that changed since `rev`; standard input counts as changed. `patience`: for one answer of git.
+pub fn since(rev: &str, sources: Vec<Source>, patience: Duration) -> Result<Vec<Source>, GitError> {
     let mut roots: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
     let mut changed: BTreeMap<PathBuf, Since> = BTreeMap::new();
     let mut kept = Vec::new();
@@ -39,13 +48,13 @@ pub fn since(rev: &str, sources: Vec<Source>) -> Result<Vec<Source>, GitError> {
         let root = match roots.get(&folder) {
             Some(root) => root.clone(),
             None => {
-                let root = root_of(&folder)?;
+                let root = root_of(&folder, patience)?;
                 roots.insert(folder.clone(), root.clone());
                 root
             }
         };
         if !changed.contains_key(&root) {
-            changed.insert(root.clone(), Since::of(&root, rev)?);
+            changed.insert(root.clone(), Since::of(&root, rev, patience)?);
         }
         let file = folder.join(whole.file_name().unwrap_or_default());
         if changed.get(&root).is_some_and(|since| since.touched(&file)) {
@@ -55,12 +64,12 @@ pub fn since(rev: &str, sources: Vec<Source>) -> Result<Vec<Source>, GitError> {
     Ok(kept)
 }
 
-fn root_of(folder: &Path) -> Result<PathBuf, GitError> {
-    let shown =
-        git(folder, &["rev-parse", "--show-toplevel"])?.map_err(|why| GitError::NoRepository {
-            folder: folder.to_owned(),
-            why,
-        })?;
+fn root_of(folder: &Path, patience: Duration) -> Result<PathBuf, GitError> {
+    let shown = git(folder, &["rev-parse", "--show-toplevel"], patience)?;
+    let shown = shown.map_err(|why| GitError::NoRepository {
+        folder: folder.to_owned(),
+        why,
+    })?;
     let root = path_of(shown.trim_ascii_end());
     Ok(root.canonicalize().unwrap_or(root))
 }
@@ -74,14 +83,12 @@ struct Since {
 }
 
 impl Since {
-    fn of(root: &Path, rev: &str) -> Result<Since, GitError> {
+    fn of(root: &Path, rev: &str, patience: Duration) -> Result<Since, GitError> {
+        let git = |args: &[&str]| git(root, args, patience);
         let line = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim().to_owned();
         let commit = |rev: &str| {
             let rev = format!("{rev}^{{commit}}");
-            git(
-                root,
-                &["rev-parse", "--verify", "--quiet", "--end-of-options", &rev],
-            )
+            git(&["rev-parse", "--verify", "--quiet", "--end-of-options", &rev])
         };
         let failed = |why: String| GitError::Failed(format!("in {}: {why}", root.display()));
         // From here on only the commit's own name is used: a revision that starts with a dash is no option.
@@ -89,9 +96,9 @@ impl Since {
             Ok(commit) => {
                 let commit = line(commit);
                 // Where the branch began; without a common ancestor (a shallow clone) the revision itself.
-                let base = git(root, &["merge-base", &commit, "HEAD"])?.map_or(commit, line);
+                let base = git(&["merge-base", &commit, "HEAD"])?.map_or(commit, line);
                 let list = ["ls-tree", "-r", "-z", "--full-tree", &base];
-                git(root, &list)?.map_err(failed)?
+                git(&list)?.map_err(failed)?
             }
             // Before the first commit everything is new.
             Err(_) if rev == "HEAD" && commit("HEAD")?.is_err() => Vec::new(),
@@ -104,7 +111,7 @@ impl Since {
             "--exclude-standard",
             "-z",
         ];
-        let here = git(root, &list)?.map_err(failed)?;
+        let here = git(&list)?.map_err(failed)?;
         Ok(Since {
             here: parts(&here).map(|name| root.join(path_of(name))).collect(),
             then: parts(&then)
@@ -207,7 +214,11 @@ const QUIET: [&str; 8] = [
 ];
 
 /// What git prints; an inner Err is what it complains of.
-fn git(folder: &Path, args: &[&str]) -> Result<Result<Vec<u8>, String>, GitError> {
+fn git(
+    folder: &Path,
+    args: &[&str],
+    patience: Duration,
+) -> Result<Result<Vec<u8>, String>, GitError> {
     let mut command = Command::new("git");
     // Inside a hook git sets these for itself; the repository is the one around the files.
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
@@ -217,7 +228,10 @@ fn git(folder: &Path, args: &[&str]) -> Result<Result<Vec<u8>, String>, GitError
     for setting in QUIET {
         command.args(["-c", setting]);
     }
-    let output = command
+    // A group of its own, so that what it starts ends with it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command
         .arg("-C")
         .arg(folder)
         .args(args)
@@ -226,9 +240,29 @@ fn git(folder: &Path, args: &[&str]) -> Result<Result<Vec<u8>, String>, GitError
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_ALLOW_PROTOCOL", "none")
         .env("GIT_TERMINAL_PROMPT", "0")
-        .stdin(std::process::Stdio::null())
-        .output()
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let child = command
+        .spawn()
         .map_err(|e| GitError::NoGit(e.to_string()))?;
+    // Taken now: a pid means another process once this one has ended.
+    let process = Identity::of(child.id());
+    let (done, is_done) = std::sync::mpsc::channel();
+    // Nobody listens any more when git was given up.
+    std::thread::spawn(move || drop(done.send(child.wait_with_output())));
+    let output = match is_done.recv_timeout(patience) {
+        Ok(output) => output.map_err(|e| GitError::NoGit(e.to_string()))?,
+        Err(_) => {
+            if let Some(process) = process {
+                process.kill_group();
+            }
+            return Err(GitError::Waits {
+                folder: folder.to_owned(),
+                patience,
+            });
+        }
+    };
     if output.status.success() {
         return Ok(Ok(output.stdout));
     }

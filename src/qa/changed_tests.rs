@@ -36,7 +36,7 @@ impl Repository {
     }
     fn since(&self, rev: &str) -> Result<Vec<String>, GitError> {
         let sources = crate::qa::source::collect(&[self.0.path().to_owned()]).unwrap();
-        let kept = since(rev, sources)?;
+        let kept = since(rev, sources, PATIENCE)?;
         Ok(kept
             .iter()
             .map(|s| crate::qa::source::relative(&s.path, self.0.path()))
@@ -116,7 +116,7 @@ fn what_git_cannot_tell_is_an_error() {
     std::fs::write(outside.path().join("a.json"), "{}").unwrap();
     let sources = crate::qa::source::collect(&[outside.path().to_owned()]).unwrap();
     assert!(matches!(
-        since("HEAD", sources),
+        since("HEAD", sources, PATIENCE),
         Err(GitError::NoRepository { .. })
     ));
 }

@@ -3,10 +3,10 @@
 
 use super::place::Place;
 use super::rules;
-use crate::store::open_given;
+use crate::store::{open_given, plain_path};
 use std::collections::HashSet;
 use std::io::Read;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Larger files are not read. n8n itself takes at most 16 MiB by its API unless told otherwise.
 pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -129,17 +129,7 @@ fn passed_over(folder: &Path) -> bool {
 /// The whole path without `.` and `..`; links are left as they are.
 pub fn absolute(path: &Path) -> PathBuf {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut clean = PathBuf::new();
-    for part in whole.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                clean.pop();
-            }
-            other => clean.push(other),
-        }
-    }
-    clean
+    plain_path(&whole)
 }
 
 /// The path as seen from `base`, with forward slashes; the whole path when it lies elsewhere. `-` stays `-`.

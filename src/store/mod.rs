@@ -44,8 +44,8 @@ pub use lock::{Held, Holder, ProjectLock};
 pub use marks::{Foreign, Marks, Whose};
 pub use project::{Project, RunPaths, file_part};
 pub use regular::{
-    Found, LEADS_OUT, Links, Within, has_other_names, open_given, read_below, read_given,
-    read_given_text, read_own, read_regular, read_regular_text, read_within, within,
+    Found, LEADS_OUT, Links, Within, has_other_names, open_given, plain_path, read_below,
+    read_given, read_given_text, read_own, read_regular, read_regular_text, read_within, within,
 };
 pub use snapshot::{SnapshotRef, Snapshots};
 pub use state::{JournalHead, RunState, STATE_SCHEMA_VERSION, StateFile};

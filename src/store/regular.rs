@@ -5,7 +5,7 @@ use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, MetadataExt, OpenOptions};
 use std::io::{self, ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// What stands under a name.
 #[derive(Debug)]
@@ -135,6 +135,21 @@ pub fn within(root: &Path, path: &Path) -> io::Result<Within> {
     }
 }
 
+/// The path without `.` and `..`, by its words alone: nothing is looked at.
+pub fn plain_path(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
 /// True when the file has another name as well, which may be outside.
 pub fn has_other_names(folder: &Dir, path: &Path) -> bool {
     folder.metadata(path).is_ok_and(|meta| meta.nlink() > 1)
@@ -183,7 +198,7 @@ fn whole(file: File, max: u64) -> io::Result<Found> {
     if meta.len() > max {
         return Ok(too_large(meta.len()));
     }
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default());
     // Files of the kernel say that they are empty, and are not.
     file.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max {

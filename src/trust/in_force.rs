@@ -64,6 +64,8 @@ pub enum Verdict {
     Trusted,
     New,
     Changed,
+    /// It was approved and is not there any more: what is compiled in would take its place.
+    Gone,
     /// It can never be trusted as it is.
     Impossible(String),
 }
@@ -74,6 +76,7 @@ impl Verdict {
             Verdict::Trusted => "trusted",
             Verdict::New => "new",
             Verdict::Changed => "changed",
+            Verdict::Gone => "gone",
             Verdict::Impossible(_) => "cannot be trusted",
         }
     }
@@ -83,17 +86,22 @@ impl Verdict {
 pub struct Judged {
     pub item: Item,
     pub verdict: Verdict,
+    /// The user approved something of this name.
+    pub was_approved: bool,
 }
 
 impl Judged {
     fn is_trusted(&self) -> bool {
         self.verdict == Verdict::Trusted
     }
-    /// Left out with a word, while the rest goes on.
+    /// Left out with a word, while the rest goes on. One that was approved is not: another would silently take its place.
     fn is_left_out(&self) -> bool {
-        self.item.kind.may_be_left_out() && matches!(self.verdict, Verdict::Impossible(_))
+        self.item.kind.may_be_left_out()
+            && matches!(self.verdict, Verdict::Impossible(_))
+            && !self.was_approved
     }
-    fn stands_in_the_way(&self) -> bool {
+    /// Without it nothing goes on that would use it.
+    pub fn stands_in_the_way(&self) -> bool {
         !self.is_trusted() && !self.is_left_out()
     }
 }
@@ -111,22 +119,40 @@ pub enum Basis<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct NotTrusted {
     pub standing: Standing,
+    pub since: Since,
     pub items: Vec<Judged>,
+}
+
+/// From when on something is new.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Since {
+    /// The user approved the folder.
+    #[default]
+    Trusted,
+    /// `agentctl init` made it.
+    Made,
+}
+
+impl Since {
+    pub fn words(self) -> &'static str {
+        match self {
+            Since::Trusted => "since this folder was trusted",
+            Since::Made => "since agentctl init made this folder",
+        }
+    }
 }
 
 impl fmt::Display for NotTrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
+        let since = self.since.words();
         for judged in &self.items {
             let name = judged.item.called();
             parts.push(match (&judged.verdict, self.standing) {
                 (Verdict::Impossible(why), _) => format!("{name} cannot be trusted: {why}"),
-                (Verdict::Changed, _) => {
-                    format!("{name} was changed since this folder was trusted")
-                }
-                (Verdict::New, Standing::Changed) => {
-                    format!("{name} is new since this folder was trusted")
-                }
+                (Verdict::Changed, _) => format!("{name} was changed {since}"),
+                (Verdict::Gone, _) => format!("{name} was changed {since}: it is gone"),
+                (Verdict::New, Standing::Changed) => format!("{name} is new {since}"),
                 _ => name,
             });
         }
@@ -138,59 +164,89 @@ impl fmt::Display for NotTrusted {
     }
 }
 
-/// A policy of a project only forbids: without it more is allowed than the user approved. Anything else that is gone leaves what
-/// is compiled in, as whoever removed it sees.
-fn gone(inventory: &Inventory, basis: Basis<'_>) -> Option<Judged> {
-    const POLICY: &str = "agents/policy.yaml";
-    let Basis::Kept(Some(folder)) = basis else {
-        return None;
-    };
-    let is_there = inventory.items.iter().any(|item| item.name == POLICY);
-    (folder.items.contains_key(POLICY) && !is_there).then(|| Judged {
-        item: Item {
-            kind: Kind::Policy,
-            name: POLICY.to_owned(),
-            shows: vec!["it is gone; only the built-in policy would hold".to_owned()],
-            hash: Err("it is gone".to_owned()),
-        },
-        verdict: Verdict::Changed,
-    })
+/// What was approved and is not there: what is compiled in would take its place, and nobody has approved that.
+fn gone(inventory: &Inventory, folder: Option<&Folder>) -> Vec<Judged> {
+    let kept = folder.into_iter().flat_map(|folder| folder.items.keys());
+    let is_there = |name: &String| inventory.items.iter().any(|item| item.name == *name);
+    kept.filter(|name| !is_there(name))
+        .map(|name| {
+            let kind = Kind::of_name(name);
+            let instead = match kind {
+                Kind::Server => "it is gone",
+                Kind::Policy => "it is gone; only the built-in policy would hold",
+                _ => "it was approved and is gone, or overrides nothing now; what is built in would hold",
+            };
+            Judged {
+                item: Item {
+                    kind,
+                    name: name.clone(),
+                    shows: vec![instead.to_owned()],
+                    hash: Err("it is gone".to_owned()),
+                },
+                verdict: Verdict::Gone,
+                was_approved: true,
+            }
+        })
+        .collect()
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InForce {
     standing: Standing,
+    since: Since,
     items: Vec<Judged>,
 }
 
 impl InForce {
     pub fn judge(inventory: Inventory, basis: Basis<'_>) -> InForce {
-        let gone = gone(&inventory, basis);
-        let items: Vec<Judged> = inventory
+        let folder = match basis {
+            Basis::Kept(folder) => folder,
+            Basis::Word => None,
+        };
+        let gone = gone(&inventory, folder);
+        let mut items: Vec<Judged> = inventory
             .items
             .into_iter()
             .map(|item| {
+                let kept = folder.and_then(|folder| folder.items.get(&item.name));
                 let verdict = match (&item.hash, basis) {
                     (Err(why), _) => Verdict::Impossible(why.clone()),
                     (Ok(_), Basis::Word) => Verdict::Trusted,
-                    (Ok(_), Basis::Kept(None)) => Verdict::New,
-                    (Ok(hash), Basis::Kept(Some(folder))) => match folder.items.get(&item.name) {
+                    (Ok(hash), Basis::Kept(_)) => match kept {
                         Some(kept) if kept == hash => Verdict::Trusted,
                         Some(_) => Verdict::Changed,
                         None => Verdict::New,
                     },
                 };
-                Judged { item, verdict }
+                Judged {
+                    item,
+                    verdict,
+                    was_approved: kept.is_some(),
+                }
             })
             .chain(gone)
             .collect();
+        items.sort_by(|a, b| a.item.name.cmp(&b.item.name));
         let standing = match basis {
             _ if items.is_empty() => Standing::Nothing,
             Basis::Kept(None) => Standing::Restricted,
             _ if items.iter().any(Judged::stands_in_the_way) => Standing::Changed,
             _ => Standing::Trusted,
         };
-        InForce { standing, items }
+        let since = match folder {
+            Some(folder) if folder.made => Since::Made,
+            _ => Since::Trusted,
+        };
+        InForce {
+            standing,
+            since,
+            items,
+        }
+    }
+
+    /// What "new or changed" is counted from.
+    pub fn since(&self) -> Since {
+        self.since
     }
 
     pub fn standing(&self) -> Standing {
@@ -208,15 +264,17 @@ impl InForce {
 
     /// Err: items of these kinds stand in the way, whether the folder was decided or not.
     pub fn needs(&self, kinds: impl Fn(Kind) -> bool) -> Result<(), NotTrusted> {
-        let found = self
-            .items
-            .iter()
-            .filter(|j| kinds(j.item.kind) && j.stands_in_the_way());
-        let items: Vec<Judged> = found.cloned().collect();
+        self.needs_these(|item| kinds(item.kind))
+    }
+
+    fn needs_these(&self, which: impl Fn(&Item) -> bool) -> Result<(), NotTrusted> {
+        let in_the_way = (self.items.iter()).filter(|j| which(&j.item) && j.stands_in_the_way());
+        let items: Vec<Judged> = in_the_way.cloned().collect();
         match items.is_empty() {
             true => Ok(()),
             false => Err(NotTrusted {
                 standing: self.standing,
+                since: self.since,
                 items,
             }),
         }
@@ -280,26 +338,18 @@ impl InForce {
     /// One server, asked for by its name; one that the file does not have is told by its reader.
     pub fn server(&self, name: &str) -> Result<(), NotTrusted> {
         let wanted = item_name(name);
-        let items: Vec<Judged> = self
-            .items
-            .iter()
-            .filter(|j| j.item.kind == Kind::Server && j.stands_in_the_way())
-            .filter(|j| j.item.name == wanted || !j.item.name.contains('/'))
-            .cloned()
-            .collect();
-        match items.is_empty() {
-            true => Ok(()),
-            false => Err(NotTrusted {
-                standing: self.standing,
-                items,
-            }),
-        }
+        self.needs_these(|item| {
+            item.kind == Kind::Server && (item.name == wanted || !item.name.contains('/'))
+        })
     }
 
     /// A live n8n that the user asks for is not for a folder that was never decided.
     pub fn live(&self) -> Result<(), NotTrusted> {
         match self.standing {
-            Standing::Restricted => self.needs(|_| true),
+            // Told by what would say which n8n that is, where the folder has such a thing.
+            Standing::Restricted => self
+                .needs(Kind::names_an_n8n)
+                .and_then(|()| self.needs(|_| true)),
             _ => Ok(()),
         }
     }

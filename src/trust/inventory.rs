@@ -2,6 +2,7 @@
 
 use super::tree::{self, Room};
 use super::{servers, settings};
+use crate::mcp::MAX_BYTES;
 use crate::store::hex;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -9,12 +10,12 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::path::Path;
 
-/// As the pack's reader has it.
-const MAX_PACK_FILE: u64 = 4 * 1024 * 1024;
-const MAX_SETTINGS: u64 = 1024 * 1024;
-/// As the reader of `.mcp.json` has it.
-const MAX_SERVERS: u64 = 4 * 1024 * 1024;
-const MAX_CATALOG: u64 = 64 * 1024 * 1024;
+/// No file of a pack is larger.
+pub const MAX_PACK_FILE: u64 = 4 * 1024 * 1024;
+/// No `agentctl.toml` is larger.
+pub const MAX_SETTINGS: u64 = 1024 * 1024;
+/// No catalog is larger, packed.
+pub const MAX_CATALOG: u64 = 64 * 1024 * 1024;
 /// Over all skills, packs and tools of a folder.
 const ROOM: Room = Room {
     files: 4096,
@@ -25,8 +26,12 @@ const N8N_ROOM: Room = Room {
     files: 100_000,
     bytes: 1024 * 1024 * 1024,
 };
-/// As the pack's reader has them.
-const SKILL_FOLDERS: [&str; 3] = ["skills", ".agents/skills", ".claude/skills"];
+/// Where a project's skills lie; of two of the same name the first counts.
+pub const SKILL_FOLDERS: [&str; 3] = ["skills", ".agents/skills", ".claude/skills"];
+const FLOW: &str = "agents/flow.yaml";
+const POLICY: &str = "agents/policy.yaml";
+const SETTINGS: &str = "agentctl.toml";
+const CATALOG: &str = "n8n-catalog.bin";
 /// Where the development n8n of a project keeps its data.
 pub const N8N_DATA: &str = ".agentctl/n8n";
 /// Where n8n loads programs from, besides its own.
@@ -62,6 +67,28 @@ impl Kind {
             Kind::Server => "server",
             Kind::N8nData => "n8n data",
         }
+    }
+
+    /// The kind of the item of this name, for one that is not there any more.
+    pub fn of_name(name: &str) -> Kind {
+        match name {
+            FLOW => Kind::Flow,
+            POLICY => Kind::Policy,
+            SETTINGS => Kind::Settings,
+            CATALOG => Kind::Catalog,
+            _ => match name.split('/').next().unwrap_or_default() {
+                servers::FILE => Kind::Server,
+                "agents" => Kind::Agent,
+                "packs" => Kind::Pack,
+                "tools" => Kind::Tool,
+                _ => Kind::Skill,
+            },
+        }
+    }
+
+    /// What could say which n8n a project works on.
+    pub fn names_an_n8n(self) -> bool {
+        matches!(self, Kind::Server | Kind::Settings)
     }
 
     /// What the pack's reader would read.
@@ -198,6 +225,11 @@ pub fn hashed(kind: Kind, bytes: &[u8]) -> String {
     hex(&hash.finalize())
 }
 
+/// Whether a file of `agents/` is an agent, by its name.
+pub fn is_agent_file(name: &str) -> bool {
+    name.ends_with(".md") && !name.starts_with('.') && !name.eq_ignore_ascii_case("README.md")
+}
+
 struct Taken<'a> {
     project: &'a Path,
     root: &'a Dir,
@@ -235,16 +267,13 @@ impl Taken<'_> {
         };
         for name in names {
             let path = format!("agents/{name}");
-            let is_agent = name.ends_with(".md")
-                && !name.starts_with('.')
-                && !name.eq_ignore_ascii_case("README.md");
-            if is_agent {
+            if is_agent_file(&name) {
                 let what = "what an agent is told, and which tools it asks for";
                 self.file(Kind::Agent, &path, what, MAX_PACK_FILE);
-            } else if name == "flow.yaml" {
+            } else if path == FLOW {
                 let what = "which steps a run takes, and what it asks you";
                 self.file(Kind::Flow, &path, what, MAX_PACK_FILE);
-            } else if name == "policy.yaml" {
+            } else if path == POLICY {
                 let what = "who may do what";
                 self.file(Kind::Policy, &path, what, MAX_PACK_FILE);
             }
@@ -259,7 +288,7 @@ impl Taken<'_> {
     }
 
     fn packs(&mut self, room: &mut Room) {
-        let what = "agents, flow, policy and skills of a pack";
+        let what = "agents, flow, policy and skills of a pack; nothing reads it yet";
         self.folders(Kind::Pack, "packs", None, what, room);
     }
 
@@ -317,31 +346,31 @@ impl Taken<'_> {
             .filter(declares)
         {
             let path = format!("tools/{name}");
-            self.file(Kind::Tool, &path, "tools for agents", MAX_PACK_FILE);
+            let what = "tools for agents; nothing reads it yet";
+            self.file(Kind::Tool, &path, what, MAX_PACK_FILE);
         }
     }
 
     fn settings(&mut self) {
-        const NAME: &str = "agentctl.toml";
-        match tree::file(self.root, Path::new(NAME), MAX_SETTINGS) {
+        match tree::file(self.root, Path::new(SETTINGS), MAX_SETTINGS) {
             Ok(None) => {}
             Ok(Some(bytes)) => {
                 if let Some((bytes, shows)) = settings::overriding(&bytes) {
                     let hash = Ok(hashed(Kind::Settings, &bytes));
-                    self.add(Kind::Settings, NAME, shows, hash);
+                    self.add(Kind::Settings, SETTINGS, shows, hash);
                 }
             }
-            Err(why) => self.add(Kind::Settings, NAME, Vec::new(), Err(why)),
+            Err(why) => self.add(Kind::Settings, SETTINGS, Vec::new(), Err(why)),
         }
     }
 
     fn catalog(&mut self) {
         let what = "what n8n's nodes are and do, before what agentctl knows by itself";
-        self.file(Kind::Catalog, "n8n-catalog.bin", what, MAX_CATALOG);
+        self.file(Kind::Catalog, CATALOG, what, MAX_CATALOG);
     }
 
     fn servers(&mut self) {
-        match tree::file(self.root, Path::new(servers::FILE), MAX_SERVERS) {
+        match tree::file(self.root, Path::new(servers::FILE), MAX_BYTES) {
             Ok(None) => {}
             Ok(Some(bytes)) => self
                 .items

@@ -13,8 +13,11 @@ mod tree;
 mod trust_tests;
 
 pub use book::{Book, Folder, TrustError, folder_key};
-pub use in_force::{Basis, InForce, Judged, NotTrusted, PackFiles, Standing, Use, Verdict};
-pub use inventory::{BuiltIn, Inventory, Item, Kind, N8N_DATA, n8n_item};
+pub use in_force::{Basis, InForce, Judged, NotTrusted, PackFiles, Since, Standing, Use, Verdict};
+pub use inventory::{
+    BuiltIn, Inventory, Item, Kind, MAX_CATALOG, MAX_PACK_FILE, MAX_SETTINGS, N8N_DATA,
+    SKILL_FOLDERS, is_agent_file, n8n_item,
+};
 
 /// Trusts exactly one inventory, wherever the folder lies: for CI.
 pub const VARIABLE: &str = "AGENTCTL_TRUST";

@@ -2,6 +2,7 @@
 //! it would be given. No value of a variable is shown.
 
 use super::inventory::{Item, Kind, hashed};
+use crate::home::variable;
 use crate::mcp::{self, ServerIdentity};
 use std::path::Path;
 
@@ -15,12 +16,16 @@ pub fn item_name(server: &str) -> String {
 /// One item for each enabled server, `bytes` being the file. A file that cannot be read as JSON is one item: whoever trusts it is
 /// told its mistake by the reader.
 pub fn server_items(project: &Path, bytes: &[u8]) -> Vec<Item> {
-    match mcp::identities(project, &|name| std::env::var(name).ok()) {
+    let found = match std::str::from_utf8(bytes) {
+        Ok(text) => mcp::identities_in(project, text, &variable).map_err(|error| error.to_string()),
+        Err(_) => Err("it is not UTF-8 text".to_owned()),
+    };
+    match found {
         Ok(found) => found.into_iter().map(item).collect(),
-        Err(error) => vec![Item {
+        Err(why) => vec![Item {
             kind: Kind::Server,
             name: FILE.to_owned(),
-            shows: vec![format!("cannot be read: {error}")],
+            shows: vec![format!("cannot be read: {why}")],
             hash: Ok(hashed(Kind::Server, bytes)),
         }],
     }

@@ -91,16 +91,23 @@ impl Walk<'_> {
             .map_err(|e| plainly(root, &at, e.to_string()))?;
         let mut names = Vec::new();
         for entry in entries {
-            names.push(entry.map_err(|e| e.to_string())?.file_name());
+            let entry = entry.map_err(|e| e.to_string())?;
+            // What reads the file looks again at what it opened.
+            let kind = entry.file_type().map_err(|e| e.to_string())?;
+            names.push((entry.file_name(), kind));
         }
-        names.sort();
-        for name in names {
+        names.sort_by(|(a, _), (b, _)| a.cmp(b));
+        for (name, kind) in names {
             let inside = below.join(&name);
             let path = self.folder.join(&inside);
-            let meta = root
-                .metadata(&path)
-                .map_err(|e| plainly(root, &path, format!("{}: {e}", path.display())))?;
-            if meta.is_dir() {
+            let is_dir = match kind.is_symlink() {
+                true => root
+                    .metadata(&path)
+                    .map_err(|e| plainly(root, &path, format!("{}: {e}", path.display())))?
+                    .is_dir(),
+                false => kind.is_dir(),
+            };
+            if is_dir {
                 self.below(&inside, depth + 1)?;
                 continue;
             }

@@ -62,9 +62,8 @@ impl Place {
         place
     }
     fn judged(&self, home: &Home) -> InForce {
-        let book = Book::read(home).unwrap();
-        let key = folder_key(self.path()).unwrap();
-        InForce::judge(inventory(self.path()), Basis::Kept(book.folder(&key)))
+        let book = Book::read(home, &folder_key(self.path()).unwrap()).unwrap();
+        InForce::judge(inventory(self.path()), Basis::Kept(book.folder()))
     }
     fn trust(&self, home: &Home) {
         let key = folder_key(self.path()).unwrap();
@@ -351,9 +350,8 @@ fn trust_is_for_one_real_path_and_kept_for_its_owner_only() {
     let home = one.home();
     one.trust(&home);
     let of = |path: &Path| {
-        let book = Book::read(&home).unwrap();
-        let key = folder_key(path).unwrap();
-        InForce::judge(inventory(path), Basis::Kept(book.folder(&key))).standing()
+        let book = Book::read(&home, &folder_key(path).unwrap()).unwrap();
+        InForce::judge(inventory(path), Basis::Kept(book.folder())).standing()
     };
     assert_eq!(of(one.path()), Standing::Trusted);
     assert_eq!(of(other.path()), Standing::Restricted);
@@ -363,31 +361,160 @@ fn trust_is_for_one_real_path_and_kept_for_its_owner_only() {
     std::fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(other.path(), &link).unwrap();
     assert_eq!(of(&link), Standing::Restricted);
-    let mode = std::fs::metadata(home.dir().join("trust.json")).unwrap();
+    let kept: Vec<_> = std::fs::read_dir(home.dir().join("trust"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert_eq!(kept.len(), 1);
+    let mode = std::fs::metadata(&kept[0]).unwrap();
     assert_eq!(mode.permissions().mode() & 0o777, 0o600);
+    // A file that somebody put there under another folder's name says nothing.
+    let name = |path: &Path| {
+        let key = folder_key(path).unwrap();
+        format!("trust/{}.json", crate::store::sha256_hex(key.as_bytes()))
+    };
+    let bytes = home.read(&name(one.path())).unwrap().unwrap();
+    home.write(&name(other.path()), &bytes).unwrap();
+    let read = Book::read(&home, &folder_key(other.path()).unwrap());
+    assert!(matches!(read, Err(TrustError::Broken { .. })), "{read:?}");
 }
 
 #[test]
 fn a_book_that_cannot_be_read_or_is_newer_is_an_error_and_left_alone() {
     let place = Place::full();
     let home = place.home();
-    for text in ["{", "[]", "{\"version\": 2}"] {
-        home.write("trust.json", text.as_bytes()).unwrap();
-        assert!(Book::read(&home).is_err(), "{text}");
-        let key = folder_key(place.path()).unwrap();
-        assert!(Book::trust(&home, &key, &Inventory::default(), "now").is_err());
-        assert_eq!(home.read("trust.json").unwrap().unwrap(), text.as_bytes());
+    let key = folder_key(place.path()).unwrap();
+    let own = format!("trust/{}.json", crate::store::sha256_hex(key.as_bytes()));
+    for file in ["trust.json", &own] {
+        for text in ["{", "[]", "{\"version\": 2, \"folder\": \"x\"}"] {
+            home.write(file, text.as_bytes()).unwrap();
+            assert!(Book::read(&home, &key).is_err(), "{file} {text}");
+            assert!(Book::trust(&home, &key, &Inventory::default(), "now").is_err());
+            assert_eq!(home.read(file).unwrap().unwrap(), text.as_bytes());
+        }
+        home.remove(file).unwrap();
     }
-    // Written by this program, with what a later one of the same version adds.
-    home.write(
-        "trust.json",
-        br#"{"version": 1, "folders": {"/a": {"at": "x", "items": {"y": "z"}, "later": 1}}, "later": {}}"#,
-    )
-    .unwrap();
+}
+
+#[test]
+fn what_one_file_held_of_all_folders_counts_until_a_folder_has_its_own() {
+    let place = Place::full();
+    let home = place.home();
+    // With what a later version of the same number adds.
+    let old = br#"{"version": 1, "folders": {"/a": {"at": "x", "items": {"y": "z"}, "later": 1}}, "n8n": {"/a/.agentctl/n8n": "h"}, "later": {}}"#;
+    home.write("trust.json", old).unwrap();
+    let read = |key: &str| Book::read(&home, key).unwrap();
+    assert_eq!(read("/a").folder().unwrap().items["y"], "z");
+    assert_eq!(read("/a").n8n(N8N_DATA), Some("h"));
+    assert_eq!(read("/b"), Book::default());
+    // What is said now takes nothing else away, and a folder that is forgotten stays forgotten.
+    Book::trust(&home, "/a", &inventory(place.path()), "now").unwrap();
+    assert!(!read("/a").folder().unwrap().items.contains_key("y"));
+    assert_eq!(read("/a").n8n(N8N_DATA), Some("h"));
+    assert!(Book::revoke(&home, "/a").unwrap());
     assert_eq!(
-        Book::read(&home).unwrap().folder("/a").unwrap().items["y"],
-        "z"
+        (read("/a").folder(), read("/a").n8n(N8N_DATA)),
+        (None, None)
     );
+    assert_eq!(home.read("trust.json").unwrap().unwrap(), old);
+}
+
+#[test]
+fn what_was_approved_and_is_gone_stands_in_the_way_until_that_is_approved() {
+    let place = Place::full();
+    let home = place.home();
+    let key = folder_key(place.path()).unwrap();
+    for (gone, uses) in [
+        ("agents/architect.md", "pack"),
+        ("agents/flow.yaml", "pack"),
+        ("agents/policy.yaml", "pack"),
+        ("skills/a/SKILL.md", "pack"),
+        (".claude/skills/b/SKILL.md", "pack"),
+        ("agentctl.toml", "settings"),
+        ("n8n-catalog.bin", "catalog"),
+        (".mcp.json", "servers"),
+    ] {
+        place.trust(&home);
+        let path = place.path().join(gone);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let judged = place.judged(&home);
+        assert_eq!(judged.standing(), Standing::Changed, "{gone}");
+        let found = [
+            ("pack", judged.pack().map(|_| ())),
+            ("settings", judged.settings().map(|_| ())),
+            ("catalog", judged.catalog().map(|_| ())),
+            ("servers", judged.servers_or_none().map(|_| ())),
+        ];
+        for (what, found) in found {
+            match found {
+                Ok(()) => assert_ne!(what, uses, "{gone}"),
+                Err(why) => {
+                    assert_eq!(what, uses, "{gone}");
+                    let told = why.to_string();
+                    assert!(
+                        told.ends_with("was changed since this folder was trusted: it is gone"),
+                        "{told}"
+                    );
+                }
+            }
+        }
+        // The word for it, and the file that comes back, which nobody approved then.
+        Book::trust(&home, &key, &inventory(place.path()), "now").unwrap();
+        assert_eq!(place.judged(&home).standing(), Standing::Trusted, "{gone}");
+        place.write(gone, &text);
+        assert_eq!(place.judged(&home).standing(), Standing::Changed, "{gone}");
+    }
+    // Of a folder whose files went away altogether, too.
+    place.trust(&home);
+    for entry in std::fs::read_dir(place.path()).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => std::fs::remove_dir_all(path).unwrap(),
+            false => std::fs::remove_file(path).unwrap(),
+        }
+    }
+    assert_eq!(place.judged(&home).standing(), Standing::Changed);
+    assert!(place.judged(&home).pack().is_err());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_approved_skill_that_cannot_be_read_any_more_is_not_left_out_silently() {
+    let place = Place::full();
+    let home = place.home();
+    place.trust(&home);
+    let skill = place.path().join("skills/a");
+    std::fs::remove_dir_all(&skill).unwrap();
+    std::fs::create_dir_all(place.outside.path().join("skill")).unwrap();
+    std::fs::write(place.outside.path().join("skill/SKILL.md"), "x").unwrap();
+    std::os::unix::fs::symlink(place.outside.path().join("skill"), &skill).unwrap();
+    assert!(place.judged(&home).pack().is_err());
+    // Looked at again, it is left out like any other of its kind.
+    place.trust(&home);
+    let judged = place.judged(&home);
+    assert_eq!(judged.standing(), Standing::Trusted);
+    assert!(judged.pack().unwrap().left_out.contains("skills/a"));
+}
+
+#[test]
+fn a_no_is_for_these_files_and_lasts_until_the_folder_is_trusted() {
+    let place = Place::full();
+    let home = place.home();
+    let key = folder_key(place.path()).unwrap();
+    let refuses = || {
+        let book = Book::read(&home, &key).unwrap();
+        book.refuses(&inventory(place.path()))
+    };
+    assert!(!refuses());
+    Book::refuse(&home, &key, &inventory(place.path())).unwrap();
+    assert!(refuses());
+    assert_eq!(place.judged(&home).standing(), Standing::Restricted);
+    place.write("agents/architect.md", "other");
+    assert!(!refuses());
+    Book::refuse(&home, &key, &inventory(place.path())).unwrap();
+    place.trust(&home);
+    assert!(!refuses());
 }
 
 #[test]
@@ -404,7 +531,7 @@ fn the_data_of_an_n8n_is_an_item_of_its_own() {
     let home = place.home();
     let key = folder_key(place.path()).unwrap();
     Book::add_n8n(&home, &key, &empty).unwrap();
-    let known = Book::read(&home).unwrap();
-    assert_eq!(known.n8n(&key, N8N_DATA), empty.hash.as_deref().ok());
+    let known = Book::read(&home, &key).unwrap();
+    assert_eq!(known.n8n(N8N_DATA), empty.hash.as_deref().ok());
     assert!(Book::revoke(&home, &key).unwrap() && !Book::revoke(&home, &key).unwrap());
 }

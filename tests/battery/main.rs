@@ -40,6 +40,7 @@ mod state;
 mod support;
 mod surroundings;
 mod trust;
+mod trust_later;
 mod unasked;
 mod wire;
 mod wire_server;

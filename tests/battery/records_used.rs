@@ -11,7 +11,7 @@ use agentctl::model::{ToolResult, ToolStatus};
 use agentctl::n8n::{Workflow, catalog::Catalog, hash::graph_hash};
 use agentctl::run::{self, Counted, Serving, Terms, ToolSessions, Undo, Unobserved};
 use agentctl::store::event::{Change, MutationExpectation, Rehearsing};
-use agentctl::store::{Event, StateFile, Whose};
+use agentctl::store::{Event, Journal, Project, StateFile, Whose};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -343,4 +343,61 @@ fn case_282_a_workflows_history_is_made_of_this_users_records() {
         )),
         "{why}"
     );
+}
+
+#[test]
+fn case_381_approvals_of_a_foreign_run_are_shown_as_foreign_and_a_planted_summary_names_no_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let project = Project::new(dir.path());
+    let (code, _, told) = ran(agentctl(
+        dir.path(),
+        &["build", "post our new stuff on social media automatically"],
+    ));
+    assert_eq!(code, 4, "{told}");
+    let own = project.run_ids().unwrap().pop().unwrap();
+    let show = |args: &[&str]| {
+        let args = [&["approvals", "show"], args].concat();
+        let (code, told, noted) = ran(agentctl(dir.path(), &args));
+        assert_eq!(code, 0, "{told}{noted}");
+        (told, noted)
+    };
+    // The same run with an approval that it never asked for, under another name, and that name as the active one.
+    let loaded = Journal::read(&project.run(&own).unwrap().journal()).unwrap();
+    let events: Vec<Event> = loaded
+        .records
+        .into_iter()
+        .map(|record| match record.event {
+            Event::QuestionAsked { step, mut question } => {
+                question.approves = Some("aa".into());
+                Event::QuestionAsked { step, question }
+            }
+            event => event,
+        })
+        .collect();
+    let foreign = "20990101-000000-abcdef";
+    let paths = project.run(foreign).unwrap();
+    std::fs::create_dir_all(paths.dir()).unwrap();
+    forge(&paths.journal(), &events);
+    let file = project.state_file();
+    let StateFile::Good(state) = StateFile::read(&file).unwrap() else {
+        panic!()
+    };
+    let mut forged = (*state).clone();
+    forged.run_id = foreign.to_owned();
+    std::fs::remove_file(&file).unwrap();
+    StateFile::write(&file, &forged).unwrap();
+    let (told, noted) = show(&[]);
+    assert_eq!(told, format!("run {own} waits for no approval\n"));
+    assert!(!noted.contains("was not written by"), "{noted}");
+    // Named, it is shown for what it is, and nothing is offered to do with it.
+    let (told, noted) = show(&[foreign]);
+    assert!(
+        noted.contains("was not written by your agentctl"),
+        "{noted}"
+    );
+    assert!(!told.contains("next: "), "{told}");
+    let (told, _) = show(&[foreign, "--output-format", "json"]);
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["foreign"], true);
+    assert_eq!(told["approvals"][0]["approves"], "aa");
 }

@@ -8,6 +8,7 @@ use agentctl::plain_http::{PlainHttp, is_loopback};
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A home folder with a cloned project in it.
 struct Cloned {
@@ -481,40 +482,41 @@ fn case_231_a_project_names_no_other_services_token_as_a_providers_key_also_when
         );
     }
     let project = config::read(settings, "agentctl.toml", Origin::Project).unwrap();
-    let uses: Vec<String> = project
-        .project_providers()
-        .iter()
-        .map(ToString::to_string)
-        .collect();
     assert_eq!(
-        uses,
-        [
-            "openai: sends $GITHUB_TOKEN to its own address (refused: GITHUB_TOKEN is a variable of GITHUB, not of a model)"
-        ]
+        project.providers["openai"].refused("openai").as_deref(),
+        Some("GITHUB_TOKEN is a variable of GITHUB, not of a model")
     );
     let own = config::read(settings, "config.toml", Origin::User).unwrap();
     assert_eq!(own.providers["openai"].refused("openai"), None);
-    assert_eq!(own.project_providers(), []);
 }
 
 #[test]
 fn case_232_what_a_projects_provider_would_send_is_listed_with_its_address() {
     let text = "[providers.mine]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:8080/v1/?k=v\"\napi_key_env = \"MINE_API_KEY\"\n\
         [providers.run]\nkind = \"openai\"\nkey_command = [\"cat\", \"key\"]\nbase_url = \"https://far.example/\"\n[providers.bare]\nkind = \"openai\"\n";
-    let project = config::read(text, "agentctl.toml", Origin::Project).unwrap();
-    let uses: Vec<String> = project
-        .project_providers()
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    assert_eq!(
-        uses,
-        [
-            "bare: sends requests to its own address",
-            "mine: sends $MINE_API_KEY to http://127.0.0.1:8080/v1/",
-            "run: starts \"cat key\" and sends what it prints to https://far.example/",
-        ]
-    );
+    let dir = tempfile::tempdir().unwrap();
+    let clone = dir.path().join("clone");
+    fs::create_dir(&clone).unwrap();
+    fs::write(clone.join("agentctl.toml"), text).unwrap();
+    let shown = Command::new(env!("CARGO_BIN_EXE_agentctl"))
+        .current_dir(&clone)
+        .args(["trust", "--show"])
+        .env("AGENTCTL_HOME", dir.path().join("home"))
+        .env_remove("AGENTCTL_TRUST")
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let lines: Vec<&str> = shown.lines().map(str::trim).collect();
+    for line in [
+        "[providers.mine] base_url = \"http://127.0.0.1:8080/v1/?k=v\"",
+        "[providers.mine] api_key_env = \"MINE_API_KEY\"",
+        "[providers.run] key_command = [\"cat\",\"key\"]",
+        "[providers.run] base_url = \"https://far.example/\"",
+        "[providers.bare] kind = \"openai\"",
+    ] {
+        assert!(lines.contains(&line), "{line}: {shown}");
+    }
 }
 
 #[cfg(unix)]

@@ -64,7 +64,7 @@ fn trusted_once_and_for_all_its_files_are_in_force() {
     assert!(
         doctor
             .stdout
-            .contains("✓ trust: trusted, all 1 items of it\n"),
+            .contains("✓ trust: trusted, the one item of it\n"),
         "{}",
         doctor.stdout
     );
@@ -82,7 +82,7 @@ fn a_folder_with_nothing_to_trust_is_told_nothing() {
         ".: nothing to trust\n"
     );
     // Nothing was written for it into the user's folder but what the run needs.
-    assert!(!project.home().join("trust.json").exists());
+    assert!(!project.home().join("trust").exists());
 }
 
 #[test]
@@ -203,22 +203,31 @@ fn on_a_terminal_one_question_lists_what_would_come_into_force() {
             keys.as_bytes(),
         )
     };
-    let book = project.home().join("trust.json");
-    // Enter alone: no.
-    let (code, shown) = ask("\r");
-    assert_eq!(code, 0, "{shown}");
-    assert!(shown.contains("agents/architect.md (agent) new"), "{shown}");
-    assert!(!book.exists());
-    let (code, _) = ask(&format!("{UP}\r"));
-    assert_eq!((code, book.exists()), (0, false), "for this time");
-    let (code, shown) = ask("\x03");
-    assert_eq!((code, book.exists()), (130, false), "{shown}");
-    let (code, _) = ask(&format!("{UP}{UP}\r"));
-    assert_eq!((code, book.exists()), (0, true), "trusted");
-    assert_eq!(
-        stranger(&project, &["agents", "show", "architect"]).stderr,
-        ""
+    let shown = || stranger(&project, &["agents", "show", "architect"]);
+    let counts = || shown().stdout.contains("Speak plainly.");
+    // To think about it: nothing is kept.
+    let (code, shown_there) = ask("\x1b");
+    assert_eq!(code, 0, "{shown_there}");
+    assert!(
+        shown_there.contains("agents/architect.md (agent) new"),
+        "{shown_there}"
     );
+    assert!(!project.home().join("trust").exists());
+    let (code, _) = ask(&format!("{UP}\r"));
+    assert_eq!((code, counts()), (0, false), "for this time");
+    let (code, shown_there) = ask("\x03");
+    assert_eq!((code, counts()), (130, false), "{shown_there}");
+    // Enter alone: no, and not asked again until something changes.
+    let (code, shown_there) = ask("\r");
+    assert_eq!((code, counts()), (0, false), "{shown_there}");
+    let (code, shown_there) = ask("\r");
+    assert_eq!(code, 0, "{shown_there}");
+    assert!(!shown_there.contains("Let it?"), "{shown_there}");
+    assert!(shown_there.contains("restricted: "), "{shown_there}");
+    project.write("agents/architect.md", &format!("{AGENT}Really.\n"));
+    let (code, _) = ask(&format!("{UP}{UP}\r"));
+    assert_eq!((code, counts()), (0, true), "trusted");
+    assert_eq!(shown().stderr, "");
     // Asked again for what changed, and no is no.
     project.write("agents/architect.md", &AGENT.replace("plainly", "up"));
     let (code, shown) = ask("\r");
@@ -227,6 +236,9 @@ fn on_a_terminal_one_question_lists_what_would_come_into_force() {
         shown.contains("new or changed since you trusted this folder"),
         "{shown}"
     );
+    let (code, shown_there) = ask("");
+    assert_eq!(code, 5, "{shown_there}");
+    assert!(!shown_there.contains("Let it?"), "{shown_there}");
     // `trust` itself asks too, and `--yes` is for who has looked.
     let (code, shown) = on_a_terminal(&project, &["trust"], "Trust this folder", b"n\r");
     assert_eq!(code, 5, "{shown}");
@@ -289,4 +301,133 @@ fn what_is_shown_of_a_server_hides_nothing_that_would_run() {
         };
         assert_ne!(hash(&show()), hash(&before), "{changed}");
     }
+}
+
+#[test]
+fn what_the_user_puts_into_a_folder_of_init_is_named_as_that() {
+    let project = Project::new();
+    assert_eq!(stranger(&project, &["init"]).code, 0);
+    std::fs::copy(project.file(".mcp.json.example"), project.file(".mcp.json")).unwrap();
+    let listed = stranger(&project, &["mcp", "list"]);
+    assert_eq!(
+        (listed.code, listed.stderr.as_str()),
+        (
+            0,
+            "new or changed since agentctl init: the server \"n8n-mcp\" of .mcp.json; if that was you, run agentctl trust\n"
+        )
+    );
+    let tools = stranger(&project, &["mcp", "tools", "n8n-mcp"]);
+    assert_eq!(tools.code, 5);
+    assert!(
+        tools.stderr.ends_with(
+            "error: the server \"n8n-mcp\" of .mcp.json is new since agentctl init made this folder\nhint: if that was you, run agentctl trust (agentctl trust --show lists what would come into force); --trust-once for this command only\n"
+        ),
+        "{}",
+        tools.stderr
+    );
+    assert_eq!(stranger(&project, &["trust"]).code, 0);
+    // From then on it is counted from the user's word.
+    project.write("agents/architect.md", AGENT);
+    let listed = stranger(&project, &["mcp", "list"]);
+    assert!(
+        listed.stderr.starts_with(
+            "new or changed since this folder was trusted: agents/architect.md; agentctl trust shows them and lets them\n"
+        ),
+        "{}",
+        listed.stderr
+    );
+    assert_eq!(stranger(&project, &["trust"]).code, 0);
+    std::fs::remove_file(project.file("agents/architect.md")).unwrap();
+    let listed = stranger(&project, &["mcp", "list"]);
+    assert!(
+        listed.stderr.contains(": agents/architect.md (gone); "),
+        "{}",
+        listed.stderr
+    );
+}
+
+#[test]
+fn there_is_no_hash_for_what_cannot_be_trusted_and_none_that_fits_an_empty_folder() {
+    let project = Project::new();
+    let with_hash = |args: &[&str]| -> Ran {
+        let mut command = project.stranger(args);
+        command.env("AGENTCTL_TRUST", "0".repeat(64));
+        command.output().unwrap().into()
+    };
+    let listed = with_hash(&["agents", "list"]);
+    assert_eq!(listed.code, 5);
+    assert_eq!(
+        listed.stderr,
+        "error: AGENTCTL_TRUST is for other files: nothing in this folder overrides anything\nhint: look whether files are missing, or unset AGENTCTL_TRUST\n"
+    );
+    project.write("agents/qa.md", AGENT);
+    let outside = project.home().join("outside.md");
+    std::fs::write(&outside, AGENT).unwrap();
+    std::os::unix::fs::symlink(&outside, project.file("agents/architect.md")).unwrap();
+    let shown = stranger(&project, &["trust", "--show"]);
+    assert_eq!(shown.code, 5);
+    assert!(!shown.stdout.contains("AGENTCTL_TRUST"), "{}", shown.stdout);
+    assert!(
+        shown
+            .stdout
+            .contains("mend or remove what cannot be trusted"),
+        "{}",
+        shown.stdout
+    );
+    let shown = stranger(&project, &["trust", "--show", "--output-format", "json"]);
+    assert_eq!(shown.json()["hash"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_live_n8n_in_a_restricted_folder_names_what_would_say_which() {
+    let project = Project::new();
+    project.write("agents/architect.md", AGENT);
+    project.write(
+        ".mcp.json",
+        r#"{"mcpServers": {"n8n": {"command": "true"}}}"#,
+    );
+    let ask = ["--backend", "rest", "build", "--yes", REQUEST];
+    let refused = stranger(&project, &ask);
+    assert_eq!(refused.code, 5);
+    assert!(
+        refused.stderr.contains(
+            "error: this folder is not trusted, and this needs the server \"n8n\" of .mcp.json\n"
+        ),
+        "{}",
+        refused.stderr
+    );
+    // Without such a thing it is refused all the same.
+    std::fs::remove_file(project.file(".mcp.json")).unwrap();
+    let refused = stranger(&project, &ask);
+    assert_eq!(refused.code, 5);
+    assert!(
+        refused
+            .stderr
+            .contains("and this needs agents/architect.md\n"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn that_there_is_no_home_is_said_once() {
+    let project = Project::new();
+    let mut command = project.stranger(&["build", "--yes", REQUEST]);
+    for name in ["AGENTCTL_HOME", "XDG_STATE_HOME", "HOME"] {
+        command.env_remove(name);
+    }
+    let built = Ran::from(command.output().unwrap());
+    assert_eq!(built.code, 0, "{}", built.stderr);
+    let told = built
+        .stderr
+        .matches("no folder of your own is known")
+        .count();
+    assert_eq!(told, 1, "{}", built.stderr);
+    assert!(
+        built
+            .stderr
+            .contains("what is lost of a workflow is counted from the start of each run"),
+        "{}",
+        built.stderr
+    );
 }

@@ -379,7 +379,7 @@ fn own_database(words: &[String]) -> Option<PathBuf> {
     if version.is_empty() || !version.chars().all(plain) {
         return None;
     }
-    let folder = crate::cache::of_user(|name| std::env::var(name).ok())?;
+    let folder = crate::cache::of_user(crate::home::variable)?;
     let copy = folder.join(format!("n8n-mcp-{version}.db"));
     if copy.is_file() {
         return Some(copy);

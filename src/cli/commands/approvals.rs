@@ -1,14 +1,15 @@
 //! `approvals show [RUN] [--reveal]`: the calls that wait for a person's word. What is hidden in them is shown on a terminal, to the
 //! person who sits there, and goes into no file, no pipe and no JSON.
 
+use super::runs::not_yours;
 use crate::cli::args::ApprovalsCommand;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
-use crate::cli::{report, session};
+use crate::cli::{project, session, waiting};
 use crate::gateway::HeldCall;
 use crate::run;
-use crate::store::{Project, Question};
+use crate::store::Question;
 use serde_json::json;
 use std::path::Path;
 
@@ -21,29 +22,35 @@ pub fn approvals(root: &Path, command: &ApprovalsCommand, out: &Output) -> Resul
         )
         .hint("agentctl approvals show, without --reveal, works everywhere"));
     }
-    let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
+    let project = project::open(root)?;
     let pack = session::load_pack(root, out)?;
     let run = run::run_named(&project, named.as_deref()).map_err(|e| session::run_error(&e))?;
     let (found, _) = run::show(&project, &pack, &run).map_err(|e| session::run_error(&e))?;
+    if let Some(foreign) = &found.foreign {
+        out.note(&not_yours(&run, foreign));
+    }
+    let is_foreign = found.foreign.is_some();
     let open: Vec<Question> = found
         .questions
         .into_iter()
         .filter(|question| question.approves.is_some())
         .collect();
-    if *reveal {
+    // What is kept waits for calls of this user's runs alone.
+    if *reveal && !is_foreign {
         show_hidden(root, &run, &open)?;
     }
     out.answer(
         Exit::Complete,
         || match open.as_slice() {
             [] => format!("run {run} waits for no approval\n"),
+            open if is_foreign => waiting::questions(open),
             open => format!(
                 "{}next: {}\n",
-                report::questions(open),
-                report::answer_command(&run, open)
+                waiting::questions(open),
+                waiting::answer_command(&run, open)
             ),
         },
-        || json!({"run_id": run, "approvals": open}),
+        || json!({"run_id": run, "foreign": is_foreign, "approvals": open}),
     )
 }
 

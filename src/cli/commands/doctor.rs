@@ -11,11 +11,12 @@ use crate::cli::project;
 use crate::cli::session;
 use crate::cli::settings;
 use crate::cli::trusting;
+use crate::home::variable;
 use crate::mcp::{self, ProbeOutcome};
 use crate::n8n::catalog::Catalog;
 use crate::pack;
 use crate::run::{self, Cancel};
-use crate::trust::Standing;
+use crate::trust::{Since, Standing};
 use console::style;
 use serde::Serialize;
 use serde_json::json;
@@ -123,12 +124,11 @@ fn trust(root: &Path, out: &Output) -> Check {
     match in_force.standing() {
         Standing::Nothing => Check::new("trust", Status::Ok, "the folder overrides nothing"),
         Standing::Trusted if names.is_empty() => {
-            let count = in_force.items().len();
-            Check::new(
-                "trust",
-                Status::Ok,
-                format!("trusted, all {count} items of it"),
-            )
+            let detail = match in_force.items().len() {
+                1 => "trusted, the one item of it".to_owned(),
+                count => format!("trusted, all {count} items of it"),
+            };
+            Check::new("trust", Status::Ok, detail)
         }
         Standing::Trusted => check(Status::Warning, format!("trusted, but for {names}")),
         Standing::Restricted => check(
@@ -137,7 +137,10 @@ fn trust(root: &Path, out: &Output) -> Check {
         ),
         Standing::Changed => check(
             Status::Warning,
-            format!("new or changed since it was trusted: {names}"),
+            match in_force.since() {
+                Since::Trusted => format!("new or changed since it was trusted: {names}"),
+                Since::Made => format!("new or changed since agentctl init: {names}"),
+            },
         ),
     }
 }
@@ -362,7 +365,7 @@ fn servers(root: &Path, out: &Output) -> Result<Vec<Check>, CliError> {
     let Ok(in_force) = trusting::in_force(root, out) else {
         return Ok(Vec::new());
     };
-    let config = match mcp::read(root, &in_force.servers(), &|name| std::env::var(name).ok()) {
+    let config = match mcp::read(root, &in_force.servers(), &variable) {
         Ok(None) => {
             return Ok(vec![Check::new(
                 "mcp",

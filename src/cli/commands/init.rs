@@ -59,7 +59,7 @@ pub fn init(project: &Path, args: &InitArgs, out: &Output) -> Result<Exit, CliEr
         written.map_err(failed)?;
         made.push(root.join(GIT_IGNORE));
     }
-    before.keep(|_| true)?;
+    before.keep_made()?;
     let shown: Vec<String> = made.iter().map(|p| p.display().to_string()).collect();
     out.answer(
         Exit::Complete,

@@ -10,6 +10,7 @@ use crate::cli::session;
 use crate::cli::settings;
 use crate::cli::trusting::{self, Before};
 use crate::gateway::{Redactor, untrusted};
+use crate::home::variable;
 use crate::mcp::{
     self, Called, McpClient, McpConfig, McpError, McpTool, McpTransport, PinChange, Pins,
     can_be_named,
@@ -47,7 +48,7 @@ pub fn mcp(root: &Path, command: &McpCommand, out: &Output) -> Result<Exit, CliE
 /// The project's `.mcp.json`; what is wrong with single servers goes to stderr.
 fn read(root: &Path, out: &Output) -> Result<McpConfig, CliError> {
     let may = trusting::in_force(root, out)?.servers();
-    let config = mcp::read(root, &may, &|name| std::env::var(name).ok())
+    let config = mcp::read(root, &may, &variable)
         .map_err(|e| {
             CliError::usage(e.to_string())
                 .hint("mend the file; agentctl init writes examples beside it")

@@ -5,6 +5,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session;
 use crate::cli::trusting::{self, Before};
+use crate::home::variable;
 use crate::mcp;
 use crate::n8n_server::{self, Cache, Down, Folder, ServerError, State, Step, UpOptions};
 use crate::run::{Cancel, Cause};
@@ -35,7 +36,7 @@ fn up(project: &Path, args: &N8nUpArgs, out: &Output) -> Result<Exit, CliError> 
         Some(dir) => {
             Cache::at(std::path::absolute(dir).map_err(|e| CliError::io("find", dir, &e))?)
         }
-        None => Cache::of_user(|name| std::env::var(name).ok()).map_err(told)?,
+        None => Cache::of_user(variable).map_err(told)?,
     };
     let folder = data(project, &args.folder);
     let mine = trusting::n8n_data(project, folder.root(), out)?;

@@ -266,9 +266,10 @@ fn sources(args: &QaArgs) -> Result<Vec<Source>, CliError> {
     let Some(rev) = &args.changed_since else {
         return Ok(sources);
     };
-    changed::since(rev, sources).map_err(|error| {
+    changed::since(rev, sources, changed::PATIENCE).map_err(|error| {
         let hint = match error {
             changed::GitError::NoRevision(_) => "in CI, fetch it first: a shallow clone knows only its own commit (actions/checkout: fetch-depth: 0)",
+            changed::GitError::Waits { .. } => "remove the pipe, or check files without --changed-since",
             _ => "--changed-since needs git and a repository",
         };
         CliError::usage(error.to_string()).hint(hint)

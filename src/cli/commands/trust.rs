@@ -1,6 +1,7 @@
 //! `agentctl trust`: what a folder would override, and the user's word that it may.
 
 use crate::cli::args::TrustArgs;
+use crate::cli::ask;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::trusting::{self, Kept, broken, inventory, now};
@@ -28,24 +29,10 @@ pub fn trust(project: &Path, args: &TrustArgs, out: &Output) -> Result<Exit, Cli
     }
     if out.can_ask() && !args.yes && before.has_news() {
         eprintln!("{}", before.text(root));
-        let sure = inquire::Confirm::new("Trust this folder as it is now?").with_default(false);
-        match sure.prompt() {
-            Ok(true) => {}
-            Ok(false) | Err(inquire::InquireError::OperationCanceled) => {
-                return Err(CliError::new(
-                    Exit::Refused,
-                    "not trusted; nothing was changed",
-                ));
-            }
-            Err(inquire::InquireError::OperationInterrupted) => {
-                let what = "interrupted; nothing was changed";
-                return Err(CliError::new(Exit::Interrupted, what));
-            }
-            Err(e) => {
-                return Err(CliError::failed(format!(
-                    "cannot ask on this terminal: {e}"
-                )));
-            }
+        let text = "Trust this folder as it is now?".to_owned();
+        if !ask::sure(text, "yes, trust it", "no, change nothing")? {
+            let what = "not trusted; nothing was changed";
+            return Err(CliError::new(Exit::Refused, what));
         }
     }
     let (home, key) = kept.writable()?;
@@ -89,12 +76,12 @@ impl Looked {
     }
 
     fn judged(inventory: Inventory, n8n: Option<Item>, kept: &Kept) -> Result<Looked, CliError> {
-        let folder = kept.folder()?;
+        let book = kept.book()?;
         let n8n = n8n
             .map(|item| trusting::judge_n8n(item, kept))
             .transpose()?;
         Ok(Looked {
-            in_force: InForce::judge(inventory.clone(), Basis::Kept(folder.as_ref())),
+            in_force: InForce::judge(inventory.clone(), Basis::Kept(book.folder())),
             hash: inventory.hash(),
             inventory,
             n8n,
@@ -107,6 +94,13 @@ impl Looked {
 
     fn has_news(&self) -> bool {
         self.all().iter().any(|j| j.verdict != Verdict::Trusted)
+    }
+
+    /// Whether something is there that no word of the user's brings into force, and without which nothing goes on.
+    fn is_hopeless(&self) -> bool {
+        let hopeless =
+            |j: &&Judged| matches!(j.verdict, Verdict::Impossible(_)) && j.stands_in_the_way();
+        self.in_force.items().iter().any(|j| hopeless(&j))
     }
 
     fn text(&self, root: &Path) -> String {
@@ -128,10 +122,13 @@ impl Looked {
             exit,
             || {
                 let mut text = self.text(root);
-                if standing != Standing::Nothing {
+                if self.is_hopeless() {
+                    text.push_str("mend or remove what cannot be trusted; until then there is no hash for CI\n");
+                } else if !self.inventory.items.is_empty() {
                     text.push_str(&format!("for CI: {VARIABLE}={}\n", self.hash));
                 }
-                if matches!(standing, Standing::Restricted | Standing::Changed) {
+                let can_be_let = |j: &&Judged| !matches!(j.verdict, Verdict::Trusted | Verdict::Impossible(_));
+                if self.all().iter().any(can_be_let) {
                     text.push_str(&format!(
                         "let them: agentctl trust{}\n",
                         match root == Path::new(".") {
@@ -149,7 +146,7 @@ impl Looked {
                         Standing::Nothing => "nothing",
                         other => other.word(),
                     },
-                    "hash": self.hash,
+                    "hash": (!self.is_hopeless()).then_some(&self.hash),
                     "items": self.all().into_iter().map(item).collect::<Vec<_>>(),
                 })
             },
