@@ -10,6 +10,8 @@ mod settings;
 mod tree;
 
 #[cfg(test)]
+mod later_tests;
+#[cfg(test)]
 mod trust_tests;
 
 pub use book::{Book, Folder, TrustError, folder_key};
