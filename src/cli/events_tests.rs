@@ -146,6 +146,7 @@ fn samples() -> Vec<Event> {
                     since: Some("2026-01-01T00:00:00Z".into()),
                     lost: 1,
                     total: 2,
+                    requested: false,
                 }),
             }),
         },

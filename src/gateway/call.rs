@@ -204,6 +204,8 @@ impl Gateway {
         if let Err(refused) = self.note_left(&plan, counted) {
             return self.refuse(cx, call, refused);
         }
+        let requested = counted.is_some_and(|counted| counted.requested);
+        let how = how.or(requested.then_some(BaseHow::Requested));
         let acceptance = self.acceptance(&plan, &decision, how);
         let meant = expect.as_ref().and_then(|expect| expect.after.clone());
         let snapshot = self.snapshot(cx, &plan)?;

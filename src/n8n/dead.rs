@@ -8,7 +8,9 @@ mod cron;
 mod gate;
 mod value;
 
-pub use gate::{ASKS, Gate, early_exits, gate, is_answered, is_conditional, may_be_gate};
+pub use gate::{
+    ASKS, About, Gate, about, early_exits, gate, is_answered, is_conditional, may_be_gate,
+};
 
 use super::Node;
 use super::validate::conditions;

@@ -144,6 +144,17 @@ impl Facts {
     pub fn forget_words(&mut self) {
         self.words.clear();
     }
+    /// Whether the value, a text or a number, stands in the user's words.
+    pub fn are_users(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => {
+                let text = Text::new(text);
+                self.words.iter().any(|words| words.holds(&text))
+            }
+            Value::Number(number) => self.words.iter().any(|words| words.holds_number(number)),
+            _ => false,
+        }
+    }
     pub fn add_call(&mut self, call: PastCall) {
         self.calls.push(Arc::new(call));
     }

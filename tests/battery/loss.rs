@@ -98,6 +98,7 @@ fn case_290_half_at_a_time_in_many_sessions_is_counted_together() {
             since: Some("2026-01-02T03:04:05Z".to_owned()),
             lost,
             total: 32,
+            requested: false,
         };
         assert_eq!(counted(&bench), from_now(BaseHow::FirstSeen, 16));
         for _ in 0..3 {

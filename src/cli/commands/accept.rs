@@ -34,6 +34,7 @@ pub fn accept(root: &Path, args: &AcceptArgs, out: &Output) -> Result<Exit, CliE
             since: Some(base.since.clone()),
             lost: loss.lost.len(),
             total: loss.total,
+            requested: false,
         };
         (loss.lost, counted)
     });

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `guard.edit_scope` | in a fix cycle only nodes and edges in scope change |
 //! | `guard.scope` | in a fix cycle, what newly reads a node outside the scope is for the user to allow |
-//! | `guard.wipe` | losing more than half of the nodes of the last state that a person accepted is for the user to allow; so is putting most of them behind a gate, or stopping each run at once |
+//! | `guard.wipe` | losing more than half of the nodes of the last state that a person accepted is for the user to allow; so is putting most of them behind a gate that the user's words do not name, or stopping each run at once |
 //! | `guard.publish` | an active workflow is edited only with the user's word, once in a run |
 //! | `guard.stale` | the workflow is what this run last read |
 //! | `guard.credentials` | credential ids stay as they are |
@@ -17,6 +17,7 @@
 //! | `guard.workflow` | a session that was given one workflow changes that one only, and neither creates nor deletes |
 //! | `budget.tool_calls`, `budget.identical_calls`, `budget.seconds` | how much a run may call, and for how long |
 
+mod asked_for;
 mod change;
 mod credentials;
 mod gates;
@@ -26,6 +27,7 @@ mod scope;
 mod scope_data;
 mod wipe;
 
+pub use asked_for::is_asked_for;
 pub use change::{Edge, GraphChange, NodeKey, keys};
 pub use credentials::credentials;
 pub use outline::Outline;

@@ -53,6 +53,7 @@ impl From {
             since,
             lost: loss.lost.len(),
             total: loss.total,
+            requested: false,
         }
     }
 
@@ -106,6 +107,15 @@ impl Gateway {
             Err(refused) => return Ok(Err(Outcome::Refused(refused))),
         };
         let loss = self.loss(from.outline(), after);
+        let mut counted = from.counted(&loss);
+        if guards::is_asked_for(&loss, after, cx.guards.facts()) {
+            counted.requested = true;
+            return Ok(Ok(Some(Judged {
+                decision: guards::allow(guards::WIPE),
+                what: loss.what(),
+                counted,
+            })));
+        }
         let mut decision = guards::wipe(&loss, &from.words());
         if let (Decision::Ask { reason, .. }, From::Kept(_)) = (&mut decision, &from)
             && !self.loss(&self.outline(&before.workflow), after).is_asked()
@@ -118,7 +128,7 @@ impl Gateway {
         Ok(Ok(Some(Judged {
             decision,
             what: loss.what(),
-            counted: from.counted(&loss),
+            counted,
         })))
     }
 

@@ -115,6 +115,67 @@ pub fn is_conditional(node: &Node) -> bool {
     matches!(kind(node), Some("filter" | "if" | "switch"))
 }
 
+/// What a gate is about, as whoever asked for it would have put it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum About {
+    /// Of each condition the fixed value that it compares with, or the name of the field that it looks at when there is none.
+    Values(Vec<Value>),
+    /// Somebody's answer.
+    Answer,
+}
+
+/// None: it holds back by something else, or what it asks cannot be told.
+pub fn about(node: &Node) -> Option<About> {
+    if asks_a_person(node) {
+        return Some(About::Answer);
+    }
+    let given = node.parameters()?;
+    let filters: Vec<&Value> = match kind(node)? {
+        "if" | "filter" => vec![given.get("conditions")?],
+        "switch" => {
+            let rules = given.get("rules")?.get("values")?.as_array()?;
+            rules
+                .iter()
+                .map(|rule| rule.get("conditions"))
+                .collect::<Option<_>>()?
+        }
+        _ => return None,
+    };
+    let mut values = Vec::new();
+    for filter in filters {
+        let list = filter.get("conditions")?.as_array()?;
+        for condition in list {
+            values.push(compared_with(condition)?);
+        }
+    }
+    (!values.is_empty()).then_some(About::Values(values))
+}
+
+fn compared_with(condition: &Value) -> Option<Value> {
+    let operator = condition.get("operator")?;
+    if operator.get("singleValue").and_then(Value::as_bool) != Some(true) {
+        match condition.get("rightValue").and_then(literal) {
+            Some(Value::Number(number)) => return Some(Value::Number(number)),
+            Some(Value::String(text)) if !text.trim().is_empty() => {
+                let number = text.trim().parse::<serde_json::Number>();
+                return Some(number.map_or(Value::String(text), Value::Number));
+            }
+            Some(Value::Bool(_) | Value::Null | Value::String(_)) => {}
+            _ => return None,
+        }
+    }
+    field(condition.get("leftValue")?.as_str()?).map(Value::from)
+}
+
+/// The name that an expression ends with: `={{ $json.customer.email }}` → `email`.
+fn field(expression: &str) -> Option<&str> {
+    let code = expression.strip_prefix('=')?.trim();
+    let code = code.strip_prefix("{{")?.strip_suffix("}}")?.trim();
+    let (_, name) = code.rsplit_once('.')?;
+    let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (plain && !name.is_empty()).then_some(name)
+}
+
 /// Whether what it holds back hangs on an answer, whatever it says.
 pub fn is_answered(node: &Node) -> bool {
     kind(node) == Some("form") || asks_a_person(node)

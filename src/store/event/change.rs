@@ -34,6 +34,9 @@ pub struct Counted {
     pub lost: usize,
     /// Nodes of that state, sticky notes aside.
     pub total: usize,
+    /// What newly stands before most of it is what the user's own words asked for: losses count from what the change leaves.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub requested: bool,
 }
 
 /// Why a state of a workflow is the one that losses are counted from.
@@ -48,6 +51,8 @@ pub enum BaseHow {
     Accepted,
     /// A person allowed the change that led to it, which took most of it away.
     Approved,
+    /// The user's own words asked for the gate that newly stands before most of it.
+    Requested,
     Pushed,
     Undone,
     /// Somebody changed it without agentctl.
@@ -73,6 +78,7 @@ impl BaseHow {
             BaseHow::FirstSeen => "when agentctl was about to change it for the first time",
             BaseHow::Accepted => "when you accepted it",
             BaseHow::Approved => "when you allowed a change of it",
+            BaseHow::Requested => "when a gate that you asked for was put into it",
             BaseHow::Pushed => "when you pushed it",
             BaseHow::Undone => "when you took changes back",
             BaseHow::Edited => "when it had been changed without agentctl",
