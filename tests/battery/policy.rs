@@ -688,10 +688,10 @@ fn case_317_patterns_are_written_out_and_small() {
 
 #[test]
 fn case_366_a_large_pattern_on_long_arguments_is_not_tried() {
+    let fitting = format!("{}c", "a".repeat(401));
     let rule = |effect: &str, tool: &str| {
         format!(
-            "  - id: {effect}\n    effect: {effect}\n    tools: [{tool}]\n    when: args.l.exists(x, x.matches('[ab]*a[ab]{{400}}c'))\n    reason: x\n    match: [{{args: {{l: ['{}']}}}}]\n    not_match: [{{args: {{l: [b]}}}}]\n",
-            format!("{}c", "a".repeat(401))
+            "  - id: {effect}\n    effect: {effect}\n    tools: [{tool}]\n    when: args.l.exists(x, x.matches('[ab]*a[ab]{{400}}c'))\n    reason: x\n    match: [{{args: {{l: ['{fitting}']}}}}]\n    not_match: [{{args: {{l: [b]}}}}]\n"
         )
     };
     let text = format!(
@@ -702,7 +702,7 @@ fn case_366_a_large_pattern_on_long_arguments_is_not_tried() {
     let policy = Policy::load(&text, "p").unwrap_or_else(|p| panic!("{p:#?}"));
     let decided =
         |tool: &str, args: Value| word(&policy.decide("r", tool, args.as_object().unwrap()));
-    let fits = json!({"l": ["b", format!("{}c", "a".repeat(401))]});
+    let fits = json!({"l": ["b", fitting]});
     assert_eq!(decided("mcp__a__b", fits.clone()), "allow");
     assert_eq!(decided("list_workflows", fits), "deny");
     // Neither text fits; the long ones are not begun, so nothing is let pass.
