@@ -367,7 +367,8 @@ fn case_298_an_edit_outside_is_a_persons_and_losses_count_from_it() {
                 how: BaseHow::Edited,
                 since: Some("2026-01-02T03:04:05Z".into()),
                 lost: 2,
-                total: 4
+                total: 4,
+                requested: false
             }
         );
         let mut bench = session(bench, &user).await;
@@ -583,7 +584,8 @@ fn case_302_without_what_losses_are_counted_from_nothing_is_changed() {
                 how: BaseHow::RunStart,
                 since: None,
                 lost: 1,
-                total: 10
+                total: 10,
+                requested: false
             }
         );
     });

@@ -1,5 +1,5 @@
 //! Ways to make a workflow do nothing that take no node out of it, and ways to have a loss taken for a person's doing: cases 341
-//! to 352. What is counted, and over what, is in `loss`.
+//! to 353. What is counted, and over what, is in `loss`.
 
 use crate::loss::{User, counted, held, is_refused, orders, removed, session, update};
 use crate::support::*;
@@ -7,8 +7,9 @@ use agentctl::backend::BackendErrorKind;
 use agentctl::gateway::accepted::Step;
 use agentctl::n8n::hash::graph_hash;
 use agentctl::n8n::{Workflow, WorkflowId};
+use agentctl::store::Event;
 use agentctl::store::event::BaseHow;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 const BASE: &str = "n8n-nodes-base.";
 
@@ -665,4 +666,100 @@ fn case_352_addresses_bodies_and_code_that_are_all_others_are_replaced() {
         "code",
     );
     is_lost(&code, each("/jsCode", json!("return items;")));
+}
+
+/// A run whose user wrote this.
+async fn asked_by(words: &str, user: &User, bench: Bench) -> Bench {
+    let mut bench = session(bench, user).await;
+    bench.told(Event::RunStarted {
+        journal_version: 1,
+        agentctl_version: "0".into(),
+        run_id: "r".into(),
+        flow: "f".into(),
+        pack_hash: "p".into(),
+        input: Map::from_iter([("request".to_owned(), words.into())]),
+    });
+    bench
+}
+
+#[test]
+fn case_353_a_gate_counts_as_asked_for_only_when_the_users_words_name_what_it_asks() {
+    let exists = conditions(json!([{
+        "leftValue": "={{ $json.customer.email }}", "rightValue": "",
+        "operator": {"type": "string", "operation": "exists", "singleValue": true}}]));
+    let person = json!({"resource": "message", "operation": "sendAndWait"});
+    let code =
+        json!({"jsCode": "const keep = items[0].json.total > 5000;\nreturn keep ? items : [];"});
+    let two = conditions(json!([
+        condition("number", "={{ $json.total }}", "gt", json!(5000)),
+        condition("string", "={{ $json.never }}", "equals", json!("x1"))
+    ]));
+    let filter = |parameters: Value| gate("filter", 2.2, parameters);
+    for (words, ops, asks) in [
+        ("only if the total is over 5000", filter(over_5000()), false),
+        ("nur wenn es mehr als 5k ist", filter(over_5000()), false),
+        (
+            "Skip orders without an email",
+            filter(exists.clone()),
+            false,
+        ),
+        (
+            "let Ann approve it first",
+            gate("slack", 2.3, person.clone()),
+            false,
+        ),
+        // Not this value, no condition at all, not all of it, code that cannot be told, another word for another gate.
+        ("only if the total is over 500", filter(over_5000()), true),
+        ("post 5000 to #sales", filter(over_5000()), true),
+        ("only if the total is over 5000", filter(two), true),
+        (
+            "only if the total is over 5000",
+            gate("code", 2.0, code),
+            true,
+        ),
+        ("only if there is a name", filter(exists), true),
+        (
+            "only if the total is over 5000",
+            gate("slack", 2.3, person),
+            true,
+        ),
+        ("rename a node", filter(over_5000()), true),
+    ] {
+        block_on(async {
+            let user = User::new();
+            let (bench, backend) = attacked();
+            backend.put("orders", orders(8), false);
+            let mut bench = asked_by(words, &user, bench).await;
+            if asks {
+                let rule = bench
+                    .refused("builder", "update_workflow", update(ops))
+                    .await;
+                assert_eq!(rule, "guard.wipe", "{words}");
+                return;
+            }
+            bench.ok("builder", "update_workflow", update(ops)).await;
+            // It is what the user wanted: the next run counts from it, and what is lost then is lost of this.
+            let mut bench = session(bench, &user).await;
+            let rename = json!([{"op": "rename_node", "node": "id-1", "name": "First"}]);
+            bench.ok("builder", "update_workflow", update(rename)).await;
+            let counted = counted(&bench);
+            assert_eq!(
+                (counted.how, counted.total),
+                (BaseHow::Requested, 9),
+                "{words}"
+            );
+        });
+    }
+    // A gate that was asked for hides no loss.
+    block_on(async {
+        let user = User::new();
+        let (bench, backend) = attacked();
+        backend.put("orders", orders(8), false);
+        let words = "only if the total is over 5000";
+        let mut bench = asked_by(words, &user, bench).await;
+        bench.ok("builder", "update_workflow", removed(6..8)).await;
+        let ops = update(filter(over_5000()));
+        let rule = bench.refused("builder", "update_workflow", ops).await;
+        assert_eq!(rule, "guard.wipe");
+    });
 }

@@ -444,7 +444,8 @@ fn case_368_a_trust_json_that_others_may_write_to_decides_nothing() {
     let servers = serde_json::json!({"n8n": cloned.server()});
     cloned.write(".mcp.json", &cloned.mcp(servers));
     cloned.ok(&["trust"]);
-    let book = cloned.home().join("trust.json");
+    let mut books = std::fs::read_dir(cloned.home().join("trust")).unwrap();
+    let book = books.next().unwrap().unwrap().path();
     for mode in [0o620, 0o602, 0o666] {
         std::fs::set_permissions(&book, std::fs::Permissions::from_mode(mode)).unwrap();
         for args in [

@@ -58,7 +58,6 @@ fn names(said: &Facts, value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
 
     #[test]
     fn every_row_is_a_kind_and_a_word() {
