@@ -4,7 +4,7 @@
 
 use crate::gateway::{HeldCall, HeldCalls};
 use crate::home::Home;
-use crate::store::sha256_hex;
+use agentctl_base::canonical::sha256_hex;
 use jiff::Timestamp;
 use std::fs;
 use std::path::{Path, PathBuf};

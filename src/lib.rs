@@ -16,8 +16,6 @@ mod cache;
 pub mod cli;
 pub mod condition;
 pub mod config;
-#[cfg(test)]
-mod fake_http;
 pub mod flow;
 pub mod gateway;
 pub mod held;
@@ -28,18 +26,12 @@ pub mod model;
 pub mod n8n;
 pub mod n8n_server;
 pub mod pack;
-mod pattern;
-pub mod plain_http;
 pub mod policy;
 mod process;
 pub mod qa;
 pub mod run;
-mod secrets;
 pub mod store;
-pub mod strict_json;
 pub mod sync;
 #[cfg(feature = "otel")]
 pub mod telemetry;
 pub mod trust;
-pub mod untrusted;
-pub mod yaml;

@@ -3,7 +3,7 @@
 #![no_main]
 
 use agentctl::gateway::{Redactor, tools};
-use agentctl::strict_json;
+use agentctl_base::strict_json;
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Room in a long conversation: old tool results give way to a line each, made from what they hold. No model is asked for
 //! it. The whole results stay in the run's journal and in `memory/agent_results/`. Pure.
 
-use crate::model::{Message, Room, ToolResult};
+use agentctl_base::model::{Message, Room, ToolResult};
 use serde_json::{Value, json};
 
 /// The conversations of one agent are shortened so often in a run, and no more.

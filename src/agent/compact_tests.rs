@@ -1,5 +1,5 @@
 use super::{Input, Turn, TurnAction};
-use crate::model::{
+use agentctl_base::model::{
     AgentTask, Finish, Message, ModelAnswer, ModelRequest, Room, ToolCall, ToolResult, ToolSpec,
     ToolStatus, Usage,
 };

@@ -1,9 +1,9 @@
 //! What an agent is told. The system prompt is the same for every step of an agent (a stable prefix is a cached one); the
 //! step's task comes in the first user message, its input as JSON in labelled blocks that nothing inside can close.
 
-use crate::model::{AgentTask, ToolResult};
-use crate::strict_json::is_empty;
-use crate::untrusted;
+use agentctl_base::model::{AgentTask, ToolResult};
+use agentctl_base::strict_json::is_empty;
+use agentctl_base::untrusted;
 use serde_json::Value;
 
 /// A skill as the system prompt lists it: the model loads the rest when it needs it.

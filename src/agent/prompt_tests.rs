@@ -1,5 +1,5 @@
 use super::{Skill, result_block, system_prompt, task_message};
-use crate::model::{AgentTask, ToolResult, ToolStatus};
+use agentctl_base::model::{AgentTask, ToolResult, ToolStatus};
 use serde_json::{Map, Value, json};
 
 fn task(input: Value) -> AgentTask {

@@ -2,11 +2,11 @@
 //! data it can be stored, compared and rebuilt by feeding it the journal's answers and results again.
 
 use super::{compact, contract::Contract};
-use crate::model::{
+use agentctl_base::model::{
     AgentTask, Finish, Message, ModelAnswer, ModelRequest, Room, ToolCall, ToolResult, ToolSpec,
     ToolStatus,
 };
-use crate::untrusted;
+use agentctl_base::untrusted;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

@@ -1,5 +1,5 @@
 use super::{Input, Turn, TurnAction, TurnError};
-use crate::model::{
+use agentctl_base::model::{
     AgentTask, Finish, Message, ModelAnswer, ModelRequest, ToolCall, ToolResult, ToolSpec,
     ToolStatus, Usage,
 };

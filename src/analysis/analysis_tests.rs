@@ -1,8 +1,8 @@
 use super::*;
-use crate::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
-use crate::policy::Decision;
 use crate::store::Event;
 use crate::store::event::Change;
+use agentctl_base::decision::Decision;
+use agentctl_base::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
 use serde_json::json;
 
 /// A journal, one event after the other, with true numbers.
@@ -321,7 +321,7 @@ fn runs_that_stop_for_other_reasons_say_which() {
             step: "research".into(),
             turn: 1,
             answer: ModelAnswer {
-                finish: crate::model::Finish::Done,
+                finish: agentctl_base::model::Finish::Done,
                 text: String::new(),
                 tool_calls: vec![],
                 usage: Usage {

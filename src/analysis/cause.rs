@@ -3,7 +3,7 @@
 use super::facts::{Facts, Found};
 use super::{Claim, Evidence};
 use crate::knowledge::quoted;
-use crate::store::Outcome;
+use agentctl_base::question::Outcome;
 use serde::Serialize;
 use std::collections::BTreeSet;
 

@@ -1,9 +1,10 @@
 use super::*;
 use crate::backend::{ExecutionHead, VersionHead};
-use crate::model::{
-    AgentTask, BoxFuture, Message, Model, ModelAnswer, ModelError, ModelRequest, Usage,
-};
 use crate::n8n::{Workflow, WorkflowId};
+use agentctl_base::{
+    BoxFuture,
+    model::{AgentTask, Message, Model, ModelAnswer, ModelError, ModelRequest, Usage},
+};
 use serde_json::json;
 
 fn known() -> Known {

@@ -2,9 +2,10 @@
 
 use super::{Asked, Known, Stopped};
 use crate::knowledge::read_by;
-use crate::model::{ToolCall, ToolStatus};
 use crate::run::RunUsage;
-use crate::store::{Event, Outcome, Question, Record};
+use crate::store::{Event, Record};
+use agentctl_base::model::{ToolCall, ToolStatus};
+use agentctl_base::question::{Outcome, Question};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -24,7 +24,8 @@ pub use trends::{Counting, Trends, Week};
 pub use word::Word;
 
 use crate::run::RunUsage;
-use crate::store::{Outcome, Record};
+use crate::store::Record;
+use agentctl_base::question::Outcome;
 use facts::Facts;
 use serde::Serialize;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Many runs together, one after the other: how they ended, what blocked them, which rules stopped calls, which learnings helped.
 
 use super::{Analysis, Kind};
-use crate::store::Outcome;
+use agentctl_base::question::Outcome;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 use super::live::{LiveBackend, RestTarget};
 use super::{Backend, BackendResult, EmbeddedBackend};
 use crate::mcp::{McpConfig, McpServer, McpTransport, Secret};
-use crate::plain_http::{PlainHttp, Readable};
+use agentctl_base::plain_http::{PlainHttp, Readable};
 use serde::Deserialize;
 use std::path::Path;
 use std::sync::Arc;

@@ -4,13 +4,14 @@
 
 use super::address::{FOLDER, id_of_path, looks_like_path, path_of, relative};
 use super::{
-    Backend, BackendAbilities, BackendError, BackendResult, BoxFuture, BrokenFile, CredentialHead,
+    Backend, BackendAbilities, BackendError, BackendResult, BrokenFile, CredentialHead,
     ExecutionHead, ExecutionQuery, InstanceCheck, ListQuery, Listing, NodeTypesFile, Stored,
     TemplateHead, TriggerCall, Triggered, VersionHead, document, slug,
 };
 use crate::n8n::hash::graph_hash;
 use crate::n8n::{Workflow, WorkflowId};
 use crate::store::{Existing, Files, Found};
+use agentctl_base::BoxFuture;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;

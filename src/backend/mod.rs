@@ -22,11 +22,10 @@ pub use types::{
 
 use crate::n8n::{Workflow, WorkflowId};
 use crate::store::StoreError;
+use agentctl_base::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::{future::Future, pin::Pin};
 
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub type BackendResult<T> = Result<T, BackendError>;
 
 /// What kind of failure it was: the gateway stops the run for `Unavailable`, and tells the model about the others.

@@ -3,9 +3,9 @@
 
 use super::error::{CliError, Exit};
 use crate::run::Asked;
-use crate::store::Question;
-use crate::store::event::QuestionOption;
-use crate::untrusted::prose;
+use agentctl_base::question::Question;
+use agentctl_base::question::QuestionOption;
+use agentctl_base::untrusted::prose;
 use inquire::error::InquireError;
 use serde_json::{Value, json};
 

@@ -7,10 +7,11 @@ use super::session::block_on;
 use crate::config::{Config, ProviderSettings};
 use crate::model::provider::{Access, KeySource, Kind, Wire};
 use crate::model::tape::{Tape, Taped};
-use crate::model::{Model, ModelError, ModelName, Prices, offline::OfflineModel};
+use crate::model::{ModelName, Prices, offline::OfflineModel};
 use crate::n8n::catalog::Catalog;
 use crate::pack::{Pack, Tier};
 use crate::run::{Cancel, ChosenModel, Models};
+use agentctl_base::model::{Model, ModelError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

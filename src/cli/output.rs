@@ -7,7 +7,7 @@ use crate::backend::BackendName;
 use crate::gateway::Redactor;
 use crate::gateway::redact::secret_values;
 use crate::trust::InForce;
-use crate::untrusted;
+use agentctl_base::untrusted;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};

@@ -3,7 +3,7 @@
 
 use super::output::Output;
 use crate::store::event::{Event, Record};
-use crate::untrusted;
+use agentctl_base::untrusted;
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
@@ -264,8 +264,8 @@ pub fn colour_diff(diff: &str) -> String {
     coloured.collect()
 }
 
-fn tool_line(result: &crate::model::ToolResult) -> String {
-    use crate::model::ToolStatus as S;
+fn tool_line(result: &agentctl_base::model::ToolResult) -> String {
+    use agentctl_base::model::ToolStatus as S;
     let (mark, text) = match result.status {
         S::Ok => (style("✓").for_stderr().green(), summary(&result.content)),
         S::Refused => (

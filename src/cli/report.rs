@@ -6,9 +6,9 @@ use crate::cli::waiting;
 use crate::n8n::{self, Workflow, catalog::Catalog, needs};
 use crate::policy::Grants;
 use crate::run::{QaReport, RunReport};
-use crate::store::Outcome;
 use crate::store::event::Counted;
-use crate::untrusted::prose;
+use agentctl_base::question::Outcome;
+use agentctl_base::untrusted::prose;
 use console::style;
 use serde_json::{Value, json};
 

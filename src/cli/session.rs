@@ -19,13 +19,13 @@ use crate::knowledge::Knowledge;
 use crate::mcp::{self, Servers};
 use crate::model::tape::Tape;
 use crate::pack::{self, Pack};
-use crate::policy::split_foreign;
 use crate::run::{
     self, Answering, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError, RunReport,
     System,
 };
 use crate::store::{Means, Project, StoreError, read_given_text};
 use crate::trust::{InForce, Standing};
+use agentctl_base::foreign::split_foreign;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -2,10 +2,10 @@
 //! of changes, and, in a log, what a running run does not show: models, rules, costs, decisions of the flow.
 
 use crate::cli::progress::{line, plain, plain_long};
-use crate::policy::Decision;
 use crate::run::{By, Made, Numbering};
-use crate::store::Outcome;
 use crate::store::event::{Event, Record};
+use agentctl_base::decision::Decision;
+use agentctl_base::question::Outcome;
 use console::style;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 use super::story::{Detail, Teller};
-use crate::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
-use crate::policy::Decision;
 use crate::store::{Event, Record, event::Change};
+use agentctl_base::decision::Decision;
+use agentctl_base::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
 use serde_json::json;
 
 fn record(seq: u64, event: Event) -> Record {
@@ -63,7 +63,7 @@ fn records() -> Vec<Record> {
         rule: "builder: delete-workflow".into(),
     };
     let answer = ModelAnswer {
-        finish: crate::model::Finish::Done,
+        finish: agentctl_base::model::Finish::Done,
         text: String::new(),
         tool_calls: vec![],
         usage: Usage {

@@ -2,8 +2,8 @@
 //! command that answers.
 
 use crate::cli::progress::{plain, plain_long, shown};
-use crate::store::{Proposal, Question};
-use crate::untrusted::prose;
+use agentctl_base::question::{Proposal, Question};
+use agentctl_base::untrusted::prose;
 use console::style;
 
 /// Open questions with their ids, topics and options, ready to be answered by a command.

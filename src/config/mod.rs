@@ -41,12 +41,11 @@ use crate::{
     },
     n8n::rehearsal::Hosts,
     pack::Tier,
-    plain_http::PlainHttp,
     qa::waiver::{self, Waiver},
-    secrets,
     store::{Budgets, read_regular_text},
     trust::MAX_SETTINGS,
 };
+use agentctl_base::{plain_http::PlainHttp, secrets};
 use indexmap::IndexMap;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,8 @@
 
 use super::fixture::*;
 use super::{Flow, Known, RunLog, load, mermaid, next};
-use crate::store::event::{Event, Outcome};
+use crate::store::event::Event;
+use agentctl_base::question::Outcome;
 use serde_json::{Map, Value, json};
 
 fn flow() -> Flow {

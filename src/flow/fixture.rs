@@ -1,9 +1,10 @@
 //! A driver without IO: it plays agents, tools and the user from a script, and keeps the journal.
 
 use super::{Action, Flow, RunLog, StepKind, check_patch, next, patch_of, verify_output};
-use crate::model::{ToolCall, ToolResult, ToolStatus};
-use crate::policy::Decision;
-use crate::store::event::{AnsweredBy, Change, Event, JOURNAL_VERSION, Outcome};
+use crate::store::event::{Change, Event, JOURNAL_VERSION};
+use agentctl_base::decision::Decision;
+use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
+use agentctl_base::question::{AnsweredBy, Outcome};
 use serde_json::{Map, Value, json};
 
 /// What an agent does in one step.

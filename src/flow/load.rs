@@ -6,7 +6,7 @@ use super::schema::Schema;
 use super::scope::VARIABLES;
 use crate::condition::Condition;
 use crate::policy::Outside;
-use crate::yaml::{self, Entry, Node, Place, Problem, Problems};
+use agentctl_base::yaml::{self, Entry, Node, Place, Problem, Problems};
 use indexmap::IndexMap;
 use serde_json::Value;
 

@@ -2,8 +2,8 @@
 
 use super::load_steps::Steps;
 use super::model::{End, GateSpec, LoopSpec, Otherwise, RouteCase, RouteSpec};
-use crate::store::Outcome;
-use crate::yaml::Node;
+use agentctl_base::question::Outcome;
+use agentctl_base::yaml::Node;
 
 impl Steps<'_, '_> {
     pub(super) fn route(&mut self, node: &Node, cases: &Node, what: &str) -> Option<RouteSpec> {

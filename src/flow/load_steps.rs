@@ -7,8 +7,8 @@ use super::model::{
 };
 use super::scope::{CLAIM_VARIABLES, VARIABLES};
 use crate::condition::Condition;
-use crate::policy::split_foreign;
-use crate::yaml::{Node, Place};
+use agentctl_base::foreign::split_foreign;
+use agentctl_base::yaml::{Node, Place};
 use indexmap::IndexMap;
 
 pub(super) struct Steps<'r, 'k> {

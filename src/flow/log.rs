@@ -5,8 +5,9 @@ use super::FlowError;
 use super::merge::merge;
 use super::model::{Flow, PROGRAM, StepKind, step_id};
 use super::next::{Prepared, prepare};
-use crate::model::{ToolStatus, Usage};
-use crate::store::event::{AnsweredBy, Change, Event, Outcome, Question, StepPath};
+use crate::store::event::{Change, Event, StepPath};
+use agentctl_base::model::{ToolStatus, Usage};
+use agentctl_base::question::{AnsweredBy, Outcome, Question};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,8 @@
 use super::fixture::started;
 use super::{Flow, FlowError, Known, RunLog, StepStatus, load};
-use crate::model::{ModelAnswer, Usage};
-use crate::store::event::{Event, Outcome};
+use crate::store::event::Event;
+use agentctl_base::model::{ModelAnswer, Usage};
+use agentctl_base::question::Outcome;
 use serde_json::{Map, json};
 
 fn flow() -> Flow {

@@ -67,5 +67,5 @@ pub enum FlowError {
     )]
     PatchedTwice { step: String },
     #[error("the run has ended ({0:?}); nothing can be added to it")]
-    Ended(crate::store::Outcome),
+    Ended(agentctl_base::question::Outcome),
 }

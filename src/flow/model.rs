@@ -3,8 +3,8 @@
 use super::schema::Schema;
 use crate::condition::Condition;
 use crate::policy::Outside;
-use crate::store::Outcome;
-use crate::yaml::Place;
+use agentctl_base::question::Outcome;
+use agentctl_base::yaml::Place;
 use indexmap::IndexMap;
 use serde_json::Value;
 

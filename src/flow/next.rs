@@ -10,7 +10,8 @@ use super::model::{
 use super::questions::{from_list, from_specs};
 use super::scope::{answers_view, holds, run_view, text, value};
 use crate::condition::Condition;
-use crate::store::event::{Event, Outcome, Question, StepPath};
+use crate::store::event::{Event, StepPath};
+use agentctl_base::question::{Outcome, Question};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 

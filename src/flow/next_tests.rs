@@ -2,7 +2,8 @@
 
 use super::fixture::*;
 use super::{Action, Flow, FlowError, Known, RunLog, load, next};
-use crate::store::event::{Event, Outcome};
+use crate::store::event::Event;
+use agentctl_base::question::Outcome;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

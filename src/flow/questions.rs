@@ -6,7 +6,7 @@ use super::model::{AskSpec, Flow, QuestionSpec, StepKind};
 use super::schema::Schema;
 use super::scope::{text, value};
 use crate::condition::Condition;
-use crate::store::event::{Question, QuestionOption};
+use agentctl_base::question::{Question, QuestionOption};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

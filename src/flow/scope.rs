@@ -5,7 +5,7 @@ use super::log::{RunLog, StepRecord, StepStatus};
 use super::merge::empty;
 use super::model::{FieldSpec, Flow, LoopSpec, StepKind};
 use crate::condition::Condition;
-use crate::model::ToolStatus;
+use agentctl_base::model::ToolStatus;
 use serde_json::{Map, Value, json};
 
 /// The variables of every condition of a flow.

@@ -9,7 +9,7 @@ use crate::backend::{BackendErrorKind, CredentialHead};
 use crate::n8n::catalog::Catalog;
 use crate::n8n::needs::{Need, needs};
 use crate::n8n::{Node, Workflow};
-use crate::store::event::Question;
+use agentctl_base::question::Question;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 

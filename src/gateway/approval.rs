@@ -4,9 +4,9 @@
 use super::GuardState;
 use super::guard_state::next_question_id;
 use super::guards;
-use crate::policy::Decision;
-use crate::store::event::{Proposal, Question, QuestionOption};
-use crate::store::{canonical, sha256_hex};
+use agentctl_base::canonical::{canonical, sha256_hex};
+use agentctl_base::decision::Decision;
+use agentctl_base::question::{Proposal, Question, QuestionOption};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

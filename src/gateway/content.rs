@@ -4,7 +4,7 @@ use super::guards;
 use crate::backend::{BackendError, BackendErrorKind, Stored};
 use crate::knowledge::KnowledgeError;
 use crate::n8n::{Finding, Severity, Workflow};
-use crate::policy::Decision;
+use agentctl_base::decision::Decision;
 use serde_json::{Map, Value, json};
 
 /// A page's size in bytes of JSON: about 25,000 tokens.

@@ -1,12 +1,11 @@
 //! What policy conditions may know of a run, folded from its journal: the user's words, and the calls with their results. The
 //! same journal gives the same facts, now and after a resume.
 
-use crate::model::{ToolCall, ToolResult};
-use crate::policy::{
-    Carries, Decision, Facts, Grants, Outside, PastCall, read_text, split_foreign,
-};
+use crate::policy::{Carries, Facts, Grants, Outside, PastCall, read_text};
 use crate::store::Event;
-use crate::store::event::{AnsweredBy, Question};
+use agentctl_base::model::{ToolCall, ToolResult};
+use agentctl_base::question::{AnsweredBy, Question};
+use agentctl_base::{decision::Decision, foreign::split_foreign};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -91,7 +90,7 @@ impl RunFacts {
             decision,
             carries,
         } = open;
-        let args = super::strict_json::object(&call.arguments).unwrap_or_default();
+        let args = agentctl_base::strict_json::object(&call.arguments).unwrap_or_default();
         let said = match split_foreign(&call.name) {
             Some(_) => answer(&result.content),
             None => result.content.clone(),

@@ -7,12 +7,16 @@ use super::guards::{self, deny};
 use super::places;
 use super::redact::{clean_text, holds_mark};
 use super::{CallContext, Gateway, GatewayError, Settled, untrusted};
-use crate::backend::BoxFuture;
 use crate::mcp::serve::Hints;
 use crate::mcp::{CallEffect, Called, Servers, Unserved};
-use crate::model::{ToolCall, ToolSpec};
-use crate::policy::{Carries, Decision, Does, foreign_name, split_foreign};
-use crate::strict_json;
+use crate::policy::{Carries, Does};
+use agentctl_base::BoxFuture;
+use agentctl_base::model::{ToolCall, ToolSpec};
+use agentctl_base::strict_json;
+use agentctl_base::{
+    decision::Decision,
+    foreign::{foreign_name, split_foreign},
+};
 use serde_json::{Map, Value, json};
 
 /// The largest arguments of one call.

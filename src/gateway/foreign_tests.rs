@@ -2,9 +2,9 @@ use super::*;
 use crate::gateway::fixture::{Bench, SECRET};
 use crate::mcp::fake::{Act, Heard, answer, object, polite, server, text, tool};
 use crate::mcp::{McpTool, Pins};
-use crate::model::ToolStatus;
 use crate::policy::Policy;
 use crate::store::Event;
+use agentctl_base::model::ToolStatus;
 use std::sync::Arc;
 
 const POLICY: &str = "

@@ -5,10 +5,11 @@ use super::facts::RunFacts;
 use super::guards::{self, Outline};
 use super::{approval, tools};
 use crate::backend::Stored;
-use crate::model::{ToolCall, ToolResult, ToolStatus};
 use crate::n8n::{Workflow, WorkflowId};
-use crate::policy::{Decision, Facts, Limits};
+use crate::policy::{Facts, Limits};
 use crate::store::Event;
+use agentctl_base::decision::Decision;
+use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -248,7 +249,7 @@ impl GuardState {
         if change.before.is_none() && change.after.is_some() {
             self.owned.insert(id.clone());
             let named = intent.and_then(|intent| {
-                let args = super::strict_json::object(&intent.call.arguments).ok()?;
+                let args = agentctl_base::strict_json::object(&intent.call.arguments).ok()?;
                 Some(creation_key(args.get("name")?.as_str()?))
             });
             if let Some(name) = named {
@@ -493,8 +494,8 @@ fn creation_key(name: &str) -> String {
 
 /// One text per call of a step that means the same: the tool and its arguments, key order and spaces aside.
 fn call_key(step: &str, call: &ToolCall) -> String {
-    let arguments = match super::strict_json::object(&call.arguments) {
-        Ok(args) => crate::store::canonical(&Value::Object(args)),
+    let arguments = match agentctl_base::strict_json::object(&call.arguments) {
+        Ok(args) => agentctl_base::canonical::canonical(&Value::Object(args)),
         Err(_) => call.arguments.clone(),
     };
     format!("{step}\n{}\n{arguments}", call.name)

@@ -4,8 +4,8 @@
 
 use super::redact::holds_mark;
 use super::{CallContext, Gateway, strict_json};
-use crate::model::ToolCall;
-use crate::store::Question;
+use agentctl_base::model::ToolCall;
+use agentctl_base::question::Question;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

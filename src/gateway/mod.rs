@@ -30,7 +30,7 @@ mod shown;
 mod skills;
 pub mod tools;
 
-pub use crate::untrusted;
+pub use agentctl_base::untrusted;
 pub use approval::approval_hash;
 pub use foreign::{ApprovedTool, ForeignTools};
 pub use guard_state::{ACCOUNTS, GuardState, LET_ACT, SnapshotMark, TEST_HOSTS, Validation};
@@ -41,15 +41,16 @@ pub use settle::{Settlement, judge};
 
 use crate::backend::{Backend, BackendError};
 use crate::knowledge::Knowledge;
-use crate::model::{ToolResult, ToolSpec};
 use crate::n8n::catalog::Catalog;
 use crate::n8n::rehearsal::Hosts;
 use crate::n8n::{Workflow, WorkflowId};
 use crate::pack::Pack;
 use crate::policy::Policy;
-use crate::store::{Event, Question, SnapshotRef, StoreError};
-use crate::strict_json;
+use crate::store::{Event, SnapshotRef, StoreError};
 use accepted::{Accepted, NotKept};
+use agentctl_base::model::{ToolResult, ToolSpec};
+use agentctl_base::question::Question;
+use agentctl_base::strict_json;
 use std::sync::Arc;
 
 /// What the gateway needs from the run: the journal, the snapshots, time and ids. The run's driver is one.

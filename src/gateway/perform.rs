@@ -8,9 +8,9 @@ use super::{Gateway, guards};
 use crate::backend::{BackendError, BackendErrorKind, Stored, TriggerCall, Triggered};
 use crate::n8n::diff::changes;
 use crate::n8n::{Workflow, WorkflowId};
-use crate::policy::Decision;
 use crate::store::SnapshotRef;
 use crate::store::event::Change;
+use agentctl_base::decision::Decision;
 use serde_json::{Map, Value, json};
 
 impl Plan {

@@ -4,16 +4,16 @@
 //! Pure; a value that is hidden once is hidden everywhere in the same way.
 
 use super::hide::Texts;
-use super::untrusted::map_strings;
-use crate::secrets::{self, Known, forms};
 use crate::store::Event;
+use agentctl_base::secrets::{self, Known, forms};
+use agentctl_base::untrusted::map_strings;
 use serde::de::Error as _;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use crate::secrets::{MARK, names_a_secret};
+pub use agentctl_base::secrets::{MARK, names_a_secret};
 
 /// Shorter known values are not hidden: they would blot out ordinary words.
 const MIN_KNOWN: usize = 8;
@@ -178,7 +178,7 @@ impl Redactor {
 
     /// A model's raw arguments, as the journal may keep them. Text that is not JSON is handled as text.
     pub fn arguments(&self, arguments: &str) -> String {
-        match super::strict_json::object(arguments) {
+        match agentctl_base::strict_json::object(arguments) {
             Ok(map) => {
                 let mut value = Value::Object(map);
                 if self.hide(&mut value, Texts::Hidden) {
@@ -326,7 +326,7 @@ fn entropy(text: &str) -> f64 {
 
 /// The same for one text.
 pub(super) fn clean_text(redactor: &Redactor, text: &str) -> String {
-    super::untrusted::text(&redactor.text(text)).into_owned()
+    agentctl_base::untrusted::text(&redactor.text(text)).into_owned()
 }
 
 /// Redacted, then harmless to look at.

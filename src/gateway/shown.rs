@@ -6,7 +6,7 @@ use super::redact::clean;
 use super::{Gateway, guards};
 use crate::n8n::diff::shown_diff;
 use crate::n8n::{EditOp, Workflow};
-use crate::policy::Decision;
+use agentctl_base::decision::Decision;
 use serde_json::{Value, json};
 
 impl Gateway {

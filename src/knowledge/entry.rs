@@ -439,8 +439,8 @@ impl NewLearning {
         // A secret that a run or a person wrote down has no place in a file that is shared.
         // Nor has what would steer a terminal.
         let one_line = |text: &str| {
-            let text = one_line(&crate::untrusted::line(text));
-            crate::secrets::mask(&text).into_owned()
+            let text = one_line(&agentctl_base::untrusted::line(text));
+            agentctl_base::secrets::mask(&text).into_owned()
         };
         let title = one_line(&self.title);
         if !(1..=MAX_TITLE).contains(&title.chars().count()) {

@@ -149,7 +149,7 @@ fn line(entry: &Learning, group: &str, detail: Detail) -> String {
     let Learning { id, .. } = entry;
     // Written by hand, it may be of any length and hold anything.
     let title: String = entry.title.chars().take(LONG_TITLE).collect();
-    let title = crate::untrusted::line(&title);
+    let title = agentctl_base::untrusted::line(&title);
     let codes = || match entry.finding_codes.is_empty() {
         true => String::new(),
         false => format!(" · {}", entry.finding_codes.join(", ")),

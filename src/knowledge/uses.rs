@@ -1,8 +1,9 @@
 //! Which learnings runs read, and how those runs ended. The journals hold it; it is read from them whenever it is asked for,
 //! so that no count can be lost or forged by editing a number.
 
-use crate::model::ToolStatus;
-use crate::store::{Event, Outcome, Project, StoreError};
+use crate::store::{Event, Project, StoreError};
+use agentctl_base::model::ToolStatus;
+use agentctl_base::question::Outcome;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

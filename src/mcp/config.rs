@@ -6,7 +6,7 @@ use super::key_lines::{KeyLines, key_lines};
 use super::reach::{Written, key_of};
 use super::secret::{Secret, hidden, shown};
 use super::variables::{Piece, Slot, is_n8ns_own, misplaced, pieces};
-use crate::plain_http::PlainHttp;
+use agentctl_base::plain_http::PlainHttp;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::path::Path;

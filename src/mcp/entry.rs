@@ -3,7 +3,7 @@
 use super::ground::Start;
 use super::reach::Written;
 use super::secret::{Hidden, Secret, hidden};
-use crate::plain_http::PlainHttp;
+use agentctl_base::plain_http::PlainHttp;
 use indexmap::IndexMap;
 use std::fmt;
 use std::path::PathBuf;

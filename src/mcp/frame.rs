@@ -1,7 +1,7 @@
 //! What a server's bytes are: lines of bounded length, and of each line whether it is a message, noise, or a message that
 //! nobody should read. Must never hold more than one line, and must never guess what a broken message meant.
 
-use crate::strict_json;
+use agentctl_base::strict_json;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 

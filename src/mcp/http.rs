@@ -4,7 +4,7 @@
 use super::frame::{Cut, MAX_MESSAGE};
 use super::secret::Secret;
 use super::wire::{Inbound, LOST, NOT_SENT, Outgoing, Pipe};
-use crate::plain_http::is_loopback;
+use agentctl_base::plain_http::is_loopback;
 use indexmap::IndexMap;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, StatusCode, redirect};

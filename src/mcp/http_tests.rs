@@ -1,7 +1,7 @@
 use super::client::Called;
 use super::fake::{object, polite, text};
 use super::*;
-use crate::fake_http::{self, Asked, Request, response};
+use agentctl_testkit::fake_http::{self, Asked, Request, response};
 use serde_json::{Value, json};
 
 /// The server's address, and what it was asked.

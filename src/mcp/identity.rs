@@ -11,9 +11,10 @@ use super::secret::shown as shown_address;
 use super::variables::{
     ADDRESSES_OF_N8N, Slot, is_n8ns_own, misplaced, pieces, variables_in, with_defaults,
 };
-use crate::secrets;
-use crate::store::{canonical, plain_path as plain, sha256_hex};
-use crate::untrusted;
+use crate::store::plain_path as plain;
+use agentctl_base::canonical::{canonical, sha256_hex};
+use agentctl_base::secrets;
+use agentctl_base::untrusted;
 use serde_json::{Map, Value, json};
 use std::cell::OnceCell;
 use std::ffi::OsStr;
@@ -278,7 +279,7 @@ impl Entry<'_> {
         let carries = !self.pairs("headers").is_empty() || !variables_in(url).is_empty();
         if let Some(plain) = plain
             && carries
-            && crate::plain_http::PlainHttp::default()
+            && agentctl_base::plain_http::PlainHttp::default()
                 .check("", &plain)
                 .is_err()
         {

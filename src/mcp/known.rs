@@ -33,7 +33,7 @@ pub fn secrets(
                         || value
                             .as_str()
                             .is_some_and(|text| text.len() >= 16 && !is_plain_address(text))
-                        || crate::secrets::names_a_secret(name)
+                        || agentctl_base::secrets::names_a_secret(name)
                 });
                 all.extend(secret.filter_map(|(_, value)| value.as_str().map(str::to_owned)));
             }

@@ -4,7 +4,7 @@
 
 use super::client::McpTool;
 use crate::home::{Home, HomeError};
-use crate::store::{canonical, sha256_hex};
+use agentctl_base::canonical::{canonical, sha256_hex};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;

@@ -6,8 +6,8 @@ use super::ground::{Ground, Plan, Start, plan};
 use super::runner::Line;
 use super::secret::Secret;
 use super::variables::{ADDRESSES_OF_N8N, variables_in, with_defaults};
-use crate::plain_http::{PlainHttp, Readable};
 use crate::store::plain_path as plain;
+use agentctl_base::plain_http::{PlainHttp, Readable};
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -145,10 +145,10 @@ pub(super) fn key_of(
             let secret = |(name, value): &(&String, &Secret)| {
                 let words = name.replace('-', "_");
                 from_variable(name)
-                    || crate::secrets::names_a_secret(&words)
+                    || agentctl_base::secrets::names_a_secret(&words)
                     || ["authorization", "cookie", "proxy_authorization"]
                         .contains(&words.to_ascii_lowercase().as_str())
-                    || crate::secrets::mask(value.expose()) != value.expose()
+                    || agentctl_base::secrets::mask(value.expose()) != value.expose()
             };
             if let Some((name, _)) = headers.iter().find(secret) {
                 return Some(format!("the header {name}"));

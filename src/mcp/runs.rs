@@ -67,7 +67,7 @@ impl Facts<'_> {
     fn variables(&mut self, plan: &Plan) {
         for (name, value) in &plan.env {
             if changes_what_loads(name) {
-                let value = crate::secrets::mask(value);
+                let value = agentctl_base::secrets::mask(value);
                 let value: String = value.chars().take(200).collect();
                 self.told.warnings.push(format!(
                     "its variable {name} changes which code is loaded or where from: {value:?}"
@@ -402,6 +402,6 @@ fn registry(path: &Path) -> String {
         .collect();
     match named.is_empty() {
         true => String::new(),
-        false => format!(" ({})", crate::secrets::mask(&named.join("; "))),
+        false => format!(" ({})", agentctl_base::secrets::mask(&named.join("; "))),
     }
 }

@@ -110,8 +110,11 @@ async fn tools_are_listed_once_while_nothing_changes() {
 fn a_name_says_one_server_and_one_tool() {
     for (server, tool) in [("a", "b"), ("a-b.c", "d_e"), ("a_b", "_c"), ("a", "b__c")] {
         assert!(can_be_named(server, tool), "{server} {tool}");
-        let name = crate::policy::foreign_name(server, tool);
-        assert_eq!(crate::policy::split_foreign(&name), Some((server, tool)));
+        let name = agentctl_base::foreign::foreign_name(server, tool);
+        assert_eq!(
+            agentctl_base::foreign::split_foreign(&name),
+            Some((server, tool))
+        );
     }
     let long = "x".repeat(113);
     for (server, tool) in [

@@ -104,7 +104,7 @@ pub(super) fn misplaced(slot: Slot<'_>, text: &str) -> Option<String> {
     if is_address {
         let secret = variables_in(text)
             .into_iter()
-            .find(|name| crate::secrets::names_a_secret(name))?;
+            .find(|name| agentctl_base::secrets::names_a_secret(name))?;
         return Some(format!(
             "{shown} is an address, and the variable {secret} is named like a secret: it would be sent along with every request; write the address, or ${{N8N_API_URL}}"
         ));

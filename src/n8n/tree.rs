@@ -166,7 +166,7 @@ impl<'a> View<'a> {
             row.push_str(&format!(" at input {}", line.input));
         }
         // Names come from outside: one line each, whatever is in them.
-        text.push_str(&crate::untrusted::line(&row));
+        text.push_str(&agentctl_base::untrusted::line(&row));
         text.push('\n');
     }
 
@@ -288,7 +288,7 @@ fn short_value(value: &Value) -> Option<String> {
         _ => return None,
     };
     // Hidden before it is cut: half a key is still half a key, and no longer looks like one.
-    let text = crate::secrets::mask(&text);
+    let text = agentctl_base::secrets::mask(&text);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.is_empty() {
         return None;

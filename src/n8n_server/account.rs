@@ -238,7 +238,11 @@ fn refusal(status: StatusCode, body: &str) -> String {
     let said = serde_json::from_str::<Value>(body).ok();
     let said = said.as_ref().and_then(|body| body.get("message")?.as_str());
     match said {
-        Some(said) => format!("HTTP {}, {}", status.as_u16(), crate::untrusted::line(said)),
+        Some(said) => format!(
+            "HTTP {}, {}",
+            status.as_u16(),
+            agentctl_base::untrusted::line(said)
+        ),
         None => format!("HTTP {}", status.as_u16()),
     }
 }

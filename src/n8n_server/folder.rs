@@ -216,7 +216,7 @@ pub(super) fn tail(path: &Path, lines: usize) -> String {
     let from = all.len().saturating_sub(lines);
     all.into_iter()
         .skip(from)
-        .map(crate::untrusted::line)
+        .map(agentctl_base::untrusted::line)
         .collect::<Vec<_>>()
         .join("\n")
 }

@@ -3,7 +3,7 @@
 use super::frontmatter::{self, Frontmatter};
 use super::{Source, embedded, own_text, unreadable};
 use crate::store::{LEADS_OUT, Within, within};
-use crate::yaml::{Entry, Node, Place, Problem, Problems};
+use agentctl_base::yaml::{Entry, Node, Place, Problem, Problems};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Markdown with a YAML head between two `---` lines, as agents and skills have it. Lines in messages are the file's own.
 
-use crate::yaml::{self, Kind, Node, Place, Problem};
+use agentctl_base::yaml::{self, Kind, Node, Place, Problem};
 
 /// The head as a tree, and the text below it.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 //! its place and kind and never by its text.
 
 use crate::knowledge::SkillPlace;
-use crate::secrets::{MARK, mask};
-use crate::yaml::{Place, Problem};
+use agentctl_base::secrets::{MARK, mask};
+use agentctl_base::yaml::{Place, Problem};
 use std::borrow::Cow;
 
 pub(super) fn in_text(file: &str, text: &str, problems: &mut Vec<Problem>) {

@@ -17,10 +17,11 @@ pub use embedded::is_same as is_built_in;
 pub use skills::{SkillHead, SkillSource};
 
 use crate::flow::{self, Flow, Known};
-use crate::policy::{NATIVE_TOOLS, Policy, split_foreign};
+use crate::policy::{NATIVE_TOOLS, Policy};
 use crate::store::{Found, read_within};
 use crate::trust::{MAX_PACK_FILE, PackFiles, Use};
-use crate::yaml::{Place, Problem};
+use agentctl_base::foreign::split_foreign;
+use agentctl_base::yaml::{Place, Problem};
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
 use std::fmt;

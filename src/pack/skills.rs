@@ -5,7 +5,7 @@ use super::{embedded, own_text, unreadable};
 use crate::knowledge::SkillPlace;
 use crate::store::{LEADS_OUT, Within, within};
 use crate::trust::SKILL_FOLDERS;
-use crate::yaml::{Node, Place, Problem};
+use agentctl_base::yaml::{Node, Place, Problem};
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -1,6 +1,8 @@
 //! The built-in matrix, cell by cell, and what must hold for any policy.
 
 use super::*;
+use agentctl_base::decision::Decision;
+use agentctl_base::foreign::{foreign_name, split_foreign};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;

@@ -4,7 +4,7 @@
 use super::decide::{Asked, Rule};
 use super::facts::{Does, Facts};
 use super::load::Reader;
-use crate::yaml::Node;
+use agentctl_base::yaml::Node;
 use serde_json::{Map, Value};
 
 const KEYS: &[&str] = &[

@@ -1,10 +1,12 @@
 //! A decision with the way to it, for people who ask why.
 
+use super::Capability;
 use super::decide::Policy;
 use super::facts::Facts;
-use super::tools::{capability_of, split_foreign};
-use super::{Capability, Decision};
+use super::tools::capability_of;
 use crate::condition::Origins;
+use agentctl_base::decision::Decision;
+use agentctl_base::foreign::split_foreign;
 use serde_json::{Map, Value};
 use std::fmt;
 

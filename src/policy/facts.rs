@@ -7,7 +7,7 @@ use super::literal::Text;
 use super::origin::{Known, Leaf, leaves};
 use super::tools::capability_of;
 use crate::condition::Origins;
-use crate::model::ToolStatus;
+use agentctl_base::model::ToolStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;

@@ -1,13 +1,13 @@
 //! What one run may use of other servers' tools: tools, and the values of their arguments or where those must come from. Settled
 //! before any tool's result was read, so that no result can widen it. Grants only ever tighten what the policy allows.
 
-use super::Decision;
 use super::facts::{Does, PastCall};
 use super::origin::{Known, PROGRAM, TOOL, USER};
-use super::tools::split_foreign;
 use crate::condition::Origins;
-use crate::secrets::MARK;
-use crate::strict_json::is_empty;
+use agentctl_base::decision::Decision;
+use agentctl_base::foreign::split_foreign;
+use agentctl_base::secrets::MARK;
+use agentctl_base::strict_json::is_empty;
 use serde_json::{Map, Value, json};
 
 /// The rule that a refusal or a question names.

@@ -5,10 +5,11 @@ use super::decide::{Effect, Policy, Program, Rule, VARIABLES};
 use super::facts::Does;
 use super::load_limits::SetLimit;
 use super::loosening;
-use super::tools::{capability_of, split_foreign};
+use super::tools::capability_of;
 use super::{CAPABILITIES, Capability, Limits};
 use crate::condition::{Condition, ORIGIN_FUNCTIONS};
-use crate::yaml::{self, Node, Place, Problem, Problems};
+use agentctl_base::foreign::split_foreign;
+use agentctl_base::yaml::{self, Node, Place, Problem, Problems};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -139,7 +140,7 @@ fn in_its_words(before: Option<&Rule>, rule: Rule, file: &str) -> Rule {
         Some(before) => before.reason.clone(),
         None if rule.effect != Effect::Ask => rule.reason,
         None => {
-            let quoted = crate::untrusted::prose(&rule.reason).replace('"', "'");
+            let quoted = agentctl_base::untrusted::prose(&rule.reason).replace('"', "'");
             format!(
                 "a rule of {file} in this folder, not one of agentctl's own, asks for your word; it says: \"{quoted}\""
             )

@@ -2,7 +2,7 @@
 
 use super::Limits;
 use super::load::Reader;
-use crate::yaml::{Node, Place};
+use agentctl_base::yaml::{Node, Place};
 
 pub(super) struct SetLimit {
     pub name: &'static str,

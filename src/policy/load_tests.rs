@@ -1,4 +1,5 @@
 use super::*;
+use agentctl_base::decision::Decision;
 use proptest::prelude::*;
 use serde_json::Map;
 use std::fmt::Write as _;

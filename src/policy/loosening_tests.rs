@@ -1,6 +1,7 @@
 //! A project's rule against the rule of the same id that it stands on: what allows more is named, what allows less passes.
 
 use super::*;
+use agentctl_base::decision::Decision;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

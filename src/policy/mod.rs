@@ -26,7 +26,7 @@ pub use decide::{Effect, Policy, Rule};
 pub use explain::Explanation;
 pub use facts::{Carries, Does, Facts, PastCall, read_text};
 pub use grants::{Grants, Outside, RULE as PLAN_RULE};
-pub use tools::{NATIVE_TOOLS, capability_of, foreign_name, split_foreign};
+pub use tools::{NATIVE_TOOLS, capability_of};
 
 use serde::{Deserialize, Serialize};
 
@@ -170,38 +170,6 @@ impl Default for Limits {
             max_cost_usd: 10.0,
             max_seconds: 3_600,
             max_approval_seconds: 86_400,
-        }
-    }
-}
-
-/// deny > ask > allow. `rule` names what decided (a line of policy.yaml or a guard), `reason` says why in words.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "decision", rename_all = "lowercase")]
-pub enum Decision {
-    Allow { rule: String },
-    Ask { rule: String, reason: String },
-    Deny { rule: String, reason: String },
-}
-
-impl Decision {
-    pub fn rule(&self) -> &str {
-        match self {
-            Decision::Allow { rule } | Decision::Ask { rule, .. } | Decision::Deny { rule, .. } => {
-                rule
-            }
-        }
-    }
-    /// The stricter of two: deny > ask > allow.
-    pub fn and(self, other: Decision) -> Decision {
-        let rank = |d: &Decision| match d {
-            Decision::Allow { .. } => 0,
-            Decision::Ask { .. } => 1,
-            Decision::Deny { .. } => 2,
-        };
-        if rank(&other) > rank(&self) {
-            other
-        } else {
-            self
         }
     }
 }

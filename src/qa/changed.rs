@@ -4,7 +4,8 @@
 
 use super::source::{self, Source, absolute};
 use crate::process::Identity;
-use crate::store::{hex, read_regular};
+use crate::store::read_regular;
+use agentctl_base::canonical::hex;
 use sha2::Digest as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

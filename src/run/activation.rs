@@ -20,10 +20,11 @@ use crate::{
     model::ModelName,
     pack::Pack,
     store::{
-        Event, Holder, Journal, Loaded, Means, Outcome, Project, ProjectLock, RunPaths, Snapshots,
-        event::{AnsweredBy, JOURNAL_VERSION},
+        Event, Holder, Journal, Loaded, Means, Project, ProjectLock, RunPaths, Snapshots,
+        event::JOURNAL_VERSION,
     },
 };
+use agentctl_base::question::{AnsweredBy, Outcome};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -78,7 +79,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     // A secret in the request is hidden before anything reads or records it.
     input.insert(
         "request".into(),
-        crate::secrets::hide(&options.request).into(),
+        agentctl_base::secrets::hide(&options.request).into(),
     );
     input.insert(
         "workflow".into(),

@@ -14,8 +14,9 @@ use crate::{
     gateway::{Gateway, GuardState, LET_ACT},
     n8n::WorkflowId,
     pack::Pack,
-    store::{self, Event, Foreign, Loaded, Outcome, Project, Snapshots, event::AnsweredBy},
+    store::{self, Event, Foreign, Loaded, Project, Snapshots},
 };
+use agentctl_base::question::{AnsweredBy, Outcome};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -236,7 +237,7 @@ pub fn adopt(
         if let Event::SnapshotTaken { file, .. } = record.event
             && let Ok(text) = snapshots.read(&file)
         {
-            taken.insert(file, store::sha256_hex(text.as_bytes()));
+            taken.insert(file, agentctl_base::canonical::sha256_hex(text.as_bytes()));
         }
     }
     let event = Event::Adopted {

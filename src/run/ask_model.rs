@@ -7,9 +7,10 @@ use super::{
     limits::Next,
     retry,
 };
-use crate::{
+use crate::store::Event;
+use agentctl_base::{
+    canonical::{canonical, sha256_hex},
     model::{ModelAnswer, ModelError, ModelRequest},
-    store::{Event, canonical, sha256_hex},
 };
 use serde_json::Value;
 use std::sync::{Arc, Mutex};

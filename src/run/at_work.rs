@@ -4,8 +4,9 @@ use super::{Observer, RunError, desk::Desk, ledger::Ledger, tool_session::Servin
 use crate::{
     flow::RunLog,
     gateway::GuardState,
-    store::{Event, Journal, Outcome, Snapshots},
+    store::{Event, Journal, Snapshots},
 };
+use agentctl_base::question::Outcome;
 
 /// A run's journal, and what is folded from it.
 pub(super) struct Live {

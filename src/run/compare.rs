@@ -148,7 +148,7 @@ impl Ends<'_> {
                 if let Some(real) = real {
                     *real = match shown.pointer(&value.pointer) {
                         Some(shown) => shown.clone(),
-                        None => Value::String(crate::secrets::mark("value")),
+                        None => Value::String(agentctl_base::secrets::mark("value")),
                     };
                 }
             }

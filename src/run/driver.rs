@@ -10,9 +10,12 @@ use super::{
 use crate::{
     flow::{self, Action},
     gateway::{CallContext, Gateway, GatewayError, GuardState, Settled},
-    model::{ToolCall, ToolResult, ToolStatus},
     pack::Pack,
-    store::{Event, Outcome, Question, event::AnsweredBy},
+    store::Event,
+};
+use agentctl_base::{
+    model::{ToolCall, ToolResult, ToolStatus},
+    question::{AnsweredBy, Outcome, Question},
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The one seam to time, ids and processes. A run asks here and nowhere else, so that a test (or a durable-execution
 //! engine) can answer the same every time.
 
-use crate::model::BoxFuture;
+use agentctl_base::BoxFuture;
 use jiff::Timestamp;
 use std::sync::atomic::{AtomicU64, Ordering};
 

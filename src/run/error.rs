@@ -1,7 +1,8 @@
 //! Why an activation could not be carried through. What a run itself came to (blocked, waiting, refused …) is no error:
 //! that is a [`super::RunReport`].
 
-use crate::{model::ModelError, store::StoreError};
+use crate::store::StoreError;
+use agentctl_base::model::ModelError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {

@@ -1,9 +1,9 @@
 use super::history::{By, Made, before_last_run, of_run, of_workflow, only, state_hash, workflows};
 use crate::{
-    model::{ToolResult, ToolStatus},
     n8n::WorkflowId,
     store::{Event, Record, event::Change},
 };
+use agentctl_base::model::{ToolResult, ToolStatus};
 use serde_json::json;
 
 fn change(id: &str, before: Option<&str>, after: Option<&str>) -> Change {

@@ -14,10 +14,11 @@ use crate::{
     n8n::{Workflow, WorkflowId, hash::graph_hash},
     pack::Pack,
     store::{
-        Event, Foreign, Journal, Loaded, Means, Outcome, Project, Record, SnapshotRef, Snapshots,
-        StateFile, StoreError,
+        Event, Foreign, Journal, Loaded, Means, Project, Record, SnapshotRef, Snapshots, StateFile,
+        StoreError,
     },
 };
+use agentctl_base::question::Outcome;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

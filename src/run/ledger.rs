@@ -2,13 +2,14 @@
 //! from events, like the flow's log and the gateway's guards; pure.
 
 use super::RunUsage;
-use crate::{
+use crate::store::{
+    Event, Means, SnapshotRef,
+    event::{Change, Counted, StepPath},
+};
+use agentctl_base::{
+    canonical::{canonical, sha256_hex},
     model::{ModelAnswer, ToolResult, ToolStatus},
-    store::{
-        Event, Means, Outcome, Question, SnapshotRef, canonical,
-        event::{AnsweredBy, Change, Counted, StepPath},
-        sha256_hex,
-    },
+    question::{AnsweredBy, Outcome, Question},
 };
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 //! agent of it may use. Checked before each model call.
 
 use super::{LimitOverrides, RunUsage, ledger::Repeated};
-use crate::model::{Cost, Model};
+use agentctl_base::model::{Cost, Model};
 use std::sync::Arc;
 
 /// The call of a model that is about to be made.

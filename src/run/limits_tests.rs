@@ -5,13 +5,11 @@ use super::{
     ledger::Ledger,
     limits::{Limits, Next},
 };
-use crate::{
-    model::{
-        BoxFuture, Cost, Model, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult,
-        ToolStatus,
-    },
-    policy::Decision,
-    store::Event,
+use crate::store::Event;
+use agentctl_base::{
+    BoxFuture,
+    decision::Decision,
+    model::{Cost, Model, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus},
 };
 use serde_json::{Value, json};
 

@@ -9,10 +9,14 @@ use super::{
 use crate::{
     agent::{Input, Turn, TurnAction},
     flow::StepKind,
-    model::{AgentTask, ToolSpec},
     pack::Pack,
-    policy::{Grants, Outside, split_foreign},
-    store::{Event, Outcome},
+    policy::{Grants, Outside},
+    store::Event,
+};
+use agentctl_base::{
+    foreign::split_foreign,
+    model::{AgentTask, ToolSpec},
+    question::Outcome,
 };
 use serde_json::{Map, Value, json};
 

@@ -10,10 +10,11 @@ use super::{
 use crate::{
     flow::RunLog,
     store::{
-        JournalHead, Outcome, Project, Question, RunState, STATE_SCHEMA_VERSION, StateFile,
-        StoreError, write_atomic_on,
+        JournalHead, Project, RunState, STATE_SCHEMA_VERSION, StateFile, StoreError,
+        write_atomic_on,
     },
 };
+use agentctl_base::question::{Outcome, Question};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -125,7 +126,7 @@ pub(super) fn write_results(
         write_atomic_on(
             project.disk().as_ref(),
             &project.result_file(&file.kind, &file.id),
-            format!("{}\n", crate::untrusted::json(&text)).as_bytes(),
+            format!("{}\n", agentctl_base::untrusted::json(&text)).as_bytes(),
         )?;
     }
     Ok(())

@@ -11,9 +11,9 @@ use super::{
 use crate::{
     gateway::{CallContext, Push, Settled},
     mcp::serve::{Client, Host},
-    model::ToolResult,
-    store::{Event, Outcome},
+    store::Event,
 };
+use agentctl_base::{model::ToolResult, question::Outcome};
 use std::sync::Arc;
 
 /// As whom it is journaled.

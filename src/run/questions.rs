@@ -6,8 +6,10 @@ use crate::{
     agent::Contract,
     flow::{AskSpec, StepKind},
     pack::Pack,
+};
+use agentctl_base::{
+    question::{AnsweredBy, Question},
     secrets::asked_for,
-    store::{Question, event::AnsweredBy},
 };
 use serde_json::{Map, Value};
 
@@ -75,7 +77,7 @@ fn ask(question: &Question, asker: &mut dyn Asker, notes: &mut Vec<String>) -> G
 pub(super) fn kept(question: &Question, value: Value) -> Value {
     let typed = value.is_string() && !question.options.iter().any(|o| o.value == value);
     if question.asks_secret && question.asked_by.is_some() && typed {
-        return Value::String(crate::secrets::mark("answer"));
+        return Value::String(agentctl_base::secrets::mark("answer"));
     }
     value
 }
@@ -98,7 +100,7 @@ pub(super) fn without_secrets(pack: &Pack, answers: &Map<String, Value>) -> Map<
                     .iter_mut()
                     .filter(|(key, value)| names.contains(&key.as_str()) && value.is_string())
                 {
-                    *value = Value::String(crate::secrets::mark("answer"));
+                    *value = Value::String(agentctl_base::secrets::mark("answer"));
                 }
             }
         }

@@ -1,9 +1,10 @@
 //! What a run came to: one value, from which the text, the JSON and the exit code are all made.
 
 use super::Cause;
-use crate::{
+use crate::store::{Foreign, event::Counted};
+use agentctl_base::{
     model::Usage,
-    store::{Foreign, Outcome, Question, event::Counted},
+    question::{Outcome, Question},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

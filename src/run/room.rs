@@ -5,9 +5,9 @@ use super::{ChosenModel, RunError, driver::Driver};
 use crate::{
     agent::{MAX_COMPACTIONS, Turn},
     flow::AgentStep,
-    model::ModelRequest,
     store::Event,
 };
+use agentctl_base::model::ModelRequest;
 
 impl Driver<'_> {
     /// The request of the turn, when it is another one than before; None: it stays.

@@ -9,12 +9,13 @@ use super::{
     questions::{self, Got},
 };
 use crate::{
+    policy::Capability,
+    store::{Event, StoreError, event::Change},
+};
+use agentctl_base::{
+    decision::Decision,
     model::{ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage},
-    policy::{Capability, Decision},
-    store::{
-        Event, Outcome, Question, StoreError,
-        event::{AnsweredBy, Change},
-    },
+    question::{AnsweredBy, Outcome, Question},
 };
 use serde_json::{Map, Value, json};
 

@@ -9,9 +9,9 @@ use super::{
 use crate::{
     agent::{Input, Skill, Turn, TurnAction, system_prompt},
     flow::{self, AgentStep, PatchRefusal},
-    model::{AgentTask, ToolCall, ToolResult},
     store::Event,
 };
+use agentctl_base::model::{AgentTask, ToolCall, ToolResult};
 use serde_json::Value;
 
 impl Driver<'_> {

@@ -15,17 +15,20 @@ use super::{
     projection, run_id,
 };
 use crate::{
-    backend::BoxFuture,
     flow::RunLog,
     gateway::{CallContext, Gateway, GatewayError, GuardState, Settled, tools},
     mcp::serve::{Client, Host, Hosts, Offer},
-    model::{ToolCall, ToolResult, ToolStatus},
     pack::Pack,
-    policy::split_foreign,
     store::{
-        Event, Journal, Outcome, Project, ProjectLock, Record, Snapshots, StateFile, StoreError,
+        Event, Journal, Project, ProjectLock, Record, Snapshots, StateFile, StoreError,
         event::JOURNAL_VERSION,
     },
+};
+use agentctl_base::{
+    BoxFuture,
+    foreign::split_foreign,
+    model::{ToolCall, ToolResult, ToolStatus},
+    question::Outcome,
 };
 use serde_json::{Map, Value, json};
 use std::{

@@ -16,10 +16,11 @@ use crate::{
     gateway::{CallContext, Recorder},
     n8n::{Workflow, WorkflowId, hash::graph_hash},
     store::{
-        Event, Outcome, Project, SnapshotRef,
+        Event, Project, SnapshotRef,
         event::{BaseHow, Change},
     },
 };
+use agentctl_base::question::Outcome;
 use serde::{Deserialize, Serialize};
 
 /// What to take back.

@@ -7,13 +7,8 @@ use super::{
     questions::{self, Got},
     undo::Plan,
 };
-use crate::{
-    n8n::Workflow,
-    store::{
-        Event, Question,
-        event::{Proposal, QuestionOption},
-    },
-};
+use crate::{n8n::Workflow, store::Event};
+use agentctl_base::question::{Proposal, Question, QuestionOption};
 use serde_json::json;
 
 /// As which step it is journaled.

@@ -70,7 +70,7 @@ pub(super) fn fold(run_id: String, flow: &Flow, records: &[Record]) -> UsageRepo
             Event::ToolFinished { role, result, .. } => {
                 let tool = report.tools.entry(result.name.clone()).or_default();
                 tool.calls += 1;
-                tool.not_ok += u64::from(result.status != crate::model::ToolStatus::Ok);
+                tool.not_ok += u64::from(result.status != agentctl_base::model::ToolStatus::Ok);
                 let bytes = result.content.to_string().len() as u64;
                 tool.result_tokens += bytes.div_ceil(4);
                 report.total.tool_calls += 1;

@@ -4,10 +4,10 @@
 use super::{
     Event, Marks, StoreError, atomic,
     disk::Disk,
-    hash::chain,
     journal::{Line, Loaded, bytes_of, keep_torn, line},
     marks::{Foreign, Whose},
 };
+use crate::store::chain::chain;
 use std::path::Path;
 
 /// Marks the journal whose chain ends in `head` (what the user was shown) and appends `event`. None: it is the user's already,

@@ -5,11 +5,12 @@ use super::{
     Event, Foreign, Marks, Record, StoreError, atomic,
     disk::{self, Disk},
     event::JOURNAL_VERSION,
-    hash::{chain, sha256_hex},
     regular::{Found, read_own},
     write_atomic_on,
 };
-use crate::untrusted;
+use crate::store::chain::chain;
+use agentctl_base::canonical::sha256_hex;
+use agentctl_base::untrusted;
 use serde_json::Value;
 use std::{
     borrow::Cow,

@@ -1,9 +1,6 @@
-use super::{
-    Event, Journal, StoreError,
-    event::{AnsweredBy, JOURNAL_VERSION},
-    journal::Loaded,
-};
-use crate::model::{ModelAnswer, Usage};
+use super::{Event, Journal, StoreError, event::JOURNAL_VERSION, journal::Loaded};
+use agentctl_base::model::{ModelAnswer, Usage};
+use agentctl_base::question::AnsweredBy;
 use serde_json::{Map, json};
 use std::{fs, path::Path};
 
@@ -206,7 +203,8 @@ fn write_values(path: &Path, values: &[serde_json::Value]) {
     let mut text = String::new();
     for (i, event) in values.iter().enumerate() {
         let seq = i as u64 + 1;
-        let hash = super::hash::chain(&prev, seq, "2027-01-01T00:00:00Z", &event.to_string());
+        let hash =
+            crate::store::chain::chain(&prev, seq, "2027-01-01T00:00:00Z", &event.to_string());
         let line = json!({"seq": seq, "at": "2027-01-01T00:00:00Z", "prev": prev, "hash": hash, "event": event});
         text += &format!("{line}\n");
         prev = hash;

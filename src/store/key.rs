@@ -37,7 +37,7 @@ impl Key {
     /// HMAC-SHA-256 in lower-case hex over the purpose and the parts, each with its length before it, so that no two lists of
     /// parts are the same bytes. `purpose` keeps a mark for one use from counting for another.
     pub fn mac(&self, purpose: &str, parts: &[&[u8]]) -> String {
-        super::hex(&self.over(purpose, parts).finalize().into_bytes())
+        agentctl_base::canonical::hex(&self.over(purpose, parts).finalize().into_bytes())
     }
 
     /// Whether `mac` is that of these parts; compared in constant time.

@@ -1,7 +1,8 @@
 use super::{
     Event, Journal, Key, Loaded, Marks, Project, StoreError, Whose, adopt, event::JOURNAL_VERSION,
-    hash::chain, marks::Foreign,
+    marks::Foreign,
 };
+use crate::store::chain::chain;
 use serde_json::{Map, Value};
 use std::{fs, path::Path};
 

@@ -4,11 +4,11 @@
 
 mod adopt;
 mod atomic;
+mod chain;
 mod disk;
 mod error;
 pub mod event;
 mod files;
-mod hash;
 mod journal;
 mod key;
 mod lock;
@@ -34,10 +34,8 @@ pub use adopt::adopt;
 pub use atomic::{sync_dir, write_atomic, write_atomic_on};
 pub use disk::Disk;
 pub use error::StoreError;
-pub use event::{Budgets, Event, LimitOverrides, Means, Outcome, Proposal, Question, Record};
+pub use event::{Budgets, Event, LimitOverrides, Means, Record};
 pub use files::{Existing, Files};
-pub(crate) use hash::hex;
-pub use hash::{canonical, sha256_hex};
 pub use journal::{Journal, Loaded, Torn};
 pub use key::Key;
 pub use lock::{Held, Holder, ProjectLock};

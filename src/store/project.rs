@@ -237,6 +237,6 @@ pub fn file_part(id: &str) -> String {
         })
         .take(64)
         .collect();
-    let hash = super::hash::sha256_hex(id.as_bytes());
+    let hash = agentctl_base::canonical::sha256_hex(id.as_bytes());
     format!("{kept}-{}", hash.get(..8).unwrap_or_default())
 }

@@ -1,9 +1,9 @@
 //! The workflow as it was before each change, one file per snapshot. Files are only added, never changed.
 
 use super::disk::{self, Disk};
-use super::hash::sha256_hex;
 use super::regular::{Found, read_own};
 use super::{StoreError, project::file_part, write_atomic_on};
+use agentctl_base::canonical::sha256_hex;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};

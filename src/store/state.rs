@@ -3,10 +3,13 @@
 //! and only when its checksum says that a program wrote it.
 
 use super::{
-    Disk, Outcome, Question, StoreError,
-    hash::{canonical, sha256_hex},
+    Disk, StoreError,
     regular::{Found, read_own},
     write_atomic_on,
+};
+use agentctl_base::{
+    canonical::{canonical, sha256_hex},
+    question::{Outcome, Question},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -141,7 +144,9 @@ fn to_bytes(state: &RunState) -> Result<Vec<u8>, StoreError> {
     let sum = checksum(&map);
     map.insert(CHECKSUM.into(), Value::String(sum));
     let text = serde_json::to_string_pretty(&map).map_err(|e| encode(e.to_string()))?;
-    let mut bytes = crate::untrusted::json(&text).into_owned().into_bytes();
+    let mut bytes = agentctl_base::untrusted::json(&text)
+        .into_owned()
+        .into_bytes();
     bytes.push(b'\n');
     Ok(bytes)
 }

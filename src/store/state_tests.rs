@@ -1,4 +1,5 @@
-use super::{RunState, STATE_SCHEMA_VERSION, StateFile, canonical, sha256_hex, state::JournalHead};
+use super::{RunState, STATE_SCHEMA_VERSION, StateFile, state::JournalHead};
+use agentctl_base::canonical::{canonical, sha256_hex};
 use serde_json::{Map, Value, json};
 use std::{fs, path::Path};
 

@@ -1,6 +1,5 @@
-use super::{
-    Holder, Project, ProjectLock, Snapshots, StoreError, canonical, file_part, write_atomic,
-};
+use super::{Holder, Project, ProjectLock, Snapshots, StoreError, file_part, write_atomic};
+use agentctl_base::canonical::canonical;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs;

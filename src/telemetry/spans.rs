@@ -1,8 +1,10 @@
 //! From events to spans. Pure: time is the events' own, ids follow from the run's.
 
 use crate::flow::{Flow, StepKind};
-use crate::model::{Finish, ModelAnswer, ModelName, ToolCall, ToolResult, ToolStatus};
-use crate::store::{Event, Outcome, Record, sha256_hex};
+use crate::model::ModelName;
+use crate::store::{Event, Record};
+use agentctl_base::model::{Finish, ModelAnswer, ToolCall, ToolResult, ToolStatus};
+use agentctl_base::{canonical::sha256_hex, question::Outcome};
 use serde_json::json;
 use std::time::SystemTime;
 

@@ -3,7 +3,7 @@
 
 use super::inventory::{Inventory, Item};
 use crate::home::{Home, HomeError};
-use crate::store::{hex, sha256_hex};
+use agentctl_base::canonical::{hex, sha256_hex};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 use super::tree::{self, Room};
 use super::{servers, settings};
 use crate::mcp::MAX_BYTES;
-use crate::store::hex;
+use agentctl_base::canonical::hex;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::Serialize;

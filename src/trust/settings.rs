@@ -1,8 +1,8 @@
 //! What `agentctl.toml` overrides: all of it but `[qa]` and `[limits]`, which are in force in every folder. A waiver only hides a
 //! finding and is counted, and a limit only lowers.
 
-use crate::secrets;
-use crate::store::canonical;
+use agentctl_base::canonical::canonical;
+use agentctl_base::secrets;
 use serde_json::{Map, Value};
 
 /// In force without trust.

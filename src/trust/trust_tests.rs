@@ -371,7 +371,10 @@ fn trust_is_for_one_real_path_and_kept_for_its_owner_only() {
     // A file that somebody put there under another folder's name says nothing.
     let name = |path: &Path| {
         let key = folder_key(path).unwrap();
-        format!("trust/{}.json", crate::store::sha256_hex(key.as_bytes()))
+        format!(
+            "trust/{}.json",
+            agentctl_base::canonical::sha256_hex(key.as_bytes())
+        )
     };
     let bytes = home.read(&name(one.path())).unwrap().unwrap();
     home.write(&name(other.path()), &bytes).unwrap();
@@ -384,7 +387,10 @@ fn a_book_that_cannot_be_read_or_is_newer_is_an_error_and_left_alone() {
     let place = Place::full();
     let home = place.home();
     let key = folder_key(place.path()).unwrap();
-    let own = format!("trust/{}.json", crate::store::sha256_hex(key.as_bytes()));
+    let own = format!(
+        "trust/{}.json",
+        agentctl_base::canonical::sha256_hex(key.as_bytes())
+    );
     for file in ["trust.json", &own] {
         for text in ["{", "[]", "{\"version\": 2, \"folder\": \"x\"}"] {
             home.write(file, text.as_bytes()).unwrap();

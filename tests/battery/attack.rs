@@ -2,8 +2,8 @@
 
 use crate::support::*;
 use agentctl::knowledge::{Knowledge, Skill, SkillPlace};
-use agentctl::model::ModelAnswer;
 use agentctl::store::Event;
+use agentctl_base::model::ModelAnswer;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

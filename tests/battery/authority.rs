@@ -2,11 +2,13 @@
 
 use crate::support::*;
 use agentctl::gateway::tools;
-use agentctl::model::{ModelAnswer, ToolStatus};
 use agentctl::pack::{self, LoadOptions};
-use agentctl::policy::{Capability, Decision, NATIVE_TOOLS, Policy, capability_of};
+use agentctl::policy::{Capability, NATIVE_TOOLS, Policy, capability_of};
 use agentctl::run::{Answering, Counted, Resume, RunOptions, advance};
-use agentctl::store::{Event, Outcome};
+use agentctl::store::Event;
+use agentctl_base::decision::Decision;
+use agentctl_base::model::{ModelAnswer, ToolStatus};
+use agentctl_base::question::Outcome;
 use serde_json::{Map, Value, json};
 
 const ORDERS: &str = r#"{"workflow_id":"orders"}"#;

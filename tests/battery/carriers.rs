@@ -2,11 +2,11 @@
 //! another name, an effect that is forgotten with the call.
 
 use super::support::{Bench, block_on};
-use agentctl::backend::BoxFuture;
 use agentctl::gateway::{ApprovedTool, ForeignTools};
 use agentctl::mcp::{CallEffect, Called, Unserved};
 use agentctl::policy::{Facts, Grants, Policy};
 use agentctl::store::Event;
+use agentctl_base::BoxFuture;
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
 

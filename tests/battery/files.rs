@@ -4,10 +4,11 @@
 
 use crate::attack::{OUTSIDE, Place};
 use crate::support::*;
-use agentctl::model::ToolStatus;
 use agentctl::pack;
 use agentctl::run::{self, RunError};
-use agentctl::store::{Journal, Outcome, Project, StateFile, StoreError};
+use agentctl::store::{Journal, Project, StateFile, StoreError};
+use agentctl_base::model::ToolStatus;
+use agentctl_base::question::Outcome;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;

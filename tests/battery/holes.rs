@@ -13,8 +13,9 @@ use agentctl::mcp::{Pins, Servers};
 use agentctl::n8n::catalog::{Catalog, CatalogError};
 use agentctl::pack::Pack;
 use agentctl::policy::Policy;
-use agentctl::store::event::{AnsweredBy, Outcome, Proposal};
-use agentctl::store::{Event, Question};
+use agentctl::store::Event;
+use agentctl_base::question::Question;
+use agentctl_base::question::{AnsweredBy, Outcome, Proposal};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -704,7 +705,7 @@ fn case_336_the_answer_to_a_flows_question_under_an_approvals_id_approves_nothin
 const PASSWORD: &str = "Hunter2-hunter2";
 
 /// Makes a workflow with a password in it, and is content.
-fn with_password(seen: &Seen<'_>) -> agentctl::model::ModelAnswer {
+fn with_password(seen: &Seen<'_>) -> agentctl_base::model::ModelAnswer {
     match (seen.task(), seen.results().last()) {
         ("make", None) => {
             let mut creation = creation("Orders");
@@ -846,7 +847,7 @@ fn case_338_a_kept_call_is_made_only_as_it_was_approved_in_its_run_and_place_and
                 _ => None,
             });
         let made = made.unwrap();
-        assert_eq!(made.status, agentctl::model::ToolStatus::Refused);
+        assert_eq!(made.status, agentctl_base::model::ToolStatus::Refused);
         assert_eq!(shop.workflows(), []);
         text_of(&made.content["rule"]).to_owned()
     };

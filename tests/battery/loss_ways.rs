@@ -70,7 +70,7 @@ fn asked(workflow: &Workflow, ops: &Value) -> Option<String> {
             agentctl::gateway::Settled::Done(result) => {
                 assert_eq!(
                     result.status,
-                    agentctl::model::ToolStatus::Ok,
+                    agentctl_base::model::ToolStatus::Ok,
                     "{ops}: {:#}",
                     result.content
                 );

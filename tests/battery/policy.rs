@@ -2,16 +2,18 @@
 //! A model that obeys every attacker calls; what holds is the program.
 
 use super::support::{Bench, Seen, Shop, block_on, calls, request, says};
-use agentctl::backend::BoxFuture;
 use agentctl::condition::Condition;
 use agentctl::flow;
 use agentctl::gateway::{ApprovedTool, ForeignTools, Gateway};
 use agentctl::mcp::{CallEffect, Called, Unserved};
-use agentctl::model::{ModelAnswer, ToolStatus};
-use agentctl::policy::{Decision, Facts, Grants, Policy};
+use agentctl::policy::{Facts, Grants, Policy};
 use agentctl::run::{RunError, RunOptions, Terms};
-use agentctl::store::event::{AnsweredBy, QuestionOption};
-use agentctl::store::{Event, Outcome};
+use agentctl::store::Event;
+use agentctl_base::BoxFuture;
+use agentctl_base::decision::Decision;
+use agentctl_base::model::{ModelAnswer, ToolStatus};
+use agentctl_base::question::Outcome;
+use agentctl_base::question::{AnsweredBy, QuestionOption};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -289,11 +291,11 @@ fn case_307_only_what_the_user_wrote_is_the_users_word() {
     });
 }
 
-fn bench_question(id: &str) -> agentctl::store::Question {
+fn bench_question(id: &str) -> agentctl_base::question::Question {
     let text = json!({"id": id, "topic": id, "text": "To whom?"});
     serde_json::from_value(text).unwrap()
 }
-fn asked(question: &agentctl::store::Question) -> Event {
+fn asked(question: &agentctl_base::question::Question) -> Event {
     Event::QuestionAsked {
         step: "s".into(),
         question: question.clone(),

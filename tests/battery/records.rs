@@ -2,11 +2,13 @@
 
 use crate::attack::*;
 use crate::support::*;
-use agentctl::model::{ModelAnswer, ToolResult, ToolStatus};
 use agentctl::n8n::{Workflow, hash::graph_hash};
 use agentctl::run::{self, Counted, RunError, Undo};
-use agentctl::store::event::{AnsweredBy, Change};
-use agentctl::store::{Event, Foreign, Journal, Key, Marks, Outcome, Project, StoreError, Whose};
+use agentctl::store::event::Change;
+use agentctl::store::{Event, Foreign, Journal, Key, Marks, Project, StoreError, Whose};
+use agentctl_base::model::{ModelAnswer, ToolResult, ToolStatus};
+use agentctl_base::question::AnsweredBy;
+use agentctl_base::question::Outcome;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -212,7 +214,7 @@ fn case_270_a_forged_run_with_a_chain_that_holds_is_neither_undone_nor_resumed()
         file: "001-orders.json".into(),
         graph_hash: hash(&evil),
         node_count: 2,
-        sha256: Some(agentctl::store::sha256_hex(evil.as_bytes())),
+        sha256: Some(agentctl_base::canonical::sha256_hex(evil.as_bytes())),
     };
     forge(&paths.journal(), &[begun, taken, done]);
     assert_eq!(nothing_is_done_with(&mut shop, run), (1, Whose::Unmarked));

@@ -7,11 +7,11 @@ use crate::support::*;
 use agentctl::gateway::Gateway;
 use agentctl::knowledge::{Knowledge, Skill};
 use agentctl::mcp::serve::{Client, Hosts as _};
-use agentctl::model::{ToolResult, ToolStatus};
 use agentctl::n8n::{Workflow, catalog::Catalog, hash::graph_hash};
 use agentctl::run::{self, Counted, Serving, Terms, ToolSessions, Undo, Unobserved};
 use agentctl::store::event::{Change, MutationExpectation, Rehearsing};
 use agentctl::store::{Event, Journal, Project, StateFile, Whose};
+use agentctl_base::model::{ToolResult, ToolStatus};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -266,12 +266,12 @@ fn case_281_a_forged_interrupted_test_gets_nothing_removed_from_the_n8n() {
     let intent = Event::ToolIntent {
         step: "look".into(),
         role: "checker".into(),
-        call: agentctl::model::ToolCall {
+        call: agentctl_base::model::ToolCall {
             id: "c".into(),
             name: "rehearse_workflow".into(),
             arguments: "{}".into(),
         },
-        decision: agentctl::policy::Decision::Allow { rule: "x".into() },
+        decision: agentctl_base::decision::Decision::Allow { rule: "x".into() },
         mutates: true,
         carries: None,
         expect: Some(MutationExpectation {

@@ -6,10 +6,11 @@ use crate::records::*;
 use crate::support::*;
 use agentctl::home::{Home, HomeError};
 use agentctl::mcp::{OLD_PINS, Pins};
-use agentctl::model::ToolStatus;
 use agentctl::run::{self, Asked, Asker, Counted, RunError, Undo, UndoTerms};
-use agentctl::store::event::AnsweredBy;
-use agentctl::store::{Event, Outcome, Project, Question, StoreError, Whose};
+use agentctl::store::{Event, Project, StoreError, Whose};
+use agentctl_base::model::ToolStatus;
+use agentctl_base::question::AnsweredBy;
+use agentctl_base::question::{Outcome, Question};
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -5,8 +5,8 @@ use super::server::{CHANGE, FIND, approved, called, connected, done, gateway, li
 use super::support::Bench;
 use agentctl::gateway::{CallContext, Settled};
 use agentctl::mcp::{CALL_LIMIT, Called, MAX_SKIPPED, McpClient, Pins, parse};
-use agentctl::model::{ToolResult, ToolStatus};
 use agentctl::store::Event;
+use agentctl_base::model::{ToolResult, ToolStatus};
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -4,7 +4,7 @@
 use crate::attack::{agentctl, ran};
 use agentctl::config::{self, Origin};
 use agentctl::mcp::{self, McpConfig, ProbeOutcome, ServerIdentity};
-use agentctl::plain_http::{PlainHttp, is_loopback};
+use agentctl_base::plain_http::{PlainHttp, is_loopback};
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};

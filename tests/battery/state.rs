@@ -4,11 +4,12 @@ use crate::attack::*;
 use crate::support::*;
 use agentctl::flow;
 use agentctl::run::{self, RunError};
-use agentctl::store::{Event, Outcome, StateFile};
+use agentctl::store::{Event, StateFile};
+use agentctl_base::question::Outcome;
 use serde_json::{Map, Value, json};
 
 /// The answer that the honest model gives in this step, with something more in it.
-fn with(seen: &Seen<'_>, more: Value) -> Option<agentctl::model::ModelAnswer> {
+fn with(seen: &Seen<'_>, more: Value) -> Option<agentctl_base::model::ModelAnswer> {
     let honest = good(seen);
     let Ok(Value::Object(mut answer)) = serde_json::from_str(&honest.text) else {
         return None;
@@ -346,7 +347,7 @@ fn case_050_only_the_analyst_writes_learnings() {
             let result = bench
                 .call("builder", "update_workflow", set(id, "id-0", json!(1)))
                 .await;
-            assert_ne!(result.status, agentctl::model::ToolStatus::Ok, "{id}");
+            assert_ne!(result.status, agentctl_base::model::ToolStatus::Ok, "{id}");
         }
         bench
             .ok(

@@ -3,10 +3,10 @@
 
 use crate::attack::*;
 use crate::support::*;
-use agentctl::model::ToolStatus;
 use agentctl::run::{self, Cancel, Cause, Counted, LimitOverrides, RunError, RunOptions};
-use agentctl::store::event::Outcome;
 use agentctl::store::{Disk, Holder, Journal, Project, ProjectLock, StoreError};
+use agentctl_base::model::ToolStatus;
+use agentctl_base::question::Outcome;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io;

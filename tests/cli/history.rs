@@ -2,8 +2,9 @@
 
 use super::support::Project;
 use agentctl::store::{
-    Event, Holder, Journal, Outcome, Project as Store, ProjectLock, event::JOURNAL_VERSION,
+    Event, Holder, Journal, Project as Store, ProjectLock, event::JOURNAL_VERSION,
 };
+use agentctl_base::question::Outcome;
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;

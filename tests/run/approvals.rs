@@ -2,9 +2,12 @@
 
 use crate::support::{Seen, Shop, calls, creation, good, request, says};
 use agentctl::{
-    model::{ModelAnswer, ToolStatus},
     run::{Answering, Counted, RunOptions},
-    store::{Event, Outcome},
+    store::Event,
+};
+use agentctl_base::{
+    model::{ModelAnswer, ToolStatus},
+    question::Outcome,
 };
 use serde_json::{Map, json};
 

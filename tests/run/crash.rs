@@ -1,7 +1,8 @@
 //! Killed at any point: the journal cut after every event of a finished run, the world as it was then, resumed.
 
 use crate::support::{Shop, good, request};
-use agentctl::store::{Event, Journal, Outcome};
+use agentctl::store::{Event, Journal};
+use agentctl_base::question::Outcome;
 use std::{fs, path::Path};
 
 fn copy_dir(from: &Path, to: &Path) {

@@ -2,10 +2,10 @@
 
 use crate::support::{Shop, block_on, calls, creation, good, request, says};
 use agentctl::{
-    model::ToolStatus,
     run::{Cause, LimitOverrides, Resume, RunError, RunOptions, advance, cancel},
-    store::{Event, Holder, Outcome, ProjectLock, StateFile, StoreError},
+    store::{Event, Holder, ProjectLock, StateFile, StoreError},
 };
+use agentctl_base::{model::ToolStatus, question::Outcome};
 use serde_json::json;
 
 #[test]

@@ -2,12 +2,13 @@
 
 use agentctl::{
     backend::{
-        Backend, BackendAbilities, BackendResult, BoxFuture, CredentialHead, EmbeddedBackend,
-        ExecutionHead, ExecutionQuery, InstanceCheck, ListQuery, Listing, NodeTypesFile, Stored,
-        TemplateHead, TriggerCall, Triggered, VersionHead,
+        Backend, BackendAbilities, BackendResult, CredentialHead, EmbeddedBackend, ExecutionHead,
+        ExecutionQuery, InstanceCheck, ListQuery, Listing, NodeTypesFile, Stored, TemplateHead,
+        TriggerCall, Triggered, VersionHead,
     },
     n8n::{Workflow, WorkflowId},
 };
+use agentctl_base::BoxFuture;
 use serde_json::Value;
 use tokio::sync::Notify;
 

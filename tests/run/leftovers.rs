@@ -10,11 +10,11 @@ use agentctl::{
     backend::BackendErrorKind,
     gateway::Gateway,
     knowledge::{Knowledge, Skill},
-    model::ModelAnswer,
     n8n::{Node, NodeId, Workflow, catalog::Catalog},
     policy::Policy,
-    store::{Event, Outcome, event::Rehearsing},
+    store::{Event, event::Rehearsing},
 };
+use agentctl_base::{model::ModelAnswer, question::Outcome};
 use backend::{Fault, MemoryBackend};
 use serde_json::json;
 use std::{fs, sync::Arc};

@@ -3,11 +3,12 @@
 use crate::support::{Shop, block_on, good, request, says};
 use agentctl::{
     run::{Answering, Asked, Asker, RunError, RunOptions, start},
-    store::{Event, Outcome, Question, event::AnsweredBy},
+    store::Event,
 };
+use agentctl_base::question::{AnsweredBy, Outcome, Question};
 use serde_json::{Value, json};
 
-fn asking(seen: &crate::support::Seen<'_>) -> agentctl::model::ModelAnswer {
+fn asking(seen: &crate::support::Seen<'_>) -> agentctl_base::model::ModelAnswer {
     match seen.task() {
         "think" => says(json!({"plan": {"name": "Orders", "questions": [
             {"id": "q1", "topic": "size", "text": "Which size?", "options": [{"value": "big", "label": "Big"}], "recommended": "big", "required": true},

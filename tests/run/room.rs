@@ -1,9 +1,10 @@
 //! A conversation that outgrows its model: old results give way, twice at most, and a resumed run asks what it asked before.
 
 use crate::support::{Seen, Shop, calls, creation, good, request, says};
-use agentctl::{
+use agentctl::store::Event;
+use agentctl_base::{
     model::{ModelAnswer, Room},
-    store::{Event, Outcome},
+    question::Outcome,
 };
 use serde_json::{Value, json};
 use std::fs;

@@ -7,7 +7,6 @@ use agentctl::{
     gateway::Gateway,
     knowledge::{Knowledge, Skill},
     mcp::serve::{Client, Host, Hosts},
-    model::{ToolResult, ToolStatus},
     n8n::catalog::Catalog,
     pack::Pack,
     policy::Policy,
@@ -15,7 +14,11 @@ use agentctl::{
         Counted, Effects, RunError, Serving, Terms, ToolSessions, Undo, Unobserved, list, show,
         undo, verify,
     },
-    store::{Event, Holder, Outcome, ProjectLock},
+    store::{Event, Holder, ProjectLock},
+};
+use agentctl_base::{
+    model::{ToolResult, ToolStatus},
+    question::Outcome,
 };
 use serde_json::{Value, json};
 use std::{

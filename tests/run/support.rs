@@ -5,10 +5,6 @@ use agentctl::{
     flow,
     gateway::Gateway,
     knowledge::{Knowledge, Skill},
-    model::{
-        BoxFuture, Message, Model, ModelAnswer, ModelError, ModelRequest, Room, ToolCall,
-        ToolStatus, Usage,
-    },
     n8n::{Workflow, catalog::Catalog, hash::graph_hash},
     pack::{Pack, Tier},
     policy::Policy,
@@ -17,6 +13,12 @@ use agentctl::{
         RunError, RunOptions, RunReport, advance, answer, start,
     },
     store::{Event, Journal, Key, Project, Record},
+};
+use agentctl_base::{
+    BoxFuture,
+    model::{
+        Message, Model, ModelAnswer, ModelError, ModelRequest, Room, ToolCall, ToolStatus, Usage,
+    },
 };
 use indexmap::IndexMap;
 use serde_json::{Value, json};

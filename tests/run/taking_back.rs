@@ -2,13 +2,13 @@
 
 use crate::support::{Seen, Shop, block_on, calls, good, request, says};
 use agentctl::{
-    model::ModelAnswer,
     run::{
         By, Compare, Counted, RunError, Undo, UndoReport, UndoneHow, changes, compare, status,
         undo, undo_to, workflow_changes,
     },
-    store::{Event, Outcome},
+    store::Event,
 };
+use agentctl_base::{model::ModelAnswer, question::Outcome};
 use serde_json::json;
 use std::{fs, path::PathBuf};
 

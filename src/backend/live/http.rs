@@ -3,7 +3,7 @@
 
 use crate::backend::{BackendError, BackendResult};
 use crate::mcp::Secret;
-use crate::plain_http::{PlainHttp, is_loopback};
+use agentctl_base::plain_http::{PlainHttp, is_loopback};
 use reqwest::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Method, Response, StatusCode, Url, redirect};
 use serde_json::Value;

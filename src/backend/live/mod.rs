@@ -11,13 +11,14 @@ mod server;
 mod tool_answer;
 
 use super::{
-    Backend, BackendAbilities, BackendError, BackendErrorKind, BackendResult, BoxFuture,
-    CredentialHead, ExecutionHead, ExecutionQuery, InstanceCheck, ListQuery, Listing,
-    NodeTypesFile, ServerVerdict, Stored, TemplateHead, TriggerCall, Triggered, VersionHead,
+    Backend, BackendAbilities, BackendError, BackendErrorKind, BackendResult, CredentialHead,
+    ExecutionHead, ExecutionQuery, InstanceCheck, ListQuery, Listing, NodeTypesFile, ServerVerdict,
+    Stored, TemplateHead, TriggerCall, Triggered, VersionHead,
 };
 use crate::mcp::{McpServer, McpTransport, Secret};
 use crate::n8n::{Workflow, WorkflowId};
-use crate::plain_http::PlainHttp;
+use agentctl_base::BoxFuture;
+use agentctl_base::plain_http::PlainHttp;
 use document::Held;
 use http::Http;
 use instance_mcp::InstanceMcp;

@@ -10,10 +10,10 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::session::{self, Session};
 use crate::gateway::untrusted;
-use crate::model::{AgentTask, Message, ModelRequest};
 use crate::n8n::{Workflow, WorkflowId};
 use crate::run::Models as _;
 use crate::store::Project;
+use agentctl_base::model::{AgentTask, Message, ModelRequest};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -214,7 +214,8 @@ pub fn explain(
         .ok_or_else(|| {
             CliError::usage("no agent of the pack may write learnings, so none explains")
         })?;
-    let unavailable = |e: crate::model::ModelError| CliError::new(Exit::Model, e.to_string());
+    let unavailable =
+        |e: agentctl_base::model::ModelError| CliError::new(Exit::Model, e.to_string());
     let chosen = session
         .models
         .for_agent(&agent.name, agent.tier)

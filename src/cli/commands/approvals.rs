@@ -9,7 +9,7 @@ use crate::cli::progress::{plain, plain_long};
 use crate::cli::{project, session, waiting};
 use crate::gateway::HeldCall;
 use crate::run;
-use crate::store::Question;
+use agentctl_base::question::Question;
 use serde_json::json;
 use std::path::Path;
 

@@ -344,7 +344,7 @@ fn call(
         Some(text) => text.to_owned(),
         None => String::new(),
     };
-    let arguments: Map<String, Value> = crate::strict_json::object(&text)
+    let arguments: Map<String, Value> = agentctl_base::strict_json::object(&text)
         .map_err(|why| CliError::usage(why).hint("write the arguments as a JSON object"))?;
     let (mut client, redactor) = client(root, server, out)?;
     let called = session::block_on(&Cancel::default(), async {

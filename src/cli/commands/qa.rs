@@ -17,7 +17,7 @@ use crate::qa::rules::FILE_RULES;
 use crate::qa::source::{self, Source};
 use crate::qa::summary::{Summary, Threshold};
 use crate::store::{read_given_text, write_atomic};
-use crate::untrusted;
+use agentctl_base::untrusted;
 use console::style;
 use serde_json::json;
 use std::collections::BTreeSet;

@@ -6,7 +6,7 @@ use super::{Accepted, Base, NotKept, Record, State, Step, moved};
 use crate::home::{Home, HomeError};
 use crate::n8n::WorkflowId;
 use crate::store::event::BaseHow;
-use crate::store::sha256_hex;
+use agentctl_base::canonical::sha256_hex;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};

@@ -12,9 +12,10 @@ mod writing;
 
 use super::fixture::{Bench, chain, set, two_nodes};
 use super::*;
-use crate::model::{ToolCall, ToolStatus};
-use crate::policy::Decision;
-use crate::store::event::{AnsweredBy, MutationExpectation};
+use crate::store::event::MutationExpectation;
+use agentctl_base::decision::Decision;
+use agentctl_base::model::{ToolCall, ToolStatus};
+use agentctl_base::question::AnsweredBy;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;

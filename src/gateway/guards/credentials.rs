@@ -4,7 +4,7 @@
 use super::change::{key_texts, same_nodes};
 use super::{CREDENTIALS, allow, ask};
 use crate::n8n::{Node, Workflow};
-use crate::policy::Decision;
+use agentctl_base::decision::Decision;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

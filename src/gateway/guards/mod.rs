@@ -35,7 +35,7 @@ pub use scope::{Scope, WORKFLOW_ENTRY, edit_scope};
 pub use scope_data::scope_data;
 pub use wipe::{Loss, Start, Starts, loss, wipe};
 
-use crate::policy::Decision;
+use agentctl_base::decision::Decision;
 
 pub const EDIT_SCOPE: &str = "guard.edit_scope";
 /// What a scope lets out, not what it lets change.

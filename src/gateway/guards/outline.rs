@@ -6,7 +6,7 @@ use super::wipe::{Start, Starts};
 use crate::n8n::dead::{Ways, ways};
 use crate::n8n::edit::references::{is_python, references};
 use crate::n8n::{Node, Workflow};
-use crate::store::sha256_hex;
+use agentctl_base::canonical::sha256_hex;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -11,7 +11,7 @@
 use super::change::{GraphChange, NodeKey, edges, keys};
 use super::{EDIT_SCOPE, allow, deny};
 use crate::n8n::Workflow;
-use crate::policy::Decision;
+use agentctl_base::decision::Decision;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The entry that stands for the document itself: name, settings, nodes that hang on nothing.

@@ -10,7 +10,7 @@ use super::scope::Scope;
 use super::{SCOPE, allow, ask};
 use crate::n8n::edit::references::{Named, named_by};
 use crate::n8n::{Node, Workflow};
-use crate::policy::Decision;
+use agentctl_base::decision::Decision;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// `given_on` is the workflow as it was when the scope was given. `stays`: whether a node surely keeps what it gets inside n8n.

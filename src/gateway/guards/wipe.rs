@@ -8,7 +8,7 @@ use super::{WIPE, allow, ask};
 use crate::n8n::catalog::Begins;
 use crate::n8n::dead::{Ways, ways};
 use crate::n8n::{Node, Workflow};
-use crate::policy::Decision;
+use agentctl_base::decision::Decision;
 use std::collections::HashMap;
 
 /// Fewer nodes than this with all parameters replaced are an edit, however small the workflow is.

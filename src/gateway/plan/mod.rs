@@ -22,8 +22,9 @@ use super::{CallContext, Gateway, GatewayError};
 use crate::backend::{BackendError, BackendErrorKind, Stored, TriggerCall};
 use crate::knowledge::NewLearning;
 use crate::n8n::{Workflow, WorkflowId};
-use crate::policy::Decision;
-use crate::store::event::{CreateMark, MutationExpectation, Question};
+use crate::store::event::{CreateMark, MutationExpectation};
+use agentctl_base::decision::Decision;
+use agentctl_base::question::Question;
 use serde_json::{Map, Value, json};
 
 /// What will be done.

@@ -6,8 +6,8 @@ use crate::gateway::guards;
 use crate::gateway::{CallContext, Gateway, GatewayError, SnapshotMark};
 use crate::n8n::hash::graph_hash;
 use crate::n8n::{Node, Workflow};
-use crate::policy::Decision;
 use crate::store::{Event, SnapshotRef, StoreError};
+use agentctl_base::decision::Decision;
 use std::sync::Arc;
 
 /// A scope, and the workflow whose nodes its entries name.

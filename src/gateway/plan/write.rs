@@ -12,8 +12,8 @@ use crate::n8n::autofix::{self, Fixed};
 use crate::n8n::hash::graph_hash;
 use crate::n8n::rehearsal::{Effect, Ground, effect};
 use crate::n8n::{Finding, Node, Workflow, edit};
-use crate::policy::Decision;
 use crate::store::event::MutationExpectation;
+use agentctl_base::decision::Decision;
 use serde_json::{Map, Value, json};
 
 /// A write over a workflow that is there.

@@ -6,8 +6,8 @@ mod schema;
 
 pub use requests::*;
 
-use crate::model::ToolSpec;
 use crate::policy::Capability;
+use agentctl_base::model::ToolSpec;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
 //! A client's bytes, before rmcp sees them: one JSON-RPC message of MCP, or a refusal with the code that says why. Parsers
 //! differ on batches, null ids, keys that stand twice and parameters of the wrong type; here each has one answer. Pure.
 
-use crate::strict_json;
+use agentctl_base::strict_json;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, RequestId};
 use serde_json::{Map, Value, json};
 

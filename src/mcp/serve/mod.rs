@@ -20,8 +20,8 @@ mod serve_tests;
 
 pub use door::{Token, WeakToken};
 
-use crate::backend::BoxFuture;
-use crate::model::{ToolResult, ToolSpec, ToolStatus};
+use agentctl_base::BoxFuture;
+use agentctl_base::model::{ToolResult, ToolSpec, ToolStatus};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult,

@@ -13,7 +13,7 @@ use super::lexicon::{has, rx};
 use super::read::text::{Entity, Kind, Masked};
 use super::read::times;
 use crate::n8n::Workflow;
-use crate::store::Question;
+use agentctl_base::question::Question;
 use serde_json::json;
 use traces::Traces;
 

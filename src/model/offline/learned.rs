@@ -2,7 +2,7 @@
 //! accepted entry names. An entry is data: its repair goes through the same tools, scope and guards as any other change.
 
 use super::roles::Seen;
-use crate::model::ToolStatus;
+use agentctl_base::model::ToolStatus;
 use serde_json::{Map, Value, json};
 
 type Call = (&'static str, Value);

@@ -5,12 +5,12 @@ use super::plan::Plan;
 use super::reuse::{self, services};
 use super::{ahead, compile, cover, extend, modify, pattern, read};
 use super::{evidence, learned};
-use crate::model::{
-    Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage,
-};
 use crate::n8n::catalog::Catalog;
 use crate::n8n::workflow::Workflow;
-use crate::store::{Question, event::QuestionOption};
+use agentctl_base::model::{
+    Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage,
+};
+use agentctl_base::question::{Question, QuestionOption};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! What a failed call means: something that may pass (and when to ask again), or something that asking again cannot mend.
 //! Messages are one line, cut, and without secrets.
 
-use crate::{model::ModelError, secrets};
+use agentctl_base::{model::ModelError, secrets};
 use genai::{Error, webc};
 use jiff::Timestamp;
 use reqwest::{StatusCode, header::HeaderMap};

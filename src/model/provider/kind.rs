@@ -1,7 +1,7 @@
 //! Which wire a server speaks, where its key is looked for, and how the key is shown to it.
 
 use super::Key;
-use crate::plain_http::PlainHttp;
+use agentctl_base::plain_http::PlainHttp;
 use genai::{Headers, adapter::AdapterKind, resolver::AuthData};
 use std::fmt;
 

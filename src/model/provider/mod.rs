@@ -19,11 +19,12 @@ pub use key_names::unfit;
 pub use kind::Kind;
 pub use request::SchemaForm;
 
-use super::{
-    BoxFuture, Cost, Model, ModelAnswer, ModelError, ModelName, ModelRequest, Price, Room,
-    prices::Tokens,
+use super::{ModelName, Price, prices::Tokens};
+use agentctl_base::plain_http::{PlainHttp, is_loopback};
+use agentctl_base::{
+    BoxFuture,
+    model::{Cost, Model, ModelAnswer, ModelError, ModelRequest, Room},
 };
-use crate::plain_http::{PlainHttp, is_loopback};
 use futures_util::StreamExt;
 use genai::{
     Client, ModelIden, ServiceTarget, chat::ChatStreamEvent, resolver::ServiceTargetResolver,

@@ -2,9 +2,9 @@
 //! system prompt), so that a provider's cache can hold it; where a provider wants marks for that, they are set here.
 
 use super::Kind;
-use crate::{
+use agentctl_base::{
+    canonical::{canonical, sha256_hex},
     model::{Message, ModelRequest, ToolCall, ToolSpec},
-    store::{canonical, sha256_hex},
 };
 use genai::{
     adapter::AdapterKind,

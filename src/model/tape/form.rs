@@ -1,6 +1,6 @@
 //! How texts stand on a tape, so that a diff of two tapes can be read: several lines as a list of lines, JSON as JSON. Pure.
 
-use crate::model::{Finish, ModelAnswer, ToolCall, Usage};
+use agentctl_base::model::{Finish, ModelAnswer, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

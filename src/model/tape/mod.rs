@@ -14,11 +14,13 @@ mod marks;
 #[cfg(test)]
 mod tape_tests;
 
-use super::{
-    BoxFuture, Cost, Message, Model, ModelAnswer, ModelError, ModelRequest, Room, ToolResult,
-    ToolStatus,
+use agentctl_base::canonical::{canonical, sha256_hex};
+use agentctl_base::{
+    BoxFuture,
+    model::{
+        Cost, Message, Model, ModelAnswer, ModelError, ModelRequest, Room, ToolResult, ToolStatus,
+    },
 };
-use crate::store::{canonical, sha256_hex};
 use form::{Said, map_texts, spread};
 use indexmap::IndexMap;
 use marks::Marks;

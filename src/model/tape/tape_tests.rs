@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{AgentTask, ToolCall, Usage};
+use agentctl_base::model::{AgentTask, ToolCall, Usage};
 use serde_json::Map;
 
 const ID: &str = "0191d6a0-0000-7000-8000-0000000000";

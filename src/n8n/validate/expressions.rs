@@ -285,7 +285,7 @@ fn prefix(node: &NodeView, leaf: &Leaf, javascript: &mut JavaScript, report: &mu
     // A text about expressions is no expression: one that n8n could not evaluate was not meant as one.
     let all_parse =
         template::code(leaf.text).all(|code| javascript.expression(code).problem.is_none());
-    let shown = crate::secrets::mask(code.trim());
+    let shown = agentctl_base::secrets::mask(code.trim());
     let shown: String = shown.chars().take(SHOWN).collect();
     let message = format!(
         "holds {{{{ {shown} }}}} but does not start with \"=\", so n8n takes it as plain text"

@@ -4,7 +4,7 @@ use super::rules::Rule;
 use super::subject::NodeView;
 use crate::n8n::edit::EditOp;
 use crate::n8n::finding::{Confidence, Finding, Fix, Severity};
-use crate::secrets;
+use agentctl_base::secrets;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@
 use crate::n8n::EditOp;
 use crate::n8n::finding::{Confidence, Fix};
 use crate::qa::check::{Checked, Judged, State};
-use crate::secrets;
+use agentctl_base::secrets;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;

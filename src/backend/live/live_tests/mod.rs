@@ -7,8 +7,8 @@ mod tool_answers;
 mod triggers;
 
 use super::*;
-use crate::fake_http::{self, Asked, response};
 use crate::n8n::{TriggerKind, TriggerPoint};
+use agentctl_testkit::fake_http::{self, Asked, response};
 use serde_json::json;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

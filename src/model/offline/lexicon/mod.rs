@@ -1,7 +1,7 @@
 //! The words of a request: services, verbs, nouns, keywords in English, German, Spanish and French. Tables are data
 //! (`*.tsv`); this module loads them once and compiles the patterns that use them. It knows no request and no plan.
 
-use crate::pattern::Pattern;
+use agentctl_base::lazy_regex::Pattern;
 use std::{
     collections::HashMap,
     sync::{Arc, LazyLock, Mutex},

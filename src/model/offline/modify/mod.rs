@@ -28,7 +28,7 @@ use super::plan::{Plan, Refusal, Todo};
 use super::read::{ReadContext, read};
 use crate::n8n::catalog::Catalog;
 use crate::n8n::{EditOp, Workflow};
-use crate::store::event::Question;
+use agentctl_base::question::Question;
 
 /// What a change request becomes.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -10,7 +10,7 @@ use crate::model::offline::lexicon::{has, rx};
 use crate::model::offline::plan::ScheduleRule;
 use crate::model::offline::read::{times, when};
 use crate::n8n::{EditOp, Workflow};
-use crate::pattern::Captures;
+use agentctl_base::lazy_regex::Captures;
 
 /// What a clause puts in the place of what.
 struct Swap {

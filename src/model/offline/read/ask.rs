@@ -4,7 +4,7 @@
 use crate::model::offline::lexicon::{self, first, has, rx};
 use crate::model::offline::plan::{Does, Plan, Role, Step, Trigger, Verb};
 use crate::model::offline::read::text::Masked;
-use crate::store::event::{Question, QuestionOption};
+use agentctl_base::question::{Question, QuestionOption};
 use indexmap::IndexMap;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 //! a list ("email, name and phone") stays whole. Knows grammar, no services.
 
 use crate::model::offline::lexicon::{self, has, rx};
-use crate::pattern::Captures;
+use agentctl_base::lazy_regex::Captures;
 
 /// What joins a clause to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

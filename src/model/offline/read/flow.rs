@@ -10,7 +10,7 @@ use crate::model::offline::read::text::Masked;
 use crate::model::offline::read::tree::{Branch, Tree, branch_mut, is_source, not, prune};
 use crate::model::offline::read::value::{arg, field, lit, template};
 use crate::model::offline::read::when;
-use crate::pattern::Captures;
+use agentctl_base::lazy_regex::Captures;
 
 mod amends;
 mod checks;

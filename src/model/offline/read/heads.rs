@@ -5,7 +5,7 @@ use crate::model::offline::lexicon::{has, rx};
 use crate::model::offline::read::act::verb_in;
 use crate::model::offline::read::text::Masked;
 use crate::model::offline::read::value::{clean_field, list};
-use crate::pattern::Captures;
+use agentctl_base::lazy_regex::Captures;
 
 /// Fields that hold a state; a value may stand right behind them.
 const STATES: &str = "status|state|stage|severity|urgency|priority|type|kind|category|country|currency|language|plan|tier|source|label|level|region|department|team|size|gender|result|verdict|schweregrad|dringlichkeit|priorität|land|währung|sprache|typ|kategorie|abteilung|stufe|ergebnis|estado|urgencia|prioridad|país|moneda|idioma|tipo|categoría|resultado|statut|état|urgence|priorité|pays|devise|langue|catégorie|résultat";

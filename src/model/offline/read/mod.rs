@@ -31,9 +31,9 @@ pub mod when;
 
 use crate::model::offline::lexicon::{first, has, rx};
 use crate::model::offline::plan::{self, Plan, Refusal, Retry};
-use crate::pattern::Captures;
-use crate::store::event::Question;
 use act::Memory;
+use agentctl_base::lazy_regex::Captures;
+use agentctl_base::question::Question;
 use clause::Join;
 use indexmap::IndexMap;
 use text::Masked;

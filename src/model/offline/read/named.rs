@@ -7,7 +7,7 @@ use crate::model::offline::plan::{Arg, Cmp, Cond, Role, Val};
 use crate::model::offline::read::cond;
 use crate::model::offline::read::text::{Masked, settled};
 use crate::model::offline::read::value::{arg, lit};
-use crate::pattern::Captures;
+use agentctl_base::lazy_regex::Captures;
 
 /// Canonical kind, its words in all languages, and whether a plain word may be its name (else only an identifier, a
 /// capitalised name or a quoted one).

@@ -3,7 +3,7 @@
 
 use crate::model::offline::lexicon::{has, rx};
 use crate::model::offline::read::text::Masked;
-use crate::pattern::Captures;
+use agentctl_base::lazy_regex::Captures;
 
 const MODEL: &str = r"§s\d+§|(?:chat-?gpt|gpt-?\d?[\w.-]*\w|claude|gemini|mistral|llm|ai(?: model)?|ki|ia|language model|sprachmodell|modelo(?: de lenguaje)?|modèle(?: de langage)?)";
 const ARTICLE: &str = r"(?:an?|the|our|ein(?:e[mnr]?)?|das|die|dem|un|une|el|la|le)\s+";

@@ -3,7 +3,7 @@
 
 use crate::model::offline::lexicon::{self, first, has, rx};
 use crate::model::offline::plan::{Does, Plan, Refusal, Step};
-use crate::secrets::{MARK, SECRET_WORD, spoken};
+use agentctl_base::secrets::{MARK, SECRET_WORD, spoken};
 use std::ops::Range;
 
 /// The secrets of a request with the words that lead to them; marks of hidden ones count.

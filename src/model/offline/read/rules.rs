@@ -7,7 +7,7 @@ use crate::model::offline::read::act::verb_in;
 use crate::model::offline::read::cond;
 use crate::model::offline::read::heads;
 use crate::model::offline::read::text::Masked;
-use crate::pattern::Captures;
+use agentctl_base::lazy_regex::Captures;
 
 /// The masked text with its rules as conditional sentences.
 pub fn plain(m: &Masked, text: &str) -> String {

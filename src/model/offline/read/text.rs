@@ -2,7 +2,7 @@
 //! that splitting and matching cannot cut through them. Marks can always be put back. Knows nothing of meaning.
 
 use crate::model::offline::lexicon::{self, ServiceEntry, rx};
-use crate::pattern::{Captures, Pattern};
+use agentctl_base::lazy_regex::{Captures, Pattern};
 use std::sync::LazyLock;
 
 /// What a mark stands for; the letter is its name inside the mark.

@@ -4,7 +4,7 @@
 
 use crate::model::offline::lexicon::{has, rx};
 use crate::model::offline::plan::{Cmp, Cond, Val};
-use crate::pattern::Captures;
+use agentctl_base::lazy_regex::Captures;
 use serde_json::Value;
 
 /// A text with its schedules in plain words, and what must hold on a day on which the schedule runs.

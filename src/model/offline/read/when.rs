@@ -3,7 +3,7 @@
 
 use crate::model::offline::lexicon::{first, has, rx, timezone};
 use crate::model::offline::plan::ScheduleRule;
-use crate::pattern::Captures;
+use agentctl_base::lazy_regex::Captures;
 use std::ops::Range;
 
 /// A schedule phrase and where it stands.

@@ -2,7 +2,7 @@
 
 use super::event::{clause_lead, embedded, event_condition};
 use super::*;
-use crate::pattern::Captures;
+use agentctl_base::lazy_regex::Captures;
 
 pub(super) const WEBHOOK: &str = r"\b(?:web ?hooks?|api endpoint|rest endpoint|http endpoint|endpoint|posts? to (?:the )?(?:path )?§h|callback url|incoming http|http(?:s)? request comes in|punto de entrada)\b|\b(?:POST|GET|PUT|PATCH|DELETE)s? (?:to |on |request to )?(?:path |the path )?§h";
 

@@ -1,4 +1,4 @@
-//! Canonical JSON and sha-256: one way to turn a value into a hash, for the journal's chain and for checksums.
+//! Canonical JSON and sha-256: one way to turn a value into a hash, for chains of records and for checksums.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -11,7 +11,7 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
 }
 
 /// Lower-case hex.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |n: u8| {
         DIGITS
@@ -30,7 +30,7 @@ pub fn canonical(value: &Value) -> String {
 }
 
 /// The same, of a value that `serde_json` wrote without spaces.
-pub(super) fn sorted(json: &str) -> String {
+pub fn sorted(json: &str) -> String {
     let mut sorter = Sorter {
         json,
         at: 0,
@@ -166,15 +166,4 @@ fn plain(quoted: &str, escaped: bool) -> Cow<'_, str> {
     }
     let bare = quoted.strip_prefix('"').and_then(|q| q.strip_suffix('"'));
     Cow::Borrowed(bare.unwrap_or(quoted))
-}
-
-/// Hash of one journal record: each part ends with a newline, which no part can contain (the event is JSON). `event` is the text
-/// that `serde_json` makes of it.
-pub(super) fn chain(prev: &str, seq: u64, at: &str, event: &str) -> String {
-    let mut hasher = Sha256::new();
-    for part in [prev, &seq.to_string(), at, &sorted(event)] {
-        hasher.update(part.as_bytes());
-        hasher.update(b"\n");
-    }
-    hex(&hasher.finalize())
 }

@@ -365,5 +365,5 @@ fn rank(words: &[String]) -> (usize, std::cmp::Reverse<usize>) {
 }
 
 #[cfg(test)]
-#[path = "pattern_tests.rs"]
-mod pattern_tests;
+#[path = "lazy_regex_tests.rs"]
+mod lazy_regex_tests;

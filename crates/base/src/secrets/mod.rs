@@ -1,7 +1,7 @@
 //! Secrets that a person writes into a sentence ("log in with the password …"), spotted by the words around them and by
 //! their well-known look. Pure; the request is cleaned with it before anything else reads or records it.
 
-pub(crate) mod forms;
+pub mod forms;
 mod known;
 pub(crate) mod shapes;
 
@@ -9,7 +9,7 @@ pub use forms::may_be_coded;
 pub use known::Known;
 pub use shapes::{issued, mask, signs};
 
-use crate::pattern::Pattern;
+use crate::lazy_regex::Pattern;
 use std::ops::Range;
 use std::sync::LazyLock;
 

@@ -272,3 +272,7 @@ pub fn issued(text: &str) -> Vec<Range<usize>> {
         .flat_map(|regex| regex.find_iter(text).map(|m| m.range()).collect::<Vec<_>>())
         .collect()
 }
+
+#[cfg(test)]
+#[path = "shapes_tests.rs"]
+mod shapes_tests;

@@ -50,7 +50,7 @@ pub fn text(text: &str) -> Cow<'_, str> {
 }
 
 /// Where characters stand that `text` may change; without one it changes nothing.
-pub(crate) fn suspects(text: &str) -> Vec<std::ops::Range<usize>> {
+pub fn suspects(text: &str) -> Vec<std::ops::Range<usize>> {
     // Looks at every byte, many at a time: most texts have none.
     let odd = |odd, b| odd | !matches!(b, b'\n' | b'\t' | b' '..=b'~');
     if !text.bytes().fold(false, odd) {
@@ -162,7 +162,7 @@ pub fn value(value: Value) -> Value {
 }
 
 /// Applies `f` to every string of a value, keys included.
-pub(crate) fn map_strings(value: Value, f: &dyn Fn(String) -> String) -> Value {
+pub fn map_strings(value: Value, f: &dyn Fn(String) -> String) -> Value {
     match value {
         Value::String(s) => Value::String(f(s)),
         Value::Array(items) => items.into_iter().map(|item| map_strings(item, f)).collect(),

@@ -1,0 +1,108 @@
+//! What a user is asked, who answered, and how work ended.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A question to the user: a step of its own. `schema` is the JSON Schema of the answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// Stable within the run, e.g. `q1`, `decision`, `approve-3`.
+    pub id: String,
+    /// A short topic key that `--answers` may use instead of the id, e.g. `channel`.
+    pub topic: String,
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<QuestionOption>,
+    /// The value of the option (or the text) that `--yes` takes. None: there is nothing to recommend, `--yes` cannot answer it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recommended: Option<Value>,
+    /// False: may be left unanswered.
+    #[serde(default = "yes")]
+    pub required: bool,
+    #[serde(default = "any_schema")]
+    pub schema: Value,
+    /// Set for approvals: the sha-256 of the exact call; an answer counts for this call, this run only, until the proposal expires.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approves: Option<String>,
+    /// For approvals: what would be done, as the user must see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<Box<Proposal>>,
+    /// Whose words these are when they are not the program's own pack's: `agents/flow.yaml of this folder`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_by: Option<String>,
+    /// Its words ask for a password, a key or a token.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks_secret: bool,
+}
+fn yes() -> bool {
+    true
+}
+fn any_schema() -> Value {
+    serde_json::json!({"type": "string", "minLength": 1})
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QuestionOption {
+    pub value: Value,
+    pub label: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// 0–100, computed by the program from evidence (decision phase).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit_score: Option<u8>,
+}
+
+impl QuestionOption {
+    /// A value and what it is called, with nothing more to say.
+    pub fn new(value: impl Into<Value>, label: impl Into<String>) -> QuestionOption {
+        QuestionOption {
+            value: value.into(),
+            label: label.into(),
+            detail: None,
+            fit_score: None,
+        }
+    }
+}
+
+/// What an approval allows: the exact call, and what it would change. Secrets are hidden, and what would steer a terminal is marked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// The rule that asks.
+    pub rule: String,
+    pub role: String,
+    pub tool: String,
+    pub arguments: Value,
+    /// The unified diff of the workflow's document, before and after; None: no document changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// UTC, RFC 3339: an approval counts until then, and not for a second call.
+    pub expires_at: String,
+    /// What there is to know of values that are hidden in the arguments: how to look at them, or why they cannot be kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<String>,
+}
+
+/// Who answered: never a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AnsweredBy {
+    Terminal,
+    File,
+    Command,
+    /// `--yes`: the recommendation was taken.
+    Recommended,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    Complete,
+    Blocked,
+    /// Waiting for an answer or an approval.
+    Waiting,
+    Refused,
+    Failed,
+    Budget,
+    Cancelled,
+    Interrupted,
+}
