@@ -3,8 +3,8 @@
 //! `cargo bench --bench trust`. The bar is 2 ms for "a start".
 #![allow(clippy::unwrap_used, reason = "tests and measurements fail loudly")]
 
-use agentctl::home::Home;
 use agentctl::trust::{Basis, Book, InForce, Inventory, Standing, folder_key};
+use agentctl_host::home::Home;
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::path::Path;

@@ -3,8 +3,8 @@
 //! What is spent, too old or of a run that ended is removed.
 
 use crate::gateway::{HeldCall, HeldCalls};
-use crate::home::Home;
 use agentctl_base::canonical::sha256_hex;
+use agentctl_host::home::Home;
 use jiff::Timestamp;
 use std::fs;
 use std::path::{Path, PathBuf};

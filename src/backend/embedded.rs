@@ -10,8 +10,8 @@ use super::{
 };
 use crate::n8n::hash::graph_hash;
 use crate::n8n::{Workflow, WorkflowId};
-use crate::store::{Existing, Files, Found};
 use agentctl_base::BoxFuture;
+use agentctl_host::files::{Existing, Files, Found};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;

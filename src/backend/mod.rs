@@ -21,8 +21,8 @@ pub use types::{
 };
 
 use crate::n8n::{Workflow, WorkflowId};
-use crate::store::StoreError;
 use agentctl_base::BoxFuture;
+use agentctl_host::files::FileError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -79,10 +79,10 @@ impl BackendError {
     }
 }
 
-impl From<StoreError> for BackendError {
-    fn from(error: StoreError) -> Self {
+impl From<FileError> for BackendError {
+    fn from(error: FileError) -> Self {
         match error {
-            StoreError::Exists { .. } => BackendError::rejected(error.to_string())
+            FileError::Exists { .. } => BackendError::rejected(error.to_string())
                 .with_hint("nothing was written; use another name"),
             error => BackendError::unavailable(error.to_string()).with_hint(
                 "check the permissions of the project folder and the space left on the disk",

@@ -244,7 +244,7 @@ pub fn access(name: &ModelName, config: &Config, out: &Output) -> Result<Option<
         None => None,
         Some(source) => {
             let found = block_on(&Cancel::default(), async {
-                source.key(&crate::home::variable).await
+                source.key(&agentctl_host::home::variable).await
             })?;
             Some(found.map_err(|why| {
                 let error = CliError::new(

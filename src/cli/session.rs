@@ -14,7 +14,6 @@ use crate::flow::StepKind;
 use crate::gateway::accepted::{Accepted, HomeShelf, NoShelf};
 use crate::gateway::{Gateway, HeldCalls, Redactor};
 use crate::held::Held;
-use crate::home::{NoHome, variable};
 use crate::knowledge::Knowledge;
 use crate::mcp::{self, Servers};
 use crate::model::tape::Tape;
@@ -23,9 +22,11 @@ use crate::run::{
     self, Answering, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError, RunReport,
     System,
 };
-use crate::store::{Means, Project, StoreError, read_given_text};
+use crate::store::{Means, Project, StoreError};
 use crate::trust::{InForce, Standing};
 use agentctl_base::foreign::split_foreign;
+use agentctl_host::files::read_given_text;
+use agentctl_host::home::{NoHome, variable};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -8,9 +8,9 @@ use crate::store::Record;
 #[cfg(feature = "otel")]
 mod on {
     use super::{Output, Record, Session};
-    use crate::home::variable;
     use crate::run;
     use crate::telemetry::{Exporter, wanted};
+    use agentctl_host::home::variable;
 
     #[derive(Default)]
     pub struct Traces<'a>(Option<Exporter<'a>>);

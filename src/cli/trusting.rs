@@ -5,12 +5,12 @@ use super::error::{CliError, Exit};
 use super::output::Output;
 use super::progress::plain_long;
 use super::project;
-use crate::home::{Home, resolved, variable};
 use crate::mcp;
 use crate::trust::{
     Basis, Book, InForce, Inventory, Item, Judged, Kind, NotTrusted, Since, Standing, TrustError,
     VARIABLE, Verdict, folder_key, n8n_item,
 };
+use agentctl_host::home::{Home, resolved, variable};
 use console::style;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
@@ -82,7 +82,7 @@ fn by_hash(inventory: &Inventory) -> Result<bool, CliError> {
         Exit::Refused,
         format!("{VARIABLE} is for other files than stand in this folder; its hash is now {hash}"),
     )
-    .hint(match crate::cache::of_user(variable) {
+    .hint(match agentctl_host::cache::of_user(variable) {
         Some(_) => "look at what would come into force (agentctl trust --show), then set the new hash",
         // A server then starts in the project, which is something else to approve.
         None => "no home or cache folder of yours is known here, which alone changes the hash where .mcp.json names a package runner: set HOME, or look at what would come into force (agentctl trust --show) and set the new hash",

@@ -42,10 +42,11 @@ use crate::{
     n8n::rehearsal::Hosts,
     pack::Tier,
     qa::waiver::{self, Waiver},
-    store::{Budgets, read_regular_text},
+    store::Budgets,
     trust::MAX_SETTINGS,
 };
 use agentctl_base::{plain_http::PlainHttp, secrets};
+use agentctl_host::files::read_regular_text;
 use indexmap::IndexMap;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};

@@ -264,5 +264,9 @@ fn listed(entries: usize, sections: &[(Group, Vec<(String, usize)>)], each: usiz
 
 /// `tag-google-sheets.md`. Names that only differ in what a file name cannot hold get a number of their text behind them.
 fn page_name(group: Group, name: &str) -> String {
-    format!("{}-{}.md", group.name(), crate::store::file_part(name))
+    format!(
+        "{}-{}.md",
+        group.name(),
+        agentctl_host::files::file_part(name)
+    )
 }

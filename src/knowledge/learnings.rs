@@ -12,7 +12,8 @@ use super::pattern::{self, Pattern, patterns};
 use super::search::{self, IndexLine, Query};
 use super::uses::Uses;
 use super::{KnowledgeError, shown};
-use crate::store::{Existing, Files, Found, StoreError};
+use agentctl_host::files::FileError;
+use agentctl_host::files::{Existing, Files, Found};
 use fs2::FileExt as _;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -445,7 +446,7 @@ fn unreadable(path: &Path, reason: String) -> KnowledgeError {
     }
 }
 
-fn unwritten(path: &Path, error: &StoreError) -> KnowledgeError {
+fn unwritten(path: &Path, error: &FileError) -> KnowledgeError {
     KnowledgeError::Unwritable {
         path: shown(path),
         reason: error.to_string(),

@@ -1,7 +1,7 @@
 //! Skills: a folder with a SKILL.md and files beside it, compiled in or on disk. Text is read when it is asked for.
 
 use super::KnowledgeError;
-use crate::store::{Found, Links, Within, has_other_names, read_below, within};
+use agentctl_host::files::{Found, Links, Within, has_other_names, read_below, within};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use std::borrow::Cow;

@@ -25,7 +25,7 @@ pub fn read(
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<McpConfig>, McpConfigError> {
     let path = project.join(FILE);
-    match crate::store::read_regular_text(&path, super::MAX_BYTES) {
+    match agentctl_host::files::read_regular_text(&path, super::MAX_BYTES) {
         Ok(text) => {
             let mut config = parse_in_force(&text, Path::new(FILE), in_force, variable)?;
             config.started_in(project, variable);

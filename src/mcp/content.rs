@@ -1,8 +1,8 @@
 //! What files hold, as a hash: of one file, or of the code below a folder. Bounded in number, size and depth; never waits for a
 //! pipe, never follows a link into a loop. What could not be looked at is part of the hash as such, and is told.
 
-use crate::store::read_regular;
 use agentctl_base::canonical::sha256_hex;
+use agentctl_host::files::read_regular;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 //! published packages starts in an empty folder of the user's, all else in the project; no program is looked for in the project.
 
 use super::runner::{self, Family, Line, Runner};
-use crate::home::repository_of;
-use crate::store::plain_path as plain;
+use agentctl_host::files::plain_path as plain;
+use agentctl_host::home::repository_of;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -81,7 +81,7 @@ impl Ground {
     /// An empty folder of the user's own in which nothing of a project counts; None when there is none: no cache folder is known,
     /// or it lies in the project.
     pub fn neutral(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
-        let folder = crate::cache::of_user(variable)?.join("start");
+        let folder = agentctl_host::cache::of_user(variable)?.join("start");
         let mut there = folder.as_path();
         while there.symlink_metadata().is_err() {
             there = there.parent()?;
@@ -281,10 +281,12 @@ pub(super) fn prepare(folder: &Path) -> std::io::Result<()> {
         }
     }
     let path = folder.join(OURS);
-    match crate::store::read_own(&path, 1_024)? {
-        crate::store::Found::Bytes(bytes) if bytes == TEXT.as_bytes() => Ok(()),
-        crate::store::Found::Missing => crate::store::write_atomic(&path, TEXT.as_bytes())
-            .map_err(|e| Error::other(e.to_string())),
+    match agentctl_host::files::read_own(&path, 1_024)? {
+        agentctl_host::files::Found::Bytes(bytes) if bytes == TEXT.as_bytes() => Ok(()),
+        agentctl_host::files::Found::Missing => {
+            agentctl_host::files::write_atomic(&path, TEXT.as_bytes())
+                .map_err(|e| Error::other(e.to_string()))
+        }
         _ => Err(Error::new(
             ErrorKind::InvalidData,
             format!(

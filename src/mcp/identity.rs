@@ -11,10 +11,10 @@ use super::secret::shown as shown_address;
 use super::variables::{
     ADDRESSES_OF_N8N, Slot, is_n8ns_own, misplaced, pieces, variables_in, with_defaults,
 };
-use crate::store::plain_path as plain;
 use agentctl_base::canonical::{canonical, sha256_hex};
 use agentctl_base::secrets;
 use agentctl_base::untrusted;
+use agentctl_host::files::plain_path as plain;
 use serde_json::{Map, Value, json};
 use std::cell::OnceCell;
 use std::ffi::OsStr;
@@ -85,7 +85,7 @@ pub fn identities(
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Vec<ServerIdentity>, McpConfigError> {
     let path = project.join(FILE);
-    match crate::store::read_regular_text(&path, super::MAX_BYTES) {
+    match agentctl_host::files::read_regular_text(&path, super::MAX_BYTES) {
         Ok(text) => identities_in(project, &text, variable),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(source) => Err(McpConfigError::Io { path, source }),

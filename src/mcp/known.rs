@@ -16,7 +16,8 @@ pub fn secrets(
         return Vec::new();
     }
     // No server is started from a file that cannot be read, and every command that needs one says so.
-    let Ok(text) = crate::store::read_regular_text(&project.join(FILE), super::MAX_BYTES) else {
+    let Ok(text) = agentctl_host::files::read_regular_text(&project.join(FILE), super::MAX_BYTES)
+    else {
         return Vec::new();
     };
     let config = config::parse_in_force(&text, Path::new(FILE), in_force, variable);

@@ -2,8 +2,8 @@
 //! killed at once (`kill -9`, no memory left) can do no more. So each server that runs is written down beside the process that started
 //! it, and the next start of any server ends those that nobody is left to end.
 
-use crate::process::Identity;
-use crate::store::write_atomic;
+use agentctl_host::files::write_atomic;
+use agentctl_host::process::Identity;
 use serde::{Deserialize, Serialize};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ impl Drop for Entry {
 
 /// Where the entries of this user lie; None when the user has no cache folder.
 pub(super) fn folder() -> Option<PathBuf> {
-    Some(crate::cache::of_user(crate::home::variable)?.join("servers"))
+    Some(agentctl_host::cache::of_user(agentctl_host::home::variable)?.join("servers"))
 }
 
 /// Writes down that this child runs, a leader of its group. None when it cannot be: then it ends as any child does, and only after a

@@ -1,6 +1,6 @@
 use super::orphans::{Running, end_orphans, enter};
-use crate::process::Identity;
-use crate::store::write_atomic;
+use agentctl_host::files::write_atomic;
+use agentctl_host::process::Identity;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};

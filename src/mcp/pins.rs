@@ -3,8 +3,8 @@
 //! Pins are the user's word and lie in the user's own folder; what a project holds of them counts for nothing.
 
 use super::client::McpTool;
-use crate::home::{Home, HomeError};
 use agentctl_base::canonical::{canonical, sha256_hex};
+use agentctl_host::home::{Home, HomeError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;

@@ -6,8 +6,8 @@ use super::ground::{Ground, Plan, Start, plan};
 use super::runner::Line;
 use super::secret::Secret;
 use super::variables::{ADDRESSES_OF_N8N, variables_in, with_defaults};
-use crate::store::plain_path as plain;
 use agentctl_base::plain_http::{PlainHttp, Readable};
+use agentctl_host::files::plain_path as plain;
 use serde_json::{Map, Value};
 use std::path::Path;
 

@@ -6,7 +6,7 @@ use super::ground::{Ground, Plan};
 use super::identity::Told;
 use super::launchers::{VENVS, changes_what_loads, installed_as, is_launcher, whose_registry};
 use super::runner::{self, Family, Line, Runner, is_pinned, package_name, program};
-use crate::store::{plain_path as plain, read_regular_text};
+use agentctl_host::files::{plain_path as plain, read_regular_text};
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -37,7 +37,7 @@ const MAX_BYTES: u64 = 64 * 1024;
 /// The keys that are there when they still open this n8n, else new ones.
 pub async fn keys(folder: &Folder, url: &str, tell: Tell<'_>) -> Result<Keys, ServerError> {
     let client = client()?;
-    let known = crate::store::read_regular_text(&folder.env_file(), MAX_BYTES)
+    let known = agentctl_host::files::read_regular_text(&folder.env_file(), MAX_BYTES)
         .ok()
         .as_deref()
         .and_then(Keys::from_text);
@@ -193,7 +193,7 @@ impl<'a> Editor<'a> {
 /// The owner that this folder's n8n has, or is going to have: written down before n8n hears of it.
 fn owner(folder: &Folder) -> Result<Owner, ServerError> {
     let file = folder.owner_file();
-    match crate::store::read_regular_text(&file, MAX_BYTES) {
+    match agentctl_host::files::read_regular_text(&file, MAX_BYTES) {
         Ok(text) => serde_json::from_str(&text).map_err(|e| ServerError::Broken {
             path: file,
             reason: e.to_string(),

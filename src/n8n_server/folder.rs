@@ -1,7 +1,7 @@
 //! Where things lie: the cache that all projects of a user share, and the data of one project's n8n.
 
 use super::{ServerError, recipe};
-use crate::store::open_given;
+use agentctl_host::files::open_given;
 use fs2::FileExt;
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -20,7 +20,7 @@ impl Cache {
 
     /// The user's folder for things that can be fetched again.
     pub fn of_user(variable: impl Fn(&str) -> Option<String>) -> Result<Self, ServerError> {
-        crate::cache::of_user(variable)
+        agentctl_host::cache::of_user(variable)
             .map(Cache::at)
             .ok_or(ServerError::NoCache)
     }

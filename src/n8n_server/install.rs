@@ -3,7 +3,7 @@
 
 use super::folder::{Cache, tail};
 use super::{ServerError, Step, Tell, recipe};
-use crate::process;
+use agentctl_host::process;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -10,8 +10,8 @@ mod mcp_file;
 mod recipe;
 mod server;
 
-pub use crate::process::Identity;
 pub use account::session_cookie;
+pub use agentctl_host::process::Identity;
 pub use folder::{Cache, Folder};
 pub use keys::Keys;
 pub use mcp_file::with_servers;

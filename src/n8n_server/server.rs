@@ -4,7 +4,7 @@ use super::folder::{Cache, Folder, tail, write_private};
 use super::install::{Installed, install, path_with};
 use super::keys::Keys;
 use super::{ServerError, Step, Tell, account, recipe};
-use crate::process::Identity;
+use agentctl_host::process::Identity;
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
 use std::net::{Ipv4Addr, TcpListener};
@@ -204,7 +204,7 @@ pub async fn status(folder: &Folder) -> Result<State, ServerError> {
 
 fn known(folder: &Folder) -> Result<Option<Server>, ServerError> {
     let file = folder.server_file();
-    match crate::store::read_regular_text(&file, 64 * 1024) {
+    match agentctl_host::files::read_regular_text(&file, 64 * 1024) {
         Ok(text) => serde_json::from_str(&text)
             .map(Some)
             .map_err(|e| ServerError::Broken {

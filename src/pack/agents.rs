@@ -2,8 +2,8 @@
 
 use super::frontmatter::{self, Frontmatter};
 use super::{Source, embedded, own_text, unreadable};
-use crate::store::{LEADS_OUT, Within, within};
 use agentctl_base::yaml::{Entry, Node, Place, Problem, Problems};
+use agentctl_host::files::{LEADS_OUT, Within, within};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::path::Path;

@@ -18,10 +18,10 @@ pub use skills::{SkillHead, SkillSource};
 
 use crate::flow::{self, Flow, Known};
 use crate::policy::{NATIVE_TOOLS, Policy};
-use crate::store::{Found, read_within};
 use crate::trust::{MAX_PACK_FILE, PackFiles, Use};
 use agentctl_base::foreign::split_foreign;
 use agentctl_base::yaml::{Place, Problem};
+use agentctl_host::files::{Found, read_within};
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
 use std::fmt;

@@ -3,9 +3,9 @@
 //! diff of the working tree, so no filter, no textconv, no external diff), and files are compared here, byte by byte.
 
 use super::source::{self, Source, absolute};
-use crate::process::Identity;
-use crate::store::read_regular;
 use agentctl_base::canonical::hex;
+use agentctl_host::files::read_regular;
+use agentctl_host::process::Identity;
 use sha2::Digest as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

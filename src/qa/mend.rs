@@ -10,8 +10,8 @@ use crate::n8n::catalog::Catalog;
 use crate::n8n::finding::Finding;
 use crate::n8n::validate::validate;
 use crate::n8n::workflow::Workflow;
-use crate::store::write_atomic;
 use agentctl_base::secrets;
+use agentctl_host::files::write_atomic;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 

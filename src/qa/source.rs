@@ -3,7 +3,7 @@
 
 use super::place::Place;
 use super::rules;
-use crate::store::{open_given, plain_path};
+use agentctl_host::files::{open_given, plain_path};
 use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};

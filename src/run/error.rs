@@ -33,11 +33,9 @@ impl RunError {
             RunError::Store(error) => match error {
                 StoreError::Foreign { .. } => 5,
                 StoreError::NoSuchRun { .. } | StoreError::BadId { .. } => 2,
-                StoreError::Io { .. }
+                StoreError::File(_)
                 | StoreError::Broken { .. }
                 | StoreError::NewerVersion { .. }
-                | StoreError::Linked { .. }
-                | StoreError::Exists { .. }
                 | StoreError::Changed { .. }
                 | StoreError::Locked { .. } => 1,
                 StoreError::Encode { .. } => 70,

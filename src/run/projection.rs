@@ -9,12 +9,10 @@ use super::{
 };
 use crate::{
     flow::RunLog,
-    store::{
-        JournalHead, Project, RunState, STATE_SCHEMA_VERSION, StateFile, StoreError,
-        write_atomic_on,
-    },
+    store::{JournalHead, Project, RunState, STATE_SCHEMA_VERSION, StateFile, StoreError},
 };
 use agentctl_base::question::{Outcome, Question};
+use agentctl_host::files::write_atomic_on;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 

@@ -2,12 +2,12 @@
 //! chain stays as it is, and one record behind it says that it was taken over. The file is replaced whole or not at all.
 
 use super::{
-    Event, Marks, StoreError, atomic,
-    disk::Disk,
+    Event, Marks, StoreError,
     journal::{Line, Loaded, bytes_of, keep_torn, line},
     marks::{Foreign, Whose},
 };
 use crate::store::chain::chain;
+use agentctl_host::files::{self, Disk};
 use std::path::Path;
 
 /// Marks the journal whose chain ends in `head` (what the user was shown) and appends `event`. None: it is the user's already,
@@ -72,6 +72,6 @@ pub fn adopt(
         });
     }
     keep_torn(disk, path, &loaded, &bytes)?;
-    atomic::write_atomic_on(disk, path, text.as_bytes())?;
+    files::write_atomic_on(disk, path, text.as_bytes())?;
     Ok(Some(foreign))
 }

@@ -1,16 +1,13 @@
 //! What can go wrong on disk. Every one of these stops the activation: a state that could not be kept is no state.
 
 use super::{lock::Holder, marks::Foreign};
+use agentctl_host::files::FileError;
 use std::{io, path::PathBuf};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("cannot {doing} {}: {source}", path.display())]
-    Io {
-        doing: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The journal's chain does not hold, or a line is not a record. `line` counts from 1.
     #[error("{} is broken at line {line}: {reason}; nothing was changed, restore the file from a copy or start a new run", path.display())]
     Broken {
@@ -33,10 +30,6 @@ pub enum StoreError {
     Changed { path: PathBuf, why: &'static str },
     #[error("{}", locked(.holder.as_ref()))]
     Locked { holder: Option<Holder> },
-    #[error("{} is a link; agentctl keeps its files inside the project: put a real file or folder there", path.display())]
-    Linked { path: PathBuf },
-    #[error("{} exists already", path.display())]
-    Exists { path: PathBuf },
     #[error("no run {id:?} in this project; `agentctl runs list` shows what there is")]
     NoSuchRun { id: String },
     #[error(
@@ -52,12 +45,8 @@ impl StoreError {
         doing: &'static str,
         path: impl Into<PathBuf>,
     ) -> impl FnOnce(io::Error) -> StoreError {
-        let path = path.into();
-        move |source| StoreError::Io {
-            doing,
-            path,
-            source,
-        }
+        let failed = FileError::io(doing, path);
+        move |source| failed(source).into()
     }
 }
 

@@ -1,16 +1,11 @@
 //! The journal of a run: JSON lines, append-only, each record chained to the one before by its hash. It is the truth.
 //! A torn last line (a crash while writing) is cut off and kept aside; anything else that does not fit is refused.
 
-use super::{
-    Event, Foreign, Marks, Record, StoreError, atomic,
-    disk::{self, Disk},
-    event::JOURNAL_VERSION,
-    regular::{Found, read_own},
-    write_atomic_on,
-};
+use super::{Event, Foreign, Marks, Record, StoreError, event::JOURNAL_VERSION};
 use crate::store::chain::chain;
 use agentctl_base::canonical::sha256_hex;
 use agentctl_base::untrusted;
+use agentctl_host::files::{self, Disk, Found, read_own, write_atomic_on};
 use serde_json::Value;
 use std::{
     borrow::Cow,
@@ -66,19 +61,19 @@ pub struct Journal {
 impl Journal {
     /// A new, empty journal; the file must not exist.
     pub fn create(path: &Path) -> Result<Self, StoreError> {
-        Self::create_on(disk::real(), path)
+        Self::create_on(files::real(), path)
     }
 
     pub fn create_on(disk: Arc<dyn Disk>, path: &Path) -> Result<Self, StoreError> {
-        let dir = atomic::parent(path);
-        atomic::create_dir(dir)?;
+        let dir = files::parent(path);
+        files::create_dir(dir)?;
         let file = OpenOptions::new()
             .append(true)
             .create_new(true)
             .open(path)
             .map_err(StoreError::io("create", path))?;
         // Without this a crash could lose the name of a journal whose records are synced.
-        atomic::sync_dir(dir)?;
+        files::sync_dir(dir)?;
         Ok(Journal {
             disk,
             marks: Marks::none(),
@@ -103,7 +98,7 @@ impl Journal {
     pub fn open(path: &Path) -> Result<(Self, Loaded), StoreError> {
         let bytes = bytes_of(path)?;
         let loaded = Loaded::of(path, &bytes)?;
-        Self::opened(disk::real(), path, Marks::none(), (loaded, &bytes))
+        Self::opened(files::real(), path, Marks::none(), (loaded, &bytes))
     }
 
     /// The same for a run of this user. One that this user's agentctl did not write, or not to its end, is refused, and nothing of

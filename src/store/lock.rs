@@ -1,7 +1,8 @@
 //! One activation at a time in a project. The lock is the operating system's: it goes when its process goes, so what a
 //! dead holder wrote into the file never blocks anybody.
 
-use super::{StoreError, atomic, open_given};
+use super::StoreError;
+use agentctl_host::files::{self, open_given};
 use fs2::FileExt;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -61,7 +62,7 @@ impl Drop for ProjectLock {
 impl ProjectLock {
     /// Takes the lock at once or refuses with the holder's name.
     pub fn take(path: &Path, holder: &Holder) -> Result<Self, StoreError> {
-        atomic::create_dir(atomic::parent(path))?;
+        files::create_dir(files::parent(path))?;
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)

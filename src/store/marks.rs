@@ -2,7 +2,7 @@
 //! real path, the run's id, the record's number and its hash. The chain alone says that nothing was changed since it was made,
 //! and anybody can make one; the marks say who made it. A record without this user's mark is foreign.
 
-use super::Key;
+use agentctl_host::key::Key;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;

@@ -1,8 +1,10 @@
 use super::{
-    Event, Journal, Key, Loaded, Marks, Project, StoreError, Whose, adopt, event::JOURNAL_VERSION,
+    Event, Journal, Loaded, Marks, Project, StoreError, Whose, adopt, event::JOURNAL_VERSION,
     marks::Foreign,
 };
 use crate::store::chain::chain;
+use agentctl_host::files::FileError;
+use agentctl_host::key::Key;
 use serde_json::{Map, Value};
 use std::{fs, path::Path};
 
@@ -125,7 +127,7 @@ fn what_is_appended_by_somebody_else_is_foreign_and_is_neither_opened_nor_healed
     let loaded = Journal::read_for(&path, &marks()).unwrap();
     assert_eq!(loaded.foreign, foreign(4, Whose::Unmarked));
     assert_eq!((loaded.records.len(), loaded.own().len()), (4, 3));
-    let opened = Journal::open_for(super::disk::real(), &path, marks());
+    let opened = Journal::open_for(agentctl_host::files::real(), &path, marks());
     let Err(StoreError::Foreign { run_id, foreign }) = opened else {
         panic!("{opened:?}")
     };
@@ -140,7 +142,8 @@ fn a_torn_last_line_of_ones_own_run_is_healed_and_what_follows_is_marked() {
     let path = dir.path().join("journal.jsonl");
     let bytes = write(&path);
     fs::write(&path, &bytes[..bytes.len() - 7]).unwrap();
-    let (mut journal, loaded) = Journal::open_for(super::disk::real(), &path, marks()).unwrap();
+    let (mut journal, loaded) =
+        Journal::open_for(agentctl_host::files::real(), &path, marks()).unwrap();
     assert_eq!((loaded.records.len(), loaded.torn.is_some()), (2, true));
     journal.append(at(2), taken(Some("s")), true).unwrap();
     assert_eq!(fs::read(&path).unwrap(), bytes);
@@ -217,7 +220,7 @@ mod compatibility {
             from: 4,
             snapshots: [].into(),
         };
-        let disk = super::super::disk::real();
+        let disk = agentctl_host::files::real();
         let adopted = adopt(disk.as_ref(), &path, &marks(), &head, (at(10), &said)).unwrap();
         assert_eq!(adopted, foreign(4, Whose::Unmarked));
         let loaded = Journal::read_for(&path, &marks()).unwrap();
@@ -249,7 +252,7 @@ fn adopting_marks_every_record_leaves_the_chain_and_says_so_behind_it() {
         from: 1,
         snapshots: [("001-w.json".to_owned(), "s".to_owned())].into(),
     };
-    let disk = super::disk::real();
+    let disk = agentctl_host::files::real();
     let adopt =
         |marks: &Marks, head: &str| adopt(disk.as_ref(), &path, marks, head, (at(5), &said));
 
@@ -324,5 +327,8 @@ fn a_snapshot_is_taken_only_to_the_byte() {
     }
     fs::remove_file(&path).unwrap();
     let gone = snapshots.read_taken(&kept.file, sha256);
-    assert!(matches!(gone, Err(StoreError::Io { .. })), "{gone:?}");
+    assert!(
+        matches!(gone, Err(StoreError::File(FileError::Io { .. }))),
+        "{gone:?}"
+    );
 }

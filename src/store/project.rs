@@ -1,7 +1,8 @@
 //! Where things lie in a project. Every path below the project's root is made here, from ids that were checked here.
 
-use super::disk::{self, Disk};
-use super::{Key, Marks, StoreError};
+use super::{Marks, StoreError};
+use agentctl_host::files::{self, Disk, FileError, file_part, is_plain};
+use agentctl_host::key::Key;
 use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,7 +52,7 @@ impl PartialEq for Project {
 
 impl Project {
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self::on(disk::real(), root)
+        Self::on(files::real(), root)
     }
     /// The same, its runs' records kept on this disk.
     pub fn on(disk: Arc<dyn Disk>, root: impl Into<PathBuf>) -> Self {
@@ -120,7 +121,7 @@ impl Project {
         for path in places {
             match std::fs::symlink_metadata(&path) {
                 Ok(found) if found.file_type().is_symlink() => {
-                    return Err(StoreError::Linked { path });
+                    return Err(FileError::Linked { path }.into());
                 }
                 Ok(_) => {}
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
@@ -210,33 +211,4 @@ impl RunPaths {
     pub fn archived_state(&self) -> PathBuf {
         self.dir.join("run_state.json")
     }
-}
-
-fn is_plain(id: &str) -> bool {
-    !id.is_empty()
-        && id.len() <= 128
-        && id
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
-}
-
-/// Any text as a part of a file name. Different ids stay different, also where the file system takes `A` for `a`: what had to
-/// be replaced, and what has capitals, gets the id's hash behind it.
-pub fn file_part(id: &str) -> String {
-    if is_plain(id) && !id.bytes().any(|b| b.is_ascii_uppercase()) {
-        return id.to_owned();
-    }
-    let kept: String = id
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || c == '-' || c == '_' {
-                c
-            } else {
-                '_'
-            }
-        })
-        .take(64)
-        .collect();
-    let hash = agentctl_base::canonical::sha256_hex(id.as_bytes());
-    format!("{kept}-{}", hash.get(..8).unwrap_or_default())
 }

@@ -1,9 +1,11 @@
 //! The workflow as it was before each change, one file per snapshot. Files are only added, never changed.
 
-use super::disk::{self, Disk};
-use super::regular::{Found, read_own};
-use super::{StoreError, project::file_part, write_atomic_on};
+use super::StoreError;
 use agentctl_base::canonical::sha256_hex;
+use agentctl_host::files::file_part;
+use agentctl_host::files::write_atomic_on;
+use agentctl_host::files::{self, Disk};
+use agentctl_host::files::{Found, read_own};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,7 +34,7 @@ pub struct Snapshots {
 
 impl Snapshots {
     pub fn new(dir: PathBuf) -> Self {
-        Self::on(disk::real(), dir)
+        Self::on(files::real(), dir)
     }
 
     pub fn on(disk: Arc<dyn Disk>, dir: PathBuf) -> Self {

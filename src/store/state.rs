@@ -2,15 +2,12 @@
 //! rebuilt and never believed. Only the id of the active run and the keys of a newer writer are taken from an old file,
 //! and only when its checksum says that a program wrote it.
 
-use super::{
-    Disk, StoreError,
-    regular::{Found, read_own},
-    write_atomic_on,
-};
+use super::StoreError;
 use agentctl_base::{
     canonical::{canonical, sha256_hex},
     question::{Outcome, Question},
 };
+use agentctl_host::files::{Disk, Found, read_own, write_atomic_on};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -83,7 +80,7 @@ impl StateFile {
     /// Replaces the file. Keys of a newer writer survive when the file is of the same run; a file that no program wrote
     /// is moved aside first, and its new name returned.
     pub fn write(path: &Path, state: &RunState) -> Result<Option<PathBuf>, StoreError> {
-        Self::write_on(super::disk::real().as_ref(), path, state)
+        Self::write_on(agentctl_host::files::real().as_ref(), path, state)
     }
 
     pub fn write_on(

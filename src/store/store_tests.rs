@@ -1,5 +1,6 @@
-use super::{Holder, Project, ProjectLock, Snapshots, StoreError, file_part, write_atomic};
+use super::{Holder, Project, ProjectLock, Snapshots, StoreError};
 use agentctl_base::canonical::canonical;
+use agentctl_host::files::{file_part, write_atomic};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs;

@@ -2,6 +2,7 @@
 //! nothing; a journal that is not there, or for a moment shorter than it was, has nothing new to say.
 
 use super::{Foreign, Marks, Record, StoreError, journal::Loaded};
+use agentctl_host::files::FileError;
 use std::{
     fs::File,
     io::{ErrorKind, Read as _, Seek as _, SeekFrom},
@@ -51,9 +52,10 @@ impl Tail {
         match std::fs::symlink_metadata(&self.path) {
             Ok(found) if found.is_file() => {}
             Ok(_) => {
-                return Err(StoreError::Linked {
+                return Err(FileError::Linked {
                     path: self.path.clone(),
-                });
+                }
+                .into());
             }
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             Err(e) => return Err(failed(e)),

@@ -1,4 +1,5 @@
 use super::{Event, Journal, Record, StoreError, Tail};
+use agentctl_host::files::FileError;
 use std::{fs, path::Path};
 
 fn at() -> jiff::Timestamp {
@@ -94,5 +95,5 @@ fn a_link_in_its_place_is_not_followed() {
     let path = dir.path().join("journal.jsonl");
     std::os::unix::fs::symlink(&real, &path).unwrap();
     let (records, read) = Tail::new(&path).more();
-    assert!(records.is_empty() && matches!(read, Err(StoreError::Linked { .. })));
+    assert!(records.is_empty() && matches!(read, Err(StoreError::File(FileError::Linked { .. }))));
 }

@@ -2,8 +2,8 @@
 //! changing and writing is one step under the home's lock.
 
 use super::inventory::{Inventory, Item};
-use crate::home::{Home, HomeError};
 use agentctl_base::canonical::{hex, sha256_hex};
+use agentctl_host::home::{Home, HomeError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

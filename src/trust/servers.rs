@@ -2,8 +2,8 @@
 //! it would be given. No value of a variable is shown.
 
 use super::inventory::{Item, Kind, hashed};
-use crate::home::variable;
 use crate::mcp::{self, ServerIdentity};
+use agentctl_host::home::variable;
 use std::path::Path;
 
 pub const FILE: &str = mcp::FILE;

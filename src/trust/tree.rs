@@ -1,8 +1,8 @@
 //! Reading below a project that cannot be left: one file, or all files of a folder as one hash. Bounded, so that no folder takes
 //! for ever; what cannot be read whole has no hash, and says why.
 
-use crate::store::{Found, Links, read_below};
 use agentctl_base::canonical::hex;
+use agentctl_host::files::{Found, Links, read_below};
 use cap_std::fs::Dir;
 use sha2::{Digest as _, Sha256};
 use std::io::ErrorKind;

@@ -9,6 +9,7 @@ use agentctl::run::{self, RunError};
 use agentctl::store::{Journal, Project, StateFile, StoreError};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::Outcome;
+use agentctl_host::files::FileError;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
@@ -111,7 +112,10 @@ fn case_062_a_link_inside_the_project_leads_nowhere() {
         .unwrap();
         let refused = shop.start(request("orders"));
         assert!(
-            matches!(refused, Err(RunError::Store(StoreError::Linked { .. }))),
+            matches!(
+                refused,
+                Err(RunError::Store(StoreError::File(FileError::Linked { .. })))
+            ),
             "{link}: {refused:?}"
         );
         assert_eq!(

@@ -5,10 +5,11 @@ use crate::support::*;
 use agentctl::n8n::{Workflow, hash::graph_hash};
 use agentctl::run::{self, Counted, RunError, Undo};
 use agentctl::store::event::Change;
-use agentctl::store::{Event, Foreign, Journal, Key, Marks, Project, StoreError, Whose};
+use agentctl::store::{Event, Foreign, Journal, Marks, Project, StoreError, Whose};
 use agentctl_base::model::{ModelAnswer, ToolResult, ToolStatus};
 use agentctl_base::question::AnsweredBy;
 use agentctl_base::question::Outcome;
+use agentctl_host::key::Key;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

@@ -4,13 +4,13 @@
 use crate::attack::*;
 use crate::records::*;
 use crate::support::*;
-use agentctl::home::{Home, HomeError};
 use agentctl::mcp::{OLD_PINS, Pins};
 use agentctl::run::{self, Asked, Asker, Counted, RunError, Undo, UndoTerms};
 use agentctl::store::{Event, Project, StoreError, Whose};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::AnsweredBy;
 use agentctl_base::question::{Outcome, Question};
+use agentctl_host::home::{Home, HomeError};
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -4,9 +4,11 @@
 use crate::attack::*;
 use crate::support::*;
 use agentctl::run::{self, Cancel, Cause, Counted, LimitOverrides, RunError, RunOptions};
-use agentctl::store::{Disk, Holder, Journal, Project, ProjectLock, StoreError};
+use agentctl::store::{Holder, Journal, Project, ProjectLock, StoreError};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::Outcome;
+use agentctl_host::files::Disk;
+use agentctl_host::files::FileError;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io;
@@ -121,7 +123,7 @@ fn case_086_a_disk_that_fails_anywhere_stops_the_run_and_costs_nothing() {
         shop.project =
             Project::on(Failing::on(at, code, at % 3 == 0), shop.dir.path()).with_key(Some(key()));
         let stopped = shop.start(request("orders"));
-        let Err(RunError::Store(StoreError::Io { source, .. })) = &stopped else {
+        let Err(RunError::Store(StoreError::File(FileError::Io { source, .. }))) = &stopped else {
             panic!("call {at} failed and the run came to {stopped:?}");
         };
         assert_eq!(source.raw_os_error(), Some(code), "call {at}");
@@ -213,7 +215,7 @@ fn case_087_a_folder_that_cannot_be_written_is_said_before_anything_is_asked() {
     shop.project = Project::new(&project);
     assert!(matches!(
         shop.start(request("orders")),
-        Err(RunError::Store(StoreError::Io { .. }))
+        Err(RunError::Store(StoreError::File(FileError::Io { .. })))
     ));
     assert_eq!(shop.asked_count(), 0);
     if !root {
@@ -225,7 +227,7 @@ fn case_087_a_folder_that_cannot_be_written_is_said_before_anything_is_asked() {
     std::fs::write(shop.project.memory(), "").unwrap();
     assert!(matches!(
         shop.start(request("orders")),
-        Err(RunError::Store(StoreError::Io { .. }))
+        Err(RunError::Store(StoreError::File(FileError::Io { .. })))
     ));
     assert_eq!(shop.asked_count(), 0);
 }

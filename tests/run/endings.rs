@@ -6,6 +6,7 @@ use agentctl::{
     store::{Event, Holder, ProjectLock, StateFile, StoreError},
 };
 use agentctl_base::{model::ToolStatus, question::Outcome};
+use agentctl_host::files::FileError;
 use serde_json::json;
 
 #[test]
@@ -386,7 +387,10 @@ fn nothing_is_written_through_a_link() {
         std::os::unix::fs::symlink(to, link).unwrap();
         let error = shop.start(request("orders")).unwrap_err();
         assert!(
-            matches!(&error, RunError::Store(StoreError::Linked { .. })),
+            matches!(
+                &error,
+                RunError::Store(StoreError::File(FileError::Linked { .. }))
+            ),
             "{place}: {error}"
         );
         assert_eq!(std::fs::read_to_string(&target).unwrap(), "precious");

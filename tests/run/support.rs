@@ -12,7 +12,7 @@ use agentctl::{
         Asker, Cancel, ChosenModel, Counted, LimitOverrides, Observer, Resume, RunContext,
         RunError, RunOptions, RunReport, advance, answer, start,
     },
-    store::{Event, Journal, Key, Project, Record},
+    store::{Event, Journal, Project, Record},
 };
 use agentctl_base::{
     BoxFuture,
@@ -20,6 +20,7 @@ use agentctl_base::{
         Message, Model, ModelAnswer, ModelError, ModelRequest, Room, ToolCall, ToolStatus, Usage,
     },
 };
+use agentctl_host::key::Key;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use std::{

@@ -10,7 +10,7 @@ use crate::backend::{
 };
 use crate::mcp::{McpClient, McpServer, McpTransport};
 use crate::n8n::{Workflow, WorkflowId};
-use crate::store::read_regular_text;
+use agentctl_host::files::read_regular_text;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -379,7 +379,7 @@ fn own_database(words: &[String]) -> Option<PathBuf> {
     if version.is_empty() || !version.chars().all(plain) {
         return None;
     }
-    let folder = crate::cache::of_user(crate::home::variable)?;
+    let folder = agentctl_host::cache::of_user(agentctl_host::home::variable)?;
     let copy = folder.join(format!("n8n-mcp-{version}.db"));
     if copy.is_file() {
         return Some(copy);

@@ -13,8 +13,8 @@ use crate::model::offline;
 use crate::n8n::{Workflow, WorkflowId, catalog::Catalog};
 use crate::policy::{Grants, Outside};
 use crate::run::{self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport};
-use crate::store::{read_regular, read_regular_text};
 use agentctl_base::question::Outcome;
+use agentctl_host::files::{read_regular, read_regular_text};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 

@@ -178,7 +178,7 @@ fn build(
 ) -> Result<Exit, CliError> {
     let mut inputs = Vec::with_capacity(files.len());
     for file in files {
-        let bytes = crate::store::read_given(file, catalog_file::MAX_LIST)
+        let bytes = agentctl_host::files::read_given(file, catalog_file::MAX_LIST)
             .map_err(|e| CliError::io("read", file, &e))?;
         inputs.push((file.display().to_string(), bytes));
     }
@@ -190,7 +190,8 @@ fn build(
             format!("the catalog that was built cannot be read back: {e}"),
         )
     })?;
-    crate::store::write_atomic(output, &bytes).map_err(|e| CliError::failed(e.to_string()))?;
+    agentctl_host::files::write_atomic(output, &bytes)
+        .map_err(|e| CliError::failed(e.to_string()))?;
     let source = made.source();
     out.answer(
         Exit::Complete,

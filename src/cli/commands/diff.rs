@@ -94,7 +94,7 @@ fn read(file: &str) -> Result<Workflow, CliError> {
             plain_long(file)
         )));
     }
-    let text = crate::store::read_given_text(path, MAX_BYTES)
+    let text = agentctl_host::files::read_given_text(path, MAX_BYTES)
         .map_err(|e| CliError::io("read", path, &e))?;
     let shown = plain_long(file);
     let value: Value = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text))

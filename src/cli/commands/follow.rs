@@ -14,9 +14,10 @@ use crate::n8n::hash::graph_hash;
 use crate::n8n::{Workflow, WorkflowId};
 use crate::qa::source;
 use crate::run::{self, Answering, Difference, Observer, Serving, Terms};
-use crate::store::{Record, write_atomic};
+use crate::store::Record;
 use crate::sync::{self, Freshness, Local};
 use agentctl_base::model::ToolStatus;
+use agentctl_host::files::write_atomic;
 use console::style;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -99,7 +100,7 @@ pub fn pull(root: &Path, args: &PullArgs, out: &Output) -> Result<Exit, CliError
         before.as_ref().map(|b| &b.workflow),
         Some(&after.workflow),
     );
-    let unchanged = crate::store::read_regular(&file, text.len() as u64)
+    let unchanged = agentctl_host::files::read_regular(&file, text.len() as u64)
         .is_ok_and(|now| now == text.as_bytes());
     if !unchanged && !args.dry_run {
         write_atomic(&file, text.as_bytes()).map_err(|e| CliError::failed(e.to_string()))?;

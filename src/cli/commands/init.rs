@@ -5,7 +5,8 @@ use crate::cli::args::InitArgs;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::trusting::Before;
-use crate::store::{Existing, Files, StoreError, Within, read_regular_text, within};
+use agentctl_host::files::FileError;
+use agentctl_host::files::{Existing, Files, Within, read_regular_text, within};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -50,7 +51,7 @@ pub fn init(project: &Path, args: &InitArgs, out: &Output) -> Result<Exit, CliEr
     for (name, text) in texts {
         match files.write(Path::new(name), text.as_bytes(), Existing::Refuse) {
             Ok(()) => made.push(root.join(name)),
-            Err(StoreError::Exists { .. }) => {}
+            Err(FileError::Exists { .. }) => {}
             Err(error) => return Err(failed(error)),
         }
     }
@@ -127,6 +128,6 @@ fn ignore(root: &Path) -> Result<Option<String>, CliError> {
     Ok(Some(text))
 }
 
-fn failed(error: StoreError) -> CliError {
+fn failed(error: FileError) -> CliError {
     CliError::failed(error.to_string())
 }

@@ -343,8 +343,8 @@ fn stats(project: &Project, learnings: &Learnings, out: &Output) -> Result<Exit,
 const MAX_IMPORT: u64 = 64 * 1024 * 1024;
 
 fn import(learnings: &Learnings, file: &Path, out: &Output) -> Result<Exit, CliError> {
-    let bytes =
-        crate::store::read_given(file, MAX_IMPORT).map_err(|e| CliError::io("read", file, &e))?;
+    let bytes = agentctl_host::files::read_given(file, MAX_IMPORT)
+        .map_err(|e| CliError::io("read", file, &e))?;
     let source = String::from_utf8(bytes).map_err(|e| {
         CliError::failed(format!(
             "{} is not UTF-8 text: byte {} is none",

@@ -10,14 +10,14 @@ use crate::cli::session;
 use crate::cli::settings;
 use crate::cli::trusting::{self, Before};
 use crate::gateway::{Redactor, untrusted};
-use crate::home::variable;
 use crate::mcp::{
     self, Called, McpClient, McpConfig, McpError, McpTool, McpTransport, PinChange, Pins,
     can_be_named,
 };
 use crate::run::Cancel;
-use crate::store::write_atomic;
 use crate::trust::Kind;
+use agentctl_host::files::write_atomic;
+use agentctl_host::home::variable;
 use console::style;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -398,7 +398,7 @@ fn switch(
     wanted: impl FnOnce(&[(String, bool, bool)]) -> Vec<(String, bool)>,
 ) -> Result<Exit, CliError> {
     let path = root.join(mcp::FILE);
-    let before = match crate::store::read_regular_text(&path, mcp::MAX_BYTES) {
+    let before = match agentctl_host::files::read_regular_text(&path, mcp::MAX_BYTES) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(no_file(root)),
         Err(e) => return Err(CliError::io("read", &path, &e)),

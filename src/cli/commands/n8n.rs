@@ -5,12 +5,12 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session;
 use crate::cli::trusting::{self, Before};
-use crate::home::variable;
 use crate::mcp;
 use crate::n8n_server::{self, Cache, Down, Folder, ServerError, State, Step, UpOptions};
 use crate::run::{Cancel, Cause};
-use crate::store::write_atomic;
 use crate::trust::Kind;
+use agentctl_host::files::write_atomic;
+use agentctl_host::home::variable;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -114,7 +114,7 @@ fn up(project: &Path, args: &N8nUpArgs, out: &Output) -> Result<Exit, CliError> 
 /// Adds the servers to the project's `.mcp.json`.
 fn write_mcp(project: &Path) -> Result<(PathBuf, Vec<&'static str>), CliError> {
     let file = project.join(mcp::FILE);
-    let before = match crate::store::read_regular_text(&file, mcp::MAX_BYTES) {
+    let before = match agentctl_host::files::read_regular_text(&file, mcp::MAX_BYTES) {
         Ok(text) => Some(text),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
         Err(e) => return Err(CliError::io("read", &file, &e)),

@@ -357,11 +357,12 @@ fn begun(path: &Path) -> Result<File, TapeError> {
 const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
 fn entries(path: &Path) -> Result<Entries, TapeError> {
-    let text = crate::store::read_given_text(path, MAX_BYTES).map_err(|error| TapeError::Io {
-        doing: "read",
-        path: path.to_owned(),
-        error,
-    })?;
+    let text =
+        agentctl_host::files::read_given_text(path, MAX_BYTES).map_err(|error| TapeError::Io {
+            doing: "read",
+            path: path.to_owned(),
+            error,
+        })?;
     let broken = |reason: String| TapeError::Broken {
         path: path.to_owned(),
         reason,

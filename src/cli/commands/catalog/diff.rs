@@ -75,8 +75,9 @@ fn used_in(paths: &[PathBuf]) -> Result<(Used, usize), CliError> {
             {
                 continue;
             }
-            let bytes = crate::store::read_regular(entry.path(), crate::qa::source::MAX_BYTES)
-                .map_err(|e| CliError::io("read", entry.path(), &e))?;
+            let bytes =
+                agentctl_host::files::read_regular(entry.path(), crate::qa::source::MAX_BYTES)
+                    .map_err(|e| CliError::io("read", entry.path(), &e))?;
             // A file that is no workflow says nothing here; `qa` names it.
             let Ok(document) = serde_json::from_slice::<Value>(&bytes) else {
                 continue;

@@ -52,10 +52,11 @@ pub fn sync(project: &Path, args: &CatalogSyncArgs, out: &Output) -> Result<Exit
         .map(str::to_owned)
         .collect();
     let file = catalog_file::path(project);
-    let unchanged =
-        crate::store::read_regular(&file, catalog_file::MAX_LIST).is_ok_and(|now| now == bytes);
+    let unchanged = agentctl_host::files::read_regular(&file, catalog_file::MAX_LIST)
+        .is_ok_and(|now| now == bytes);
     if !unchanged {
-        crate::store::write_atomic(&file, &bytes).map_err(|e| CliError::failed(e.to_string()))?;
+        agentctl_host::files::write_atomic(&file, &bytes)
+            .map_err(|e| CliError::failed(e.to_string()))?;
     }
     let counts = before.keep(|kind| kind == Kind::Catalog)?;
     out.answer(
@@ -90,7 +91,7 @@ async fn of_sources(sources: &[String], auth_env: Option<&str>) -> Result<Gather
             bytes
         } else {
             let file = Path::new(source);
-            crate::store::read_given(file, catalog_file::MAX_LIST)
+            agentctl_host::files::read_given(file, catalog_file::MAX_LIST)
                 .map_err(|e| CliError::io("read", file, &e))?
         };
         inputs.push((source.clone(), bytes));

@@ -1,7 +1,7 @@
 //! The project's files through one handle that cannot leave the project: no `..`, no symlink to the outside, no device.
 //! Every write is whole and durable before it counts: temporary file beside the target, sync, rename or link, sync of the folder.
 
-use super::StoreError;
+use super::FileError;
 use super::regular::{Found, Links, read_below};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
@@ -24,13 +24,13 @@ pub struct Files {
 }
 
 impl Files {
-    pub fn open(root: &Path) -> Result<Self, StoreError> {
+    pub fn open(root: &Path) -> Result<Self, FileError> {
         let dir = Dir::open_ambient_dir(root, ambient_authority())
-            .map_err(StoreError::io("open the project folder", root))?;
+            .map_err(FileError::io("open the project folder", root))?;
         Ok(Files { root: dir })
     }
 
-    pub fn read(&self, path: &Path, max_bytes: u64) -> Result<Found, StoreError> {
+    pub fn read(&self, path: &Path, max_bytes: u64) -> Result<Found, FileError> {
         // Looked at before it is opened too: opening a device can do something.
         match self.root.symlink_metadata(path) {
             Ok(meta) if !meta.is_file() => {
@@ -49,7 +49,7 @@ impl Files {
     }
 
     /// The names in a folder, sorted; none when the folder is not there.
-    pub fn names(&self, folder: &Path) -> Result<Vec<String>, StoreError> {
+    pub fn names(&self, folder: &Path) -> Result<Vec<String>, FileError> {
         let entries = match self.root.read_dir(folder) {
             Ok(entries) => entries,
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -67,7 +67,7 @@ impl Files {
         Ok(names)
     }
 
-    pub fn write(&self, path: &Path, bytes: &[u8], existing: Existing) -> Result<(), StoreError> {
+    pub fn write(&self, path: &Path, bytes: &[u8], existing: Existing) -> Result<(), FileError> {
         let folder = path.parent().unwrap_or(Path::new(""));
         if !folder.as_os_str().is_empty() {
             self.root
@@ -90,14 +90,14 @@ impl Files {
     }
 
     /// Removes the temporary files of writes that were cut short.
-    pub fn tidy(&self, folder: &Path) -> Result<(), StoreError> {
+    pub fn tidy(&self, folder: &Path) -> Result<(), FileError> {
         for name in self.names(folder)?.iter().filter(|n| is_temporary(n)) {
             self.remove(&folder.join(name))?;
         }
         Ok(())
     }
 
-    pub fn remove(&self, path: &Path) -> Result<(), StoreError> {
+    pub fn remove(&self, path: &Path) -> Result<(), FileError> {
         self.root
             .remove_file(path)
             .map_err(|e| failed("remove", path, e))?;
@@ -108,7 +108,7 @@ impl Files {
         &self,
         path: &Path,
         folder: &Path,
-    ) -> Result<(std::path::PathBuf, cap_std::fs::File), StoreError> {
+    ) -> Result<(std::path::PathBuf, cap_std::fs::File), FileError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         loop {
             let n = TEMPORARY.fetch_add(1, Ordering::Relaxed);
@@ -124,7 +124,7 @@ impl Files {
         }
     }
 
-    fn place(&self, temporary: &Path, path: &Path, existing: Existing) -> Result<(), StoreError> {
+    fn place(&self, temporary: &Path, path: &Path, existing: Existing) -> Result<(), FileError> {
         if existing == Existing::Refuse {
             match self.root.hard_link(temporary, &self.root, path) {
                 Ok(()) => {
@@ -144,7 +144,7 @@ impl Files {
             .map_err(|e| failed("write", path, e))
     }
 
-    fn sync_folder(&self, folder: &Path) -> Result<(), StoreError> {
+    fn sync_folder(&self, folder: &Path) -> Result<(), FileError> {
         if cfg!(not(unix)) {
             return Ok(()); // elsewhere a folder cannot be opened as a file; the rename itself is what there is
         }
@@ -172,12 +172,12 @@ fn is_temporary(name: &str) -> bool {
         })
 }
 
-fn failed(doing: &'static str, path: &Path, error: std::io::Error) -> StoreError {
-    StoreError::io(doing, path)(error)
+fn failed(doing: &'static str, path: &Path, error: std::io::Error) -> FileError {
+    FileError::io(doing, path)(error)
 }
 
-fn taken(path: &Path) -> StoreError {
-    StoreError::Exists {
+fn taken(path: &Path) -> FileError {
+    FileError::Exists {
         path: path.to_owned(),
     }
 }

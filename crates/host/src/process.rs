@@ -32,7 +32,7 @@ impl Identity {
     }
 
     /// Whether it is seen that it no longer runs; what cannot be seen is not gone.
-    pub(crate) fn is_gone(&self) -> bool {
+    pub fn is_gone(&self) -> bool {
         began(self.pid).is_ok_and(|began| began.as_deref() != Some(&self.began))
     }
 
@@ -52,7 +52,7 @@ impl Identity {
 
     /// Ends at once the group that it leads: itself and what it started. Nothing where it leads none, and never the first process,
     /// whose group means every process, or our own.
-    pub(crate) fn kill_group(&self) {
+    pub fn kill_group(&self) {
         let Some(pid) = self.pid().filter(|_| self.is_alive()) else {
             return;
         };
@@ -62,7 +62,7 @@ impl Identity {
         }
     }
 
-    pub(crate) fn ask_to_end(&self) {
+    pub fn ask_to_end(&self) {
         if let Some(pid) = self.pid().filter(|_| self.is_alive()) {
             // It may end between the look and the signal; then there is nobody to hear of it.
             let _ = kill_process(pid, Signal::TERM);
@@ -82,7 +82,7 @@ impl Identity {
 }
 
 /// Ends the group of a child of ours that was made its leader and that has not been waited for yet.
-pub(crate) fn end_group_of_child(pid: u32) {
+pub fn end_group_of_child(pid: u32) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
         let _ = kill_process_group(pid, Signal::KILL);
     }

@@ -2,8 +2,8 @@
 //! agentctl wrote. Nothing of it may come from a project, so a folder inside the project, of another user, or that others may
 //! write to is refused. Every file in it is for its owner only (0600). Must never be read for what a project may not know.
 
-pub use crate::store::Key;
-use crate::store::{Found, read_own, sync_dir};
+use crate::files::{Found, read_own, sync_dir};
+use crate::key::Key;
 use fs2::FileExt as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -247,7 +247,7 @@ const MOST_ABOVE: usize = 64;
 
 /// The top of the repository that a folder lies in: what lies there came the same way. Both paths without links. A repository that
 /// holds the user's home folder is the user's, and is none of these.
-pub(crate) fn repository_of(folder: &Path, user: Option<&Path>) -> Option<PathBuf> {
+pub fn repository_of(folder: &Path, user: Option<&Path>) -> Option<PathBuf> {
     folder
         .ancestors()
         .take(MOST_ABOVE)
@@ -267,7 +267,7 @@ pub fn lies_in(path: &Path, folder: &Path) -> bool {
 
 /// The whole path with its links resolved, as far down as it exists. None: below that `..` follows, and where it would lead is
 /// decided by whoever makes the missing folder.
-pub(crate) fn resolved(path: &Path) -> Option<PathBuf> {
+pub fn resolved(path: &Path) -> Option<PathBuf> {
     // `ancestors` of a relative path end at the empty one.
     let whole = std::path::absolute(path).ok()?;
     let (real, missing) = whole.ancestors().find_map(|there| {

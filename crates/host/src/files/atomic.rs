@@ -1,50 +1,50 @@
 //! Writing a whole file so that a crash leaves the old one or the new one, never a part.
 
-use super::StoreError;
+use super::FileError;
 use super::disk::{self, Disk};
 use std::{fs, path::Path};
 
 /// Writes through a temporary file in the same folder: write, sync, rename, sync the folder. Creates the folder.
-pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     write_atomic_on(disk::real().as_ref(), path, bytes)
 }
 
-pub fn write_atomic_on(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+pub fn write_atomic_on(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let dir = parent(path);
     create_dir(dir)?;
     let mut temporary = tempfile::Builder::new()
         .prefix(".agentctl-")
         .suffix(".tmp")
         .tempfile_in(dir)
-        .map_err(StoreError::io("create a temporary file in", dir))?;
+        .map_err(FileError::io("create a temporary file in", dir))?;
     disk.write(temporary.as_file_mut(), bytes, path)
-        .map_err(StoreError::io("write", path))?;
+        .map_err(FileError::io("write", path))?;
     readable_like_a_new_file(temporary.as_file(), path)?;
     disk.sync(temporary.as_file(), path)
-        .map_err(StoreError::io("sync", path))?;
+        .map_err(FileError::io("sync", path))?;
     disk.rename(temporary, path)
-        .map_err(StoreError::io("replace", path))?;
+        .map_err(FileError::io("replace", path))?;
     sync_dir(dir)
 }
 
 /// A temporary file is made for its owner only; a file of a project has the usual permissions, or those it had before.
 #[cfg(unix)]
-fn readable_like_a_new_file(file: &fs::File, target: &Path) -> Result<(), StoreError> {
+fn readable_like_a_new_file(file: &fs::File, target: &Path) -> Result<(), FileError> {
     use std::os::unix::fs::PermissionsExt;
     let mode = fs::symlink_metadata(target)
         .ok()
         .filter(fs::Metadata::is_file)
         .map_or(0o644, |m| m.permissions().mode() & 0o777);
     file.set_permissions(fs::Permissions::from_mode(mode))
-        .map_err(StoreError::io("set the permissions of", target))
+        .map_err(FileError::io("set the permissions of", target))
 }
 #[cfg(not(unix))]
-fn readable_like_a_new_file(_: &fs::File, _: &Path) -> Result<(), StoreError> {
+fn readable_like_a_new_file(_: &fs::File, _: &Path) -> Result<(), FileError> {
     Ok(())
 }
 
 /// Creates the folder and those above it that are missing, and makes the new names last.
-pub(super) fn create_dir(dir: &Path) -> Result<(), StoreError> {
+pub fn create_dir(dir: &Path) -> Result<(), FileError> {
     if dir.is_dir() {
         return Ok(());
     }
@@ -52,14 +52,14 @@ pub(super) fn create_dir(dir: &Path) -> Result<(), StoreError> {
         .ancestors()
         .take_while(|d| !d.as_os_str().is_empty() && !d.is_dir())
         .collect();
-    fs::create_dir_all(dir).map_err(StoreError::io("create the folder", dir))?;
+    fs::create_dir_all(dir).map_err(FileError::io("create the folder", dir))?;
     for new in missing {
         sync_dir(parent(new))?;
     }
     Ok(())
 }
 
-pub(super) fn parent(path: &Path) -> &Path {
+pub fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(dir) if !dir.as_os_str().is_empty() => dir,
         _ => Path::new("."),
@@ -67,11 +67,11 @@ pub(super) fn parent(path: &Path) -> &Path {
 }
 
 /// Makes a new or renamed entry of the folder last. Folders cannot be synced on Windows, where a rename is enough.
-pub fn sync_dir(dir: &Path) -> Result<(), StoreError> {
+pub fn sync_dir(dir: &Path) -> Result<(), FileError> {
     if cfg!(unix) {
         fs::File::open(dir)
             .and_then(|d| d.sync_all())
-            .map_err(StoreError::io("sync the folder", dir))?;
+            .map_err(FileError::io("sync the folder", dir))?;
     }
     Ok(())
 }

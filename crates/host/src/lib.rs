@@ -1,0 +1,8 @@
+//! What the machine gives: files as others may have put them there, the user's own folder and key, processes and their
+//! groups, the cache folder. Knows nothing of runs, n8n and agents.
+
+pub mod cache;
+pub mod files;
+pub mod home;
+pub mod key;
+pub mod process;
