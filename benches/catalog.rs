@@ -2,11 +2,11 @@
 
 use std::hint::black_box;
 
-use agentctl::n8n::catalog::{Catalog, Lookup};
+use agentctl_n8n::catalog::{Catalog, Lookup};
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use serde_json::{Map, json};
 
-const FILE: &[u8] = include_bytes!("../catalog/n8n-2.39.4.bin");
+const FILE: &[u8] = include_bytes!("../crates/n8n/catalog/n8n-2.39.4.bin");
 
 fn bench(c: &mut Criterion) {
     // What a fresh process pays for its first lookup: index, facts, one description.

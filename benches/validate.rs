@@ -1,6 +1,6 @@
 //! What a check costs per node: flat from 10 to 10,000 nodes. `cargo bench --bench validate`
 
-use agentctl::n8n::{catalog::Catalog, validate};
+use agentctl_n8n::{catalog::Catalog, validate};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::{Map, Value, json};
 

@@ -7,7 +7,7 @@
 use agentctl::model::offline::compile::compile;
 use agentctl::model::offline::plan::{Does, Step};
 use agentctl::model::offline::read::{ReadContext, Reading, read};
-use agentctl::n8n::catalog::Catalog;
+use agentctl_n8n::catalog::Catalog;
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -5,10 +5,10 @@
 
 use agentctl::backend::{Backend, BackendErrorKind, ListQuery, LiveBackend, RestTarget, list_all};
 use agentctl::mcp::Secret;
-use agentctl::n8n::catalog::Catalog;
-use agentctl::n8n::hash::graph_hash;
-use agentctl::n8n::{Workflow, validate};
 use agentctl::sync;
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::hash::graph_hash;
+use agentctl_n8n::{Workflow, validate};
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use std::error::Error;

@@ -21,7 +21,6 @@ pub mod held;
 pub mod knowledge;
 pub mod mcp;
 pub mod model;
-pub mod n8n;
 pub mod n8n_server;
 pub mod pack;
 pub mod policy;

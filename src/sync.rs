@@ -6,9 +6,9 @@
 //! often somebody's real data. `meta.agentctl` says which state was pulled.
 
 use crate::backend::Stored;
-use crate::n8n::WorkflowId;
-use crate::n8n::hash::graph_hash;
-use crate::n8n::workflow::{Connections, Node, ShapeError, Workflow};
+use agentctl_n8n::WorkflowId;
+use agentctl_n8n::hash::graph_hash;
+use agentctl_n8n::workflow::{Connections, Node, ShapeError, Workflow};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 

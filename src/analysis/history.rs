@@ -3,8 +3,8 @@
 
 use super::{Claim, Evidence};
 use crate::backend::{ExecutionHead, VersionHead};
-use crate::n8n::Workflow;
 use crate::store::{Event, Record};
+use agentctl_n8n::Workflow;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -319,7 +319,7 @@ fn timeline(executions: &[Execution], changes: &[Changed]) -> Vec<Happened> {
 /// Names of the nodes that only one of the two has, or that differ in more than their place.
 fn other_nodes(old: &Workflow, new: &Workflow) -> Vec<String> {
     let nodes = |workflow: &Workflow| -> BTreeMap<String, Value> {
-        let with_links = |node: &crate::n8n::Node| {
+        let with_links = |node: &agentctl_n8n::Node| {
             let mut map = node.map().clone();
             map.shift_remove("position");
             let links = workflow.connections.get(node.name());

@@ -6,7 +6,7 @@ use super::cause::Cause;
 use super::facts::{Facts, Found};
 use super::{Evidence, word};
 use crate::knowledge::{Learning, NewLearning, appended, next_id, parse};
-use crate::n8n::validate::rule;
+use agentctl_n8n::validate::rule;
 use serde::Serialize;
 use serde_json::Value;
 

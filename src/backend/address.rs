@@ -2,7 +2,7 @@
 //! What may never be a workflow (hidden files, the runs' own records, anything outside) has no address.
 
 use super::{BackendError, BackendResult};
-use crate::n8n::WorkflowId;
+use agentctl_n8n::WorkflowId;
 use std::path::{Component, Path, PathBuf};
 
 pub const FOLDER: &str = "workflows";

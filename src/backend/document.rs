@@ -1,7 +1,7 @@
 //! Workflow documents in files: reading with an exact reason when it fails, and the text that we write.
 //! Never guesses: a file that is not one whole workflow is not read at all, and so is never written over.
 
-use crate::n8n::Workflow;
+use agentctl_n8n::Workflow;
 use serde_json::Value;
 
 /// Larger files are not read (n8n itself takes about 16 MB in one request).

@@ -8,10 +8,10 @@ use super::{
     ExecutionHead, ExecutionQuery, InstanceCheck, ListQuery, Listing, NodeTypesFile, Stored,
     TemplateHead, TriggerCall, Triggered, VersionHead, document, slug,
 };
-use crate::n8n::hash::graph_hash;
-use crate::n8n::{Workflow, WorkflowId};
 use agentctl_base::BoxFuture;
 use agentctl_host::files::{Existing, Files, Found};
+use agentctl_n8n::hash::graph_hash;
+use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;

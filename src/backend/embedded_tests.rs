@@ -1,5 +1,5 @@
 use super::*;
-use crate::n8n::{Node, NodeId, TriggerKind, TriggerPoint};
+use agentctl_n8n::{Node, NodeId, TriggerKind, TriggerPoint};
 use std::path::Path;
 
 fn workflow(name: &str, nodes: usize) -> Workflow {

@@ -20,9 +20,9 @@ pub use types::{
     TriggerCall, Triggered, VersionHead,
 };
 
-use crate::n8n::{Workflow, WorkflowId};
 use agentctl_base::BoxFuture;
 use agentctl_host::files::FileError;
+use agentctl_n8n::{Workflow, WorkflowId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

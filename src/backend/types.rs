@@ -1,6 +1,6 @@
 //! What goes through the n8n port besides workflows: typed, and without a secret.
 
-use crate::n8n::{TriggerPoint, Workflow, WorkflowId};
+use agentctl_n8n::{TriggerPoint, Workflow, WorkflowId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::{path::PathBuf, time::Duration};

@@ -8,10 +8,10 @@ use crate::config::{Config, ProviderSettings};
 use crate::model::provider::{Access, KeySource, Kind, Wire};
 use crate::model::tape::{Tape, Taped};
 use crate::model::{ModelName, Prices, offline::OfflineModel};
-use crate::n8n::catalog::Catalog;
 use crate::pack::{Pack, Tier};
 use crate::run::{Cancel, ChosenModel, Models};
 use agentctl_base::model::{Model, ModelError};
+use agentctl_n8n::catalog::Catalog;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

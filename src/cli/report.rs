@@ -3,12 +3,12 @@
 
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::cli::waiting;
-use crate::n8n::{self, Workflow, catalog::Catalog, needs};
 use crate::policy::Grants;
 use crate::run::{QaReport, RunReport};
 use crate::store::event::Counted;
 use agentctl_base::question::Outcome;
 use agentctl_base::untrusted::prose;
+use agentctl_n8n::{Workflow, catalog::Catalog, needs};
 use console::style;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
             style(plain(&built.name)).bold(),
             built.node_count
         ));
-        out.push_str(&n8n::tree::tree(document, Some(catalog)));
+        out.push_str(&agentctl_n8n::tree::tree(document, Some(catalog)));
         out.push('\n');
         if let Some(file) = &built.file {
             let file = plain(file);

@@ -39,7 +39,6 @@ use crate::{
         ModelName, Price,
         provider::{SchemaForm, TimeLimits},
     },
-    n8n::rehearsal::Hosts,
     pack::Tier,
     qa::waiver::{self, Waiver},
     store::Budgets,
@@ -47,6 +46,7 @@ use crate::{
 };
 use agentctl_base::{plain_http::PlainHttp, secrets};
 use agentctl_host::files::read_regular_text;
+use agentctl_n8n::rehearsal::Hosts;
 use indexmap::IndexMap;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};

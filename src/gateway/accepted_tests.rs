@@ -3,9 +3,9 @@
 use super::*;
 use crate::gateway::fixture::chain;
 use crate::gateway::guards::{Outline, Start};
-use crate::n8n::Workflow;
-use crate::n8n::hash::graph_hash;
 use agentctl_host::home::Home;
+use agentctl_n8n::Workflow;
+use agentctl_n8n::hash::graph_hash;
 use std::fs;
 use std::path::Path;
 

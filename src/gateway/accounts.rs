@@ -6,10 +6,10 @@ use super::approval::{Accounts, account_question, approval_hash};
 use super::redact::clean_text;
 use super::{CallContext, Gateway, GatewayError, guards};
 use crate::backend::{BackendErrorKind, CredentialHead};
-use crate::n8n::catalog::Catalog;
-use crate::n8n::needs::{Need, needs};
-use crate::n8n::{Node, Workflow};
 use agentctl_base::question::Question;
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::needs::{Need, needs};
+use agentctl_n8n::{Node, Workflow};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -187,7 +187,7 @@ impl Gateway {
 fn of_its_service(node: &Node, credential_type: &str) -> bool {
     let known = Catalog::embedded().lookup(node.node_type(), node.type_version());
     known.known().is_some_and(|description| {
-        let slot = |slot: &crate::n8n::catalog::CredentialSlot| slot.name == credential_type;
+        let slot = |slot: &agentctl_n8n::catalog::CredentialSlot| slot.name == credential_type;
         !GENERIC.contains(&credential_type)
             && node.node_type() != "n8n-nodes-base.httpRequest"
             && description.credentials.iter().any(slot)

@@ -66,7 +66,7 @@ fn cut(value: &Value, chars: usize, items: usize) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::n8n::arbitrary;
+    use agentctl_n8n::arbitrary;
 
     proptest::proptest! {
         #[test]

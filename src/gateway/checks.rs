@@ -6,9 +6,9 @@ use super::created::fill_added_versions;
 use super::reads::{Answer, bad_cursor};
 use super::tools::{CheckWorkflow, ValidateWorkflow};
 use super::{CallContext, Gateway, GuardState, guards};
-use crate::n8n::edit::{self, EditOp};
-use crate::n8n::validate::validate;
-use crate::n8n::{Finding, Severity, Workflow, WorkflowId};
+use agentctl_n8n::edit::{self, EditOp};
+use agentctl_n8n::validate::validate;
+use agentctl_n8n::{Finding, Severity, Workflow, WorkflowId};
 use serde_json::{Map, Value, json};
 
 /// More findings than these are read with `check_workflow`.
@@ -29,7 +29,7 @@ impl Gateway {
             match edit::apply(&stored.workflow, &check.ops, &mut || cx.recorder.new_id()) {
                 Ok(mut after) => {
                     fill_added_versions(&stored.workflow, &mut after, self.catalog);
-                    stored.graph_hash = crate::n8n::hash::graph_hash(&after);
+                    stored.graph_hash = agentctl_n8n::hash::graph_hash(&after);
                     stored.workflow = after;
                 }
                 Err(error) => {

@@ -3,8 +3,8 @@
 use super::guards;
 use crate::backend::{BackendError, BackendErrorKind, Stored};
 use crate::knowledge::KnowledgeError;
-use crate::n8n::{Finding, Severity, Workflow};
 use agentctl_base::decision::Decision;
+use agentctl_n8n::{Finding, Severity, Workflow};
 use serde_json::{Map, Value, json};
 
 /// A page's size in bytes of JSON: about 25,000 tokens.

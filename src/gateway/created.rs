@@ -4,9 +4,9 @@
 use super::content::Outcome;
 use super::tools::{CreateWorkflow, TriggerWorkflow};
 use crate::backend::TriggerCall;
-use crate::n8n::catalog::Catalog;
-use crate::n8n::workflow::number;
-use crate::n8n::{EditOp, Node, NodeId, Workflow, edit, layout, trigger_points};
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::workflow::number;
+use agentctl_n8n::{EditOp, Node, NodeId, Workflow, edit, layout, trigger_points};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

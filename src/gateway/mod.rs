@@ -41,9 +41,6 @@ pub use settle::{Settlement, judge};
 
 use crate::backend::{Backend, BackendError};
 use crate::knowledge::Knowledge;
-use crate::n8n::catalog::Catalog;
-use crate::n8n::rehearsal::Hosts;
-use crate::n8n::{Workflow, WorkflowId};
 use crate::pack::Pack;
 use crate::policy::Policy;
 use crate::store::{Event, SnapshotRef, StoreError};
@@ -51,6 +48,9 @@ use accepted::{Accepted, NotKept};
 use agentctl_base::model::{ToolResult, ToolSpec};
 use agentctl_base::question::Question;
 use agentctl_base::strict_json;
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::rehearsal::Hosts;
+use agentctl_n8n::{Workflow, WorkflowId};
 use std::sync::Arc;
 
 /// What the gateway needs from the run: the journal, the snapshots, time and ids. The run's driver is one.

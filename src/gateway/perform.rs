@@ -6,11 +6,11 @@ use super::content::{Outcome, error_content, head, knowledge_failure};
 use super::plan::{GivenScope, Plan};
 use super::{Gateway, guards};
 use crate::backend::{BackendError, BackendErrorKind, Stored, TriggerCall, Triggered};
-use crate::n8n::diff::changes;
-use crate::n8n::{Workflow, WorkflowId};
 use crate::store::SnapshotRef;
 use crate::store::event::Change;
 use agentctl_base::decision::Decision;
+use agentctl_n8n::diff::changes;
+use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::{Map, Value, json};
 
 impl Plan {

@@ -8,11 +8,11 @@ use super::guards::{self, deny};
 use super::plan::{Planned, Planning, Write, reserve};
 use super::{CallContext, Gateway, GatewayError, Settled};
 use crate::backend::Stored;
-use crate::n8n::hash::graph_hash;
-use crate::n8n::{Workflow, WorkflowId};
 use crate::store::event::BaseHow;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::ToolCall;
+use agentctl_n8n::hash::graph_hash;
+use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::{Map, Value, json};
 
 /// What the journal calls it.

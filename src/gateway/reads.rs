@@ -9,9 +9,9 @@ use crate::backend::{
     BackendError, BackendErrorKind, ExecutionQuery, ListQuery, Listed, Stored, TemplateHead,
     list_all,
 };
-use crate::n8n::catalog::Lookup;
-use crate::n8n::fit::{Wanted, fit_score, listed_score};
-use crate::n8n::rehearsal;
+use agentctl_n8n::catalog::Lookup;
+use agentctl_n8n::fit::{Wanted, fit_score, listed_score};
+use agentctl_n8n::rehearsal;
 use serde_json::{Map, Value, json};
 
 pub(super) type Answer = Result<Outcome, BackendError>;

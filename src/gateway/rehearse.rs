@@ -10,12 +10,12 @@ use super::{CallContext, Gateway, GatewayError, strict_json};
 use crate::backend::{
     BackendError, BackendErrorKind, ListQuery, Listed, Stored, TriggerCall, Triggered, list_all,
 };
-use crate::n8n::rehearsal::{
-    COPY, Ground, Item, Part, Rehearsal, Trace, Wishes, evidence, is_copy, judge, payload, rehearse,
-};
-use crate::n8n::{Finding, Workflow, WorkflowId, trigger_points};
 use crate::store::event::{MutationExpectation, Rehearsing};
 use agentctl_base::model::ToolCall;
+use agentctl_n8n::rehearsal::{
+    COPY, Ground, Item, Part, Rehearsal, Trace, Wishes, evidence, is_copy, judge, payload, rehearse,
+};
+use agentctl_n8n::{Finding, Workflow, WorkflowId, trigger_points};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 

@@ -6,10 +6,10 @@ use super::plan::allowed_a_wipe;
 use super::redact::clean;
 use super::{CallContext, Gateway, GatewayError};
 use crate::backend::{BackendError, BackendErrorKind, ListQuery, Stored, list_all};
-use crate::n8n::{Workflow, WorkflowId};
 use crate::store::Event;
 use crate::store::event::{BaseHow, Change, CreateMark, MutationExpectation};
 use agentctl_base::model::{ToolResult, ToolStatus};
+use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::{Value, json};
 use std::time::Duration;
 

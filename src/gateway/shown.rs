@@ -4,9 +4,9 @@
 use super::plan::{Plan, emptied};
 use super::redact::clean;
 use super::{Gateway, guards};
-use crate::n8n::diff::shown_diff;
-use crate::n8n::{EditOp, Workflow};
 use agentctl_base::decision::Decision;
+use agentctl_n8n::diff::shown_diff;
+use agentctl_n8n::{EditOp, Workflow};
 use serde_json::{Value, json};
 
 impl Gateway {

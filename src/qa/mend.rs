@@ -5,13 +5,13 @@ use super::place::Place;
 use super::rewrite::rewrite;
 use super::rules;
 use super::source::{Fault, Source};
-use crate::n8n::autofix::{self, Rules};
-use crate::n8n::catalog::Catalog;
-use crate::n8n::finding::Finding;
-use crate::n8n::validate::validate;
-use crate::n8n::workflow::Workflow;
 use agentctl_base::secrets;
 use agentctl_host::files::write_atomic;
+use agentctl_n8n::autofix::{self, Rules};
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::finding::Finding;
+use agentctl_n8n::validate::validate;
+use agentctl_n8n::workflow::Workflow;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 

@@ -1,7 +1,7 @@
 //! The rules about files as such, beside those about workflows: code and reason, for reports that explain their codes.
 
-use crate::n8n::finding::Severity;
-use crate::n8n::validate::{self, Rule};
+use agentctl_n8n::finding::Severity;
+use agentctl_n8n::validate::{self, Rule};
 
 macro_rules! file_rules {
     ($($name:ident $code:literal $reason:literal $fix:literal;)*) => {

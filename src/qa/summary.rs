@@ -1,7 +1,7 @@
 //! The totals of a check, and whether it failed.
 
 use super::check::{Checked, State};
-use crate::n8n::finding::{Finding, Severity};
+use agentctl_n8n::finding::{Finding, Severity};
 use serde::Serialize;
 
 /// The lowest severity that fails a check.

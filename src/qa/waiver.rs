@@ -10,7 +10,7 @@
 //! ```
 
 use crate::config::ConfigError;
-use crate::n8n::Finding;
+use agentctl_n8n::Finding;
 use jiff::civil::Date;
 use regex::Regex;
 use serde::Deserialize;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::config::{Origin, read};
-use crate::n8n::Severity;
+use agentctl_n8n::Severity;
 
 fn finding() -> Finding {
     Finding {

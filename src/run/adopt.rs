@@ -12,11 +12,11 @@ use super::{
 };
 use crate::{
     gateway::{Gateway, GuardState, LET_ACT},
-    n8n::WorkflowId,
     pack::Pack,
     store::{self, Event, Foreign, Loaded, Project, Snapshots},
 };
 use agentctl_base::question::{AnsweredBy, Outcome};
+use agentctl_n8n::WorkflowId;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -8,12 +8,12 @@ use super::{
 };
 use crate::{
     gateway::{Gateway, Redactor},
-    n8n::{
-        Connections, NodeId, Workflow, WorkflowId,
-        diff::{NodeRef, ValueChange, WorkflowDiff, changes, text_diff},
-        hash::graph_hash,
-    },
     store::Project,
+};
+use agentctl_n8n::{
+    Connections, NodeId, Workflow, WorkflowId,
+    diff::{NodeRef, ValueChange, WorkflowDiff, changes, text_diff},
+    hash::graph_hash,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -109,7 +109,7 @@ impl Ends<'_> {
     fn hide(&self, diff: &mut WorkflowDiff) {
         for change in &mut diff.nodes_changed {
             let node = |(real, shown): (&Workflow, &Workflow), at: &NodeRef| -> Value {
-                let same = |n: &crate::n8n::Node| n.id() == at.id && n.name() == at.name;
+                let same = |n: &agentctl_n8n::Node| n.id() == at.id && n.name() == at.name;
                 let place = real.nodes.iter().position(same);
                 let node = place.and_then(|i| shown.nodes.get(i));
                 node.map_or(Value::Null, |n| Value::Object(n.map().clone()))

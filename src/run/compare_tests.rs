@@ -1,5 +1,6 @@
 use super::Difference;
-use crate::{gateway::Redactor, n8n::Workflow};
+use crate::gateway::Redactor;
+use agentctl_n8n::Workflow;
 use serde_json::{Value, json};
 
 fn workflow(parameters: Value) -> Workflow {

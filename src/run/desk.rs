@@ -5,9 +5,9 @@ use super::{Effects, Observer, RunError, fold, ledger::Ledger};
 use crate::{
     flow::{Flow, RunLog},
     gateway::{Recorder, Redactor},
-    n8n::{Workflow, WorkflowId},
     store::{Event, Journal, SnapshotRef, Snapshots, StoreError},
 };
+use agentctl_n8n::{Workflow, WorkflowId};
 
 pub(super) struct Desk<'a> {
     pub journal: Journal,

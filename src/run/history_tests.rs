@@ -1,9 +1,7 @@
 use super::history::{By, Made, before_last_run, of_run, of_workflow, only, state_hash, workflows};
-use crate::{
-    n8n::WorkflowId,
-    store::{Event, Record, event::Change},
-};
+use crate::store::{Event, Record, event::Change};
 use agentctl_base::model::{ToolResult, ToolStatus};
+use agentctl_n8n::WorkflowId;
 use serde_json::json;
 
 fn change(id: &str, before: Option<&str>, after: Option<&str>) -> Change {

@@ -11,7 +11,6 @@ use super::{
 };
 use crate::{
     backend::Backend,
-    n8n::{Workflow, WorkflowId, hash::graph_hash},
     pack::Pack,
     store::{
         Event, Foreign, Journal, Loaded, Means, Project, Record, SnapshotRef, Snapshots, StateFile,
@@ -19,6 +18,7 @@ use crate::{
     },
 };
 use agentctl_base::question::Outcome;
+use agentctl_n8n::{Workflow, WorkflowId, hash::graph_hash};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -4,10 +4,10 @@
 use super::Observer;
 use crate::{
     gateway::Gateway,
-    n8n::WorkflowId,
     store::{Event, Journal, Project, event::Rehearsing},
 };
 use agentctl_base::model::ToolStatus;
+use agentctl_n8n::WorkflowId;
 use std::{io::BufRead as _, path::Path};
 
 /// So many earlier runs are looked at, the newest first.

@@ -9,9 +9,9 @@ use super::{
 };
 use crate::{
     backend::{Backend, BackendError, BackendErrorKind, Stored},
-    n8n::{Workflow, WorkflowId, hash::graph_hash},
     store::{Event, Project, Record, Snapshots, StoreError},
 };
+use agentctl_n8n::{Workflow, WorkflowId, hash::graph_hash};
 
 /// Where to look.
 #[derive(Clone, Copy)]

@@ -14,13 +14,13 @@ use super::{
 use crate::{
     backend::Stored,
     gateway::{CallContext, Recorder},
-    n8n::{Workflow, WorkflowId, hash::graph_hash},
     store::{
         Event, Project, SnapshotRef,
         event::{BaseHow, Change},
     },
 };
 use agentctl_base::question::Outcome;
+use agentctl_n8n::{Workflow, WorkflowId, hash::graph_hash};
 use serde::{Deserialize, Serialize};
 
 /// What to take back.

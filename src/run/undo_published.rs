@@ -7,8 +7,9 @@ use super::{
     questions::{self, Got},
     undo::Plan,
 };
-use crate::{n8n::Workflow, store::Event};
+use crate::store::Event;
 use agentctl_base::question::{Proposal, Question, QuestionOption};
+use agentctl_n8n::Workflow;
 use serde_json::json;
 
 /// As which step it is journaled.

@@ -6,10 +6,10 @@ use crate::orders::orders;
 use crate::support::*;
 use agentctl::agent::{result_block, system_prompt, task_message};
 use agentctl::gateway::Settled;
-use agentctl::n8n::{Node, NodeId, Workflow};
 use agentctl::store::Event;
 use agentctl_base::model::{AgentTask, ToolResult, ToolStatus};
 use agentctl_base::question::Outcome;
+use agentctl_n8n::{Node, NodeId, Workflow};
 use serde_json::{Map, Value, json};
 
 /// A workflow that carries the text wherever a workflow has text.

@@ -5,10 +5,10 @@ use crate::loss::{User, counted, held, is_refused, orders, removed, session, upd
 use crate::support::*;
 use agentctl::backend::BackendErrorKind;
 use agentctl::gateway::accepted::Step;
-use agentctl::n8n::hash::graph_hash;
-use agentctl::n8n::{Workflow, WorkflowId};
 use agentctl::store::Event;
 use agentctl::store::event::BaseHow;
+use agentctl_n8n::hash::graph_hash;
+use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::{Map, Value, json};
 
 const BASE: &str = "n8n-nodes-base.";

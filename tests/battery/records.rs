@@ -2,7 +2,6 @@
 
 use crate::attack::*;
 use crate::support::*;
-use agentctl::n8n::{Workflow, hash::graph_hash};
 use agentctl::run::{self, Counted, RunError, Undo};
 use agentctl::store::event::Change;
 use agentctl::store::{Event, Foreign, Journal, Marks, Project, StoreError, Whose};
@@ -10,6 +9,7 @@ use agentctl_base::model::{ModelAnswer, ToolResult, ToolStatus};
 use agentctl_base::question::AnsweredBy;
 use agentctl_base::question::Outcome;
 use agentctl_host::key::Key;
+use agentctl_n8n::{Workflow, hash::graph_hash};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

@@ -7,11 +7,11 @@ use crate::support::*;
 use agentctl::gateway::Gateway;
 use agentctl::knowledge::{Knowledge, Skill};
 use agentctl::mcp::serve::{Client, Hosts as _};
-use agentctl::n8n::{Workflow, catalog::Catalog, hash::graph_hash};
 use agentctl::run::{self, Counted, Serving, Terms, ToolSessions, Undo, Unobserved};
 use agentctl::store::event::{Change, MutationExpectation, Rehearsing};
 use agentctl::store::{Event, Journal, Project, StateFile, Whose};
 use agentctl_base::model::{ToolResult, ToolStatus};
+use agentctl_n8n::{Workflow, catalog::Catalog, hash::graph_hash};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 

@@ -10,9 +10,9 @@ pub use bench::*;
 pub use shop::*;
 
 use agentctl::gateway::Settled;
-use agentctl::n8n::{Node, NodeId, Workflow};
 use agentctl::pack::Pack;
 use agentctl_base::model::{ModelAnswer, ToolCall, ToolStatus};
+use agentctl_n8n::{Node, NodeId, Workflow};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};

@@ -3,7 +3,7 @@
 
 use crate::support::*;
 use agentctl::gateway::redact::MARK;
-use agentctl::n8n::Workflow;
+use agentctl_n8n::Workflow;
 use serde_json::{Value, json};
 use std::sync::Arc;
 

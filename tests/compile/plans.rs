@@ -2,9 +2,9 @@
 
 use agentctl::model::offline::compile::{Compiled, compile};
 use agentctl::model::offline::plan::Plan;
-use agentctl::n8n::Severity;
-use agentctl::n8n::catalog::Catalog;
-use agentctl::n8n::validate::validate;
+use agentctl_n8n::Severity;
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::validate::validate;
 use serde_json::{Value, json};
 
 pub fn plan(value: Value) -> Plan {

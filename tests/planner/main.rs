@@ -14,7 +14,7 @@ mod summary;
 use agentctl::model::offline::compile::compile;
 use agentctl::model::offline::plan::{Does, ScheduleRule, Step, Trigger};
 use agentctl::model::offline::read::{ReadContext, Reading, read};
-use agentctl::n8n::catalog::Catalog;
+use agentctl_n8n::catalog::Catalog;
 
 fn plan(request: &str) -> Reading {
     read(request, &ReadContext::default())

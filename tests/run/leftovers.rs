@@ -10,11 +10,11 @@ use agentctl::{
     backend::BackendErrorKind,
     gateway::Gateway,
     knowledge::{Knowledge, Skill},
-    n8n::{Node, NodeId, Workflow, catalog::Catalog},
     policy::Policy,
     store::{Event, event::Rehearsing},
 };
 use agentctl_base::{model::ModelAnswer, question::Outcome};
+use agentctl_n8n::{Node, NodeId, Workflow, catalog::Catalog};
 use backend::{Fault, MemoryBackend};
 use serde_json::json;
 use std::{fs, sync::Arc};

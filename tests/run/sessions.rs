@@ -7,7 +7,6 @@ use agentctl::{
     gateway::Gateway,
     knowledge::{Knowledge, Skill},
     mcp::serve::{Client, Host, Hosts},
-    n8n::catalog::Catalog,
     pack::Pack,
     policy::Policy,
     run::{
@@ -20,6 +19,7 @@ use agentctl_base::{
     model::{ToolResult, ToolStatus},
     question::Outcome,
 };
+use agentctl_n8n::catalog::Catalog;
 use serde_json::{Value, json};
 use std::{
     fs,

@@ -5,7 +5,6 @@ use agentctl::{
     flow,
     gateway::Gateway,
     knowledge::{Knowledge, Skill},
-    n8n::{Workflow, catalog::Catalog, hash::graph_hash},
     pack::{Pack, Tier},
     policy::Policy,
     run::{
@@ -21,6 +20,7 @@ use agentctl_base::{
     },
 };
 use agentctl_host::key::Key;
+use agentctl_n8n::{Workflow, catalog::Catalog, hash::graph_hash};
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use std::{

@@ -6,7 +6,7 @@ use crate::backend::{
     BackendError, BackendErrorKind, BackendResult, ExecutionHead, ExecutionQuery, TriggerCall,
     Triggered,
 };
-use crate::n8n::{TriggerKind, WorkflowId};
+use agentctl_n8n::{TriggerKind, WorkflowId};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Method, Request, Url, redirect};
 use serde_json::{Map, Value, json};

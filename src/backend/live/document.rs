@@ -2,9 +2,9 @@
 //! keys that n8n takes; what it holds read-only is left out.
 
 use crate::backend::{BackendError, BackendErrorKind, BackendResult, Stored};
-use crate::n8n::hash::{EDITORS_NODE_KEY, IN_MCP, graph_hash, is_editors_default};
-use crate::n8n::validate::refused_by_api;
-use crate::n8n::{Workflow, WorkflowId};
+use agentctl_n8n::hash::{EDITORS_NODE_KEY, IN_MCP, graph_hash, is_editors_default};
+use agentctl_n8n::validate::refused_by_api;
+use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 

@@ -10,7 +10,7 @@ use crate::backend::{
     TriggerCall, Triggered,
 };
 use crate::mcp::{McpClient, McpServer};
-use crate::n8n::{TriggerKind, WorkflowId};
+use agentctl_n8n::{TriggerKind, WorkflowId};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::time::Duration;

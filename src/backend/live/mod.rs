@@ -16,9 +16,9 @@ use super::{
     Stored, TemplateHead, TriggerCall, Triggered, VersionHead,
 };
 use crate::mcp::{McpServer, McpTransport, Secret};
-use crate::n8n::{Workflow, WorkflowId};
 use agentctl_base::BoxFuture;
 use agentctl_base::plain_http::PlainHttp;
+use agentctl_n8n::{Workflow, WorkflowId};
 use document::Held;
 use http::Http;
 use instance_mcp::InstanceMcp;

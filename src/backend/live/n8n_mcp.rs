@@ -9,8 +9,8 @@ use crate::backend::{
     BackendError, BackendErrorKind, BackendResult, CredentialHead, ServerVerdict, TemplateHead,
 };
 use crate::mcp::{McpClient, McpServer, McpTransport};
-use crate::n8n::{Workflow, WorkflowId};
 use agentctl_host::files::read_regular_text;
+use agentctl_n8n::{Workflow, WorkflowId};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;

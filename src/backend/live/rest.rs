@@ -6,7 +6,7 @@ use crate::backend::{
     BackendError, BackendErrorKind, BackendResult, CredentialHead, ExecutionHead, ExecutionQuery,
     InstanceCheck, ListQuery, Listing, NodeTypesFile,
 };
-use crate::n8n::{Workflow, WorkflowId};
+use agentctl_n8n::{Workflow, WorkflowId};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::{Method, Url};

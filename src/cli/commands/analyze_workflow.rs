@@ -10,10 +10,10 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::session::{self, Session};
 use crate::gateway::untrusted;
-use crate::n8n::{Workflow, WorkflowId};
 use crate::run::Models as _;
 use crate::store::Project;
 use agentctl_base::model::{AgentTask, Message, ModelRequest};
+use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 

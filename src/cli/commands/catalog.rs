@@ -7,7 +7,7 @@ use crate::cli::args::CatalogCommand;
 use crate::cli::catalog_file;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
-use crate::n8n::catalog::{self, Catalog, Lookup, NodeDescription};
+use agentctl_n8n::catalog::{self, Catalog, Lookup, NodeDescription};
 use console::style;
 use serde_json::json;
 use std::path::{Path, PathBuf};

@@ -13,8 +13,8 @@ mod shelf;
 pub use shelf::HomeShelf;
 
 use super::guards::Outline;
-use crate::n8n::WorkflowId;
 use crate::store::event::BaseHow;
+use agentctl_n8n::WorkflowId;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};

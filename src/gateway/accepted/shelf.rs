@@ -3,10 +3,10 @@
 //! record is read again when its files are no longer what this process left.
 
 use super::{Accepted, Base, NotKept, Record, State, Step, moved};
-use crate::n8n::WorkflowId;
 use crate::store::event::BaseHow;
 use agentctl_base::canonical::sha256_hex;
 use agentctl_host::home::{Home, HomeError};
+use agentctl_n8n::WorkflowId;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};

@@ -1,7 +1,7 @@
 //! What a new node may not be called.
 
 use super::*;
-use crate::n8n::{Workflow, WorkflowId};
+use agentctl_n8n::{Workflow, WorkflowId};
 
 #[tokio::test]
 async fn no_new_node_has_a_name_that_every_javascript_object_has() {
@@ -27,7 +27,7 @@ async fn no_new_node_has_a_name_that_every_javascript_object_has() {
         }
         // A file of the user's own: one that is new, and one over what is there.
         let mut after = b.file("old").unwrap();
-        let now = crate::n8n::hash::graph_hash(&after);
+        let now = agentctl_n8n::hash::graph_hash(&after);
         after.nodes[1].set("name", json!(name));
         for over in [None, Some((WorkflowId("old".into()), now))] {
             let refused = pushed(&mut b, &after, over).await;
@@ -39,7 +39,7 @@ async fn no_new_node_has_a_name_that_every_javascript_object_has() {
         // What is named so already may be worked on.
         let path = b.dir.path().join("workflows/old.json");
         std::fs::write(&path, after.to_text()).unwrap();
-        let now = crate::n8n::hash::graph_hash(&after);
+        let now = agentctl_n8n::hash::graph_hash(&after);
         after.nodes[2].set("notes", json!("mended"));
         let over = Some((WorkflowId("old".into()), now));
         assert_eq!(pushed(&mut b, &after, over).await.status, ToolStatus::Ok);

@@ -3,8 +3,8 @@
 use super::super::fixture::{Fault, MemoryBackend};
 use super::*;
 use crate::backend::BackendErrorKind;
-use crate::n8n::Workflow;
-use crate::n8n::rehearsal::fixture::{chain, execution, node, run, set};
+use agentctl_n8n::Workflow;
+use agentctl_n8n::rehearsal::fixture::{chain, execution, node, run, set};
 use serde_json::Map;
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ async fn a_workflow_is_created_changed_checked_and_journaled() {
     let file = b.file("my-orders").unwrap();
     assert_eq!(
         created["graph_hash"],
-        json!(crate::n8n::hash::graph_hash(&file))
+        json!(agentctl_n8n::hash::graph_hash(&file))
     );
     assert!(
         file.nodes

@@ -2,9 +2,9 @@
 //! wrote that need not be asked again whether it may stand there.
 
 use super::wipe::Loss;
-use crate::n8n::Workflow;
-use crate::n8n::dead::{About, about};
 use crate::policy::Facts;
+use agentctl_n8n::Workflow;
+use agentctl_n8n::dead::{About, about};
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 

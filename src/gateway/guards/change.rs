@@ -1,9 +1,9 @@
 //! What differs between two states of a workflow, in terms that a rename or a reorder cannot hide: nodes by id, edges by
 //! the ids of their ends.
 
-use crate::n8n::diff::changes;
-use crate::n8n::workflow::Link;
-use crate::n8n::{Node, Workflow};
+use agentctl_n8n::diff::changes;
+use agentctl_n8n::workflow::Link;
+use agentctl_n8n::{Node, Workflow};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -3,8 +3,8 @@
 
 use super::change::{key_texts, same_nodes};
 use super::{CREDENTIALS, allow, ask};
-use crate::n8n::{Node, Workflow};
 use agentctl_base::decision::Decision;
+use agentctl_n8n::{Node, Workflow};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

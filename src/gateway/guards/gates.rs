@@ -14,9 +14,9 @@
 use super::graph::{Edge, Graph, Number, Set};
 use super::outline::{Ids, Sketch};
 use super::wipe::{Begin, spread};
-use crate::n8n::Node;
-use crate::n8n::catalog::Begins;
-use crate::n8n::dead::{
+use agentctl_n8n::Node;
+use agentctl_n8n::catalog::Begins;
+use agentctl_n8n::dead::{
     ASKS, Gate, Ways, early_exits, gate, is_answered, is_conditional, may_be_gate, ways,
 };
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,7 +3,7 @@
 
 use super::change::{key_texts, keyed_edges};
 use super::outline::{Outline, Sketch};
-use crate::n8n::{Node, Workflow};
+use agentctl_n8n::{Node, Workflow};
 use std::borrow::Cow;
 use std::collections::HashMap;
 

@@ -3,10 +3,10 @@
 
 use super::change::{by_name, texts_of};
 use super::wipe::{Start, Starts};
-use crate::n8n::dead::{Ways, ways};
-use crate::n8n::edit::references::{is_python, references};
-use crate::n8n::{Node, Workflow};
 use agentctl_base::canonical::sha256_hex;
+use agentctl_n8n::dead::{Ways, ways};
+use agentctl_n8n::edit::references::{is_python, references};
+use agentctl_n8n::{Node, Workflow};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -10,8 +10,8 @@
 
 use super::change::{GraphChange, NodeKey, edges, keys};
 use super::{EDIT_SCOPE, allow, deny};
-use crate::n8n::Workflow;
 use agentctl_base::decision::Decision;
+use agentctl_n8n::Workflow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The entry that stands for the document itself: name, settings, nodes that hang on nothing.

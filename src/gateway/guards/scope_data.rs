@@ -8,9 +8,9 @@
 use super::change::{NodeKey, edges, keys};
 use super::scope::Scope;
 use super::{SCOPE, allow, ask};
-use crate::n8n::edit::references::{Named, named_by};
-use crate::n8n::{Node, Workflow};
 use agentctl_base::decision::Decision;
+use agentctl_n8n::edit::references::{Named, named_by};
+use agentctl_n8n::{Node, Workflow};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// `given_on` is the workflow as it was when the scope was given. `stays`: whether a node surely keeps what it gets inside n8n.

@@ -5,10 +5,10 @@ use super::gates::{held, is_new_gate};
 use super::graph::{Graph, Number, Set, pair};
 use super::outline::{Ids, Outline, Sketch, is_blank, timeout};
 use super::{WIPE, allow, ask};
-use crate::n8n::catalog::Begins;
-use crate::n8n::dead::{Ways, ways};
-use crate::n8n::{Node, Workflow};
 use agentctl_base::decision::Decision;
+use agentctl_n8n::catalog::Begins;
+use agentctl_n8n::dead::{Ways, ways};
+use agentctl_n8n::{Node, Workflow};
 use std::collections::HashMap;
 
 /// Fewer nodes than this with all parameters replaced are an edit, however small the workflow is.

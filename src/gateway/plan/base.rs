@@ -7,10 +7,10 @@ use crate::gateway::approval::approved_rules;
 use crate::gateway::content::Outcome;
 use crate::gateway::guards::{self, Loss, Outline, Start, deny};
 use crate::gateway::{CallContext, Gateway, GatewayError, SnapshotMark};
-use crate::n8n::catalog::Lookup;
-use crate::n8n::{Workflow, WorkflowId};
 use crate::store::event::{BaseHow, Change, Counted};
 use agentctl_base::decision::Decision;
+use agentctl_n8n::catalog::Lookup;
+use agentctl_n8n::{Workflow, WorkflowId};
 use std::sync::Arc;
 
 /// A state of a workflow that a person accepts with the change that leads to it.

@@ -21,10 +21,10 @@ use super::tools::Request;
 use super::{CallContext, Gateway, GatewayError};
 use crate::backend::{BackendError, BackendErrorKind, Stored, TriggerCall};
 use crate::knowledge::NewLearning;
-use crate::n8n::{Workflow, WorkflowId};
 use crate::store::event::{CreateMark, MutationExpectation};
 use agentctl_base::decision::Decision;
 use agentctl_base::question::Question;
+use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::{Map, Value, json};
 
 /// What will be done.

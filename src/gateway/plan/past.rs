@@ -4,10 +4,10 @@ use super::Plan;
 use crate::backend::Stored;
 use crate::gateway::guards;
 use crate::gateway::{CallContext, Gateway, GatewayError, SnapshotMark};
-use crate::n8n::hash::graph_hash;
-use crate::n8n::{Node, Workflow};
 use crate::store::{Event, SnapshotRef, StoreError};
 use agentctl_base::decision::Decision;
+use agentctl_n8n::hash::graph_hash;
+use agentctl_n8n::{Node, Workflow};
 use std::sync::Arc;
 
 /// A scope, and the workflow whose nodes its entries name.

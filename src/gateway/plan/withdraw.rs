@@ -5,8 +5,8 @@ use crate::backend::Stored;
 use crate::gateway::content::Outcome;
 use crate::gateway::guards;
 use crate::gateway::{CallContext, Gateway};
-use crate::n8n::Workflow;
 use crate::store::event::MutationExpectation;
+use agentctl_n8n::Workflow;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 

@@ -8,12 +8,12 @@ use crate::gateway::created::fill_added_versions;
 use crate::gateway::guards;
 use crate::gateway::tools::{AutofixWorkflow, UpdateWorkflow};
 use crate::gateway::{CallContext, Gateway, GatewayError};
-use crate::n8n::autofix::{self, Fixed};
-use crate::n8n::hash::graph_hash;
-use crate::n8n::rehearsal::{Effect, Ground, effect};
-use crate::n8n::{Finding, Node, Workflow, edit};
 use crate::store::event::MutationExpectation;
 use agentctl_base::decision::Decision;
+use agentctl_n8n::autofix::{self, Fixed};
+use agentctl_n8n::hash::graph_hash;
+use agentctl_n8n::rehearsal::{Effect, Ground, effect};
+use agentctl_n8n::{Finding, Node, Workflow, edit};
 use serde_json::{Map, Value, json};
 
 /// A write over a workflow that is there.

@@ -2,9 +2,9 @@
 //! that models see are in `schema.rs`, and a test holds the two together.
 
 use crate::knowledge::NewLearning;
-use crate::n8n::fit::Wanted;
-use crate::n8n::workflow::{Connections, number};
-use crate::n8n::{EditOp, Node, NodeId};
+use agentctl_n8n::fit::Wanted;
+use agentctl_n8n::workflow::{Connections, number};
+use agentctl_n8n::{EditOp, Node, NodeId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

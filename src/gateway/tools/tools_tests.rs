@@ -85,7 +85,8 @@ fn what_a_schema_offers_the_request_takes_and_nothing_else() {
 fn each_operation_of_the_edit_engine_is_in_the_schema() {
     let schema = find("update_workflow").unwrap().spec().parameters;
     let listed = schema["properties"]["ops"]["items"]["properties"]["op"]["enum"].clone();
-    let error = serde_json::from_value::<crate::n8n::EditOp>(json!({"op": "no_such"})).unwrap_err();
+    let error =
+        serde_json::from_value::<agentctl_n8n::EditOp>(json!({"op": "no_such"})).unwrap_err();
     for name in listed.as_array().unwrap() {
         assert!(
             error

@@ -12,8 +12,8 @@ mod cover_tests;
 use super::lexicon::{has, rx};
 use super::read::text::{Entity, Kind, Masked};
 use super::read::times;
-use crate::n8n::Workflow;
 use agentctl_base::question::Question;
+use agentctl_n8n::Workflow;
 use serde_json::json;
 use traces::Traces;
 

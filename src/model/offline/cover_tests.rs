@@ -1,8 +1,8 @@
 use super::super::compile::compile;
 use super::super::read::{ReadContext, read};
 use super::{Weight, unused};
-use crate::n8n::Workflow;
-use crate::n8n::catalog::Catalog;
+use agentctl_n8n::Workflow;
+use agentctl_n8n::catalog::Catalog;
 use serde_json::json;
 
 fn flow(nodes: serde_json::Value) -> Workflow {

@@ -3,7 +3,7 @@
 
 use super::lexicon::has;
 use super::modify::Modification;
-use crate::n8n::EditOp;
+use agentctl_n8n::EditOp;
 use serde_json::{Map, Value};
 
 /// Asks for a repair, and not for a particular change.

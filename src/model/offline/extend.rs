@@ -2,8 +2,8 @@
 //! ones are added and wired. Nothing is removed, renamed or disconnected.
 
 use super::modify::Modification;
-use crate::n8n::edit::{EditOp, NewNode};
-use crate::n8n::{Node, Workflow};
+use agentctl_n8n::edit::{EditOp, NewNode};
+use agentctl_n8n::{Node, Workflow};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashSet};
 
@@ -166,7 +166,7 @@ fn reaches(workflow: &Workflow, from: &str, to: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::n8n::edit;
+    use agentctl_n8n::edit;
     use serde_json::json;
 
     fn workflow(nodes: Value, connections: Value) -> Workflow {

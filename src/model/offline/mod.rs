@@ -21,11 +21,11 @@ mod roles;
 
 pub use ahead::read_ahead;
 
-use crate::n8n::catalog::Catalog;
 use agentctl_base::{
     BoxFuture,
     model::{Model, ModelAnswer, ModelError, ModelRequest},
 };
+use agentctl_n8n::catalog::Catalog;
 
 /// The planner as a model. Its answers are free and the same every time, so they need not be synced before they are used.
 #[derive(Debug)]

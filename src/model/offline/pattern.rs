@@ -6,9 +6,9 @@
 
 use super::compile::Compiled;
 use super::roles::Seen;
-use crate::n8n::catalog::{Catalog, NodeDescription, Property, PropertyKind};
-use crate::n8n::validate::validate;
-use crate::n8n::{Node, NodeId, Workflow};
+use agentctl_n8n::catalog::{Catalog, NodeDescription, Property, PropertyKind};
+use agentctl_n8n::validate::validate;
+use agentctl_n8n::{Node, NodeId, Workflow};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -166,7 +166,7 @@ pub fn correct(
             continue;
         }
         compiled.workflow = workflow;
-        crate::n8n::layout::layout(&mut compiled.workflow);
+        agentctl_n8n::layout::layout(&mut compiled.workflow);
         let mut note = format!("{name}: {}", told.join("; "));
         if !left_out.is_empty() {
             note.push_str(&format!("; left out: {}", left_out.join("; ")));
@@ -178,7 +178,7 @@ pub fn correct(
 
 /// Codes of the errors and warnings that the change would bring.
 fn new_findings(before: &Workflow, after: &Workflow, catalog: &Catalog) -> BTreeSet<String> {
-    use crate::n8n::finding::Severity;
+    use agentctl_n8n::finding::Severity;
     let told = |workflow| {
         let all = validate(workflow, catalog).into_iter();
         all.filter(|f| f.severity != Severity::Info)

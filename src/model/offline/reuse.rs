@@ -2,7 +2,7 @@
 
 use super::plan::{Plan, Trigger};
 use super::roles::{Move, named, object};
-use crate::n8n::fit::Wanted;
+use agentctl_n8n::fit::Wanted;
 use serde_json::{Map, Value, json};
 
 /// What the request asks for, as the fit of a workflow is computed from it.

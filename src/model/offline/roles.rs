@@ -5,12 +5,12 @@ use super::plan::Plan;
 use super::reuse::{self, services};
 use super::{ahead, compile, cover, extend, modify, pattern, read};
 use super::{evidence, learned};
-use crate::n8n::catalog::Catalog;
-use crate::n8n::workflow::Workflow;
 use agentctl_base::model::{
     Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage,
 };
 use agentctl_base::question::{Question, QuestionOption};
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::workflow::Workflow;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 

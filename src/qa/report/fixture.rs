@@ -1,9 +1,9 @@
 //! Two checked files for the tests of the reports: one with every kind of finding, one clean.
 
-use crate::n8n::edit::EditOp;
-use crate::n8n::finding::{Confidence, Finding, Fix, Severity};
 use crate::qa::check::{Checked, Judged, State};
 use crate::qa::place::Place;
+use agentctl_n8n::edit::EditOp;
+use agentctl_n8n::finding::{Confidence, Finding, Fix, Severity};
 
 fn judged(
     id: &str,

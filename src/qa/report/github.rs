@@ -1,8 +1,8 @@
 //! GitHub annotations: workflow commands that the runner turns into remarks beside the lines of a pull request.
 
-use crate::n8n::finding::Severity;
 use crate::qa::check::{Checked, State};
 use crate::qa::source::relative;
+use agentctl_n8n::finding::Severity;
 use std::fmt::Write as _;
 use std::path::Path;
 

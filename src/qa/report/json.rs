@@ -1,10 +1,10 @@
 //! Our own JSON form: `{"files": [{path, workflow, nodes, findings: […]}], "summary": {…}}`, made in pieces: a file's own piece
 //! on the thread that checked it, so that the whole never has to be held.
 
-use crate::n8n::EditOp;
-use crate::n8n::finding::{Confidence, Fix};
 use crate::qa::check::{Checked, Judged, State};
 use agentctl_base::secrets;
+use agentctl_n8n::EditOp;
+use agentctl_n8n::finding::{Confidence, Fix};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;

@@ -260,7 +260,9 @@ fn one_of_each() -> Vec<Checked> {
     let mut files = files();
     let file = files.first_mut().unwrap();
     let model = file.findings.first().unwrap().clone();
-    let all = crate::n8n::validate::RULES.iter().chain(rules::FILE_RULES);
+    let all = agentctl_n8n::validate::RULES
+        .iter()
+        .chain(rules::FILE_RULES);
     file.findings = all
         .enumerate()
         .map(|(i, rule)| {

@@ -7,7 +7,7 @@ mod tool_answers;
 mod triggers;
 
 use super::*;
-use crate::n8n::{TriggerKind, TriggerPoint};
+use agentctl_n8n::{TriggerKind, TriggerPoint};
 use agentctl_testkit::fake_http::{self, Asked, response};
 use serde_json::json;
 use std::collections::VecDeque;

@@ -4,7 +4,7 @@ use crate::cli::args::CatalogDiffArgs;
 use crate::cli::catalog_file;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
-use crate::n8n::catalog::{Catalog, Change, changes};
+use agentctl_n8n::catalog::{Catalog, Change, changes};
 use console::style;
 use serde_json::{Value, json};
 use std::borrow::Cow;

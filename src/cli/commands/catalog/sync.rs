@@ -10,10 +10,10 @@ use crate::cli::output::Output;
 use crate::cli::session;
 use crate::cli::settings;
 use crate::cli::trusting::{self, Before};
-use crate::n8n::catalog::{Catalog, build::build_for};
 use crate::n8n_server::{self, Folder, State};
 use crate::run::Cancel;
 use crate::trust::Kind;
+use agentctl_n8n::catalog::{Catalog, build::build_for};
 use reqwest::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
 use std::path::Path;
@@ -42,7 +42,7 @@ pub fn sync(project: &Path, args: &CatalogSyncArgs, out: &Output) -> Result<Exit
         }
     })??;
     let release = args.n8n_version.clone().or(gathered.release);
-    let failed = |e: crate::n8n::catalog::CatalogError| CliError::failed(e.to_string());
+    let failed = |e: agentctl_n8n::catalog::CatalogError| CliError::failed(e.to_string());
     let bytes = build_for(&gathered.inputs, release.as_deref()).map_err(failed)?;
     let made = Catalog::from_bytes(&bytes).map_err(failed)?;
     let source = made.source().clone();

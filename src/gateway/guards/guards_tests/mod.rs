@@ -6,9 +6,9 @@ mod wipe;
 
 use super::*;
 use crate::gateway::fixture;
-use crate::n8n::catalog::Begins;
-use crate::n8n::edit::{EditOp, apply};
-use crate::n8n::{Node, NodeId, Workflow};
+use agentctl_n8n::catalog::Begins;
+use agentctl_n8n::edit::{EditOp, apply};
+use agentctl_n8n::{Node, NodeId, Workflow};
 use serde_json::{Map, Value, json};
 
 /// Every node can be a start.

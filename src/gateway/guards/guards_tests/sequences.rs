@@ -3,11 +3,11 @@
 use super::*;
 use crate::gateway::Settled;
 use crate::gateway::fixture::Bench;
-use crate::n8n::arbitrary;
-use crate::n8n::diff::changes;
-use crate::n8n::edit::NewNode;
 use crate::policy::Policy;
 use agentctl_base::model::ToolStatus;
+use agentctl_n8n::arbitrary;
+use agentctl_n8n::diff::changes;
+use agentctl_n8n::edit::NewNode;
 use proptest::prelude::*;
 use regex::Regex;
 use std::sync::LazyLock;

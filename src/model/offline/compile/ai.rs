@@ -9,7 +9,7 @@ use super::expr::expression;
 use super::place::object;
 use super::service::short_of;
 use super::words::{self, capital, fold};
-use crate::n8n::catalog::PropertyKind;
+use agentctl_n8n::catalog::PropertyKind;
 
 pub(super) const AI: &str = "@n8n/n8n-nodes-langchain.";
 const ANSWER: &str = "text|answer|output|summary|reply|result|article|draft|translation|intro|report|critique|response|content|message|post";

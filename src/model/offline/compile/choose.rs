@@ -7,7 +7,7 @@ use super::super::plan::Verb;
 use super::facts::{Facts, shown};
 use super::verbs;
 use super::words::{alike, fold, plain, words};
-use crate::n8n::catalog::{Property, PropertyKind, PropertyOption};
+use agentctl_n8n::catalog::{Property, PropertyKind, PropertyOption};
 
 /// Operation values that a verb may go by, best first.
 fn names(verb: Verb) -> &'static [&'static str] {

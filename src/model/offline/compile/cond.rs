@@ -57,7 +57,7 @@ fn as_number(val: &Val) -> Option<Value> {
             value: Value::String(s),
         } => {
             let n: f64 = s.trim().parse().ok()?;
-            Some(crate::n8n::workflow::number(n))
+            Some(agentctl_n8n::workflow::number(n))
         }
         _ => None,
     }

@@ -446,7 +446,7 @@ impl Draft<'_> {
                     }
                 }
                 if let Some(mapper) = facts.property(params, "columns").cloned() {
-                    if mapper.kind == crate::n8n::catalog::PropertyKind::ResourceMapper {
+                    if mapper.kind == agentctl_n8n::catalog::PropertyKind::ResourceMapper {
                         let value = if columns.is_empty() && at.tool.is_none() {
                             json!({"mappingMode": "autoMapInputData", "value": {}, "matchingColumns": match_on, "schema": []})
                         } else {

@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use super::super::plan::{Plan, Todo};
 use super::data::Origin;
-use crate::n8n::catalog::Catalog;
-use crate::n8n::{Node, NodeId, Workflow};
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::{Node, NodeId, Workflow};
 
 /// An output that the next node will be connected to.
 #[derive(Debug, Clone, PartialEq, Eq)]

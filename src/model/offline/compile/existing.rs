@@ -12,8 +12,8 @@ use super::facts::prune;
 use super::fields::{answer_of, origin_of};
 use super::service::{Call, short_of};
 use super::words;
-use crate::n8n::catalog::Catalog;
-use crate::n8n::{Node, Workflow};
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::{Node, Workflow};
 
 /// A workflow being changed.
 #[derive(Clone)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::draft::Draft;
-use crate::n8n::catalog::{NodeDescription, Property, PropertyKind};
+use agentctl_n8n::catalog::{NodeDescription, Property, PropertyKind};
 
 /// A node type in its newest version.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use super::facts::{Facts, shown};
 use super::place::{self, shape};
 use super::roles::{self, fit};
 use super::words::{self, words};
-use crate::n8n::catalog::{Property, PropertyKind};
+use agentctl_n8n::catalog::{Property, PropertyKind};
 
 const ROOT: f64 = 0.62;
 const PART: f64 = 0.6;

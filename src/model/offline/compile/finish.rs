@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::draft::{At, Draft, End};
 use super::facts::prune;
-use crate::n8n::catalog::NodeKind;
+use agentctl_n8n::catalog::NodeKind;
 
 /// Nodes that reach outside and can fail there.
 fn reaches_out(node_type: &str) -> bool {
@@ -46,7 +46,7 @@ impl Draft<'_> {
         self.check_parameters();
         self.fill_what_is_missing();
         self.credentials();
-        crate::n8n::layout::layout(&mut self.workflow);
+        agentctl_n8n::layout::layout(&mut self.workflow);
     }
 
     /// Names of the action nodes that reach out, in order.

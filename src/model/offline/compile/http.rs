@@ -201,7 +201,7 @@ impl Draft<'_> {
             } else {
                 (1.0, (1000.0 / rate).ceil())
             };
-            options.insert("batching".into(), json!({"batch": {"batchSize": crate::n8n::workflow::number(size), "batchInterval": crate::n8n::workflow::number(interval)}}));
+            options.insert("batching".into(), json!({"batch": {"batchSize": agentctl_n8n::workflow::number(size), "batchInterval": agentctl_n8n::workflow::number(interval)}}));
         }
         if let Some(pages) = &pages {
             super::paging::options(pages, &mut options);

@@ -10,7 +10,7 @@ use super::draft::{At, Draft};
 use super::facts::shown;
 use super::place::object;
 use super::words::fold;
-use crate::n8n::catalog::PropertyKind;
+use agentctl_n8n::catalog::PropertyKind;
 
 /// What the names of services without a store of their own stand for.
 const STORES: &[(&str, &str)] = &[

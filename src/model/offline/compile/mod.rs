@@ -54,8 +54,8 @@ mod compile_tests;
 use serde_json::{Value, json};
 
 use super::plan::{Plan, Todo};
-use crate::n8n::Workflow;
-use crate::n8n::catalog::Catalog;
+use agentctl_n8n::Workflow;
+use agentctl_n8n::catalog::Catalog;
 
 use draft::Draft;
 

@@ -8,7 +8,7 @@ use super::draft::{At, Draft};
 use super::facts::{Facts, shown};
 use super::place::shape;
 use super::words::{fold, plain, words};
-use crate::n8n::catalog::{Property, PropertyGroup, PropertyKind};
+use agentctl_n8n::catalog::{Property, PropertyGroup, PropertyKind};
 
 /// What services call the kinds of things that users name.
 const ALSO: &[(&str, &[&str])] = &[

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::words::{alike, fold, words};
-use crate::n8n::catalog::{Property, PropertyKind};
+use agentctl_n8n::catalog::{Property, PropertyKind};
 
 pub(in crate::model::offline) fn is_expression(value: &Value) -> bool {
     value.as_str().is_some_and(|s| s.starts_with('='))
@@ -104,7 +104,7 @@ pub(in crate::model::offline) fn choice(property: &Property, value: &Value) -> O
         })
         .fold(
             None,
-            |best: Option<(&crate::n8n::catalog::PropertyOption, f64)>, (o, s)| {
+            |best: Option<(&agentctl_n8n::catalog::PropertyOption, f64)>, (o, s)| {
                 if s >= 0.7 && s > best.map_or(0.0, |b| b.1) {
                     Some((o, s))
                 } else {
@@ -139,7 +139,7 @@ pub(in crate::model::offline) fn shape(property: &Property, value: &Value) -> Op
                 .trim()
                 .parse::<f64>()
                 .ok()
-                .map(crate::n8n::workflow::number),
+                .map(agentctl_n8n::workflow::number),
             _ => None,
         },
         PropertyKind::Boolean => match value {

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::draft::Draft;
-use crate::n8n::catalog::{Property, PropertyKind};
-use crate::n8n::validate::validate;
+use agentctl_n8n::catalog::{Property, PropertyKind};
+use agentctl_n8n::validate::validate;
 
 const EMPTY: &str = " is required and empty";
 

@@ -11,7 +11,7 @@ use super::existing::{Patch, passes};
 use super::place::object;
 use super::service::short_of;
 use super::words::js_string;
-use crate::n8n::Node;
+use agentctl_n8n::Node;
 
 /// Types that only make data ready.
 fn prepares(short: &str) -> bool {

@@ -3,7 +3,7 @@
 
 use super::super::plan::Role;
 use super::words::{alike, fold, words};
-use crate::n8n::catalog::Property;
+use agentctl_n8n::catalog::Property;
 
 fn hints(role: &Role) -> &'static [&'static str] {
     match role {

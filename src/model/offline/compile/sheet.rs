@@ -11,7 +11,7 @@ use super::message::take;
 use super::roles;
 use super::service::Call;
 use super::words::fold;
-use crate::n8n::catalog::PropertyKind;
+use agentctl_n8n::catalog::PropertyKind;
 
 impl Draft<'_> {
     pub(super) fn sheet_before(

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::super::plan::{Arg, Role, Val};
 use super::draft::Draft;
 use super::facts::{Facts, shown};
-use crate::n8n::catalog::{Property, PropertyKind};
+use agentctl_n8n::catalog::{Property, PropertyKind};
 
 /// Parameters that take the earliest time of what is read, the surest first.
 const SINCE: &[&str] = &[

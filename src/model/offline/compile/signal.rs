@@ -8,7 +8,7 @@ use super::draft::Draft;
 use super::facts::{Facts, shown};
 use super::place;
 use super::words::{alike, fold, plain, words};
-use crate::n8n::catalog::{Property, PropertyKind, PropertyOption};
+use agentctl_n8n::catalog::{Property, PropertyKind, PropertyOption};
 
 /// What happens: its name, what it may also be called by a service, and how its words begin (folded, four languages).
 const ACTIONS: &[(&str, &str, &[&str])] = &[

@@ -10,7 +10,7 @@ use super::fields::{github_origin, origin_of};
 use super::place::object;
 use super::words::{fold, words};
 use super::{schedule, signal};
-use crate::n8n::catalog::PropertyKind;
+use agentctl_n8n::catalog::PropertyKind;
 
 const BASE: &str = "n8n-nodes-base.";
 const AI: &str = "@n8n/n8n-nodes-langchain.";
@@ -387,7 +387,7 @@ impl Draft<'_> {
             n.edit_parameters(|p| *p = params);
         }
         if facts.0.kind
-            == crate::n8n::catalog::NodeKind::Trigger(crate::n8n::catalog::TriggerKind::Webhook)
+            == agentctl_n8n::catalog::NodeKind::Trigger(agentctl_n8n::catalog::TriggerKind::Webhook)
         {
             self.set_webhook_id(&node);
         }

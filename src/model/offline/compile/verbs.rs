@@ -3,7 +3,7 @@
 
 use super::super::plan::Verb;
 use super::words::plain;
-use crate::n8n::catalog::PropertyOption;
+use agentctl_n8n::catalog::PropertyOption;
 
 /// (forms in all languages, first words of operations best first, for reading steps).
 const FAMILIES: &[(&[&str], &[&str], bool)] = &[

@@ -3,7 +3,7 @@
 use super::figures::Figure;
 use crate::model::offline::lexicon::{ServiceEntry, rx};
 use crate::model::offline::read::text::{Entity, Kind};
-use crate::n8n::Workflow;
+use agentctl_n8n::Workflow;
 use serde_json::Value;
 
 /// All texts of the workflow's nodes.

@@ -1,8 +1,8 @@
 //! Requests as people type them, on four small workflows, and what each changes.
 
 use super::modify;
-use crate::n8n::catalog::Catalog;
-use crate::n8n::{EditOp, Workflow};
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::{EditOp, Workflow};
 use serde_json::{Value, json};
 
 type Part<'a> = (&'a str, &'a str, f64, Value);

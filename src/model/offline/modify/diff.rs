@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::n8n::edit::NewNode;
-use crate::n8n::{EditOp, Node, Workflow};
+use agentctl_n8n::edit::NewNode;
+use agentctl_n8n::{EditOp, Node, Workflow};
 
 const OWN: &[&str] = &[
     "id",

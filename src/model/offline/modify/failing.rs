@@ -8,7 +8,7 @@ use crate::model::offline::compile::existing::Patch;
 use crate::model::offline::compile::rewire::{acts, reads};
 use crate::model::offline::lexicon::{has, rx};
 use crate::model::offline::read::when;
-use crate::n8n::Node;
+use agentctl_n8n::Node;
 
 /// What n8n takes: tries, and milliseconds between them.
 const MAX_TRIES: u32 = 5;

@@ -2,7 +2,7 @@
 
 use crate::model::offline::compile::words::{fold, plain, words};
 use crate::model::offline::lexicon::has;
-use crate::n8n::{Node, Workflow};
+use agentctl_n8n::{Node, Workflow};
 
 /// Words for kinds of nodes, and the type names they mean (a part of the short name).
 const KINDS: &[(&str, &[&str])] = &[

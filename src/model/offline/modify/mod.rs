@@ -26,9 +26,9 @@ use super::cover;
 use super::lexicon::rx;
 use super::plan::{Plan, Refusal, Todo};
 use super::read::{ReadContext, read};
-use crate::n8n::catalog::Catalog;
-use crate::n8n::{EditOp, Workflow};
 use agentctl_base::question::Question;
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::{EditOp, Workflow};
 
 /// What a change request becomes.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,7 +1,7 @@
 //! Change requests on small workflows, checked operation by operation.
 use super::modify;
-use crate::n8n::catalog::Catalog;
-use crate::n8n::{EditOp, Workflow};
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::{EditOp, Workflow};
 use serde_json::json;
 
 fn shop() -> Workflow {
@@ -396,7 +396,7 @@ fn another_day_keeps_the_time_of_day() {
         ("run it every Wednesday", 3, 8, 30),
     ] {
         let made = modify(&weekly, request, Catalog::embedded());
-        let after = crate::n8n::edit::apply(&weekly, &made.ops, &mut || "new".into()).unwrap();
+        let after = agentctl_n8n::edit::apply(&weekly, &made.ops, &mut || "new".into()).unwrap();
         let rule = &after.nodes[0].parameters().unwrap()["rule"]["interval"][0];
         assert_eq!(
             *rule,

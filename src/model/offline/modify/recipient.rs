@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::mention;
 use crate::model::offline::compile::existing::Patch;
 use crate::model::offline::lexicon::{has, rx};
-use crate::n8n::Node;
+use agentctl_n8n::Node;
 
 const MAIL: &str = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+";
 const MORE: &str = r"\b(?:as well|too|also|additionally|in addition|besides|add|include|cc|bcc|copy|auch|zusätzlich|außerdem|ebenfalls|hinzu\w*|ergänz\w*|kopie|también|además|añade|agrega|incluye|copia|aussi|également|ajoute\w*|copie)\b";

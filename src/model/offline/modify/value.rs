@@ -9,8 +9,8 @@ use crate::model::offline::compile::{place, schedule};
 use crate::model::offline::lexicon::{has, rx};
 use crate::model::offline::plan::ScheduleRule;
 use crate::model::offline::read::{times, when};
-use crate::n8n::{EditOp, Workflow};
 use agentctl_base::lazy_regex::Captures;
+use agentctl_n8n::{EditOp, Workflow};
 
 /// What a clause puts in the place of what.
 struct Swap {
@@ -487,9 +487,10 @@ pub(super) fn exchanged(patch: &mut Patch<'_>, clause: &str, kept: &[String]) ->
                         Value::String(if hash { format!("#{new}") } else { new.clone() })
                     }
                     Value::String(s) => Value::String(exchange(s, &old, &new)),
-                    _ => new
-                        .parse::<f64>()
-                        .map_or_else(|_| Value::String(new.clone()), crate::n8n::workflow::number),
+                    _ => new.parse::<f64>().map_or_else(
+                        |_| Value::String(new.clone()),
+                        agentctl_n8n::workflow::number,
+                    ),
                 };
                 *slot = next;
             }
@@ -779,13 +780,13 @@ fn put(patch: &mut Patch<'_>, name: &str, slot: &str, new: &str) -> bool {
                 Value::Object(map)
             }
             Value::Number(_) => match new.replace(',', "").parse::<f64>() {
-                Ok(n) => crate::n8n::workflow::number(n),
+                Ok(n) => agentctl_n8n::workflow::number(n),
                 Err(_) => return false,
             },
             Value::Array(_) => json!([new]),
             Value::Null if matches!(last, "temperature" | "timeout") => {
                 match new.replace(',', ".").parse::<f64>() {
-                    Ok(n) => crate::n8n::workflow::number(n),
+                    Ok(n) => agentctl_n8n::workflow::number(n),
                     Err(_) => return false,
                 }
             }
@@ -824,7 +825,7 @@ fn set_condition(patch: &mut Patch<'_>, name: &str, new: &str) -> bool {
             return false;
         };
         *slot = if slot.is_number() {
-            crate::n8n::workflow::number(number)
+            agentctl_n8n::workflow::number(number)
         } else {
             json!(new)
         };

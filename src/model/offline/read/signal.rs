@@ -380,7 +380,7 @@ pub fn says_state(entry: &lexicon::ServiceEntry, state: &str) -> bool {
     if stem.chars().count() < 4 {
         return false;
     }
-    let catalog = crate::n8n::catalog::Catalog::embedded();
+    let catalog = agentctl_n8n::catalog::Catalog::embedded();
     entry
         .triggers
         .iter()

@@ -2,7 +2,7 @@
 //! knows it ("create a person in Pipedrive … and add a deal"), or the one whose names look like that.
 
 use super::*;
-use crate::n8n::catalog::Catalog;
+use agentctl_n8n::catalog::Catalog;
 
 const ENTITY: &str = r"^(?:sensor|binary_sensor|light|switch|climate|cover|lock|fan|scene|script|input_\w+|media_player|device_tracker)\.\w+$";
 

@@ -211,7 +211,7 @@ pub(super) fn looks_for_news(m: &Masked, clauses: &[Clause]) -> bool {
 }
 
 fn polls(entry: &ServiceEntry) -> bool {
-    use crate::n8n::catalog::{Catalog, NodeKind, TriggerKind};
+    use agentctl_n8n::catalog::{Catalog, NodeKind, TriggerKind};
     entry.triggers.iter().any(|t| {
         Catalog::embedded()
             .lookup(t, None)

@@ -1,0 +1,256 @@
+use super::*;
+use crate::{
+    arbitrary,
+    workflow::{Node, NodeId},
+};
+use proptest::prelude::*;
+use serde_json::{Map, json};
+
+fn built(names: &[&str], edges: &[(&str, &str, u32, &str)]) -> Workflow {
+    let mut workflow = Workflow::empty("Any");
+    for name in names {
+        let id = NodeId((*name).to_owned());
+        workflow
+            .nodes
+            .push(Node::new(id, *name, "t.any", 1.0, Map::new()));
+    }
+    for (from, kind, output, to) in edges {
+        workflow.connect(from, kind, *output, to, 0);
+    }
+    workflow
+}
+
+fn positions(workflow: &Workflow) -> Vec<(&str, i64, i64)> {
+    let place = |n: &'_ Node| n.position().map(|(x, y)| (x as i64, y as i64)).unwrap();
+    workflow
+        .nodes
+        .iter()
+        .map(|n| (n.name(), place(n).0, place(n).1))
+        .collect()
+}
+
+/// What is drawn: the square or the wide root, and the label below.
+fn drawn(workflow: &Workflow, node: &Node) -> (f64, f64, f64, f64) {
+    let (x, y) = node.position().unwrap();
+    let is_root = workflow
+        .edges()
+        .any(|(_, kind, _, link)| kind != "main" && link.node == node.name());
+    let width = if is_root { 256.0 } else { 96.0 };
+    (x - 24.0, y, width + 48.0, 130.0)
+}
+
+fn overlaps(workflow: &Workflow) -> Vec<String> {
+    let nodes: Vec<&Node> = workflow.nodes.iter().filter(|n| !n.is_sticky()).collect();
+    let mut found = Vec::new();
+    for (i, a) in nodes.iter().enumerate() {
+        for b in nodes.iter().skip(i + 1) {
+            let ((ax, ay, aw, ah), (bx, by, bw, bh)) = (drawn(workflow, a), drawn(workflow, b));
+            if ax < bx + bw && bx < ax + aw && ay < by + bh && by < ay + ah {
+                found.push(format!("{} {}", a.name(), b.name()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn branches_stand_in_output_order_and_the_merge_between_them() {
+    let mut w = built(
+        &["Hook", "If", "Yes", "No", "Merge"],
+        &[
+            ("Hook", "main", 0, "If"),
+            ("If", "main", 0, "Yes"),
+            ("If", "main", 1, "No"),
+            ("Yes", "main", 0, "Merge"),
+            ("No", "main", 0, "Merge"),
+        ],
+    );
+    layout(&mut w);
+    assert_eq!(
+        positions(&w),
+        [
+            ("Hook", 0, 96),
+            ("If", 240, 96),
+            ("Yes", 480, 0),
+            ("No", 480, 176),
+            ("Merge", 720, 96)
+        ]
+    );
+}
+
+#[test]
+fn a_loop_goes_right_and_comes_back() {
+    let mut w = built(
+        &["Start", "Loop", "Body", "Done"],
+        &[
+            ("Start", "main", 0, "Loop"),
+            ("Loop", "main", 0, "Done"),
+            ("Loop", "main", 1, "Body"),
+            ("Body", "main", 0, "Loop"),
+        ],
+    );
+    layout(&mut w);
+    assert_eq!(
+        positions(&w),
+        [
+            ("Start", 0, 96),
+            ("Loop", 240, 96),
+            ("Body", 480, 176),
+            ("Done", 480, 0)
+        ]
+    );
+}
+
+#[test]
+fn sub_nodes_stand_below_their_root_and_leave_room() {
+    let mut w = built(
+        &[
+            "Chat",
+            "Agent",
+            "After",
+            "Model",
+            "Memory",
+            "Store",
+            "Embedding",
+        ],
+        &[
+            ("Chat", "main", 0, "Agent"),
+            ("Agent", "main", 0, "After"),
+            ("Model", "ai_languageModel", 0, "Agent"),
+            ("Memory", "ai_memory", 0, "Agent"),
+            ("Store", "ai_tool", 0, "Agent"),
+            ("Embedding", "ai_embedding", 0, "Store"),
+        ],
+    );
+    layout(&mut w);
+    assert_eq!(
+        positions(&w),
+        [
+            ("Chat", 0, 0),
+            ("Agent", 432, 0),
+            ("After", 1024, 0),
+            ("Model", 272, 192),
+            ("Memory", 432, 192),
+            ("Store", 592, 192),
+            ("Embedding", 672, 384)
+        ]
+    );
+    assert_eq!(overlaps(&w), Vec::<String>::new());
+}
+
+#[test]
+fn sticky_notes_stay_and_the_corner_too() {
+    let mut w = built(&["A", "B"], &[("A", "main", 0, "B")]);
+    let mut note = Node::new(
+        NodeId("s".into()),
+        "Note",
+        "n8n-nodes-base.stickyNote",
+        1.0,
+        Map::new(),
+    );
+    note.set_position(-7.0, 13.0);
+    w.nodes.push(note);
+    w.nodes[0].set_position(500.0, 300.0);
+    w.nodes[1].set_position(480.0, 304.0);
+    layout(&mut w);
+    assert_eq!(
+        positions(&w),
+        [("A", 480, 304), ("B", 720, 304), ("Note", -7, 13)]
+    );
+}
+
+#[test]
+fn an_inserted_node_moves_no_other() {
+    let mut w = built(
+        &["A", "B", "New", "Tool"],
+        &[
+            ("A", "main", 0, "B"),
+            ("A", "main", 0, "New"),
+            ("Tool", "ai_tool", 0, "B"),
+        ],
+    );
+    w.nodes[1].set_position(240.0, 0.0);
+    w.nodes[2].map_mut().remove("position");
+    w.nodes[3].map_mut().insert("position".into(), json!(null));
+    place_new(&mut w, &[NodeId("New".into()), NodeId("Tool".into())]);
+    assert_eq!(
+        positions(&w),
+        [
+            ("A", 0, 0),
+            ("B", 240, 0),
+            ("New", 240, 176),
+            ("Tool", 400, 192)
+        ]
+    );
+}
+
+fn with_sub_nodes() -> impl Strategy<Value = Workflow> {
+    let subs = prop::collection::vec((0usize..14, 0usize..14), 0..6);
+    (arbitrary::workflow(14), subs).prop_map(|(mut workflow, subs)| {
+        let count = workflow.nodes.len();
+        for (from, to) in subs {
+            let (from, to) = (
+                format!("Node {}", from % count),
+                format!("Node {}", to % count),
+            );
+            workflow.connect(&from, "ai_tool", 0, &to, 0);
+        }
+        workflow
+    })
+}
+
+proptest! {
+    #[test]
+    fn nothing_overlaps_and_edges_go_right(workflow in with_sub_nodes()) {
+        let mut w = workflow;
+        layout(&mut w);
+        prop_assert_eq!(overlaps(&w), Vec::<String>::new());
+        let flow = Flow::of(&w);
+        for at in flow.placeable() {
+            let (x, y) = w.nodes[at].position().unwrap();
+            prop_assert_eq!((x % GRID, y % GRID), (0.0, 0.0));
+            for &parent in flow.parents(at) {
+                prop_assert!(w.nodes[parent].position().unwrap().0 < x);
+            }
+        }
+        let mut again = w.clone();
+        layout(&mut again);
+        prop_assert_eq!(again, w);
+    }
+
+    #[test]
+    fn without_loops_every_main_edge_goes_right(count in 2usize..14, edges in prop::collection::vec((0usize..14, 0usize..14, 0u32..3), 0..24)) {
+        let mut w = Workflow::empty("Any");
+        for i in 0..count {
+            w.nodes.push(Node::new(NodeId(format!("{i}")), format!("{i}"), "t.any", 1.0, Map::new()));
+        }
+        for (a, b, output) in edges {
+            let (a, b) = (a % count, b % count);
+            if a != b {
+                w.connect(&a.min(b).to_string(), "main", output, &a.max(b).to_string(), 0);
+            }
+        }
+        layout(&mut w);
+        for (from, _, _, link) in w.edges() {
+            let x = |name: &str| w.node_by_name(name).unwrap().position().unwrap().0;
+            prop_assert!(x(from) < x(&link.node));
+        }
+    }
+
+    #[test]
+    fn added_nodes_overlap_nothing_and_move_nothing(workflow in with_sub_nodes(), new in prop::collection::hash_set(0usize..14, 0..5)) {
+        let mut w = workflow;
+        layout(&mut w);
+        let before = w.clone();
+        let is_new = |i: usize| new.contains(&i);
+        for (i, node) in w.nodes.iter_mut().enumerate() {
+            if is_new(i) { node.map_mut().remove("position"); }
+        }
+        let ids: Vec<NodeId> = new.iter().map(|i| NodeId(format!("id-{i}"))).collect();
+        place_new(&mut w, &ids);
+        for (i, (a, b)) in w.nodes.iter().zip(&before.nodes).enumerate() {
+            if !is_new(i) { prop_assert_eq!(a, b); }
+        }
+        prop_assert_eq!(overlaps(&w), Vec::<String>::new());
+    }
+}

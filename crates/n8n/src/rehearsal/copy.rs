@@ -1,0 +1,593 @@
+//! The copy: which nodes run on it, what stands in for the others, and where it starts.
+
+use super::effect::{Effect, account, effect, short};
+use super::inside;
+use super::reach::without_redirects;
+use super::reads::fields_read;
+use super::sample::item;
+use super::{Leaves, NoRehearsal, NodePart, Part, Rehearsal, Start, Why, Wishes, sentence};
+use crate::catalog::{Catalog, NodeKind};
+use crate::needs::needs;
+use crate::{Connections, Link, Node, NodeId, Workflow};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// n8n's own versions of what stands in, old enough for every n8n in use.
+const SET: (&str, f64) = ("n8n-nodes-base.set", 3.4);
+const NO_OP: (&str, f64) = ("n8n-nodes-base.noOp", 1.0);
+const WEBHOOK: (&str, f64) = ("n8n-nodes-base.webhook", 2.0);
+/// A rehearsal that takes longer is ended by n8n.
+const SECONDS: u64 = 120;
+/// How much of the name is kept, so that n8n takes it.
+const NAME: usize = 60;
+
+/// The copy of a workflow on which it can be tried out without acting on the outside world.
+pub fn rehearse(
+    workflow: &Workflow,
+    catalog: &Catalog,
+    wishes: &Wishes<'_>,
+) -> Result<Rehearsal, NoRehearsal> {
+    for name in &wishes.allowed {
+        if workflow.node_by_name(name).is_none() {
+            return Err(NoRehearsal::NoSuchNode(name.clone()));
+        }
+    }
+    let start = chosen_start(workflow, catalog, wishes.start)?;
+    let webhook = short(start.node_type()) == "webhook";
+    let parts = parts(workflow, catalog, wishes, start);
+    let as_what = |name: &str| parts.iter().find(|part| part.node == name).map(|p| &p.part);
+    let responds = workflow.nodes.iter().any(|node| {
+        short(node.node_type()) == "respondToWebhook" && as_what(node.name()) == Some(&Part::Run)
+    });
+
+    let mut changes = Vec::new();
+    let mut copy = Workflow::empty(&copy_name(workflow.name(), wishes.path));
+    copy.head
+        .insert("settings".into(), settings(workflow, &mut changes));
+    for (node, part) in workflow.nodes.iter().zip(&parts) {
+        match &part.part {
+            Part::Run if node.disabled() => {
+                let mut off = stand_in(node, NO_OP, Map::new(), "switched off in the workflow");
+                off.set("disabled", json!(true));
+                copy.nodes.push(off);
+            }
+            Part::Run if matches!(part.leaves, Some(Leaves::Host { .. })) => {
+                copy.nodes.push(without_redirects(node));
+                changes.push(format!("{:?} follows no redirect", node.name()));
+            }
+            Part::Run => copy.nodes.push(node.clone()),
+            Part::Start => copy.nodes.push(stand_in(
+                node,
+                SET,
+                started_parameters(),
+                "the test's data, in the trigger's place",
+            )),
+            Part::Simulated {
+                because, hands_on, ..
+            } => copy.nodes.push(simulated(node, because, hands_on.as_ref())),
+            Part::LeftOut { .. } => {}
+        }
+    }
+    copy.connections = kept_connections(workflow, &parts);
+    let name = free_name(workflow, "Rehearsal start");
+    copy.nodes
+        .push(opening(&name, wishes.path, responds, start));
+    copy.connect(&name, "main", 0, start.name(), 0);
+    changes.push(format!(
+        "a webhook at a random address starts it, and hands the test's data on in the place of {:?}",
+        start.name()
+    ));
+    Ok(Rehearsal {
+        start: Start {
+            node: start.name().to_owned(),
+            method: webhook.then(|| method_of(start)),
+            entry: name,
+        },
+        copy,
+        parts,
+        changes,
+    })
+}
+
+fn copy_name(name: &str, mark: &str) -> String {
+    let short: String = name.chars().take(NAME).collect();
+    format!("{mark}: {short}")
+}
+
+/// Whether it is the copy that `rehearse` made under this name: it starts at the address that the name begins with. Between its
+/// creation and its tag a copy has nothing else to be known by.
+pub fn is_copy(workflow: &Workflow, name: &str) -> bool {
+    let Some((mark, _)) = name.split_once(':') else {
+        return false;
+    };
+    let starts_there = |node: &Node| {
+        let path = node.parameters().and_then(|p| p.get("path"));
+        node.node_type() == WEBHOOK.0 && path.and_then(Value::as_str) == Some(mark)
+    };
+    mark.starts_with(super::COPY)
+        && workflow.name() == name
+        && workflow.nodes.iter().any(starts_there)
+}
+
+fn starts(node: &Node, catalog: &Catalog) -> bool {
+    match catalog
+        .lookup(node.node_type(), node.type_version())
+        .known()
+    {
+        Some(description) => matches!(description.kind, NodeKind::Trigger(_)),
+        // A community type says it by its name.
+        None => node.node_type().to_lowercase().ends_with("trigger"),
+    }
+}
+
+fn chosen_start<'w>(
+    workflow: &'w Workflow,
+    catalog: &Catalog,
+    named: Option<&str>,
+) -> Result<&'w Node, NoRehearsal> {
+    let triggers: Vec<&Node> = workflow
+        .nodes
+        .iter()
+        .filter(|node| !node.disabled() && starts(node, catalog))
+        .collect();
+    if let Some(name) = named {
+        let fits = |node: &&&Node| node.name() == name || node.id().0 == name;
+        let found = triggers.iter().find(fits).copied();
+        return found.ok_or_else(|| NoRehearsal::NoSuchTrigger(name.to_owned()));
+    }
+    let mut best: Option<(usize, &Node)> = None;
+    for node in triggers {
+        let reach = reached(workflow, node.name()).len();
+        if best.is_none_or(|(most, _)| reach > most) {
+            best = Some((reach, node));
+        }
+    }
+    best.map(|(_, node)| node).ok_or(NoRehearsal::NothingStarts)
+}
+
+/// The nodes behind one, over main connections.
+pub(super) fn reached(workflow: &Workflow, from: &str) -> BTreeSet<String> {
+    let mut next: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (source, kind, _, link) in workflow.edges() {
+        if kind == "main" {
+            next.entry(source).or_default().push(&link.node);
+        }
+    }
+    let mut seen = BTreeSet::new();
+    let mut open = VecDeque::from([from]);
+    while let Some(at) = open.pop_front() {
+        for to in next.get(at).into_iter().flatten() {
+            if seen.insert((*to).to_owned()) {
+                open.push_back(to);
+            }
+        }
+    }
+    seen
+}
+
+/// What becomes of each node, in the document's order.
+fn parts(
+    workflow: &Workflow,
+    catalog: &Catalog,
+    wishes: &Wishes<'_>,
+    start: &Node,
+) -> Vec<NodePart> {
+    let serves: BTreeMap<&str, Vec<&str>> = {
+        let mut map: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (source, kind, _, link) in workflow.edges() {
+            if kind != "main" {
+                map.entry(link.node.as_str()).or_default().push(source);
+            }
+        }
+        map
+    };
+    // Of nodes with one name each answers for all: n8n would take one of them.
+    let mut why: BTreeMap<&str, Vec<Why>> = BTreeMap::new();
+    let mut leaves: BTreeMap<&str, Leaves> = BTreeMap::new();
+    for node in &workflow.nodes {
+        let (reasons, leaving) = own_reasons(workflow, node, catalog, wishes);
+        why.entry(node.name()).or_default().extend(reasons);
+        leaves.extend(leaving.map(|leaving| (node.name(), leaving)));
+    }
+    // A node of the main line answers for all that serves it.
+    let reasons = |node: &Node| -> Vec<Why> {
+        let mut all = why.get(node.name()).cloned().unwrap_or_default();
+        let mut seen = BTreeSet::from([node.name()]);
+        let mut open: Vec<&str> = serves.get(node.name()).cloned().unwrap_or_default();
+        while let Some(sub) = open.pop() {
+            let on = workflow.node_by_name(sub).is_some_and(|n| !n.disabled());
+            if !on || !seen.insert(sub) {
+                continue;
+            }
+            if why.get(sub).is_some_and(|reasons| !reasons.is_empty()) {
+                all.push(Why::Through(sub.to_owned()));
+            }
+            open.extend(serves.get(sub).into_iter().flatten());
+        }
+        all
+    };
+    let is_sub = |name: &str| {
+        workflow
+            .node_by_name(name)
+            .is_some_and(|node| is_sub_node(workflow, node))
+    };
+    let mut parts: Vec<NodePart> = workflow
+        .nodes
+        .iter()
+        .map(|node| {
+            let left_out = |because: &str| Part::LeftOut {
+                because: because.to_owned(),
+            };
+            let part = if node.is_sticky() {
+                left_out("a note")
+            } else if node.id() == start.id() && node.name() == start.name() {
+                Part::Start
+            } else if node.disabled() {
+                // n8n hands the items on past it.
+                Part::Run
+            } else if starts(node, catalog) {
+                left_out("another trigger; the test starts at one")
+            } else if is_sub(node.name()) {
+                Part::Run
+            } else {
+                let why = reasons(node);
+                if why.is_empty() {
+                    Part::Run
+                } else {
+                    let through = why == [Why::Waits] && !waits_for_answer(node);
+                    let hands_on = (!through)
+                        .then(|| Value::Object(item(&fields_read(workflow, node.name()))));
+                    Part::Simulated {
+                        because: sentence(&why),
+                        why,
+                        hands_on,
+                    }
+                }
+            };
+            let leaves = leaves
+                .get(node.name())
+                .filter(|_| part == Part::Run && !node.disabled());
+            NodePart {
+                node: node.name().to_owned(),
+                id: node.id().0,
+                leaves: leaves.cloned(),
+                part,
+            }
+        })
+        .collect();
+    // A sub-node goes with the nodes that it serves.
+    let off = |name: &str| workflow.node_by_name(name).is_some_and(Node::disabled);
+    let running: BTreeSet<String> = parts
+        .iter()
+        .filter(|p| p.part == Part::Run && !is_sub(&p.node) && !off(&p.node))
+        .map(|p| p.node.clone())
+        .collect();
+    for part in &mut parts {
+        let held_back = why
+            .get(part.node.as_str())
+            .is_some_and(|why| !why.is_empty());
+        if part.part == Part::Run
+            && is_sub(&part.node)
+            && (held_back || !serves_any(workflow, &part.node, &running))
+        {
+            part.leaves = None;
+            part.part = Part::LeftOut {
+                because: "a sub-node of a simulated node".to_owned(),
+            };
+        }
+    }
+    parts
+}
+
+fn serves_any(workflow: &Workflow, sub: &str, roots: &BTreeSet<String>) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![sub.to_owned()];
+    while let Some(at) = open.pop() {
+        for (source, kind, _, link) in workflow.edges() {
+            if source == at && kind != "main" {
+                if roots.contains(&link.node) {
+                    return true;
+                }
+                if seen.insert(link.node.clone()) {
+                    open.push(link.node.clone());
+                }
+            }
+        }
+    }
+    false
+}
+
+/// A Wait node that goes on with what somebody sent, not with what came in.
+fn waits_for_answer(node: &Node) -> bool {
+    let resume = node
+        .parameters()
+        .and_then(|p| p.get("resume"))
+        .and_then(Value::as_str);
+    short(node.node_type()) != "wait" || matches!(resume, Some("webhook" | "form"))
+}
+
+/// Sub-nodes that only keep or compute something for the node that they serve.
+const QUIET: &[&str] = &[
+    "@n8n/n8n-nodes-langchain.memoryBufferWindow",
+    "@n8n/n8n-nodes-langchain.toolCalculator",
+    "@n8n/n8n-nodes-langchain.toolThink",
+];
+
+/// By what is compiled in: what a project's catalog calls a sub-node is none.
+fn is_sub_kind(node: &Node) -> bool {
+    let known = Catalog::embedded().lookup(node.node_type(), node.type_version());
+    known
+        .known()
+        .is_some_and(|d| matches!(d.kind, NodeKind::SubNode))
+}
+
+/// It serves another node and stands in no line of items.
+fn is_sub_node(workflow: &Workflow, node: &Node) -> bool {
+    let mut serves = false;
+    let mut in_line = false;
+    for (source, kind, _, link) in workflow.edges() {
+        serves |= kind != "main" && source == node.name();
+        in_line |= kind == "main" && (source == node.name() || link.node == node.name());
+    }
+    serves && !in_line
+}
+
+/// Why the node itself does not run, and how it leaves n8n when it does.
+fn own_reasons(
+    workflow: &Workflow,
+    node: &Node,
+    catalog: &Catalog,
+    wishes: &Wishes<'_>,
+) -> (Vec<Why>, Option<Leaves>) {
+    if node.disabled() || node.is_sticky() {
+        return (Vec::new(), None);
+    }
+    // A name that two nodes have allows neither.
+    let named = || {
+        let same = workflow.nodes.iter().filter(|n| n.name() == node.name());
+        same.count() == 1
+    };
+    let allowed = wishes.allowed.contains(node.name()) && named();
+    let mut why = Vec::new();
+    let mut leaves = None;
+    match effect(node, &wishes.ground) {
+        Effect::Inside => {}
+        Effect::Reads(host) => leaves = Some(Leaves::Host { host }),
+        Effect::Simulated(_) if allowed => {
+            leaves = Some(Leaves::LetAct {
+                node_type: node.node_type().to_owned(),
+            });
+        }
+        Effect::Simulated(_) if is_quiet(node) => {}
+        Effect::Simulated(reason) => why.push(reason),
+    }
+    for need in needs(node, catalog) {
+        let there = match (&need.id, &wishes.credentials) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(id), Some(known)) => known.contains(&(need.credential_type.clone(), id.clone())),
+        };
+        if !there {
+            why.push(Why::NoCredential(need.credential_type));
+        }
+    }
+    (why, leaves)
+}
+
+fn is_quiet(node: &Node) -> bool {
+    let parameters = node.parameters();
+    QUIET.contains(&node.node_type())
+        && is_sub_kind(node)
+        && node.credentials().is_none_or(Map::is_empty)
+        && parameters
+            .into_iter()
+            .flatten()
+            .all(|(key, value)| inside::data(key, value).is_ok())
+}
+
+/// A webhook that anybody may call, whose own parameters compute nothing and whose answer sends nobody elsewhere.
+pub(super) fn is_plain_webhook(node: &Node) -> bool {
+    const PARAMETERS: &[&str] = &[
+        "authentication",
+        "httpMethod",
+        "options",
+        "path",
+        "responseData",
+        "responseMode",
+    ];
+    const OPTIONS: &[&str] = &["ignoreBots", "noResponseBody", "rawBody", "responseData"];
+    let none = Map::new();
+    let given = node.parameters().unwrap_or(&none);
+    if node.node_type() != WEBHOOK.0 || account(node).is_some() {
+        return false;
+    }
+    let plain = |value: &Value| match value {
+        Value::String(text) => !text.starts_with('=') && !text.contains("{{"),
+        Value::Object(_) | Value::Array(_) => false,
+        _ => true,
+    };
+    given
+        .iter()
+        .all(|(key, value)| match (key.as_str(), value) {
+            ("authentication", value) => *value == json!("none"),
+            ("options", Value::Object(options)) => options
+                .iter()
+                .all(|(key, value)| OPTIONS.contains(&key.as_str()) && plain(value)),
+            (key, value) => PARAMETERS.contains(&key) && plain(value),
+        })
+}
+
+/// The copy keeps how the workflow computes, and nothing that reaches beyond it.
+fn settings(workflow: &Workflow, changes: &mut Vec<String>) -> Value {
+    let given = workflow.head.get("settings").and_then(Value::as_object);
+    let mut settings = Map::new();
+    for key in ["executionOrder", "timezone"] {
+        if let Some(value) = given.and_then(|map| map.get(key)) {
+            settings.insert(key.to_owned(), value.clone());
+        }
+    }
+    settings
+        .entry("executionOrder")
+        .or_insert_with(|| json!("v1"));
+    for key in ["saveDataSuccessExecution", "saveDataErrorExecution"] {
+        settings.insert(key.to_owned(), json!("all"));
+    }
+    settings.insert("executionTimeout".into(), json!(SECONDS));
+    if given.is_some_and(|map| map.contains_key("errorWorkflow")) {
+        changes.push("the error workflow is not called".to_owned());
+    }
+    Value::Object(settings)
+}
+
+/// It answers when the last node is done, or lets the node answer that does so in the workflow.
+fn opening(name: &str, path: &str, responds: bool, start: &Node) -> Node {
+    let mut parameters = Map::new();
+    parameters.insert("httpMethod".into(), json!("POST"));
+    parameters.insert("path".into(), json!(path));
+    if responds {
+        parameters.insert("responseMode".into(), json!("responseNode"));
+    } else {
+        parameters.insert("responseMode".into(), json!("lastNode"));
+        parameters.insert("responseData".into(), json!("noData"));
+    }
+    parameters.insert("options".into(), json!({}));
+    let mut node = Node::new(
+        NodeId(format!("{path}-start")),
+        name,
+        WEBHOOK.0,
+        WEBHOOK.1,
+        parameters,
+    );
+    node.set("webhookId", json!(path));
+    let (x, y) = start.position().unwrap_or((0.0, 0.0));
+    node.set_position(x - 220.0, y);
+    node
+}
+
+fn method_of(webhook: &Node) -> String {
+    let given = webhook.parameters().and_then(|p| p.get("httpMethod"));
+    let first = match given {
+        Some(Value::Array(list)) => list.first(),
+        other => other,
+    };
+    let method = first.and_then(Value::as_str).unwrap_or("GET");
+    if method.starts_with('=') {
+        "GET".to_owned()
+    } else {
+        method.to_owned()
+    }
+}
+
+/// The item is what was sent.
+fn started_parameters() -> Map<String, Value> {
+    raw("={{ $json.body }}".to_owned())
+}
+
+fn raw(output: String) -> Map<String, Value> {
+    let mut parameters = Map::new();
+    parameters.insert("mode".into(), json!("raw"));
+    parameters.insert("jsonOutput".into(), Value::String(output));
+    parameters.insert("options".into(), json!({}));
+    parameters
+}
+
+fn simulated(node: &Node, because: &str, hands_on: Option<&Value>) -> Node {
+    let note = format!("simulated in this test: {because}");
+    match hands_on {
+        Some(item) => stand_in(node, SET, raw(inert(item)), &note),
+        None => stand_in(node, NO_OP, Map::new(), &note),
+    }
+}
+
+/// JSON in which no text is taken for an expression: only the whole parameter could be one, and no `{{` stands in it either.
+fn inert(item: &Value) -> String {
+    match item {
+        Value::String(_) => item.to_string().replace('{', "\\u007b"),
+        Value::Array(list) => {
+            let items: Vec<String> = list.iter().map(inert).collect();
+            format!("[{}]", items.join(","))
+        }
+        Value::Object(map) => {
+            let pairs: Vec<String> = map
+                .iter()
+                .map(|(key, value)| format!("{}:{}", inert(&json!(key)), inert(value)))
+                .collect();
+            format!("{{{}}}", pairs.join(","))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Another node in the place of this one: same id, same name, so that expressions and connections find it.
+fn stand_in(
+    node: &Node,
+    (node_type, version): (&str, f64),
+    parameters: Map<String, Value>,
+    note: &str,
+) -> Node {
+    let mut other = Node::new(node.id(), node.name(), node_type, version, parameters);
+    if let Some((x, y)) = node.position() {
+        other.set_position(x, y);
+    }
+    for key in ["executeOnce", "alwaysOutputData"] {
+        if let Some(value) = node.map().get(key) {
+            other.set(key, value.clone());
+        }
+    }
+    other.set("notes", json!(note));
+    other
+}
+
+fn free_name(workflow: &Workflow, wanted: &str) -> String {
+    let mut name = wanted.to_owned();
+    let mut number = 2;
+    while workflow.node_by_name(&name).is_some() {
+        name = format!("{wanted} {number}");
+        number += 1;
+    }
+    name
+}
+
+/// The wires between what is on the copy. What stands in has one output and no sub-nodes.
+fn kept_connections(workflow: &Workflow, parts: &[NodePart]) -> Connections {
+    let part = |name: &str| parts.iter().find(|p| p.node == name).map(|p| &p.part);
+    let is_stand_in = |name: &str| matches!(part(name), Some(Part::Simulated { .. }));
+    let is_there = |name: &str| part(name).is_some_and(|p| !matches!(p, Part::LeftOut { .. }));
+    let subs: BTreeSet<&str> = workflow
+        .nodes
+        .iter()
+        .filter(|node| is_sub_node(workflow, node))
+        .map(Node::name)
+        .collect();
+    let keeps = |from: &str, kind: &str, output: usize, link: &Link| {
+        is_there(from)
+            && is_there(&link.node)
+            && (kind == "main") != subs.contains(from)
+            && (kind == "main" || !is_stand_in(&link.node))
+            && (!is_stand_in(from) || (kind == "main" && output == 0))
+    };
+    let mut kept = Connections::new();
+    for (from, kinds) in &workflow.connections {
+        for (kind, buckets) in kinds {
+            let buckets: Vec<Option<Vec<Link>>> = buckets
+                .iter()
+                .enumerate()
+                .map(|(output, links)| {
+                    let links = links.iter().flatten();
+                    Some(
+                        links
+                            .filter(|link| keeps(from, kind, output, link))
+                            .cloned()
+                            .collect(),
+                    )
+                })
+                .collect();
+            if buckets.iter().flatten().any(|links| !links.is_empty()) {
+                kept.entry(from.clone())
+                    .or_default()
+                    .insert(kind.clone(), buckets);
+            }
+        }
+    }
+    kept
+}

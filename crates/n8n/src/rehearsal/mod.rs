@@ -1,0 +1,224 @@
+//! Rehearsals: the temporary copy on which a workflow is tried out, and what a run of it showed. Pure: the caller gives the
+//! random path, and does the running. Nothing leaves n8n by default: a node runs on a copy only when it works on items alone by
+//! compiled-in facts, reads a host that the user listed, or was allowed by its name.
+
+mod copy;
+pub mod effect;
+mod faults;
+mod inside;
+mod payload;
+mod plain;
+mod reach;
+mod reads;
+mod sample;
+mod trace;
+mod verdict;
+
+pub use copy::{is_copy, rehearse};
+pub use effect::{Effect, Ground, effect};
+pub use payload::payload;
+pub use reach::{Hosts, NoHost};
+pub use trace::{Fault, NodeRun, Trace};
+pub use verdict::{NodeVerdict, Verdict, evidence, judge};
+
+use super::workflow::Workflow;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+/// What the names of all copies begin with; the tag that they carry, too.
+pub const COPY: &str = "agentctl-rehearsal";
+
+/// How the caller wants it tried.
+#[derive(Debug, Clone, Default)]
+pub struct Wishes<'a> {
+    /// Unguessable and unused: the copy's webhook listens there.
+    pub path: &'a str,
+    /// The trigger to start from; None: the one from which most nodes can be reached.
+    pub start: Option<&'a str>,
+    /// Names of nodes that may act on the outside world, by the user's word.
+    pub allowed: BTreeSet<String>,
+    /// What the user allowed besides, and where n8n is.
+    pub ground: Ground<'a>,
+    /// Type and id of each credential that the n8n has; None: not known, then a node's own word counts.
+    pub credentials: Option<BTreeSet<(String, String)>>,
+}
+
+/// Why a node is only simulated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "reason", content = "what", rename_all = "snake_case")]
+pub enum Why {
+    /// It would reach something outside of n8n: the operation.
+    Acts(String),
+    /// It has, or asks for, an account of this type.
+    Account(String),
+    /// It would ask this host, which the user did not list.
+    Host(String),
+    /// Code or an expression, in this parameter, that does more than work on data: what it does.
+    Code { at: String, uses: String },
+    /// This parameter has a value with which the node is not known to be harmless.
+    Parameter(String),
+    /// It would ask a language model, which costs money.
+    AsksModel,
+    /// It would stop until a time or an answer.
+    Waits,
+    /// Nobody can say what it does.
+    Unknown,
+    /// A credential of this type is not connected, or not on this n8n.
+    NoCredential(String),
+    /// A sub-node of it may not run, for this reason.
+    Through(String),
+}
+
+impl std::fmt::Display for Why {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Why::Acts(what) => write!(f, "it would reach outside of n8n ({what})"),
+            Why::Account(kind) => write!(f, "it would use an account ({kind})"),
+            Why::Host(host) => write!(
+                f,
+                "it would ask {host}, which is not on your list of hosts for tests (--test-host {host})"
+            ),
+            Why::Code { at, uses } if matches!(at.as_str(), "jsCode" | "functionCode") => {
+                write!(f, "its code is more than work on data: it {uses}")
+            }
+            Why::Code { at, uses } => {
+                write!(
+                    f,
+                    "an expression in {at:?} is more than work on data: it {uses}"
+                )
+            }
+            Why::Parameter(at) => {
+                write!(f, "with its value of {at:?} it is not known to be harmless")
+            }
+            Why::AsksModel => f.write_str("it would ask a language model, which costs money"),
+            Why::Waits => f.write_str("it would wait"),
+            Why::Unknown => f.write_str("what it does outside is not known"),
+            Why::NoCredential(kind) => write!(f, "its credential ({kind}) is not connected"),
+            Why::Through(sub) => write!(f, "its sub-node {sub:?} may not run in a test"),
+        }
+    }
+}
+
+/// How a node that runs for real leaves n8n.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum Leaves {
+    /// A GET to a host that the user listed.
+    Host { host: String },
+    /// As the node likes: the user let it act by its name.
+    LetAct {
+        #[serde(rename = "type")]
+        node_type: String,
+    },
+}
+
+/// Several reasons as one sentence.
+pub(super) fn sentence(why: &[Why]) -> String {
+    let reasons: Vec<String> = why.iter().map(ToString::to_string).collect();
+    reasons.join("; ")
+}
+
+/// What becomes of one node of the workflow.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "as", rename_all = "snake_case")]
+pub enum Part {
+    /// It runs as it is.
+    Run,
+    /// It starts the run: a node that hands on the test's data in the trigger's place.
+    Start,
+    /// In its place a node of the same name hands on this item (None: whatever comes in).
+    Simulated {
+        why: Vec<Why>,
+        /// The reasons as a sentence.
+        because: String,
+        hands_on: Option<Value>,
+    },
+    /// It is not on the copy.
+    LeftOut { because: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NodePart {
+    pub node: String,
+    #[serde(skip)]
+    pub id: String,
+    #[serde(flatten)]
+    pub part: Part,
+    /// None: nothing of it leaves n8n.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leaves: Option<Leaves>,
+}
+
+/// How the run is started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Start {
+    /// The trigger of the workflow that the run begins at.
+    pub node: String,
+    /// Of a trigger that is a webhook: the HTTP method that it takes.
+    #[serde(skip)]
+    pub method: Option<String>,
+    /// The copy's own webhook: what is posted to it becomes the trigger's item.
+    #[serde(skip)]
+    pub entry: String,
+}
+
+/// The copy and what it differs in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rehearsal {
+    pub copy: Workflow,
+    pub start: Start,
+    /// Every node of the workflow, in its order.
+    pub parts: Vec<NodePart>,
+    /// What the copy changes besides the simulated nodes, in words.
+    pub changes: Vec<String>,
+}
+
+impl Rehearsal {
+    /// Nothing of the workflow has to be simulated or held back, no other workflow would be called, and it starts by a webhook that
+    /// anybody may call and that answers plainly: it can run as it is.
+    pub fn fits_as_it_is(&self, workflow: &Workflow) -> bool {
+        let whole = self.parts.iter().all(|part| match part.part {
+            Part::Run => !matches!(part.leaves, Some(Leaves::Host { .. })),
+            Part::Start => true,
+            _ => left_out_anyway(workflow, part),
+        });
+        let settings = workflow.head.get("settings");
+        let alone = settings.is_none_or(|s| s.get("errorWorkflow").is_none_or(Value::is_null));
+        let start = workflow.node_by_name(&self.start.node);
+        self.start.method.is_some() && whole && alone && start.is_some_and(copy::is_plain_webhook)
+    }
+
+    pub fn simulated(&self) -> impl Iterator<Item = &NodePart> {
+        let simulated = |part: &&NodePart| matches!(part.part, Part::Simulated { .. });
+        self.parts.iter().filter(simulated)
+    }
+}
+
+fn left_out_anyway(workflow: &Workflow, part: &NodePart) -> bool {
+    let node = workflow.node_by_name(&part.node);
+    node.is_some_and(|node| node.is_sticky() || node.disabled())
+}
+
+/// Why there is no copy to try.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoRehearsal {
+    #[error("the workflow has no trigger, so nothing can start it; add one")]
+    NothingStarts,
+    #[error("the workflow has no trigger named {0:?}; name one of its triggers, or none")]
+    NoSuchTrigger(String),
+    #[error(
+        "the workflow has no node named {0:?}, so it cannot be let act; use the node's exact name"
+    )]
+    NoSuchNode(String),
+}
+
+/// An item, as an n8n workflow hands it on.
+pub type Item = Map<String, Value>;
+
+#[cfg(any(test, feature = "testkit"))]
+pub mod fixture;
+#[cfg(test)]
+mod rehearsal_tests;
+#[cfg(test)]
+mod verdict_tests;

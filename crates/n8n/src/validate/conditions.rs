@@ -1,0 +1,111 @@
+//! IF and Filter nodes that compare fixed values only: every item goes the same way, so one way is dead.
+
+use super::{report::Report, rules, subject::NodeView};
+use serde_json::{Map, Value};
+
+const IF: &str = "n8n-nodes-base.if";
+const FILTER: &str = "n8n-nodes-base.filter";
+
+pub(super) fn check(node: &NodeView, report: &mut Report) {
+    let is_if = node.node_type == IF;
+    if !is_if && node.node_type != FILTER {
+        return;
+    }
+    // Before version 2 the conditions have another form.
+    let Some(filter) = node.filled.get("conditions").and_then(Value::as_object) else {
+        return;
+    };
+    let Some(passes) = outcome(filter) else {
+        return;
+    };
+    let effect = match (is_if, passes) {
+        (true, true) => "every item takes the output \"true\", and nothing the output \"false\"",
+        (true, false) => "every item takes the output \"false\", and nothing the output \"true\"",
+        (false, true) => "every item passes",
+        (false, false) => "no item passes, so nothing behind this node runs",
+    };
+    let message = format!(
+        "compares fixed values only: {effect}; compare a value of the item, like ={{{{ $json.field }}}}"
+    );
+    report.node(
+        node,
+        rules::CONSTANT_CONDITION.at("/parameters/conditions", message),
+    );
+}
+
+/// The outcome that no item changes; None: it depends on the item, or is not known here.
+pub(crate) fn outcome(filter: &Map<String, Value>) -> Option<bool> {
+    let list = filter.get("conditions")?.as_array()?;
+    if list.is_empty() {
+        return None;
+    }
+    let exact =
+        filter.get("options").and_then(|o| o.get("caseSensitive")) != Some(&Value::Bool(false));
+    let known: Vec<Option<bool>> = list.iter().map(|c| holds(c, exact)).collect();
+    // One true condition decides an "or", one false condition anything else.
+    let decides = filter.get("combinator").and_then(Value::as_str) == Some("or");
+    if known.contains(&Some(decides)) {
+        return Some(decides);
+    }
+    known.iter().all(Option::is_some).then_some(!decides)
+}
+
+/// None: it depends on the item, or the comparison is one that is not known here.
+fn holds(condition: &Value, exact: bool) -> Option<bool> {
+    let operator = condition.get("operator")?;
+    let operation = operator.get("operation")?.as_str()?;
+    let left = fixed(condition.get("leftValue")?)?;
+    match operator.get("type")?.as_str()? {
+        "string" => {
+            let right = fixed(condition.get("rightValue").unwrap_or(&Value::Null))?;
+            let (left, right) = (plain(left, exact)?, plain(right, exact)?);
+            Some(match operation {
+                "equals" => left == right,
+                "notEquals" => left != right,
+                "contains" => left.contains(&right),
+                "notContains" => !left.contains(&right),
+                "startsWith" => left.starts_with(&right),
+                "endsWith" => left.ends_with(&right),
+                _ => return None,
+            })
+        }
+        "number" => {
+            let right = fixed(condition.get("rightValue")?)?;
+            let (left, right) = (left.as_f64()?, right.as_f64()?);
+            Some(match operation {
+                "equals" => left == right,
+                "notEquals" => left != right,
+                "gt" => left > right,
+                "lt" => left < right,
+                "gte" => left >= right,
+                "lte" => left <= right,
+                _ => return None,
+            })
+        }
+        "boolean" => match operation {
+            "true" => left.as_bool(),
+            "false" => left.as_bool().map(|b| !b),
+            "equals" | "notEquals" => {
+                let right = fixed(condition.get("rightValue")?)?;
+                Some((left.as_bool()? == right.as_bool()?) == (operation == "equals"))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A value that is no expression and was not meant as one.
+fn fixed(value: &Value) -> Option<&Value> {
+    let is_code = |text: &str| text.starts_with('=') || text.contains("{{");
+    (!value.as_str().is_some_and(is_code)).then_some(value)
+}
+
+fn plain(value: &Value, exact: bool) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        _ => return None,
+    };
+    Some(if exact { text } else { text.to_lowercase() })
+}
