@@ -4,10 +4,10 @@
 //! `existing` marks a change of a workflow and is left out). `--show` instead of OUTDIR prints the plans; `-` reads plain
 //! requests from stdin, one a line.
 
-use agentctl::model::offline::compile::compile;
-use agentctl::model::offline::plan::{Does, Step};
-use agentctl::model::offline::read::{ReadContext, Reading, read};
 use agentctl_n8n::catalog::Catalog;
+use agentctl_planner::compile::compile;
+use agentctl_planner::plan::{Does, Step};
+use agentctl_planner::read::{ReadContext, Reading, read};
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -7,11 +7,12 @@ use super::session::block_on;
 use crate::config::{Config, ProviderSettings};
 use crate::model::provider::{Access, KeySource, Kind, Wire};
 use crate::model::tape::{Tape, Taped};
-use crate::model::{ModelName, Prices, offline::OfflineModel};
+use crate::model::{ModelName, Prices};
 use crate::pack::{Pack, Tier};
 use crate::run::{Cancel, ChosenModel, Models};
 use agentctl_base::model::{Model, ModelError};
 use agentctl_n8n::catalog::Catalog;
+use agentctl_planner::OfflineModel;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -2,7 +2,6 @@
 //! Nothing here decides what runs next; a model proposes, the run decides.
 
 mod name;
-pub mod offline;
 mod prices;
 pub mod provider;
 pub mod tape;

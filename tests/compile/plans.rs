@@ -1,10 +1,10 @@
 //! Shorthands for plans in JSON, and what every compiled workflow must hold.
 
-use agentctl::model::offline::compile::{Compiled, compile};
-use agentctl::model::offline::plan::Plan;
 use agentctl_n8n::Severity;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::validate::validate;
+use agentctl_planner::compile::{Compiled, compile};
+use agentctl_planner::plan::Plan;
 use serde_json::{Value, json};
 
 pub fn plan(value: Value) -> Plan {

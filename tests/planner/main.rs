@@ -11,10 +11,10 @@
 mod plain;
 mod summary;
 
-use agentctl::model::offline::compile::compile;
-use agentctl::model::offline::plan::{Does, ScheduleRule, Step, Trigger};
-use agentctl::model::offline::read::{ReadContext, Reading, read};
 use agentctl_n8n::catalog::Catalog;
+use agentctl_planner::compile::compile;
+use agentctl_planner::plan::{Does, ScheduleRule, Step, Trigger};
+use agentctl_planner::read::{ReadContext, Reading, read};
 
 fn plan(request: &str) -> Reading {
     read(request, &ReadContext::default())

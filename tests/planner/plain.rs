@@ -4,7 +4,7 @@
 //! plan has as many parts as the expectation. `ask a b` = nothing may be built before these topics are asked.
 
 use super::summary::parts;
-use agentctl::model::offline::read::{ReadContext, read};
+use agentctl_planner::read::{ReadContext, read};
 
 /// What is wrong with the reading of a request, if anything.
 fn wrong(request: &str, expected: &str) -> Option<String> {

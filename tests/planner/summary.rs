@@ -1,7 +1,7 @@
 //! One line for a plan: the trigger, then every step in reading order. Branches are flattened (`if …`, `else`), so that a
 //! filter and a decision without another side read alike.
 
-use agentctl::model::offline::plan::{
+use agentctl_planner::plan::{
     Arg, Cond, Does, LlmTask, Plan, ScheduleRule, Service, Step, Trigger, Val,
 };
 

@@ -9,7 +9,7 @@ use crate::cli::traces::Traces;
 use crate::cli::watcher::{Terminal, Watcher};
 use crate::cli::{ask, choose, report};
 use crate::gateway::{ACCOUNTS, LET_ACT, TEST_HOSTS};
-use crate::model::offline;
+
 use crate::policy::{Grants, Outside};
 use crate::run::{self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport};
 use agentctl_base::question::Outcome;
@@ -41,7 +41,7 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         .hint("say what to build in plain words; workflows are named with --workflow"));
     }
     if args.workflow.is_none() && args.model.may_be_offline() {
-        offline::read_ahead(&request);
+        agentctl_planner::read_ahead(&request);
     }
     let session = Session::open(root, &args.model, out)?;
     if session.models.is_offline() {

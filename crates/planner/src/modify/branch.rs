@@ -1,0 +1,305 @@
+//! Conditions: before a step, and as a branch of its own.
+
+use serde_json::{Value, json};
+
+use super::insert::steps_of;
+use super::mention;
+use super::spot::source_of;
+use crate::compile::existing::Patch;
+use crate::lexicon::rx;
+use crate::plan::{Cmp, Cond, Does, Step, Val};
+use crate::read::cond::condition;
+use crate::read::text::Masked;
+
+/// "Only X when C, everything else Y"; "X only if C"; "skip X when C".
+pub(super) fn only_when(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+    let when = r"(?:when|if|in case|for|where|wenn|falls|bei|cuando|si|para|quand|lorsque|pour)";
+    let other = r"(?:,|;|\.|–|-)?\s*(?:and |und |y |et |but |aber )?(?:for )?(?:everything else|anything else|all (?:the )?(?:others?|rest)|the rest|the others?|otherwise|or else|else|alles andere|alle anderen|sonst|andernfalls|ansonsten|der rest|todo lo demás|lo demás|los demás|si no|de lo contrario|sinon|tout le reste|le reste|les autres)\b";
+    let patterns = [
+        (
+            format!(
+                r"\b(?:only|just|nur|solo|sólo|seulement|uniquement)\b\s*(.*?)\s*\b{when}\b\s+(.+?)(?:{other}(.*))?$"
+            ),
+            false,
+        ),
+        (
+            format!(
+                r"^(.*?)\s+(?:only|just|nur|solo|sólo|seulement|uniquement)\s+{when}\s+(.+?)(?:{other}(.*))?$"
+            ),
+            false,
+        ),
+        (
+            format!(
+                r"\b(?:skip|don'?t|do not|never|not|überspring\w*|no)\b\s*(.*?)\s*\b{when}\b\s+(.+?)(?:{other}(.*))?$"
+            ),
+            true,
+        ),
+    ];
+    for (pattern, negate) in &patterns {
+        let Some(c) = rx(pattern).captures(clause) else {
+            continue;
+        };
+        let group = |i: usize| c.get(i).map_or("", |m| m.as_str()).trim().to_owned();
+        let (what, when, rest) = (group(1), group(2), group(3));
+        let Some(cond) = read_condition(&when) else {
+            continue;
+        };
+        let cond = if *negate {
+            Cond::Not { of: Box::new(cond) }
+        } else {
+            cond
+        };
+        let Some(target) = target_of(patch, &what, kept) else {
+            continue;
+        };
+        let otherwise = if rest.trim().is_empty() {
+            Vec::new()
+        } else {
+            steps_of(&rest)
+        };
+        patch.gate(&target, &cond, &otherwise);
+        return true;
+    }
+    false
+}
+
+/// The node that a condition goes before. Protected nodes may be gated: only what leads to them changes.
+fn target_of(patch: &Patch<'_>, what: &str, _kept: &[String]) -> Option<String> {
+    let flow: Vec<String> = patch
+        .workflow()
+        .edges()
+        .filter(|(_, kind, _, _)| *kind == "main")
+        .map(|(_, _, _, link)| link.node.clone())
+        .collect();
+    let found = mention::one(patch.workflow(), what, &[]).filter(|n| flow.contains(n));
+    found.or_else(|| {
+        let ends = mention::ends(patch.workflow());
+        match ends.as_slice() {
+            [one] => Some(one.clone()),
+            _ => None,
+        }
+    })
+}
+
+pub(super) fn read_condition(text: &str) -> Option<Cond> {
+    let clean = text.trim().trim_end_matches([',', ';', '.']).trim();
+    let m = Masked::of(clean);
+    if let Some(cond) = condition(&m, &m.text) {
+        return Some(cond);
+    }
+    // "urgent tickets", "priority urgent"
+    let is = rx(
+        r"^(?:the\s+|its\s+|die\s+|der\s+|das\s+|la\s+|el\s+|le\s+)?(.+?)\s+(?:is|are|equals|=|ist|sind|es|est)\s+(.+)$",
+    );
+    let c = is.captures(clean)?;
+    let (left, right) = (c.get(1)?.as_str(), c.get(2)?.as_str());
+    Some(Cond::Compare {
+        left: Val::Field {
+            name: left.to_owned(),
+            of: None,
+        },
+        op: Cmp::Eq,
+        right: Val::Lit {
+            value: json!(right.trim_matches(['\'', '"'])),
+        },
+    })
+}
+
+/// "When C, also do Y": a branch of its own.
+pub(super) fn conditional(patch: &mut Patch<'_>, clause: &str, _kept: &[String]) -> bool {
+    let Some(c) = rx(r"^\W*(?:if|when|whenever|wenn|falls|si|cuando|quand)\s+(.+?),\s*(?:then\s+|dann\s+|also\s+)?(.+)$").captures(clause) else {
+        return false;
+    };
+    let (when, what) = (
+        c.get(1).map_or("", |m| m.as_str()),
+        c.get(2).map_or("", |m| m.as_str()),
+    );
+    let Some(cond) = read_condition(when) else {
+        return false;
+    };
+    let steps = steps_of(
+        &rx(r"\b(?:also|additionally|zusätzlich|auch|también|aussi)\b\s*").replace_all(what, ""),
+    );
+    if steps.is_empty() {
+        return false;
+    }
+    own_branch(patch, when, cond, &steps)
+}
+
+/// "Orders under 100 go to #small", "those that are not should be mailed": behind the branch that is there for them, else
+/// behind a branch of their own.
+pub(super) fn sorted_out(patch: &mut Patch<'_>, clause: &str, _kept: &[String]) -> bool {
+    let Some(c) = rx(r"^\W*(?:but\s+|and\s+|aber\s+|und\s+)?(?P<who>.+?)\s+(?:should|must|shall|can|go(?:es)?|get|gets|are to|is to|are|is|soll(?:en)?|gehen|geht|werden|wird|kommen|kommt|deben?|van|va|se envían|doivent|doit|vont)\s+(?:instead\s+|also\s+|only\s+|just\s+)?(?P<what>(?:be |to be |get )?(?:to|mailed|e-mailed|sent|posted|written|saved|stored|added|go|goes|land|appended|logged|forwarded|an|in|nach|a|al|à|au|dans|per|by|into)\b.*)$")
+        .captures(clause)
+    else {
+        return false;
+    };
+    let part = |name: &str| c.name(name).map_or("", |m| m.as_str().trim());
+    let (who, what) = (part("who"), part("what"));
+    let rest = rx(
+        r"^(?:(?:everything|anything|all) else|the rest|(?:all )?(?:the )?others?|alles andere|alle anderen|der rest|todo lo demás|lo demás|los demás|tout le reste|le reste|les autres)$",
+    );
+    let (check, output) = if rest.is_match(who) {
+        match free_branch(patch) {
+            Some(check) => (check, 1),
+            None => return false,
+        }
+    } else {
+        let Some(cond) = who_condition(who) else {
+            return false;
+        };
+        match same_question(patch, &cond) {
+            Some(found) => found,
+            None => return own_branch(patch, who, cond, &work(what)),
+        }
+    };
+    let steps = work(what);
+    if steps.is_empty() {
+        return false;
+    }
+    patch.after(&check, output, &steps, false);
+    true
+}
+
+/// "be mailed to X", "to #small": what is to be done, as it would be asked.
+fn work(what: &str) -> Vec<Step> {
+    let text = rx(r"^(?:be |to be |get |werden )+")
+        .replace(what, "")
+        .into_owned();
+    let verb = |pattern: &str, verb: &str| rx(pattern).replace(&text, verb).into_owned();
+    let text = match text.split_whitespace().next().unwrap_or_default() {
+        "mailed" | "e-mailed" => verb(r"^e?-?mailed", "send an email"),
+        "sent" | "forwarded" => verb(r"^(?:sent|forwarded)", "send a message"),
+        "posted" => verb(r"^posted", "post a message"),
+        "written" | "saved" | "stored" | "added" | "appended" | "logged" => verb(r"^\w+", "write"),
+        _ => verb(
+            r"^(?:go(?:es)?\s+|land\s+)?(?:to\s+|into\s+)?",
+            "send a message to ",
+        ),
+    };
+    steps_of(&text)
+}
+
+/// "orders that are not over 100", "tickets with priority high".
+fn who_condition(who: &str) -> Option<Cond> {
+    let noun = rx(
+        r"^(?:all |only |the |those |any |alle |die |nur |todos los |todas las |los |las |tous les |toutes les |les )*(?P<noun>[\w-]+)\s+(?:(?:that|which|who|die|der|das|que|qui)\s+)?(?:(?:are|is|have|has|cost|costs|sind|ist|haben|hat|kosten|son|es|tienen|tiene|sont|est|ont|a)\s+)?(?P<not>not\s+|nicht\s+|no\s+|pas\s+)?(?P<rest>.+)$",
+    );
+    let c = noun.captures(who)?;
+    let part = |name: &str| c.name(name).map_or("", |m| m.as_str().trim());
+    let text = format!("{} {}", part("noun"), part("rest"));
+    let cond = read_condition(part("rest")).or_else(|| read_condition(&text))?;
+    if part("not").is_empty() {
+        Some(cond)
+    } else {
+        Some(Cond::Not { of: Box::new(cond) })
+    }
+}
+
+/// The only If with nothing behind its "no".
+fn free_branch(patch: &Patch<'_>) -> Option<String> {
+    let checks = mention::of_type(patch.workflow(), "if");
+    let mut free = checks
+        .into_iter()
+        .filter(|name| !patch.targets(name).iter().any(|(output, ..)| *output == 1));
+    let one = free.next()?;
+    free.next().is_none().then_some(one)
+}
+
+/// An If that asks the same, or just the opposite, with the output that these items leave by.
+fn same_question(patch: &Patch<'_>, cond: &Cond) -> Option<(String, u32)> {
+    let (negated, inner) = match cond {
+        Cond::Not { of } => (true, of.as_ref()),
+        other => (false, other),
+    };
+    let Cond::Compare {
+        op,
+        right: Val::Lit { value },
+        ..
+    } = inner
+    else {
+        return None;
+    };
+    let number = |v: &Value| {
+        v.as_f64()
+            .or_else(|| v.as_str()?.trim().parse::<f64>().ok())
+    };
+    for name in mention::of_type(patch.workflow(), "if") {
+        let node = patch.workflow().node_by_name(&name)?;
+        let Some([only]) = node
+            .parameters()
+            .and_then(|p| p.get("conditions")?.get("conditions")?.as_array())
+            .map(Vec::as_slice)
+        else {
+            continue;
+        };
+        let right = only.get("rightValue").unwrap_or(&Value::Null);
+        let same_value = match (number(right), number(value)) {
+            (Some(a), Some(b)) => (a - b).abs() < f64::EPSILON,
+            _ => right
+                .as_str()
+                .zip(value.as_str())
+                .is_some_and(|(a, b)| a.eq_ignore_ascii_case(b)),
+        };
+        let asked = only
+            .get("operator")
+            .and_then(|o| o.get("operation"))
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let upward = match op {
+            Cmp::Gt | Cmp::Ge => Some(true),
+            Cmp::Lt | Cmp::Le => Some(false),
+            _ => None,
+        };
+        let agrees = match (asked, upward) {
+            ("gt" | "gte", Some(up)) => Some(up),
+            ("lt" | "lte", Some(up)) => Some(!up),
+            ("equals", None) if *op == Cmp::Eq => Some(true),
+            ("notEquals", None) if *op == Cmp::Eq => Some(false),
+            _ => None,
+        };
+        if let (true, Some(agrees)) = (same_value, agrees) {
+            return Some((name, u32::from(agrees == negated)));
+        }
+    }
+    None
+}
+
+fn own_branch(patch: &mut Patch<'_>, said: &str, condition: Cond, then: &[Step]) -> bool {
+    let Some(anchor) = source_of(patch).filter(|_| !then.is_empty()) else {
+        return false;
+    };
+    let gate = Step {
+        id: "gate".to_owned(),
+        said: said.to_owned(),
+        does: Does::If {
+            condition,
+            then: then.to_vec(),
+            otherwise: Vec::new(),
+        },
+        name: None,
+    };
+    patch.after(&anchor, 0, &[gate], false);
+    true
+}
+
+/// "Also require that the country is DE": one more part of the condition that is there.
+pub(super) fn also_required(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+    let Some(c) = rx(r"^\W*(?:also |additionally |and |auch |zusätzlich |también |además |aussi )*(?:require|demand|check|make sure|ensure|verlang\w*|prüf\w*|stell\w* sicher|exig\w*|comprueba|exige\w*|vérifie\w*)\s+(?:also\s+|auch\s+|zusätzlich\s+|también\s+|aussi\s+)?(?:that|dass|que|,\s*dass)\s+(.+?)(?:\s+(?:as well|too))?$")
+        .captures(clause)
+    else {
+        return false;
+    };
+    let Some(cond) = c.get(1).and_then(|m| read_condition(m.as_str())) else {
+        return false;
+    };
+    let checks: Vec<String> = ["if", "filter"]
+        .iter()
+        .flat_map(|kind| mention::of_type(patch.workflow(), kind))
+        .filter(|n| !kept.contains(n))
+        .collect();
+    match checks.as_slice() {
+        [one] => patch.require(&one.clone(), &cond),
+        _ => false,
+    }
+}

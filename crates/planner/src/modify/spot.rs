@@ -1,0 +1,236 @@
+//! Where a new step goes: behind or ahead of a named one, at the end, where data is made ready.
+
+use super::insert::steps_of;
+use super::mention;
+use crate::compile::existing::Patch;
+use crate::lexicon::{has, rx};
+use crate::plan::{Arg, Does, Role, Step, Val};
+
+/// The node whose data a new branch reads: the last one before the first acting end.
+pub(super) fn source_of(patch: &Patch<'_>) -> Option<String> {
+    let ends = mention::ends(patch.workflow());
+    let end = ends.first()?;
+    let before = patch
+        .workflow()
+        .edges()
+        .find(|(_, kind, _, link)| *kind == "main" && link.node == *end)
+        .map(|(from, _, _, _)| from.to_owned());
+    before.or_else(|| Some(end.clone()))
+}
+
+/// Something goes: a step that only comes in addition is not what was asked for.
+const INSTEAD: &str = r"\b(?:instead|rather than|in place of|replac\w*|statt|stattdessen|anstatt|anstelle|ersetz\w*|en lugar|en vez|sustituy\w*|reemplaz\w*|au lieu|à la place|remplac\w*)\b";
+
+/// "After X has …, do Y", "before X, wait 5 minutes", "do Y after X".
+pub(super) fn placed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+    let after = r"(?:after(?: each| every)?|once|as soon as|behind|nach(?:dem)?|sobald|después de(?: que)?|cuando|tras|après(?: que)?|une fois)";
+    let before = r"(?:before|ahead of|bevor|vor|antes de(?: que)?|avant(?: que| de)?)";
+    // the place ends at a comma, or where the work starts
+    let verbs = r"(?:push|publish|forward|mail|email|ping|message|record|track|file|open|translate|summari[sz]e|classify|extract|call|fetch|get|look|check|read|pause|sort|remove duplicates|keep|filter|limit|set|rename|convert|write|save|store|insert|append|add|send|post|log|create|notify|tell|wait|update|upload|put|schreib\w*|speicher\w*|füge?|sende|schick\w*|poste|erstell\w*|warte|leg\w*|trag\w*|melde|benachrichtig\w*|informier\w*|protokollier\w*|übersetz\w*|hol\w*|ruf\w*|publica\w*|avisa\w*|notifica\w*|registra\w*|traduce|espera|añade|agrega|publie\w*|préviens|avertis|note|traduis|attends|escribe|guarda|envía|manda|crea|écris|enregistre|envoie|crée|ajoute)";
+    let shapes = [
+        (
+            format!(
+                r"^\W*{after}\s+(.+?)(?:,\s*|\s+)(?:then\s+|also\s+|additionally\s+|auch\s+|zusätzlich\s+|también\s+|aussi\s+|dann\s+)*({verbs}\b.+)$"
+            ),
+            true,
+        ),
+        (
+            format!(
+                r"^\W*{before}\s+(.+?)(?:,\s*|\s+)(?:then\s+|also\s+|additionally\s+|auch\s+|zusätzlich\s+|también\s+|aussi\s+|dann\s+)*({verbs}\b.+)$"
+            ),
+            false,
+        ),
+        (format!(r"^()({verbs}\b.+?)\s+{after}\s+(.+)$"), true),
+        (
+            format!(r"^()({verbs}\b.+?)\s+(?:right\s+|directly\s+)?{before}\s+(.+)$"),
+            false,
+        ),
+    ];
+    for (pattern, behind) in &shapes {
+        let Some(c) = rx(pattern).captures(clause) else {
+            continue;
+        };
+        let group = |i: usize| c.get(i).map_or("", |m| m.as_str()).trim().to_owned();
+        let place = if group(1).is_empty() {
+            group(3)
+        } else {
+            group(1)
+        };
+        let work = group(2);
+        let Some(anchor) = mention::one(patch.workflow(), &place, &[])
+            .or_else(|| super::brain::answerer(patch, &place))
+        else {
+            continue;
+        };
+        let mut steps = steps_of(&work);
+        if steps.is_empty() {
+            continue;
+        }
+        answer_columns(patch, &anchor, &work, &mut steps);
+        if *behind {
+            let inline = steps.iter().all(|s| {
+                matches!(
+                    s.does,
+                    Does::Wait { .. }
+                        | Does::Filter { .. }
+                        | Does::SetFields { .. }
+                        | Does::LimitTo { .. }
+                        | Does::Sort { .. }
+                        | Does::Unique { .. }
+                        | Does::Dedupe { .. }
+                        | Does::Llm { .. }
+                )
+            });
+            patch.after(&anchor, 0, &steps, inline);
+            keep_chat_answer(patch, &anchor);
+        } else {
+            patch.ahead(&anchor, &steps, kept.contains(&anchor));
+        }
+        return true;
+    }
+    false
+}
+
+/// "Sort them by date first", "remove duplicates by id": data is made ready ahead of the first step that acts.
+pub(super) fn prepared(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+    let steps = steps_of(
+        &rx(r"\s*\b(?:first(?: of all)?|beforehand|zuerst|vorher|primero|antes|d'abord)\b\W*$")
+            .replace(clause, ""),
+    );
+    let only_prepares = |step: &Step| {
+        matches!(
+            step.does,
+            Does::LimitTo { .. } | Does::Sort { .. } | Does::Unique { .. } | Does::Dedupe { .. }
+        )
+    };
+    if steps.is_empty() || !steps.iter().all(only_prepares) {
+        return false;
+    }
+    let Some(target) = super::hold::first_acting(patch, "", kept) else {
+        return false;
+    };
+    patch.ahead(&target, &steps, kept.contains(&target));
+    true
+}
+
+/// "After the last ticket post one message", "when all are done, tell …": once, when everything went through.
+pub(super) fn at_the_end(patch: &mut Patch<'_>, clause: &str, _kept: &[String]) -> bool {
+    let last = r"(?:after|behind|once|when|nach|wenn|sobald|después de|cuando|tras|après|quand|une fois)\s+(?:the\s+|der|dem|die|das|el|la|le)?\s*(?:(?:last|final|letzte[nrms]?|últim[oa]|derni[eè]re?)\s+[\w-]+|(?:all|every|each|alle[ns]?|todo[s]?|toda[s]?|tou[st]e?s?)\b[^,]*?(?:done|through|processed|finished|saved|handled|written|imported|fertig|verarbeitet|durch|gespeichert|procesad\w+|terminad\w+|listo|traité\w*|terminé\w*|finis?))";
+    let Some(work) = [
+        format!(r"^\W*{last}\s*(?:batch\s*)?,?\s*(.+)$"),
+        format!(r"^(.+?)\s+{last}\W*$"),
+    ]
+    .iter()
+    .find_map(|p| Some(rx(p).captures(clause)?.get(1)?.as_str().to_owned())) else {
+        return false;
+    };
+    let steps = steps_of(
+        &rx(r"\b(?:a single|one|exactly one|eine einzige|una? sol[oa]|une? seule?)\b")
+            .replace(&work, "a"),
+    );
+    if steps.is_empty() {
+        return false;
+    }
+    let rounds = mention::of_type(patch.workflow(), "splitInBatches");
+    let ends = mention::ends(patch.workflow());
+    let anchor = match (rounds.as_slice(), ends.as_slice()) {
+        ([round], _) => round,
+        ([], [end]) => end,
+        _ => return false,
+    }
+    .clone();
+    let collect = Step {
+        id: "all".to_owned(),
+        said: String::new(),
+        does: Does::Aggregate {
+            format: "list".to_owned(),
+            group_by: None,
+        },
+        name: None,
+    };
+    let together = steps
+        .iter()
+        .any(|s| matches!(s.does, Does::Aggregate { .. }));
+    let mut all: Vec<Step> = (!together).then_some(collect).into_iter().collect();
+    all.extend(steps);
+    patch.after(&anchor, 0, &all, false);
+    true
+}
+
+/// A chat answers with what the last node says: a step behind the agent must not take its place.
+fn keep_chat_answer(patch: &mut Patch<'_>, anchor: &str) {
+    let chat = !mention::of_type(patch.workflow(), "chatTrigger").is_empty();
+    let agent = mention::of_type(patch.workflow(), "agent")
+        .iter()
+        .any(|n| n == anchor);
+    let others = patch.targets(anchor).len();
+    if chat && agent && others == 1 {
+        patch.repeat(anchor, "output");
+    }
+}
+
+/// "write question and answer into …": what was asked and what the agent said.
+fn answer_columns(patch: &Patch<'_>, anchor: &str, work: &str, steps: &mut [Step]) {
+    let asks = has(r"\b(?:question|frage|pregunta|question)\b", work)
+        && has(r"\b(?:answer|reply|antwort|respuesta|réponse)\b", work);
+    if !asks {
+        return;
+    }
+    let chat = mention::of_type(patch.workflow(), "chatTrigger")
+        .into_iter()
+        .next();
+    let code = |node: &str, path: &str| Val::Expr {
+        code: format!("$('{}').item.json.{path}", node.replace('\'', "\\'")),
+    };
+    for step in steps.iter_mut() {
+        if let Does::Service { args, .. } = &mut step.does {
+            args.retain(|a| {
+                !matches!(
+                    &a.role,
+                    Role::Field(_) | Role::Text | Role::Body | Role::Title
+                )
+            });
+            if let Some(chat) = &chat {
+                args.push(Arg {
+                    role: Role::Field("question".into()),
+                    value: code(chat, "chatInput"),
+                });
+            }
+            args.push(Arg {
+                role: Role::Field("answer".into()),
+                value: code(anchor, "output"),
+            });
+        }
+    }
+}
+
+/// A new step at the end.
+pub(super) fn appended(patch: &mut Patch<'_>, clause: &str, _kept: &[String]) -> bool {
+    if has(INSTEAD, clause) {
+        return false;
+    }
+    let asks = has(
+        r"^\W*(?:please\s+|bitte\s+|also\s+|additionally,?\s+|then\s+|zusätzlich\s+|außerdem\s+|por favor\s+|también\s+)*(?:also|add|insert|send|post|notify|tell|write|save|store|append|log|create|let|make|additionally|at the end|finally|füg\w*|ergänz\w*|send\w*|schick\w*|poste\w*|schreib\w*|speicher\w*|informier\w*|benachrichtig\w*|añade|agrega|envía|manda|guarda|avisa|ajoute|envoie|écris|enregistre|préviens)\b",
+        clause,
+    );
+    if !asks {
+        return false;
+    }
+    let text = rx(r"^\W*(?:also|additionally,?|at the end,?|finally,?|zusätzlich|außerdem|am ende|también|al final|aussi|à la fin)\s+").replace(clause, "").into_owned();
+    let steps = steps_of(&text);
+    if steps.is_empty() {
+        return false;
+    }
+    let ends = mention::ends(patch.workflow());
+    let anchor = match ends.as_slice() {
+        [one] => Some(one.clone()),
+        _ => source_of(patch),
+    };
+    let Some(anchor) =
+        anchor.or_else(|| patch.workflow().nodes.first().map(|n| n.name().to_owned()))
+    else {
+        return false;
+    };
+    patch.after(&anchor, 0, &steps, false);
+    true
+}
