@@ -20,7 +20,6 @@ pub mod gateway;
 pub mod held;
 pub mod knowledge;
 pub mod mcp;
-pub mod model;
 pub mod n8n_server;
 pub mod pack;
 pub mod policy;

@@ -16,7 +16,6 @@ use crate::gateway::{Gateway, HeldCalls, Redactor};
 use crate::held::Held;
 use crate::knowledge::Knowledge;
 use crate::mcp::{self, Servers};
-use crate::model::tape::Tape;
 use crate::pack::{self, Pack};
 use crate::run::{
     self, Answering, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError, RunReport,
@@ -27,6 +26,7 @@ use crate::trust::{InForce, Standing};
 use agentctl_base::foreign::split_foreign;
 use agentctl_host::files::read_given_text;
 use agentctl_host::home::{NoHome, variable};
+use agentctl_models::tape::Tape;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Read;

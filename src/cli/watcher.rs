@@ -5,11 +5,11 @@ use super::error::CliError;
 use super::output::Output;
 use super::progress::{Progress, plain_long};
 use super::traces::Traces;
-use crate::model::tape::Tape;
 use crate::run::{Asked, Asker, Observer};
 use crate::store::{Event, Record};
 use agentctl_base::model::ToolCall;
 use agentctl_base::question::Question;
+use agentctl_models::tape::Tape;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! `[models.context]`: how much a model can read at once, and how much of that a conversation may fill before old tool results
 //! in it are shortened.
 
-use crate::model::ModelName;
+use agentctl_models::ModelName;
 use indexmap::IndexMap;
 use serde::Deserialize;
 

@@ -35,10 +35,6 @@ pub use provider::base_url;
 
 use crate::{
     backend::BackendName,
-    model::{
-        ModelName, Price,
-        provider::{SchemaForm, TimeLimits},
-    },
     pack::Tier,
     qa::waiver::{self, Waiver},
     store::Budgets,
@@ -46,6 +42,10 @@ use crate::{
 };
 use agentctl_base::{plain_http::PlainHttp, secrets};
 use agentctl_host::files::read_regular_text;
+use agentctl_models::{
+    ModelName, Price,
+    provider::{SchemaForm, TimeLimits},
+};
 use agentctl_n8n::rehearsal::Hosts;
 use indexmap::IndexMap;
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! What a provider's section may say: its address, and of a project's section which variable may be its key.
 
 use super::{Origin, ProviderSettings};
-use crate::model::provider::{Kind, unfit};
+use agentctl_models::provider::{Kind, unfit};
 
 impl ProviderSettings {
     /// Why the key cannot be taken from the variable that this section names; None where it may be, and for the user's own file.

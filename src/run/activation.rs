@@ -17,7 +17,6 @@ use super::{
 use crate::{
     flow::RunLog,
     gateway::{Gateway, GuardState},
-    model::ModelName,
     pack::Pack,
     store::{
         Event, Holder, Journal, Loaded, Means, Project, ProjectLock, RunPaths, Snapshots,
@@ -25,6 +24,7 @@ use crate::{
     },
 };
 use agentctl_base::question::{AnsweredBy, Outcome};
+use agentctl_models::ModelName;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 

@@ -1,13 +1,13 @@
 //! Models over the real wires: what is sent, what comes back, and what happens when it does not.
 
 use crate::wire::{Reply, Says, Seen, Server, anthropic, gemini, openai, responses};
-use agentctl::model::Price;
-use agentctl::model::provider::{Access, Key, Kind, TimeLimits, Wire};
 use agentctl_base::model::{
     AgentTask, Finish, Message, Model, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult,
     ToolSpec, ToolStatus,
 };
 use agentctl_base::plain_http::PlainHttp;
+use agentctl_models::Price;
+use agentctl_models::provider::{Access, Key, Kind, TimeLimits, Wire};
 use serde_json::{Map, json};
 use std::sync::Mutex;
 

@@ -1,6 +1,6 @@
 //! The end of a stream as our answer: text, calls with their arguments as the model wrote them, tokens, and why it ended.
 
-use crate::model::prices::Tokens;
+use crate::prices::Tokens;
 use agentctl_base::model::{Finish, ModelAnswer, ToolCall, Usage};
 use genai::chat::{ContentPart, StopReason, StreamEnd, Usage as WireUsage};
 use serde_json::Value;
