@@ -1,7 +1,7 @@
 //! What the index of learnings costs to read, and how long a search takes. Prints the sizes first, then measures.
 //! `cargo bench --bench learnings`
 
-use agentctl::knowledge::{Learning, Query, index, parse, search, tokens};
+use agentctl_knowledge::{Learning, Query, index, parse, search, tokens};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 

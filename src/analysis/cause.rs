@@ -2,8 +2,8 @@
 
 use super::facts::{Facts, Found};
 use super::{Claim, Evidence};
-use crate::knowledge::quoted;
 use agentctl_base::question::Outcome;
+use agentctl_knowledge::quoted;
 use serde::Serialize;
 use std::collections::BTreeSet;
 

@@ -3,7 +3,7 @@
 
 use super::word::Named;
 use super::{Analysis, Claim, Known};
-use crate::knowledge::quoted;
+use agentctl_knowledge::quoted;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! What a journal says, in the form in which causes are looked for: checks, changes, refusals, look-ups, questions.
 
+use super::uses::read_by;
 use super::{Asked, Known, Stopped};
-use crate::knowledge::read_by;
 use crate::run::RunUsage;
 use crate::store::{Event, Record};
 use agentctl_base::model::{ToolCall, ToolStatus};

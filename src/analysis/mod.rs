@@ -11,6 +11,7 @@ mod markdown;
 mod propose;
 mod timeline;
 mod trends;
+mod uses;
 mod word;
 
 pub use attempts::{Attempt, Effect};
@@ -21,6 +22,7 @@ pub use markdown::{explained_markdown, history_markdown, markdown, trends_markdo
 pub use propose::{Proposal, grown, patterns_with};
 pub use timeline::Moment;
 pub use trends::{Counting, Trends, Week};
+pub use uses::used_in;
 pub use word::Word;
 
 use crate::run::RunUsage;

@@ -5,7 +5,7 @@ use super::attempts::{Attempt, Effect, touched};
 use super::cause::Cause;
 use super::facts::{Facts, Found};
 use super::{Evidence, word};
-use crate::knowledge::{Learning, NewLearning, appended, next_id, parse};
+use agentctl_knowledge::{Learning, NewLearning, appended, next_id, parse};
 use agentctl_n8n::validate::rule;
 use serde::Serialize;
 use serde_json::Value;

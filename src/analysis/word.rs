@@ -3,7 +3,7 @@
 
 use super::facts::Facts;
 use super::{Evidence, Known};
-use crate::knowledge::quoted;
+use agentctl_knowledge::quoted;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -14,7 +14,6 @@ use crate::flow::StepKind;
 use crate::gateway::accepted::{Accepted, HomeShelf, NoShelf};
 use crate::gateway::{Gateway, HeldCalls, Redactor};
 use crate::held::Held;
-use crate::knowledge::Knowledge;
 use crate::mcp::{self, Servers};
 use crate::pack::{self, Pack};
 use crate::run::{
@@ -26,6 +25,7 @@ use crate::trust::{InForce, Standing};
 use agentctl_base::foreign::split_foreign;
 use agentctl_host::files::read_given_text;
 use agentctl_host::home::{NoHome, variable};
+use agentctl_knowledge::Knowledge;
 use agentctl_models::tape::Tape;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -112,7 +112,7 @@ impl Session {
         let skills: Vec<_> = pack
             .skills
             .iter()
-            .map(crate::knowledge::Skill::from)
+            .map(agentctl_knowledge::Skill::from)
             .collect();
         let gateway = Gateway::new(&pack, backend, Knowledge::new(root, skills), catalog)
             .with_redactor(redactor)

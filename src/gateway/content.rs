@@ -2,8 +2,8 @@
 
 use super::guards;
 use crate::backend::{BackendError, BackendErrorKind, Stored};
-use crate::knowledge::KnowledgeError;
 use agentctl_base::decision::Decision;
+use agentctl_knowledge::KnowledgeError;
 use agentctl_n8n::{Finding, Severity, Workflow};
 use serde_json::{Map, Value, json};
 

@@ -4,7 +4,7 @@ use super::Gateway;
 use super::content::{Outcome, knowledge_failure};
 use super::reads::limit;
 use super::tools::{ReadLearning, SearchLearnings};
-use crate::knowledge::{IndexLine, Learning, Query, plans_for, quoted};
+use agentctl_knowledge::{IndexLine, Learning, Query, plans_for, quoted};
 use serde_json::{Map, Value, json};
 
 /// So many entries one call may read.

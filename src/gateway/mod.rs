@@ -40,7 +40,6 @@ pub use redact::Redactor;
 pub use settle::{Settlement, judge};
 
 use crate::backend::{Backend, BackendError};
-use crate::knowledge::Knowledge;
 use crate::pack::Pack;
 use crate::policy::Policy;
 use crate::store::{Event, SnapshotRef, StoreError};
@@ -48,6 +47,7 @@ use accepted::{Accepted, NotKept};
 use agentctl_base::model::{ToolResult, ToolSpec};
 use agentctl_base::question::Question;
 use agentctl_base::strict_json;
+use agentctl_knowledge::Knowledge;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::rehearsal::Hosts;
 use agentctl_n8n::{Workflow, WorkflowId};

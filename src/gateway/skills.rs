@@ -1,7 +1,7 @@
 //! The pack's skills as the knowledge floor takes them.
 
-use crate::knowledge::Skill;
 use crate::pack::SkillHead;
+use agentctl_knowledge::Skill;
 
 impl From<&SkillHead> for Skill {
     fn from(head: &SkillHead) -> Self {

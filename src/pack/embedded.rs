@@ -1,6 +1,6 @@
 //! The built-in pack, compiled into the binary: the repository's own `agents/` and `skills/`.
 
-use crate::knowledge::SkillPlace;
+use agentctl_knowledge::SkillPlace;
 use rust_embed::RustEmbed;
 
 #[derive(RustEmbed)]

@@ -1,9 +1,9 @@
 //! Keys in a pack: agents, flow, policy and skills are shown to models and checked in, so a secret in one is a mistake, told by
 //! its place and kind and never by its text.
 
-use crate::knowledge::SkillPlace;
 use agentctl_base::secrets::{MARK, mask};
 use agentctl_base::yaml::{Place, Problem};
+use agentctl_knowledge::SkillPlace;
 use std::borrow::Cow;
 
 pub(super) fn in_text(file: &str, text: &str, problems: &mut Vec<Problem>) {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::knowledge::KnowledgeError;
+use agentctl_knowledge::KnowledgeError;
 
 fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();

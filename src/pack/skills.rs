@@ -2,10 +2,10 @@
 
 use super::frontmatter;
 use super::{embedded, own_text, unreadable};
-use crate::knowledge::SkillPlace;
 use crate::trust::SKILL_FOLDERS;
 use agentctl_base::yaml::{Node, Place, Problem};
 use agentctl_host::files::{LEADS_OUT, Within, within};
+use agentctl_knowledge::SkillPlace;
 use std::collections::BTreeSet;
 use std::path::Path;
 

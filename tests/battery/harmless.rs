@@ -4,8 +4,8 @@
 use crate::support::*;
 use agentctl::config::{self, Origin};
 use agentctl::gateway::Gateway;
-use agentctl::knowledge::{Knowledge, Skill};
 use agentctl::store::Event;
+use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::catalog::{Catalog, build::build_for};
 use agentctl_n8n::{Node, Workflow};
 use serde_json::{Map, Value, json};

@@ -9,11 +9,11 @@ use crate::support::{Seen, Shop, calls, creation, request, says};
 use agentctl::{
     backend::BackendErrorKind,
     gateway::Gateway,
-    knowledge::{Knowledge, Skill},
     policy::Policy,
     store::{Event, event::Rehearsing},
 };
 use agentctl_base::{model::ModelAnswer, question::Outcome};
+use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::{Node, NodeId, Workflow, catalog::Catalog};
 use backend::{Fault, MemoryBackend};
 use serde_json::json;

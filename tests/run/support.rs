@@ -4,7 +4,6 @@ use agentctl::{
     backend::EmbeddedBackend,
     flow,
     gateway::Gateway,
-    knowledge::{Knowledge, Skill},
     pack::{Pack, Tier},
     policy::Policy,
     run::{
@@ -20,6 +19,7 @@ use agentctl_base::{
     },
 };
 use agentctl_host::key::Key;
+use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::{Workflow, catalog::Catalog, hash::graph_hash};
 use indexmap::IndexMap;
 use serde_json::{Value, json};

@@ -1,5 +1,6 @@
 //! `learnings …`: keeping `docs/learning/` small, right and indexed.
 
+use crate::analysis::used_in;
 use crate::cli::args::FailOn;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::learning_args::{LearningsAddArgs, LearningsCommand};
@@ -7,11 +8,12 @@ use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
 use crate::cli::project;
 use crate::gateway::untrusted;
-use crate::knowledge::{
+use crate::store::Project;
+use crate::store::StoreError;
+use agentctl_knowledge::{
     ENTRIES, FOLDER, INDEX, Imported, KnowledgeError, Learning, Learnings, Level, NewLearning,
     Query, Remark, Use, Uses, tokens,
 };
-use crate::store::Project;
 use console::style;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -55,7 +57,15 @@ pub fn told(error: &KnowledgeError) -> CliError {
 }
 
 fn uses(project: &Project) -> Result<Uses, CliError> {
-    Uses::read(project).map_err(|e| CliError::failed(e.to_string()))
+    let failed = |e: StoreError| CliError::failed(e.to_string());
+    let mut uses = Uses::default();
+    for run in project.run_ids().map_err(failed)? {
+        let path = project.run(&run).map_err(failed)?.journal();
+        let bytes = std::fs::read(&path).map_err(|e| failed(StoreError::io("read", path)(e)))?;
+        let (ids, outcome) = used_in(&String::from_utf8_lossy(&bytes));
+        uses.add(&ids, outcome);
+    }
+    Ok(uses)
 }
 
 /// Today, in the user's time zone.

@@ -20,10 +20,10 @@ use super::rehearse::Rehearse;
 use super::tools::Request;
 use super::{CallContext, Gateway, GatewayError};
 use crate::backend::{BackendError, BackendErrorKind, Stored, TriggerCall};
-use crate::knowledge::NewLearning;
 use crate::store::event::{CreateMark, MutationExpectation};
 use agentctl_base::decision::Decision;
 use agentctl_base::question::Question;
+use agentctl_knowledge::NewLearning;
 use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! What a call means, typed: unknown keys and wrong types do not pass. The doc comments say what a field is for; the schemas
 //! that models see are in `schema.rs`, and a test holds the two together.
 
-use crate::knowledge::NewLearning;
+use agentctl_knowledge::NewLearning;
 use agentctl_n8n::fit::Wanted;
 use agentctl_n8n::workflow::{Connections, number};
 use agentctl_n8n::{EditOp, Node, NodeId};

@@ -25,7 +25,7 @@ pub use quote::{addresses_agent, quoted};
 pub use search::{IndexLine, Query, search};
 pub use skills::{Skill, SkillPlace, SkillText};
 pub use tokens::tokens;
-pub use uses::{Use, Uses, read_by};
+pub use uses::{Use, Uses};
 
 use std::path::{Path, PathBuf};
 
