@@ -4,8 +4,8 @@
 //! `N8N_API_URL=… N8N_API_KEY=… cargo run --example roundtrip -- FOLDER [FIRST [COUNT]]`
 
 use agentctl::backend::{Backend, BackendErrorKind, ListQuery, LiveBackend, RestTarget, list_all};
-use agentctl::mcp::Secret;
 use agentctl::sync;
+use agentctl_mcp::Secret;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, validate};

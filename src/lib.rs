@@ -18,7 +18,6 @@ pub mod config;
 pub mod flow;
 pub mod gateway;
 pub mod held;
-pub mod mcp;
 pub mod n8n_server;
 pub mod pack;
 pub mod policy;

@@ -1,7 +1,7 @@
 //! `.mcp.json`: any text is read or refused with a place in it, and no variable's value is printed with it.
 #![no_main]
 
-use agentctl::mcp;
+
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 
@@ -16,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     let variable = |name: &str| (name != "UNSET").then(|| VALUE.to_owned());
-    let Ok(config) = mcp::parse(text, Path::new(mcp::FILE), &variable) else {
+    let Ok(config) = agentctl_mcp::parse(text, Path::new(agentctl_mcp::FILE), &variable) else {
         return;
     };
     let lines = text.lines().count().max(1);

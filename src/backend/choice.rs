@@ -3,8 +3,8 @@
 
 use super::live::{LiveBackend, RestTarget};
 use super::{Backend, BackendResult, EmbeddedBackend};
-use crate::mcp::{McpConfig, McpServer, McpTransport, Secret};
 use agentctl_base::plain_http::{PlainHttp, Readable};
+use agentctl_mcp::{McpConfig, McpServer, McpTransport, Secret};
 use serde::Deserialize;
 use std::path::Path;
 use std::sync::Arc;

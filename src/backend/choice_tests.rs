@@ -1,5 +1,5 @@
 use super::choice::{BackendName, Offered, Target, choose};
-use crate::mcp::parse;
+use agentctl_mcp::parse;
 use std::path::Path;
 
 const N8N_MCP: &str = r#""n8n-mcp": {"command": "npx", "args": ["-y", "n8n-mcp"], "env": {"N8N_API_URL": "${N8N_API_URL:-http://localhost:5678}", "N8N_API_KEY": "${N8N_API_KEY}"}}"#;

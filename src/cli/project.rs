@@ -2,10 +2,10 @@
 
 use super::error::{CliError, Exit};
 use super::output::Output;
-use crate::mcp::{OLD_PINS, Pins, PinsError};
 use crate::store::Project;
 use agentctl_host::home::{Home, HomeError, NoHome, variable};
 use agentctl_host::key::Key;
+use agentctl_mcp::{OLD_PINS, Pins, PinsError};
 use std::path::Path;
 
 /// The user's folder; it must lie outside of the project.

@@ -14,7 +14,6 @@ use crate::flow::StepKind;
 use crate::gateway::accepted::{Accepted, HomeShelf, NoShelf};
 use crate::gateway::{Gateway, HeldCalls, Redactor};
 use crate::held::Held;
-use crate::mcp::{self, Servers};
 use crate::pack::{self, Pack};
 use crate::run::{
     self, Answering, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError, RunReport,
@@ -26,6 +25,7 @@ use agentctl_base::foreign::split_foreign;
 use agentctl_host::files::read_given_text;
 use agentctl_host::home::{NoHome, variable};
 use agentctl_knowledge::Knowledge;
+use agentctl_mcp::Servers;
 use agentctl_models::tape::Tape;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -201,7 +201,7 @@ pub fn choice(root: &Path, out: &Output, config: &Config) -> Result<Choice, CliE
             let may = in_force.servers_or_none().map_err(trusting::refused)?;
             match in_force.standing() {
                 Standing::Restricted => None,
-                _ => mcp::read(root, &may, &variable).map_err(|e| {
+                _ => agentctl_mcp::read(root, &may, &variable).map_err(|e| {
                     CliError::usage(e.to_string())
                         .hint("mend it, or go on without n8n: --backend embedded")
                 })?,
@@ -301,7 +301,8 @@ fn foreign_tools(
     }
     let may = trusting::in_force(root, out)?.servers_or_none();
     let may = may.map_err(trusting::refused)?;
-    let config = mcp::read(root, &may, &variable).map_err(|e| CliError::usage(e.to_string()))?;
+    let config =
+        agentctl_mcp::read(root, &may, &variable).map_err(|e| CliError::usage(e.to_string()))?;
     let pins = super::project::pins(root, out)?;
     let config = config.map(|config| config.with_plain_http(&settings.plain_http));
     Ok(config.map(|config| Servers::new(&config, pins)))

@@ -5,7 +5,7 @@ use super::error::{CliError, Exit};
 use super::output::Output;
 use super::progress::plain_long;
 use super::project;
-use crate::mcp;
+
 use crate::trust::{
     Basis, Book, InForce, Inventory, Item, Judged, Kind, NotTrusted, Since, Standing, TrustError,
     VARIABLE, Verdict, folder_key, n8n_item,
@@ -33,7 +33,7 @@ pub fn in_force(root: &Path, out: &Output) -> Result<Arc<InForce>, CliError> {
     }
     let made = Arc::new(decide(root, out)?);
     // From here on nothing shows what the servers that count are given.
-    for secret in mcp::secrets(root, &made.servers(), &variable) {
+    for secret in agentctl_mcp::secrets(root, &made.servers(), &variable) {
         out.hide(&secret);
     }
     *decided = Some(Arc::clone(&made));

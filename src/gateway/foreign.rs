@@ -7,8 +7,6 @@ use super::guards::{self, deny};
 use super::places;
 use super::redact::{clean_text, holds_mark};
 use super::{CallContext, Gateway, GatewayError, Settled, untrusted};
-use crate::mcp::serve::Hints;
-use crate::mcp::{CallEffect, Called, Servers, Unserved};
 use crate::policy::{Carries, Does};
 use agentctl_base::BoxFuture;
 use agentctl_base::model::{ToolCall, ToolSpec};
@@ -17,6 +15,8 @@ use agentctl_base::{
     decision::Decision,
     foreign::{foreign_name, split_foreign},
 };
+use agentctl_mcp::serve::Hints;
+use agentctl_mcp::{CallEffect, Called, Servers, Unserved};
 use serde_json::{Map, Value, json};
 
 /// The largest arguments of one call.

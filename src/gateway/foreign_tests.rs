@@ -1,10 +1,10 @@
 use super::*;
 use crate::gateway::fixture::{Bench, SECRET};
-use crate::mcp::fake::{Act, Heard, answer, object, polite, server, text, tool};
-use crate::mcp::{McpTool, Pins};
 use crate::policy::Policy;
 use crate::store::Event;
 use agentctl_base::model::ToolStatus;
+use agentctl_mcp::fake::{Act, Heard, answer, object, polite, server, text, tool};
+use agentctl_mcp::{McpTool, Pins};
 use std::sync::Arc;
 
 const POLICY: &str = "

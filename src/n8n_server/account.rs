@@ -4,7 +4,7 @@
 use super::folder::{Folder, write_private};
 use super::keys::Keys;
 use super::{ServerError, Step, Tell};
-use crate::mcp::Secret;
+use agentctl_mcp::Secret;
 use reqwest::{Method, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! The address and the keys of the development n8n as shell lines. What is in the file is read back, so that keys stay the
 //! same from one start to the next.
 
-use crate::mcp::Secret;
+use agentctl_mcp::Secret;
 use std::fmt::Write as _;
 
 /// How to reach an n8n: the variables that agentctl, n8n-mcp and `.mcp.json` read.

@@ -1,7 +1,7 @@
 //! What can be tested without an n8n; a real one is installed, started and stopped in `tests/live`.
 
 use super::*;
-use crate::mcp::Secret;
+use agentctl_mcp::Secret;
 use agentctl_testkit::fake_http::{self, Asked};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;

@@ -10,10 +10,10 @@ use super::{
 };
 use crate::{
     gateway::{CallContext, Push, Settled},
-    mcp::serve::{Client, Host},
     store::Event,
 };
 use agentctl_base::{model::ToolResult, question::Outcome};
+use agentctl_mcp::serve::{Client, Host};
 use std::sync::Arc;
 
 /// As whom it is journaled.

@@ -9,10 +9,10 @@ use crate::{
         guards::WORKFLOW_ENTRY,
         tools::{self, Tool},
     },
-    mcp::serve::{Hints, Offer, Offered},
     pack::Pack,
     policy::Capability,
 };
+use agentctl_mcp::serve::{Hints, Offer, Offered};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {

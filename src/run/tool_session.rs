@@ -17,7 +17,6 @@ use super::{
 use crate::{
     flow::RunLog,
     gateway::{CallContext, Gateway, GatewayError, GuardState, Settled, tools},
-    mcp::serve::{Client, Host, Hosts, Offer},
     pack::Pack,
     store::{
         Event, Journal, Project, ProjectLock, Record, Snapshots, StateFile, StoreError,
@@ -30,6 +29,7 @@ use agentctl_base::{
     model::{ToolCall, ToolResult, ToolStatus},
     question::Outcome,
 };
+use agentctl_mcp::serve::{Client, Host, Hosts, Offer};
 use serde_json::{Map, Value, json};
 use std::{
     sync::{Arc, Mutex as StdMutex, PoisonError},

@@ -4,7 +4,7 @@
 use super::book::Folder;
 use super::inventory::{Inventory, Item, Kind};
 use super::servers::item_name;
-use crate::mcp::ServersInForce;
+use agentctl_mcp::ServersInForce;
 use std::collections::BTreeSet;
 use std::fmt;
 

@@ -2,8 +2,8 @@
 
 use super::tree::{self, Room};
 use super::{servers, settings};
-use crate::mcp::MAX_BYTES;
 use agentctl_base::canonical::hex;
+use agentctl_mcp::MAX_BYTES;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::Serialize;

@@ -2,11 +2,11 @@
 //! it would be given. No value of a variable is shown.
 
 use super::inventory::{Item, Kind, hashed};
-use crate::mcp::{self, ServerIdentity};
 use agentctl_host::home::variable;
+use agentctl_mcp::ServerIdentity;
 use std::path::Path;
 
-pub const FILE: &str = mcp::FILE;
+pub const FILE: &str = agentctl_mcp::FILE;
 
 /// The name of a server's item.
 pub fn item_name(server: &str) -> String {
@@ -17,7 +17,9 @@ pub fn item_name(server: &str) -> String {
 /// told its mistake by the reader.
 pub fn server_items(project: &Path, bytes: &[u8]) -> Vec<Item> {
     let found = match std::str::from_utf8(bytes) {
-        Ok(text) => mcp::identities_in(project, text, &variable).map_err(|error| error.to_string()),
+        Ok(text) => {
+            agentctl_mcp::identities_in(project, text, &variable).map_err(|error| error.to_string())
+        }
         Err(_) => Err("it is not UTF-8 text".to_owned()),
     };
     match found {

@@ -1,6 +1,6 @@
 use super::*;
-use crate::mcp::ServersInForce;
 use agentctl_host::home::Home;
+use agentctl_mcp::ServersInForce;
 use std::path::{Path, PathBuf};
 
 pub fn inventory(project: &Path) -> Inventory {

@@ -3,10 +3,10 @@
 
 use super::support::{Bench, block_on};
 use agentctl::gateway::{ApprovedTool, ForeignTools};
-use agentctl::mcp::{CallEffect, Called, Unserved};
 use agentctl::policy::{Facts, Grants, Policy};
 use agentctl::store::Event;
 use agentctl_base::BoxFuture;
+use agentctl_mcp::{CallEffect, Called, Unserved};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
 

@@ -1,13 +1,10 @@
 //! Small holes, and whose words a person reads: cases 325 to 341.
 
 use crate::attack::*;
-use crate::server::fake;
 use crate::support::*;
 use crate::wire_server::{Server, call, initialize, limits};
 use agentctl::gateway::{GuardState, HeldCall, HeldCalls};
 use agentctl::held::Held;
-use agentctl::mcp::serve::http::HttpLimits;
-use agentctl::mcp::{Pins, Servers};
 use agentctl::pack::Pack;
 use agentctl::policy::Policy;
 use agentctl::store::Event;
@@ -15,6 +12,9 @@ use agentctl_base::question::Question;
 use agentctl_base::question::{AnsweredBy, Outcome, Proposal};
 use agentctl_host::home::Home;
 use agentctl_knowledge::{Knowledge, KnowledgeError, Skill};
+use agentctl_mcp::fake;
+use agentctl_mcp::serve::http::HttpLimits;
+use agentctl_mcp::{Pins, Servers};
 use agentctl_n8n::catalog::{Catalog, CatalogError};
 use jiff::Timestamp;
 use serde_json::{Value, json};

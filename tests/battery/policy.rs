@@ -5,7 +5,6 @@ use super::support::{Bench, Seen, Shop, block_on, calls, request, says};
 use agentctl::condition::Condition;
 use agentctl::flow;
 use agentctl::gateway::{ApprovedTool, ForeignTools, Gateway};
-use agentctl::mcp::{CallEffect, Called, Unserved};
 use agentctl::policy::{Facts, Grants, Policy};
 use agentctl::run::{RunError, RunOptions, Terms};
 use agentctl::store::Event;
@@ -14,6 +13,7 @@ use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolStatus};
 use agentctl_base::question::Outcome;
 use agentctl_base::question::{AnsweredBy, QuestionOption};
+use agentctl_mcp::{CallEffect, Called, Unserved};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
 

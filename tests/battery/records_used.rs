@@ -5,12 +5,12 @@ use crate::attack::*;
 use crate::records::*;
 use crate::support::*;
 use agentctl::gateway::Gateway;
-use agentctl::mcp::serve::{Client, Hosts as _};
 use agentctl::run::{self, Counted, Serving, Terms, ToolSessions, Undo, Unobserved};
 use agentctl::store::event::{Change, MutationExpectation, Rehearsing};
 use agentctl::store::{Event, Journal, Project, StateFile, Whose};
 use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_knowledge::{Knowledge, Skill};
+use agentctl_mcp::serve::{Client, Hosts as _};
 use agentctl_n8n::{Workflow, catalog::Catalog, hash::graph_hash};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -41,7 +41,7 @@ fn client() -> Client {
     }
 }
 
-fn call(host: &Arc<dyn agentctl::mcp::serve::Host>, name: &str, arguments: Value) -> ToolResult {
+fn call(host: &Arc<dyn agentctl_mcp::serve::Host>, name: &str, arguments: Value) -> ToolResult {
     let never = Box::pin(std::future::pending());
     block_on(host.call(name.into(), arguments.to_string(), never))
 }

@@ -4,19 +4,19 @@
 use crate::attack::*;
 use crate::records::*;
 use crate::support::*;
-use agentctl::mcp::{OLD_PINS, Pins};
 use agentctl::run::{self, Asked, Asker, Counted, RunError, Undo, UndoTerms};
 use agentctl::store::{Event, Project, StoreError, Whose};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::AnsweredBy;
 use agentctl_base::question::{Outcome, Question};
 use agentctl_host::home::{Home, HomeError};
+use agentctl_mcp::{OLD_PINS, Pins};
 use serde_json::{Value, json};
 use std::path::Path;
 
 #[tokio::test]
 async fn case_277_approvals_of_servers_that_came_with_the_folder_count_for_nothing() {
-    use crate::server::fake::{polite, server};
+    use agentctl_mcp::fake::{polite, server};
     let dir = tempfile::tempdir().unwrap();
     let project = dir.path().join("project");
     std::fs::create_dir_all(project.join("memory")).unwrap();

@@ -1,12 +1,9 @@
 //! Servers that lie and flood: cases 67 to 73; those that hang, die and ask are in `server_ends`.
 
-#[path = "../../src/mcp/fake.rs"]
-pub(super) mod fake;
-
 use super::support::{Bench, two_nodes};
-use agentctl::mcp::{Called, McpClient, McpTool, Pins, Servers, tool_hash};
 use agentctl::policy::Policy;
-use fake::{Act, Heard, object, polite, server, text, tool};
+use agentctl_mcp::fake::{Act, Heard, object, polite, server, text, tool};
+use agentctl_mcp::{Called, McpClient, McpTool, Pins, Servers, tool_hash};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,12 +1,12 @@
 //! Servers that hang, die, ask and babble: cases 74 to 77.
 
-use super::server::fake::{Act, answer, object, polite, server, text, tool};
 use super::server::{CHANGE, FIND, approved, called, connected, done, gateway, line, q, tools};
 use super::support::Bench;
 use agentctl::gateway::{CallContext, Settled};
-use agentctl::mcp::{CALL_LIMIT, Called, MAX_SKIPPED, McpClient, Pins, parse};
 use agentctl::store::Event;
 use agentctl_base::model::{ToolResult, ToolStatus};
+use agentctl_mcp::fake::{Act, answer, object, polite, server, text, tool};
+use agentctl_mcp::{CALL_LIMIT, Called, MAX_SKIPPED, McpClient, Pins, parse};
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -3,8 +3,8 @@
 
 use crate::attack::{agentctl, ran};
 use agentctl::config::{self, Origin};
-use agentctl::mcp::{self, McpConfig, ProbeOutcome, ServerIdentity};
 use agentctl_base::plain_http::{PlainHttp, is_loopback};
+use agentctl_mcp::{McpConfig, ProbeOutcome, ServerIdentity};
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -54,16 +54,16 @@ impl Cloned {
         }
     }
     fn read(&self) -> McpConfig {
-        mcp::read(
+        agentctl_mcp::read(
             &self.project(),
-            &mcp::ServersInForce::all(),
+            &agentctl_mcp::ServersInForce::all(),
             &self.variable(),
         )
         .unwrap()
         .unwrap()
     }
     fn identities(&self) -> Vec<ServerIdentity> {
-        mcp::identities(&self.project(), &self.variable()).unwrap()
+        agentctl_mcp::identities(&self.project(), &self.variable()).unwrap()
     }
     fn identity(&self) -> ServerIdentity {
         self.identities().pop().unwrap()
@@ -250,7 +250,7 @@ fn started(clone: &Cloned) -> Vec<String> {
         (0, 1),
         "{config:?}"
     );
-    let statuses = runtime.block_on(mcp::probe_all(&config.servers));
+    let statuses = runtime.block_on(agentctl_mcp::probe_all(&config.servers));
     assert!(matches!(statuses[0].outcome, ProbeOutcome::Failed(_)));
     let told = fs::read_to_string(clone.home().join("bin/npx.told"));
     told.unwrap_or_else(|e| panic!("it was not started: {e} {statuses:?}"))
@@ -528,7 +528,7 @@ fn case_233_a_neutral_folder_that_is_no_longer_empty_starts_nothing() {
     let neutral = clone.home().join(".cache/agentctl/start");
     fs::create_dir_all(neutral.join("node_modules/n8n-mcp")).unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let statuses = runtime.block_on(mcp::probe_all(&clone.read().servers));
+    let statuses = runtime.block_on(agentctl_mcp::probe_all(&clone.read().servers));
     let ProbeOutcome::Failed(error) = &statuses[0].outcome else {
         panic!("{statuses:?}")
     };

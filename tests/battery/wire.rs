@@ -1,8 +1,8 @@
 //! What comes in over the network: cases 94 to 104.
 
 use crate::wire_server::{Behind, Server, TOKEN, call, initialize, limits};
-use agentctl::mcp::serve::http::{self, HttpLimits};
-use agentctl::mcp::serve::{Token, stream};
+use agentctl_mcp::serve::http::{self, HttpLimits};
+use agentctl_mcp::serve::{Token, stream};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -1,9 +1,9 @@
 //! An MCP server over HTTP with nothing behind it that could be harmed, and a caller that writes its bytes by hand.
 
-use agentctl::mcp::serve::http::{self, HttpLimits};
-use agentctl::mcp::serve::{Client, Hints, Host, Hosts, Offer, Offered, Token};
 use agentctl_base::BoxFuture;
 use agentctl_base::model::{ToolResult, ToolSpec, ToolStatus};
+use agentctl_mcp::serve::http::{self, HttpLimits};
+use agentctl_mcp::serve::{Client, Hints, Host, Hosts, Offer, Offered, Token};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};

@@ -5,7 +5,6 @@ use crate::support::{Shop, block_on, creation, gateway, good, request};
 use agentctl::{
     backend::EmbeddedBackend,
     gateway::Gateway,
-    mcp::serve::{Client, Host, Hosts},
     pack::Pack,
     policy::Policy,
     run::{
@@ -19,6 +18,7 @@ use agentctl_base::{
     question::Outcome,
 };
 use agentctl_knowledge::{Knowledge, Skill};
+use agentctl_mcp::serve::{Client, Host, Hosts};
 use agentctl_n8n::catalog::Catalog;
 use serde_json::{Value, json};
 use std::{

@@ -2,8 +2,8 @@
 //! names it, no redirect takes it elsewhere.
 
 use crate::backend::{BackendError, BackendResult};
-use crate::mcp::Secret;
 use agentctl_base::plain_http::{PlainHttp, is_loopback};
+use agentctl_mcp::Secret;
 use reqwest::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Method, Response, StatusCode, Url, redirect};
 use serde_json::Value;

@@ -9,7 +9,7 @@ use crate::backend::{
     BackendError, BackendErrorKind, BackendResult, CredentialHead, ExecutionHead, ExecutionQuery,
     TriggerCall, Triggered,
 };
-use crate::mcp::{McpClient, McpServer};
+use agentctl_mcp::{McpClient, McpServer};
 use agentctl_n8n::{TriggerKind, WorkflowId};
 use serde::Serialize;
 use serde_json::{Map, Value, json};

@@ -15,9 +15,9 @@ use super::{
     ExecutionHead, ExecutionQuery, InstanceCheck, ListQuery, Listing, NodeTypesFile, ServerVerdict,
     Stored, TemplateHead, TriggerCall, Triggered, VersionHead,
 };
-use crate::mcp::{McpServer, McpTransport, Secret};
 use agentctl_base::BoxFuture;
 use agentctl_base::plain_http::PlainHttp;
+use agentctl_mcp::{McpServer, McpTransport, Secret};
 use agentctl_n8n::{Workflow, WorkflowId};
 use document::Held;
 use http::Http;

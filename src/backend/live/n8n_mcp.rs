@@ -8,8 +8,8 @@ use super::server::{Got, ToolServer};
 use crate::backend::{
     BackendError, BackendErrorKind, BackendResult, CredentialHead, ServerVerdict, TemplateHead,
 };
-use crate::mcp::{McpClient, McpServer, McpTransport};
 use agentctl_host::files::read_regular_text;
+use agentctl_mcp::{McpClient, McpServer, McpTransport};
 use agentctl_n8n::{Workflow, WorkflowId};
 use serde::Serialize;
 use serde_json::{Map, Value, json};

@@ -4,7 +4,7 @@
 use super::http::Effect;
 use super::tool_answer::{self, Refused};
 use crate::backend::{BackendError, BackendResult};
-use crate::mcp::{Called, McpClient, McpError};
+use agentctl_mcp::{Called, McpClient, McpError};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;

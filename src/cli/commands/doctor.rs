@@ -11,11 +11,11 @@ use crate::cli::project;
 use crate::cli::session;
 use crate::cli::settings;
 use crate::cli::trusting;
-use crate::mcp::{self, ProbeOutcome};
 use crate::pack;
 use crate::run::{self, Cancel};
 use crate::trust::{Since, Standing};
 use agentctl_host::home::variable;
+use agentctl_mcp::ProbeOutcome;
 use agentctl_n8n::catalog::Catalog;
 use console::style;
 use serde::Serialize;
@@ -365,7 +365,7 @@ fn servers(root: &Path, out: &Output) -> Result<Vec<Check>, CliError> {
     let Ok(in_force) = trusting::in_force(root, out) else {
         return Ok(Vec::new());
     };
-    let config = match mcp::read(root, &in_force.servers(), &variable) {
+    let config = match agentctl_mcp::read(root, &in_force.servers(), &variable) {
         Ok(None) => {
             return Ok(vec![Check::new(
                 "mcp",
@@ -399,13 +399,13 @@ fn servers(root: &Path, out: &Output) -> Result<Vec<Check>, CliError> {
         let detail = format!("{name} ({shown}): not started, it is not trusted");
         Check::new("mcp", Status::Off, detail)
     }));
-    let urls = mcp::n8n_urls(&config);
+    let urls = agentctl_mcp::n8n_urls(&config);
     let cancel = Cancel::default();
     let (statuses, instances) = session::block_on(&cancel, async {
-        let statuses = mcp::probe_all(&config.servers).await;
+        let statuses = agentctl_mcp::probe_all(&config.servers).await;
         let mut instances = Vec::new();
         for (server, url) in &urls {
-            instances.push((server.clone(), mcp::n8n_health(url).await));
+            instances.push((server.clone(), agentctl_mcp::n8n_health(url).await));
         }
         (statuses, instances)
     })?;

@@ -10,14 +10,13 @@ use crate::cli::session;
 use crate::cli::settings;
 use crate::cli::trusting::{self, Before};
 use crate::gateway::{Redactor, untrusted};
-use crate::mcp::{
-    self, Called, McpClient, McpConfig, McpError, McpTool, McpTransport, PinChange, Pins,
-    can_be_named,
-};
 use crate::run::Cancel;
 use crate::trust::Kind;
 use agentctl_host::files::write_atomic;
 use agentctl_host::home::variable;
+use agentctl_mcp::{
+    Called, McpClient, McpConfig, McpError, McpTool, McpTransport, PinChange, Pins, can_be_named,
+};
 use console::style;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -48,7 +47,7 @@ pub fn mcp(root: &Path, command: &McpCommand, out: &Output) -> Result<Exit, CliE
 /// The project's `.mcp.json`; what is wrong with single servers goes to stderr.
 fn read(root: &Path, out: &Output) -> Result<McpConfig, CliError> {
     let may = trusting::in_force(root, out)?.servers();
-    let config = mcp::read(root, &may, &variable)
+    let config = agentctl_mcp::read(root, &may, &variable)
         .map_err(|e| {
             CliError::usage(e.to_string())
                 .hint("mend the file; agentctl init writes examples beside it")
@@ -61,7 +60,7 @@ fn read(root: &Path, out: &Output) -> Result<McpConfig, CliError> {
 }
 
 fn no_file(root: &Path) -> CliError {
-    let file = mcp::FILE;
+    let file = agentctl_mcp::FILE;
     CliError::usage(format!("there is no {file} in {}", root.display())).hint(format!(
         "agentctl init writes {file}.example; copy it to {file} and fill it in"
     ))
@@ -397,14 +396,15 @@ fn switch(
     out: &Output,
     wanted: impl FnOnce(&[(String, bool, bool)]) -> Vec<(String, bool)>,
 ) -> Result<Exit, CliError> {
-    let path = root.join(mcp::FILE);
-    let before = match agentctl_host::files::read_regular_text(&path, mcp::MAX_BYTES) {
+    let path = root.join(agentctl_mcp::FILE);
+    let before = match agentctl_host::files::read_regular_text(&path, agentctl_mcp::MAX_BYTES) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(no_file(root)),
         Err(e) => return Err(CliError::io("read", &path, &e)),
     };
-    let unusable = |e: mcp::EditError| CliError::usage(format!("{}: {e}", mcp::FILE));
-    let now = mcp::switches(&before).map_err(unusable)?;
+    let unusable =
+        |e: agentctl_mcp::EditError| CliError::usage(format!("{}: {e}", agentctl_mcp::FILE));
+    let now = agentctl_mcp::switches(&before).map_err(unusable)?;
     let wanted = wanted(&now);
     if !wanted.iter().any(|(_, on)| *on) && wanted.len() > 1 {
         return Err(
@@ -412,7 +412,7 @@ fn switch(
                 .hint("name the servers one by one: agentctl mcp disable NAME"),
         );
     }
-    let after = mcp::switched(&before, &wanted).map_err(unusable)?;
+    let after = agentctl_mcp::switched(&before, &wanted).map_err(unusable)?;
     let changed: Vec<&(String, bool)> = wanted
         .iter()
         .filter(|(name, on)| now.iter().any(|(known, was, _)| known == name && was != on))

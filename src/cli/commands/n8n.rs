@@ -5,7 +5,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session;
 use crate::cli::trusting::{self, Before};
-use crate::mcp;
+
 use crate::n8n_server::{self, Cache, Down, Folder, ServerError, State, Step, UpOptions};
 use crate::run::{Cancel, Cause};
 use crate::trust::Kind;
@@ -113,8 +113,8 @@ fn up(project: &Path, args: &N8nUpArgs, out: &Output) -> Result<Exit, CliError> 
 
 /// Adds the servers to the project's `.mcp.json`.
 fn write_mcp(project: &Path) -> Result<(PathBuf, Vec<&'static str>), CliError> {
-    let file = project.join(mcp::FILE);
-    let before = match agentctl_host::files::read_regular_text(&file, mcp::MAX_BYTES) {
+    let file = project.join(agentctl_mcp::FILE);
+    let before = match agentctl_host::files::read_regular_text(&file, agentctl_mcp::MAX_BYTES) {
         Ok(text) => Some(text),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
         Err(e) => return Err(CliError::io("read", &file, &e)),

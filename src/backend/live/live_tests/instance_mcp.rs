@@ -1,7 +1,7 @@
 //! n8n's own MCP server: used as far as it goes.
 
 use super::*;
-use crate::mcp::fake::{answer, polite, server, text, tool};
+use agentctl_mcp::fake::{answer, polite, server, text, tool};
 use serde_json::Map;
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 
 use super::super::n8n_mcp::{MOST_TEMPLATES, prepared, security_mode};
 use super::*;
-use crate::mcp::fake::{Act, Heard, answer, polite, server, text, tool};
-use crate::mcp::{McpTool, McpTransport, parse};
+use agentctl_mcp::fake::{Act, Heard, answer, polite, server, text, tool};
+use agentctl_mcp::{McpTool, McpTransport, parse};
 use std::path::Path;
 
 const TOOLS: [&str; 7] = [

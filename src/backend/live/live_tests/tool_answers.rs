@@ -2,7 +2,7 @@
 
 use super::super::tool_answer::{Refused, read};
 use super::*;
-use crate::mcp::fake::text;
+use agentctl_mcp::fake::text;
 
 fn said(text_of_it: &str, is_error: bool) -> Result<Value, Refused> {
     read(&text(text_of_it), is_error)

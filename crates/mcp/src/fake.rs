@@ -1,9 +1,13 @@
 //! A server in the same process that does what its script says: the real protocol over a pipe in memory, without a process and
 //! without waiting. For the client's own tests and for the battery of attacks, each of which takes this file in.
 
-#![allow(dead_code, reason = "shared by two suites, each of which uses a part")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a script of a test"
+)]
 
-use agentctl::mcp::{Dial, McpClient, McpTool};
+use crate::{Dial, McpClient, McpTool};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

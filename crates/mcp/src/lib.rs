@@ -48,8 +48,8 @@ pub use wire::{MAX_SKIPPED, MAX_UNASKED, Oddities};
 
 #[cfg(test)]
 mod client_tests;
-#[cfg(test)]
-pub(crate) mod fake;
+#[cfg(any(test, feature = "testkit"))]
+pub mod fake;
 #[cfg(test)]
 mod http_tests;
 #[cfg(test)]

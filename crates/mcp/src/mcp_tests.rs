@@ -150,12 +150,12 @@ fn what_is_no_json_says_where() {
 fn no_file_is_no_error() {
     let dir = tempfile::tempdir().unwrap();
     assert!(matches!(
-        read(dir.path(), &crate::mcp::ServersInForce::all(), &|_| None),
+        read(dir.path(), &crate::ServersInForce::all(), &|_| None),
         Ok(None)
     ));
     std::fs::write(dir.path().join(FILE), "{\"mcpServers\": {}}").unwrap();
     assert_eq!(
-        read(dir.path(), &crate::mcp::ServersInForce::all(), &|_| None).unwrap(),
+        read(dir.path(), &crate::ServersInForce::all(), &|_| None).unwrap(),
         Some(McpConfig::default())
     );
 }

@@ -55,7 +55,7 @@ fn the_official_entry_is_shown_with_its_variables_and_its_package() {
     let place = Place::new();
     place.write("node_modules/n8n-mcp/package.json", "{}");
     place.write(".npmrc", "registry=http://evil.example");
-    let all = place.all(include_str!("../../.mcp.json.example"));
+    let all = place.all(include_str!("../../../.mcp.json.example"));
     insta::assert_snapshot!(told(&all[0]), @r"
     starts npx -y n8n-mcp@2.87.0
     npx fetches n8n-mcp@2.87.0 from the npm registry of your own settings; it starts in an empty folder, so no package and no settings of the project count
