@@ -21,7 +21,6 @@ pub mod held;
 pub mod n8n_server;
 pub mod pack;
 pub mod policy;
-pub mod qa;
 pub mod run;
 pub mod store;
 pub mod sync;

@@ -4,9 +4,9 @@ use super::error::{CliError, Exit};
 use super::output::Output;
 use super::trusting;
 use crate::config::{self, Config};
-use crate::qa::waiver::Waiver;
 use crate::trust::Use;
 use agentctl_host::home::lies_in;
+use agentctl_qa::waiver::Waiver;
 use std::path::{Path, PathBuf};
 
 /// The settings of a project, as far as they count, over the user's own.

@@ -33,13 +33,7 @@ mod provider;
 pub use context::Context;
 pub use provider::base_url;
 
-use crate::{
-    backend::BackendName,
-    pack::Tier,
-    qa::waiver::{self, Waiver},
-    store::Budgets,
-    trust::MAX_SETTINGS,
-};
+use crate::{backend::BackendName, pack::Tier, store::Budgets, trust::MAX_SETTINGS};
 use agentctl_base::{plain_http::PlainHttp, secrets};
 use agentctl_host::files::read_regular_text;
 use agentctl_models::{
@@ -47,6 +41,7 @@ use agentctl_models::{
     provider::{SchemaForm, TimeLimits},
 };
 use agentctl_n8n::rehearsal::Hosts;
+use agentctl_qa::waiver::{self, BadWaiver, Waiver};
 use indexmap::IndexMap;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -295,7 +290,8 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
         line: error.span().map_or(1, |span| lines.of(span.start)),
         message: error.message().to_owned(),
     })?;
-    let waivers = written.qa.waivers(&|offset| lines.of(offset))?;
+    let waivers = (written.qa.waivers(&|offset| lines.of(offset)))
+        .map_err(|BadWaiver { line, message }| ConfigError { line, message })?;
     let models = ModelSettings {
         default: lines.model(written.models.default)?,
         opus: lines.model(written.models.opus)?,

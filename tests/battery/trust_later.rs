@@ -2,9 +2,9 @@
 
 use crate::attack::ran;
 use crate::trust::{AGENT, Cloned, REQUEST};
-use agentctl::qa::changed::{self, GitError};
-use agentctl::qa::source;
 use agentctl_host::home::{Home, NoHome, lies_in};
+use agentctl_qa::changed::{self, GitError};
+use agentctl_qa::source;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;

@@ -9,9 +9,9 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::report::second_opinion;
 use crate::cli::session::{self, Session};
-use crate::qa::source::Source;
 use crate::sync;
 use agentctl_n8n::WorkflowId;
+use agentctl_qa::source::Source;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use std::path::{Path, PathBuf};
 

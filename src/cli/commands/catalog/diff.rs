@@ -76,7 +76,7 @@ fn used_in(paths: &[PathBuf]) -> Result<(Used, usize), CliError> {
                 continue;
             }
             let bytes =
-                agentctl_host::files::read_regular(entry.path(), crate::qa::source::MAX_BYTES)
+                agentctl_host::files::read_regular(entry.path(), agentctl_qa::source::MAX_BYTES)
                     .map_err(|e| CliError::io("read", entry.path(), &e))?;
             // A file that is no workflow says nothing here; `qa` names it.
             let Ok(document) = serde_json::from_slice::<Value>(&bytes) else {

@@ -1,9 +1,9 @@
 //! SARIF 2.1.0, for code scanning.
 
 use super::json::ShownFix;
-use crate::qa::check::{Checked, Judged, State};
-use crate::qa::rules;
-use crate::qa::source::relative;
+use crate::check::{Checked, Judged, State};
+use crate::rules;
+use crate::source::relative;
 use agentctl_n8n::finding::Severity;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

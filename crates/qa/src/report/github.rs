@@ -1,7 +1,7 @@
 //! GitHub annotations: workflow commands that the runner turns into remarks beside the lines of a pull request.
 
-use crate::qa::check::{Checked, State};
-use crate::qa::source::relative;
+use crate::check::{Checked, State};
+use crate::source::relative;
 use agentctl_n8n::finding::Severity;
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,5 +1,4 @@
 use super::*;
-use crate::config::{Origin, read};
 use agentctl_n8n::Severity;
 
 fn finding() -> Finding {
@@ -16,10 +15,24 @@ fn finding() -> Finding {
     }
 }
 
-fn waiver(body: &str) -> Result<Waiver, ConfigError> {
+/// The waivers of a whole agentctl.toml, whose other sections are not looked at.
+pub(crate) fn of_file(text: &str) -> Result<Vec<Waiver>, BadWaiver> {
+    #[derive(Default, Deserialize)]
+    struct File {
+        #[serde(default)]
+        qa: Section,
+    }
+    let line_of = |offset: usize| 1 + text[..offset].matches('\n').count();
+    let file: File = toml::from_str(text).map_err(|e| BadWaiver {
+        line: e.span().map_or(1, |span| line_of(span.start)),
+        message: e.message().to_owned(),
+    })?;
+    file.qa.waivers(&line_of)
+}
+
+fn waiver(body: &str) -> Result<Waiver, BadWaiver> {
     let text = format!("[models]\ndefault = \"offline\"\n\n[[qa.waiver]]\n{body}\n");
-    read(&text, "agentctl.toml", Origin::Project)
-        .map(|config| config.waivers.into_iter().next().unwrap())
+    Ok(of_file(&text)?.into_iter().next().unwrap())
 }
 
 const REST: &str = "reason = \"kept\"\nexpires = \"2027-01-31\"\n";
@@ -89,10 +102,5 @@ fn a_waiver_without_reason_or_day_is_refused_with_its_line() {
     insta::assert_snapshot!(error(REST), @"line 4: a waiver needs the code or the id of what it waives");
     insta::assert_snapshot!(error("id = \"a\"\nreason = \"kept\"\nexpires = \"soon\""), @r#"line 4: `expires` is "soon"; write a day like 2027-01-31"#);
     insta::assert_snapshot!(error("id = \"a\"\nreson = \"kept\"\nexpires = \"soon\""), @"line 6: unknown field `reson`, expected one of `code`, `id`, `path`, `node`, `reason`, `expires`");
-    assert!(
-        read("", "agentctl.toml", Origin::Project)
-            .unwrap()
-            .waivers
-            .is_empty()
-    );
+    assert!(of_file("").unwrap().is_empty());
 }

@@ -1,7 +1,7 @@
 //! Two checked files for the tests of the reports: one with every kind of finding, one clean.
 
-use crate::qa::check::{Checked, Judged, State};
-use crate::qa::place::Place;
+use crate::check::{Checked, Judged, State};
+use crate::place::Place;
 use agentctl_n8n::edit::EditOp;
 use agentctl_n8n::finding::{Confidence, Finding, Fix, Severity};
 

@@ -35,11 +35,11 @@ impl Repository {
         self.git(&["commit", "-q", "-m", "x"]);
     }
     fn since(&self, rev: &str) -> Result<Vec<String>, GitError> {
-        let sources = crate::qa::source::collect(&[self.0.path().to_owned()]).unwrap();
+        let sources = crate::source::collect(&[self.0.path().to_owned()]).unwrap();
         let kept = since(rev, sources, PATIENCE)?;
         Ok(kept
             .iter()
-            .map(|s| crate::qa::source::relative(&s.path, self.0.path()))
+            .map(|s| crate::source::relative(&s.path, self.0.path()))
             .collect())
     }
 }
@@ -114,7 +114,7 @@ fn what_git_cannot_tell_is_an_error() {
     );
     let outside = tempfile::tempdir().unwrap();
     std::fs::write(outside.path().join("a.json"), "{}").unwrap();
-    let sources = crate::qa::source::collect(&[outside.path().to_owned()]).unwrap();
+    let sources = crate::source::collect(&[outside.path().to_owned()]).unwrap();
     assert!(matches!(
         since("HEAD", sources, PATIENCE),
         Err(GitError::NoRepository { .. })

@@ -1,9 +1,9 @@
 //! JUnit XML: a suite for each workflow, a case for each finding. What fails the check is a failure, what is known or waived is
 //! skipped, the rest passes and says so in its output. A workflow without findings has one case that passes.
 
-use crate::qa::check::{Checked, Judged, State};
-use crate::qa::source::relative;
-use crate::qa::summary::Threshold;
+use crate::check::{Checked, Judged, State};
+use crate::source::relative;
+use crate::summary::Threshold;
 use agentctl_n8n::finding::Severity;
 use std::fmt::Write as _;
 use std::path::Path;

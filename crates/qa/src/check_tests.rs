@@ -165,9 +165,7 @@ fn known_and_waived_findings_say_so() {
         let text = format!(
             "[[qa.waiver]]\ncode = \"n8n/parameter\"\npath = \"b.json\"\nreason = \"r\"\nexpires = \"{expires}\""
         );
-        crate::config::read(&text, "agentctl.toml", crate::config::Origin::Project)
-            .unwrap()
-            .waivers
+        crate::waiver::waiver_tests::of_file(&text).unwrap()
     };
     assert_eq!(
         outcomes_of(Some(&baseline), &waiver("2026-06-01")),

@@ -1,7 +1,7 @@
 //! Our own JSON form: `{"files": [{path, workflow, nodes, findings: […]}], "summary": {…}}`, made in pieces: a file's own piece
 //! on the thread that checked it, so that the whole never has to be held.
 
-use crate::qa::check::{Checked, Judged, State};
+use crate::check::{Checked, Judged, State};
 use agentctl_base::secrets;
 use agentctl_n8n::EditOp;
 use agentctl_n8n::finding::{Confidence, Fix};

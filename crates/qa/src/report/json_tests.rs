@@ -1,6 +1,6 @@
 use super::super::fixture::files;
 use super::*;
-use crate::qa::summary::{Summary, Threshold};
+use crate::summary::{Summary, Threshold};
 
 /// The whole answer, which must be what its pieces make together.
 #[derive(Serialize)]

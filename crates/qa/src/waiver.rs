@@ -9,7 +9,6 @@
 //! expires = "2027-01-31"               # the last day on which it holds
 //! ```
 
-use crate::config::ConfigError;
 use agentctl_n8n::Finding;
 use jiff::civil::Date;
 use regex::Regex;
@@ -28,10 +27,19 @@ pub struct Waiver {
     pub line: usize,
 }
 
-/// The section `[qa]` of the file; `config` reads the rest.
+/// A waiver that cannot be taken as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
+pub struct BadWaiver {
+    /// From 1.
+    pub line: usize,
+    pub message: String,
+}
+
+/// The section `[qa]` of the file; whoever reads the file reads the rest.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Section {
+pub struct Section {
     #[serde(default)]
     waiver: Vec<toml::Spanned<Written>>,
 }
@@ -49,15 +57,12 @@ struct Written {
 
 impl Section {
     /// The waivers, checked. `line_of` finds the line of an offset.
-    pub(crate) fn waivers(
-        self,
-        line_of: &dyn Fn(usize) -> usize,
-    ) -> Result<Vec<Waiver>, ConfigError> {
+    pub fn waivers(self, line_of: &dyn Fn(usize) -> usize) -> Result<Vec<Waiver>, BadWaiver> {
         self.waiver
             .into_iter()
             .map(|spanned| {
                 let line = line_of(spanned.span().start);
-                checked(spanned.into_inner(), line).map_err(|message| ConfigError { line, message })
+                checked(spanned.into_inner(), line).map_err(|message| BadWaiver { line, message })
             })
             .collect()
     }
@@ -148,4 +153,4 @@ pub fn matches_code(code: &str, wanted: &str) -> bool {
 
 #[cfg(test)]
 #[path = "waiver_tests.rs"]
-mod waiver_tests;
+pub(crate) mod waiver_tests;
