@@ -23,8 +23,8 @@ mod fixture;
 
 use agentctl::backend::Backend;
 use agentctl::gateway::{Redactor, guards};
-use agentctl::policy::Policy;
-use agentctl::store::Journal;
+use agentctl_engine::policy::Policy;
+use agentctl_engine::store::Journal;
 use agentctl_host::files::Disk;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::diff::{changes, text_diff};

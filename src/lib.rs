@@ -9,20 +9,15 @@
 #[cfg(test)]
 extern crate self as agentctl;
 
-pub mod agent;
 pub mod analysis;
 pub mod backend;
 pub mod cli;
-pub mod condition;
 pub mod config;
-pub mod flow;
 pub mod gateway;
 pub mod held;
 pub mod n8n_server;
 pub mod pack;
-pub mod policy;
 pub mod run;
-pub mod store;
 pub mod sync;
 #[cfg(feature = "otel")]
 pub mod telemetry;

@@ -2,12 +2,8 @@
 //! dropped or cut; any events folded. What was tampered with is refused, or reads as a beginning of what was written.
 #![no_main]
 
-use agentctl::{
-    flow::{self, RunLog},
-    gateway::GuardState,
-    pack,
-    store::{Event, Journal, Loaded, Record},
-};
+use agentctl::gateway::GuardState;
+use agentctl_engine::{flow::{self, RunLog}, pack, store::{Event, Journal, Loaded, Record}};
 use libfuzzer_sys::fuzz_target;
 use std::{path::Path, sync::LazyLock};
 

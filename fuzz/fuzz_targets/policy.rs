@@ -2,7 +2,7 @@
 //! mistake has a place in the file, and a project that was accepted allows nothing that was not allowed before.
 #![no_main]
 
-use agentctl::policy::{CAPABILITIES, NATIVE_TOOLS, Policy};
+use agentctl_engine::policy::{CAPABILITIES, NATIVE_TOOLS, Policy};
 use agentctl_base::decision::Decision;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value, json};

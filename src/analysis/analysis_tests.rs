@@ -1,8 +1,8 @@
 use super::*;
-use crate::store::Event;
-use crate::store::event::Change;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
+use agentctl_engine::store::Event;
+use agentctl_engine::store::event::Change;
 use serde_json::json;
 
 /// A journal, one event after the other, with true numbers.

@@ -70,7 +70,7 @@ async fn claims_that_a_model_makes_up_are_dropped() {
         shortened: vec![],
     };
     let answer = model.call(&request, &|_| {}).await.unwrap();
-    let read = crate::agent::Contract::compile(&contract()).unwrap();
+    let read = agentctl_engine::agent::Contract::compile(&contract()).unwrap();
     let explained = kept(
         &serde_json::from_str(&answer.text).unwrap(),
         &known(),

@@ -3,9 +3,9 @@
 use super::uses::read_by;
 use super::{Asked, Known, Stopped};
 use crate::run::RunUsage;
-use crate::store::{Event, Record};
 use agentctl_base::model::{ToolCall, ToolStatus};
 use agentctl_base::question::{Outcome, Question};
+use agentctl_engine::store::{Event, Record};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,7 +3,7 @@
 
 use super::{Claim, Evidence};
 use crate::backend::{ExecutionHead, VersionHead};
-use crate::store::{Event, Record};
+use agentctl_engine::store::{Event, Record};
 use agentctl_n8n::Workflow;
 use serde::Serialize;
 use serde_json::Value;

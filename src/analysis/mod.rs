@@ -26,8 +26,8 @@ pub use uses::used_in;
 pub use word::Word;
 
 use crate::run::RunUsage;
-use crate::store::Record;
 use agentctl_base::question::Outcome;
+use agentctl_engine::store::Record;
 use facts::Facts;
 use serde::Serialize;
 use serde_json::Value;

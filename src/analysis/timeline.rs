@@ -1,7 +1,7 @@
 //! What happened, in order: the events that say something to a person.
 
-use crate::store::{Event, Record};
 use agentctl_base::model::ToolStatus;
+use agentctl_engine::store::{Event, Record};
 use serde::Serialize;
 use serde_json::Value;
 

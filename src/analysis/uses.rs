@@ -1,8 +1,8 @@
 //! Which learnings a run read, from its journal.
 
-use crate::store::Event;
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::Outcome;
+use agentctl_engine::store::Event;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 

@@ -1,13 +1,15 @@
 //! `docs/events.schema.json` and docs/events.md against every kind of event that there is.
 
 use super::watcher::stream_event;
-use crate::policy::{Carries, Does};
-use crate::store::event::{BaseHow, Change, Counted, CreateMark, MutationExpectation, Rehearsing};
-use crate::store::{Budgets, Event, LimitOverrides, Means, Record};
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{Finish, ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
 use agentctl_base::question::AnsweredBy;
 use agentctl_base::question::{Outcome, Question};
+use agentctl_engine::policy::{Carries, Does};
+use agentctl_engine::store::event::{
+    BaseHow, Change, Counted, CreateMark, MutationExpectation, Rehearsing,
+};
+use agentctl_engine::store::{Budgets, Event, LimitOverrides, Means, Record};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 

@@ -2,8 +2,8 @@
 //! spinner stays below the lines; without one there are only lines. Journal events are the one source.
 
 use super::output::Output;
-use crate::store::event::{Event, Record};
 use agentctl_base::untrusted;
+use agentctl_engine::store::event::{Event, Record};
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
@@ -231,7 +231,7 @@ pub fn line(event: &Event) -> Option<String> {
 
 /// What the run may use from here on.
 fn pinned_lines(by: &str, grants: &Value) -> String {
-    let lines = crate::policy::Grants::parse(grants).map(|grants| grants.lines());
+    let lines = agentctl_engine::policy::Grants::parse(grants).map(|grants| grants.lines());
     let lines = lines.unwrap_or_default();
     let whose = match by {
         "user" => "the user's own list",

@@ -2,7 +2,7 @@
 
 use super::error::{CliError, Exit};
 use super::output::Output;
-use crate::store::Project;
+use agentctl_engine::store::Project;
 use agentctl_host::home::{Home, HomeError, NoHome, variable};
 use agentctl_host::key::Key;
 use agentctl_mcp::{OLD_PINS, Pins, PinsError};

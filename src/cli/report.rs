@@ -3,11 +3,11 @@
 
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::cli::waiting;
-use crate::policy::Grants;
 use crate::run::{QaReport, RunReport};
-use crate::store::event::Counted;
 use agentctl_base::question::Outcome;
 use agentctl_base::untrusted::prose;
+use agentctl_engine::policy::Grants;
+use agentctl_engine::store::event::Counted;
 use agentctl_n8n::{Workflow, catalog::Catalog, needs};
 use console::style;
 use serde_json::{Value, json};

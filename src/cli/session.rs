@@ -10,18 +10,18 @@ use super::settings;
 use super::trusting;
 use crate::backend::{self, Backend, Choice, Offered};
 use crate::config::Config;
-use crate::flow::StepKind;
 use crate::gateway::accepted::{Accepted, HomeShelf, NoShelf};
 use crate::gateway::{Gateway, HeldCalls, Redactor};
 use crate::held::Held;
-use crate::pack::{self, Pack};
 use crate::run::{
     self, Answering, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError, RunReport,
     System,
 };
-use crate::store::{Means, Project, StoreError};
 use crate::trust::{InForce, Standing};
 use agentctl_base::foreign::split_foreign;
+use agentctl_engine::flow::StepKind;
+use agentctl_engine::pack::{self, Pack};
+use agentctl_engine::store::{Means, Project, StoreError};
 use agentctl_host::files::read_given_text;
 use agentctl_host::home::{NoHome, variable};
 use agentctl_knowledge::Knowledge;
@@ -315,7 +315,7 @@ pub fn load_pack(root: &Path, out: &Output) -> Result<Pack, CliError> {
         files: files.map_err(trusting::refused)?,
         allow_loosen: out.allow_loose_policy,
     };
-    let pack = pack::load(root, &options).map_err(|errors| CliError::usage(errors.to_string()).hint("agentctl agents check lists the same; a project file overrides the built-in one of the same name"))?;
+    let pack = crate::pack::load(root, &options).map_err(|errors| CliError::usage(errors.to_string()).hint("agentctl agents check lists the same; a project file overrides the built-in one of the same name"))?;
     for loosened in pack.policy.loosened() {
         out.note(&format!(
             "warning: the project loosens the policy: {loosened}"

@@ -4,7 +4,7 @@ use super::error::{CliError, Exit};
 use super::output::Output;
 use super::trusting;
 use crate::config::{self, Config};
-use crate::trust::Use;
+use agentctl_engine::pack::Use;
 use agentctl_host::home::lies_in;
 use agentctl_qa::waiver::Waiver;
 use std::path::{Path, PathBuf};

@@ -3,9 +3,9 @@
 
 use crate::cli::progress::{line, plain, plain_long};
 use crate::run::{By, Made, Numbering};
-use crate::store::event::{Event, Record};
 use agentctl_base::decision::Decision;
 use agentctl_base::question::Outcome;
+use agentctl_engine::store::event::{Event, Record};
 use console::style;
 use serde_json::Value;
 

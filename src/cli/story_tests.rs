@@ -1,7 +1,7 @@
 use super::story::{Detail, Teller};
-use crate::store::{Event, Record, event::Change};
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
+use agentctl_engine::store::{Event, Record, event::Change};
 use serde_json::json;
 
 fn record(seq: u64, event: Event) -> Record {

@@ -3,7 +3,7 @@
 
 use super::output::Output;
 use super::session::Session;
-use crate::store::Record;
+use agentctl_engine::store::Record;
 
 #[cfg(feature = "otel")]
 mod on {

@@ -127,7 +127,7 @@ fn a_project_cannot_take_the_place_of_the_users_provider() {
         "[models]\nopus = \"a::z\"\n[providers.a]\nbase_url = \"https://other.example/\"\n[providers.b]\nkind = \"openai\"",
     )
     .unwrap();
-    let config = load(dir.path(), Some(&user), crate::trust::Use::Project).unwrap();
+    let config = load(dir.path(), Some(&user), agentctl_engine::pack::Use::Project).unwrap();
     assert_eq!(config.models.opus, Some(name("a::z")));
     assert_eq!(config.models.haiku, Some(name("a::y")));
     let of = |name: &str| config.providers[name].origin;

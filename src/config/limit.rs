@@ -1,6 +1,6 @@
 //! `[limits]`: what a run, or one agent of it, may use; and how such a limit is written, there and on the command line.
 
-use crate::store::{Budgets, LimitOverrides};
+use agentctl_engine::store::{Budgets, LimitOverrides};
 use indexmap::IndexMap;
 use serde::Deserialize;
 

@@ -33,8 +33,9 @@ mod provider;
 pub use context::Context;
 pub use provider::base_url;
 
-use crate::{backend::BackendName, pack::Tier, store::Budgets, trust::MAX_SETTINGS};
+use crate::{backend::BackendName, trust::MAX_SETTINGS};
 use agentctl_base::{plain_http::PlainHttp, secrets};
+use agentctl_engine::{pack::Tier, store::Budgets};
 use agentctl_host::files::read_regular_text;
 use agentctl_models::{
     ModelName, Price,
@@ -222,14 +223,14 @@ impl TryFrom<toml::Value> for WrittenForm {
 pub fn load(
     project: &Path,
     user_file: Option<&Path>,
-    counts: crate::trust::Use,
+    counts: agentctl_engine::pack::Use,
 ) -> Result<Config, LoadError> {
     let mut config = match user_file {
         Some(path) => read_file(path, Origin::User)?,
         None => Config::default(),
     };
     let mut own = read_file(&project.join("agentctl.toml"), Origin::Project)?;
-    if counts == crate::trust::Use::BuiltIn {
+    if counts == agentctl_engine::pack::Use::BuiltIn {
         own = Config {
             waivers: own.waivers,
             limits: own.limits,

@@ -1,11 +1,11 @@
 //! What policy conditions may know of a run, folded from its journal: the user's words, and the calls with their results. The
 //! same journal gives the same facts, now and after a resume.
 
-use crate::policy::{Carries, Facts, Grants, Outside, PastCall, read_text};
-use crate::store::Event;
 use agentctl_base::model::{ToolCall, ToolResult};
 use agentctl_base::question::{AnsweredBy, Question};
 use agentctl_base::{decision::Decision, foreign::split_foreign};
+use agentctl_engine::policy::{Carries, Facts, Grants, Outside, PastCall, read_text};
+use agentctl_engine::store::Event;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -223,7 +223,7 @@ mod tests {
         let origin = |events: &[Event]| {
             let mut run = RunFacts::default();
             events.iter().for_each(|event| run.observe(event));
-            let policy = crate::policy::Policy::load("roles: {}", "p").unwrap();
+            let policy = agentctl_engine::policy::Policy::load("roles: {}", "p").unwrap();
             let args = json!({"to": "eve@x.example"});
             let told = policy.explain("r", "mcp__a__b", args.as_object().unwrap(), run.facts());
             told.considered.contains(&"origin of to: user".to_owned())

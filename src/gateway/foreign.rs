@@ -7,7 +7,6 @@ use super::guards::{self, deny};
 use super::places;
 use super::redact::{clean_text, holds_mark};
 use super::{CallContext, Gateway, GatewayError, Settled, untrusted};
-use crate::policy::{Carries, Does};
 use agentctl_base::BoxFuture;
 use agentctl_base::model::{ToolCall, ToolSpec};
 use agentctl_base::strict_json;
@@ -15,6 +14,7 @@ use agentctl_base::{
     decision::Decision,
     foreign::{foreign_name, split_foreign},
 };
+use agentctl_engine::policy::{Carries, Does};
 use agentctl_mcp::serve::Hints;
 use agentctl_mcp::{CallEffect, Called, Servers, Unserved};
 use serde_json::{Map, Value, json};

@@ -1,8 +1,8 @@
 use super::*;
 use crate::gateway::fixture::{Bench, SECRET};
-use crate::policy::Policy;
-use crate::store::Event;
 use agentctl_base::model::ToolStatus;
+use agentctl_engine::policy::Policy;
+use agentctl_engine::store::Event;
 use agentctl_mcp::fake::{Act, Heard, answer, object, polite, server, text, tool};
 use agentctl_mcp::{McpTool, Pins};
 use std::sync::Arc;

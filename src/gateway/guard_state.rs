@@ -5,10 +5,10 @@ use super::facts::RunFacts;
 use super::guards::{self, Outline};
 use super::{approval, tools};
 use crate::backend::Stored;
-use crate::policy::{Facts, Limits};
-use crate::store::Event;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
+use agentctl_engine::policy::{Facts, Limits};
+use agentctl_engine::store::Event;
 use agentctl_n8n::{Workflow, WorkflowId};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -229,7 +229,7 @@ impl GuardState {
         }
     }
 
-    fn changed(&mut self, change: &crate::store::event::Change, intent: Option<&Intent>) {
+    fn changed(&mut self, change: &agentctl_engine::store::event::Change, intent: Option<&Intent>) {
         let id = change.workflow_id.clone();
         self.identical.clear();
         match &change.after {
@@ -269,7 +269,7 @@ impl GuardState {
 
     /// What the change found and left. What this run made, and found in another state than it left, is no longer its own: from
     /// now on losses count from what it found.
-    fn note_left(&mut self, change: &crate::store::event::Change) {
+    fn note_left(&mut self, change: &agentctl_engine::store::event::Change) {
         let id = &change.workflow_id;
         let found = change.before.as_ref();
         if found.is_some_and(|found| self.owned.contains(id) && self.left.get(id) != Some(found)) {

@@ -27,7 +27,6 @@ pub mod redact;
 mod rehearse;
 mod settle;
 mod shown;
-mod skills;
 pub mod tools;
 
 pub use agentctl_base::untrusted;
@@ -40,13 +39,13 @@ pub use redact::Redactor;
 pub use settle::{Settlement, judge};
 
 use crate::backend::{Backend, BackendError};
-use crate::pack::Pack;
-use crate::policy::Policy;
-use crate::store::{Event, SnapshotRef, StoreError};
 use accepted::{Accepted, NotKept};
 use agentctl_base::model::{ToolResult, ToolSpec};
 use agentctl_base::question::Question;
 use agentctl_base::strict_json;
+use agentctl_engine::pack::Pack;
+use agentctl_engine::policy::Policy;
+use agentctl_engine::store::{Event, SnapshotRef, StoreError};
 use agentctl_knowledge::Knowledge;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::rehearsal::Hosts;

@@ -4,9 +4,9 @@
 //! Pure; a value that is hidden once is hidden everywhere in the same way.
 
 use super::hide::Texts;
-use crate::store::Event;
 use agentctl_base::secrets::{self, Known, forms};
 use agentctl_base::untrusted::map_strings;
+use agentctl_engine::store::Event;
 use serde::de::Error as _;
 use serde_json::{Map, Value};
 use std::borrow::Cow;

@@ -10,8 +10,8 @@ use super::{CallContext, Gateway, GatewayError, strict_json};
 use crate::backend::{
     BackendError, BackendErrorKind, ListQuery, Listed, Stored, TriggerCall, Triggered, list_all,
 };
-use crate::store::event::{MutationExpectation, Rehearsing};
 use agentctl_base::model::ToolCall;
+use agentctl_engine::store::event::{MutationExpectation, Rehearsing};
 use agentctl_n8n::rehearsal::{
     COPY, Ground, Item, Part, Rehearsal, Trace, Wishes, evidence, is_copy, judge, payload, rehearse,
 };

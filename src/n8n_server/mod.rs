@@ -18,7 +18,7 @@ pub use mcp_file::with_servers;
 pub use recipe::N8N_VERSION;
 pub use server::{Down, Server, Started, State, UpOptions, down, status, up};
 
-use crate::store::StoreError;
+use agentctl_engine::store::StoreError;
 use std::path::PathBuf;
 
 /// What is being done; told as it begins.

@@ -1,4 +1,5 @@
 use super::*;
+use agentctl_engine::pack::{SkillSource, Tier};
 use agentctl_knowledge::KnowledgeError;
 
 fn project(files: &[(&str, &str)]) -> tempfile::TempDir {

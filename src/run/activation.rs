@@ -14,16 +14,16 @@ use super::{
     plan_tools::{WISH, never_allowed},
     projection, questions, run_id,
 };
-use crate::{
+use crate::gateway::{Gateway, GuardState};
+use agentctl_base::question::{AnsweredBy, Outcome};
+use agentctl_engine::{
     flow::RunLog,
-    gateway::{Gateway, GuardState},
     pack::Pack,
     store::{
         Event, Holder, Journal, Loaded, Means, Project, ProjectLock, RunPaths, Snapshots,
         event::JOURNAL_VERSION,
     },
 };
-use agentctl_base::question::{AnsweredBy, Outcome};
 use agentctl_models::ModelName;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

@@ -2,8 +2,8 @@
 //! agents are never the active run.
 
 use super::{Observer, RunError};
-use crate::store::{Event, Loaded, Project, RunState, StateFile};
 use agentctl_base::question::Outcome;
+use agentctl_engine::store::{Event, Loaded, Project, RunState, StateFile};
 use serde_json::Value;
 use std::io::{BufRead as _, Read as _};
 

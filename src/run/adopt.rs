@@ -10,12 +10,12 @@ use super::{
     projection,
     states::{Believe, States},
 };
-use crate::{
-    gateway::{Gateway, GuardState, LET_ACT},
+use crate::gateway::{Gateway, GuardState, LET_ACT};
+use agentctl_base::question::{AnsweredBy, Outcome};
+use agentctl_engine::{
     pack::Pack,
     store::{self, Event, Foreign, Loaded, Project, Snapshots},
 };
-use agentctl_base::question::{AnsweredBy, Outcome};
 use agentctl_n8n::WorkflowId;
 use jiff::Timestamp;
 use serde::Serialize;

@@ -7,11 +7,11 @@ use super::{
     limits::Next,
     retry,
 };
-use crate::store::Event;
 use agentctl_base::{
     canonical::{canonical, sha256_hex},
     model::{ModelAnswer, ModelError, ModelRequest},
 };
+use agentctl_engine::store::Event;
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 

@@ -1,12 +1,12 @@
 //! A session's run between its calls, and while one is made: what is folded from its journal, and the desk that writes to it.
 
 use super::{Observer, RunError, desk::Desk, ledger::Ledger, tool_session::Serving};
-use crate::{
+use crate::gateway::GuardState;
+use agentctl_base::question::Outcome;
+use agentctl_engine::{
     flow::RunLog,
-    gateway::GuardState,
     store::{Event, Journal, Snapshots},
 };
-use agentctl_base::question::Outcome;
 
 /// A run's journal, and what is folded from it.
 pub(super) struct Live {

@@ -5,7 +5,7 @@ use super::{
     driver::{Driver, Stop},
     limits::{Limits, Next},
 };
-use crate::flow::{AgentStep, StepKind};
+use agentctl_engine::flow::{AgentStep, StepKind};
 
 /// An agent, and the step that it works on.
 pub(super) struct AgentAt {

@@ -2,8 +2,8 @@
 //! are then filled in from the journal, so that nothing later builds on a number that a model typed.
 
 use super::ledger::{Ledger, Trace};
-use crate::{flow::PatchRefusal, policy::Capability};
 use agentctl_base::model::{ToolResult, ToolStatus};
+use agentctl_engine::{flow::PatchRefusal, policy::Capability};
 use serde_json::{Map, Value};
 
 pub const CLAIM_WORKFLOW: &str = "claims.workflow";

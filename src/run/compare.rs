@@ -6,10 +6,8 @@ use super::{
     inspect,
     states::{Believe, States},
 };
-use crate::{
-    gateway::{Gateway, Redactor},
-    store::Project,
-};
+use crate::gateway::{Gateway, Redactor};
+use agentctl_engine::store::Project;
 use agentctl_n8n::{
     Connections, NodeId, Workflow, WorkflowId,
     diff::{NodeRef, ValueChange, WorkflowDiff, changes, text_diff},

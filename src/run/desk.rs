@@ -2,9 +2,9 @@
 //! gateway records through it too, so that there is one order of events. A failed write stops everything.
 
 use super::{Effects, Observer, RunError, fold, ledger::Ledger};
-use crate::{
+use crate::gateway::{Recorder, Redactor};
+use agentctl_engine::{
     flow::{Flow, RunLog},
-    gateway::{Recorder, Redactor},
     store::{Event, Journal, SnapshotRef, Snapshots, StoreError},
 };
 use agentctl_n8n::{Workflow, WorkflowId};

@@ -7,15 +7,15 @@ use super::{
     limits::Limits,
     questions::{self, Got},
 };
-use crate::{
-    flow::{self, Action},
-    gateway::{CallContext, Gateway, GatewayError, GuardState, Settled},
-    pack::Pack,
-    store::Event,
-};
+use crate::gateway::{CallContext, Gateway, GatewayError, GuardState, Settled};
 use agentctl_base::{
     model::{ToolCall, ToolResult, ToolStatus},
     question::{AnsweredBy, Outcome, Question},
+};
+use agentctl_engine::{
+    flow::{self, Action},
+    pack::Pack,
+    store::Event,
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! Why an activation could not be carried through. What a run itself came to (blocked, waiting, refused …) is no error:
 //! that is a [`super::RunReport`].
 
-use crate::store::StoreError;
 use agentctl_base::model::ModelError;
+use agentctl_engine::store::StoreError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {

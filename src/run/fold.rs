@@ -1,9 +1,9 @@
 //! From a journal's records to the three views that an activation starts from. Pure.
 
 use super::{RunError, ledger::Ledger};
-use crate::{
+use crate::gateway::GuardState;
+use agentctl_engine::{
     flow::{Flow, FlowError, RunLog},
-    gateway::GuardState,
     store::{Event, Loaded, Record},
 };
 use std::collections::BTreeMap;

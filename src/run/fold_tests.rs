@@ -1,6 +1,6 @@
 use super::fold::worked_ms;
-use crate::store::{Event, Journal, event::JOURNAL_VERSION};
 use agentctl_base::question::Outcome;
+use agentctl_engine::store::{Event, Journal, event::JOURNAL_VERSION};
 use serde_json::Map;
 
 /// Two activations with a day between them: only the work counts.

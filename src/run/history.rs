@@ -2,7 +2,7 @@
 //! from state N-1 to state N; state 0 is what was there before the first. What somebody did between two changes is a change
 //! with a number of its own: its result was kept as the snapshot of the next one. Pure.
 
-use crate::store::{Event, Record, event::Change};
+use agentctl_engine::store::{Event, Record, event::Change};
 use agentctl_n8n::WorkflowId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

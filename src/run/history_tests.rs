@@ -1,6 +1,6 @@
 use super::history::{By, Made, before_last_run, of_run, of_workflow, only, state_hash, workflows};
-use crate::store::{Event, Record, event::Change};
 use agentctl_base::model::{ToolResult, ToolStatus};
+use agentctl_engine::store::{Event, Record, event::Change};
 use agentctl_n8n::WorkflowId;
 use serde_json::json;
 

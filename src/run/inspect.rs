@@ -9,15 +9,15 @@ use super::{
     ledger::{Ledger, SessionOf},
     projection,
 };
-use crate::{
-    backend::Backend,
+use crate::backend::Backend;
+use agentctl_base::question::Outcome;
+use agentctl_engine::{
     pack::Pack,
     store::{
         Event, Foreign, Journal, Loaded, Means, Project, Record, SnapshotRef, Snapshots, StateFile,
         StoreError,
     },
 };
-use agentctl_base::question::Outcome;
 use agentctl_n8n::{Workflow, WorkflowId, hash::graph_hash};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -2,14 +2,14 @@
 //! from events, like the flow's log and the gateway's guards; pure.
 
 use super::RunUsage;
-use crate::store::{
-    Event, Means, SnapshotRef,
-    event::{Change, Counted, StepPath},
-};
 use agentctl_base::{
     canonical::{canonical, sha256_hex},
     model::{ModelAnswer, ToolResult, ToolStatus},
     question::{AnsweredBy, Outcome, Question},
+};
+use agentctl_engine::store::{
+    Event, Means, SnapshotRef,
+    event::{Change, Counted, StepPath},
 };
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};

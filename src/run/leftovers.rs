@@ -2,11 +2,9 @@
 //! away before the next run begins. Only what those journals name is touched.
 
 use super::Observer;
-use crate::{
-    gateway::Gateway,
-    store::{Event, Journal, Project, event::Rehearsing},
-};
+use crate::gateway::Gateway;
 use agentctl_base::model::ToolStatus;
+use agentctl_engine::store::{Event, Journal, Project, event::Rehearsing};
 use agentctl_n8n::WorkflowId;
 use std::{io::BufRead as _, path::Path};
 

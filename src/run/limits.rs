@@ -35,7 +35,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    pub fn of(policy: &crate::policy::Limits) -> Self {
+    pub fn of(policy: &agentctl_engine::policy::Limits) -> Self {
         Limits {
             model_calls: Some(policy.max_model_calls),
             // The gateway keeps the policy's own: it tells the model to finish with what it has.

@@ -5,12 +5,12 @@ use super::{
     ledger::Ledger,
     limits::{Limits, Next},
 };
-use crate::store::Event;
 use agentctl_base::{
     BoxFuture,
     decision::Decision,
     model::{Cost, Model, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus},
 };
+use agentctl_engine::store::Event;
 use serde_json::{Value, json};
 
 #[test]

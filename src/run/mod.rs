@@ -56,9 +56,9 @@ mod limits_tests;
 #[cfg(test)]
 mod rules_tests;
 
-pub use crate::store::{Budgets, LimitOverrides};
 pub use activation::{Resume, RunContext, advance, answer, cancel, start};
 pub use adopt::{Adoption, Answered, Approval, Pending, Touched, adopt, adoption};
+pub use agentctl_engine::store::{Budgets, LimitOverrides};
 pub use cancel::{Cancel, Cause};
 pub use compare::{Compare, Compared, Difference, Side, compare};
 pub use effects::{Counted, Effects, System};

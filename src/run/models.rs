@@ -1,7 +1,7 @@
 //! Which model plays an agent: by its name or its tier. The caller decides (flags, agentctl.toml, keys); a run only asks.
 
-use crate::pack::Tier;
 use agentctl_base::model::{Model, ModelError};
+use agentctl_engine::pack::Tier;
 use std::sync::Arc;
 
 #[derive(Clone)]

@@ -1,8 +1,8 @@
 //! What a caller hands to a run, and how a run speaks to its caller while it goes on.
 
-use crate::policy::{Grants, Outside};
-use crate::store::{Budgets, Record};
 use agentctl_base::question::Question;
+use agentctl_engine::policy::{Grants, Outside};
+use agentctl_engine::store::{Budgets, Record};
 use serde_json::{Map, Value};
 
 /// What the user asked for.

@@ -6,17 +6,17 @@ use super::{
     RunError,
     driver::{Driver, Stop},
 };
-use crate::{
+use agentctl_base::{
+    foreign::split_foreign,
+    model::{AgentTask, ToolSpec},
+    question::Outcome,
+};
+use agentctl_engine::{
     agent::{Input, Turn, TurnAction},
     flow::StepKind,
     pack::Pack,
     policy::{Grants, Outside},
     store::Event,
-};
-use agentctl_base::{
-    foreign::split_foreign,
-    model::{AgentTask, ToolSpec},
-    question::Outcome,
 };
 use serde_json::{Map, Value, json};
 
@@ -189,7 +189,7 @@ impl Driver<'_> {
     }
 
     /// The agent that the flow names for it, else the flow's first.
-    fn planner(&self) -> Option<(String, crate::pack::Tier)> {
+    fn planner(&self) -> Option<(String, agentctl_engine::pack::Tier)> {
         let named = self.pack.flow.plan_tools.as_ref();
         let named = named.and_then(|plan| plan.agent.as_ref());
         let first = || {

@@ -7,11 +7,11 @@ use super::{
     active::{ACTIVE_MARK, SESSION_FLOW},
     driver::Driver,
 };
-use crate::{
+use agentctl_base::question::{Outcome, Question};
+use agentctl_engine::{
     flow::RunLog,
     store::{JournalHead, Project, RunState, STATE_SCHEMA_VERSION, StateFile, StoreError},
 };
-use agentctl_base::question::{Outcome, Question};
 use agentctl_host::files::write_atomic_on;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;

@@ -8,11 +8,9 @@ use super::{
     questions::{self, Got},
     tool_session::{Serving, Told, ToolSession},
 };
-use crate::{
-    gateway::{CallContext, Push, Settled},
-    store::Event,
-};
+use crate::gateway::{CallContext, Push, Settled};
 use agentctl_base::{model::ToolResult, question::Outcome};
+use agentctl_engine::store::Event;
 use agentctl_mcp::serve::{Client, Host};
 use std::sync::Arc;
 

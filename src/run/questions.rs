@@ -2,14 +2,14 @@
 //! schema before it becomes part of the run.
 
 use super::{Asked, Asker};
-use crate::{
-    agent::Contract,
-    flow::{AskSpec, StepKind},
-    pack::Pack,
-};
 use agentctl_base::{
     question::{AnsweredBy, Question},
     secrets::asked_for,
+};
+use agentctl_engine::{
+    agent::Contract,
+    flow::{AskSpec, StepKind},
+    pack::Pack,
 };
 use serde_json::{Map, Value};
 

@@ -1,11 +1,11 @@
 //! What a run came to: one value, from which the text, the JSON and the exit code are all made.
 
 use super::Cause;
-use crate::store::{Foreign, event::Counted};
 use agentctl_base::{
     model::Usage,
     question::{Outcome, Question},
 };
+use agentctl_engine::store::{Foreign, event::Counted};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

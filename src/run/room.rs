@@ -2,12 +2,12 @@
 //! done again as it was, so that a resumed step asks what it asked before.
 
 use super::{ChosenModel, RunError, driver::Driver};
-use crate::{
+use agentctl_base::model::ModelRequest;
+use agentctl_engine::{
     agent::{MAX_COMPACTIONS, Turn},
     flow::AgentStep,
     store::Event,
 };
-use agentctl_base::model::ModelRequest;
 
 impl Driver<'_> {
     /// The request of the turn, when it is another one than before; None: it stays.

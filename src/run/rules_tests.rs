@@ -8,14 +8,14 @@ use super::{
     limits::Limits,
     questions::{self, Got},
 };
-use crate::{
-    policy::Capability,
-    store::{Event, StoreError, event::Change},
-};
 use agentctl_base::{
     decision::Decision,
     model::{ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage},
     question::{AnsweredBy, Outcome, Question},
+};
+use agentctl_engine::{
+    policy::Capability,
+    store::{Event, StoreError, event::Change},
 };
 use serde_json::{Map, Value, json};
 

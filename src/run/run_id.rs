@@ -1,8 +1,8 @@
 //! The names of runs: they sort as the runs began, whatever the clock says.
 
 use super::{Effects, RunError};
-use crate::store::Project;
 use agentctl_base::canonical::sha256_hex;
+use agentctl_engine::store::Project;
 
 /// Sorts by time; the tail keeps two runs of one second apart. A new run always sorts behind all others, also when the clock
 /// was set back: then it takes the second after the newest one's.

@@ -7,10 +7,8 @@ use super::{
     history::{Made, state_hash},
     inspect,
 };
-use crate::{
-    backend::{Backend, BackendError, BackendErrorKind, Stored},
-    store::{Event, Project, Record, Snapshots, StoreError},
-};
+use crate::backend::{Backend, BackendError, BackendErrorKind, Stored};
+use agentctl_engine::store::{Event, Project, Record, Snapshots, StoreError};
 use agentctl_n8n::{Workflow, WorkflowId, hash::graph_hash};
 
 /// Where to look.

@@ -6,12 +6,12 @@ use super::{
     claims::{self, Evidence},
     driver::{Driver, Stop},
 };
-use crate::{
+use agentctl_base::model::{AgentTask, ToolCall, ToolResult};
+use agentctl_engine::{
     agent::{Input, Skill, Turn, TurnAction, system_prompt},
     flow::{self, AgentStep, PatchRefusal},
     store::Event,
 };
-use agentctl_base::model::{AgentTask, ToolCall, ToolResult};
 use serde_json::Value;
 
 impl Driver<'_> {

@@ -9,9 +9,8 @@ use crate::{
         guards::WORKFLOW_ENTRY,
         tools::{self, Tool},
     },
-    pack::Pack,
-    policy::Capability,
 };
+use agentctl_engine::{pack::Pack, policy::Capability};
 use agentctl_mcp::serve::{Hints, Offer, Offered};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

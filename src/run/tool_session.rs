@@ -14,20 +14,20 @@ use super::{
     ledger::Ledger,
     projection, run_id,
 };
-use crate::{
-    flow::RunLog,
-    gateway::{CallContext, Gateway, GatewayError, GuardState, Settled, tools},
-    pack::Pack,
-    store::{
-        Event, Journal, Project, ProjectLock, Record, Snapshots, StateFile, StoreError,
-        event::JOURNAL_VERSION,
-    },
-};
+use crate::gateway::{CallContext, Gateway, GatewayError, GuardState, Settled, tools};
 use agentctl_base::{
     BoxFuture,
     foreign::split_foreign,
     model::{ToolCall, ToolResult, ToolStatus},
     question::Outcome,
+};
+use agentctl_engine::{
+    flow::RunLog,
+    pack::Pack,
+    store::{
+        Event, Journal, Project, ProjectLock, Record, Snapshots, StateFile, StoreError,
+        event::JOURNAL_VERSION,
+    },
 };
 use agentctl_mcp::serve::{Client, Host, Hosts, Offer};
 use serde_json::{Map, Value, json};

@@ -14,12 +14,12 @@ use super::{
 use crate::{
     backend::Stored,
     gateway::{CallContext, Recorder},
-    store::{
-        Event, Project, SnapshotRef,
-        event::{BaseHow, Change},
-    },
 };
 use agentctl_base::question::Outcome;
+use agentctl_engine::store::{
+    Event, Project, SnapshotRef,
+    event::{BaseHow, Change},
+};
 use agentctl_n8n::{Workflow, WorkflowId, hash::graph_hash};
 use serde::{Deserialize, Serialize};
 

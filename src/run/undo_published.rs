@@ -7,8 +7,8 @@ use super::{
     questions::{self, Got},
     undo::Plan,
 };
-use crate::store::Event;
 use agentctl_base::question::{Proposal, Question, QuestionOption};
+use agentctl_engine::store::Event;
 use agentctl_n8n::Workflow;
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! What a run used, told apart by agent, phase, model and tool; folded from its journal. Reading only.
 
 use super::{RunError, RunUsage, active::active_run, inspect};
-use crate::{
+use agentctl_engine::{
     flow::{Flow, StepKind},
     pack::Pack,
     store::{Event, Project, Record},

@@ -2,7 +2,7 @@
 //! their own: the run waits for nobody but at its end, and then for what is still under way, once.
 
 use super::{Attribute, Finished, Kind, Spans};
-use crate::{flow::Flow, store::Record};
+use agentctl_engine::{flow::Flow, store::Record};
 use opentelemetry::{
     Array, InstrumentationScope, KeyValue, StringValue, Value,
     trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState},

@@ -1,9 +1,9 @@
 //! From events to spans. Pure: time is the events' own, ids follow from the run's.
 
-use crate::flow::{Flow, StepKind};
-use crate::store::{Event, Record};
 use agentctl_base::model::{Finish, ModelAnswer, ToolCall, ToolResult, ToolStatus};
 use agentctl_base::{canonical::sha256_hex, question::Outcome};
+use agentctl_engine::flow::{Flow, StepKind};
+use agentctl_engine::store::{Event, Record};
 use agentctl_models::ModelName;
 use serde_json::json;
 use std::time::SystemTime;

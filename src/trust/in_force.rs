@@ -4,35 +4,9 @@
 use super::book::Folder;
 use super::inventory::{Inventory, Item, Kind};
 use super::servers::item_name;
+use agentctl_engine::pack::{PackFiles, Use};
 use agentctl_mcp::ServersInForce;
-use std::collections::BTreeSet;
 use std::fmt;
-
-/// Whether what a project says counts, or only what agentctl and the user's own settings say.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Use {
-    #[default]
-    BuiltIn,
-    Project,
-}
-
-/// Which files of a project its pack is read from.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PackFiles {
-    pub(crate) own: Use,
-    /// Skills that cannot be trusted, by path.
-    pub(crate) left_out: BTreeSet<String>,
-}
-
-impl PackFiles {
-    /// Every file of the project, whoever wrote it: for tests, and for who decided it otherwise.
-    pub fn all() -> PackFiles {
-        PackFiles {
-            own: Use::Project,
-            left_out: BTreeSet::new(),
-        }
-    }
-}
 
 /// How a folder stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use super::tree::{self, Room};
 use super::{servers, settings};
 use agentctl_base::canonical::hex;
+use agentctl_engine::pack::{MAX_PACK_FILE, SKILL_FOLDERS, is_agent_file};
 use agentctl_mcp::MAX_BYTES;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -10,8 +11,6 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::path::Path;
 
-/// No file of a pack is larger.
-pub const MAX_PACK_FILE: u64 = 4 * 1024 * 1024;
 /// No `agentctl.toml` is larger.
 pub const MAX_SETTINGS: u64 = 1024 * 1024;
 /// No catalog is larger, packed.
@@ -26,8 +25,6 @@ const N8N_ROOM: Room = Room {
     files: 100_000,
     bytes: 1024 * 1024 * 1024,
 };
-/// Where a project's skills lie; of two of the same name the first counts.
-pub const SKILL_FOLDERS: [&str; 3] = ["skills", ".agents/skills", ".claude/skills"];
 const FLOW: &str = "agents/flow.yaml";
 const POLICY: &str = "agents/policy.yaml";
 const SETTINGS: &str = "agentctl.toml";
@@ -223,11 +220,6 @@ pub fn hashed(kind: Kind, bytes: &[u8]) -> String {
     hash.update([0]);
     hash.update(bytes);
     hex(&hash.finalize())
-}
-
-/// Whether a file of `agents/` is an agent, by its name.
-pub fn is_agent_file(name: &str) -> bool {
-    name.ends_with(".md") && !name.starts_with('.') && !name.eq_ignore_ascii_case("README.md")
 }
 
 struct Taken<'a> {

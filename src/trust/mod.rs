@@ -15,10 +15,9 @@ mod later_tests;
 mod trust_tests;
 
 pub use book::{Book, Folder, TrustError, folder_key};
-pub use in_force::{Basis, InForce, Judged, NotTrusted, PackFiles, Since, Standing, Use, Verdict};
+pub use in_force::{Basis, InForce, Judged, NotTrusted, Since, Standing, Verdict};
 pub use inventory::{
-    BuiltIn, Inventory, Item, Kind, MAX_CATALOG, MAX_PACK_FILE, MAX_SETTINGS, N8N_DATA,
-    SKILL_FOLDERS, is_agent_file, n8n_item,
+    BuiltIn, Inventory, Item, Kind, MAX_CATALOG, MAX_SETTINGS, N8N_DATA, n8n_item,
 };
 
 /// Trusts exactly one inventory, wherever the folder lies: for CI.

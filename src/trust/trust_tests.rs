@@ -1,4 +1,5 @@
 use super::*;
+use agentctl_engine::pack::{PackFiles, Use};
 use agentctl_host::home::Home;
 use agentctl_mcp::ServersInForce;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! What the cases on state, injection, files, secrets and crashes share: a model that lies once, and what the journal says of it.
 
 use crate::support::*;
-use agentctl::store::Event;
 use agentctl_base::model::ModelAnswer;
+use agentctl_engine::store::Event;
 use agentctl_knowledge::{Knowledge, Skill, SkillPlace};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

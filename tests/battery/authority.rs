@@ -2,13 +2,13 @@
 
 use crate::support::*;
 use agentctl::gateway::tools;
-use agentctl::pack::{self, LoadOptions};
-use agentctl::policy::{Capability, NATIVE_TOOLS, Policy, capability_of};
 use agentctl::run::{Answering, Counted, Resume, RunOptions, advance};
-use agentctl::store::Event;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolStatus};
 use agentctl_base::question::Outcome;
+use agentctl_engine::pack::LoadOptions;
+use agentctl_engine::policy::{Capability, NATIVE_TOOLS, Policy, capability_of};
+use agentctl_engine::store::Event;
 use serde_json::{Map, Value, json};
 
 const ORDERS: &str = r#"{"workflow_id":"orders"}"#;
@@ -541,7 +541,7 @@ fn case_021_a_packs_agent_gets_no_more_than_the_policy() {
     std::fs::write(agents.join("helper.md"), helper).unwrap();
     let greedy = "---\nname: qa\ndescription: Checks.\nmodel: sonnet\ntools: validate_workflow, update_workflow, delete_workflow\nmaxTurns: 5\n---\nCheck.\n";
     std::fs::write(agents.join("qa.md"), greedy).unwrap();
-    let pack = pack::load(project.path(), &LoadOptions::all()).unwrap();
+    let pack = agentctl::pack::load(project.path(), &LoadOptions::all()).unwrap();
     assert_eq!(pack.agents["helper"].tools, Vec::<String>::new());
     assert_eq!(pack.agents["qa"].tools, ["validate_workflow"]);
     let (mut bench, backend) = Bench::in_memory(pack.policy.clone());
@@ -567,14 +567,14 @@ fn case_021_a_packs_agent_gets_no_more_than_the_policy() {
         "roles:\n  helper: [delete-workflow]\n",
     )
     .unwrap();
-    let refused = pack::load(project.path(), &LoadOptions::all())
+    let refused = agentctl::pack::load(project.path(), &LoadOptions::all())
         .unwrap_err()
         .to_string();
     assert!(
         refused.contains("helper would get delete-workflow"),
         "{refused}"
     );
-    let loose = pack::load(
+    let loose = agentctl::pack::load(
         project.path(),
         &LoadOptions {
             allow_loosen: true,

@@ -3,9 +3,9 @@
 
 use super::support::{Bench, block_on};
 use agentctl::gateway::{ApprovedTool, ForeignTools};
-use agentctl::policy::{Facts, Grants, Policy};
-use agentctl::store::Event;
 use agentctl_base::BoxFuture;
+use agentctl_engine::policy::{Facts, Grants, Policy};
+use agentctl_engine::store::Event;
 use agentctl_mcp::{CallEffect, Called, Unserved};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};

@@ -3,9 +3,9 @@
 use crate::support::*;
 use agentctl::backend::BackendErrorKind;
 use agentctl::gateway::{GatewayError, Settled};
-use agentctl::store::Event;
 use agentctl_base::model::{ModelAnswer, ToolStatus};
 use agentctl_base::question::Outcome;
+use agentctl_engine::store::Event;
 use serde_json::{Value, json};
 
 /// A bench whose builder has read `orders`, a chain of ten nodes.

@@ -4,11 +4,11 @@
 
 use crate::attack::{OUTSIDE, Place};
 use crate::support::*;
-use agentctl::pack;
 use agentctl::run::{self, RunError};
-use agentctl::store::{Journal, Project, StateFile, StoreError};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::Outcome;
+use agentctl_engine::pack;
+use agentctl_engine::store::{Journal, Project, StateFile, StoreError};
 use agentctl_host::files::FileError;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -250,7 +250,7 @@ fn case_064_pipes_devices_and_second_names_are_said_and_not_waited_for() {
     ] {
         pipe(&place.project().join(name));
     }
-    let problems = pack::load(&place.project(), &pack::LoadOptions::all())
+    let problems = agentctl::pack::load(&place.project(), &pack::LoadOptions::all())
         .unwrap_err()
         .problems;
     let odd: Vec<&str> = problems
@@ -451,7 +451,7 @@ fn case_066_no_tool_writes_what_agents_are_told_or_allowed_or_what_a_run_recorde
     });
     // The tools that change anything at all are these, and each of them is about a workflow or a learning.
     let gateway = gateway(tempfile::tempdir().unwrap().path(), built_in());
-    let all: Vec<String> = agentctl::policy::NATIVE_TOOLS
+    let all: Vec<String> = agentctl_engine::policy::NATIVE_TOOLS
         .iter()
         .map(|t| (*t).to_owned())
         .collect();

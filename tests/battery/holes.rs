@@ -5,11 +5,11 @@ use crate::support::*;
 use crate::wire_server::{Server, call, initialize, limits};
 use agentctl::gateway::{GuardState, HeldCall, HeldCalls};
 use agentctl::held::Held;
-use agentctl::pack::Pack;
-use agentctl::policy::Policy;
-use agentctl::store::Event;
 use agentctl_base::question::Question;
 use agentctl_base::question::{AnsweredBy, Outcome, Proposal};
+use agentctl_engine::pack::Pack;
+use agentctl_engine::policy::Policy;
+use agentctl_engine::store::Event;
 use agentctl_host::home::Home;
 use agentctl_knowledge::{Knowledge, KnowledgeError, Skill};
 use agentctl_mcp::fake;
@@ -27,7 +27,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// The pack of a folder whose own files are in force.
 fn loaded(project: &Path) -> Result<Pack, String> {
-    agentctl::pack::load(project, &agentctl::pack::LoadOptions::all()).map_err(|e| e.to_string())
+    agentctl::pack::load(project, &agentctl_engine::pack::LoadOptions::all())
+        .map_err(|e| e.to_string())
 }
 
 /// The binary in a folder whose own files are in force.
@@ -605,7 +606,7 @@ steps:
 #[test]
 fn case_335_a_question_of_a_projects_flow_says_whose_it_is_and_a_typed_key_goes_nowhere() {
     let mut shop = Shop::new(good);
-    shop.pack.flow = agentctl::flow::load(ASKS, "flow.yaml", Default::default()).unwrap();
+    shop.pack.flow = agentctl_engine::flow::load(ASKS, "flow.yaml", Default::default()).unwrap();
     shop.pack.overrides = vec!["agents/flow.yaml".into()];
     let report = shop.start(request("orders")).unwrap();
     assert_eq!(report.outcome, Outcome::Waiting);
@@ -642,7 +643,7 @@ fn case_335_a_question_of_a_projects_flow_says_whose_it_is_and_a_typed_key_goes_
 
     // Nor does one that lay ready.
     let mut shop = Shop::new(good);
-    shop.pack.flow = agentctl::flow::load(ASKS, "flow.yaml", Default::default()).unwrap();
+    shop.pack.flow = agentctl_engine::flow::load(ASKS, "flow.yaml", Default::default()).unwrap();
     shop.pack.overrides = vec!["agents/flow.yaml".into()];
     let mut options = request("orders");
     options.answering.answers = json!({"login": typed, "approve-1": "approve"})

@@ -4,11 +4,11 @@
 use crate::attack::*;
 use crate::orders::orders;
 use crate::support::*;
-use agentctl::agent::{result_block, system_prompt, task_message};
 use agentctl::gateway::Settled;
-use agentctl::store::Event;
 use agentctl_base::model::{AgentTask, ToolResult, ToolStatus};
 use agentctl_base::question::Outcome;
+use agentctl_engine::agent::{result_block, system_prompt, task_message};
+use agentctl_engine::store::Event;
 use agentctl_n8n::{Node, NodeId, Workflow};
 use serde_json::{Map, Value, json};
 
@@ -130,14 +130,14 @@ fn case_054_tools_are_described_by_the_program_alone() {
     // What a model is offered comes from the program, whatever a project's pack or another server says of a tool.
     let gateway = gateway(tempfile::tempdir().unwrap().path(), built_in());
     for role in ROLES {
-        let wanted: Vec<String> = agentctl::policy::NATIVE_TOOLS
+        let wanted: Vec<String> = agentctl_engine::policy::NATIVE_TOOLS
             .iter()
             .map(|t| (*t).to_owned())
             .chain(["mcp__evil__help".to_owned()])
             .collect();
         for tool in gateway.tools_for(role, &wanted) {
             assert!(
-                agentctl::policy::NATIVE_TOOLS.contains(&tool.name.as_str()),
+                agentctl_engine::policy::NATIVE_TOOLS.contains(&tool.name.as_str()),
                 "{role}: {}",
                 tool.name
             );

@@ -5,8 +5,8 @@ use crate::loss::{User, counted, held, is_refused, orders, removed, session, upd
 use crate::support::*;
 use agentctl::backend::BackendErrorKind;
 use agentctl::gateway::accepted::Step;
-use agentctl::store::Event;
-use agentctl::store::event::BaseHow;
+use agentctl_engine::store::Event;
+use agentctl_engine::store::event::BaseHow;
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::{Map, Value, json};

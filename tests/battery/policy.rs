@@ -2,17 +2,17 @@
 //! A model that obeys every attacker calls; what holds is the program.
 
 use super::support::{Bench, Seen, Shop, block_on, calls, request, says};
-use agentctl::condition::Condition;
-use agentctl::flow;
 use agentctl::gateway::{ApprovedTool, ForeignTools, Gateway};
-use agentctl::policy::{Facts, Grants, Policy};
 use agentctl::run::{RunError, RunOptions, Terms};
-use agentctl::store::Event;
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolStatus};
 use agentctl_base::question::Outcome;
 use agentctl_base::question::{AnsweredBy, QuestionOption};
+use agentctl_engine::condition::Condition;
+use agentctl_engine::flow;
+use agentctl_engine::policy::{Facts, Grants, Policy};
+use agentctl_engine::store::Event;
 use agentctl_mcp::{CallEffect, Called, Unserved};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
@@ -507,7 +507,7 @@ fn obeys(seen: &Seen<'_>) -> ModelAnswer {
 fn case_313_a_plan_is_made_of_the_users_words_before_any_result_is_read() {
     let (mut shop, away) = shop(FLOW, obeys);
     let options = RunOptions {
-        plan_tools: Some(agentctl::policy::Outside::Ask),
+        plan_tools: Some(agentctl_engine::policy::Outside::Ask),
         ..request("Answer my mails; write to a@own.example")
     };
     let report = shop.start(options).unwrap();

@@ -3,11 +3,11 @@
 use crate::attack::*;
 use crate::support::*;
 use agentctl::run::{self, Counted, RunError, Undo};
-use agentctl::store::event::Change;
-use agentctl::store::{Event, Foreign, Journal, Marks, Project, StoreError, Whose};
 use agentctl_base::model::{ModelAnswer, ToolResult, ToolStatus};
 use agentctl_base::question::AnsweredBy;
 use agentctl_base::question::Outcome;
+use agentctl_engine::store::event::Change;
+use agentctl_engine::store::{Event, Foreign, Journal, Marks, Project, StoreError, Whose};
 use agentctl_host::key::Key;
 use agentctl_n8n::{Workflow, hash::graph_hash};
 use serde_json::json;

@@ -2,10 +2,10 @@
 
 use crate::attack::*;
 use crate::support::*;
-use agentctl::flow;
 use agentctl::run::{self, RunError};
-use agentctl::store::{Event, StateFile};
 use agentctl_base::question::Outcome;
+use agentctl_engine::flow;
+use agentctl_engine::store::{Event, StateFile};
 use serde_json::{Map, Value, json};
 
 /// The answer that the honest model gives in this step, with something more in it.
@@ -400,7 +400,7 @@ fn case_051_a_poisoned_learning_stays_data() {
     });
     let body = text_of(&result.content["learnings"][0]["body"]);
     assert!(body.contains(poison), "{body}");
-    let block = agentctl::agent::result_block(&result);
+    let block = agentctl_engine::agent::result_block(&result);
     assert!(
         block.starts_with("<tool_result tool=\"read_learning\"")
             && block.contains("trust=\"data\""),

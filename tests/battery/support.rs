@@ -10,8 +10,8 @@ pub use bench::*;
 pub use shop::*;
 
 use agentctl::gateway::Settled;
-use agentctl::pack::Pack;
 use agentctl_base::model::{ModelAnswer, ToolCall, ToolStatus};
+use agentctl_engine::pack::Pack;
 use agentctl_n8n::{Node, NodeId, Workflow};
 use serde_json::{Value, json};
 use std::path::Path;

@@ -4,9 +4,9 @@
 use crate::attack::*;
 use crate::support::*;
 use agentctl::run::{self, Cancel, Cause, Counted, LimitOverrides, RunError, RunOptions};
-use agentctl::store::{Holder, Journal, Project, ProjectLock, StoreError};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::Outcome;
+use agentctl_engine::store::{Holder, Journal, Project, ProjectLock, StoreError};
 use agentctl_host::files::Disk;
 use agentctl_host::files::FileError;
 use serde_json::{Value, json};

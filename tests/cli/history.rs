@@ -1,10 +1,10 @@
 //! What was done, told and taken back through the built binary: `log`, `diff`, `undo --to`.
 
 use super::support::Project;
-use agentctl::store::{
+use agentctl_base::question::Outcome;
+use agentctl_engine::store::{
     Event, Holder, Journal, Project as Store, ProjectLock, event::JOURNAL_VERSION,
 };
-use agentctl_base::question::Outcome;
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;

@@ -1,8 +1,8 @@
 //! Killed at any point: the journal cut after every event of a finished run, the world as it was then, resumed.
 
 use crate::support::{Shop, good, request};
-use agentctl::store::{Event, Journal};
 use agentctl_base::question::Outcome;
+use agentctl_engine::store::{Event, Journal};
 use std::{fs, path::Path};
 
 fn copy_dir(from: &Path, to: &Path) {

@@ -1,11 +1,9 @@
 //! How runs end, and what is then on disk and in the report.
 
 use crate::support::{Shop, block_on, calls, creation, good, request, says};
-use agentctl::{
-    run::{Cause, LimitOverrides, Resume, RunError, RunOptions, advance, cancel},
-    store::{Event, Holder, ProjectLock, StateFile, StoreError},
-};
+use agentctl::run::{Cause, LimitOverrides, Resume, RunError, RunOptions, advance, cancel};
 use agentctl_base::{model::ToolStatus, question::Outcome};
+use agentctl_engine::store::{Event, Holder, ProjectLock, StateFile, StoreError};
 use agentctl_host::files::FileError;
 use serde_json::json;
 

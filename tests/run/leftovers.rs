@@ -6,13 +6,12 @@
 mod backend;
 
 use crate::support::{Seen, Shop, calls, creation, request, says};
-use agentctl::{
-    backend::BackendErrorKind,
-    gateway::Gateway,
+use agentctl::{backend::BackendErrorKind, gateway::Gateway};
+use agentctl_base::{model::ModelAnswer, question::Outcome};
+use agentctl_engine::{
     policy::Policy,
     store::{Event, event::Rehearsing},
 };
-use agentctl_base::{model::ModelAnswer, question::Outcome};
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::{Node, NodeId, Workflow, catalog::Catalog};
 use backend::{Fault, MemoryBackend};

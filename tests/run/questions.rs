@@ -1,11 +1,9 @@
 //! Questions: who answers, what waits, how a run goes on days later.
 
 use crate::support::{Shop, block_on, good, request, says};
-use agentctl::{
-    run::{Answering, Asked, Asker, RunError, RunOptions, start},
-    store::Event,
-};
+use agentctl::run::{Answering, Asked, Asker, RunError, RunOptions, start};
 use agentctl_base::question::{AnsweredBy, Outcome, Question};
+use agentctl_engine::store::Event;
 use serde_json::{Value, json};
 
 fn asking(seen: &crate::support::Seen<'_>) -> agentctl_base::model::ModelAnswer {

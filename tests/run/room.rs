@@ -1,11 +1,11 @@
 //! A conversation that outgrows its model: old results give way, twice at most, and a resumed run asks what it asked before.
 
 use crate::support::{Seen, Shop, calls, creation, good, request, says};
-use agentctl::store::Event;
 use agentctl_base::{
     model::{ModelAnswer, Room},
     question::Outcome,
 };
+use agentctl_engine::store::Event;
 use serde_json::{Value, json};
 use std::fs;
 

@@ -5,17 +5,19 @@ use crate::support::{Shop, block_on, creation, gateway, good, request};
 use agentctl::{
     backend::EmbeddedBackend,
     gateway::Gateway,
-    pack::Pack,
-    policy::Policy,
     run::{
         Counted, Effects, RunError, Serving, Terms, ToolSessions, Undo, Unobserved, list, show,
         undo, verify,
     },
-    store::{Event, Holder, ProjectLock},
 };
 use agentctl_base::{
     model::{ToolResult, ToolStatus},
     question::Outcome,
+};
+use agentctl_engine::{
+    pack::Pack,
+    policy::Policy,
+    store::{Event, Holder, ProjectLock},
 };
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_mcp::serve::{Client, Host, Hosts};

@@ -2,21 +2,23 @@
 
 use agentctl::{
     backend::EmbeddedBackend,
-    flow,
     gateway::Gateway,
-    pack::{Pack, Tier},
-    policy::Policy,
     run::{
         Asker, Cancel, ChosenModel, Counted, LimitOverrides, Observer, Resume, RunContext,
         RunError, RunOptions, RunReport, advance, answer, start,
     },
-    store::{Event, Journal, Project, Record},
 };
 use agentctl_base::{
     BoxFuture,
     model::{
         Message, Model, ModelAnswer, ModelError, ModelRequest, Room, ToolCall, ToolStatus, Usage,
     },
+};
+use agentctl_engine::{
+    flow,
+    pack::{Pack, Tier},
+    policy::Policy,
+    store::{Event, Journal, Project, Record},
 };
 use agentctl_host::key::Key;
 use agentctl_knowledge::{Knowledge, Skill};

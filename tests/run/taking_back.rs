@@ -1,14 +1,12 @@
 //! Undo: workflows as they were before the run, unless somebody has worked on them since.
 
 use crate::support::{Seen, Shop, block_on, calls, good, request, says};
-use agentctl::{
-    run::{
-        By, Compare, Counted, RunError, Undo, UndoReport, UndoneHow, changes, compare, status,
-        undo, undo_to, workflow_changes,
-    },
-    store::Event,
+use agentctl::run::{
+    By, Compare, Counted, RunError, Undo, UndoReport, UndoneHow, changes, compare, status, undo,
+    undo_to, workflow_changes,
 };
 use agentctl_base::{model::ModelAnswer, question::Outcome};
+use agentctl_engine::store::Event;
 use serde_json::json;
 use std::{fs, path::PathBuf};
 

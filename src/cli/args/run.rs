@@ -1,7 +1,7 @@
 //! What can be typed about runs: beginning one, going on with it, looking at it, taking it back.
 
 use super::{LimitOptions, ModelOptions};
-use crate::policy::Outside;
+use agentctl_engine::policy::Outside;
 use agentctl_n8n::rehearsal::Hosts;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;

@@ -8,7 +8,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::session::{self, Session};
 use crate::gateway::accepted::NotKept;
-use crate::store::event::{BaseHow, Counted};
+use agentctl_engine::store::event::{BaseHow, Counted};
 use serde_json::json;
 use std::path::Path;
 

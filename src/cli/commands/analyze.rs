@@ -14,7 +14,7 @@ use crate::cli::project;
 use crate::cli::session;
 use crate::gateway::untrusted;
 use crate::run;
-use crate::store::{Event, Loaded, Project, Record};
+use agentctl_engine::store::{Event, Loaded, Project, Record};
 use agentctl_knowledge::{ENTRIES, FOLDER, Learning, Learnings, PATTERNS};
 use serde_json::{Value, json};
 use similar::TextDiff;

@@ -1,7 +1,6 @@
 //! What became of a workflow beside its runs (versions, executions), and what a model makes of an analysis. Reads only.
 
 use super::analyze::records;
-use crate::agent::{Contract, system_prompt, task_message};
 use crate::analysis::{self, Analysis, Changed, Execution, Explained, History, Told};
 use crate::backend::{Backend, BackendError, BackendErrorKind, ExecutionQuery, VersionHead};
 use crate::cli::args::ModelOptions;
@@ -11,8 +10,9 @@ use crate::cli::progress::plain;
 use crate::cli::session::{self, Session};
 use crate::gateway::untrusted;
 use crate::run::Models as _;
-use crate::store::Project;
 use agentctl_base::model::{AgentTask, Message, ModelRequest};
+use agentctl_engine::agent::{Contract, system_prompt, task_message};
+use agentctl_engine::store::Project;
 use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::{Map, Value, json};
 use std::path::Path;

@@ -10,9 +10,9 @@ use crate::cli::watcher::{Terminal, Watcher};
 use crate::cli::{ask, choose, report};
 use crate::gateway::{ACCOUNTS, LET_ACT, TEST_HOSTS};
 
-use crate::policy::{Grants, Outside};
 use crate::run::{self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport};
 use agentctl_base::question::Outcome;
+use agentctl_engine::policy::{Grants, Outside};
 use agentctl_host::files::{read_regular, read_regular_text};
 use agentctl_n8n::{Workflow, WorkflowId, catalog::Catalog};
 use serde_json::{Map, Value, json};

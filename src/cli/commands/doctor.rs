@@ -11,9 +11,9 @@ use crate::cli::project;
 use crate::cli::session;
 use crate::cli::settings;
 use crate::cli::trusting;
-use crate::pack;
 use crate::run::{self, Cancel};
 use crate::trust::{Since, Standing};
+use agentctl_engine::pack;
 use agentctl_host::home::variable;
 use agentctl_mcp::ProbeOutcome;
 use agentctl_n8n::catalog::Catalog;
@@ -152,7 +152,7 @@ fn load(root: &Path, out: &Output) -> Result<pack::Pack, CliError> {
         files: files.map_err(trusting::refused)?,
         ..pack::LoadOptions::default()
     };
-    pack::load(root, &options).map_err(|errors| {
+    crate::pack::load(root, &options).map_err(|errors| {
         CliError::usage(errors.to_string()).hint(
             "mend the files named; a project file overrides the built-in one of the same name",
         )

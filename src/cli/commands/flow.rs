@@ -5,7 +5,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session;
 use crate::cli::trusting;
-use crate::flow;
+use agentctl_engine::flow;
 use serde_json::json;
 use std::path::Path;
 

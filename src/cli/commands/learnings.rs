@@ -8,8 +8,8 @@ use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
 use crate::cli::project;
 use crate::gateway::untrusted;
-use crate::store::Project;
-use crate::store::StoreError;
+use agentctl_engine::store::Project;
+use agentctl_engine::store::StoreError;
 use agentctl_knowledge::{
     ENTRIES, FOLDER, INDEX, Imported, KnowledgeError, Learning, Learnings, Level, NewLearning,
     Query, Remark, Use, Uses, tokens,

@@ -6,7 +6,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session;
 use crate::cli::trusting;
-use crate::pack::{Pack, SkillSource};
+use agentctl_engine::pack::{Pack, SkillSource};
 use console::style;
 use serde_json::{Value, json};
 use std::path::Path;

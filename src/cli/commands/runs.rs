@@ -10,7 +10,7 @@ use crate::cli::report;
 use crate::cli::session;
 use crate::cli::story::{Detail, Teller, outcome};
 use crate::run::{self, RunSummary, Verified};
-use crate::store::{Foreign, Project};
+use agentctl_engine::store::{Foreign, Project};
 use console::style;
 use serde_json::json;
 use std::path::Path;

@@ -12,10 +12,10 @@ mod writing;
 
 use super::fixture::{Bench, chain, set, two_nodes};
 use super::*;
-use crate::store::event::MutationExpectation;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ToolCall, ToolStatus};
 use agentctl_base::question::AnsweredBy;
+use agentctl_engine::store::event::MutationExpectation;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -2,7 +2,7 @@
 //! wrote that need not be asked again whether it may stand there.
 
 use super::wipe::Loss;
-use crate::policy::Facts;
+use agentctl_engine::policy::Facts;
 use agentctl_n8n::Workflow;
 use agentctl_n8n::dead::{About, about};
 use serde_json::{Value, json};

@@ -8,7 +8,7 @@ use crate::gateway::created::built;
 use crate::gateway::guards;
 use crate::gateway::tools::CreateWorkflow;
 use crate::gateway::{CallContext, Gateway};
-use crate::store::event::MutationExpectation;
+use agentctl_engine::store::event::MutationExpectation;
 use agentctl_n8n::Workflow;
 use agentctl_n8n::hash::graph_hash;
 use serde_json::Value;

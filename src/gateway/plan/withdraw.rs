@@ -5,7 +5,7 @@ use crate::backend::Stored;
 use crate::gateway::content::Outcome;
 use crate::gateway::guards;
 use crate::gateway::{CallContext, Gateway};
-use crate::store::event::MutationExpectation;
+use agentctl_engine::store::event::MutationExpectation;
 use agentctl_n8n::Workflow;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;

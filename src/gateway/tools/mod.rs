@@ -6,8 +6,8 @@ mod schema;
 
 pub use requests::*;
 
-use crate::policy::Capability;
 use agentctl_base::model::ToolSpec;
+use agentctl_engine::policy::Capability;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 

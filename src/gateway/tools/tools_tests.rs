@@ -1,5 +1,5 @@
 use super::*;
-use crate::policy::{NATIVE_TOOLS, capability_of};
+use agentctl_engine::policy::{NATIVE_TOOLS, capability_of};
 use serde_json::json;
 
 #[test]

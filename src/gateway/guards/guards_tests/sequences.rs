@@ -3,8 +3,8 @@
 use super::*;
 use crate::gateway::Settled;
 use crate::gateway::fixture::Bench;
-use crate::policy::Policy;
 use agentctl_base::model::ToolStatus;
+use agentctl_engine::policy::Policy;
 use agentctl_n8n::arbitrary;
 use agentctl_n8n::diff::changes;
 use agentctl_n8n::edit::NewNode;

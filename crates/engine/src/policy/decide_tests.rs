@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 fn built_in() -> Policy {
     Policy::load(
-        include_str!("../../agents/policy.yaml"),
+        include_str!("../../../../agents/policy.yaml"),
         "agents/policy.yaml",
     )
     .unwrap_or_else(|p| panic!("{p:?}"))

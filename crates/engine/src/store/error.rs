@@ -41,7 +41,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    pub(crate) fn io(
+    pub fn io(
         doing: &'static str,
         path: impl Into<PathBuf>,
     ) -> impl FnOnce(io::Error) -> StoreError {

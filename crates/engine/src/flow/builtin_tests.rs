@@ -22,7 +22,7 @@ fn flow() -> Flow {
         tools: Some(crate::policy::NATIVE_TOOLS),
     };
     load(
-        include_str!("../../agents/flow.yaml"),
+        include_str!("../../../../agents/flow.yaml"),
         "agents/flow.yaml",
         known,
     )

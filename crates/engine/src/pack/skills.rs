@@ -1,11 +1,11 @@
 //! Skills: a folder with SKILL.md each, from the project and from the binary. Read as text; a skill can grant nothing.
 
+use super::SKILL_FOLDERS;
 use super::frontmatter;
-use super::{embedded, own_text, unreadable};
-use crate::trust::SKILL_FOLDERS;
+use super::{BuiltIn, own_text, unreadable};
 use agentctl_base::yaml::{Node, Place, Problem};
 use agentctl_host::files::{LEADS_OUT, Within, within};
-use agentctl_knowledge::SkillPlace;
+use agentctl_knowledge::{Skill, SkillPlace};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -28,9 +28,20 @@ pub struct SkillHead {
     pub body: String,
 }
 
+impl From<&SkillHead> for Skill {
+    fn from(head: &SkillHead) -> Self {
+        Skill {
+            name: head.name.clone(),
+            description: head.description.clone(),
+            place: head.place.clone(),
+        }
+    }
+}
+
 /// All skills, sorted by name. A broken one of the project is a problem; one that hides another is a warning, and so is one that
 /// cannot be trusted and is left out.
 pub(super) fn load(
+    built_in: &BuiltIn,
     project: Option<&Path>,
     left_out: &BTreeSet<String>,
     problems: &mut Vec<Problem>,
@@ -79,9 +90,9 @@ pub(super) fn load(
             }
         }
     }
-    for name in embedded::skill_names() {
+    for name in built_in.skill_names() {
         let file = format!("built-in skills/{name}/SKILL.md");
-        let place = embedded::skill(&name);
+        let place = built_in.skill(&name);
         let text = place.read("SKILL.md").unwrap_or_default();
         if !skills.iter().any(|s| s.name == name)
             && let Some(skill) = head(&text, &file, &name, SkillSource::BuiltIn, place, problems)

@@ -1,7 +1,7 @@
 //! Agents: one Markdown file each, with the head that Claude Code's agent files have.
 
 use super::frontmatter::{self, Frontmatter};
-use super::{Source, embedded, own_text, unreadable};
+use super::{BuiltIn, Source, own_text, unreadable};
 use agentctl_base::yaml::{Entry, Node, Place, Problem, Problems};
 use agentctl_host::files::{LEADS_OUT, Within, within};
 use indexmap::IndexMap;
@@ -58,15 +58,17 @@ const DEFAULT_MAX_TURNS: u32 = 20;
 
 /// File name → text, sorted; the file of a project that counts stands for the built-in one of the same name.
 pub(super) fn sources(
+    built_in: &BuiltIn,
     project: Option<&Path>,
     problems: &mut Vec<Problem>,
 ) -> IndexMap<String, Source> {
-    let mut sources: IndexMap<String, Source> = embedded::agent_names()
+    let mut sources: IndexMap<String, Source> = built_in
+        .agent_names()
         .into_iter()
         .map(|name| {
             let source = Source {
                 file: format!("built-in agents/{name}"),
-                text: embedded::agent_file(&name),
+                text: built_in.agent_file(&name),
             };
             (name, source)
         })
@@ -110,7 +112,7 @@ fn own_names(project: &Path, problems: &mut Vec<Problem>) -> Vec<String> {
         }
         Err(error) => problems.push(unreadable("agents", &error)),
     }
-    names.retain(|name| crate::trust::is_agent_file(name));
+    names.retain(|name| super::is_agent_file(name));
     names
 }
 
