@@ -21,7 +21,6 @@
 #[path = "../src/gateway/fixture/mod.rs"]
 mod fixture;
 
-use agentctl::backend::Backend;
 use agentctl::gateway::{Redactor, guards};
 use agentctl_engine::policy::Policy;
 use agentctl_engine::store::Journal;
@@ -32,6 +31,7 @@ use agentctl_n8n::edit::{self, EditOp};
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::validate::validate;
 use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n_tools::backend::Backend;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use fixture::{Bench, MemoryBackend, chain};
 use serde_json::{Value, json};

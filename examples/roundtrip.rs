@@ -3,12 +3,14 @@
 //!
 //! `N8N_API_URL=… N8N_API_KEY=… cargo run --example roundtrip -- FOLDER [FIRST [COUNT]]`
 
-use agentctl::backend::{Backend, BackendErrorKind, ListQuery, LiveBackend, RestTarget, list_all};
-use agentctl::sync;
 use agentctl_mcp::Secret;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, validate};
+use agentctl_n8n_tools::backend::{
+    Backend, BackendErrorKind, ListQuery, LiveBackend, RestTarget, list_all,
+};
+use agentctl_n8n_tools::sync;
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use std::error::Error;

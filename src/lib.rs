@@ -10,15 +10,12 @@
 extern crate self as agentctl;
 
 pub mod analysis;
-pub mod backend;
 pub mod cli;
 pub mod config;
 pub mod gateway;
 pub mod held;
-pub mod n8n_server;
 pub mod pack;
 pub mod run;
-pub mod sync;
 #[cfg(feature = "otel")]
 pub mod telemetry;
 pub mod trust;

@@ -1,10 +1,10 @@
 use super::*;
-use crate::backend::{ExecutionHead, VersionHead};
 use agentctl_base::{
     BoxFuture,
     model::{AgentTask, Message, Model, ModelAnswer, ModelError, ModelRequest, Usage},
 };
 use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n_tools::backend::{ExecutionHead, VersionHead};
 use serde_json::json;
 
 fn known() -> Known {

@@ -2,9 +2,9 @@
 //! backend and the journals told in, values out; every statement names the executions and events that it rests on.
 
 use super::{Claim, Evidence};
-use crate::backend::{ExecutionHead, VersionHead};
 use agentctl_engine::store::{Event, Record};
 use agentctl_n8n::Workflow;
+use agentctl_n8n_tools::backend::{ExecutionHead, VersionHead};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -25,7 +25,7 @@ pub use run::{
 pub use trust::TrustArgs;
 
 use super::learning_args::{AnalyzeArgs, LearningsCommand};
-use crate::backend::BackendName;
+use agentctl_n8n_tools::backend::BackendName;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 

@@ -3,11 +3,11 @@
 use super::error::CliError;
 use super::output::Output;
 use super::trusting;
-use crate::backend::Backend;
 use crate::trust::MAX_CATALOG;
 use agentctl_engine::pack::Use;
 use agentctl_host::files::read_given;
 use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n_tools::backend::Backend;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;

@@ -3,11 +3,11 @@
 
 use super::args::{Color, Global, OutputFormat};
 use super::error::{CliError, Exit};
-use crate::backend::BackendName;
 use crate::gateway::Redactor;
 use crate::gateway::redact::secret_values;
 use crate::trust::InForce;
 use agentctl_base::untrusted;
+use agentctl_n8n_tools::backend::BackendName;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};

@@ -33,7 +33,7 @@ mod provider;
 pub use context::Context;
 pub use provider::base_url;
 
-use crate::{backend::BackendName, trust::MAX_SETTINGS};
+use crate::trust::MAX_SETTINGS;
 use agentctl_base::{plain_http::PlainHttp, secrets};
 use agentctl_engine::{pack::Tier, store::Budgets};
 use agentctl_host::files::read_regular_text;
@@ -42,6 +42,7 @@ use agentctl_models::{
     provider::{SchemaForm, TimeLimits},
 };
 use agentctl_n8n::rehearsal::Hosts;
+use agentctl_n8n_tools::backend::BackendName;
 use agentctl_qa::waiver::{self, BadWaiver, Waiver};
 use indexmap::IndexMap;
 use serde::Deserialize;

@@ -5,11 +5,11 @@
 use super::approval::{Accounts, account_question, approval_hash};
 use super::redact::clean_text;
 use super::{CallContext, Gateway, GatewayError, guards};
-use crate::backend::{BackendErrorKind, CredentialHead};
 use agentctl_base::question::Question;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::needs::{Need, needs};
 use agentctl_n8n::{Node, Workflow};
+use agentctl_n8n_tools::backend::{BackendErrorKind, CredentialHead};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -9,13 +9,13 @@ use super::plan::{Plan, Planned, bound};
 use super::redact::{clean, clean_text, holds_mark};
 use super::tools::{self, Request, Tool};
 use super::{CallContext, Gateway, GatewayError, Settled, strict_json, untrusted};
-use crate::backend::{BackendError, BackendErrorKind};
 use agentctl_base::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus};
 use agentctl_base::question::Question;
 use agentctl_base::{decision::Decision, foreign::split_foreign};
 use agentctl_engine::policy::Carries;
 use agentctl_engine::store::StoreError;
 use agentctl_engine::store::event::{BaseHow, Change, Event, MutationExpectation};
+use agentctl_n8n_tools::backend::{BackendError, BackendErrorKind};
 use serde_json::{Map, Value, json};
 
 /// Longer tool names are cut before they are journaled.

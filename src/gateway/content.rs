@@ -1,10 +1,10 @@
 //! How results look to a model: an answer, or `{"error", "rule", "hint"}`; long answers in pages with a cursor.
 
 use super::guards;
-use crate::backend::{BackendError, BackendErrorKind, Stored};
 use agentctl_base::decision::Decision;
 use agentctl_knowledge::KnowledgeError;
 use agentctl_n8n::{Finding, Severity, Workflow};
+use agentctl_n8n_tools::backend::{BackendError, BackendErrorKind, Stored};
 use serde_json::{Map, Value, json};
 
 /// A page's size in bytes of JSON: about 25,000 tokens.

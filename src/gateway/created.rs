@@ -3,10 +3,10 @@
 
 use super::content::Outcome;
 use super::tools::{CreateWorkflow, TriggerWorkflow};
-use crate::backend::TriggerCall;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::workflow::number;
 use agentctl_n8n::{EditOp, Node, NodeId, Workflow, edit, layout, trigger_points};
+use agentctl_n8n_tools::backend::TriggerCall;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

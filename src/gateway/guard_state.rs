@@ -4,12 +4,12 @@
 use super::facts::RunFacts;
 use super::guards::{self, Outline};
 use super::{approval, tools};
-use crate::backend::Stored;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
 use agentctl_engine::policy::{Facts, Limits};
 use agentctl_engine::store::Event;
 use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n_tools::backend::Stored;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -38,7 +38,6 @@ pub use push::Push;
 pub use redact::Redactor;
 pub use settle::{Settlement, judge};
 
-use crate::backend::{Backend, BackendError};
 use accepted::{Accepted, NotKept};
 use agentctl_base::model::{ToolResult, ToolSpec};
 use agentctl_base::question::Question;
@@ -50,6 +49,7 @@ use agentctl_knowledge::Knowledge;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::rehearsal::Hosts;
 use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n_tools::backend::{Backend, BackendError};
 use std::sync::Arc;
 
 /// What the gateway needs from the run: the journal, the snapshots, time and ids. The run's driver is one.

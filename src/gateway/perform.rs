@@ -5,12 +5,12 @@ use super::checks::brief;
 use super::content::{Outcome, error_content, head, knowledge_failure};
 use super::plan::{GivenScope, Plan};
 use super::{Gateway, guards};
-use crate::backend::{BackendError, BackendErrorKind, Stored, TriggerCall, Triggered};
 use agentctl_base::decision::Decision;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::store::event::Change;
 use agentctl_n8n::diff::changes;
 use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n_tools::backend::{BackendError, BackendErrorKind, Stored, TriggerCall, Triggered};
 use serde_json::{Map, Value, json};
 
 impl Plan {

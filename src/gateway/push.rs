@@ -7,12 +7,12 @@ use super::created::misnamed;
 use super::guards::{self, deny};
 use super::plan::{Planned, Planning, Write, reserve};
 use super::{CallContext, Gateway, GatewayError, Settled};
-use crate::backend::Stored;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::ToolCall;
 use agentctl_engine::store::event::BaseHow;
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n_tools::backend::Stored;
 use serde_json::{Map, Value, json};
 
 /// What the journal calls it.

@@ -5,13 +5,13 @@ use super::tools::{
     DEFAULT_HITS, DEFAULT_LIMIT, GetNode, GetWorkflow, ListWorkflows, MAX_LIMIT, Request, View,
 };
 use super::{CallContext, Gateway, guards};
-use crate::backend::{
-    BackendError, BackendErrorKind, ExecutionQuery, ListQuery, Listed, Stored, TemplateHead,
-    list_all,
-};
 use agentctl_n8n::catalog::Lookup;
 use agentctl_n8n::fit::{Wanted, fit_score, listed_score};
 use agentctl_n8n::rehearsal;
+use agentctl_n8n_tools::backend::{
+    BackendError, BackendErrorKind, ExecutionQuery, ListQuery, Listed, Stored, TemplateHead,
+    list_all,
+};
 use serde_json::{Map, Value, json};
 
 pub(super) type Answer = Result<Outcome, BackendError>;

@@ -7,15 +7,15 @@ use super::guards;
 use super::plan::{Plan, Planned, Planning, reserve};
 use super::tools::RehearseWorkflow;
 use super::{CallContext, Gateway, GatewayError, strict_json};
-use crate::backend::{
-    BackendError, BackendErrorKind, ListQuery, Listed, Stored, TriggerCall, Triggered, list_all,
-};
 use agentctl_base::model::ToolCall;
 use agentctl_engine::store::event::{MutationExpectation, Rehearsing};
 use agentctl_n8n::rehearsal::{
     COPY, Ground, Item, Part, Rehearsal, Trace, Wishes, evidence, is_copy, judge, payload, rehearse,
 };
 use agentctl_n8n::{Finding, Workflow, WorkflowId, trigger_points};
+use agentctl_n8n_tools::backend::{
+    BackendError, BackendErrorKind, ListQuery, Listed, Stored, TriggerCall, Triggered, list_all,
+};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 

@@ -5,11 +5,11 @@ use super::content::{error_content, head};
 use super::plan::allowed_a_wipe;
 use super::redact::clean;
 use super::{CallContext, Gateway, GatewayError};
-use crate::backend::{BackendError, BackendErrorKind, ListQuery, Stored, list_all};
 use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_engine::store::Event;
 use agentctl_engine::store::event::{BaseHow, Change, CreateMark, MutationExpectation};
 use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n_tools::backend::{BackendError, BackendErrorKind, ListQuery, Stored, list_all};
 use serde_json::{Value, json};
 use std::time::Duration;
 

@@ -9,7 +9,6 @@ use super::{
     ledger::{Ledger, SessionOf},
     projection,
 };
-use crate::backend::Backend;
 use agentctl_base::question::Outcome;
 use agentctl_engine::{
     pack::Pack,
@@ -19,6 +18,7 @@ use agentctl_engine::{
     },
 };
 use agentctl_n8n::{Workflow, WorkflowId, hash::graph_hash};
+use agentctl_n8n_tools::backend::Backend;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

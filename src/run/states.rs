@@ -7,9 +7,9 @@ use super::{
     history::{Made, state_hash},
     inspect,
 };
-use crate::backend::{Backend, BackendError, BackendErrorKind, Stored};
 use agentctl_engine::store::{Event, Project, Record, Snapshots, StoreError};
 use agentctl_n8n::{Workflow, WorkflowId, hash::graph_hash};
+use agentctl_n8n_tools::backend::{Backend, BackendError, BackendErrorKind, Stored};
 
 /// Where to look.
 #[derive(Clone, Copy)]

@@ -2,16 +2,14 @@
 //! server starts, so that a scope that names nothing is the user's mistake and not a refusal in the middle of the work.
 
 use super::RunError;
-use crate::{
-    backend::{BackendErrorKind, ListQuery, Stored, list_all},
-    gateway::{
-        Gateway,
-        guards::WORKFLOW_ENTRY,
-        tools::{self, Tool},
-    },
+use crate::gateway::{
+    Gateway,
+    guards::WORKFLOW_ENTRY,
+    tools::{self, Tool},
 };
 use agentctl_engine::{pack::Pack, policy::Capability};
 use agentctl_mcp::serve::{Hints, Offer, Offered};
+use agentctl_n8n_tools::backend::{BackendErrorKind, ListQuery, Stored, list_all};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {

@@ -11,16 +11,14 @@ use super::{
     inspect,
     states::{Believe, Found, States},
 };
-use crate::{
-    backend::Stored,
-    gateway::{CallContext, Recorder},
-};
+use crate::gateway::{CallContext, Recorder};
 use agentctl_base::question::Outcome;
 use agentctl_engine::store::{
     Event, Project, SnapshotRef,
     event::{BaseHow, Change},
 };
 use agentctl_n8n::{Workflow, WorkflowId, hash::graph_hash};
+use agentctl_n8n_tools::backend::Stored;
 use serde::{Deserialize, Serialize};
 
 /// What to take back.

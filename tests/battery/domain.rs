@@ -1,11 +1,11 @@
 //! What may happen to a workflow: cases 25 to 39.
 
 use crate::support::*;
-use agentctl::backend::BackendErrorKind;
 use agentctl::gateway::{GatewayError, Settled};
 use agentctl_base::model::{ModelAnswer, ToolStatus};
 use agentctl_base::question::Outcome;
 use agentctl_engine::store::Event;
+use agentctl_n8n_tools::backend::BackendErrorKind;
 use serde_json::{Value, json};
 
 /// A bench whose builder has read `orders`, a chain of ten nodes.

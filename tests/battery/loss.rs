@@ -2,7 +2,6 @@
 //! `loss_served`.
 
 use crate::support::*;
-use agentctl::backend::{Backend as _, EmbeddedBackend};
 use agentctl::gateway::Gateway;
 use agentctl::gateway::accepted::{Accepted, HomeShelf, MemoryShelf, NoShelf};
 use agentctl::run::{Undo, undo};
@@ -13,6 +12,7 @@ use agentctl_host::home::Home;
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n_tools::backend::{Backend as _, EmbeddedBackend};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;

@@ -3,12 +3,12 @@
 
 use crate::loss::{User, counted, held, is_refused, orders, removed, session, update};
 use crate::support::*;
-use agentctl::backend::BackendErrorKind;
 use agentctl::gateway::accepted::Step;
 use agentctl_engine::store::Event;
 use agentctl_engine::store::event::BaseHow;
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n_tools::backend::BackendErrorKind;
 use serde_json::{Map, Value, json};
 
 const BASE: &str = "n8n-nodes-base.";

@@ -1,12 +1,12 @@
 //! A backend that can be held in the middle of a call.
 
-use agentctl::backend::{
+use agentctl_base::BoxFuture;
+use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n_tools::backend::{
     Backend, BackendAbilities, BackendResult, CredentialHead, EmbeddedBackend, ExecutionHead,
     ExecutionQuery, InstanceCheck, ListQuery, Listing, NodeTypesFile, Stored, TemplateHead,
     TriggerCall, Triggered, VersionHead,
 };
-use agentctl_base::BoxFuture;
-use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::Value;
 use tokio::sync::Notify;
 

@@ -6,7 +6,7 @@
 mod backend;
 
 use crate::support::{Seen, Shop, calls, creation, request, says};
-use agentctl::{backend::BackendErrorKind, gateway::Gateway};
+use agentctl::gateway::Gateway;
 use agentctl_base::{model::ModelAnswer, question::Outcome};
 use agentctl_engine::{
     policy::Policy,
@@ -14,6 +14,7 @@ use agentctl_engine::{
 };
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::{Node, NodeId, Workflow, catalog::Catalog};
+use agentctl_n8n_tools::backend::BackendErrorKind;
 use backend::{Fault, MemoryBackend};
 use serde_json::json;
 use std::{fs, sync::Arc};

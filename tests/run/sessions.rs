@@ -3,7 +3,6 @@
 use crate::gated::Gated;
 use crate::support::{Shop, block_on, creation, gateway, good, request};
 use agentctl::{
-    backend::EmbeddedBackend,
     gateway::Gateway,
     run::{
         Counted, Effects, RunError, Serving, Terms, ToolSessions, Undo, Unobserved, list, show,
@@ -22,6 +21,7 @@ use agentctl_engine::{
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_mcp::serve::{Client, Host, Hosts};
 use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n_tools::backend::EmbeddedBackend;
 use serde_json::{Value, json};
 use std::{
     fs,

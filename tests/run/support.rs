@@ -1,7 +1,6 @@
 //! A small pack, a scripted model, and a project in a temporary folder.
 
 use agentctl::{
-    backend::EmbeddedBackend,
     gateway::Gateway,
     run::{
         Asker, Cancel, ChosenModel, Counted, LimitOverrides, Observer, Resume, RunContext,
@@ -23,6 +22,7 @@ use agentctl_engine::{
 use agentctl_host::key::Key;
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::{Workflow, catalog::Catalog, hash::graph_hash};
+use agentctl_n8n_tools::backend::EmbeddedBackend;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use std::{

@@ -1,6 +1,5 @@
 //! `accept`: the user says that a workflow as it is now is what is wanted, so that losses are counted from it.
 
-use crate::backend::{BackendError, Stored};
 use crate::cli::args::{AcceptArgs, ModelOptions};
 use crate::cli::ask;
 use crate::cli::error::{CliError, Exit};
@@ -9,6 +8,7 @@ use crate::cli::progress::plain;
 use crate::cli::session::{self, Session};
 use crate::gateway::accepted::NotKept;
 use agentctl_engine::store::event::{BaseHow, Counted};
+use agentctl_n8n_tools::backend::{BackendError, Stored};
 use serde_json::json;
 use std::path::Path;
 
@@ -113,9 +113,8 @@ fn not_kept(error: &NotKept) -> CliError {
 
 fn backend_error(error: &BackendError) -> CliError {
     let exit = match error.kind {
-        crate::backend::BackendErrorKind::NotFound | crate::backend::BackendErrorKind::Rejected => {
-            Exit::Usage
-        }
+        agentctl_n8n_tools::backend::BackendErrorKind::NotFound
+        | agentctl_n8n_tools::backend::BackendErrorKind::Rejected => Exit::Usage,
         _ => Exit::Backend,
     };
     let told = CliError::new(exit, error.to_string());

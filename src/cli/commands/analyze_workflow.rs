@@ -2,7 +2,6 @@
 
 use super::analyze::records;
 use crate::analysis::{self, Analysis, Changed, Execution, Explained, History, Told};
-use crate::backend::{Backend, BackendError, BackendErrorKind, ExecutionQuery, VersionHead};
 use crate::cli::args::ModelOptions;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
@@ -14,6 +13,9 @@ use agentctl_base::model::{AgentTask, Message, ModelRequest};
 use agentctl_engine::agent::{Contract, system_prompt, task_message};
 use agentctl_engine::store::Project;
 use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n_tools::backend::{
+    Backend, BackendError, BackendErrorKind, ExecutionQuery, VersionHead,
+};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 

@@ -1,6 +1,5 @@
 //! `agentctl doctor`: what works on this machine and in this project, what does not, and what to do.
 
-use crate::backend::{Backend, Choice, InstanceCheck};
 use crate::cli::args::ModelNames;
 use crate::cli::catalog_file;
 use crate::cli::choose;
@@ -17,6 +16,7 @@ use agentctl_engine::pack;
 use agentctl_host::home::variable;
 use agentctl_mcp::ProbeOutcome;
 use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n_tools::backend::{Backend, Choice, InstanceCheck};
 use console::style;
 use serde::Serialize;
 use serde_json::json;
@@ -311,7 +311,7 @@ fn abilities(choice: &Choice, backend: &dyn Backend) -> Check {
     };
     let mut detail = format!("{} ({})", backend.name(), choice.why);
     match choice.target {
-        crate::backend::Target::Embedded => detail.push_str(
+        agentctl_n8n_tools::backend::Target::Embedded => detail.push_str(
             ": workflow files in workflows/; it cannot execute workflows, tests are reported as not executed",
         ),
         _ => detail.push_str(&format!(": can {}; cannot {}", listed(true), listed(false))),

@@ -1,7 +1,6 @@
 //! `agentctl pull` and `agentctl push`: a workflow of the connected n8n as a file that git can keep, and the way back.
 
 use super::diff::text as diff_text;
-use crate::backend::{Backend, BackendError, BackendErrorKind, ListQuery, Stored, list_all, slug};
 use crate::cli::args::{ModelOptions, PullArgs, PushArgs};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
@@ -11,12 +10,15 @@ use crate::cli::trusting;
 use crate::cli::watcher::Terminal;
 use crate::gateway::Push;
 use crate::run::{self, Answering, Difference, Observer, Serving, Terms};
-use crate::sync::{self, Freshness, Local};
 use agentctl_base::model::ToolStatus;
 use agentctl_engine::store::Record;
 use agentctl_host::files::write_atomic;
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n_tools::backend::{
+    Backend, BackendError, BackendErrorKind, ListQuery, Stored, list_all, slug,
+};
+use agentctl_n8n_tools::sync::{self, Freshness, Local};
 use agentctl_qa::source;
 use console::style;
 use serde_json::{Map, Value, json};

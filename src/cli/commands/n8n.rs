@@ -6,11 +6,11 @@ use crate::cli::output::Output;
 use crate::cli::session;
 use crate::cli::trusting::{self, Before};
 
-use crate::n8n_server::{self, Cache, Down, Folder, ServerError, State, Step, UpOptions};
 use crate::run::{Cancel, Cause};
 use crate::trust::Kind;
 use agentctl_host::files::write_atomic;
 use agentctl_host::home::variable;
+use agentctl_n8n_tools::server::{self, Cache, Down, Folder, ServerError, State, Step, UpOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ fn up(project: &Path, args: &N8nUpArgs, out: &Output) -> Result<Exit, CliError> 
     let started = session::block_on(&cancel, async {
         let mut tell = |step| steps.tell(&step);
         tokio::select! {
-            started = n8n_server::up(&cache, &folder, &options, &mut tell) => started.map_err(told),
+            started = server::up(&cache, &folder, &options, &mut tell) => started.map_err(told),
             cause = cancel.requested() => Err(given_up(cause)),
         }
     });
@@ -119,7 +119,7 @@ fn write_mcp(project: &Path) -> Result<(PathBuf, Vec<&'static str>), CliError> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
         Err(e) => return Err(CliError::io("read", &file, &e)),
     };
-    let (text, added) = n8n_server::with_servers(before.as_deref()).map_err(|why| {
+    let (text, added) = server::with_servers(before.as_deref()).map_err(|why| {
         CliError::usage(format!("{} was not changed: {why}", file.display()))
             .hint("n8n runs; mend the file and run this again")
     })?;
@@ -131,7 +131,7 @@ fn write_mcp(project: &Path) -> Result<(PathBuf, Vec<&'static str>), CliError> {
 
 fn down(folder: &Folder, delete: bool, out: &Output) -> Result<Exit, CliError> {
     let done =
-        session::block_on(&Cancel::default(), n8n_server::down(folder, delete))?.map_err(told)?;
+        session::block_on(&Cancel::default(), server::down(folder, delete))?.map_err(told)?;
     let pid = match done {
         Down::Stopped { pid } => Some(pid),
         Down::WasNotRunning => None,
@@ -153,7 +153,7 @@ fn down(folder: &Folder, delete: bool, out: &Output) -> Result<Exit, CliError> {
 }
 
 fn status(folder: &Folder, out: &Output) -> Result<Exit, CliError> {
-    let state = session::block_on(&Cancel::default(), n8n_server::status(folder))?.map_err(told)?;
+    let state = session::block_on(&Cancel::default(), server::status(folder))?.map_err(told)?;
     let exit = match &state {
         State::Running { healthy: true, .. } => Exit::Complete,
         _ => Exit::Backend,

@@ -1,7 +1,6 @@
 //! Workflows of the connected n8n as sources of a check; read, never written.
 
 use super::follow::{connected, unavailable};
-use crate::backend::{Backend, BackendErrorKind, BackendResult, ListQuery, Stored, list_all};
 use crate::cli::args::{ModelOptions, QaArgs};
 use crate::cli::catalog_file;
 use crate::cli::error::CliError;
@@ -9,8 +8,11 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::report::second_opinion;
 use crate::cli::session::{self, Session};
-use crate::sync;
 use agentctl_n8n::WorkflowId;
+use agentctl_n8n_tools::backend::{
+    Backend, BackendErrorKind, BackendResult, ListQuery, Stored, list_all,
+};
+use agentctl_n8n_tools::sync;
 use agentctl_qa::source::Source;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use std::path::{Path, PathBuf};

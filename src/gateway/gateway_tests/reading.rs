@@ -2,7 +2,7 @@
 
 use super::super::fixture::Fault;
 use super::*;
-use crate::backend::{BackendErrorKind, ServerVerdict, TemplateHead};
+use agentctl_n8n_tools::backend::{BackendErrorKind, ServerVerdict, TemplateHead};
 
 /// Every text of a value as it is, without the escapes of JSON.
 fn strings(value: &Value, out: &mut String) {

@@ -2,9 +2,9 @@
 
 use super::super::fixture::{Fault, MemoryBackend};
 use super::*;
-use crate::backend::BackendErrorKind;
 use agentctl_n8n::Workflow;
 use agentctl_n8n::rehearsal::fixture::{chain, execution, node, run, set};
+use agentctl_n8n_tools::backend::BackendErrorKind;
 use serde_json::Map;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! A process killed between the intent of a change and its result.
 
 use super::*;
-use crate::backend::BackendAbilities;
 use crate::gateway::fixture::{Fault, MemoryBackend};
+use agentctl_n8n_tools::backend::BackendAbilities;
 use std::sync::Arc;
 
 /// The bench as a killed process leaves it: after the intent (and perhaps the write), before the result.

@@ -345,7 +345,7 @@ async fn a_backend_that_is_gone_while_a_change_is_planned_is_the_calls_one_resul
     backend.put("w", chain("w", 3), false);
     b.ok("writer", "get_workflow", json!({"workflow_id": "w"}))
         .await;
-    let gone = crate::backend::BackendErrorKind::Unavailable;
+    let gone = agentctl_n8n_tools::backend::BackendErrorKind::Unavailable;
     backend.next("get", Fault::Fails(gone));
     let args = set("w", "id-1", json!(7)).to_string();
     let stopped = b.raw("writer", "update_workflow", &args).await;

@@ -1,7 +1,6 @@
 //! What the losses of a change are counted from, and when that moves.
 
 use super::Plan;
-use crate::backend::Stored;
 use crate::gateway::accepted::{Base, NotKept, State, Step};
 use crate::gateway::approval::approved_rules;
 use crate::gateway::content::Outcome;
@@ -11,6 +10,7 @@ use agentctl_base::decision::Decision;
 use agentctl_engine::store::event::{BaseHow, Change, Counted};
 use agentctl_n8n::catalog::Lookup;
 use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n_tools::backend::Stored;
 use std::sync::Arc;
 
 /// A state of a workflow that a person accepts with the change that leads to it.

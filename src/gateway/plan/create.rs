@@ -1,7 +1,6 @@
 //! A workflow that is not there yet.
 
 use super::{Plan, Planned, Planning};
-use crate::backend::{BackendError, BackendErrorKind};
 use crate::gateway::call::Reserved;
 use crate::gateway::content::{Outcome, backend_failure};
 use crate::gateway::created::built;
@@ -11,6 +10,7 @@ use crate::gateway::{CallContext, Gateway};
 use agentctl_engine::store::event::MutationExpectation;
 use agentctl_n8n::Workflow;
 use agentctl_n8n::hash::graph_hash;
+use agentctl_n8n_tools::backend::{BackendError, BackendErrorKind};
 use serde_json::Value;
 
 impl Gateway {

@@ -19,12 +19,12 @@ use super::guards::deny;
 use super::rehearse::Rehearse;
 use super::tools::Request;
 use super::{CallContext, Gateway, GatewayError};
-use crate::backend::{BackendError, BackendErrorKind, Stored, TriggerCall};
 use agentctl_base::decision::Decision;
 use agentctl_base::question::Question;
 use agentctl_engine::store::event::{CreateMark, MutationExpectation};
 use agentctl_knowledge::NewLearning;
 use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n_tools::backend::{BackendError, BackendErrorKind, Stored, TriggerCall};
 use serde_json::{Map, Value, json};
 
 /// What will be done.

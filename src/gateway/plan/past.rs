@@ -1,13 +1,13 @@
 //! What a run looks back on: its snapshots, and the scope of a fix cycle with the workflow as it was when it was given.
 
 use super::Plan;
-use crate::backend::Stored;
 use crate::gateway::guards;
 use crate::gateway::{CallContext, Gateway, GatewayError, SnapshotMark};
 use agentctl_base::decision::Decision;
 use agentctl_engine::store::{Event, SnapshotRef, StoreError};
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Node, Workflow};
+use agentctl_n8n_tools::backend::Stored;
 use std::sync::Arc;
 
 /// A scope, and the workflow whose nodes its entries name.

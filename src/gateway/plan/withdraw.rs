@@ -1,12 +1,12 @@
 //! Changes that need no new document: back to a snapshot, deleted, published or not.
 
 use super::{Plan, Planned, Planning, Write, reserve};
-use crate::backend::Stored;
 use crate::gateway::content::Outcome;
 use crate::gateway::guards;
 use crate::gateway::{CallContext, Gateway};
 use agentctl_engine::store::event::MutationExpectation;
 use agentctl_n8n::Workflow;
+use agentctl_n8n_tools::backend::Stored;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 

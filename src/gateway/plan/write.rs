@@ -1,7 +1,6 @@
 //! A new state of a workflow that is there.
 
 use super::{GivenScope, Plan, Planned, Planning, reserve};
-use crate::backend::Stored;
 use crate::gateway::call::Reserved;
 use crate::gateway::content::{Outcome, counts, head};
 use crate::gateway::created::fill_added_versions;
@@ -14,6 +13,7 @@ use agentctl_n8n::autofix::{self, Fixed};
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::rehearsal::{Effect, Ground, effect};
 use agentctl_n8n::{Finding, Node, Workflow, edit};
+use agentctl_n8n_tools::backend::Stored;
 use serde_json::{Map, Value, json};
 
 /// A write over a workflow that is there.

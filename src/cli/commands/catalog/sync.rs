@@ -1,6 +1,5 @@
 //! `agentctl catalog sync`: the node types of the user's own n8n become the project's catalog.
 
-use crate::backend;
 use crate::cli::args::CatalogSyncArgs;
 use crate::cli::catalog_file;
 use crate::cli::commands::follow::unavailable;
@@ -10,10 +9,11 @@ use crate::cli::output::Output;
 use crate::cli::session;
 use crate::cli::settings;
 use crate::cli::trusting::{self, Before};
-use crate::n8n_server::{self, Folder, State};
 use crate::run::Cancel;
 use crate::trust::Kind;
 use agentctl_n8n::catalog::{Catalog, build::build_for};
+use agentctl_n8n_tools::backend;
+use agentctl_n8n_tools::server::{self, Folder, State};
 use reqwest::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
 use std::path::Path;
@@ -137,7 +137,7 @@ async fn of_the_connected(
 /// The login of the n8n that `agentctl n8n up` started, where that is the one at `place`: its address and the header. It goes to no
 /// other n8n.
 async fn own_login(folder: &Folder, place: &str) -> Result<Option<(String, HeaderMap)>, CliError> {
-    let state = n8n_server::status(folder).await.map_err(told)?;
+    let state = server::status(folder).await.map_err(told)?;
     let State::Running { server, .. } = state else {
         return Ok(None);
     };
@@ -150,7 +150,7 @@ async fn own_login(folder: &Folder, place: &str) -> Result<Option<(String, Heade
     if here(place).is_none() || here(place) != here(&address) {
         return Ok(None);
     }
-    let cookie = n8n_server::session_cookie(folder, &address)
+    let cookie = server::session_cookie(folder, &address)
         .await
         .map_err(told)?;
     let mut value = HeaderValue::from_str(cookie.expose())

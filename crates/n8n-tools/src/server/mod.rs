@@ -18,7 +18,7 @@ pub use mcp_file::with_servers;
 pub use recipe::N8N_VERSION;
 pub use server::{Down, Server, Started, State, UpOptions, down, status, up};
 
-use agentctl_engine::store::StoreError;
+use agentctl_host::files::FileError;
 use std::path::PathBuf;
 
 /// What is being done; told as it begins.
@@ -91,7 +91,7 @@ pub enum ServerError {
     #[error("{} is a link; the development n8n keeps its data in a folder of its own", path.display())]
     Linked { path: PathBuf },
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] FileError),
 }
 
 impl ServerError {

@@ -1,0 +1,6 @@
+//! n8n as a place to work: workflows as files, a running n8n in three ways, and an n8n of one's own for trying things.
+//! Knows no roles, no flow and no pack.
+
+pub mod backend;
+pub mod server;
+pub mod sync;
