@@ -2,7 +2,12 @@
 //! whole or refused; ids and names stay unique; edges join nodes that are there; and the diff holds enough to go back.
 #![no_main]
 
-use agentctl_n8n::{EditOp, Node, NodeId, Workflow, diff::{NodeRef, WorkflowDiff, changes, text_diff}, edit::apply, hash::graph_hash};
+use agentctl_n8n::{
+    EditOp, Node, NodeId, Workflow,
+    diff::{NodeRef, WorkflowDiff, changes, text_diff},
+    edit::apply,
+    hash::graph_hash,
+};
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value, json};

@@ -3,7 +3,11 @@
 #![no_main]
 
 use agentctl::gateway::GuardState;
-use agentctl_engine::{flow::{self, RunLog}, pack, store::{Event, Journal, Loaded, Record}};
+use agentctl_engine::{
+    flow::{self, RunLog},
+    pack,
+    store::{Event, Journal, Loaded, Record},
+};
 use libfuzzer_sys::fuzz_target;
 use std::{path::Path, sync::LazyLock};
 
@@ -24,11 +28,8 @@ static REAL: LazyLock<(Vec<u8>, Vec<Record>)> = LazyLock::new(|| {
     (bytes, records)
 });
 
-static FLOW: LazyLock<flow::Flow> = LazyLock::new(|| {
-    pack::built_in()
-        .expect("the built-in pack")
-        .flow
-});
+static FLOW: LazyLock<flow::Flow> =
+    LazyLock::new(|| pack::built_in().expect("the built-in pack").flow);
 
 fn read(bytes: &[u8]) -> Option<Loaded> {
     let loaded = Loaded::of(Path::new("journal.jsonl"), bytes).ok()?;

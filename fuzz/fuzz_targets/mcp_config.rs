@@ -1,7 +1,6 @@
 //! `.mcp.json`: any text is read or refused with a place in it, and no variable's value is printed with it.
 #![no_main]
 
-
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 

@@ -2,8 +2,8 @@
 //! mistake has a place in the file, and a project that was accepted allows nothing that was not allowed before.
 #![no_main]
 
-use agentctl_engine::policy::{CAPABILITIES, NATIVE_TOOLS, Policy};
 use agentctl_base::decision::Decision;
+use agentctl_engine::policy::{CAPABILITIES, NATIVE_TOOLS, Policy};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
@@ -49,7 +49,12 @@ fuzz_target!(|data: &[u8]| {
                         "no_such_tool",
                     ] {
                         let decided = policy.decide(role, tool, &call);
-                        assert_eq!(policy.explain(role, tool, &call, &Default::default()).decision, decided);
+                        assert_eq!(
+                            policy
+                                .explain(role, tool, &call, &Default::default())
+                                .decision,
+                            decided
+                        );
                     }
                 }
                 let _ = policy.allowed_tools(role);

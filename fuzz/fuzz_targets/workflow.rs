@@ -1,7 +1,10 @@
 //! Any JSON document as a workflow: reading, checking, mending, drawing and laying it out neither panic nor lose a thing.
 #![no_main]
 
-use agentctl_n8n::{Finding, Severity, Workflow, autofix, catalog::Catalog, diff::changes, hash::graph_hash, layout::layout, tree::tree, validate};
+use agentctl_n8n::{
+    Finding, Severity, Workflow, autofix, catalog::Catalog, diff::changes, hash::graph_hash,
+    layout::layout, tree::tree, validate,
+};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 

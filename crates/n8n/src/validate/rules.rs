@@ -1,4 +1,4 @@
-//! Every rule there is: its code, how bad a match is, and why, with its page in docs/findings. The one place that lists them.
+//! Every rule there is: its code, how bad a match is, and why, with its page in crates/n8n/findings. The one place that lists them.
 
 use crate::finding::Severity;
 

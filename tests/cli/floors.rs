@@ -1,0 +1,49 @@
+//! The floors that docs/architecture.md lists are the crates, and each uses only those below it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+fn text(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The crates of agentctl that a manifest's `[dependencies]` names.
+fn uses(manifest: &str) -> Vec<String> {
+    let manifest: toml::Table = manifest.parse().unwrap();
+    let dependencies = manifest["dependencies"].as_table().unwrap();
+    let ours = dependencies
+        .keys()
+        .filter_map(|name| name.strip_prefix("agentctl-"));
+    ours.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_list_of_floors_is_the_list_of_crates_and_none_uses_one_above_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = text(&root.join("docs/architecture.md"));
+    let (_, after) = page.split_once("## Floors are crates").unwrap();
+    let (table, _) = after.split_once("\n`testkit`").unwrap();
+    let listed: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(name, _)| name)
+        .collect();
+    let there: BTreeSet<String> = std::fs::read_dir(root.join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let mut named: BTreeSet<String> = listed.iter().map(|name| (*name).to_owned()).collect();
+    assert!(named.remove("agentctl") && named.insert("testkit".to_owned()));
+    assert_eq!(named, there);
+
+    for (floor, name) in listed.iter().enumerate() {
+        let manifest = match *name {
+            "agentctl" => root.join("Cargo.toml"),
+            name => root.join("crates").join(name).join("Cargo.toml"),
+        };
+        for used in uses(&text(&manifest)) {
+            let below = listed.iter().skip(floor + 1).any(|below| *below == used);
+            assert!(below, "{name} uses {used}, which is not listed below it");
+        }
+    }
+}
