@@ -82,7 +82,7 @@ impl<'t> Captures<'t> {
     }
 
     /// How many groups the pattern has, the whole match included.
-    pub fn len(&self) -> usize {
+    pub fn groups(&self) -> usize {
         self.found.group_len()
     }
 }

@@ -5,18 +5,18 @@
 mod account;
 mod folder;
 mod install;
+mod instance;
 mod keys;
 mod mcp_file;
 mod recipe;
-mod server;
 
 pub use account::session_cookie;
 pub use agentctl_host::process::Identity;
 pub use folder::{Cache, Folder};
+pub use instance::{Down, Server, Started, State, UpOptions, down, status, up};
 pub use keys::Keys;
 pub use mcp_file::with_servers;
 pub use recipe::N8N_VERSION;
-pub use server::{Down, Server, Started, State, UpOptions, down, status, up};
 
 use agentctl_host::files::FileError;
 use std::path::PathBuf;

@@ -344,7 +344,9 @@ pub fn has(pattern: &str, text: &str) -> bool {
 /// The first group of the first match (or the whole match when the pattern has no group).
 pub fn first<'t>(pattern: &str, text: &'t str) -> Option<&'t str> {
     let caps = rx(pattern).captures(text)?;
-    let found = (1..caps.len()).find_map(|i| caps.get(i)).or(caps.get(0))?;
+    let found = (1..caps.groups())
+        .find_map(|i| caps.get(i))
+        .or(caps.get(0))?;
     Some(found.as_str())
 }
 
