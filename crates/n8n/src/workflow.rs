@@ -332,9 +332,6 @@ impl Workflow {
     pub fn node(&self, id: &NodeId) -> Option<&Node> {
         self.nodes.iter().find(|n| n.string_at("id") == id.0)
     }
-    pub fn node_mut(&mut self, id: &NodeId) -> Option<&mut Node> {
-        self.nodes.iter_mut().find(|n| n.string_at("id") == id.0)
-    }
     pub fn node_by_name(&self, name: &str) -> Option<&Node> {
         self.nodes.iter().find(|n| n.name() == name)
     }

@@ -416,10 +416,6 @@ impl RunLog {
     pub fn answer(&self, question_id: &str) -> Option<&Value> {
         self.answers.get(question_id).map(|a| &a.value)
     }
-    pub fn answered_by(&self, question_id: &str) -> Option<AnsweredBy> {
-        self.answers.get(question_id).map(|a| a.by)
-    }
-
     /// The records of one step id, oldest first.
     pub(super) fn records_of<'a>(
         &'a self,

@@ -252,29 +252,6 @@ pub fn typo(word: &str) -> Option<&'static str> {
     TYPOS.get(word).copied()
 }
 
-/// The words that a misspelt word may have meant: long enough to be told apart.
-pub fn spellings() -> &'static [String] {
-    static LIST: LazyLock<Vec<String>> = LazyLock::new(|| {
-        let mut all: Vec<String> = VERBS
-            .keys()
-            .chain(NOUNS.keys())
-            .filter(|w| w.len() >= 5 && w.is_ascii())
-            .cloned()
-            .collect();
-        all.extend(
-            SERVICES
-                .iter()
-                .flat_map(|s| s.aliases.iter())
-                .filter(|a| !a.capitalised && a.text.len() >= 5 && !a.text.contains(' '))
-                .map(|a| a.text.clone()),
-        );
-        all.sort();
-        all.dedup();
-        all
-    });
-    &LIST
-}
-
 /// Puts the word lists into a pattern: `{if}` becomes the alternatives of `if` in all languages.
 pub fn expand(pattern: &str) -> String {
     let mut out = pattern.to_owned();

@@ -769,16 +769,3 @@ pub fn read_step(mem: &mut Memory<'_>, text: &str, source: &Entity) -> Step {
     mem.read.push((entry, step.id.clone()));
     step
 }
-
-/// The first word behind a name such as "template".
-pub fn word_after<'t>(names: &str, text: &'t str) -> Option<&'t str> {
-    first(
-        &format!(r"\b(?:{names})\s+(?:named |called |namens |id |with id |is |: )?([\w.§<>-]+)"),
-        text,
-    )
-}
-
-/// True when the text has this mark kind behind a preposition.
-pub fn stands_behind(words: &str, mark: &str, text: &str) -> bool {
-    rx(&format!(r"\b(?:{words})\s+{mark}")).is_match(text)
-}

@@ -1,7 +1,7 @@
 //! What is not built as asked: secrets in the workflow, wiping without a way back, sensitive data without a lock, harm to
 //! people. A secret is cut out of the request before anything else reads it; nothing here repeats it.
 
-use crate::lexicon::{self, first, has, rx};
+use crate::lexicon::{self, has, rx};
 use crate::plan::{Does, Plan, Refusal, Step};
 use agentctl_base::secrets::{MARK, SECRET_WORD, spoken};
 use std::ops::Range;
@@ -157,16 +157,6 @@ pub fn is_about_secret(refusal: &Refusal) -> bool {
     ["en", "de", "es", "fr"]
         .iter()
         .any(|l| lexicon::refusal("secret", l).is_some_and(|(r, _)| r == refusal.reason))
-}
-
-/// For callers that show what was cut.
-pub fn secret_count(request: &str) -> usize {
-    secrets(request).len()
-}
-
-/// A first look at what a request's own words call the secret.
-pub fn secret_word(request: &str) -> Option<&str> {
-    first(SECRET_WORD, request)
 }
 
 #[cfg(test)]

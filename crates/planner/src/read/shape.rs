@@ -2,7 +2,7 @@
 //! several of them ("no duplicate links, newest first, top 5"). Owns no service and no condition.
 
 use crate::lexicon::{first, has, rx};
-use crate::plan::{Does, Measure, Step, Val};
+use crate::plan::{Does, Measure, Step};
 use crate::read::act::{Memory, services_in};
 use crate::read::value::{clean_field, field};
 use crate::read::when::number;
@@ -274,15 +274,4 @@ fn limit(t: &str) -> Option<Does> {
     (1.0..=10_000.0)
         .contains(&n)
         .then_some(Does::LimitTo { n: n as u32 })
-}
-
-/// The field of a sum, for those who sort by it afterwards.
-pub fn summed(steps: &[Step]) -> Option<Val> {
-    steps.iter().rev().find_map(|s| match &s.does {
-        Does::Summarize { measures, .. } => measures.first().map(|m| match &m.of {
-            Val::Field { name, .. } => field(&format!("{} {name}", m.op)),
-            other => other.clone(),
-        }),
-        _ => None,
-    })
 }
