@@ -5,7 +5,6 @@
 use agentctl::gateway::GuardState;
 use agentctl_engine::{
     flow::{self, RunLog},
-    pack,
     store::{Event, Journal, Loaded, Record},
 };
 use libfuzzer_sys::fuzz_target;
@@ -29,7 +28,7 @@ static REAL: LazyLock<(Vec<u8>, Vec<Record>)> = LazyLock::new(|| {
 });
 
 static FLOW: LazyLock<flow::Flow> =
-    LazyLock::new(|| pack::built_in().expect("the built-in pack").flow);
+    LazyLock::new(|| agentctl::pack::built_in().expect("the built-in pack").flow);
 
 fn read(bytes: &[u8]) -> Option<Loaded> {
     let loaded = Loaded::of(Path::new("journal.jsonl"), bytes).ok()?;
