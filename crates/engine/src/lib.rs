@@ -4,8 +4,12 @@
 pub mod agent;
 pub mod condition;
 pub mod flow;
+pub mod gateway;
+pub mod guards;
 pub mod pack;
 pub mod policy;
 pub mod redact;
 pub mod store;
+#[cfg(any(test, feature = "testkit"))]
+pub mod testkit;
 pub mod toolset;

@@ -1,6 +1,19 @@
-//! n8n as a place to work: workflows as files, a running n8n in three ways, and an n8n of one's own for trying things.
-//! Knows no roles, no flow and no pack.
+//! n8n as a place to work: workflows as files, a running n8n in three ways, an n8n of one's own for trying things, and the tools and
+//! guards by which agents work on it. Knows no role, no stage and no agent by name.
 
+pub mod accepted;
+mod arguments;
 pub mod backend;
+pub mod guards;
+pub mod library;
 pub mod server;
 pub mod sync;
+mod tool;
+pub mod tools;
+
+#[cfg(any(test, feature = "testkit"))]
+pub mod fixture;
+#[cfg(test)]
+mod gateway_tests;
+
+pub use tools::{N8n, N8nTools};

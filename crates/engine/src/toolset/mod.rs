@@ -1,10 +1,70 @@
-//! What a pack brings besides its texts: tools, and the resources that they read and change. The engine keeps the order of a call,
-//! approvals, budgets and the journal; a toolset keeps what its tools mean.
+//! What a pack brings besides its texts: tools, the resources that they read and change, and what a run must remember for their
+//! guards. The engine keeps the order of a call, approvals, budgets and the journal; a toolset keeps what its tools mean.
 
+mod call;
+mod content;
 mod error;
 mod resource;
 
+pub use call::{
+    Act, Answer, Change, Cx, Fault, Head, Keep, Parsed, Performed, Plan, Planning, Read, Recorder,
+    Reserved, Settling, Touches,
+};
+pub use content::{
+    Outcome, PAGE_BYTES, Page, backend_failure, error_content, longest_length, page, text_page,
+    written_length,
+};
 pub use error::{BackendError, BackendErrorKind, BackendResult};
 pub use resource::{
     ByPerson, Difference, Document, Found, PlaceWords, ResourceId, ResourceMark, Resources,
 };
+
+use crate::guards::Memory;
+use crate::store::Event;
+use agentctl_base::BoxFuture;
+use serde_json::{Map, Value};
+
+pub trait Toolset: Send + Sync {
+    /// What its tools work on, for messages: `embedded`.
+    fn backend(&self) -> &str;
+    /// Every tool.
+    fn tools(&self) -> &[Head];
+    /// The call of one of its tools. Unknown keys and wrong types are refused with the reason.
+    fn parse(&self, tool: &str, args: Map<String, Value>) -> Result<Parsed, String>;
+    /// A new run's memory; None: its guards need none.
+    fn memory(&self) -> Option<Box<dyn Memory>> {
+        None
+    }
+    /// What its tools read and change; None: nothing that the engine could take back.
+    fn resources(&self) -> Option<&dyn Resources> {
+        None
+    }
+    /// The way out of a refusal by one of its own guards, for the model; None: it is not one of them.
+    fn hint(&self, _rule: &str) -> Option<&'static str> {
+        None
+    }
+    /// A change whose intent (a `ToolIntent` event) is in the journal and whose result is not: what is there now says whether it
+    /// happened; nothing is repeated on a guess.
+    fn settle<'a>(
+        &'a self,
+        cx: &'a mut Cx<'_>,
+        intent: &'a Event,
+    ) -> BoxFuture<'a, Result<Settling, Fault>>;
+    /// After the result of a settled change is in the journal.
+    fn settled<'a>(
+        &'a self,
+        _intent: &'a Event,
+        _change: &'a crate::store::event::Change,
+        _now: jiff::Timestamp,
+    ) -> BoxFuture<'a, Result<(), Fault>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+    /// What the intent would leave outside if it were interrupted, in words; None: nothing that has to be taken away.
+    fn leaves(&self, _intent: &Event) -> Option<String> {
+        None
+    }
+    /// Takes away what an interrupted call of an earlier run left outside.
+    fn clear<'a>(&'a self, _intent: &'a Event) -> BoxFuture<'a, Result<(), Fault>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}

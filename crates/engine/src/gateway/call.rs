@@ -1,0 +1,502 @@
+//! One call through the door, from the model's text to the journaled result. The order is fixed: name, permission, arguments,
+//! budget, guards, snapshot, intent, call, read back, result.
+
+use super::approval::{Ask, Asked, Shown, settle_ask};
+use super::ceiling;
+use super::{CallContext, Gateway, Settled, strict_json, untrusted};
+use crate::guards::approved;
+use crate::guards::rules::{self, deny};
+use crate::policy::Carries;
+use crate::redact::{clean, clean_text, holds_mark};
+use crate::store::event::{Change, Event, MutationExpectation};
+use crate::store::{SnapshotRef, StoreError};
+use crate::toolset::{
+    Act, Answer, BackendErrorKind, Fault, Head, Keep, Outcome, Parsed, Plan, Reserved,
+    ResourceMark, Toolset, backend_failure, error_content,
+};
+use agentctl_base::decision::Decision;
+use agentctl_base::foreign::split_foreign;
+use agentctl_base::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus};
+use agentctl_base::question::Question;
+use serde_json::{Map, Value, json};
+
+/// Longer tool names are cut before they are journaled.
+const MAX_NAME: usize = 120;
+
+/// What is journaled before a call is made.
+pub(super) struct Intent {
+    pub decision: Decision,
+    pub expect: Option<MutationExpectation>,
+    pub mutates: bool,
+    /// Of a call of another server's tool.
+    pub carries: Option<Carries>,
+}
+
+/// One of our own tools, permitted: its toolset, its arguments as an object, and what the policy says.
+struct Permitted<'g> {
+    toolset: &'g dyn Toolset,
+    head: &'g Head,
+    args: Map<String, Value>,
+    decision: Decision,
+}
+
+/// What the decisions of one call come to.
+pub(super) enum Verdict {
+    Go(Decision),
+    Refuse(Decision),
+    Ask(Box<Question>),
+}
+
+impl Gateway {
+    /// Makes the call, or says why not. Every call that is `Done` is in the journal, with exactly one result.
+    pub async fn call(&self, cx: &mut CallContext<'_>, call: &ToolCall) -> Result<Settled, Fault> {
+        let journaled = self.journaled(call);
+        let restored = match self.restored(cx, call) {
+            Ok(restored) => restored,
+            Err(why) => return self.refuse(cx, &journaled, deny(rules::REDACTED, why)),
+        };
+        let exact = restored.as_ref().unwrap_or(call);
+        let settled = match split_foreign(&call.name) {
+            Some(_) => self.call_foreign(cx, exact, &journaled).await,
+            None => self.call_native(cx, exact, &journaled).await,
+        };
+        match settled {
+            Ok(Settled::NeedsApproval(mut question)) => {
+                self.hold(cx, exact, &mut question);
+                Ok(Settled::NeedsApproval(question))
+            }
+            Ok(Settled::Done(result)) => {
+                self.let_go(cx, &journaled);
+                Ok(Settled::Done(result))
+            }
+            // A backend that could not be reached: the call is made again.
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A call of one of our own tools. `journaled`: as the journal keeps it.
+    async fn call_native(
+        &self,
+        cx: &mut CallContext<'_>,
+        call: &ToolCall,
+        journaled: &ToolCall,
+    ) -> Result<Settled, Fault> {
+        let Permitted {
+            toolset,
+            head,
+            args,
+            decision,
+        } = match self.permit(cx, call) {
+            Ok(permitted) => permitted,
+            Err(decision) => return self.refuse(cx, journaled, decision),
+        };
+        let parsed = match toolset.parse(head.name, args.clone()) {
+            Ok(parsed) => parsed,
+            Err(why) => return self.refuse(cx, journaled, deny("arguments", why)),
+        };
+        let budget = cx.guards.budget(cx.step, journaled, self.policy.limits());
+        if matches!(budget, Decision::Deny { .. }) {
+            return self.refuse(cx, journaled, budget);
+        }
+        let exact = json!({"role": cx.role, "tool": head.name, "arguments": args});
+        let what = || format!("call {}", head.name);
+        let change = match parsed {
+            Parsed::Read(read) => {
+                let permission = Reserved::new(decision, || (what(), exact));
+                return match self.verdict(cx, &[permission], journaled, None) {
+                    Verdict::Go(decision) => {
+                        self.intent(cx, journaled, decision, None, false)?;
+                        let outcome = read.run(&mut self.inner(cx)).await;
+                        self.finish(cx, journaled, outcome, None, false)
+                    }
+                    Verdict::Refuse(decision) => self.refuse(cx, journaled, decision),
+                    Verdict::Ask(question) => Ok(Settled::NeedsApproval(question)),
+                };
+            }
+            // What is told as a read is synced like one: it must not change anything.
+            Parsed::Change(_) if !head.changes => {
+                let why = "this call changes something, and its tool says that it does not";
+                return self.refuse(cx, journaled, deny("tools.unknown", why));
+            }
+            Parsed::Change(change) => change,
+        };
+
+        let unplanned = match change.plan(&mut self.inner(cx), &exact).await {
+            Ok(Ok(plan)) => Ok(plan),
+            Ok(Err(Outcome::Refused(decision))) => return self.refuse(cx, journaled, decision),
+            Ok(Err(outcome)) => Err(Ok(outcome)),
+            // Stops the run, and is the call's result before.
+            Err(Fault::Backend { error, .. }) => Err(Err(error)),
+            Err(stops) => return Err(stops),
+        };
+        let plan = match unplanned {
+            Ok(plan) => plan,
+            Err(outcome) => {
+                // Nothing will be changed, so there is nothing to ask the user for.
+                let decision = match decision {
+                    Decision::Ask { rule, .. } => rules::allow(&rule),
+                    other => other,
+                };
+                self.intent(cx, journaled, decision, None, false)?;
+                return self.finish(cx, journaled, outcome, None, false);
+            }
+        };
+        let Plan {
+            act,
+            mut reserved,
+            expect,
+            question,
+        } = plan;
+        let target = act.target();
+        // What may be done to a thing may be done to it as it is now.
+        let subject = || match &target {
+            Some(at) => bound(&exact, at),
+            None => exact.clone(),
+        };
+        reserved.insert(0, Reserved::new(decision, || (what(), subject())));
+        if let Some(touches) = act.touches() {
+            let kind = toolset.resources().map_or("resource", |own| own.kind());
+            let existing = touches.existing.as_deref();
+            let decision = rules::only(kind, cx.guards.only(), existing, touches.deletes);
+            let what = format!("change another {kind}");
+            reserved.push(Reserved::new(decision, || (what, exact)));
+        }
+        if let Some(at) = target.filter(|_| act.rewrites())
+            && cx
+                .guards
+                .made_by(cx.step, journaled, &at.resource.id, &at.revision)
+        {
+            // Its answer was lost, and it was sent again: what it does to a text, or undoes, it would do twice.
+            let reason = format!(
+                "this very call made the {kind} what it is now; with the graph hash of now as expect_hash it is made once more",
+                kind = at.resource.kind
+            );
+            let refused = deny(rules::REPEAT, reason);
+            reserved.push(Reserved::new(refused, Default::default));
+        }
+        let decision = match self.verdict(cx, &reserved, journaled, Some(act.as_ref())) {
+            Verdict::Go(decision) => decision,
+            Verdict::Refuse(decision) => return self.refuse(cx, journaled, decision),
+            Verdict::Ask(question) => return Ok(Settled::NeedsApproval(question)),
+        };
+        if let Some(question) = question {
+            return Ok(Settled::NeedsApproval(question));
+        }
+        self.carry_out(cx, journaled, (act, expect), decision, false)
+            .await
+    }
+
+    /// What everything allows: noted, snapshotted, journaled, done, read back, journaled again. `by_person`: a command of the user's
+    /// makes the change.
+    pub(super) async fn carry_out(
+        &self,
+        cx: &mut CallContext<'_>,
+        call: &ToolCall,
+        (mut act, expect): (Box<dyn Act>, Option<MutationExpectation>),
+        decision: Decision,
+        by_person: bool,
+    ) -> Result<Settled, Fault> {
+        if let Err(refused) = act.before(&decision, by_person) {
+            return self.refuse(cx, call, refused);
+        }
+        let snapshot = match act.keep() {
+            Some(state) => Some(self.snapshot(cx, &state)?),
+            None => None,
+        };
+        self.intent(cx, call, decision, expect, true)?;
+        let (outcome, change) = act.perform(snapshot.as_ref()).await;
+        let done = change.clone();
+        let settled = self.finish(cx, call, outcome, change, true)?;
+        let now = cx.recorder.now();
+        act.after(done.as_ref(), now).await?;
+        Ok(settled)
+    }
+
+    /// Writes the state before the change to disk and journals it. A failure stops the run: no change without its snapshot.
+    fn snapshot(&self, cx: &mut CallContext<'_>, state: &Keep) -> Result<SnapshotRef, Fault> {
+        let taken = cx.recorder.snapshot(&state.mark, &state.text)?;
+        cx.record(
+            Event::SnapshotTaken {
+                workflow_id: state.mark.resource.id.clone(),
+                file: taken.file.clone(),
+                graph_hash: state.mark.revision.clone(),
+                node_count: state.mark.size,
+                sha256: taken.sha256.clone(),
+            },
+            false, // the file is on the disk; the durable intent that follows takes this line with it
+        )?;
+        Ok(taken)
+    }
+
+    /// Err: refused.
+    fn permit<'g>(
+        &'g self,
+        cx: &CallContext<'_>,
+        call: &ToolCall,
+    ) -> Result<Permitted<'g>, Decision> {
+        let Some((toolset, head)) = self.found(&call.name) else {
+            return Err(deny(
+                "tools.unknown",
+                format!("there is no tool {:?}", shown(&call.name)),
+            ));
+        };
+        let args = strict_json::object(&call.arguments);
+        let none = Map::new();
+        let shown = args.as_ref().unwrap_or(&none);
+        let facts = cx.guards.facts();
+        let decision = self.policy.decide_with(cx.role, head.name, shown, facts);
+        if matches!(decision, Decision::Deny { .. }) {
+            return Err(decision);
+        }
+        if cx
+            .offered
+            .is_some_and(|offered| !offered.iter().any(|name| name == head.name))
+        {
+            return Err(deny(
+                "tools.not_offered",
+                format!("the tool {} is not one of this step's", head.name),
+            ));
+        }
+        let args = args.map_err(|why| deny("arguments", why))?;
+        if head.changes && holds_mark(&Value::Object(args.clone())) {
+            return Err(deny(
+                rules::REDACTED,
+                "an argument holds the mark of a hidden value",
+            ));
+        }
+        Ok(Permitted {
+            toolset,
+            head,
+            args,
+            decision,
+        })
+    }
+
+    /// Denials first; then each decision to ask must have its answer, one question at a time. `act`: what the call would do.
+    pub(super) fn verdict(
+        &self,
+        cx: &CallContext<'_>,
+        reserved: &[Reserved],
+        call: &ToolCall,
+        act: Option<&dyn Act>,
+    ) -> Verdict {
+        let denied = |r: &&Reserved| matches!(r.decision, Decision::Deny { .. });
+        if let Some(refused) = reserved.iter().find(denied) {
+            return Verdict::Refuse(refused.decision.clone());
+        }
+        let mut allowed_by = None;
+        let mut approvals: Vec<String> = Vec::new();
+        for item in reserved {
+            let (rule, reason) = match &item.decision {
+                Decision::Ask { rule, reason } => (rule, reason),
+                other => {
+                    // The first is the policy's own: it names the line that allows the call.
+                    allowed_by.get_or_insert_with(|| other.clone());
+                    continue;
+                }
+            };
+            let ask = Ask {
+                rule,
+                reason,
+                what: &item.what,
+                subject: &item.subject,
+                recommended: item.recommended.as_ref(),
+            };
+            let now = cx.recorder.now();
+            let open = || (self.shown(cx.role, call, act), self.expiry(now));
+            match settle_ask(cx.guards, cx.can_ask, now, &ask, open) {
+                Asked::Allowed => approvals.push(rule.clone()),
+                Asked::Refused(decision) => return Verdict::Refuse(decision),
+                Asked::Open(mut question) => {
+                    question.text = clean_text(&self.redactor, &question.text);
+                    return Verdict::Ask(question);
+                }
+            }
+        }
+        if !approvals.is_empty() {
+            return Verdict::Go(rules::allow(&approved(&approvals)));
+        }
+        match allowed_by {
+            Some(decision) => Verdict::Go(decision),
+            None => Verdict::Refuse(deny("policy", "nothing decided this call")),
+        }
+    }
+
+    /// The call as the user is shown it. `call` is what the journal keeps: its secrets are hidden.
+    fn shown(&self, role: &str, call: &ToolCall, act: Option<&dyn Act>) -> Shown {
+        let arguments = serde_json::from_str(&call.arguments)
+            .unwrap_or_else(|_| Value::String(call.arguments.clone()));
+        Shown {
+            role: role.to_owned(),
+            tool: call.name.clone(),
+            arguments: clean(&self.redactor, arguments),
+            diff: act.and_then(|act| act.diff(&self.redactor)),
+        }
+    }
+
+    pub(super) fn intent(
+        &self,
+        cx: &mut CallContext<'_>,
+        call: &ToolCall,
+        decision: Decision,
+        expect: Option<MutationExpectation>,
+        mutates: bool,
+    ) -> Result<(), Fault> {
+        let intent = Intent {
+            decision,
+            expect,
+            mutates,
+            carries: None,
+        };
+        self.intend(cx, call, intent)
+    }
+
+    pub(super) fn intend(
+        &self,
+        cx: &mut CallContext<'_>,
+        call: &ToolCall,
+        intent: Intent,
+    ) -> Result<(), Fault> {
+        let Intent {
+            decision,
+            expect,
+            mutates,
+            carries,
+        } = intent;
+        let event = Event::ToolIntent {
+            step: cx.step.to_owned(),
+            role: cx.role.to_owned(),
+            call: call.clone(),
+            decision: self.cleaned(decision),
+            mutates,
+            expect,
+            carries,
+        };
+        cx.record(event, mutates)?;
+        Ok(())
+    }
+
+    pub(super) fn refuse(
+        &self,
+        cx: &mut CallContext<'_>,
+        call: &ToolCall,
+        decision: Decision,
+    ) -> Result<Settled, Fault> {
+        self.intent(cx, call, decision.clone(), None, false)?;
+        self.finish(cx, call, Ok(Outcome::Refused(decision)), None, false)
+    }
+
+    /// Redacts, journals and returns. A backend that cannot be reached is journaled too, and then stops the run.
+    pub(super) fn finish(
+        &self,
+        cx: &mut CallContext<'_>,
+        call: &ToolCall,
+        outcome: Answer,
+        change: Option<Change>,
+        durable: bool,
+    ) -> Result<Settled, Fault> {
+        let (status, content, fatal) = match outcome {
+            Ok(Outcome::Ok(content)) => (ToolStatus::Ok, content, None),
+            Ok(Outcome::Failed(content)) => (ToolStatus::Failed, content, None),
+            Ok(Outcome::Unknown(content)) => (ToolStatus::Unknown, content, None),
+            Ok(Outcome::Refused(decision)) => (ToolStatus::Refused, self.refusal(&decision), None),
+            Err(error) => {
+                let content = backend_failure(&error);
+                let fatal = (error.kind == BackendErrorKind::Unavailable).then_some(error);
+                (ToolStatus::Failed, content, fatal)
+            }
+        };
+        let result = ToolResult {
+            call_id: call.id.clone(),
+            name: call.name.clone(),
+            status,
+            content: ceiling::within(clean(&self.redactor, content)),
+        };
+        let event = Event::ToolFinished {
+            step: cx.step.to_owned(),
+            role: cx.role.to_owned(),
+            result,
+            change,
+        };
+        let recorded = cx.record(event, durable)?;
+        match (fatal, recorded) {
+            (Some(error), _) => Err(Fault::Backend {
+                backend: self.backend_of(&call.name),
+                error,
+            }),
+            (None, Event::ToolFinished { result, .. }) => Ok(Settled::Done(result)),
+            (None, _) => Err(Fault::Store(StoreError::Encode {
+                what: "a call's result",
+                reason: "the journal gave back another event".to_owned(),
+            })),
+        }
+    }
+
+    /// What the tool of this name works on.
+    fn backend_of(&self, tool: &str) -> String {
+        let found = self.found(tool).map(|(toolset, _)| toolset);
+        let any = || self.toolsets().first().map(|toolset| toolset.as_ref());
+        found
+            .or_else(any)
+            .map_or_else(String::new, |toolset| toolset.backend().to_owned())
+    }
+
+    fn refusal(&self, decision: &Decision) -> Value {
+        let reason = match decision {
+            Decision::Allow { .. } => "",
+            Decision::Ask { reason, .. } | Decision::Deny { reason, .. } => reason.as_str(),
+        };
+        error_content(reason, decision.rule(), self.hint(decision.rule()))
+    }
+
+    /// A reason may quote what a model or a workflow said.
+    fn cleaned(&self, decision: Decision) -> Decision {
+        let clean = |reason: String| clean_text(&self.redactor, &reason);
+        match decision {
+            Decision::Allow { rule } => Decision::Allow { rule },
+            Decision::Ask { rule, reason } => Decision::Ask {
+                rule,
+                reason: clean(reason),
+            },
+            Decision::Deny { rule, reason } => Decision::Deny {
+                rule,
+                reason: clean(reason),
+            },
+        }
+    }
+
+    /// A model's answer as the journal may keep it: a secret in it is hidden, everything else stays as it came.
+    pub fn journaled_answer(&self, answer: &ModelAnswer) -> ModelAnswer {
+        ModelAnswer {
+            text: self.redactor.arguments(&answer.text),
+            tool_calls: answer
+                .tool_calls
+                .iter()
+                .map(|call| ToolCall {
+                    arguments: self.redactor.arguments(&call.arguments),
+                    ..call.clone()
+                })
+                .collect(),
+            finish: answer.finish,
+            usage: answer.usage,
+        }
+    }
+
+    /// The call as the journal may keep it.
+    pub(super) fn journaled(&self, call: &ToolCall) -> ToolCall {
+        ToolCall {
+            id: call.id.clone(),
+            name: shown(&call.name),
+            arguments: untrusted::text(&self.redactor.arguments(&call.arguments)).into_owned(),
+        }
+    }
+}
+
+/// An approval's subject: the exact call on the thing as it is now.
+pub(super) fn bound(exact: &Value, at: &ResourceMark) -> Value {
+    json!({"call": exact, (at.resource.kind.clone()): at.resource.id, "graph": at.revision})
+}
+
+fn shown(name: &str) -> String {
+    untrusted::text(name).chars().take(MAX_NAME).collect()
+}

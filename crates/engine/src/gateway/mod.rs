@@ -1,0 +1,190 @@
+//! The one door to tools: parse → decide → guard → journal the intent → call → verify by reading back → redact → journal
+//! the result. A model's JSON is turned into a typed request by its toolset and goes no further.
+//! Must know no role, no stage and no tool by name, must never let an error through as a permission, and must never drop a failed
+//! write of the journal: what could not be recorded was not done.
+
+mod approval;
+mod call;
+mod ceiling;
+mod foreign;
+mod held;
+mod own;
+mod places;
+mod settle;
+
+pub use foreign::{ApprovedTool, ForeignTools};
+pub use held::{HeldCall, HeldCalls};
+pub use own::{ByUser, USER_RULE};
+
+use crate::guards::{GuardState, rules};
+use crate::pack::Pack;
+use crate::policy::Policy;
+use crate::redact::{self, Redactor};
+use crate::store::{Event, StoreError};
+use crate::toolset::{Cx, Head, Recorder, Resources, Toolset};
+use agentctl_base::model::{ToolResult, ToolSpec};
+use agentctl_base::question::Question;
+use agentctl_base::{strict_json, untrusted};
+use jiff::Timestamp;
+use std::sync::Arc;
+
+/// One call's surroundings.
+pub struct CallContext<'a> {
+    pub role: &'a str,
+    /// The flow step's path, for the journal.
+    pub step: &'a str,
+    /// The names of the tools that this role was shown; a call to another one is refused. None: not limited (the flow itself calls).
+    pub offered: Option<&'a [String]>,
+    /// False where nobody can ever answer: then what would be asked is refused.
+    pub can_ask: bool,
+    pub guards: &'a mut GuardState,
+    pub recorder: &'a mut dyn Recorder,
+}
+
+impl CallContext<'_> {
+    /// Journals the event and lets the guards see it: the two may never differ.
+    pub(crate) fn record(&mut self, event: Event, durable: bool) -> Result<Event, StoreError> {
+        self.guards.observe(&event);
+        self.recorder.record(event, durable) // what fails here stops the run, and the guards with it
+    }
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Settled {
+    /// Journaled: give the result to the model.
+    Done(ToolResult),
+    /// Nothing happened and nothing was journaled: ask the user, record question and answer, then make the same call again.
+    NeedsApproval(Box<Question>),
+}
+
+/// The door itself.
+pub struct Gateway {
+    policy: Policy,
+    toolsets: Vec<Arc<dyn Toolset>>,
+    scope_field: Option<String>,
+    redactor: Redactor,
+    foreign: Option<Arc<dyn ForeignTools>>,
+    held: held::Keeper,
+}
+
+impl Gateway {
+    /// Under the pack's policy. A name that two toolsets have is the first one's.
+    pub fn new(pack: &Pack, toolsets: Vec<Arc<dyn Toolset>>) -> Self {
+        Self::with_policy(pack.policy.clone(), toolsets).with_scope_field(Some("edit_scope"))
+    }
+
+    pub fn with_policy(policy: Policy, toolsets: Vec<Arc<dyn Toolset>>) -> Self {
+        Gateway {
+            policy,
+            toolsets,
+            scope_field: None,
+            redactor: Redactor::default(),
+            foreign: None,
+            held: Err("nothing is set up to keep them".to_owned()),
+        }
+    }
+
+    /// What hides the secrets that this gateway knows.
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+    /// Hides these values too (for example the environment's), besides the shapes that are known.
+    #[must_use]
+    pub fn with_redactor(mut self, redactor: Redactor) -> Self {
+        self.redactor = redactor;
+        self
+    }
+
+    /// A text from outside as it may be kept and shown: secrets hidden, harmless to look at.
+    pub fn clean_text(&self, text: &str) -> String {
+        redact::clean_text(&self.redactor, text)
+    }
+
+    /// A fix cycle is kept to what this field of the flow says.
+    #[must_use]
+    pub fn with_scope_field(mut self, field: Option<&str>) -> Self {
+        self.scope_field = field.map(str::to_owned);
+        self
+    }
+
+    /// Lets the tools of other servers be called, as far as the policy allows and the user approved.
+    #[must_use]
+    pub fn with_foreign(mut self, foreign: Arc<dyn ForeignTools>) -> Self {
+        self.foreign = Some(foreign);
+        self
+    }
+
+    /// Where calls with hidden values are kept while they wait for an approval; Err: why they cannot be kept.
+    #[must_use]
+    pub fn with_held(mut self, held: Result<Arc<dyn HeldCalls>, String>) -> Self {
+        self.held = held;
+        self
+    }
+
+    /// The guards' state of a run that has not begun.
+    pub fn guards(&self) -> GuardState {
+        let memories = self.toolsets.iter().filter_map(|set| set.memory());
+        GuardState::new(memories.collect(), self.scope_field.as_deref())
+    }
+
+    /// What the engine can take back, compare and verify; None: no toolset has such.
+    pub fn resources(&self) -> Option<&dyn Resources> {
+        self.toolsets.iter().find_map(|set| set.resources())
+    }
+
+    /// One of our own tools, by its exact name.
+    pub fn tool(&self, name: &str) -> Option<&Head> {
+        self.found(name).map(|(_, head)| head)
+    }
+
+    pub(crate) fn toolsets(&self) -> &[Arc<dyn Toolset>] {
+        &self.toolsets
+    }
+
+    fn found(&self, name: &str) -> Option<(&dyn Toolset, &Head)> {
+        self.toolsets.iter().find_map(|set| {
+            let head = set.tools().iter().find(|head| head.name == name)?;
+            Some((set.as_ref(), head))
+        })
+    }
+
+    /// The tools of a role: those it lists, as far as the policy may allow a call of them; sorted by name.
+    pub fn tools_for(&self, role: &str, listed: &[String]) -> Vec<ToolSpec> {
+        let mut names = self.policy.allowed_tools(role);
+        names.retain(|name| listed.contains(name));
+        names.sort();
+        names
+            .iter()
+            .filter_map(|name| match self.tool(name) {
+                Some(head) => Some(head.spec()),
+                None => self.foreign_spec(name),
+            })
+            .collect()
+    }
+
+    /// The way out of a refusal, for the model.
+    fn hint(&self, rule: &str) -> &'static str {
+        let own = self.toolsets.iter().find_map(|set| set.hint(rule));
+        own.unwrap_or_else(|| rules::hint(rule))
+    }
+
+    fn expiry(&self, now: Timestamp) -> Timestamp {
+        let seconds = i64::try_from(self.policy.limits().max_approval_seconds).unwrap_or(i64::MAX);
+        now.checked_add(jiff::SignedDuration::from_secs(seconds))
+            .unwrap_or(Timestamp::MAX)
+    }
+
+    /// The call as its toolset sees it.
+    fn inner<'a>(&'a self, cx: &'a mut CallContext<'_>) -> Cx<'a> {
+        let now = cx.recorder.now();
+        Cx {
+            role: cx.role,
+            can_ask: cx.can_ask,
+            guards: &mut *cx.guards,
+            recorder: &mut *cx.recorder,
+            redactor: &self.redactor,
+            expires: self.expiry(now),
+        }
+    }
+}

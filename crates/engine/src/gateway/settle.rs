@@ -1,0 +1,94 @@
+//! After a crash: a change whose intent is in the journal, and whose result is not. Its toolset says from what is there now whether
+//! it happened; nothing is repeated on a guess.
+
+use super::{CallContext, Gateway};
+use crate::redact::clean;
+use crate::store::Event;
+use crate::toolset::{Fault, Settling, error_content};
+use agentctl_base::model::{ToolResult, ToolStatus};
+
+const UNSETTLED: &str = "settle";
+
+impl Gateway {
+    /// Settles an intent that has no result. Some: journaled, give it to the model. None: it did not happen (or changes nothing),
+    /// so make the call again, which journals a new intent.
+    pub async fn settle(
+        &self,
+        cx: &mut CallContext<'_>,
+        intent: &Event,
+    ) -> Result<Option<ToolResult>, Fault> {
+        let Event::ToolIntent {
+            step,
+            role,
+            call,
+            mutates: true,
+            ..
+        } = intent
+        else {
+            return Ok(None);
+        };
+        let found = self.found(&call.name);
+        let settling = match found {
+            Some((_, head)) if head.repeatable => Settling::NotDone,
+            Some((toolset, _)) => toolset.settle(&mut self.inner(cx), intent).await?,
+            None => {
+                // What a command of the user's did by a toolset stands under a name that is no tool's.
+                let mut settling = Settling::Unknown(
+                    "the run was interrupted during this call; it may have happened".to_owned(),
+                );
+                if let Some(toolset) = self.toolsets().first() {
+                    settling = toolset.settle(&mut self.inner(cx), intent).await?;
+                }
+                settling
+            }
+        };
+        let (status, content, change) = match settling {
+            Settling::NotDone => return Ok(None),
+            Settling::Done { content, change } => (ToolStatus::Ok, content, Some(change)),
+            Settling::Unknown(why) => {
+                let hint = self.hint(UNSETTLED);
+                (
+                    ToolStatus::Unknown,
+                    error_content(&why, UNSETTLED, hint),
+                    None,
+                )
+            }
+        };
+        let result = ToolResult {
+            call_id: call.id.clone(),
+            name: call.name.clone(),
+            status,
+            content: clean(&self.redactor, content),
+        };
+        cx.record(
+            Event::ToolFinished {
+                step: step.clone(),
+                role: role.clone(),
+                result: result.clone(),
+                change: change.clone(),
+            },
+            true,
+        )?;
+        let toolset = found.map(|(toolset, _)| toolset);
+        let toolset = toolset.or_else(|| self.toolsets().first().map(AsRef::as_ref));
+        if let (Some(toolset), Some(change)) = (toolset, &change) {
+            toolset.settled(intent, change, cx.recorder.now()).await?;
+        }
+        Ok(Some(result))
+    }
+
+    /// What an earlier run left outside when it was killed in the middle of this call, in words; None: nothing.
+    pub fn leaves(&self, intent: &Event) -> Option<String> {
+        self.toolsets().iter().find_map(|set| set.leaves(intent))
+    }
+
+    /// Takes it away.
+    pub async fn clear(&self, intent: &Event) -> Result<(), Fault> {
+        for toolset in self.toolsets() {
+            if toolset.leaves(intent).is_some() {
+                toolset.clear(intent).await?;
+            }
+        }
+        Ok(())
+    }
+}

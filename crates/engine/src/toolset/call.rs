@@ -1,0 +1,263 @@
+//! One call of a tool as its toolset sees it: typed, with what it may know of the run. A read has no way to the path of a change:
+//! it is another type. A change is planned first, which touches nothing; what the guards say of the plan decides whether it is done.
+
+use super::content::Outcome;
+use super::error::BackendError;
+use super::resource::ResourceMark;
+use crate::guards::{GuardState, Memory};
+use crate::redact::Redactor;
+use crate::store::event::{Change as Changed, MutationExpectation};
+use crate::store::{Event, SnapshotRef, StoreError};
+use agentctl_base::BoxFuture;
+use agentctl_base::decision::Decision;
+use agentctl_base::model::ToolSpec;
+use agentctl_base::question::Question;
+use agentctl_mcp::serve::Hints;
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// What the gateway needs from the run: the journal, the snapshots, time and ids. The run's driver is one.
+pub trait Recorder: Send {
+    /// Appends to the journal, and gives back what stands there; `durable` ones are on the disk when this returns.
+    fn record(&mut self, event: Event, durable: bool) -> Result<Event, StoreError>;
+    /// Writes the text of this state and syncs it. The gateway records `SnapshotTaken` itself.
+    fn snapshot(&mut self, of: &ResourceMark, text: &str) -> Result<SnapshotRef, StoreError>;
+    /// The text of a snapshot of this run, by its `file`.
+    fn load_snapshot(&mut self, file: &str) -> Result<String, StoreError>;
+    fn now(&self) -> Timestamp;
+    fn new_id(&mut self) -> String;
+}
+
+/// What stops the run. Everything that a model can be told is an `Outcome` instead.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// What the tool works on cannot be reached.
+    #[error("the {backend} backend is not available: {error}")]
+    Backend {
+        backend: String,
+        #[source]
+        error: BackendError,
+    },
+    /// Something that a guard needs cannot be kept, in words.
+    #[error("{0}")]
+    Kept(String),
+}
+
+/// One tool, as models, policies and other agents' clients are told of it.
+#[derive(Debug, Clone)]
+pub struct Head {
+    pub name: &'static str,
+    /// What a role must be granted to call it.
+    pub capability: &'static str,
+    /// A call changes something that stays: its intent is on the disk before it is made.
+    pub changes: bool,
+    /// After a crash in the middle the same call may be made again without a look at what is there.
+    pub repeatable: bool,
+    /// It makes or deletes whole resources, so a session that is kept to one is not offered it.
+    pub makes_or_deletes: bool,
+    pub description: &'static str,
+    /// JSON Schema of its arguments.
+    pub schema: fn() -> Value,
+    /// What a client may show or ask by: it may take something away.
+    pub destructive: bool,
+    /// The same call again changes nothing more.
+    pub idempotent: bool,
+    /// It reaches beyond what the toolset keeps.
+    pub open_world: bool,
+}
+
+impl Head {
+    /// A tool that changes nothing, or (where it does) nothing twice, and reaches no further.
+    pub fn new(
+        name: &'static str,
+        capability: &'static str,
+        description: &'static str,
+        schema: fn() -> Value,
+    ) -> Head {
+        Head {
+            name,
+            capability,
+            changes: false,
+            repeatable: false,
+            makes_or_deletes: false,
+            description,
+            schema,
+            destructive: false,
+            idempotent: true,
+            open_world: false,
+        }
+    }
+
+    /// For a client of ours.
+    pub fn hints(&self) -> Hints {
+        Hints {
+            read_only: !self.changes,
+            destructive: self.destructive && self.changes,
+            idempotent: self.idempotent,
+            open_world: self.open_world,
+        }
+    }
+
+    /// As a model sees it.
+    pub fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: self.name.to_owned(),
+            description: self.description.to_owned(),
+            parameters: (self.schema)(),
+        }
+    }
+}
+
+/// What a call may know and use besides its arguments.
+pub struct Cx<'a> {
+    pub role: &'a str,
+    /// False where nobody can ever answer: then what would be asked is refused.
+    pub can_ask: bool,
+    pub guards: &'a mut GuardState,
+    pub recorder: &'a mut dyn Recorder,
+    pub redactor: &'a Redactor,
+    /// Until when what is asked for now counts.
+    pub expires: Timestamp,
+}
+
+impl Cx<'_> {
+    /// What the toolset remembers of the run; None: the run was folded without it.
+    pub fn memory<M: Memory>(&self) -> Option<&M> {
+        self.guards.memory()
+    }
+}
+
+/// A call with its arguments typed.
+pub enum Parsed {
+    Read(Box<dyn Read>),
+    Change(Box<dyn Change>),
+}
+
+/// What a read came to; Err: what it reads from failed.
+pub type Answer = Result<Outcome, BackendError>;
+
+pub trait Read: Send + Sync {
+    fn run<'a>(&'a self, cx: &'a mut Cx<'_>) -> BoxFuture<'a, Answer>;
+}
+
+pub trait Change: Send + Sync {
+    /// What would be done, with the guards' decisions; nothing is touched. `exact` is the call itself, as approvals bind it. An inner
+    /// Err is the call's result: nothing will be changed.
+    fn plan<'a>(&'a self, cx: &'a mut Cx<'_>, exact: &'a Value) -> BoxFuture<'a, Planning>;
+}
+
+pub type Planning = Result<Result<Plan, Outcome>, Fault>;
+
+pub struct Plan {
+    pub act: Box<dyn Act>,
+    /// The guards' decisions, with what each would ask.
+    pub reserved: Vec<Reserved>,
+    pub expect: Option<MutationExpectation>,
+    /// What the user has to choose before, when everything is allowed.
+    pub question: Option<Box<Question>>,
+}
+
+impl Plan {
+    /// One that no guard has a word on.
+    pub fn unguarded(act: Box<dyn Act>) -> Plan {
+        Plan {
+            act,
+            reserved: Vec::new(),
+            expect: None,
+            question: None,
+        }
+    }
+}
+
+/// A decision, with what the question is about when it is one to ask.
+pub struct Reserved {
+    pub decision: Decision,
+    /// "delete the workflow "Orders"".
+    pub what: String,
+    pub subject: Value,
+    /// What `--yes` may answer.
+    pub recommended: Option<Value>,
+}
+
+impl Reserved {
+    /// `about`: what a question would say is being done, and its subject. Most decisions ask nothing.
+    pub fn new(decision: Decision, about: impl FnOnce() -> (String, Value)) -> Self {
+        let (what, subject) = match decision {
+            Decision::Ask { .. } => about(),
+            Decision::Allow { .. } | Decision::Deny { .. } => Default::default(),
+        };
+        Reserved {
+            decision,
+            what,
+            subject,
+            recommended: None,
+        }
+    }
+}
+
+/// Which resource a plan changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Touches {
+    /// None: it makes a new one.
+    pub existing: Option<String>,
+    pub deletes: bool,
+}
+
+/// A state that is put on the disk before it is changed.
+pub struct Keep {
+    pub mark: ResourceMark,
+    pub text: String,
+}
+
+/// What is done when everything allows it, in this order: `before`, the snapshot, the intent in the journal, `perform`, the result in
+/// the journal, `after`.
+pub trait Act: Send + Sync {
+    /// What is there already and this is about: approvals are bound to it as it is now.
+    fn target(&self) -> Option<ResourceMark> {
+        None
+    }
+    /// None: it changes no resource.
+    fn touches(&self) -> Option<Touches> {
+        None
+    }
+    /// True when it writes something else over what is there: the same call, sent twice, would do it twice.
+    fn rewrites(&self) -> bool {
+        false
+    }
+    /// What a person is shown of it before it is made, with secrets hidden; None: it changes no document.
+    fn diff(&self, _redactor: &Redactor) -> Option<String> {
+        None
+    }
+    /// The state before, when it is about to be changed.
+    fn keep(&self) -> Option<Keep> {
+        None
+    }
+    /// `by_person`: a command of the user's makes the change. Err: it must not be done.
+    fn before(&mut self, _decision: &Decision, _by_person: bool) -> Result<(), Decision> {
+        Ok(())
+    }
+    /// Does it, reads it back, and says what is there now.
+    fn perform<'a>(&'a mut self, snapshot: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed>;
+    fn after<'a>(
+        &'a mut self,
+        _change: Option<&'a Changed>,
+        _now: Timestamp,
+    ) -> BoxFuture<'a, Result<(), Fault>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+/// What was done, and what it changed as it was read back.
+pub type Performed = (Answer, Option<Changed>);
+
+/// What became of a change that was interrupted.
+pub enum Settling {
+    /// It did not happen, or may be made again: make the call.
+    NotDone,
+    /// It happened, and this is what the call would have answered.
+    Done { content: Value, change: Changed },
+    /// Neither, in words.
+    Unknown(String),
+}

@@ -1,0 +1,157 @@
+//! How results look to a model: an answer, or `{"error", "rule", "hint"}`; long answers in pages with a cursor.
+
+use super::error::{BackendError, BackendErrorKind};
+use agentctl_base::decision::Decision;
+use serde_json::{Value, json};
+
+/// A page's size in bytes of JSON: about 25,000 tokens.
+pub const PAGE_BYTES: usize = 100_000;
+
+/// What a tool came to, before it is redacted and journaled.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    Ok(Value),
+    Failed(Value),
+    /// The call may have happened, or only in part.
+    Unknown(Value),
+    Refused(Decision),
+}
+
+impl Outcome {
+    pub fn failed(error: impl Into<String>, rule: &str, hint: &str) -> Self {
+        Outcome::Failed(error_content(&error.into(), rule, hint))
+    }
+}
+
+pub fn error_content(error: &str, rule: &str, hint: &str) -> Value {
+    json!({"error": error, "rule": rule, "hint": hint})
+}
+
+pub fn backend_failure(error: &BackendError) -> Value {
+    let rule = match error.kind {
+        BackendErrorKind::NotFound => "backend.not_found",
+        BackendErrorKind::Unavailable => "backend.unavailable",
+        BackendErrorKind::Rejected => "backend.rejected",
+        BackendErrorKind::Unsupported => "backend.unsupported",
+    };
+    let mut content = error_content(&error.message, rule, error.hint.as_deref().unwrap_or(""));
+    if error.kind == BackendErrorKind::Unsupported
+        && let Value::Object(map) = &mut content
+    {
+        map.insert("executed".into(), Value::Bool(false));
+    }
+    content
+}
+
+/// A page of a list: as many items from the cursor on as fit, and the cursor of the rest.
+pub fn page(items: Vec<Value>, cursor: Option<&str>) -> Result<Page, String> {
+    let start: usize = match cursor {
+        None => 0,
+        Some(text) => text
+            .parse()
+            .ok()
+            .filter(|at| *at <= items.len())
+            .ok_or_else(|| format!("{text:?} is no cursor of this answer"))?,
+    };
+    let total = items.len();
+    let rest = items.get(start..).unwrap_or_default();
+    let all_fit = rest.iter().map(longest_length).sum::<usize>() <= PAGE_BYTES;
+    let mut size = 0;
+    let mut taken = Vec::with_capacity(rest.len());
+    for item in items.into_iter().skip(start) {
+        if !all_fit {
+            size += written_length(&item);
+        }
+        if size > PAGE_BYTES && !taken.is_empty() {
+            break;
+        }
+        taken.push(item);
+    }
+    let end = start + taken.len();
+    Ok(Page {
+        items: taken,
+        next: (end < total).then(|| end.to_string()),
+        total,
+    })
+}
+
+/// Bytes of the value's JSON without spaces.
+pub fn written_length(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(true) => 4,
+        Value::Bool(false) => 5,
+        Value::Number(number) => number.to_string().len(),
+        Value::String(text) => quoted_length(text),
+        Value::Array(items) => {
+            2 + items
+                .iter()
+                .map(|item| written_length(item) + 1)
+                .sum::<usize>()
+                - usize::from(!items.is_empty())
+        }
+        Value::Object(map) => {
+            let entries = map.iter();
+            let written = entries.map(|(key, item)| quoted_length(key) + written_length(item) + 2);
+            2 + written.sum::<usize>() - usize::from(!map.is_empty())
+        }
+    }
+}
+
+/// The most bytes that it can have, found without a look into its texts: most values are far from any limit.
+pub fn longest_length(value: &Value) -> usize {
+    let longest = |text: &str| 6 * text.len() + 4; // each character as \u0000, quotes, colon, comma
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 32,
+        Value::String(text) => longest(text),
+        Value::Array(items) => 4 + items.iter().map(longest_length).sum::<usize>(),
+        Value::Object(map) => {
+            let entries = map.iter();
+            4 + entries
+                .map(|(key, item)| longest(key) + longest_length(item))
+                .sum::<usize>()
+        }
+    }
+}
+
+/// With its quotes and what is escaped in it.
+fn quoted_length(text: &str) -> usize {
+    let more = |b: u8| match b {
+        b'"' | b'\\' | 8 | b'\t' | b'\n' | 12 | b'\r' => 1,
+        0..0x20 => 5, // \u0000
+        _ => 0,
+    };
+    text.len() + 2 + text.bytes().map(more).sum::<usize>()
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    pub items: Vec<Value>,
+    pub next: Option<String>,
+    pub total: usize,
+}
+
+/// A page of a text; cuts between characters, after a line where there is one.
+pub fn text_page(text: &str, cursor: Option<&str>) -> Result<(String, Option<String>), String> {
+    let start: usize = match cursor {
+        None => 0,
+        Some(at) => at
+            .parse()
+            .ok()
+            .filter(|at| text.is_char_boundary(*at))
+            .ok_or_else(|| format!("{at:?} is no cursor of this answer"))?,
+    };
+    let rest = text.get(start..).unwrap_or("");
+    if rest.len() <= PAGE_BYTES {
+        return Ok((rest.to_owned(), None));
+    }
+    let mut end = PAGE_BYTES;
+    while !rest.is_char_boundary(end) {
+        end -= 1;
+    }
+    let head = rest.get(..end).unwrap_or(rest);
+    let head = head
+        .rfind('\n')
+        .and_then(|at| head.get(..=at))
+        .unwrap_or(head);
+    Ok((head.to_owned(), Some((start + head.len()).to_string())))
+}

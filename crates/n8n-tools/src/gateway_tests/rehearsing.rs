@@ -1,0 +1,422 @@
+//! Tests by a real run: on a backend that runs workflows by a script, and may fail at any of the steps.
+
+use super::super::fixture::{Fault, MemoryBackend};
+use super::*;
+use agentctl_n8n::Workflow;
+use agentctl_n8n::rehearsal::fixture::{chain, execution, node, run, set};
+use crate::backend::BackendErrorKind;
+use serde_json::Map;
+use std::sync::Arc;
+
+fn base(name: &str, kind: &str, version: f64, parameters: Value) -> Value {
+    node(name, &format!("n8n-nodes-base.{kind}"), version, parameters)
+}
+
+/// Daily → Shape → Tell sales: no trigger that could be called, and a node that acts.
+fn orders() -> Workflow {
+    chain(vec![
+        base("Daily", "scheduleTrigger", 1.2, json!({})),
+        set("Shape", "who", "={{ $json.name }}"),
+        base(
+            "Tell sales",
+            "slack",
+            2.3,
+            json!({"resource": "message", "operation": "post", "text": "x"}),
+        ),
+    ])
+}
+
+/// Runs every node once, in the document's order; those of `failing` fail with their message and end it.
+fn plays(
+    failing: &'static [(&'static str, &'static str)],
+) -> impl Fn(&Workflow, &Map<String, Value>) -> Value + Send {
+    move |workflow, payload| {
+        let mut runs = Vec::new();
+        let mut before: Option<String> = None;
+        let mut status = "success";
+        let mut at = workflow
+            .nodes
+            .iter()
+            .find(|n| n.node_type().ends_with(".webhook"))
+            .map(|n| n.name().to_owned());
+        while let Some(name) = at {
+            let failed = failing.iter().find(|(node, _)| *node == name);
+            let error = failed.map_or(Value::Null, |(_, message)| json!({"message": message}));
+            let items = if failed.is_some() {
+                json!([])
+            } else {
+                json!([payload])
+            };
+            runs.push(run(&name, before.as_deref(), items, error));
+            if failed.is_some() {
+                status = "error";
+                break;
+            }
+            at = workflow
+                .edges()
+                .find(|(from, ..)| *from == name)
+                .map(|(_, _, _, link)| link.node.clone());
+            before = Some(name);
+        }
+        execution(status, runs)
+    }
+}
+
+fn live() -> (Bench, Arc<MemoryBackend>) {
+    let (bench, backend) = Bench::in_memory(Policy::load(POLICY, "policy.yaml").unwrap());
+    backend.put("orders", orders(), false);
+    backend.runs_by(plays(&[]));
+    (bench, backend)
+}
+
+const TEST: &str = "rehearse_workflow";
+
+fn of_orders() -> Value {
+    json!({"workflow_id": "orders"})
+}
+
+#[tokio::test]
+async fn a_workflow_is_tried_on_a_copy_that_is_gone_afterwards() {
+    let (mut b, backend) = live();
+    let said = b.ok("checker", TEST, of_orders()).await;
+    let told = json!([
+        said["executed"],
+        said["on"],
+        said["execution"]["id"],
+        said["test_status"],
+        said["ran"],
+        said["simulated"],
+        said["not_reached"],
+        said["findings"]
+    ]);
+    assert_eq!(
+        told,
+        json!([
+            true,
+            "copy",
+            "1",
+            "pass",
+            ["Daily", "Shape"],
+            ["Tell sales"],
+            [],
+            []
+        ])
+    );
+    assert_eq!(said["payload"], json!({"name": "Sample name"}));
+    assert_eq!(backend.ids(), ["orders"]);
+    assert_eq!(backend.held("orders"), Some(orders()));
+    let copy = "agentctl-rehearsal-new-1-orders";
+    let writes = backend.writes();
+    let verbs: Vec<&str> = writes
+        .iter()
+        .map(|w| w.split(' ').next().unwrap())
+        .collect();
+    assert_eq!(
+        verbs,
+        [
+            "create",
+            "set_tags",
+            "set_active",
+            "trigger",
+            "set_active",
+            "delete"
+        ]
+    );
+    assert!(writes.iter().all(|w| w.contains(copy)), "{writes:?}");
+    assert_eq!(b.names(), ["tool_intent", "tool_finished"]);
+}
+
+#[tokio::test]
+async fn what_failed_in_the_run_is_a_finding_with_its_fix() {
+    let (mut b, backend) = live();
+    backend.put(
+        "orders",
+        chain(vec![
+            base("Daily", "scheduleTrigger", 1.2, json!({})),
+            base(
+                "Call",
+                "httpRequest",
+                4.2,
+                json!({"url": "example.com/a", "options": {}}),
+            ),
+            set("Shape", "who", "x"),
+        ]),
+        false,
+    );
+    b.told(begun_with("let_act", json!(["Call"])));
+    backend.runs_by(plays(&[(
+        "Call",
+        "Invalid URL: example.com/a. URL must start with \"http\" or \"https\".",
+    )]));
+    let said = b.ok("checker", TEST, of_orders()).await;
+    assert_eq!(
+        (&said["test_status"], &said["not_reached"]),
+        (&json!("fail"), &json!(["Shape"]))
+    );
+    let finding = &said["findings"][0];
+    assert_eq!(
+        (&finding["code"], &finding["node"]),
+        (&json!("run/error"), &json!("Call"))
+    );
+    assert_eq!(
+        finding["fix"]["ops"],
+        json!([{"op": "set_parameter", "node": "id-Call", "pointer": "/url", "value": "https://example.com/a"}])
+    );
+    // The same when somebody reads that execution later, of the workflow itself.
+    let read = b
+        .ok(
+            "checker",
+            "get_execution",
+            json!({"execution_id": said["execution"]["id"]}),
+        )
+        .await;
+    assert_eq!(read["execution"]["faults"][0]["node"], json!("Call"));
+    assert_eq!(read["execution"]["nodes"]["Daily"]["items"], json!([1]));
+}
+
+#[tokio::test]
+async fn a_node_acts_only_with_the_users_word_and_its_account() {
+    let (mut b, backend) = live();
+    let act = json!({"workflow_id": "orders", "let_act": ["Tell sales"]});
+    let question = b.asked("checker", TEST, act.clone()).await;
+    assert_eq!(question.proposal.as_ref().unwrap().rule, guards::ACTS);
+    assert!(
+        question
+            .text
+            .contains("\"Tell sales\" would act on real accounts"),
+        "{}",
+        question.text
+    );
+    assert_eq!(backend.ids(), ["orders"]);
+    b.answer(&question, json!("approve"));
+    // It has no account there, so it is simulated all the same.
+    let said = b.ok("checker", TEST, act).await;
+    assert_eq!(
+        said["nodes"][2]["because"],
+        json!("its credential (slackApi) is not connected")
+    );
+    b.can_ask = false;
+    let rule = b
+        .refused(
+            "checker",
+            TEST,
+            json!({"workflow_id": "orders", "let_act": ["Shape"]}),
+        )
+        .await;
+    assert_eq!(rule, guards::ACTS);
+}
+
+fn begun_with(key: &str, named: Value) -> Event {
+    Event::RunStarted {
+        journal_version: 1,
+        agentctl_version: String::new(),
+        run_id: "r".into(),
+        flow: String::new(),
+        pack_hash: String::new(),
+        input: Map::from_iter([(key.to_owned(), named)]),
+    }
+}
+
+/// Named on the command line, so by the user: no second question, and no other node.
+#[tokio::test]
+async fn a_node_that_the_user_named_when_the_run_began_acts_without_a_question() {
+    let (mut b, backend) = live();
+    let mut with_account = orders();
+    with_account.nodes[2].map_mut().insert(
+        "credentials".into(),
+        json!({"slackApi": {"id": "c0", "name": "Sales"}}),
+    );
+    with_account.nodes[2]
+        .map_mut()
+        .insert("parameters".into(), json!({"resource": "message", "operation": "post", "authentication": "accessToken", "select": "channel", "channelId": {"__rl": true, "mode": "id", "value": "C1"}, "text": "x"}));
+    backend.put("orders", with_account, false);
+    backend.knows("c0", "Sales", "slackApi");
+    let simulated = b.ok("checker", TEST, of_orders()).await;
+    assert_eq!(simulated["simulated"], json!(["Tell sales"]));
+    b.told(begun_with("let_act", json!(["Tell sales", "Nobody"])));
+    b.can_ask = false;
+    let said = b.ok("checker", TEST, of_orders()).await;
+    assert_eq!(said["ran"], json!(["Daily", "Shape", "Tell sales"]));
+    assert_eq!(said["simulated"], json!([]));
+    let changes = said["changes"].to_string();
+    assert!(changes.contains("no node of that name"), "{changes}");
+    // What only the model names is still the user's to allow.
+    let more = json!({"workflow_id": "orders", "let_act": ["Tell sales", "Shape"]});
+    assert_eq!(b.refused("checker", TEST, more).await, guards::ACTS);
+    // Interrupted, it may have acted: the test is not made again by itself.
+    let intents = b.desk.events.iter().map(|(event, _)| event);
+    let mut tests = intents.filter(
+        |event| matches!(event, Event::ToolIntent { expect: Some(e), .. } if e.rehearsal.is_some()),
+    );
+    let intent = tests.next_back().unwrap().clone();
+    let mut cx = CallContext {
+        role: "checker",
+        step: "s",
+        offered: None,
+        can_ask: true,
+        guards: &mut b.guards,
+        recorder: &mut b.desk,
+    };
+    let settled = b.gateway.settle(&mut cx, &intent).await.unwrap();
+    assert_eq!(settled.unwrap().status, ToolStatus::Unknown);
+}
+
+#[tokio::test]
+async fn a_workflow_of_this_run_that_only_computes_is_activated_for_the_one_call() {
+    let (mut b, backend) = live();
+    let args = json!({
+        "name": "Sum",
+        "nodes": [
+            {"name": "Hook", "type": "n8n-nodes-base.webhook", "typeVersion": 2, "parameters": {"httpMethod": "POST", "path": "sum", "responseMode": "lastNode", "options": {}}},
+            {"name": "Shape", "type": "n8n-nodes-base.set", "typeVersion": 3.4, "parameters": {"options": {}}},
+        ],
+        "connections": {"Hook": {"main": [[{"node": "Shape", "type": "main", "index": 0}]]}},
+    });
+    b.ok("writer", "create_workflow", args).await;
+    let said = b.ok("checker", TEST, json!({"workflow_id": "sum"})).await;
+    assert_eq!(
+        (&said["on"], &said["executed"], &said["simulated"]),
+        (&json!("as_it_is"), &json!(true), &json!([]))
+    );
+    let tail = |n: usize| {
+        backend
+            .writes()
+            .into_iter()
+            .rev()
+            .take(n)
+            .rev()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        tail(3),
+        ["set_active sum", "trigger sum Hook", "set_active sum"]
+    );
+    let read = b
+        .ok("checker", "get_workflow", json!({"workflow_id": "sum"}))
+        .await;
+    assert_eq!(read["active"], json!(false));
+}
+
+#[tokio::test]
+async fn whatever_fails_on_the_way_nothing_stays_and_nothing_counts_as_executed() {
+    for (method, kind) in [
+        ("create", BackendErrorKind::Rejected),
+        ("trigger", BackendErrorKind::Rejected),
+        ("delete", BackendErrorKind::Rejected),
+    ] {
+        let (mut b, backend) = live();
+        backend.next(method, Fault::Fails(kind));
+        let result = b.call("checker", TEST, of_orders()).await;
+        if method == "delete" {
+            let left = result.content["left_behind"].as_str().unwrap();
+            assert!(
+                left.contains("could not be removed") && left.contains("delete it in n8n"),
+                "{left}"
+            );
+            continue;
+        }
+        assert_eq!(result.status, ToolStatus::Failed, "{method}");
+        assert_eq!(backend.ids(), ["orders"], "{method}");
+        assert_ne!(result.content["executed"], json!(true));
+    }
+    // The copy was made, and the answer never came: it is found by its name.
+    let (mut b, backend) = live();
+    backend.next("create", Fault::DiesAfter);
+    let dead = b.raw("checker", TEST, &of_orders().to_string()).await;
+    assert!(matches!(dead, Err(agentctl_engine::toolset::Fault::Backend { .. })));
+    assert_eq!(backend.ids(), ["orders"]);
+}
+
+/// What the killed test had put on the n8n: a workflow of the name that its intent says.
+fn left_as(name: &str, nodes: Vec<Value>) -> Workflow {
+    Workflow {
+        head: Workflow::empty(name).head,
+        ..chain(nodes)
+    }
+}
+
+/// Killed after any number of steps: settling takes the copy away, and the test is made anew.
+#[tokio::test]
+async fn a_killed_test_leaves_nothing_after_settling() {
+    // Before the tag was set, and when it was active already.
+    for (tagged, active) in [(false, false), (true, true)] {
+        let (mut b, backend) = live();
+        b.ok("checker", TEST, of_orders()).await;
+        let _finished = b.desk.events.pop();
+        let (intent, _) = b.desk.events.last().unwrap().clone();
+        let Event::ToolIntent {
+            expect: Some(expect),
+            call,
+            ..
+        } = &intent
+        else {
+            panic!("{intent:?}")
+        };
+        let left = expect.rehearsal.clone().unwrap();
+        let (path, _) = left.copy.split_once(':').unwrap();
+        let start = match tagged {
+            true => base("Edited", "manualTrigger", 1.0, json!({})),
+            false => base("Start", "webhook", 2.0, json!({"path": path})),
+        };
+        backend.put("left", left_as(&left.copy, vec![start]), active);
+        if tagged {
+            backend.tag("left", &["agentctl-rehearsal"]);
+        }
+        // Of the same name, with neither our tag nor the copy's start: somebody's own.
+        let theirs = left_as(
+            &left.copy,
+            vec![base("Start", "webhook", 2.0, json!({"path": "mine"}))],
+        );
+        backend.put("theirs", theirs, active);
+        b.refold();
+        let mut cx = CallContext {
+            role: "checker",
+            step: "s",
+            offered: None,
+            can_ask: true,
+            guards: &mut b.guards,
+            recorder: &mut b.desk,
+        };
+        assert_eq!(b.gateway.settle(&mut cx, &intent).await.unwrap(), None);
+        assert_eq!(backend.ids(), ["orders", "theirs"]);
+        // One in which something may have acted is not made again by itself.
+        let mut acted = intent.clone();
+        let Event::ToolIntent { call: made, .. } = &mut acted else {
+            panic!()
+        };
+        *made = ToolCall {
+            arguments: json!({"workflow_id": "orders", "let_act": ["Tell sales"]}).to_string(),
+            ..call.clone()
+        };
+        let result = b
+            .gateway
+            .settle(
+                &mut CallContext {
+                    role: "checker",
+                    step: "s",
+                    offered: None,
+                    can_ask: true,
+                    guards: &mut b.guards,
+                    recorder: &mut b.desk,
+                },
+                &acted,
+            )
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(result.status, ToolStatus::Unknown);
+    }
+}
+
+#[tokio::test]
+async fn where_nothing_can_run_the_test_says_so() {
+    let mut b = bench().with_file("old", 3, false);
+    let result = b.call("checker", TEST, json!({"workflow_id": "old"})).await;
+    assert_eq!(result.status, ToolStatus::Failed);
+    assert_eq!(result.content["executed"], json!(false));
+    let (mut b, backend) = live();
+    backend.put("orders", chain(vec![set("Shape", "who", "x")]), false);
+    let result = b.call("checker", TEST, of_orders()).await;
+    assert_eq!(result.content["rule"], json!("rehearsal"));
+    assert_eq!(backend.ids(), ["orders"]);
+}

@@ -1,0 +1,113 @@
+//! `activate_workflow`, and what its counterpart shares with it. Publishing is the policy's to allow; taking somebody else's workflow
+//! out of service is asked like deleting it.
+
+use super::shown::{difference, emptied};
+use super::{N8n, mark, reserve};
+use crate::arguments::{arguments, workflow_id};
+use crate::backend::Stored;
+use crate::guards;
+use crate::tool::{On, Tool};
+use agentctl_base::BoxFuture;
+use agentctl_engine::redact::Redactor;
+use agentctl_engine::store::SnapshotRef;
+use agentctl_engine::toolset::{
+    Act, Change, Cx, Head, Performed, Plan, Planning, ResourceMark, Touches,
+};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+arguments! {
+    ActivateWorkflow {
+        required workflow_id: String = workflow_id();
+    }
+}
+
+pub(super) fn tool() -> Tool<N8n> {
+    Tool::change::<ActivateWorkflow>(Head {
+        repeatable: true,
+        destructive: true,
+        open_world: true,
+        ..Head::new(
+            "activate_workflow",
+            "activate-workflow",
+            "Publish a workflow, so that its trigger fires. Returns the state as read back.",
+            ActivateWorkflow::schema,
+        )
+    })
+}
+
+impl Change for On<N8n, ActivateWorkflow> {
+    fn plan<'a>(&'a self, cx: &'a mut Cx<'_>, exact: &'a Value) -> BoxFuture<'a, Planning> {
+        Box::pin(self.on.plan_active(cx, &self.args.workflow_id, true, exact))
+    }
+}
+
+struct SetActive {
+    n8n: Arc<N8n>,
+    at: Stored,
+    active: bool,
+}
+
+impl Act for SetActive {
+    fn target(&self) -> Option<ResourceMark> {
+        Some(mark(&self.at))
+    }
+    fn touches(&self) -> Option<Touches> {
+        Some(Touches {
+            existing: Some(self.at.id.0.clone()),
+            deletes: false,
+        })
+    }
+    fn diff(&self, redactor: &Redactor) -> Option<String> {
+        let state = |active: bool| {
+            let mut workflow = emptied(&self.at.workflow);
+            workflow.head.insert("active".into(), json!(active));
+            workflow
+        };
+        Some(difference(
+            redactor,
+            &state(self.at.active),
+            &state(self.active),
+        ))
+    }
+    fn perform<'a>(&'a mut self, _: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed> {
+        Box::pin(async {
+            let (n8n, id) = (&self.n8n, &self.at.id);
+            let said = n8n.backend.set_active(id, self.active).await;
+            (n8n.published(id, self.active, said.err()).await, None)
+        })
+    }
+}
+
+impl N8n {
+    pub(super) async fn plan_active(
+        self: &Arc<Self>,
+        cx: &mut Cx<'_>,
+        reference: &str,
+        active: bool,
+        exact: &Value,
+    ) -> Planning {
+        if !self.backend.can().activate {
+            return Ok(Err(self.unable("publish or unpublish workflows")));
+        }
+        let at = match self.current(reference).await? {
+            Ok(stored) => stored,
+            Err(outcome) => return Ok(Err(outcome)),
+        };
+        let mut reserved = Vec::new();
+        if !active {
+            let own = cx.guards.log().owns(&at.id.0, &at.graph_hash);
+            let owner = guards::owner(own, at.workflow.name());
+            reserved.push(reserve(owner, &at, "unpublish", exact));
+        }
+        let act = SetActive {
+            n8n: Arc::clone(self),
+            at,
+            active,
+        };
+        Ok(Ok(Plan {
+            reserved,
+            ..Plan::unguarded(Box::new(act))
+        }))
+    }
+}

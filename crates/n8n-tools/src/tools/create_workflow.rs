@@ -1,0 +1,331 @@
+//! `create_workflow`: a new workflow from all its nodes, or from operations on an empty one.
+
+use super::N8n;
+use super::created::built;
+use super::memory::memory;
+use super::perform::Was;
+use super::shown::difference;
+use crate::arguments::{arguments, as_in_update, object, position, text};
+use crate::backend::{BackendError, BackendErrorKind};
+use crate::guards;
+use crate::tool::{On, Tool};
+use agentctl_base::BoxFuture;
+use agentctl_base::decision::Decision;
+use agentctl_engine::guards::rules::REPEAT;
+use agentctl_engine::redact::Redactor;
+use agentctl_engine::store::SnapshotRef;
+use agentctl_engine::store::event::{Change as Changed, CreateMark, MutationExpectation};
+use agentctl_engine::toolset::{
+    Act, Change, Cx, Fault, Head, Outcome, Performed, Plan, Planning, Reserved, Touches,
+    backend_failure,
+};
+use agentctl_n8n::hash::graph_hash;
+use agentctl_n8n::workflow::{Connections, number};
+use agentctl_n8n::{EditOp, Node, NodeId, Workflow, WorkflowId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+arguments! {
+    /// Either `nodes` (with `connections` and `settings`), or `ops` on an empty workflow.
+    CreateWorkflow {
+        required name: String = json!({"type": "string", "minLength": 1});
+        optional nodes: Option<Vec<CreatedNode>> = json!({"type": "array", "items": node_schema()});
+        optional connections: Option<Connections> = json!({
+            "type": "object",
+            "description": "source node name → output type → list per output index of lists of {node, type, index}",
+        });
+        optional settings: Option<Map<String, Value>> = json!({"type": "object"});
+        optional ops: Option<Vec<EditOp>> = as_in_update("instead of nodes, on an empty workflow");
+    }
+}
+
+/// A node of a new workflow: the keys that n8n's editor writes, and no others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct CreatedNode {
+    #[serde(default)]
+    pub id: Option<String>,
+    pub name: String,
+    #[serde(rename = "type")]
+    pub node_type: String,
+    #[serde(default)]
+    pub type_version: Option<f64>,
+    #[serde(default)]
+    pub position: Option<[f64; 2]>,
+    #[serde(default)]
+    pub parameters: Map<String, Value>,
+    #[serde(default)]
+    pub credentials: Option<Map<String, Value>>,
+    #[serde(default)]
+    pub disabled: Option<bool>,
+    #[serde(default)]
+    pub notes: Option<String>,
+    #[serde(default)]
+    pub notes_in_flow: Option<bool>,
+    #[serde(default)]
+    pub on_error: Option<String>,
+    #[serde(default)]
+    pub retry_on_fail: Option<bool>,
+    #[serde(default)]
+    pub max_tries: Option<u32>,
+    #[serde(default)]
+    pub wait_between_tries: Option<u32>,
+    #[serde(default)]
+    pub execute_once: Option<bool>,
+    #[serde(default)]
+    pub always_output_data: Option<bool>,
+    #[serde(default)]
+    pub webhook_id: Option<String>,
+}
+
+impl CreatedNode {
+    /// The node as n8n keeps it. `id` is used when the node brings none.
+    pub fn into_node(self, id: impl FnOnce() -> String) -> Node {
+        let id = self.id.filter(|id| !id.is_empty()).unwrap_or_else(id);
+        let mut node = Node::new(
+            NodeId(id),
+            self.name,
+            self.node_type,
+            self.type_version.unwrap_or(1.0),
+            self.parameters,
+        );
+        match self.position {
+            Some([x, y]) => node.set_position(x, y),
+            None => {
+                node.map_mut().shift_remove("position");
+            }
+        }
+        if self.type_version.is_none() {
+            node.map_mut().shift_remove("typeVersion");
+        }
+        let rest = [
+            ("credentials", self.credentials.map(Value::Object)),
+            ("disabled", self.disabled.map(Value::Bool)),
+            ("notes", self.notes.map(Value::String)),
+            ("notesInFlow", self.notes_in_flow.map(Value::Bool)),
+            ("onError", self.on_error.map(Value::String)),
+            ("retryOnFail", self.retry_on_fail.map(Value::Bool)),
+            ("maxTries", self.max_tries.map(f64::from).map(number)),
+            (
+                "waitBetweenTries",
+                self.wait_between_tries.map(f64::from).map(number),
+            ),
+            ("executeOnce", self.execute_once.map(Value::Bool)),
+            ("alwaysOutputData", self.always_output_data.map(Value::Bool)),
+            ("webhookId", self.webhook_id.map(Value::String)),
+        ];
+        for (key, value) in rest {
+            if let Some(value) = value {
+                node.set(key, value);
+            }
+        }
+        node
+    }
+}
+
+fn node_schema() -> Value {
+    let mut node = json!({
+        "name": text("unique in the workflow"),
+        "type": text("full type name, e.g. n8n-nodes-base.slack"),
+        "typeVersion": {"type": "number"},
+        "parameters": {"type": "object"},
+        "id": {"type": "string"},
+        "position": position(),
+        "credentials": {"type": "object", "description": "leave out; the user attaches credentials"},
+    });
+    if let Value::Object(map) = &mut node {
+        map.extend(node_settings());
+    }
+    object(node, &["name", "type", "parameters"])
+}
+
+fn node_settings() -> Map<String, Value> {
+    let Value::Object(map) = json!({
+        "disabled": {"type": "boolean"},
+        "notes": {"type": "string"},
+        "notesInFlow": {"type": "boolean"},
+        "onError": {"type": "string", "enum": ["stopWorkflow", "continueRegularOutput", "continueErrorOutput"]},
+        "retryOnFail": {"type": "boolean"},
+        "maxTries": {"type": "integer"},
+        "waitBetweenTries": {"type": "integer", "description": "milliseconds"},
+        "executeOnce": {"type": "boolean"},
+        "alwaysOutputData": {"type": "boolean"},
+        "webhookId": {"type": "string"},
+    }) else {
+        return Map::new();
+    };
+    map
+}
+
+pub(super) fn tool() -> Tool<N8n> {
+    Tool::change::<CreateWorkflow>(Head {
+        makes_or_deletes: true,
+        idempotent: false,
+        ..Head::new(
+            "create_workflow",
+            "create-workflow",
+            "Create a workflow from all its nodes and connections (or from a list of operations). Ids and positions may be left out. Returns id, file, node count and graph hash as read back, and what a check says of it.",
+            CreateWorkflow::schema,
+        )
+    })
+}
+
+impl Change for On<N8n, CreateWorkflow> {
+    fn plan<'a>(&'a self, cx: &'a mut Cx<'_>, exact: &'a Value) -> BoxFuture<'a, Planning> {
+        Box::pin(self.on.plan_create(cx, &self.args, exact))
+    }
+}
+
+struct Create {
+    n8n: Arc<N8n>,
+    id: Option<WorkflowId>,
+    after: Workflow,
+    /// The graph hash of `after`.
+    meant: String,
+    /// Where the backend chooses the id.
+    mark: Option<CreateMark>,
+    /// Which credentials were taken, and which are missing.
+    accounts: Vec<Value>,
+}
+
+impl Act for Create {
+    fn touches(&self) -> Option<Touches> {
+        Some(Touches {
+            existing: None,
+            deletes: false,
+        })
+    }
+    fn diff(&self, redactor: &Redactor) -> Option<String> {
+        Some(difference(redactor, &Workflow::empty(""), &self.after))
+    }
+    fn before(&mut self, _: &Decision, _: bool) -> Result<(), Decision> {
+        match &self.id {
+            Some(id) => self.n8n.note_new(id),
+            None => Ok(()),
+        }
+    }
+    fn perform<'a>(&'a mut self, _: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed> {
+        Box::pin(async {
+            let n8n = &self.n8n;
+            let written = n8n.backend.create(self.id.as_ref(), &self.after).await;
+            let (id, error) = match (written, self.id.clone(), &self.mark) {
+                (Ok(stored), _, _) => (stored.id, None),
+                (Err(error), Some(id), _) => (id, Some(error)),
+                // It may be there all the same: then it is ours, and no second one is made.
+                (Err(error), None, Some(mark)) => match n8n.created(mark).await {
+                    Ok(found) => match found.as_slice() {
+                        [one] => (one.id.clone(), None),
+                        _ => return (Err(error), None),
+                    },
+                    Err(_) => return (Err(error), None),
+                },
+                (Err(error), None, None) => return (Err(error), None),
+            };
+            let was = Was {
+                id,
+                before: None,
+                snapshot: None,
+                judged: None,
+            };
+            let mut notes = Map::from_iter([("created".to_owned(), Value::Bool(true))]);
+            if !self.accounts.is_empty() {
+                notes.insert("credentials".into(), Value::Array(self.accounts.clone()));
+            }
+            n8n.read_back(was, &self.meant, error, notes).await
+        })
+    }
+    fn after<'a>(
+        &'a mut self,
+        change: Option<&'a Changed>,
+        now: jiff::Timestamp,
+    ) -> BoxFuture<'a, Result<(), Fault>> {
+        Box::pin(self.n8n.note_done(change, Some(&self.meant), None, now))
+    }
+}
+
+impl N8n {
+    async fn plan_create(
+        self: &Arc<Self>,
+        cx: &mut Cx<'_>,
+        create: &CreateWorkflow,
+        exact: &Value,
+    ) -> Planning {
+        if let Some(id) = memory(cx.guards).created_as(&create.name) {
+            let reason = format!("this run created {:?} already, as `{id}`", create.name);
+            return Ok(Err(Outcome::Refused(guards::deny(REPEAT, reason))));
+        }
+        let mut after = match built(create, self.catalog, &mut || cx.recorder.new_id()) {
+            Ok(after) => after,
+            Err(outcome) => return Ok(Err(outcome)),
+        };
+        // What the caller names is the user's to allow; what the program takes by type is not.
+        let named = guards::credentials(None, &after);
+        let attached = self.attach(cx, None, &mut after, exact).await?;
+        let reserve = |decision, with: &str| {
+            let what = || format!("create {:?}{with}", create.name);
+            Reserved::new(decision, || (what(), exact.clone()))
+        };
+        let mut reserved = vec![reserve(named, " with credentials")];
+        // In a fix cycle a second workflow would be a way round the scope.
+        if let Some(entries) = cx.guards.scope().filter(|_| cx.guards.log().has_worked()) {
+            let none = Workflow::empty("");
+            reserved.push(reserve(
+                guards::edit_scope(entries, &none, &none, &after),
+                "",
+            ));
+        }
+        let created = self.creation(after, attached.told).await?;
+        Ok(created.map(|planned| Plan {
+            reserved,
+            question: attached.question,
+            ..planned
+        }))
+    }
+
+    /// Where the document would be made and what it will be known by, with no guard's decision yet. `accounts`: which
+    /// credentials were taken, and which are missing.
+    pub(super) async fn creation(
+        self: &Arc<Self>,
+        after: Workflow,
+        accounts: Vec<Value>,
+    ) -> Planning {
+        let place = async {
+            let id = self.backend.reserve(after.name()).await?;
+            let mark = match &id {
+                Some(_) => None,
+                None => Some(self.create_mark(&after).await?),
+            };
+            Ok::<_, BackendError>((id, mark))
+        };
+        let (id, mark) = match place.await {
+            Ok(place) => place,
+            Err(error) if error.kind == BackendErrorKind::Unavailable => {
+                return Err(self.unavailable(error));
+            }
+            Err(error) => return Ok(Err(Outcome::Failed(backend_failure(&error)))),
+        };
+        let meant = graph_hash(&after);
+        Ok(Ok(Plan {
+            expect: Some(MutationExpectation {
+                workflow_id: id.as_ref().map(|id| id.0.clone()),
+                before: None,
+                after: Some(meant.clone()),
+                diff: None,
+                rehearsal: None,
+                created: mark.clone(),
+                counted: None,
+            }),
+            act: Box::new(Create {
+                n8n: Arc::clone(self),
+                id,
+                after,
+                meant,
+                mark,
+                accounts,
+            }),
+            reserved: Vec::new(),
+            question: None,
+        }))
+    }
+}

@@ -1,0 +1,313 @@
+//! The test itself: a temporary copy is created, activated, called, read and removed.
+//! Must never change the workflow itself, and never let a node act that the user did not allow.
+
+use super::N8n;
+use super::content::head;
+use crate::backend::{
+    BackendError, BackendErrorKind, ListQuery, Listed, Stored, TriggerCall, Triggered, list_all,
+};
+use agentctl_engine::store::event::Rehearsing;
+use agentctl_engine::toolset::{Answer, Fault, Outcome, backend_failure, error_content};
+use agentctl_n8n::rehearsal::{COPY, Item, Part, Rehearsal, Trace, evidence, is_copy, judge};
+use agentctl_n8n::{Finding, Workflow, WorkflowId, trigger_points};
+use serde_json::{Map, Value, json};
+
+/// The first item of a node is told up to this many bytes of JSON.
+const SAMPLE: usize = 600;
+
+/// A test that is about to be made.
+pub(super) struct Test {
+    pub at: Stored,
+    pub rehearsal: Rehearsal,
+    pub payload: Item,
+    /// Try the workflow itself before a copy is made.
+    pub as_it_is: bool,
+    pub checked: Vec<Finding>,
+    pub notes: Vec<String>,
+}
+
+impl N8n {
+    /// The run itself. However it goes, what it put on the n8n is taken away again.
+    pub(super) async fn try_out(&self, test: &mut Test) -> Answer {
+        if test.as_it_is {
+            match self.run_as_it_is(test).await {
+                Ok(outcome) => return Ok(outcome),
+                Err(error) if error.kind == BackendErrorKind::Unavailable => return Err(error),
+                // For example an address that another workflow has: a copy has its own.
+                Err(error) => test.notes.push(format!(
+                    "the workflow itself could not be activated: {error}"
+                )),
+            }
+        }
+        let left = Rehearsing {
+            copy: test.rehearsal.copy.name().to_owned(),
+            activates: false,
+        };
+        let mut known = None;
+        let run = self.run_copy(test, &mut known).await;
+        let gone = match &known {
+            Some(id) => self.remove_copy(id).await,
+            None => self.remove_copies(&left.copy).await,
+        };
+        let mut outcome = run?;
+        if let (Err(error), Outcome::Ok(Value::Object(map)) | Outcome::Failed(Value::Object(map))) =
+            (gone, &mut outcome)
+        {
+            let what = format!(
+                "the temporary copy {:?} could not be removed: {error}; delete it in n8n",
+                left.copy
+            );
+            map.insert("left_behind".into(), Value::String(what));
+        }
+        Ok(outcome)
+    }
+
+    /// Activated for one call. An error: it was not called.
+    async fn run_as_it_is(&self, test: &Test) -> Answer {
+        let id = &test.at.id;
+        if let Err(error) = self.backend.set_active(id, true).await {
+            // It may have been activated all the same.
+            let _inactive = self.backend.set_active(id, false).await;
+            return Err(error);
+        }
+        let start = &test.rehearsal.start;
+        let part = match start.method.as_deref() {
+            Some("GET" | "HEAD") => "query",
+            _ => "body",
+        };
+        let sent = match test.payload.get(part) {
+            Some(Value::Object(part)) => part.clone(),
+            _ => test.payload.clone(),
+        };
+        let run = self.started(id, &test.at.workflow, &start.node, sent).await;
+        let off = self.backend.set_active(id, false).await;
+        let mut outcome = self.told(test, run?, "as_it_is").await?;
+        if let (Err(error), Outcome::Ok(Value::Object(map)) | Outcome::Failed(Value::Object(map))) =
+            (off, &mut outcome)
+        {
+            let what = format!("the workflow could not be deactivated again: {error}");
+            map.insert("left_behind".into(), Value::String(what));
+        }
+        Ok(outcome)
+    }
+
+    async fn run_copy(&self, test: &Test, known: &mut Option<WorkflowId>) -> Answer {
+        let copy = &test.rehearsal.copy;
+        let reserved = self.backend.reserve(copy.name()).await?;
+        let made = self.backend.create(reserved.as_ref(), copy).await?;
+        *known = Some(made.id.clone());
+        if self.backend.can().tags {
+            let tags = [COPY.to_owned()];
+            // The name says it too; a tag that cannot be set is no reason not to test.
+            let _tagged = self.backend.set_tags(&made.id, &tags).await;
+        }
+        if let Err(error) = self.backend.set_active(&made.id, true).await {
+            if error.kind == BackendErrorKind::Unavailable {
+                return Err(error);
+            }
+            let mut failure = backend_failure(&error);
+            if let Value::Object(map) = &mut failure {
+                map.insert("executed".into(), Value::Bool(false));
+                map.insert("nodes".into(), json!(test.rehearsal.parts));
+            }
+            return Ok(Outcome::Failed(failure));
+        }
+        let entry = &test.rehearsal.start.entry;
+        let run = self
+            .started(&made.id, copy, entry, test.payload.clone())
+            .await?;
+        self.told(test, run, "copy").await
+    }
+
+    async fn started(
+        &self,
+        id: &WorkflowId,
+        workflow: &Workflow,
+        node: &str,
+        payload: Map<String, Value>,
+    ) -> Result<Triggered, BackendError> {
+        let points = trigger_points(workflow);
+        let point = points.into_iter().find(|point| point.node == node);
+        let point = point.ok_or_else(|| {
+            BackendError::rejected(format!(
+                "the trigger {node:?} cannot be called from outside"
+            ))
+        })?;
+        self.backend
+            .trigger(id, &TriggerCall::new(point, payload))
+            .await
+    }
+
+    /// What the run showed. Without an execution nothing was tested.
+    async fn told(&self, test: &Test, run: Triggered, on: &str) -> Answer {
+        let mut content = Map::new();
+        content.insert("id".into(), json!(test.at.id));
+        content.insert("graph_hash".into(), json!(test.at.graph_hash));
+        content.insert("executed".into(), json!(run.execution.is_some()));
+        content.insert("on".into(), json!(on));
+        content.insert("start".into(), json!(test.rehearsal.start.node));
+        content.insert("payload".into(), json!(test.payload));
+        if on == "copy" {
+            content.insert("copy".into(), json!(test.rehearsal.copy.name()));
+        }
+        let Some(execution) = run.execution else {
+            let mut failure = error_content(
+                "the call started no execution that could be found",
+                "rehearsal",
+                "report it as not executed",
+            );
+            content.insert("status".into(), json!(run.status));
+            content.insert("answer".into(), json!(run.answer));
+            content.insert("nodes".into(), json!(test.rehearsal.parts));
+            // It may have run all the same.
+            content.insert("egress".into(), egress(&test.rehearsal, &|_| true));
+            if let Value::Object(failure) = &mut failure {
+                failure.extend(content);
+            }
+            return Ok(Outcome::Failed(failure));
+        };
+        let document = self.backend.execution(&execution.id).await?;
+        let mut trace = Trace::read(&document);
+        if trace.status == "unknown" {
+            trace.status.clone_from(&execution.status);
+        }
+        let verdict = judge(&test.at.workflow, &test.rehearsal, &trace, &test.checked);
+        content.insert("execution".into(), json!(execution));
+        content.insert("test_status".into(), json!(verdict.test_status));
+        let names = |wanted: &dyn Fn(&Value) -> bool, nodes: &[Value]| -> Value {
+            nodes
+                .iter()
+                .filter(|node| wanted(node))
+                .filter_map(|node| node.get("node").cloned())
+                .collect()
+        };
+        let nodes: Vec<Value> = verdict
+            .nodes
+            .iter()
+            .map(|node| {
+                let mut told = json!(node);
+                let first = trace
+                    .nodes
+                    .get(&node.part.node)
+                    .and_then(|r| r.first.as_ref());
+                if let (Some(first), Value::Object(map)) = (first, &mut told) {
+                    map.insert("first_item".into(), sample(first));
+                }
+                told
+            })
+            .collect();
+        let is = |node: &Value, part: &str| node.get("as").and_then(Value::as_str) == Some(part);
+        let reached = |node: &Value| node.get("reached") == Some(&Value::Bool(true));
+        let ran = |node: &Value| reached(node) && (is(node, "run") || is(node, "start"));
+        let simulated = |node: &Value| reached(node) && is(node, "simulated");
+        let missed = |node: &Value| !reached(node) && !is(node, "left_out");
+        content.insert("ran".into(), names(&ran, &nodes));
+        content.insert("simulated".into(), names(&simulated, &nodes));
+        content.insert("not_reached".into(), names(&missed, &nodes));
+        let left = egress(&test.rehearsal, &|node| trace.ran(node));
+        content.insert("egress".into(), left);
+        content.insert("nodes".into(), Value::Array(nodes));
+        content.insert("findings".into(), json!(verdict.findings));
+        let changes = test.rehearsal.changes.iter().chain(&test.notes);
+        let changes: Vec<&String> = changes.filter(|_| on == "copy").collect();
+        content.insert("changes".into(), json!(changes));
+        Ok(Outcome::Ok(Value::Object(content)))
+    }
+
+    async fn remove_copy(&self, id: &WorkflowId) -> Result<(), BackendError> {
+        // n8n deletes an active workflow too; one that is off leaves no webhook behind in any version.
+        let _off = self.backend.set_active(id, false).await;
+        match self.backend.delete(id).await {
+            Err(error) if error.kind != BackendErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// The name alone may be anybody's: our tag says so, or (where the test was killed before it was set) the copy's own start.
+    async fn is_ours(&self, found: &Listed) -> Result<bool, BackendError> {
+        if found.tags.iter().any(|tag| tag == COPY) {
+            return Ok(true);
+        }
+        match self.backend.get(&found.id).await {
+            Ok(stored) => Ok(is_copy(&stored.workflow, &found.name)),
+            Err(error) if error.kind == BackendErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn remove_copies(&self, name: &str) -> Result<(), BackendError> {
+        let listing = list_all(self.backend.as_ref(), &ListQuery::named(name)).await?;
+        for copy in listing.workflows.iter().filter(|copy| copy.name == name) {
+            if self.is_ours(copy).await? {
+                self.remove_copy(&copy.id).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes away what an interrupted test left on the n8n.
+    pub async fn clear_rehearsal(&self, id: &WorkflowId, left: &Rehearsing) -> Result<(), Fault> {
+        let cleared = async {
+            self.remove_copies(&left.copy).await?;
+            if left.activates && self.backend.get(id).await.is_ok_and(|stored| stored.active) {
+                self.backend.set_active(id, false).await?;
+            }
+            Ok(())
+        };
+        cleared.await.map_err(|error| self.unavailable(error))
+    }
+
+    /// An execution as far as anybody needs it: which nodes ran, what came out, what failed, and what that means for the
+    /// workflow as it is now.
+    pub(super) async fn told_execution(&self, id: &str) -> Answer {
+        let trace = Trace::read(&self.backend.execution(id).await?);
+        let nodes: Map<String, Value> = trace
+            .nodes
+            .iter()
+            .map(|(name, run)| {
+                let first = run.first.as_ref().map(sample);
+                (name.clone(), json!({"runs": run.runs, "items": run.items, "error": run.error, "first_item": first}))
+            })
+            .collect();
+        let mut content = Map::new();
+        if let Some(of) = &trace.workflow_id
+            && let Ok(stored) = self.backend.get(&WorkflowId(of.clone())).await
+        {
+            let checked = self.findings(&stored.workflow);
+            let found = evidence(&stored.workflow, &trace, &checked, None);
+            content.insert("workflow".into(), Value::Object(head(&stored)));
+            content.insert("findings".into(), json!(found));
+        }
+        content.insert(
+            "execution".into(),
+            json!({"id": trace.id, "status": trace.status, "workflow_id": trace.workflow_id, "started_at": trace.started_at,
+                "last_node": trace.last_node, "error": trace.error, "faults": trace.faults(), "nodes": nodes}),
+        );
+        Ok(Outcome::Ok(Value::Object(content)))
+    }
+}
+
+/// What left n8n: each node that went out, with the host where it is known. `ran`: whether the node of this name did.
+fn egress(rehearsal: &Rehearsal, ran: &dyn Fn(&str) -> bool) -> Value {
+    let out = rehearsal.parts.iter().filter(|part| part.part == Part::Run);
+    out.filter(|part| ran(&part.node))
+        .filter_map(|part| {
+            let mut out = Map::from_iter([("node".to_owned(), json!(part.node))]);
+            if let Value::Object(how) = json!(part.leaves.as_ref()?) {
+                out.extend(how);
+            }
+            Some(Value::Object(out))
+        })
+        .collect()
+}
+
+/// An item, or (of a large one) its fields' names.
+fn sample(item: &Value) -> Value {
+    if item.to_string().len() <= SAMPLE {
+        return item.clone();
+    }
+    match item {
+        Value::Object(map) => json!({"fields": map.keys().take(40).collect::<Vec<_>>()}),
+        _ => json!("(a large value)"),
+    }
+}
