@@ -1,7 +1,7 @@
 //! What a call of another server's tool carries besides the values that a rule looks at: keys of its arguments, an address under
 //! another name, an effect that is forgotten with the call.
 
-use super::support::{Bench, block_on};
+use super::support::{Bench, begun, block_on};
 use agentctl::gateway::{ApprovedTool, ForeignTools};
 use agentctl_base::BoxFuture;
 use agentctl_engine::policy::{Facts, Grants, Policy};
@@ -87,14 +87,7 @@ fn bench(words: &str, properties: Value, more: bool) -> (Bench, Away) {
         ..Away::default()
     };
     bench.gateway = bench.gateway.with_foreign(Arc::new(away.clone()));
-    bench.told(Event::RunStarted {
-        journal_version: 1,
-        agentctl_version: "0".into(),
-        run_id: "r".into(),
-        flow: "f".into(),
-        pack_hash: "p".into(),
-        input: Map::from_iter([("request".to_owned(), words.into())]),
-    });
+    bench.told(begun(words));
     (bench, away)
 }
 

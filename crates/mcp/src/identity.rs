@@ -12,8 +12,7 @@ use super::variables::{
     ADDRESSES_OF_N8N, Slot, is_n8ns_own, misplaced, pieces, variables_in, with_defaults,
 };
 use agentctl_base::canonical::{canonical, sha256_hex};
-use agentctl_base::secrets;
-use agentctl_base::untrusted;
+use agentctl_base::{secrets, untrusted};
 use agentctl_host::files::plain_path as plain;
 use serde_json::{Map, Value, json};
 use std::cell::OnceCell;

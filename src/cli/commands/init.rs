@@ -5,8 +5,7 @@ use crate::cli::args::InitArgs;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::trusting::Before;
-use agentctl_host::files::FileError;
-use agentctl_host::files::{Existing, Files, Within, read_regular_text, within};
+use agentctl_host::files::{Existing, FileError, Files, Within, read_regular_text, within};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
