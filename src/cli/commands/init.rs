@@ -33,7 +33,7 @@ pub fn init(project: &Path, args: &InitArgs, out: &Output) -> Result<Exit, CliEr
         ("memory/README.md", MEMORY_README),
         (".mcp.json.example", MCP_EXAMPLE),
         (".mcp.json.full.example", MCP_FULL_EXAMPLE),
-        ("agentctl.toml", CONFIG),
+        (crate::trust::SETTINGS, CONFIG),
     ];
     // All is looked at before anything is written.
     let names = texts.iter().map(|(name, _)| *name);
