@@ -73,6 +73,8 @@ pub struct GuardState {
     /// Empty before the run's first event.
     run_id: String,
     scope: Option<GivenScope>,
+    /// The field of the flow that gives the scope; None: it has none.
+    scope_field: Option<String>,
     /// The one workflow that may be changed; None: any.
     only: Option<String>,
     /// Nodes that the user allowed, when the run began, to act on the outside world in its tests.
@@ -118,6 +120,13 @@ pub struct GuardState {
 impl GuardState {
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// With the field of the flow that lists what a fix may change. Call it before the first event.
+    #[must_use]
+    pub fn with_scope_field(mut self, field: Option<&str>) -> Self {
+        self.scope_field = field.map(str::to_owned);
+        self
     }
 
     /// Folds one event of this run's journal. Call it with every event, in order; the gateway does so for those that it records.
@@ -190,7 +199,8 @@ impl GuardState {
                 }
             }
             Event::StatePatched { patch, .. } => {
-                if let Some(scope) = patch.get("edit_scope") {
+                let given = self.scope_field.as_ref().and_then(|field| patch.get(field));
+                if let Some(scope) = given {
                     self.scope = Some(self.given(scope));
                 }
             }
