@@ -75,7 +75,10 @@ fn tamper(bytes: &mut Vec<u8>, steps: &[u8]) {
 }
 
 fn fold(text: &str) {
-    let (mut guards, mut log) = (GuardState::default(), RunLog::new(&FLOW));
+    let (mut guards, mut log) = (
+        GuardState::new().with_scope_field(FLOW.scope_field()),
+        RunLog::new(&FLOW),
+    );
     for line in text.lines().take(64) {
         let Ok(event) = serde_json::from_str::<Event>(line) else {
             continue;

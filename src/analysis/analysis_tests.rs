@@ -115,7 +115,11 @@ impl Tape {
             exit_code: 3,
             message: message.into(),
         });
-        analyze(&self.records, "2026-01-02")
+        analyze(
+            &self.records,
+            &crate::pack::built_in().unwrap().flow,
+            "2026-01-02",
+        )
     }
 }
 

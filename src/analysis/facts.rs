@@ -2,9 +2,11 @@
 
 use super::uses::read_by;
 use super::{Asked, Known, Stopped};
+use crate::gateway::report::WORKFLOW_INPUT;
 use crate::run::RunUsage;
 use agentctl_base::model::{ToolCall, ToolStatus};
 use agentctl_base::question::{Outcome, Question};
+use agentctl_engine::flow::{Flow, Reading};
 use agentctl_engine::store::{Event, Record};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +42,29 @@ pub(super) struct Change {
     pub created: bool,
 }
 
+/// What an agent wrote about the cause, with the learnings that it proposed beside it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Written {
+    pub event: u64,
+    pub agent: String,
+    pub cause: Value,
+    pub learnings: Vec<Value>,
+}
+
+impl Written {
+    /// Out of a patch to the state; None: nothing stands there about the cause.
+    fn of(flow: &Flow, event: u64, agent: &str, patch: &Map<String, Value>) -> Option<Written> {
+        let read = |reading| patch.get(flow.read_field(reading)?);
+        let learnings = read(Reading::Learnings).and_then(Value::as_array);
+        Some(Written {
+            event,
+            agent: agent.to_owned(),
+            cause: read(Reading::Cause)?.clone(),
+            learnings: learnings.cloned().unwrap_or_default(),
+        })
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     pub run_id: String,
@@ -64,8 +89,8 @@ pub(super) struct Facts {
     pub read: BTreeSet<String>,
     /// Ids of executions that a tool showed.
     pub executions: BTreeSet<String>,
-    /// The last patch to the state that holds a `root_cause`: event, agent, the patch.
-    pub word: Option<(u64, String, Map<String, Value>)>,
+    /// What an agent wrote last about the cause.
+    pub word: Option<Written>,
     /// Model calls by step.
     pub asked_models: BTreeMap<String, u64>,
     pub cost: RunUsage,
@@ -73,7 +98,8 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    pub fn of(records: &[Record]) -> Facts {
+    /// `flow` says in which fields agents write about the cause.
+    pub fn of(records: &[Record], flow: &Flow) -> Facts {
         let mut facts = Facts::default();
         let mut open: BTreeMap<(&str, &str), (&ToolCall, bool)> = BTreeMap::new();
         for record in records {
@@ -151,8 +177,8 @@ impl Facts {
                 Event::AnswerGiven {
                     question_id, value, ..
                 } => _ = facts.answers.insert(question_id.clone(), value.clone()),
-                Event::StatePatched { agent, patch, .. } if patch.contains_key("root_cause") => {
-                    facts.word = Some((seq, agent.clone(), patch.clone()));
+                Event::StatePatched { agent, patch, .. } => {
+                    facts.word = Written::of(flow, seq, agent, patch).or(facts.word);
                 }
                 Event::StepFailed { step, error } => {
                     facts.step_failures.push((seq, step.clone(), error.clone()));
@@ -279,7 +305,7 @@ impl Facts {
         let text = |key: &str| self.input.get(key).and_then(Value::as_str);
         Asked {
             request: text("request").unwrap_or_default().to_owned(),
-            workflow: text("workflow").map(str::to_owned),
+            workflow: text(WORKFLOW_INPUT).map(str::to_owned),
             questions: self
                 .questions
                 .iter()

@@ -27,6 +27,7 @@ pub use word::Word;
 
 use crate::run::RunUsage;
 use agentctl_base::question::Outcome;
+use agentctl_engine::flow::Flow;
 use agentctl_engine::store::Record;
 use facts::Facts;
 use serde::Serialize;
@@ -108,9 +109,10 @@ pub struct Known {
     pub executions: BTreeSet<String>,
 }
 
-/// The analysis of a whole journal. `date` (YYYY-MM-DD) is that of its proposals.
-pub fn analyze(records: &[Record], date: &str) -> Analysis {
-    let facts = Facts::of(records);
+/// The analysis of a whole journal. `flow` says in which fields agents write about the cause; `date` (YYYY-MM-DD) is that of the
+/// proposals.
+pub fn analyze(records: &[Record], flow: &Flow, date: &str) -> Analysis {
+    let facts = Facts::of(records, flow);
     let root_cause = cause::root(&facts);
     let attempts = attempts::of(&facts);
     Analysis {

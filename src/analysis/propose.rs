@@ -227,15 +227,13 @@ fn general(ops: &[Value]) -> Option<String> {
 
 /// What an agent proposed in the run, when its evidence is there. It cannot name a repair that is then made by itself.
 fn by_agent(facts: &Facts, date: &str) -> Vec<Proposal> {
-    let Some((event, agent, patch)) = &facts.word else {
+    let Some(written) = &facts.word else {
         return Vec::new();
     };
     if word::of(facts).is_none_or(|word| word.evidence.is_empty()) {
         return Vec::new();
     }
-    let list = patch.get("proposed_learnings").and_then(Value::as_array);
-    list.into_iter()
-        .flatten()
+    (written.learnings.iter())
         .filter_map(|item| {
             let text = |key: &str| Some(item.get(key)?.as_str()?.to_owned());
             let texts = |key: &str| -> Vec<String> {
@@ -254,7 +252,7 @@ fn by_agent(facts: &Facts, date: &str) -> Vec<Proposal> {
                 .map(|f| f.id.clone())
                 .collect();
             let mut proposal = Proposal {
-                by: agent.clone(),
+                by: written.agent.clone(),
                 title: text("title")?,
                 date: date.to_owned(),
                 node_types: texts("node_types"),
@@ -270,7 +268,7 @@ fn by_agent(facts: &Facts, date: &str) -> Vec<Proposal> {
             proposal.prove(
                 facts,
                 Evidence {
-                    events: vec![*event],
+                    events: vec![written.event],
                     findings,
                     ..Evidence::default()
                 },

@@ -19,8 +19,8 @@ pub struct Word {
 }
 
 pub(super) fn of(facts: &Facts) -> Option<Word> {
-    let (event, agent, patch) = facts.word.as_ref()?;
-    let cause = patch.get("root_cause")?;
+    let written = facts.word.as_ref()?;
+    let cause = &written.cause;
     let known = facts.known();
     let given: Vec<&str> = cause
         .get("evidence")
@@ -35,8 +35,8 @@ pub(super) fn of(facts: &Facts) -> Option<Word> {
     let summary = cause.get("summary").and_then(Value::as_str);
     let kept = summary.filter(|text| !evidence.is_empty() && !Named::of(text, &known).made_up);
     Some(Word {
-        agent: agent.clone(),
-        event: *event,
+        agent: written.agent.clone(),
+        event: written.event,
         summary: kept.map(|text| quoted(text).into_owned()),
         evidence: evidence
             .into_iter()

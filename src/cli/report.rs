@@ -3,7 +3,8 @@
 
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::cli::waiting;
-use crate::run::{QaReport, RunReport};
+use crate::gateway::report::{Built, QA_REPORT, QaReport, WORKFLOW};
+use crate::run::RunReport;
 use agentctl_base::question::Outcome;
 use agentctl_base::untrusted::prose;
 use agentctl_engine::policy::Grants;
@@ -16,7 +17,8 @@ use serde_json::{Value, json};
 /// and the catalog of the project.
 pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> String {
     let mut out = String::new();
-    if let (Some(built), Some((document, catalog))) = (&report.workflow, workflow) {
+    let made = Built::of(&report.made, &report.lost);
+    if let (Some(built), Some((document, catalog))) = (&made.workflow, workflow) {
         out.push_str(&format!(
             "{} ({} nodes)\n\n",
             style(plain(&built.name)).bold(),
@@ -29,12 +31,12 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
             out.push_str(&format!("file: {file} (imports into n8n as it is)\n"));
         }
     }
-    if let (Some(built), Some(n8n)) = (&report.workflow, &report.n8n) {
+    if let (Some(built), Some(n8n)) = (&made.workflow, &made.n8n) {
         let page = page(n8n, &format!("workflow/{}", built.id));
         out.push_str(&format!("workflow: {}, {page}\n", plain(&built.id)));
     }
-    checked(report, &mut out);
-    open_points(report, workflow, &mut out);
+    checked(report, &made, &mut out);
+    open_points(report, made.n8n.as_deref(), workflow, &mut out);
     if !report.overrides.is_empty() {
         let files: Vec<String> = report.overrides.iter().map(|file| plain(file)).collect();
         out.push_str(&format!(
@@ -42,7 +44,7 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
             files.join(", ")
         ));
     }
-    for (id, counted) in &report.losses {
+    for (id, counted) in &made.losses {
         out.push_str(&format!("lost of {}: {}\n", plain(id), lost(counted)));
     }
     for loosened in &report.policy_loosened {
@@ -57,7 +59,7 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
             out.push_str(&format!("  {}\n", plain_long(&line)));
         }
     }
-    ending(report, &mut out);
+    ending(report, &made, &mut out);
     out
 }
 
@@ -86,8 +88,8 @@ fn page(n8n: &str, path: &str) -> String {
 }
 
 /// What was checked, and what was not: never more than was seen.
-fn checked(report: &RunReport, out: &mut String) {
-    let Some(qa) = &report.qa_report else { return };
+fn checked(report: &RunReport, made: &Built, out: &mut String) {
+    let Some(qa) = &made.qa_report else { return };
     out.push_str(&format!(
         "checked: structure, node types and versions, parameters, connections, expressions: {} errors, {} warnings{}\n",
         qa.error_count,
@@ -98,8 +100,8 @@ fn checked(report: &RunReport, out: &mut String) {
         executed(report, qa, out);
     } else {
         let why = report
-            .state
-            .get("qa_report")
+            .sections
+            .get(QA_REPORT)
             .and_then(|r| r.get("not_executed"))
             .and_then(Value::as_str)
             .unwrap_or("no step of the run executed it");
@@ -109,8 +111,8 @@ fn checked(report: &RunReport, out: &mut String) {
         ));
     }
     let findings = report
-        .state
-        .get("qa_report")
+        .sections
+        .get(QA_REPORT)
         .and_then(|r| r.get("findings"))
         .and_then(Value::as_array);
     for finding in findings.into_iter().flatten().take(10) {
@@ -180,7 +182,7 @@ fn executed(report: &RunReport, qa: &QaReport, out: &mut String) {
     if !qa.ran.is_empty() {
         out.push_str(&format!("  ran: {}\n", list(&qa.ran)));
     }
-    let nodes = report.state.get("qa_report").and_then(|r| r.get("nodes"));
+    let nodes = report.sections.get(QA_REPORT).and_then(|r| r.get("nodes"));
     for name in &qa.simulated {
         let of = |node: &&serde_json::Value| node.get("node").and_then(Value::as_str) == Some(name);
         let why = nodes
@@ -288,8 +290,13 @@ fn unconnected(document: &Workflow, catalog: &Catalog, told: &[Value]) -> Vec<Va
 }
 
 /// Credentials, ids and values that only the user can give.
-fn open_points(report: &RunReport, workflow_now: Option<(&Workflow, &Catalog)>, out: &mut String) {
-    let workflow = report.state.get("workflow");
+fn open_points(
+    report: &RunReport,
+    n8n: Option<&str>,
+    workflow_now: Option<(&Workflow, &Catalog)>,
+    out: &mut String,
+) {
+    let workflow = report.sections.get(WORKFLOW);
     let list = |key: &str| {
         workflow
             .and_then(|w| w.get(key))
@@ -298,10 +305,10 @@ fn open_points(report: &RunReport, workflow_now: Option<(&Workflow, &Catalog)>, 
             .unwrap_or_default()
     };
     let mut known = list("credentials");
-    if let (Some(_), Some((document, catalog))) = (&report.n8n, workflow_now) {
+    if let (Some(_), Some((document, catalog))) = (n8n, workflow_now) {
         known.extend(unconnected(document, catalog, &known));
     }
-    accounts(&known, report.n8n.as_deref(), out);
+    accounts(&known, n8n, out);
     let todo = list("todo");
     if !todo.is_empty() {
         out.push_str("still yours to do:\n");
@@ -327,11 +334,11 @@ fn open_points(report: &RunReport, workflow_now: Option<(&Workflow, &Catalog)>, 
     }
 }
 
-fn ending(report: &RunReport, out: &mut String) {
+fn ending(report: &RunReport, made: &Built, out: &mut String) {
     let run = &report.run_id;
     match report.outcome {
         Outcome::Complete => {
-            if let Some(built) = &report.workflow {
+            if let Some(built) = &made.workflow {
                 let target = plain(built.file.as_deref().unwrap_or(&built.id));
                 out.push_str(&format!("next: agentctl build --workflow {target} \"…\" to change it, agentctl undo {run} to take it back\n"));
             }
@@ -359,7 +366,7 @@ fn ending(report: &RunReport, out: &mut String) {
                 style("blocked:").red().bold(),
                 prose(&report.message)
             ));
-            if let Some(cause) = report.state.get("root_cause") {
+            if let Some(cause) = &report.cause {
                 let summary = cause.get("summary").unwrap_or(cause);
                 out.push_str(&format!("root cause: {}\n", prose(&shown(summary))));
             }

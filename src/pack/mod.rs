@@ -24,7 +24,8 @@ static BUILT_IN: LazyLock<BuiltIn> = LazyLock::new(|| {
     let agents = Agents::iter().filter_map(|path| Some((path.to_string(), Agents::get(&path)?)));
     let skills = Skills::iter().filter_map(|path| Some((path.to_string(), Skills::get(&path)?)));
     let files = agents.chain(skills);
-    files.map(|(path, file)| (path, file.data)).collect()
+    let files: BuiltIn = files.map(|(path, file)| (path, file.data)).collect();
+    files.with_words(crate::gateway::FIELD_WORDS)
 });
 
 /// The built-in pack alone.

@@ -254,3 +254,22 @@ fn a_flow_of_the_project_is_checked_against_agents_and_policy() {
         "agents/flow.yaml:5:5: the step \"s\" calls create_workflow as qa, which the policy denies"
     );
 }
+
+#[test]
+fn a_flow_that_does_not_say_what_its_fields_mean_keeps_the_guards_of_the_built_in_one() {
+    let own = "name: mine\nstages: [one]\nblocked: stuck\nfields:\n  workflow: {kind: object, writers: [builder]}\n  edit_scope: {kind: replace, writers: [qa]}\n  verdict: {kind: object, writers: [qa], fact: check}\nsteps:\n  - id: ok\n    gate: 'true'\n    otherwise: {end: {outcome: failed, message: \"'no'\"}}\n";
+    let dir = project(&[("agents/flow.yaml", own)]);
+    let flow = load(dir.path(), &LoadOptions::all()).unwrap().flow;
+    let facts: Vec<_> = flow.facts().collect();
+    assert_eq!(facts, [("workflow", "resource"), ("verdict", "check")]);
+    assert_eq!(
+        [flow.scope_field(), flow.report_field("workflow")],
+        [Some("edit_scope"), Some("workflow")]
+    );
+    let dir = project(&[("agents/flow.yaml", &own.replace("check", "chek"))]);
+    let errors = load(dir.path(), &LoadOptions::all()).unwrap_err();
+    assert_eq!(
+        errors.to_string(),
+        "agents/flow.yaml:7:48: there is no `fact: chek`; there is resource, check; did you mean \"check\"?"
+    );
+}

@@ -41,6 +41,9 @@ pub struct RunContext<'a> {
     pub asker: Option<&'a mut dyn Asker>,
 }
 
+/// Among a run's input: what the user asked for.
+const REQUEST: &str = "request";
+
 /// Among a run's input: the n8n that it works on.
 pub(super) const PLACE: &str = "n8n";
 
@@ -75,16 +78,11 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     let paths = cx.project.run(&run_id)?;
     let journal = Journal::create_on(cx.project.disk().clone(), &paths.journal())?
         .marked(cx.project.marks(&run_id));
-    let mut input = options.input;
-    // A secret in the request is hidden before anything reads or records it.
-    input.insert(
-        "request".into(),
-        agentctl_base::secrets::hide(&options.request).into(),
-    );
-    input.insert(
-        "workflow".into(),
-        options.workflow.map_or(Value::Null, Value::String),
-    );
+    // A secret in the request is hidden before anything reads or records it. It stands first, and nothing else can take its place.
+    let request = Value::from(agentctl_base::secrets::hide(&options.request));
+    let mut input = Map::from_iter([(REQUEST.to_owned(), request.clone())]);
+    input.extend(options.input);
+    input.insert(REQUEST.into(), request);
     input.insert("yes".into(), options.answering.yes.into());
     input.insert("executes".into(), cx.gateway.backend().can().execute.into());
     let loosened = cx.pack.policy.loosened();
@@ -115,7 +113,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     let folded = (
         RunLog::new(&cx.pack.flow),
         Ledger::default(),
-        GuardState::default(),
+        GuardState::new().with_scope_field(cx.pack.flow.scope_field()),
     );
     let project = cx.project;
     let mut driver = driver(
@@ -148,6 +146,7 @@ pub async fn advance(
         // It may have been killed between its end and the projections.
         driver.project(project, &ended.message)?;
         return Ok(projection::report(
+            driver.desk.flow,
             &driver.desk.ledger,
             &driver.desk.log,
             ended.outcome,
@@ -545,6 +544,7 @@ impl Driver<'_> {
             self.tell_unused_answers();
         }
         Ok(projection::report(
+            self.desk.flow,
             &self.desk.ledger,
             &self.desk.log,
             outcome,

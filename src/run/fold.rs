@@ -13,7 +13,7 @@ pub(super) type Folded = (RunLog, Ledger, GuardState);
 pub(super) fn fold(flow: &Flow, loaded: &Loaded) -> Result<Folded, RunError> {
     let mut log = RunLog::new(flow);
     let mut ledger = Ledger::default();
-    let mut guards = GuardState::default();
+    let mut guards = GuardState::new().with_scope_field(flow.scope_field());
     for record in &loaded.records {
         feed(&mut log, flow, &record.event).map_err(|e| {
             RunError::Pack(format!(

@@ -163,7 +163,7 @@ pub fn show(
         Some(ended) => (ended.exit_code, ended.message.clone()),
         None => (exit_code(outcome, Some(Cause::Interrupt)), String::new()),
     };
-    let mut report = projection::report(&ledger, &log, outcome, code, message);
+    let mut report = projection::report(&pack.flow, &ledger, &log, outcome, code, message);
     report.foreign = loaded.foreign;
     Ok((report, loaded.records))
 }

@@ -350,14 +350,6 @@ impl Ledger {
         self.snapshots.iter().rev().find(|taken| taken.file == file)
     }
 
-    /// The last mutation of a workflow; `id` None: of any.
-    pub fn last_change(&self, id: Option<&str>) -> Option<&Changed> {
-        self.changes
-            .iter()
-            .rev()
-            .find(|c| id.is_none_or(|id| c.change.workflow_id == id))
-    }
-
     /// Ids of the workflows that this run changed, in the order of their first change.
     pub fn changed_workflows(&self) -> Vec<&str> {
         let mut ids: Vec<&str> = Vec::new();
@@ -368,23 +360,6 @@ impl Ledger {
             }
         }
         ids
-    }
-
-    /// The name that the run last saw for a workflow it changed.
-    pub fn workflow_name(&self, id: &str) -> Option<&str> {
-        self.changes
-            .iter()
-            .rev()
-            .filter(|c| c.change.workflow_id == id)
-            .find_map(|c| c.name.as_deref())
-    }
-
-    pub fn workflow_file(&self, id: &str) -> Option<&str> {
-        self.changes
-            .iter()
-            .rev()
-            .filter(|c| c.change.workflow_id == id)
-            .find_map(|c| c.file.as_deref())
     }
 }
 

@@ -73,7 +73,7 @@ pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, Observer, RunOptions, Unobserved};
 pub use push::{Pushed, USER, push};
 pub use questions::fits;
-pub use report::{QaReport, RunReport, RunUsage, WorkflowReport, exit_code};
+pub use report::{RunReport, RunUsage, exit_code};
 pub use terms::Terms;
 pub use tool_session::{Serving, ToolSession, ToolSessions};
 pub use undo::{Undo, UndoReport, UndoTerms, Undone, UndoneHow, undo, undo_by, undo_to};

@@ -9,9 +9,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunOptions {
     pub request: String,
-    /// The id of an existing workflow to change.
-    pub workflow: Option<String>,
-    /// Further values of the flow's input (`input.<key>`), for packs that need more than a request.
+    /// Further values of the flow's input (`input.<key>`): what else the user said, and what a pack's tools need.
     pub input: Map<String, Value>,
     pub answering: Answering,
     /// What the run may use of other servers' tools, by the user's own word.

@@ -2,36 +2,25 @@
 //! is made from the folded journal and can be made again.
 
 use super::{
-    QaReport, RunError, RunReport, WorkflowReport,
+    RunError, RunReport,
     activation::{OVERRIDES, PLACE},
     active::{ACTIVE_MARK, SESSION_FLOW},
+    claims,
     driver::Driver,
 };
+use crate::gateway::report::{Reported, sections};
 use agentctl_base::question::{Outcome, Question};
 use agentctl_engine::{
-    flow::RunLog,
+    flow::{Flow, Reading, RunLog},
     store::{JournalHead, Project, RunState, STATE_SCHEMA_VERSION, StateFile, StoreError},
 };
 use agentctl_host::files::write_atomic_on;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 
 use super::ledger::{Asked, Ledger};
 
 /// A field larger than this goes to a file of its own; run_state.json keeps its place.
 const MAX_INLINE_BYTES: usize = 8 * 1024;
-
-const WORKFLOW_SUMMARY: [&str; 4] = ["id", "name", "node_count", "graph_hash"];
-const QA_SUMMARY: [&str; 8] = [
-    "status",
-    "error_count",
-    "warning_count",
-    "cycle",
-    "executed",
-    "execution",
-    "test_status",
-    "edit_scope",
-];
 
 /// A file to be written under `memory/agent_results/`.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,21 +32,18 @@ pub(super) struct ResultFile {
 
 /// The state with large parts replaced by summaries, and the files that hold them whole.
 pub(super) fn summarise(
+    flow: &Flow,
     run_id: &str,
     state: &Map<String, Value>,
 ) -> (Map<String, Value>, Vec<ResultFile>) {
     let mut summary = Map::new();
     let mut files = Vec::new();
-    let workflow_id = state
-        .get("workflow")
-        .and_then(|w| w.get("id"))
-        .and_then(Value::as_str);
+    let resource = flow.resource_id(state);
     for (field, value) in state {
-        let keys: Option<&[&str]> = match field.as_str() {
-            "workflow" => Some(&WORKFLOW_SUMMARY),
-            "qa_report" => Some(&QA_SUMMARY),
-            _ => None,
-        };
+        let keys = flow
+            .fields
+            .get(field)
+            .and_then(|spec| spec.meaning.summary.as_deref());
         let short = match (keys, value) {
             (Some(keys), Value::Object(map)) => {
                 if map.is_empty() {
@@ -65,12 +51,12 @@ pub(super) fn summarise(
                 } else {
                     files.push(ResultFile {
                         kind: field.clone(),
-                        id: workflow_id.unwrap_or(run_id).to_owned(),
+                        id: resource.unwrap_or(run_id).to_owned(),
                         content: value.clone(),
                     });
                     let kept = keys
                         .iter()
-                        .filter_map(|k| Some(((*k).to_owned(), map.get(*k)?.clone())));
+                        .filter_map(|k| Some((k.clone(), map.get(k)?.clone())));
                     Value::Object(kept.collect())
                 }
             }
@@ -96,11 +82,12 @@ pub(super) fn summarise(
 /// Writes the full results; a blocked run leaves its whole state as the evidence of its post-mortem.
 pub(super) fn write_results(
     project: &Project,
+    flow: &Flow,
     ledger: &Ledger,
     state: &Map<String, Value>,
     outcome: Option<Outcome>,
 ) -> Result<(), StoreError> {
-    let (_, mut files) = summarise(&ledger.run_id, state);
+    let (_, mut files) = summarise(flow, &ledger.run_id, state);
     if outcome == Some(Outcome::Blocked) {
         files.push(ResultFile {
             kind: "post_mortem".into(),
@@ -132,6 +119,7 @@ pub(super) fn write_results(
 
 /// The summary of a run as folded from its journal up to `head`.
 pub(super) fn run_state(
+    flow: &Flow,
     ledger: &Ledger,
     log: &RunLog,
     head: (u64, &str),
@@ -151,7 +139,7 @@ pub(super) fn run_state(
             hash: head.1.to_owned(),
         },
         questions: waiting_for(ledger),
-        state: summarise(&ledger.run_id, log.state()).0,
+        state: summarise(flow, &ledger.run_id, log.state()).0,
         more: Map::new(),
     }
 }
@@ -194,6 +182,7 @@ pub(super) fn waiting_for(ledger: &Ledger) -> Vec<Question> {
 
 /// The report of a run, from its folded journal.
 pub(super) fn report(
+    flow: &Flow,
     ledger: &Ledger,
     log: &RunLog,
     outcome: Outcome,
@@ -202,34 +191,43 @@ pub(super) fn report(
 ) -> RunReport {
     let state = log.state();
     let mut errors: Vec<Value> = ledger.errors.clone();
-    if let Some(Value::Array(more)) = state.get("errors") {
+    let failures = flow.failures.as_ref().and_then(|field| state.get(field));
+    if let Some(Value::Array(more)) = failures {
         errors.extend(more.iter().filter(|e| !ledger.errors.contains(e)).cloned());
     }
+    let (made, lost) = sections(&Reported {
+        changes: &claims::changes(ledger),
+        state_of: &|section| state.get(flow.report_field(section)?),
+        place: ledger.input.get(PLACE).and_then(Value::as_str),
+        undone: &ledger.undone,
+        losses: &ledger.losses,
+        cycle: log.cycle(),
+    });
     RunReport {
         run_id: ledger.run_id.clone(),
         stage: stage_of(ledger, log),
         outcome,
         message,
-        workflow: workflow_report(ledger, state),
-        n8n: ledger
-            .input
-            .get(PLACE)
-            .and_then(Value::as_str)
-            .map(str::to_owned),
-        qa_report: qa_report(state, log.cycle()),
+        made,
         questions: waiting_for(ledger),
         errors,
         usage: ledger.usage,
-        losses: (ledger.losses.iter())
-            .filter(|(_, counted)| counted.lost > 0)
-            .map(|(id, counted)| (id.clone(), counted.clone()))
-            .collect(),
+        lost,
         policy_loosened: texts_of(ledger, "policy_loosened"),
         overrides: texts_of(ledger, OVERRIDES),
         foreign: None,
         grants: ledger.grants.clone(),
         exit_code,
         state: state.clone(),
+        sections: (flow.fields.iter())
+            .filter_map(|(field, spec)| {
+                let section = spec.meaning.report.clone()?;
+                Some((section, state.get(field)?.clone()))
+            })
+            .collect(),
+        cause: (flow.read_field(Reading::Cause))
+            .and_then(|field| state.get(field))
+            .cloned(),
     }
 }
 
@@ -242,86 +240,17 @@ fn texts_of(ledger: &Ledger, key: &str) -> Vec<String> {
         .collect()
 }
 
-fn workflow_report(ledger: &Ledger, state: &Map<String, Value>) -> Option<WorkflowReport> {
-    let claimed = state
-        .get("workflow")
-        .and_then(|w| w.get("id"))
-        .and_then(Value::as_str);
-    // What the journal says was changed is reported even when no agent got to say so.
-    let last = ledger.last_change(claimed)?;
-    let id = last.change.workflow_id.as_str();
-    let graph_hash = last.change.after.clone()?;
-    if ledger.undone.iter().any(|undone| undone == id) {
-        return None;
-    }
-    Some(WorkflowReport {
-        id: id.to_owned(),
-        name: ledger.workflow_name(id).unwrap_or(id).to_owned(),
-        file: ledger.workflow_file(id).map(str::to_owned),
-        node_count: last.change.node_count as u64,
-        graph_hash,
-    })
-}
-
-fn qa_report(state: &Map<String, Value>, cycle: u32) -> Option<QaReport> {
-    let report = state
-        .get("qa_report")?
-        .as_object()
-        .filter(|r| !r.is_empty())?;
-    let number = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or(0);
-    let executed = report.get("executed") == Some(&Value::Bool(true));
-    let text = |value: Option<&Value>| {
-        let text = value.and_then(Value::as_str).filter(|_| executed);
-        text.map(str::to_owned)
-    };
-    let names = |key: &str| -> Vec<String> {
-        let list = report.get(key).and_then(Value::as_array);
-        let list = list.filter(|_| executed).into_iter().flatten();
-        list.filter_map(|name| name.as_str().map(str::to_owned))
-            .collect()
-    };
-    Some(QaReport {
-        status: report
-            .get("status")
-            .and_then(Value::as_str)
-            .unwrap_or("unknown")
-            .to_owned(),
-        error_count: number("error_count"),
-        warning_count: number("warning_count"),
-        cycle: number("cycle").max(u64::from(cycle)),
-        executed,
-        execution_id: text(report.get("execution").and_then(|e| e.get("id"))),
-        test_status: text(report.get("test_status")),
-        ran: names("ran"),
-        simulated: names("simulated"),
-        not_reached: names("not_reached"),
-        simulated_because: reasons(report.get("nodes").filter(|_| executed)),
-        copy: text(report.get("copy")),
-        egress: report
-            .get("egress")
-            .and_then(Value::as_array)
-            .filter(|_| executed)
-            .cloned(),
-        left_behind: text(report.get("left_behind")),
-        server: report.get("server").filter(|s| s.is_object()).cloned(),
-    })
-}
-
-/// Why nodes were simulated, by their names.
-fn reasons(nodes: Option<&Value>) -> BTreeMap<String, String> {
-    let nodes = nodes.and_then(Value::as_array).into_iter().flatten();
-    let text = |node: &Value, key: &str| node.get(key)?.as_str().map(str::to_owned);
-    nodes
-        .filter(|node| node.get("as").and_then(Value::as_str) == Some("simulated"))
-        .filter_map(|node| Some((text(node, "node")?, text(node, "because")?)))
-        .collect()
-}
-
 impl Driver<'_> {
     /// Writes the projections of the run as it stands now.
     pub(super) fn project(&mut self, project: &Project, message: &str) -> Result<(), RunError> {
         let outcome = outcome_of(&self.desk.ledger);
-        write_results(project, &self.desk.ledger, self.desk.log.state(), outcome)?;
+        write_results(
+            project,
+            self.desk.flow,
+            &self.desk.ledger,
+            self.desk.log.state(),
+            outcome,
+        )?;
         self.project_state(project, message)
     }
 
@@ -333,7 +262,7 @@ impl Driver<'_> {
     ) -> Result<(), RunError> {
         let desk = &mut self.desk;
         let head = desk.journal.head();
-        let mut state = run_state(&desk.ledger, &desk.log, head, &desk.at, message);
+        let mut state = run_state(desk.flow, &desk.ledger, &desk.log, head, &desk.at, message);
         if let Some(mark) = project.marks(&desk.ledger.run_id).active() {
             state.more.insert(ACTIVE_MARK.into(), mark.into());
         }

@@ -64,6 +64,7 @@ fn settle(ledger: &Ledger, state: Value, patch: Value) -> (Value, Vec<String>) {
         panic!()
     };
     let evidence = Evidence {
+        flow: &crate::pack::built_in().unwrap().flow,
         ledger,
         trace: ledger.trace("s"),
         state: &state,

@@ -186,6 +186,7 @@ impl Driver<'_> {
         let mut refusals = Vec::new();
         if let Value::Object(map) = answer {
             let evidence = Evidence {
+                flow,
                 ledger: &self.desk.ledger,
                 trace: self.desk.ledger.trace(&step.path),
                 state,

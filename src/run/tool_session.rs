@@ -371,7 +371,7 @@ impl ToolSession {
                 .marked(serving.project.marks(run_id)),
             log: RunLog::new(&serving.pack.flow),
             ledger: Ledger::default(),
-            guards: GuardState::new(),
+            guards: GuardState::new().with_scope_field(serving.pack.flow.scope_field()),
             snapshots: Snapshots::on(serving.project.disk().clone(), paths.snapshots()),
             at: String::new(),
         };
@@ -445,7 +445,14 @@ impl ToolSession {
         at_work.rest(Outcome::Complete, true)?;
         let desk = &at_work.desk;
         let head = desk.journal.head();
-        let summary = projection::run_state(&desk.ledger, &desk.log, head, &desk.at, &message);
+        let summary = projection::run_state(
+            &serving.pack.flow,
+            &desk.ledger,
+            &desk.log,
+            head,
+            &desk.at,
+            &message,
+        );
         let paths = serving.project.run(&desk.ledger.run_id)?;
         StateFile::write(&paths.archived_state(), &summary)?;
         Ok(())

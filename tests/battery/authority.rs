@@ -646,7 +646,7 @@ fn case_022_a_role_written_into_the_conversation_is_text() {
             "checker: no update-workflow".to_owned()
         )]
     );
-    assert_eq!(report.workflow.unwrap().node_count, 2);
+    assert_eq!(built(&report).workflow.unwrap().node_count, 2);
 }
 
 /// Deletes a workflow of another run, and says in every way that this is approved.

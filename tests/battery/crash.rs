@@ -135,8 +135,8 @@ fn case_084_a_run_cut_at_any_byte_comes_to_the_same_end() {
         std::fs::write(&path, &whole[..cut]).unwrap();
         let again = shop.resume(Some(&report.run_id)).unwrap();
         assert_eq!(
-            (again.outcome, &again.workflow),
-            (Outcome::Complete, &report.workflow),
+            (again.outcome, built(&again).workflow),
+            (Outcome::Complete, built(&report).workflow),
             "cut at {cut}"
         );
         assert_eq!(changes(&shop.journal()), done, "cut at {cut}");
@@ -171,13 +171,13 @@ fn case_085_killed_between_a_write_and_its_record_nothing_is_done_twice() {
             let file = shop
                 .dir
                 .path()
-                .join(report.workflow.as_ref().unwrap().file.as_ref().unwrap());
+                .join(built(&report).workflow.unwrap().file.unwrap());
             std::fs::copy(first, file).unwrap();
         }
         let again = shop.resume(None).unwrap();
         assert_eq!(
-            (again.outcome, &again.workflow),
-            (Outcome::Complete, &report.workflow)
+            (again.outcome, built(&again).workflow),
+            (Outcome::Complete, built(&report).workflow)
         );
         assert_eq!(
             (shop.workflows(), changes(&shop.journal())),

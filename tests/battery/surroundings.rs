@@ -139,8 +139,8 @@ fn case_086_a_disk_that_fails_anywhere_stops_the_run_and_costs_nothing() {
         assert_eq!(shop.workflows().len(), 1, "call {at}");
         assert_eq!(changes(&shop.journal()).len(), done, "call {at}");
         assert_eq!(
-            ended.workflow.unwrap().name,
-            expected.workflow.as_ref().unwrap().name
+            built(&ended).workflow.unwrap().name,
+            built(&expected).workflow.unwrap().name
         );
         run::verify(&shop.project, &ended.run_id).unwrap();
     }

@@ -22,6 +22,7 @@ mod limits;
 mod mcp;
 mod model_faults;
 mod models;
+mod names;
 mod qa;
 mod room;
 mod serve;

@@ -1,6 +1,6 @@
 //! Killed at any point: the journal cut after every event of a finished run, the world as it was then, resumed.
 
-use crate::support::{Shop, good, request};
+use crate::support::{Shop, built, good, request};
 use agentctl_base::question::Outcome;
 use agentctl_engine::store::{Event, Journal};
 use std::{fs, path::Path};
@@ -81,8 +81,8 @@ fn cut_after_every_event_and_resumed_it_comes_to_the_same() {
                 events[cut - 1]
             );
             assert_eq!(
-                again.workflow,
-                report.workflow,
+                built(&again).workflow,
+                built(&report).workflow,
                 "cut after {cut}, {reached} writes: {:?}",
                 events[cut - 1]
             );
@@ -149,7 +149,7 @@ fn a_journal_cut_inside_a_line_is_healed_and_the_run_goes_on() {
     let bytes = fs::read(&path).unwrap();
     fs::write(&path, &bytes[..bytes.len() - 7]).unwrap();
     let again = whole.resume(None).unwrap();
-    assert_eq!(again.workflow, report.workflow);
+    assert_eq!(built(&again).workflow, built(&report).workflow);
     assert!(
         whole
             .watched

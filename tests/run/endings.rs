@@ -1,6 +1,6 @@
 //! How runs end, and what is then on disk and in the report.
 
-use crate::support::{Shop, block_on, calls, creation, good, request, says};
+use crate::support::{Shop, block_on, built, calls, creation, good, request, says};
 use agentctl::run::{Cause, LimitOverrides, Resume, RunError, RunOptions, advance, cancel};
 use agentctl_base::{model::ToolStatus, question::Outcome};
 use agentctl_engine::store::{Event, Holder, ProjectLock, StateFile, StoreError};
@@ -11,7 +11,7 @@ use serde_json::json;
 fn a_good_run_is_complete_and_its_report_is_what_the_journal_says() {
     let mut shop = Shop::new(good);
     let report = shop.start(request("orders please")).unwrap();
-    let workflow = report.workflow.clone().unwrap();
+    let workflow = built(&report).workflow.unwrap();
     assert_eq!(
         (
             report.outcome,
@@ -30,7 +30,7 @@ fn a_good_run_is_complete_and_its_report_is_what_the_journal_says() {
         shop.workflows(),
         [(format!("{}.json", workflow.id), workflow.graph_hash.clone())]
     );
-    let qa = report.qa_report.clone().unwrap();
+    let qa = built(&report).qa_report.unwrap();
     assert_eq!(
         (qa.status.as_str(), qa.error_count, qa.cycle, qa.executed),
         ("pass", 0, 2, false)

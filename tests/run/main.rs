@@ -13,6 +13,7 @@ mod crash;
 mod endings;
 mod gated;
 mod leftovers;
+mod meanings;
 mod questions;
 mod room;
 mod sessions;

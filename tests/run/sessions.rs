@@ -1,7 +1,7 @@
 //! Sessions of another agent's tool calls: journaled, narrowed, undone like runs, and at peace with what else goes on in the project.
 
 use crate::gated::Gated;
-use crate::support::{Shop, block_on, creation, gateway, good, request};
+use crate::support::{Shop, block_on, built, creation, gateway, good, request};
 use agentctl::{
     gateway::Gateway,
     run::{
@@ -168,7 +168,7 @@ fn a_session_is_a_run_that_is_listed_shown_and_verified() {
     let (report, _) = show(&shop.project, &shop.pack, &run.run_id).unwrap();
     assert_eq!((report.stage.as_str(), report.exit_code), ("session", 0));
     assert_eq!(report.message, "the session ended: 2 calls, 1 changes");
-    assert_eq!(report.workflow.unwrap().id, "orders");
+    assert_eq!(built(&report).workflow.unwrap().id, "orders");
     let verified = verify(&shop.project, &run.run_id).unwrap();
     assert_eq!((verified.records, verified.shorter_than_state), (13, None));
 }

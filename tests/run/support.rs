@@ -1,5 +1,6 @@
 //! A small pack, a scripted model, and a project in a temporary folder.
 
+use agentctl::gateway::report::Built;
 use agentctl::{
     gateway::Gateway,
     run::{
@@ -30,16 +31,16 @@ use std::{
     sync::{Arc, LazyLock, Mutex},
 };
 
-const FLOW: &str = r#"
+pub const FLOW: &str = r#"
 name: workshop
 stages: [think, make, check, done]
 blocked: stuck
 fields:
   plan: {kind: object, writers: [thinker]}
-  workflow: {kind: object, writers: [maker]}
+  workflow: {kind: object, writers: [maker], fact: resource, report: workflow, summary: [id, name, node_count, graph_hash]}
   fixes_tried: {kind: append, writers: [maker]}
-  qa_report: {kind: object, writers: [checker]}
-  edit_scope: {kind: replace, writers: [checker]}
+  qa_report: {kind: object, writers: [checker], fact: check, report: qa_report, summary: [status, error_count, warning_count, cycle, executed, execution, test_status, edit_scope]}
+  edit_scope: {kind: replace, writers: [checker], guards: scope}
   errors: {kind: append, writers: [program]}
 failures: errors
 finish: "'made ' + state.workflow.name"
@@ -504,6 +505,11 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
         .build()
         .unwrap()
         .block_on(future)
+}
+
+/// The report's sections about the workflow.
+pub fn built(report: &RunReport) -> Built {
+    Built::of(&report.made, &report.lost)
 }
 
 pub fn request(text: &str) -> RunOptions {

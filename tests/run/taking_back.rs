@@ -1,6 +1,6 @@
 //! Undo: workflows as they were before the run, unless somebody has worked on them since.
 
-use crate::support::{Seen, Shop, block_on, calls, good, request, says};
+use crate::support::{Seen, Shop, block_on, built, calls, good, request, says};
 use agentctl::run::{
     By, Compare, Counted, RunError, Undo, UndoReport, UndoneHow, changes, compare, status, undo,
     undo_to, workflow_changes,
@@ -44,7 +44,7 @@ fn changing(seen: &Seen<'_>) -> ModelAnswer {
 fn a_workflow_that_the_run_created_is_removed() {
     let mut shop = Shop::new(good);
     let report = shop.start(request("orders")).unwrap();
-    let id = report.workflow.unwrap().id;
+    let id = built(&report).workflow.unwrap().id;
     assert_eq!(
         take_back(&mut shop, Undo::Run(None), false).unwrap(),
         [(id.clone(), UndoneHow::Removed)]
@@ -55,7 +55,10 @@ fn a_workflow_that_the_run_created_is_removed() {
     assert!(matches!(&tail[1], Event::Undone { workflow_id, .. } if *workflow_id == id));
     assert!(matches!(&tail[2], Event::SnapshotTaken { workflow_id, .. } if *workflow_id == id));
     let status = agentctl::run::status(&shop.project, &shop.pack).unwrap();
-    assert_eq!((status.outcome, status.workflow), (Outcome::Complete, None));
+    assert_eq!(
+        (status.outcome, built(&status).workflow),
+        (Outcome::Complete, None)
+    );
     assert_eq!(
         take_back(&mut shop, Undo::Workflow(id.clone()), false).unwrap(),
         [(id, UndoneHow::Unchanged)]
@@ -160,7 +163,9 @@ fn made(shop: &Shop) -> Vec<(u32, &'static str)> {
 #[test]
 fn any_change_is_taken_back_and_brought_again() {
     let mut shop = Shop::new(good);
-    let whole = shop.start(request("orders")).unwrap().workflow.unwrap();
+    let whole = built(&shop.start(request("orders")).unwrap())
+        .workflow
+        .unwrap();
     let left = fs::read_to_string(orders(&shop)).unwrap();
 
     let report = back_to(&mut shop, Undo::Run(None), 1);
@@ -177,7 +182,9 @@ fn any_change_is_taken_back_and_brought_again() {
     let created = fs::read_to_string(orders(&shop)).unwrap();
     assert!(!created.contains("mended"));
     // The run's workflow is the one that is there now.
-    let now = status(&shop.project, &shop.pack).unwrap().workflow.unwrap();
+    let now = built(&status(&shop.project, &shop.pack).unwrap())
+        .workflow
+        .unwrap();
     assert_ne!(now.graph_hash, whole.graph_hash);
 
     let report = back_to(&mut shop, Undo::Run(None), 2);
@@ -186,7 +193,9 @@ fn any_change_is_taken_back_and_brought_again() {
         (vec![UndoneHow::PutBack], Some(3))
     );
     assert_eq!(fs::read_to_string(orders(&shop)).unwrap(), left);
-    let now = status(&shop.project, &shop.pack).unwrap().workflow.unwrap();
+    let now = built(&status(&shop.project, &shop.pack).unwrap())
+        .workflow
+        .unwrap();
     assert_eq!(now.graph_hash, whole.graph_hash);
 
     let report = back_to(&mut shop, Undo::Run(None), 0);

@@ -12,8 +12,13 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::project;
 use crate::cli::session;
+use crate::cli::trusting;
+use crate::gateway::report::WORKFLOW_INPUT;
+use crate::pack;
 use crate::run;
 use agentctl_base::untrusted;
+use agentctl_engine::flow::Flow;
+use agentctl_engine::pack::{FLOW_FILE, LoadOptions};
 use agentctl_engine::store::{Event, Loaded, Project, Record};
 use agentctl_knowledge::{ENTRIES, FOLDER, Learning, Learnings, PATTERNS};
 use serde_json::{Value, json};
@@ -24,7 +29,7 @@ use std::path::Path;
 pub fn analyze(root: &Path, args: &AnalyzeArgs, out: &Output) -> Result<Exit, CliError> {
     let project = project::open(root)?;
     if let Some(since) = &args.since {
-        return trends(&project, since, out);
+        return trends(root, &project, since, out);
     }
     let lived = match &args.workflow {
         Some(workflow) => Some(outside(root, &project, workflow, args.executions, out)?),
@@ -51,7 +56,8 @@ pub fn analyze(root: &Path, args: &AnalyzeArgs, out: &Output) -> Result<Exit, Cl
     if let Some(foreign) = &loaded.foreign {
         out.note(&not_yours(&run, foreign));
     }
-    let mut analysis = analysis::analyze(&loaded.records, &today());
+    let flow = flow(root, out)?;
+    let mut analysis = analysis::analyze(&loaded.records, &flow, &today());
     if let Some(executions) = lived.as_ref().and_then(|l| l.executions.as_ref()) {
         let ids = executions.iter().map(|e| e.id.to_lowercase());
         analysis.known.executions.extend(ids);
@@ -102,6 +108,25 @@ pub fn analyze(root: &Path, args: &AnalyzeArgs, out: &Output) -> Result<Exit, Cl
     )
 }
 
+/// The flow that says where agents write about a cause: the project's own where it is in force, else the built-in one. A pack that is
+/// broken, or that waits for its user's word, does not hide how a run went.
+fn flow(root: &Path, out: &Output) -> Result<Flow, CliError> {
+    let own = root.join(FLOW_FILE).exists();
+    let force = own.then(|| trusting::in_force(root, out).ok()).flatten();
+    let in_force = force.and_then(|force| {
+        let options = LoadOptions {
+            files: force.pack().ok()?,
+            allow_loosen: true,
+        };
+        pack::load(root, &options).ok()
+    });
+    match in_force {
+        Some(pack) => Ok(pack.flow),
+        None => (pack::built_in().map(|pack| pack.flow))
+            .map_err(|errors| CliError::failed(errors.to_string())),
+    }
+}
+
 pub(super) fn records(project: &Project, run: &str) -> Result<Vec<Record>, CliError> {
     Ok(read(project, run)?.records)
 }
@@ -124,7 +149,7 @@ fn newest(project: &Project, workflow: Option<&str>) -> Result<Option<String>, C
                 change.as_ref().is_some_and(|c| c.workflow_id == workflow)
             }
             Event::RunStarted { input, .. } => {
-                input.get("workflow").and_then(Value::as_str) == Some(workflow)
+                input.get(WORKFLOW_INPUT).and_then(Value::as_str) == Some(workflow)
             }
             _ => false,
         };
@@ -232,8 +257,9 @@ fn page(
     untrusted::text(&page).into_owned()
 }
 
-fn trends(project: &Project, since: &str, out: &Output) -> Result<Exit, CliError> {
+fn trends(root: &Path, project: &Project, since: &str, out: &Output) -> Result<Exit, CliError> {
     let from = moment(since)?;
+    let flow = flow(root, out)?;
     let mut counting = analysis::Counting::default();
     let mut unreadable = Vec::new();
     for id in project
@@ -245,7 +271,7 @@ fn trends(project: &Project, since: &str, out: &Output) -> Result<Exit, CliError
             continue;
         }
         match records(project, &id) {
-            Ok(records) => counting.add(&analysis::analyze(&records, &today())),
+            Ok(records) => counting.add(&analysis::analyze(&records, &flow, &today())),
             Err(error) => unreadable.push(format!("{id}: {error}")),
         }
     }

@@ -8,6 +8,7 @@ use crate::cli::session::{self, Session};
 use crate::cli::traces::Traces;
 use crate::cli::watcher::{Terminal, Watcher};
 use crate::cli::{ask, choose, report};
+use crate::gateway::report::{Built, WORKFLOW, WORKFLOW_INPUT};
 use crate::gateway::{ACCOUNTS, LET_ACT, TEST_HOSTS};
 
 use crate::run::{self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport};
@@ -61,6 +62,7 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
             input.insert(key.into(), json!(named));
         }
     }
+    input.insert(WORKFLOW_INPUT.into(), json!(args.workflow));
     let outside = args.outside_plan.map_or(Outside::Ask, Outside::from);
     let grants = match &args.grants {
         Some(path) => Some(read_grants(path)?.at_least(outside)),
@@ -76,7 +78,6 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         grants,
         plan_tools: planned.then_some(outside),
         request,
-        workflow: args.workflow.clone(),
         input,
         answering: session::answering(&args.answers)?,
         limits: limits(&session, &args.limits)?.over(&session.budgets),
@@ -279,8 +280,9 @@ fn activate(
 
 /// The workflow that the run left on the n8n, to be shown; one that cannot be read is shown by its address alone.
 async fn held(session: &Session, report: &RunReport) -> Option<Workflow> {
-    report.n8n.as_ref()?;
-    let id = WorkflowId(report.workflow.as_ref()?.id.clone());
+    let made = Built::of(&report.made, &report.lost);
+    made.n8n?;
+    let id = WorkflowId(made.workflow?.id);
     let stored = session.gateway.backend().get(&id).await.ok()?;
     Some(stored.workflow)
 }
@@ -311,7 +313,7 @@ pub fn tell(
 fn document(root: &Path, report: &RunReport, out: &Output) -> Option<Workflow> {
     // A path that somebody else wrote down could lead anywhere.
     let own = Some(report).filter(|report| report.foreign.is_none());
-    let file = own?.workflow.as_ref()?.file.as_ref()?;
+    let file = own.and_then(|own| Built::of(&own.made, &own.lost).workflow?.file)?;
     let bytes = read_regular(&root.join(file), MAX_WORKFLOW).ok()?;
     let value = serde_json::from_slice(&bytes).ok()?;
     Workflow::from_value(out.redactor().value(value)).ok()
@@ -329,8 +331,8 @@ fn whole(report: &RunReport) -> Value {
     };
     let kept = |key: &str| {
         report
-            .state
-            .get("workflow")
+            .sections
+            .get(WORKFLOW)
             .and_then(|w| w.get(key))
             .cloned()
             .unwrap_or_else(|| json!([]))

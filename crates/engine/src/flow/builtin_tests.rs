@@ -20,6 +20,8 @@ fn flow() -> Flow {
     let known = Known {
         agents: Some(&agents),
         tools: Some(crate::policy::NATIVE_TOOLS),
+        facts: Some(&["resource", "check"]),
+        reports: Some(&["workflow", "qa_report"]),
     };
     load(
         include_str!("../../../../agents/flow.yaml"),

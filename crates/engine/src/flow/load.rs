@@ -1,6 +1,7 @@
 //! flow.yaml → [`Flow`]. Every mistake of the file is reported in one pass, with its place. No IO: the text is passed in.
 
 use super::load_steps::Steps;
+use super::meaning::{self, Meaning, Said};
 use super::model::{FieldKind, FieldSpec, Flow, Limits, PROGRAM, PlanTools};
 use super::schema::Schema;
 use super::scope::VARIABLES;
@@ -15,6 +16,9 @@ use serde_json::Value;
 pub struct Known<'a> {
     pub agents: Option<&'a [String]>,
     pub tools: Option<&'a [&'a str]>,
+    /// Names for `fact:` and `report:` of a field.
+    pub facts: Option<&'a [&'a str]>,
+    pub reports: Option<&'a [&'a str]>,
 }
 
 /// Reads a flow. On mistakes: all of them, in the order of the file.
@@ -23,6 +27,7 @@ pub fn load(text: &str, file: &str, known: Known<'_>) -> Result<Flow, Vec<Proble
     let mut reader = Reader {
         problems: Problems::new(file),
         known,
+        said: Said::new(),
     };
     let flow = reader.flow(&root);
     if reader.problems.is_empty() {
@@ -35,6 +40,7 @@ pub fn load(text: &str, file: &str, known: Known<'_>) -> Result<Flow, Vec<Proble
 pub(super) struct Reader<'a> {
     pub problems: Problems,
     pub known: Known<'a>,
+    pub said: Said,
 }
 
 const KEYS: &[&str] = &[
@@ -208,7 +214,8 @@ impl Reader<'_> {
         } else {
             &["kind", "fields"]
         };
-        self.keys(&entry.value, &what, keys);
+        let meanings: &[&str] = if top { &meaning::KEYS } else { &[] };
+        self.keys(&entry.value, &what, &[keys, meanings].concat());
         let kind_node = self.required(&entry.value, "kind", &what)?;
         let kind = match kind_node.as_text() {
             Some("object") => FieldKind::Object,
@@ -245,11 +252,16 @@ impl Reader<'_> {
                 }
             }
         }
+        let meaning = match top {
+            true => self.meaning(entry, kind),
+            false => Meaning::default(),
+        };
         Some(FieldSpec {
             kind,
             writers,
             schema,
             children,
+            meaning,
         })
     }
 

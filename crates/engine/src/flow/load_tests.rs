@@ -22,6 +22,7 @@ fn read(text: &str) -> Result<Flow, Vec<String>> {
     let known = Known {
         agents: Some(&agents),
         tools: Some(&["get_thing"]),
+        ..Known::default()
     };
     load(text, "flow.yaml", known)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect())

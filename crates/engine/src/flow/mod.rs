@@ -7,6 +7,7 @@ mod load;
 mod load_control;
 mod load_steps;
 mod log;
+mod meaning;
 mod merge;
 mod mermaid;
 mod model;
@@ -25,6 +26,8 @@ mod load_tests;
 #[cfg(test)]
 mod log_tests;
 #[cfg(test)]
+mod meaning_tests;
+#[cfg(test)]
 mod merge_tests;
 #[cfg(test)]
 mod next_tests;
@@ -32,6 +35,7 @@ mod next_tests;
 pub use findings::{Compared, compare_findings};
 pub use load::{Known, load};
 pub use log::{Call, RunLog, StepStatus, Tally};
+pub use meaning::{FieldWords, Meaning, RESOURCE, Reading};
 pub use merge::{PatchRefusal, check_patch, merge, patch_of};
 pub use mermaid::mermaid;
 pub use model::*;

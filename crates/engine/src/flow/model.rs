@@ -1,5 +1,6 @@
 //! The flow as data: stages, state fields, steps. Built by the loader, read by everything else; never changed after that.
 
+use super::meaning::Meaning;
 use super::schema::Schema;
 use crate::condition::Condition;
 use crate::policy::Outside;
@@ -77,6 +78,8 @@ pub struct FieldSpec {
     pub schema: Option<Schema>,
     /// Rules for keys inside an object field; `*` stands for every other key.
     pub children: IndexMap<String, FieldSpec>,
+    /// What the program does with the field besides; empty for keys inside an object.
+    pub meaning: Meaning,
 }
 
 impl FieldSpec {

@@ -1,5 +1,6 @@
 //! The files of a pack that is compiled into a program.
 
+use crate::flow::FieldWords;
 use agentctl_knowledge::SkillPlace;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,17 +9,30 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default)]
 pub struct BuiltIn {
     files: BTreeMap<String, Cow<'static, [u8]>>,
+    words: FieldWords,
 }
 
 impl FromIterator<(String, Cow<'static, [u8]>)> for BuiltIn {
     fn from_iter<I: IntoIterator<Item = (String, Cow<'static, [u8]>)>>(files: I) -> Self {
         BuiltIn {
             files: files.into_iter().collect(),
+            words: FieldWords::default(),
         }
     }
 }
 
 impl BuiltIn {
+    /// With the names that the fields of a flow may use for what they mean.
+    #[must_use]
+    pub fn with_words(mut self, words: FieldWords) -> BuiltIn {
+        self.words = words;
+        self
+    }
+
+    pub(super) fn words(&self) -> FieldWords {
+        self.words
+    }
+
     /// A file of `agents/`; empty when there is none.
     pub(super) fn agent_file(&self, name: &str) -> String {
         let file = self.files.get(&format!("agents/{name}"));

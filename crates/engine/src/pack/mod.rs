@@ -140,12 +140,24 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
         text: built_in.agent_file("flow.yaml"),
     });
     let names: Vec<String> = agents.keys().cloned().collect();
+    let words = built_in.words();
     let known = Known {
         agents: Some(&names),
         tools: Some(NATIVE_TOOLS),
+        facts: Some(words.facts),
+        reports: Some(words.reports),
     };
     let flow = match flow::load(&flow_source.text, &flow_source.file, known) {
-        Ok(flow) => Some(flow),
+        Ok(mut flow) => {
+            if flow_source.file == FLOW_FILE {
+                // Its names are not checked again: only what the fields mean is read.
+                let base = built_in.agent_file("flow.yaml");
+                if let Ok(base) = flow::load(&base, "built-in agents/flow.yaml", Known::default()) {
+                    flow.inherit(&base);
+                }
+            }
+            Some(flow)
+        }
         Err(found) => {
             problems.extend(found);
             None

@@ -1,0 +1,197 @@
+//! n8n's part of a run's report: the workflow, where it is, how it was checked, what was lost. Made from the journal's changes and
+//! from the fields to which the flow gives these sections.
+
+use super::claims::Changes;
+use agentctl_engine::store::event::Counted;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The key of a run's input that names the workflow to change, by the user's word.
+pub const WORKFLOW_INPUT: &str = "workflow";
+
+/// The section about the workflow that was made or changed.
+pub const WORKFLOW: &str = "workflow";
+/// The section about its last check.
+pub const QA_REPORT: &str = "qa_report";
+const LOSSES: &str = "losses";
+
+/// The sections that a field of the flow may make.
+pub(super) const SECTIONS: [&str; 2] = [WORKFLOW, QA_REPORT];
+
+/// What the report is made from.
+pub struct Reported<'a> {
+    pub changes: &'a Changes<'a>,
+    /// What the state holds in the field of a section.
+    pub state_of: &'a dyn Fn(&str) -> Option<&'a Value>,
+    /// The address of the n8n that it worked on; None: files of the project.
+    pub place: Option<&'a str>,
+    /// Workflows put back as they were before the run, by id.
+    pub undone: &'a [String],
+    pub losses: &'a BTreeMap<String, Counted>,
+    /// The last iteration that a loop of the flow began.
+    pub cycle: u32,
+}
+
+/// n8n's sections of the report, typed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Built {
+    pub workflow: Option<WorkflowReport>,
+    /// The address of the n8n that it worked on; None: files of the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n8n: Option<String>,
+    pub qa_report: Option<QaReport>,
+    /// What was lost of each workflow, by id, and from when that was counted; only where something was.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub losses: BTreeMap<String, Counted>,
+}
+
+impl Built {
+    /// Out of the sections of a report.
+    pub fn of(made: &Map<String, Value>, lost: &Map<String, Value>) -> Built {
+        let all = made.iter().chain(lost);
+        let all = all.map(|(key, value)| (key.clone(), value.clone()));
+        serde_json::from_value(Value::Object(all.collect())).unwrap_or_default()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorkflowReport {
+    pub id: String,
+    pub name: String,
+    /// Below the project, when the backend keeps files.
+    pub file: Option<String>,
+    pub node_count: u64,
+    pub graph_hash: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QaReport {
+    pub status: String,
+    pub error_count: u64,
+    pub warning_count: u64,
+    pub cycle: u64,
+    /// False: it was checked, never run.
+    pub executed: bool,
+    /// n8n's id of the last test run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution_id: Option<String>,
+    /// `pass`, `fail`, or `inconclusive`: it stopped for a reason outside the workflow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_status: Option<String>,
+    /// The nodes that ran in it, those in whose place something stood, and those that it did not come to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ran: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub simulated: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_reached: Vec<String>,
+    /// Why each of the simulated ones did not run, by its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub simulated_because: BTreeMap<String, String>,
+    /// The name of the temporary workflow that it ran on; None: on the workflow itself, or not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy: Option<String>,
+    /// What left n8n in the test: `node`, `by` (`host` or `let_act`), and the `host` or the node's `type`. Empty: nothing did. None:
+    /// it was not executed, or before this was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub egress: Option<Vec<Value>>,
+    /// What could not be taken away again, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_behind: Option<String>,
+    /// What the server behind the n8n says of the workflow by rules of its own: `name` with `valid`, `errors` and `warnings`, or
+    /// with `failed`. It decides nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<Value>,
+}
+
+/// The sections: what was made and how it was checked, and what was lost.
+pub fn sections(of: &Reported<'_>) -> (Map<String, Value>, Map<String, Value>) {
+    let built = Built {
+        workflow: workflow_report(of),
+        n8n: of.place.map(str::to_owned),
+        qa_report: qa_report(of),
+        losses: (of.losses.iter())
+            .filter(|(_, counted)| counted.lost > 0)
+            .map(|(id, counted)| (id.clone(), counted.clone()))
+            .collect(),
+    };
+    let Ok(Value::Object(mut made)) = serde_json::to_value(built) else {
+        return Default::default();
+    };
+    let lost = made.shift_remove_entry(LOSSES);
+    (made, lost.into_iter().collect())
+}
+
+fn workflow_report(of: &Reported<'_>) -> Option<WorkflowReport> {
+    let claimed = (of.state_of)(WORKFLOW)
+        .and_then(|w| w.get("id"))
+        .and_then(Value::as_str);
+    // What the journal says was changed is reported even when no agent got to say so.
+    let last = of.changes.last(claimed)?;
+    let id = last.change.workflow_id.as_str();
+    let graph_hash = last.change.after.clone()?;
+    if of.undone.iter().any(|undone| undone == id) {
+        return None;
+    }
+    Some(WorkflowReport {
+        id: id.to_owned(),
+        name: of.changes.name(id).unwrap_or(id).to_owned(),
+        file: of.changes.file(id).map(str::to_owned),
+        node_count: last.change.node_count as u64,
+        graph_hash,
+    })
+}
+
+fn qa_report(of: &Reported<'_>) -> Option<QaReport> {
+    let report = (of.state_of)(QA_REPORT)?
+        .as_object()
+        .filter(|r| !r.is_empty())?;
+    let number = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or(0);
+    let executed = report.get("executed") == Some(&Value::Bool(true));
+    let text = |value: Option<&Value>| {
+        let text = value.and_then(Value::as_str).filter(|_| executed);
+        text.map(str::to_owned)
+    };
+    let names = |key: &str| -> Vec<String> {
+        let list = report.get(key).and_then(Value::as_array);
+        let list = list.filter(|_| executed).into_iter().flatten();
+        list.filter_map(|name| name.as_str().map(str::to_owned))
+            .collect()
+    };
+    Some(QaReport {
+        status: report
+            .get("status")
+            .and_then(Value::as_str)
+            .unwrap_or("unknown")
+            .to_owned(),
+        error_count: number("error_count"),
+        warning_count: number("warning_count"),
+        cycle: number("cycle").max(u64::from(of.cycle)),
+        executed,
+        execution_id: text(report.get("execution").and_then(|e| e.get("id"))),
+        test_status: text(report.get("test_status")),
+        ran: names("ran"),
+        simulated: names("simulated"),
+        not_reached: names("not_reached"),
+        simulated_because: reasons(report.get("nodes").filter(|_| executed)),
+        copy: text(report.get("copy")),
+        egress: report
+            .get("egress")
+            .and_then(Value::as_array)
+            .filter(|_| executed)
+            .cloned(),
+        left_behind: text(report.get("left_behind")),
+        server: report.get("server").filter(|s| s.is_object()).cloned(),
+    })
+}
+
+/// Why nodes were simulated, by their names.
+fn reasons(nodes: Option<&Value>) -> BTreeMap<String, String> {
+    let nodes = nodes.and_then(Value::as_array).into_iter().flatten();
+    let text = |node: &Value, key: &str| node.get(key)?.as_str().map(str::to_owned);
+    nodes
+        .filter(|node| node.get("as").and_then(Value::as_str) == Some("simulated"))
+        .filter_map(|node| Some((text(node, "node")?, text(node, "because")?)))
+        .collect()
+}
