@@ -223,7 +223,12 @@ mod tests {
         let origin = |events: &[Event]| {
             let mut run = RunFacts::default();
             events.iter().for_each(|event| run.observe(event));
-            let policy = agentctl_engine::policy::Policy::load("roles: {}", "p").unwrap();
+            let policy = agentctl_engine::policy::Policy::load(
+                "roles: {}",
+                "p",
+                agentctl_n8n_tools::vocabulary::n8n(),
+            )
+            .unwrap();
             let args = json!({"to": "eve@x.example"});
             let told = policy.explain("r", "mcp__a__b", args.as_object().unwrap(), run.facts());
             told.considered.contains(&"origin of to: user".to_owned())

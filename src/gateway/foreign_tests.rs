@@ -50,7 +50,8 @@ fn bench(mut says: impl FnMut(&Value) -> Vec<Act> + Send + 'static) -> (Bench, H
         Some("tools/call") => says(request),
         _ => polite(request, &tools()),
     });
-    let policy = Policy::load(POLICY, "policy.yaml").unwrap();
+    let policy =
+        Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap();
     let (mut bench, _) = Bench::in_memory(policy);
     bench.gateway = bench
         .gateway

@@ -4,6 +4,7 @@
 use super::ledger::{Ledger, Trace};
 use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_engine::{flow::PatchRefusal, policy::Capability};
+use agentctl_n8n_tools::vocabulary::capability as can;
 use serde_json::{Map, Value};
 
 pub const CLAIM_WORKFLOW: &str = "claims.workflow";
@@ -70,7 +71,7 @@ fn settle_workflow(claim: &mut Map<String, Value>, evidence: &Evidence<'_>) -> R
     let last = evidence.ledger.last_change(claimed.as_deref());
     let Some(last) = last else {
         // A change that turned out to be none: the workflow was read in this step and is as it should be.
-        let read = last_ok(evidence, Capability::GetWorkflow).map(|r| &r.content);
+        let read = last_ok(evidence, can::GET_WORKFLOW).map(|r| &r.content);
         if let (Some(id), Some(read)) = (&claimed, read)
             && read.get("id").and_then(Value::as_str) == Some(id)
         {
@@ -108,7 +109,7 @@ fn settle_workflow(claim: &mut Map<String, Value>, evidence: &Evidence<'_>) -> R
 /// Counts must be those of the step's last final validation, or (without one) those that stand already.
 fn settle_report(report: &mut Map<String, Value>, evidence: &Evidence<'_>) -> Vec<String> {
     let mut faults = Vec::new();
-    let validated = last_ok(evidence, Capability::ValidateFinal).filter(|result| {
+    let validated = last_ok(evidence, can::VALIDATE_FINAL).filter(|result| {
         // A clean workflow beside this run's is no evidence, nor is a state of it from before its last change.
         let other = evidence.other_than_checked(&result.content);
         faults.extend(other.iter().cloned());
@@ -178,7 +179,7 @@ fn settle_execution(
     let claims = |key: &str| report.get(key) == Some(&Value::Bool(true));
     let known = evidence.state.get("qa_report");
     let ran_before = known.and_then(|r| r.get("executed")) == Some(&Value::Bool(true));
-    let run = last_ok(evidence, Capability::TriggerWorkflow)
+    let run = last_ok(evidence, can::TRIGGER_WORKFLOW)
         .map(|result| &result.content)
         .filter(|content| execution_id(content).is_some());
     let Some(run) = run else {

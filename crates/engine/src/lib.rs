@@ -4,8 +4,10 @@
 pub mod agent;
 pub mod condition;
 pub mod flow;
+mod nearest;
 pub mod pack;
 pub mod policy;
 pub mod redact;
 pub mod store;
 pub mod toolset;
+pub mod vocabulary;

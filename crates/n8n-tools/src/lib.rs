@@ -2,5 +2,7 @@
 //! Knows no roles, no flow and no pack.
 
 pub mod backend;
+pub mod findings;
 pub mod server;
 pub mod sync;
+pub mod vocabulary;

@@ -8,6 +8,7 @@ pub use requests::*;
 
 use agentctl_base::model::ToolSpec;
 use agentctl_engine::policy::Capability;
+use agentctl_n8n_tools::vocabulary::capability;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -94,7 +95,7 @@ macro_rules! tool {
     ($name:literal, $capability:ident, $mutates:literal, $variant:ident, $schema:ident, $description:literal) => {
         Tool {
             name: $name,
-            capability: Capability::$capability,
+            capability: capability::$capability,
             mutates: $mutates,
             description: $description,
             schema: schema::$schema,
@@ -106,7 +107,7 @@ macro_rules! tool {
 static TOOLS: &[Tool] = &[
     tool!(
         "activate_workflow",
-        ActivateWorkflow,
+        ACTIVATE_WORKFLOW,
         true,
         ActivateWorkflow,
         workflow_ref,
@@ -114,7 +115,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "autofix_workflow",
-        AutofixWorkflow,
+        AUTOFIX_WORKFLOW,
         true,
         AutofixWorkflow,
         autofix_workflow,
@@ -122,7 +123,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "check_workflow",
-        ValidateDraft,
+        VALIDATE_DRAFT,
         false,
         CheckWorkflow,
         check_workflow,
@@ -130,7 +131,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "create_workflow",
-        CreateWorkflow,
+        CREATE_WORKFLOW,
         true,
         CreateWorkflow,
         create_workflow,
@@ -138,7 +139,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "deactivate_workflow",
-        ActivateWorkflow,
+        ACTIVATE_WORKFLOW,
         true,
         DeactivateWorkflow,
         workflow_ref,
@@ -146,7 +147,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "delete_workflow",
-        DeleteWorkflow,
+        DELETE_WORKFLOW,
         true,
         DeleteWorkflow,
         delete_workflow,
@@ -154,7 +155,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "get_execution",
-        ReadExecutions,
+        READ_EXECUTIONS,
         false,
         GetExecution,
         get_execution,
@@ -162,7 +163,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "get_node",
-        NodeSchema,
+        NODE_SCHEMA,
         false,
         GetNode,
         get_node,
@@ -170,7 +171,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "get_template",
-        SearchTemplates,
+        SEARCH_TEMPLATES,
         false,
         GetTemplate,
         get_template,
@@ -178,7 +179,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "get_workflow",
-        GetWorkflow,
+        GET_WORKFLOW,
         false,
         GetWorkflow,
         get_workflow,
@@ -186,7 +187,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "list_executions",
-        ReadExecutions,
+        READ_EXECUTIONS,
         false,
         ListExecutions,
         list_executions,
@@ -194,7 +195,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "list_versions",
-        ReadVersions,
+        READ_VERSIONS,
         false,
         ListVersions,
         workflow_ref,
@@ -202,7 +203,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "list_workflows",
-        ListWorkflows,
+        LIST_WORKFLOWS,
         false,
         ListWorkflows,
         list_workflows,
@@ -210,7 +211,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "load_skill",
-        ReadSkills,
+        READ_SKILLS,
         false,
         LoadSkill,
         load_skill,
@@ -218,7 +219,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "read_learning",
-        ReadLearnings,
+        READ_LEARNINGS,
         false,
         ReadLearning,
         read_learning,
@@ -226,7 +227,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "read_skill_file",
-        ReadSkills,
+        READ_SKILLS,
         false,
         ReadSkillFile,
         read_skill_file,
@@ -234,7 +235,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "rehearse_workflow",
-        TriggerWorkflow,
+        TRIGGER_WORKFLOW,
         true,
         RehearseWorkflow,
         rehearse_workflow,
@@ -242,7 +243,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "rollback_workflow",
-        RollbackWorkflow,
+        ROLLBACK_WORKFLOW,
         true,
         RollbackWorkflow,
         rollback_workflow,
@@ -250,7 +251,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "search_learnings",
-        ReadLearnings,
+        READ_LEARNINGS,
         false,
         SearchLearnings,
         search_learnings,
@@ -258,7 +259,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "search_nodes",
-        SearchNodes,
+        SEARCH_NODES,
         false,
         SearchNodes,
         search_nodes,
@@ -266,7 +267,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "search_templates",
-        SearchTemplates,
+        SEARCH_TEMPLATES,
         false,
         SearchTemplates,
         search_templates,
@@ -274,7 +275,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "trigger_workflow",
-        TriggerWorkflow,
+        TRIGGER_WORKFLOW,
         true,
         TriggerWorkflow,
         trigger_workflow,
@@ -282,7 +283,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "update_workflow",
-        UpdateWorkflow,
+        UPDATE_WORKFLOW,
         true,
         UpdateWorkflow,
         update_workflow,
@@ -290,7 +291,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "validate_workflow",
-        ValidateFinal,
+        VALIDATE_FINAL,
         false,
         ValidateWorkflow,
         validate_workflow,
@@ -298,7 +299,7 @@ static TOOLS: &[Tool] = &[
     ),
     tool!(
         "write_learning",
-        WriteLearnings,
+        WRITE_LEARNINGS,
         true,
         WriteLearning,
         write_learning,

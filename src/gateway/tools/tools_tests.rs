@@ -1,18 +1,18 @@
 use super::*;
-use agentctl_engine::policy::{NATIVE_TOOLS, capability_of};
+use agentctl_n8n_tools::vocabulary;
 use serde_json::json;
 
 #[test]
-fn the_table_is_the_policys_table() {
-    let names: Vec<&str> = all().map(Tool::name).collect();
-    assert_eq!(names, NATIVE_TOOLS);
+fn the_table_is_the_vocabularys_table() {
+    let names = vocabulary::n8n().tools().iter().map(|tool| tool.name);
+    assert_eq!(
+        all().map(Tool::name).collect::<Vec<_>>(),
+        names.collect::<Vec<_>>()
+    );
     for tool in all() {
-        assert_eq!(
-            Some(tool.capability()),
-            capability_of(tool.name()),
-            "{}",
-            tool.name()
-        );
+        let named = vocabulary::n8n().tool(tool.name()).unwrap();
+        assert_eq!(tool.capability(), named.capability, "{}", tool.name());
+        assert_eq!(tool.mutates(), named.changes, "{}", tool.name());
     }
 }
 

@@ -1,24 +1,33 @@
 //! The files of a pack that is compiled into a program.
 
+use crate::vocabulary::Vocabulary;
 use agentctl_knowledge::SkillPlace;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// A pack's files by their path below its root, e.g. `agents/flow.yaml`, `skills/x/SKILL.md`.
+/// A pack's files by their path below its root, e.g. `agents/flow.yaml`, `skills/x/SKILL.md`, and what they may name.
 #[derive(Debug, Clone, Default)]
 pub struct BuiltIn {
+    vocabulary: Vocabulary,
     files: BTreeMap<String, Cow<'static, [u8]>>,
 }
 
-impl FromIterator<(String, Cow<'static, [u8]>)> for BuiltIn {
-    fn from_iter<I: IntoIterator<Item = (String, Cow<'static, [u8]>)>>(files: I) -> Self {
+impl BuiltIn {
+    pub fn new(
+        vocabulary: Vocabulary,
+        files: impl IntoIterator<Item = (String, Cow<'static, [u8]>)>,
+    ) -> BuiltIn {
         BuiltIn {
+            vocabulary,
             files: files.into_iter().collect(),
         }
     }
-}
 
-impl BuiltIn {
+    /// What the pack's files, and a project's over them, may name.
+    pub(super) fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
     /// A file of `agents/`; empty when there is none.
     pub(super) fn agent_file(&self, name: &str) -> String {
         let file = self.files.get(&format!("agents/{name}"));

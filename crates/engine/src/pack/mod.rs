@@ -14,7 +14,7 @@ pub use files::{MAX_PACK_FILE, PackFiles, SKILL_FOLDERS, Use, is_agent_file};
 pub use skills::{SkillHead, SkillSource};
 
 use crate::flow::{self, Flow, Known};
-use crate::policy::{NATIVE_TOOLS, Policy};
+use crate::policy::Policy;
 use agentctl_base::foreign::split_foreign;
 use agentctl_base::yaml::{Place, Problem};
 use agentctl_host::files::{Found, read_within};
@@ -95,6 +95,7 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
     let mut problems = Vec::new();
     let mut warnings = Vec::new();
 
+    let vocabulary = built_in.vocabulary();
     let left_out = &options.files.left_out;
     let skills = skills::load(built_in, own, left_out, &mut problems, &mut warnings);
     let sources = agents::sources(built_in, own, &mut problems);
@@ -102,7 +103,7 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
 
     let policy_text = built_in.agent_file("policy.yaml");
     let project_policy = read_project(own, "agents/policy.yaml", &mut problems);
-    let policy = match Policy::load(&policy_text, "built-in agents/policy.yaml") {
+    let policy = match Policy::load(&policy_text, "built-in agents/policy.yaml", vocabulary) {
         Ok(base) => match &project_policy {
             Some(own) => match base.with_project(&own.text, &own.file, options.allow_loosen) {
                 Ok(policy) => Some(policy),
@@ -119,6 +120,7 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
         }
     };
     if let Some(policy) = &policy {
+        warnings.extend_from_slice(policy.notes());
         grants(&mut agents, policy, &mut warnings);
     }
     for agent in agents.values() {
@@ -141,7 +143,7 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
     let names: Vec<String> = agents.keys().cloned().collect();
     let known = Known {
         agents: Some(&names),
-        tools: Some(NATIVE_TOOLS),
+        vocabulary: Some(vocabulary),
     };
     let flow = match flow::load(&flow_source.text, &flow_source.file, known) {
         Ok(flow) => Some(flow),
@@ -261,8 +263,7 @@ fn grants(agents: &mut IndexMap<String, Agent>, policy: &Policy, warnings: &mut 
                     }
                     let line = place.line;
                     let source = &agent.source;
-                    let why = if NATIVE_TOOLS.contains(&tool.as_str())
-                        || split_foreign(tool).is_some()
+                    let why = if policy.vocabulary().is_tool(tool) || split_foreign(tool).is_some()
                     {
                         format!(
                             "the policy does not grant {tool} to {name}; the agent will not see it"
