@@ -66,7 +66,9 @@ impl Disk for NoDisk {
 
 /// Snapshots stay in memory; the journal's records are dropped before or after they are put together.
 fn bench(journaled: bool) -> (Bench, Arc<MemoryBackend>) {
-    let (mut bench, backend) = Bench::in_memory(Policy::load(POLICY, "policy.yaml").unwrap());
+    let (mut bench, backend) = Bench::in_memory(
+        Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
+    );
     bench.desk.kept = Some(BTreeMap::new());
     if journaled {
         let path = bench.dir.path().join("journal.jsonl");

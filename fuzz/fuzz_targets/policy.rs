@@ -3,13 +3,14 @@
 #![no_main]
 
 use agentctl_base::decision::Decision;
-use agentctl_engine::policy::{CAPABILITIES, NATIVE_TOOLS, Policy};
+use agentctl_engine::policy::Policy;
+use agentctl_n8n_tools::vocabulary;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
 static BUILT_IN: LazyLock<Policy> = LazyLock::new(|| {
-    Policy::load(include_str!("../../agents/policy.yaml"), "policy.yaml")
+    Policy::load(include_str!("../../agents/policy.yaml"), "policy.yaml", vocabulary::n8n())
         .expect("the built-in policy")
 });
 
@@ -38,7 +39,7 @@ fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
-    match Policy::load(text, "policy.yaml") {
+    match Policy::load(text, "policy.yaml", vocabulary::n8n()) {
         Ok(policy) => {
             for (role, _) in policy.roles() {
                 for call in calls() {
@@ -67,15 +68,15 @@ fuzz_target!(|data: &[u8]| {
     };
     assert!(tightened.loosened().is_empty());
     for (role, _) in tightened.roles() {
-        for capability in CAPABILITIES {
+        for (capability, _) in vocabulary::n8n().capabilities() {
             assert!(
-                !tightened.grants(role, *capability) || BUILT_IN.grants(role, *capability),
-                "{role} got {}",
-                capability.name()
+                !tightened.grants(role, capability) || BUILT_IN.grants(role, capability),
+                "{role} got {capability}"
             );
         }
         for call in calls() {
-            for tool in NATIVE_TOOLS.iter().copied().chain(["mcp__s__t"]) {
+            let native = vocabulary::n8n().tools().iter().map(|tool| tool.name);
+            for tool in native.chain(["mcp__s__t"]) {
                 let (now, before) = (
                     tightened.decide(role, tool, &call),
                     BUILT_IN.decide(role, tool, &call),

@@ -1,12 +1,17 @@
 //! The pack that is compiled into the binary, n8n-builder: the repository's own `agents/` and `skills/`.
 
 use agentctl_engine::pack::{self, BuiltIn, LoadOptions, Pack, PackErrors};
+use agentctl_n8n_tools::vocabulary;
 use rust_embed::RustEmbed;
 use std::path::Path;
 use std::sync::LazyLock;
 
 #[cfg(test)]
+mod flow_tests;
+#[cfg(test)]
 mod pack_tests;
+#[cfg(test)]
+mod policy_tests;
 #[cfg(test)]
 mod prompts_tests;
 
@@ -24,8 +29,8 @@ static BUILT_IN: LazyLock<BuiltIn> = LazyLock::new(|| {
     let agents = Agents::iter().filter_map(|path| Some((path.to_string(), Agents::get(&path)?)));
     let skills = Skills::iter().filter_map(|path| Some((path.to_string(), Skills::get(&path)?)));
     let files = agents.chain(skills);
-    let files: BuiltIn = files.map(|(path, file)| (path, file.data)).collect();
-    files.with_words(crate::gateway::FIELD_WORDS)
+    let files = files.map(|(path, file)| (path, file.data));
+    BuiltIn::new(vocabulary::n8n().clone(), files)
 });
 
 /// The built-in pack alone.

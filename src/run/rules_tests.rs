@@ -17,6 +17,7 @@ use agentctl_engine::{
     policy::Capability,
     store::{Event, StoreError, event::Change},
 };
+use agentctl_n8n_tools::vocabulary::capability as can;
 use serde_json::{Map, Value, json};
 
 fn finished(step: &str, id: &str, tool: &str, content: Value, change: Option<Change>) -> Event {
@@ -53,8 +54,8 @@ fn ledger(events: &[Event]) -> Ledger {
 
 fn capability(tool: &str) -> Option<Capability> {
     match tool {
-        "check" => Some(Capability::ValidateFinal),
-        "fire" => Some(Capability::TriggerWorkflow),
+        "check" => Some(can::VALIDATE_FINAL),
+        "fire" => Some(can::TRIGGER_WORKFLOW),
         _ => None,
     }
 }

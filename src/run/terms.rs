@@ -7,9 +7,10 @@ use crate::gateway::{
     guards::WORKFLOW_ENTRY,
     tools::{self, Tool},
 };
-use agentctl_engine::{pack::Pack, policy::Capability};
+use agentctl_engine::pack::Pack;
 use agentctl_mcp::serve::{Hints, Offer, Offered};
 use agentctl_n8n_tools::backend::{BackendErrorKind, ListQuery, Stored, list_all};
+use agentctl_n8n_tools::vocabulary::capability as can;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {
@@ -80,7 +81,7 @@ impl Terms {
                 };
                 let makes_or_deletes = matches!(
                     tool.capability(),
-                    Capability::CreateWorkflow | Capability::DeleteWorkflow
+                    can::CREATE_WORKFLOW | can::DELETE_WORKFLOW
                 );
                 (!one_workflow || !makes_or_deletes).then(|| Offered {
                     spec,
@@ -177,28 +178,30 @@ async fn only_with(gateway: &Gateway, scope: &[String]) -> Result<String, RunErr
     }
 }
 
-/// What a client may show or ask by. A new capability gets its hints here or does not compile.
+/// What a client may show or ask by. One that is not listed here is shown as the worst.
 fn hints(tool: &Tool) -> Hints {
-    use Capability as C;
     let (destructive, idempotent, open_world) = match tool.capability() {
-        C::CreateWorkflow => (false, false, false),
-        C::UpdateWorkflow => (true, false, false),
-        C::AutofixWorkflow | C::RollbackWorkflow | C::DeleteWorkflow => (true, true, false),
-        C::WriteLearnings => (false, true, false),
-        C::ActivateWorkflow => (true, true, true),
-        C::TriggerWorkflow => (true, false, true),
-        C::SearchTemplates => (false, true, true),
-        C::ListWorkflows
-        | C::GetWorkflow
-        | C::ValidateDraft
-        | C::ValidateFinal
-        | C::ReadExecutions
-        | C::ReadVersions
-        | C::SearchNodes
-        | C::NodeSchema
-        | C::Delegate
-        | C::ReadSkills
-        | C::ReadLearnings => (false, true, false),
+        can::CREATE_WORKFLOW => (false, false, false),
+        can::UPDATE_WORKFLOW => (true, false, false),
+        can::AUTOFIX_WORKFLOW | can::ROLLBACK_WORKFLOW | can::DELETE_WORKFLOW => {
+            (true, true, false)
+        }
+        can::WRITE_LEARNINGS => (false, true, false),
+        can::ACTIVATE_WORKFLOW => (true, true, true),
+        can::TRIGGER_WORKFLOW => (true, false, true),
+        can::SEARCH_TEMPLATES => (false, true, true),
+        can::LIST_WORKFLOWS
+        | can::GET_WORKFLOW
+        | can::VALIDATE_DRAFT
+        | can::VALIDATE_FINAL
+        | can::READ_EXECUTIONS
+        | can::READ_VERSIONS
+        | can::SEARCH_NODES
+        | can::NODE_SCHEMA
+        | can::DELEGATE
+        | can::READ_SKILLS
+        | can::READ_LEARNINGS => (false, true, false),
+        _ => (true, false, true),
     };
     Hints {
         read_only: !tool.mutates(),

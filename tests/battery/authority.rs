@@ -7,8 +7,9 @@ use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolStatus};
 use agentctl_base::question::Outcome;
 use agentctl_engine::pack::LoadOptions;
-use agentctl_engine::policy::{Capability, NATIVE_TOOLS, Policy, capability_of};
+use agentctl_engine::policy::Policy;
 use agentctl_engine::store::Event;
+use agentctl_n8n_tools::vocabulary::{self, capability as can};
 use serde_json::{Map, Value, json};
 
 const ORDERS: &str = r#"{"workflow_id":"orders"}"#;
@@ -25,14 +26,14 @@ fn word(decision: &Decision) -> &'static str {
 #[test]
 fn case_001_the_architect_reaches_no_n8n_tool() {
     let (mut bench, backend) = attacked();
-    let reads = [Capability::ReadSkills, Capability::ReadLearnings];
-    let native = NATIVE_TOOLS
-        .iter()
-        .filter(|tool| !reads.contains(&capability_of(tool).unwrap()));
+    let reads = [can::READ_SKILLS, can::READ_LEARNINGS];
+    let native = vocabulary::n8n().tools().iter();
+    let native = native.filter(|tool| !reads.contains(&tool.capability));
     block_on(async {
         for tool in native {
-            let rule = format!("architect: no {}", capability_of(tool).unwrap().name());
-            all_refused(&mut bench, &backend, &rule, &[("architect", tool, ORDERS)]).await;
+            let rule = format!("architect: no {}", tool.capability);
+            let call = ("architect", tool.name, ORDERS);
+            all_refused(&mut bench, &backend, &rule, &[call]).await;
         }
         for tool in N8N_MCP_TOOLS {
             all_refused(
@@ -128,7 +129,7 @@ fn case_006_nobody_delegates_by_a_tool_call() {
     let policy = &built_in().policy;
     let who: Vec<&str> = ROLES
         .into_iter()
-        .filter(|role| policy.grants(role, Capability::Delegate))
+        .filter(|role| policy.grants(role, can::DELEGATE))
         .collect();
     assert_eq!(who, ["orchestrator"]);
 }
@@ -170,8 +171,8 @@ fn case_008_what_is_not_in_the_table_is_denied() {
             all_refused(&mut bench, &backend, "foreign-tools", &[foreign]).await;
         }
         // A role that the policy does not have may do nothing at all.
-        for tool in NATIVE_TOOLS {
-            all_refused(&mut bench, &backend, "role", &[("root", tool, "{}")]).await;
+        for tool in vocabulary::n8n().tools() {
+            all_refused(&mut bench, &backend, "role", &[("root", tool.name, "{}")]).await;
         }
     });
 }
@@ -242,8 +243,7 @@ fn case_012_no_spelling_of_a_name_is_an_alias() {
     // Of a foreign tool too: only the bytes that the policy names.
     let policy = Policy::load(
         "roles: {r: []}\nrules:\n  - {id: x, effect: allow, tools: [mcp__s__caf\u{e9}], when: 'true', reason: r, match: [{role: r}], not_match: [{role: r, tool: mcp__s__cafe}]}\n",
-        "p",
-    )
+        "p", vocabulary::n8n())
     .unwrap();
     let decide = |tool: &str| word(&policy.decide("r", tool, &Map::new()));
     assert_eq!(decide("mcp__s__caf\u{e9}"), "allow");
@@ -311,7 +311,7 @@ rules:
 ";
 
 fn executions(args: Value) -> Decision {
-    let policy = Policy::load(EXECUTIONS, "p").unwrap();
+    let policy = Policy::load(EXECUTIONS, "p", vocabulary::n8n()).unwrap();
     policy.decide("qa", "mcp__n8n__n8n_executions", args.as_object().unwrap())
 }
 

@@ -80,7 +80,8 @@ impl ForeignTools for Away {
 }
 
 fn bench(words: &str, properties: Value, more: bool) -> (Bench, Away) {
-    let policy = Policy::load(POLICY, "policy.yaml").unwrap_or_else(|p| panic!("{p:#?}"));
+    let policy = Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n())
+        .unwrap_or_else(|p| panic!("{p:#?}"));
     let (mut bench, _) = Bench::in_memory(policy);
     let away = Away {
         schema: json!({"type": "object", "properties": properties, "additionalProperties": more}),
@@ -159,7 +160,8 @@ fn case_362_a_plan_binds_the_names_of_arguments_too() {
             "      - {args: {fields: {secret: bob}}, request: the name is bob, keys: [secret]}\n",
             "      - {args: {a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1, i: 1}}\n",
         );
-    let policy = Policy::load(&text, "policy.yaml").unwrap_or_else(|p| panic!("{p:#?}"));
+    let policy = Policy::load(&text, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n())
+        .unwrap_or_else(|p| panic!("{p:#?}"));
     let facts = json!({
         "request": "File bob", "keys": ["secret4711"],
         "grants": {"outside": "deny", "tools": [{"tool": FILE, "args": {"name": "any"}}]},
@@ -305,7 +307,8 @@ fn case_365_a_misspelt_effect_in_an_example_is_told() {
             1,
         );
         assert_ne!(text, POLICY);
-        let problems = Policy::load(&text, "policy.yaml").unwrap_err();
+        let problems =
+            Policy::load(&text, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap_err();
         let [problem] = problems.as_slice() else {
             panic!("{problems:#?}")
         };
@@ -320,7 +323,8 @@ fn case_365_a_misspelt_effect_in_an_example_is_told() {
         "{tool: mcp__web__look, does: egress}",
         "{tool: mcp__web__look, does: [egress]}",
     );
-    let problems = Policy::load(&text, "policy.yaml").unwrap_err();
+    let problems =
+        Policy::load(&text, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap_err();
     assert!(
         format!("{problems:?}").contains("must be text"),
         "{problems:?}"

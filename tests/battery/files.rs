@@ -10,6 +10,7 @@ use agentctl_base::question::Outcome;
 use agentctl_engine::pack;
 use agentctl_engine::store::{Journal, Project, StateFile, StoreError};
 use agentctl_host::files::FileError;
+use agentctl_n8n_tools::vocabulary;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
@@ -451,10 +452,8 @@ fn case_066_no_tool_writes_what_agents_are_told_or_allowed_or_what_a_run_recorde
     });
     // The tools that change anything at all are these, and each of them is about a workflow or a learning.
     let gateway = gateway(tempfile::tempdir().unwrap().path(), built_in());
-    let all: Vec<String> = agentctl_engine::policy::NATIVE_TOOLS
-        .iter()
-        .map(|t| (*t).to_owned())
-        .collect();
+    let named = vocabulary::n8n().tools().iter();
+    let all: Vec<String> = named.map(|tool| tool.name.to_owned()).collect();
     let mut changing = BTreeSet::new();
     for role in ROLES {
         let names = gateway.tools_for(role, &all).into_iter().map(|t| t.name);

@@ -960,7 +960,9 @@ async fn case_340_a_foreign_tool_gets_the_approved_value_and_not_its_mark() {
         let mut pins = Pins::default();
         pins.approve("bank", &tools[0], "2026-01-02T03:04:05Z");
         let (client, heard) = fake::server("bank", move |_, m| fake::polite(m, &tools));
-        let (mut bench, _) = Bench::in_memory(Policy::load(BANK, "policy.yaml").unwrap());
+        let (mut bench, _) = Bench::in_memory(
+            Policy::load(BANK, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
+        );
         let kept = held(home.path(), project.path(), || {
             "2026-01-02T03:04:06Z".parse().unwrap()
         });

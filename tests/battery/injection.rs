@@ -10,6 +10,7 @@ use agentctl_base::question::Outcome;
 use agentctl_engine::agent::{result_block, system_prompt, task_message};
 use agentctl_engine::store::Event;
 use agentctl_n8n::{Node, NodeId, Workflow};
+use agentctl_n8n_tools::vocabulary;
 use serde_json::{Map, Value, json};
 
 /// A workflow that carries the text wherever a workflow has text.
@@ -133,14 +134,14 @@ fn case_054_tools_are_described_by_the_program_alone() {
     // What a model is offered comes from the program, whatever a project's pack or another server says of a tool.
     let gateway = gateway(tempfile::tempdir().unwrap().path(), built_in());
     for role in ROLES {
-        let wanted: Vec<String> = agentctl_engine::policy::NATIVE_TOOLS
-            .iter()
-            .map(|t| (*t).to_owned())
+        let named = vocabulary::n8n().tools().iter();
+        let wanted: Vec<String> = named
+            .map(|tool| tool.name.to_owned())
             .chain(["mcp__evil__help".to_owned()])
             .collect();
         for tool in gateway.tools_for(role, &wanted) {
             assert!(
-                agentctl_engine::policy::NATIVE_TOOLS.contains(&tool.name.as_str()),
+                vocabulary::n8n().is_tool(&tool.name),
                 "{role}: {}",
                 tool.name
             );

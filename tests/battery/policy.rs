@@ -13,6 +13,7 @@ use agentctl_engine::flow;
 use agentctl_engine::policy::{Facts, Grants, Policy};
 use agentctl_engine::store::Event;
 use agentctl_mcp::{CallEffect, Called, Unserved};
+use agentctl_n8n_tools::vocabulary;
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -84,7 +85,7 @@ limits: {max_tool_calls: 100, max_identical_calls: 50}
 "#;
 
 fn policy() -> Policy {
-    Policy::load(POLICY, "policy.yaml").unwrap_or_else(|p| panic!("{p:#?}"))
+    Policy::load(POLICY, "policy.yaml", vocabulary::n8n()).unwrap_or_else(|p| panic!("{p:#?}"))
 }
 
 /// The other servers: approved as they are, and what each tool answers.
@@ -589,7 +590,8 @@ fn case_315_loops_in_loops_are_refused_where_they_stand() {
             "roles: {{r: [list-workflows]}}\nrules:\n  - id: slow\n    effect: deny\n    tools: [list_workflows]\n    when: \"{when}\"\n    reason: x\n    match: [{{role: r, args: {{}}}}]\n    not_match: [{{role: q, args: {{}}}}]\n"
         )
     };
-    let problems = Policy::load(&rule(&nested(8)), "agents/policy.yaml").unwrap_err();
+    let problems =
+        Policy::load(&rule(&nested(8)), "agents/policy.yaml", vocabulary::n8n()).unwrap_err();
     let told = problems[0].to_string();
     assert!(told.starts_with("agents/policy.yaml:6:"), "{told}");
     assert!(told.contains("nest fewer loops"), "{told}");
@@ -639,7 +641,7 @@ rules:
     match: [{role: r, args: {l: [-1]}}]
     not_match: [{role: r, args: {l: [1]}}]
 ";
-    let policy = Policy::load(text, "p").unwrap_or_else(|p| panic!("{p:#?}"));
+    let policy = Policy::load(text, "p", vocabulary::n8n()).unwrap_or_else(|p| panic!("{p:#?}"));
     let long: Vec<u32> = (0..20_000).collect();
     let args = json!({"l": long});
     let args = args.as_object().unwrap();
@@ -689,7 +691,7 @@ fn case_366_a_large_pattern_on_long_arguments_is_not_tried() {
         rule("allow", "mcp__a__b"),
         rule("deny", "list_workflows")
     );
-    let policy = Policy::load(&text, "p").unwrap_or_else(|p| panic!("{p:#?}"));
+    let policy = Policy::load(&text, "p", vocabulary::n8n()).unwrap_or_else(|p| panic!("{p:#?}"));
     let decided =
         |tool: &str, args: Value| word(&policy.decide("r", tool, args.as_object().unwrap()));
     let fits = json!({"l": ["b", fitting]});
@@ -759,8 +761,7 @@ fn case_318_a_flows_own_call_of_a_foreign_tool_passes_the_same_door() {
     // A name without a server is still no tool.
     let known = flow::Known {
         agents: None,
-        tools: Some(&["list_workflows"]),
-        ..flow::Known::default()
+        vocabulary: Some(vocabulary::n8n()),
     };
     for (tool, known_tool) in [
         ("read_mails", false),
@@ -867,7 +868,7 @@ fn case_321_a_rule_about_origins_is_tried_with_its_examples() {
         "from(args.to, ['user', 'program',",
         "from(args.to, ['any', 'program',",
     );
-    let told: Vec<String> = Policy::load(&wrong, "agents/policy.yaml")
+    let told: Vec<String> = Policy::load(&wrong, "agents/policy.yaml", vocabulary::n8n())
         .unwrap_err()
         .iter()
         .map(ToString::to_string)
@@ -903,7 +904,10 @@ fn case_321_a_rule_about_origins_is_tried_with_its_examples() {
     ] {
         let text = POLICY.replacen(from, to, 1);
         assert_ne!(text, POLICY, "{from}");
-        let told = format!("{:?}", Policy::load(&text, "p").unwrap_err());
+        let told = format!(
+            "{:?}",
+            Policy::load(&text, "p", vocabulary::n8n()).unwrap_err()
+        );
         assert!(told.contains(why), "{to}: {told}");
     }
 }
@@ -953,7 +957,8 @@ fn case_367_a_fact_that_a_project_adds_is_not_the_programs_word() {
         "when: from(args.to, [",
         "when: (has(facts.friend) && args.to == facts.friend) || from(args.to, [",
     );
-    let waiting = Policy::load(&waiting, "p").unwrap_or_else(|p| panic!("{p:#?}"));
+    let waiting =
+        Policy::load(&waiting, "p", vocabulary::n8n()).unwrap_or_else(|p| panic!("{p:#?}"));
     assert!(
         waiting
             .with_project("facts: {other: x}", "p", false)

@@ -51,7 +51,9 @@ pub(super) fn approved(server: &str, tools: &[McpTool], pins: &mut Pins) {
 
 /// The gateway over these servers and approvals.
 pub(super) fn gateway(clients: impl IntoIterator<Item = McpClient>, pins: Pins) -> Bench {
-    let (mut bench, _) = Bench::in_memory(Policy::load(POLICY, "policy.yaml").unwrap());
+    let (mut bench, _) = Bench::in_memory(
+        Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
+    );
     bench.gateway = bench
         .gateway
         .with_foreign(Arc::new(Servers::with(clients, pins)));

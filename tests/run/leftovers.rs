@@ -53,7 +53,7 @@ fn shop() -> (Shop, Arc<MemoryBackend>) {
     let backend = Arc::new(MemoryBackend::new());
     backend.runs_by(|_, _| json!({"status": "success", "data": {"resultData": {"runData": {}}}}));
     shop.gateway = Gateway::with_policy(
-        Policy::load(POLICY, "policy.yaml").unwrap(),
+        Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
         backend.clone(),
         Knowledge::new(shop.dir.path(), Vec::<Skill>::new()),
         Catalog::embedded(),

@@ -73,7 +73,12 @@ fn limited(shop: &Shop, limits: &str) -> Pack {
         "roles:\n  maker: [get-workflow, list-workflows, create-workflow, update-workflow, delete-workflow]\nlimits: {{{limits}}}\n"
     );
     Pack {
-        policy: Policy::load(&policy, "policy.yaml").unwrap(),
+        policy: Policy::load(
+            &policy,
+            "policy.yaml",
+            agentctl_n8n_tools::vocabulary::n8n(),
+        )
+        .unwrap(),
         ..shop.pack.clone()
     }
 }

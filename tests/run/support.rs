@@ -144,7 +144,7 @@ fn make_pack() -> Pack {
     Pack {
         agents,
         flow: flow::load(FLOW, "flow.yaml", flow::Known::default()).unwrap(),
-        policy: Policy::load(POLICY, "policy.yaml").unwrap(),
+        policy: Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
         skills: vec![],
         hash: "pack-1".into(),
         warnings: vec![],

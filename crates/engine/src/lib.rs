@@ -6,6 +6,7 @@ pub mod condition;
 pub mod flow;
 pub mod gateway;
 pub mod guards;
+mod nearest;
 pub mod pack;
 pub mod policy;
 pub mod redact;
@@ -13,3 +14,4 @@ pub mod store;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
 pub mod toolset;
+pub mod vocabulary;

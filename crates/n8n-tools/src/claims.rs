@@ -2,109 +2,47 @@
 //! from the calls, so that nothing later builds on a number that a model typed. Which fields hold such claims the flow says; no
 //! field is known here by its name.
 
+use crate::vocabulary::capability as can;
 use agentctl_base::model::{ToolResult, ToolStatus};
-use agentctl_engine::{
-    flow::{FieldWords, RESOURCE},
-    policy::Capability,
-    store::event::Change,
-};
+use agentctl_engine::flow::RESOURCE;
+use agentctl_engine::toolset::Claim;
+use agentctl_engine::vocabulary::Capability;
 use serde_json::{Map, Value};
 
 /// The fact of a field that holds the verdict of the last check: counts, status, what was executed.
 pub const CHECK: &str = "check";
 
-/// What the fields of a flow may say with these tools.
-pub const FIELD_WORDS: FieldWords = FieldWords {
-    facts: &[RESOURCE, CHECK],
-    reports: &super::report::SECTIONS,
-};
+/// What the fields of a flow may state with these tools.
+pub const FACTS: [&str; 2] = [RESOURCE, CHECK];
 
-/// A successful change of the run's.
-#[derive(Debug, Clone, Copy)]
-pub struct DoneChange<'a> {
-    pub change: &'a Change,
-    /// As the tool's result names them.
-    pub name: Option<&'a str>,
-    pub file: Option<&'a str>,
+/// Why the check speaks of something else than this run's workflow as it is now.
+fn other_than_checked(by: &Claim<'_>, checked: &Value) -> Option<String> {
+    let id = checked.get("id").and_then(Value::as_str)?;
+    let ours = (by.state_of)(RESOURCE).and_then(|w| w.get("id"));
+    if let Some(ours) = ours.and_then(Value::as_str)
+        && ours != id
+    {
+        return Some(format!(
+            "the last validation was of {id:?}, this run's workflow is {ours:?}"
+        ));
+    }
+    let now = by.changes.last(Some(id))?.change.after.as_deref()?;
+    let then = checked.get("graph_hash").and_then(Value::as_str)?;
+    (then != now).then(|| {
+        format!("the workflow {id:?} is not as the last validation saw it: validate it again")
+    })
 }
 
-/// The changes of a run so far, in order.
-#[derive(Debug, Clone, Default)]
-pub struct Changes<'a>(pub Vec<DoneChange<'a>>);
-
-impl<'a> Changes<'a> {
-    /// The last change of a workflow; `id` None: of any.
-    pub fn last(&self, id: Option<&str>) -> Option<&DoneChange<'a>> {
-        let mut latest = self.0.iter().rev();
-        latest.find(|done| id.is_none_or(|id| done.change.workflow_id == id))
-    }
-
-    /// The workflows that were changed, in the order of their first change.
-    pub fn ids(&self) -> Vec<&'a str> {
-        let mut ids: Vec<&str> = Vec::new();
-        for done in &self.0 {
-            let id = done.change.workflow_id.as_str();
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
-        }
-        ids
-    }
-
-    /// The name that the run last saw for a workflow it changed.
-    pub fn name(&self, id: &str) -> Option<&'a str> {
-        self.of(id).find_map(|done| done.name)
-    }
-
-    pub fn file(&self, id: &str) -> Option<&'a str> {
-        self.of(id).find_map(|done| done.file)
-    }
-
-    /// Those of one workflow, the last first.
-    fn of<'s>(&'s self, id: &'s str) -> impl Iterator<Item = &'s DoneChange<'a>> {
-        let latest = self.0.iter().rev();
-        latest.filter(move |done| done.change.workflow_id == id)
-    }
-}
-
-/// What a claim is checked against.
-pub struct Claim<'a> {
-    pub changes: &'a Changes<'a>,
-    /// This step's results so far, each with the capability of its tool.
-    pub results: &'a [(&'a ToolResult, Option<Capability>)],
-    /// What the state held in the field of a fact before this claim.
-    pub state_of: &'a dyn Fn(&str) -> Option<&'a Value>,
-}
-
-impl Claim<'_> {
-    /// Why the check speaks of something else than this run's workflow as it is now.
-    fn other_than_checked(&self, checked: &Value) -> Option<String> {
-        let id = checked.get("id").and_then(Value::as_str)?;
-        let ours = (self.state_of)(RESOURCE).and_then(|w| w.get("id"));
-        if let Some(ours) = ours.and_then(Value::as_str)
-            && ours != id
-        {
-            return Some(format!(
-                "the last validation was of {id:?}, this run's workflow is {ours:?}"
-            ));
-        }
-        let now = self.changes.last(Some(id))?.change.after.as_deref()?;
-        let then = checked.get("graph_hash").and_then(Value::as_str)?;
-        (then != now).then(|| {
-            format!("the workflow {id:?} is not as the last validation saw it: validate it again")
-        })
-    }
-}
-
-/// Checks what is claimed in a field of this fact, and fills in what the calls know better. Empty: it holds. What is not known cannot
-/// be checked, so it does not hold.
-pub fn claim(fact: &str, claimed: &mut Map<String, Value>, by: &Claim<'_>) -> Vec<String> {
+/// Checks what is claimed in a field of this fact, and fills in what the calls know better. Empty: it holds. None: it is no fact here.
+pub fn claim(
+    fact: &str,
+    claimed: &mut Map<String, Value>,
+    by: &Claim<'_>,
+) -> Option<Vec<String>> {
     match fact {
-        RESOURCE => settle_workflow(claimed, by).err().into_iter().collect(),
-        CHECK => settle_report(claimed, by),
-        other => vec![format!(
-            "nothing checks the fact {other:?}; name one that the tools bring"
-        )],
+        RESOURCE => Some(settle_workflow(claimed, by).err().into_iter().collect()),
+        CHECK => Some(settle_report(claimed, by)),
+        _ => None,
     }
 }
 
@@ -114,7 +52,7 @@ fn settle_workflow(claim: &mut Map<String, Value>, by: &Claim<'_>) -> Result<(),
     let last = by.changes.last(claimed.as_deref());
     let Some(last) = last else {
         // A change that turned out to be none: the workflow was read in this step and is as it should be.
-        let read = last_ok(by, Capability::GetWorkflow).map(|r| &r.content);
+        let read = last_ok(by, can::GET_WORKFLOW).map(|r| &r.content);
         if let (Some(id), Some(read)) = (&claimed, read)
             && read.get("id").and_then(Value::as_str) == Some(id)
         {
@@ -152,9 +90,9 @@ fn settle_workflow(claim: &mut Map<String, Value>, by: &Claim<'_>) -> Result<(),
 /// Counts must be those of the step's last final validation, or (without one) those that stand already.
 fn settle_report(report: &mut Map<String, Value>, by: &Claim<'_>) -> Vec<String> {
     let mut faults = Vec::new();
-    let validated = last_ok(by, Capability::ValidateFinal).filter(|result| {
+    let validated = last_ok(by, can::VALIDATE_FINAL).filter(|result| {
         // A clean workflow beside this run's is no evidence, nor is a state of it from before its last change.
-        let other = by.other_than_checked(&result.content);
+        let other = other_than_checked(by, &result.content);
         faults.extend(other.iter().cloned());
         other.is_none()
     });
@@ -218,7 +156,7 @@ fn settle_execution(report: &mut Map<String, Value>, by: &Claim<'_>, faults: &mu
     let claims = |key: &str| report.get(key) == Some(&Value::Bool(true));
     let known = (by.state_of)(CHECK);
     let ran_before = known.and_then(|r| r.get("executed")) == Some(&Value::Bool(true));
-    let run = last_ok(by, Capability::TriggerWorkflow)
+    let run = last_ok(by, can::TRIGGER_WORKFLOW)
         .map(|result| &result.content)
         .filter(|content| execution_id(content).is_some());
     let Some(run) = run else {

@@ -4,12 +4,16 @@
 pub mod accepted;
 mod arguments;
 pub mod backend;
+pub mod claims;
+pub mod findings;
 pub mod guards;
 pub mod library;
+pub mod report;
 pub mod server;
 pub mod sync;
 mod tool;
 pub mod tools;
+pub mod vocabulary;
 
 #[cfg(any(test, feature = "testkit"))]
 pub mod fixture;

@@ -1,14 +1,12 @@
 //! n8n's part of a run's report: the workflow, where it is, how it was checked, what was lost. Made from the journal's changes and
 //! from the fields to which the flow gives these sections.
 
-use super::claims::Changes;
+use crate::tools::PLACE;
+use agentctl_engine::toolset::Reported;
 use agentctl_engine::store::event::Counted;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-
-/// The key of a run's input that names the workflow to change, by the user's word.
-pub const WORKFLOW_INPUT: &str = "workflow";
 
 /// The section about the workflow that was made or changed.
 pub const WORKFLOW: &str = "workflow";
@@ -17,21 +15,7 @@ pub const QA_REPORT: &str = "qa_report";
 const LOSSES: &str = "losses";
 
 /// The sections that a field of the flow may make.
-pub(super) const SECTIONS: [&str; 2] = [WORKFLOW, QA_REPORT];
-
-/// What the report is made from.
-pub struct Reported<'a> {
-    pub changes: &'a Changes<'a>,
-    /// What the state holds in the field of a section.
-    pub state_of: &'a dyn Fn(&str) -> Option<&'a Value>,
-    /// The address of the n8n that it worked on; None: files of the project.
-    pub place: Option<&'a str>,
-    /// Workflows put back as they were before the run, by id.
-    pub undone: &'a [String],
-    pub losses: &'a BTreeMap<String, Counted>,
-    /// The last iteration that a loop of the flow began.
-    pub cycle: u32,
-}
+pub const SECTIONS: [&str; 2] = [WORKFLOW, QA_REPORT];
 
 /// n8n's sections of the report, typed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -109,9 +93,10 @@ pub struct QaReport {
 pub fn sections(of: &Reported<'_>) -> (Map<String, Value>, Map<String, Value>) {
     let built = Built {
         workflow: workflow_report(of),
-        n8n: of.place.map(str::to_owned),
+        n8n: of.input.get(PLACE).and_then(Value::as_str).map(str::to_owned),
         qa_report: qa_report(of),
-        losses: (of.losses.iter())
+        losses: (of.expected.iter())
+            .filter_map(|(id, expect)| Some((id, expect.counted.as_ref()?)))
             .filter(|(_, counted)| counted.lost > 0)
             .map(|(id, counted)| (id.clone(), counted.clone()))
             .collect(),

@@ -1,6 +1,7 @@
 //! How much an expression can cost, bounded before it is evaluated: CEL ends always, but nested loops end after hours. The bound
 //! is computed from the expression and the sizes of what it is given, so it also holds for arguments that a model makes up.
 
+use super::functions::Function;
 use super::path_of;
 use super::patterns::{MATCHES, Patterns};
 use cel::common::ast::{
@@ -133,6 +134,8 @@ pub(super) struct Sizes<'a> {
     /// Bytes that one question for a value's origin looks through.
     texts: f64,
     patterns: &'a Patterns,
+    /// Of the toolset; their results are no larger than their arguments.
+    functions: &'a [Function],
     bound: Vec<(String, Size)>,
 }
 
@@ -141,11 +144,13 @@ impl<'a> Sizes<'a> {
         outside: &'a dyn Fn(&[String]) -> Size,
         texts: usize,
         patterns: &'a Patterns,
+        functions: &'a [Function],
     ) -> Self {
         Sizes {
             outside,
             texts: float(texts),
             patterns,
+            functions,
             bound: Vec::new(),
         }
     }
@@ -280,7 +285,10 @@ impl<'a> Sizes<'a> {
                 };
                 (size, all.walk() + looked)
             }
-            "string" | "compare_findings" => (all, all.walk()),
+            "string" => (all, all.walk()),
+            name if self.functions.iter().any(|function| function.name == name) => {
+                (all, all.walk())
+            }
             "size" => (Size::scalar(), first.bytes / BYTES_A_STEP),
             _ => (Size::scalar(), all.walk()),
         };

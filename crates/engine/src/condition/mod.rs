@@ -2,9 +2,11 @@
 //! Must never see anything but the variables it is given: no clock, no environment, no IO.
 
 mod cost;
+mod functions;
 mod patterns;
 
-use crate::flow::findings::compare_findings;
+pub use functions::{Function, ORIGIN_FUNCTIONS, is_own};
+
 use cel::common::ast::{EntryExpr, Expr, IdedExpr};
 use cel::objects::{Key, Map as CelMap};
 use cel::{Context, Env, ExecutionError, Program, Value as CelValue};
@@ -20,6 +22,8 @@ pub struct Condition {
     source: String,
     expression: Arc<IdedExpr>,
     patterns: Arc<Patterns>,
+    /// Those of the toolset's functions that it calls.
+    functions: Arc<[Function]>,
     /// Paths below the variables that it reads, root first.
     paths: Arc<BTreeSet<Vec<String>>>,
     asks_origins: bool,
@@ -81,39 +85,21 @@ pub enum ConditionError {
 /// Built once: it costs more than most evaluations.
 static ENV: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 
-/// Functions that an expression may call besides CEL's operators and macros.
-const FUNCTIONS: &[&str] = &[
-    "size",
-    "contains",
-    "startsWith",
-    "endsWith",
-    "matches",
-    "string",
-    "int",
-    "uint",
-    "double",
-    "bool",
-    "type",
-    "compare_findings",
-];
-
-/// What only conditions of a policy may call besides, because only they are told about origins.
-pub const ORIGIN_FUNCTIONS: &[&str] = &["origin", "origins", "from"];
-
 /// What is quoted of a long expression or pattern.
 const MAX_SHOWN: usize = 200;
 
 impl Condition {
     /// Compiles and checks one expression. Every name that it uses must be in `variables`.
     pub fn compile(source: &str, variables: &[&str]) -> Result<Condition, ConditionError> {
-        Self::compile_with(source, variables, &[])
+        Self::compile_with(source, variables, &[], &[])
     }
 
-    /// The same, with further functions that it may call.
+    /// The same, with further functions that it may call: of the engine ([`ORIGIN_FUNCTIONS`]) and of the toolset.
     pub fn compile_with(
         source: &str,
         variables: &[&str],
-        functions: &[&str],
+        further: &[&str],
+        functions: &[Function],
     ) -> Result<Condition, ConditionError> {
         let syntax = |reason: String| ConditionError::Syntax {
             expression: source.to_owned(),
@@ -143,8 +129,11 @@ impl Condition {
         }
         if let Some(name) = used.functions.iter().find(|name| {
             name.chars().next().is_some_and(|c| c.is_ascii_alphabetic())
-                && !FUNCTIONS.contains(&name.as_str())
-                && !functions.contains(&name.as_str())
+                && !functions::OWN.contains(&name.as_str())
+                && !further.contains(&name.as_str())
+                && !functions
+                    .iter()
+                    .any(|function| function.name == name.as_str())
         }) {
             return Err(ConditionError::UnknownFunction {
                 expression: source.to_owned(),
@@ -158,13 +147,18 @@ impl Condition {
             source: source.to_owned(),
             expression: Arc::new(expression),
             patterns: Arc::new(patterns),
+            functions: functions
+                .iter()
+                .filter(|function| used.functions.contains(function.name))
+                .copied()
+                .collect(),
             paths: Arc::new(used.paths),
             asks_origins: used
                 .functions
                 .iter()
                 .any(|name| ORIGIN_FUNCTIONS.contains(&name.as_str())),
         };
-        let sizes = cost::Sizes::new(&nominal, 8_000, &condition.patterns);
+        let sizes = cost::Sizes::new(&nominal, 8_000, &condition.patterns, &condition.functions);
         let steps = sizes.steps(&condition.expression);
         if used.nodes > cost::MAX_NODES || steps > cost::MAX_STEPS_LOADED {
             return Err(condition.too_much(steps, cost::MAX_STEPS_LOADED));
@@ -226,13 +220,18 @@ impl Condition {
             at.map_or_else(cost::Size::default, cost::Size::of)
         };
         let texts = origins.map_or(0, |origins| origins.weight());
-        let sizes = cost::Sizes::new(&size, texts, &self.patterns);
+        let sizes = cost::Sizes::new(&size, texts, &self.patterns, &self.functions);
         let steps = sizes.steps(&self.expression);
         if steps > cost::MAX_STEPS {
             return Err(self.too_much(steps, cost::MAX_STEPS));
         }
         let mut context = Context::with_env(Arc::clone(&ENV));
         register(&mut context, &self.patterns).map_err(|e| failed(e.to_string()))?;
+        for function in self.functions.iter() {
+            function
+                .register(&mut context)
+                .map_err(|e| failed(e.to_string()))?;
+        }
         if let Some(origins) = origins {
             register_origins(&mut context, origins).map_err(|e| failed(e.to_string()))?;
         }
@@ -287,21 +286,7 @@ fn register(
         patterns
             .is_match(&text, &pattern)
             .map_err(|e| ExecutionError::function_error("matches", e))
-    })?;
-    context.add_function(
-        "compare_findings",
-        |previous: CelValue, current: CelValue| {
-            let previous = to_json(&previous)
-                .map_err(|e| ExecutionError::function_error("compare_findings", e))?;
-            let current = to_json(&current)
-                .map_err(|e| ExecutionError::function_error("compare_findings", e))?;
-            let compared = compare_findings(
-                previous.as_array().map_or(&[], Vec::as_slice),
-                current.as_array().map_or(&[], Vec::as_slice),
-            );
-            Ok::<CelValue, ExecutionError>(to_cel(&compared.to_json()))
-        },
-    )
+    })
 }
 
 fn register_origins(

@@ -28,13 +28,39 @@ fn values_come_back_as_json() {
         ("'n: ' + string(a.n)", json!("n: 2")),
         ("'abc'.matches('^a.c$')", json!(true)),
         ("'n' in a", json!(true)),
-        (
-            "compare_findings([{'id': 'p'}, {'id': 'q'}], [{'id': 'q'}, {'id': 'r'}])",
-            json!({"fixed": ["p"], "new": ["r"], "still": ["q"]}),
-        ),
     ] {
         assert_eq!(eval(source, vars.clone()), Ok(expected), "{source}");
     }
+}
+
+#[test]
+fn a_toolset_brings_functions_of_its_own() {
+    let vocabulary = crate::vocabulary::fixture::vocabulary();
+    let compile = |source| Condition::compile_with(source, VARS, &[], vocabulary.functions());
+    let vars = json!({"a": [1, {"x": "y"}], "b": null});
+    let eval = |source| compile(source).unwrap().value(vars.as_object().unwrap());
+    assert_eq!(
+        eval("a.map(item, pair(item, 'z'))"),
+        Ok(json!([[1, "z"], [{"x": "y"}, "z"]]))
+    );
+    for (source, part) in [
+        ("pair(b, 1)", "there is no first"),
+        ("pair(1)", "expected 2"),
+        ("pair(1, 2, 3)", "expected 2"),
+    ] {
+        let told = eval(source).unwrap_err().to_string();
+        assert!(told.to_lowercase().contains(part), "{part} in {told}");
+    }
+    // Only who is told of them may call them.
+    let told = Condition::compile("pair(1, 2)", VARS)
+        .unwrap_err()
+        .to_string();
+    assert!(told.contains("unknown function `pair`"), "{told}");
+    // They cost what their arguments are.
+    let loops = (0..8).fold("pair(a, a)".to_owned(), |inner, i| {
+        format!("a.map(x{i}, {inner})")
+    });
+    assert!(matches!(compile(&loops), Err(ConditionError::Cost { .. })));
 }
 
 #[test]

@@ -1,5 +1,12 @@
 //! A driver without IO: it plays agents, tools and the user from a script, and keeps the journal.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a script of a test"
+)]
+
 use super::{Action, Flow, RunLog, StepKind, check_patch, next, patch_of, verify_output};
 use crate::store::event::{Change, Event, JOURNAL_VERSION};
 use agentctl_base::decision::Decision;

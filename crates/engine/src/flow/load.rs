@@ -5,8 +5,10 @@ use super::meaning::{self, Meaning, Said};
 use super::model::{FieldKind, FieldSpec, Flow, Limits, PROGRAM, PlanTools};
 use super::schema::Schema;
 use super::scope::VARIABLES;
-use crate::condition::Condition;
+use crate::condition::{Condition, Function};
+use crate::nearest::nearest;
 use crate::policy::Outside;
+use crate::vocabulary::Vocabulary;
 use agentctl_base::yaml::{self, Entry, Node, Place, Problem, Problems};
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -15,10 +17,8 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Known<'a> {
     pub agents: Option<&'a [String]>,
-    pub tools: Option<&'a [&'a str]>,
-    /// Names for `fact:` and `report:` of a field.
-    pub facts: Option<&'a [&'a str]>,
-    pub reports: Option<&'a [&'a str]>,
+    /// The tools there are, and what conditions may call besides CEL's own.
+    pub vocabulary: Option<&'a Vocabulary>,
 }
 
 /// Reads a flow. On mistakes: all of them, in the order of the file.
@@ -403,7 +403,9 @@ impl Reader<'_> {
                 return None;
             }
         };
-        match Condition::compile(source.trim(), variables) {
+        let vocabulary = self.known.vocabulary;
+        let functions: &[Function] = vocabulary.map_or(&[], Vocabulary::functions);
+        match Condition::compile_with(source.trim(), variables, &[], functions) {
             Ok(condition) => Some(condition),
             Err(error) => {
                 self.problems.add(node.place, error.to_string());
@@ -411,13 +413,4 @@ impl Reader<'_> {
             }
         }
     }
-}
-
-/// `; did you mean …?`, or nothing.
-pub(super) fn nearest<'a>(name: &str, among: impl Iterator<Item = &'a str>) -> String {
-    among
-        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
-        .filter(|(score, _)| *score > 0.84)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map_or_else(String::new, |(_, best)| format!("; did you mean {best:?}?"))
 }

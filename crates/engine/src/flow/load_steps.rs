@@ -1,12 +1,13 @@
 //! The `steps` of flow.yaml that do something, and what all steps say about stages, fields, agents, tools and each other.
 
-use super::load::{Reader, nearest};
+use super::load::Reader;
 use super::model::{
     AgentSpec, AskSpec, Claim, FieldSpec, Limits, PROGRAM, QuestionSpec, Step, StepKind,
     ToolStepSpec,
 };
 use super::scope::{CLAIM_VARIABLES, VARIABLES};
 use crate::condition::Condition;
+use crate::nearest::nearest;
 use agentctl_base::foreign::split_foreign;
 use agentctl_base::yaml::{Node, Place};
 use indexmap::IndexMap;
@@ -367,12 +368,12 @@ impl<'r, 'k> Steps<'r, 'k> {
 
     fn tool(&mut self, node: &Node, name: &Node, what: &str) -> Option<ToolStepSpec> {
         let tool = self.reader.text(name, "a tool")?;
-        if let Some(tools) = self.reader.known.tools
-            && !tools.contains(&tool.as_str())
+        if let Some(vocabulary) = self.reader.known.vocabulary
+            && !vocabulary.is_tool(&tool)
             // Which tools another server has is not known here; the policy must name them.
             && split_foreign(&tool).is_none()
         {
-            let hint = nearest(&tool, tools.iter().copied());
+            let hint = nearest(&tool, vocabulary.tools().iter().map(|tool| tool.name));
             self.add(name.place, format!("there is no tool {tool:?}{hint}"));
         }
         let role = self.reader.required(node, "role", what);

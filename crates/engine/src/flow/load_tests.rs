@@ -19,10 +19,10 @@ steps:
 
 fn read(text: &str) -> Result<Flow, Vec<String>> {
     let agents = ["a".to_owned(), "writer".to_owned()];
+    let vocabulary = crate::vocabulary::fixture::vocabulary();
     let known = Known {
         agents: Some(&agents),
-        tools: Some(&["get_thing"]),
-        ..Known::default()
+        vocabulary: Some(&vocabulary),
     };
     load(text, "flow.yaml", known)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect())
@@ -70,10 +70,10 @@ steps:
       - id: ask
         ask: {from: stat.x}
   - id: both
-    tool: get_thin
+    tool: get_ite
     agent: a
   - id: tool
-    tool: get_thin
+    tool: get_ite
     role: b
 ";
     let found = read(text).unwrap_err();
@@ -104,7 +104,7 @@ steps:
         ("flow.yaml:32:", "two kinds"),
         (
             "flow.yaml:34:",
-            "no tool \"get_thin\"; did you mean \"get_thing\"?",
+            "no tool \"get_ite\"; did you mean \"get_item\"?",
         ),
         ("flow.yaml:35:", "no agent \"b\""),
     ];

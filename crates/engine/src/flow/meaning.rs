@@ -1,21 +1,16 @@
 //! What a field means to the program, beyond being state: its claims are checked, it holds the scope, it stands in the report. The
 //! flow file says it, so that no code knows a field by its name.
 
-use super::load::{Reader, nearest};
+use super::load::Reader;
 use super::model::{FieldKind, FieldSpec, Flow};
+use crate::nearest::nearest;
+use crate::vocabulary::Vocabulary;
 use agentctl_base::yaml::{Entry, Node, Place};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 /// The fact that every toolset has: which resource the run is about. The field's `id` names the resource.
 pub const RESOURCE: &str = "resource";
-
-/// The names that a toolset brings for `fact:` and `report:`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct FieldWords {
-    pub facts: &'static [&'static str],
-    pub reports: &'static [&'static str],
-}
 
 /// What the post-mortem reads in a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +45,7 @@ impl Reader<'_> {
         let what = format!("the field {:?}", field.key);
         let mut meaning = Meaning::default();
         if let Some(node) = field.value.get("fact") {
-            let known = self.known.facts;
+            let known = self.known.vocabulary.map(Vocabulary::facts);
             meaning.fact = self.word(node, "fact", known);
             self.fits(node, &what, "fact", kind, &[FieldKind::Object]);
         }
@@ -63,7 +58,7 @@ impl Reader<'_> {
             self.fits(node, &what, "summary", kind, &[FieldKind::Object]);
         }
         if let Some(node) = field.value.get("report") {
-            let known = self.known.reports;
+            let known = self.known.vocabulary.map(Vocabulary::reports);
             meaning.report = self.word(node, "report", known);
             self.fits(node, &what, "report", kind, &[FieldKind::Object]);
         }

@@ -1,16 +1,22 @@
 use super::{Flow, Known, Reading, load};
+use crate::vocabulary::{Vocabulary, Words};
 use serde_json::json;
 
-const FACTS: Option<&[&str]> = Some(&["resource", "check"]);
-const REPORTS: Option<&[&str]> = Some(&["made"]);
+fn vocabulary() -> Vocabulary {
+    Vocabulary::new(Words {
+        facts: vec!["resource", "check"],
+        reports: vec!["made"],
+        ..Words::default()
+    })
+    .unwrap()
+}
 
 fn read(fields: &str) -> Result<Flow, Vec<String>> {
     let text = format!(
         "name: t\nstages: [one]\nblocked: stuck\nfields:\n{fields}steps:\n  - id: first\n    gate: 'true'\n    otherwise: {{end: {{outcome: failed, message: \"'no'\"}}}}\n"
     );
     let known = Known {
-        facts: FACTS,
-        reports: REPORTS,
+        vocabulary: Some(&vocabulary()),
         ..Known::default()
     };
     load(&text, "flow.yaml", known)

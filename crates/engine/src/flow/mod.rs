@@ -2,7 +2,6 @@
 //! step says so, and then only among its listed cases.
 //! Must never do IO, read a clock or the environment, or know the name of an agent, a stage or a field of one pack.
 
-pub mod findings;
 mod load;
 mod load_control;
 mod load_steps;
@@ -17,10 +16,8 @@ mod schema;
 mod scope;
 mod verify;
 
-#[cfg(test)]
-mod builtin_tests;
-#[cfg(test)]
-mod fixture;
+#[cfg(any(test, feature = "testkit"))]
+pub mod fixture;
 #[cfg(test)]
 mod load_tests;
 #[cfg(test)]
@@ -32,10 +29,9 @@ mod merge_tests;
 #[cfg(test)]
 mod next_tests;
 
-pub use findings::{Compared, compare_findings};
 pub use load::{Known, load};
 pub use log::{Call, RunLog, StepStatus, Tally};
-pub use meaning::{FieldWords, Meaning, RESOURCE, Reading};
+pub use meaning::{Meaning, RESOURCE, Reading};
 pub use merge::{PatchRefusal, check_patch, merge, patch_of};
 pub use mermaid::mermaid;
 pub use model::*;

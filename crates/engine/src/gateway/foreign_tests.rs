@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 const POLICY: &str = "
 roles:
-  finder: [get-workflow]
-  other: [get-workflow]
+  finder: [get-item]
+  other: [get-item]
 rules:
   - id: find-in-docs
     effect: allow
@@ -50,7 +50,8 @@ fn bench(mut says: impl FnMut(&Value) -> Vec<Act> + Send + 'static) -> (Bench, H
         Some("tools/call") => says(request),
         _ => polite(request, &tools()),
     });
-    let policy = Policy::load(POLICY, "policy.yaml").unwrap();
+    let vocabulary = crate::vocabulary::fixture::vocabulary();
+    let policy = Policy::load(POLICY, "policy.yaml", &vocabulary).unwrap();
     let mut bench = Bench::new(policy, |_| (Vec::new(), Arc::new(())));
     bench.gateway = bench
         .gateway
@@ -148,7 +149,7 @@ async fn what_may_not_be_called_never_leaves() {
         b.refused("finder", "mcp__docs__find", long).await,
         "arguments"
     );
-    b.offered = Some(vec!["get_workflow".to_owned()]);
+    b.offered = Some(vec!["get_item".to_owned()]);
     let rule = b
         .refused("finder", "mcp__docs__find", json!({"q": "x"}))
         .await;

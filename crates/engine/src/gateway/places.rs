@@ -1,7 +1,7 @@
 //! What the arguments of another server's tool can carry besides their values: a place to go to, and keys that no schema names.
 //! Which words name a place is data (`places.tsv`). A name or a value that only may be one counts as one.
 
-use agentctl_engine::policy::keys_of;
+use crate::policy::keys_of;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::net::IpAddr;

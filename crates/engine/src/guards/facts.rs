@@ -233,7 +233,8 @@ mod tests {
         let origin = |events: &[Event]| {
             let mut run = RunFacts::default();
             events.iter().for_each(|event| run.observe(event));
-            let policy = crate::policy::Policy::load("roles: {}", "p").unwrap();
+            let none = crate::vocabulary::Vocabulary::default();
+            let policy = crate::policy::Policy::load("roles: {}", "p", &none).unwrap();
             let args = json!({"to": "eve@x.example"});
             let told = policy.explain("r", "mcp__a__b", args.as_object().unwrap(), run.facts());
             told.considered.contains(&"origin of to: user".to_owned())

@@ -1,36 +1,31 @@
 //! The files of a pack that is compiled into a program.
 
-use crate::flow::FieldWords;
+use crate::vocabulary::Vocabulary;
 use agentctl_knowledge::SkillPlace;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// A pack's files by their path below its root, e.g. `agents/flow.yaml`, `skills/x/SKILL.md`.
+/// A pack's files by their path below its root, e.g. `agents/flow.yaml`, `skills/x/SKILL.md`, and what they may name.
 #[derive(Debug, Clone, Default)]
 pub struct BuiltIn {
+    vocabulary: Vocabulary,
     files: BTreeMap<String, Cow<'static, [u8]>>,
-    words: FieldWords,
-}
-
-impl FromIterator<(String, Cow<'static, [u8]>)> for BuiltIn {
-    fn from_iter<I: IntoIterator<Item = (String, Cow<'static, [u8]>)>>(files: I) -> Self {
-        BuiltIn {
-            files: files.into_iter().collect(),
-            words: FieldWords::default(),
-        }
-    }
 }
 
 impl BuiltIn {
-    /// With the names that the fields of a flow may use for what they mean.
-    #[must_use]
-    pub fn with_words(mut self, words: FieldWords) -> BuiltIn {
-        self.words = words;
-        self
+    pub fn new(
+        vocabulary: Vocabulary,
+        files: impl IntoIterator<Item = (String, Cow<'static, [u8]>)>,
+    ) -> BuiltIn {
+        BuiltIn {
+            vocabulary,
+            files: files.into_iter().collect(),
+        }
     }
 
-    pub(super) fn words(&self) -> FieldWords {
-        self.words
+    /// What the pack's files, and a project's over them, may name.
+    pub(super) fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
     }
 
     /// A file of `agents/`; empty when there is none.

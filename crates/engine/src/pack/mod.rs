@@ -14,7 +14,7 @@ pub use files::{MAX_PACK_FILE, PackFiles, SKILL_FOLDERS, Use, is_agent_file};
 pub use skills::{SkillHead, SkillSource};
 
 use crate::flow::{self, Flow, Known};
-use crate::policy::{NATIVE_TOOLS, Policy};
+use crate::policy::Policy;
 use agentctl_base::canonical::hex;
 use agentctl_base::foreign::split_foreign;
 use agentctl_base::yaml::{Place, Problem};
@@ -97,6 +97,7 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
     let mut problems = Vec::new();
     let mut warnings = Vec::new();
 
+    let vocabulary = built_in.vocabulary();
     let left_out = &options.files.left_out;
     let skills = skills::load(built_in, own, left_out, &mut problems, &mut warnings);
     let sources = agents::sources(built_in, own, &mut problems);
@@ -104,7 +105,7 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
 
     let policy_text = built_in.agent_file("policy.yaml");
     let project_policy = read_project(own, POLICY_FILE, &mut problems);
-    let policy = match Policy::load(&policy_text, &format!("built-in {POLICY_FILE}")) {
+    let policy = match Policy::load(&policy_text, &format!("built-in {POLICY_FILE}"), vocabulary) {
         Ok(base) => match &project_policy {
             Some(own) => match base.with_project(&own.text, &own.file, options.allow_loosen) {
                 Ok(policy) => Some(policy),
@@ -121,6 +122,7 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
         }
     };
     if let Some(policy) = &policy {
+        warnings.extend_from_slice(policy.notes());
         grants(&mut agents, policy, &mut warnings);
     }
     for agent in agents.values() {
@@ -140,12 +142,9 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
         text: built_in.agent_file("flow.yaml"),
     });
     let names: Vec<String> = agents.keys().cloned().collect();
-    let words = built_in.words();
     let known = Known {
         agents: Some(&names),
-        tools: Some(NATIVE_TOOLS),
-        facts: Some(words.facts),
-        reports: Some(words.reports),
+        vocabulary: Some(vocabulary),
     };
     let flow = match flow::load(&flow_source.text, &flow_source.file, known) {
         Ok(mut flow) => {
@@ -274,8 +273,7 @@ fn grants(agents: &mut IndexMap<String, Agent>, policy: &Policy, warnings: &mut 
                     }
                     let line = place.line;
                     let source = &agent.source;
-                    let why = if NATIVE_TOOLS.contains(&tool.as_str())
-                        || split_foreign(tool).is_some()
+                    let why = if policy.vocabulary().is_tool(tool) || split_foreign(tool).is_some()
                     {
                         format!(
                             "the policy does not grant {tool} to {name}; the agent will not see it"

@@ -1,13 +1,13 @@
 //! The decision: role, tool and arguments in, allow, ask or deny out. Total: what no rule names is denied, and a rule that
 //! cannot be evaluated counts as matching when it is there to stop something.
 
-use super::facts::{Does, Facts};
+use super::Limits;
+use super::facts::Facts;
 use super::grants::Judged;
 use super::literal::Text;
 use super::origin::{Known, program_texts};
-use super::tools::{NATIVE_TOOLS, capability_of};
-use super::{Capability, Limits};
 use crate::condition::{Condition, Origins};
+use crate::vocabulary::{Capability, Does, Vocabulary};
 use agentctl_base::decision::Decision;
 use agentctl_base::foreign::split_foreign;
 use indexmap::IndexMap;
@@ -163,21 +163,23 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// The `facts` of policy.yaml: what whoever deploys the pack knows.
+/// What stands outside of any run: the `facts` of policy.yaml, which whoever deploys the pack knows, and the tools there are.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Program {
     pub facts: Map<String, Value>,
     pub texts: Arc<Vec<Text>>,
     /// The worst that the calls do that an allow rule lets pass, by the rule's id.
     pub does: BTreeMap<String, Does>,
+    pub vocabulary: Vocabulary,
 }
 
 impl Program {
-    pub fn new(facts: Map<String, Value>) -> Program {
+    pub fn new(facts: Map<String, Value>, vocabulary: Vocabulary) -> Program {
         Program {
             texts: Arc::new(program_texts(&facts)),
             facts,
             does: BTreeMap::new(),
+            vocabulary,
         }
     }
 
@@ -202,11 +204,17 @@ pub struct Policy {
     pub(super) limits: Limits,
     pub(super) program: Program,
     pub(super) loosened: Vec<String>,
+    pub(super) notes: Vec<String>,
 }
 
 impl Policy {
     pub fn capability_of(&self, tool: &str) -> Option<Capability> {
-        capability_of(tool)
+        self.vocabulary().capability_of(tool)
+    }
+
+    /// What the policy was written with.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.program.vocabulary
     }
 
     pub fn limits(&self) -> &Limits {
@@ -227,6 +235,11 @@ impl Policy {
         &self.loosened
     }
 
+    /// What is to be said of the files besides: names of earlier versions that stand in them, with place.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
     pub fn grants(&self, role: &str, capability: Capability) -> bool {
         self.roles
             .get(role)
@@ -235,10 +248,10 @@ impl Policy {
 
     /// Every tool of which a role might be allowed (or may ask for) some call, sorted by name. A tool that is denied whatever its arguments is not shown.
     pub fn allowed_tools(&self, role: &str) -> Vec<String> {
-        let native = NATIVE_TOOLS
-            .iter()
-            .filter(|tool| capability_of(tool).is_some_and(|c| self.grants(role, c)))
-            .map(|tool| (*tool).to_owned());
+        let native = self.vocabulary().tools().iter();
+        let native = native
+            .filter(|tool| self.grants(role, tool.capability))
+            .map(|tool| tool.name.to_owned());
         let foreign = self
             .rules
             .iter()
@@ -293,7 +306,7 @@ impl Policy {
     /// `granted`: by the matrix, or by the rule that lets a tool of another server pass.
     pub(super) fn decided(&self, call: &Asked<'_>, granted: Decision) -> Decision {
         let mut decision = granted;
-        let foreign = capability_of(call.tool).is_none();
+        let foreign = self.capability_of(call.tool).is_none();
         if foreign && matches!(decision, Decision::Deny { .. }) {
             return decision;
         }
@@ -343,10 +356,10 @@ impl Policy {
         args: &'a Map<String, Value>,
         facts: &'a Facts,
     ) -> (Asked<'a>, Decision) {
-        let does = capability_of(tool).map_or(Does::Change, Capability::does);
+        let does = self.vocabulary().does(tool).unwrap_or(Does::Change);
         let mut call = Asked::new((role, tool, args), does, facts, &self.program);
         let mut granted = self.granted(role, tool);
-        if capability_of(tool).is_none() && self.roles.contains_key(role) {
+        if self.capability_of(tool).is_none() && self.roles.contains_key(role) {
             let mut allowing = self.rules.iter().filter(|r| r.effect == Effect::Allow);
             if let Some(rule) = allowing.find(|rule| rule.matches(&call)) {
                 call.does = rule.does(facts);
@@ -381,7 +394,7 @@ impl Policy {
                 format!("the policy has no role {role:?}"),
             );
         };
-        match capability_of(tool) {
+        match self.capability_of(tool) {
             Some(capability) if can.contains(&capability) => Decision::Allow {
                 rule: format!("{role}: {}", capability.name()),
             },

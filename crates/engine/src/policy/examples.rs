@@ -2,8 +2,9 @@
 //! can say what was said and called before, so that a rule about origins is tried too.
 
 use super::decide::{Asked, Rule};
-use super::facts::{Does, Facts};
+use super::facts::Facts;
 use super::load::Reader;
+use crate::vocabulary::Does;
 use agentctl_base::yaml::Node;
 use serde_json::{Map, Value};
 

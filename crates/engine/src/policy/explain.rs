@@ -3,7 +3,6 @@
 use super::Capability;
 use super::decide::Policy;
 use super::facts::Facts;
-use super::tools::capability_of;
 use crate::condition::Origins;
 use agentctl_base::decision::Decision;
 use agentctl_base::foreign::split_foreign;
@@ -20,7 +19,7 @@ impl Policy {
         facts: &Facts,
     ) -> Explanation {
         let mut considered = Vec::new();
-        if let Some(capability) = capability_of(tool) {
+        if let Some(capability) = self.capability_of(tool) {
             let word = if self.grants(role, capability) {
                 "granted to"
             } else {
@@ -61,7 +60,7 @@ impl Policy {
         Explanation {
             role: role.to_owned(),
             tool: tool.to_owned(),
-            capability: capability_of(tool),
+            capability: self.capability_of(tool),
             decision: self.decided(&call, granted),
             considered,
         }

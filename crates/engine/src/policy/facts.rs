@@ -5,40 +5,14 @@ use super::decide::Program;
 use super::grants::Grants;
 use super::literal::Text;
 use super::origin::{Known, Leaf, leaves};
-use super::tools::capability_of;
 use crate::condition::Origins;
+use crate::vocabulary::Does;
+use agentctl_base::foreign::split_foreign;
 use agentctl_base::model::ToolStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
-
-/// What a call does, as far as harm goes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Does {
-    /// It changes nothing, and carries nothing to a place that its arguments choose.
-    Read,
-    /// It changes nothing, but its arguments may carry data out: a GET does.
-    Egress,
-    #[default]
-    Change,
-}
-
-impl Does {
-    pub fn name(self) -> &'static str {
-        match self {
-            Does::Read => "read",
-            Does::Egress => "egress",
-            Does::Change => "change",
-        }
-    }
-    pub fn from_name(name: &str) -> Option<Does> {
-        [Does::Read, Does::Egress, Does::Change]
-            .into_iter()
-            .find(|does| does.name() == name)
-    }
-}
 
 /// What was decided about a call of another server's tool besides whether it may be made: kept with the call, because neither
 /// the rule nor the approved schema need be the same later.
@@ -104,7 +78,7 @@ impl PastCall {
                 self.does = Some(carries.effect);
                 self.keys = carries.keys;
             }
-            None if self.was_made() && capability_of(&self.tool).is_none() => {
+            None if self.was_made() && split_foreign(&self.tool).is_some() => {
                 let below = self.args.as_object().into_iter().flat_map(Map::values);
                 below.for_each(|value| keys_of(value, &mut self.keys));
             }
@@ -120,11 +94,9 @@ impl PastCall {
 
     /// What it did: as it was decided; else as its capability says, or at the worst as its rule may let pass.
     pub(super) fn did(&self, program: &Program) -> Does {
-        match (self.does, capability_of(&self.tool)) {
-            (Some(said), _) => said,
-            (None, Some(capability)) => capability.does(),
-            (None, None) => program.does.get(&self.rule).copied().unwrap_or_default(),
-        }
+        let by_rule = || program.does.get(&self.rule).copied();
+        let does = self.does.or_else(|| program.vocabulary.does(&self.tool));
+        does.or_else(by_rule).unwrap_or_default()
     }
 
     pub(super) fn leaves(&self) -> &[Leaf] {

@@ -2,9 +2,10 @@
 //! before any tool's result was read, so that no result can widen it. Grants only ever tighten what the policy allows.
 
 use super::decide::Program;
-use super::facts::{Does, PastCall};
+use super::facts::PastCall;
 use super::origin::{Known, PROGRAM, TOOL, USER};
 use crate::condition::Origins;
+use crate::vocabulary::Does;
 use agentctl_base::decision::Decision;
 use agentctl_base::foreign::split_foreign;
 use agentctl_base::secrets::MARK;

@@ -1,24 +1,24 @@
 //! policy.yaml → [`Policy`]. Every mistake is reported in one pass; a rule whose examples disagree with it is a mistake.
 //! A project's file stands on top of the pack's and may only tighten it.
 
+use super::Limits;
 use super::decide::{Effect, Policy, Program, Rule, VARIABLES};
-use super::facts::Does;
 use super::load_limits::SetLimit;
 use super::loosening;
-use super::tools::capability_of;
-use super::{CAPABILITIES, Capability, Limits};
 use crate::condition::{Condition, ORIGIN_FUNCTIONS};
+use crate::nearest::nearest;
+use crate::vocabulary::{Capability, Does, Vocabulary};
 use agentctl_base::foreign::split_foreign;
 use agentctl_base::yaml::{self, Node, Place, Problem, Problems};
 use indexmap::IndexMap;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Policy {
-    /// Reads a whole policy.
-    pub fn load(text: &str, file: &str) -> Result<Policy, Vec<Problem>> {
-        let layer = read(text, file)?;
+    /// Reads a whole policy, which may name what stands in the vocabulary.
+    pub fn load(text: &str, file: &str, vocabulary: &Vocabulary) -> Result<Policy, Vec<Problem>> {
+        let layer = read(text, file, vocabulary)?;
         let rules: Vec<Rule> = layer.rules.into_iter().map(|(_, rule)| rule).collect();
         Ok(Policy {
             roles: layer
@@ -33,6 +33,7 @@ impl Policy {
             program: layer.program.with_rules(&rules),
             rules,
             loosened: Vec::new(),
+            notes: layer.notes,
         })
     }
 
@@ -44,9 +45,10 @@ impl Policy {
         file: &str,
         allow_loosen: bool,
     ) -> Result<Policy, Vec<Problem>> {
-        let layer = read(text, file)?;
+        let layer = read(text, file, self.vocabulary())?;
         let mut problems = Problems::new(file);
         let mut policy = self.clone();
+        policy.notes.extend(layer.notes);
         let mut loosens = |place: Place, what: String| {
             if allow_loosen {
                 policy.loosened.push(what);
@@ -60,7 +62,8 @@ impl Policy {
         let mut roles = self.roles.clone();
         for (role, (place, can)) in layer.roles {
             let before = self.roles.get(&role).cloned().unwrap_or_default();
-            for capability in can.difference(&before) {
+            let more = self.vocabulary().capabilities().map(|(c, _)| c);
+            for capability in more.filter(|c| can.contains(c) && !before.contains(c)) {
                 loosens(place, format!("{role} would get {}", capability.name()));
             }
             roles.insert(role, can);
@@ -119,7 +122,7 @@ impl Policy {
         }
         policy.roles = roles;
         policy.limits = limits;
-        let mut program = Program::new(facts);
+        let mut program = Program::new(facts, self.vocabulary().clone());
         if !allow_loosen {
             // A rule that takes the program's word is about the facts that it was written with.
             program.texts = Arc::clone(&self.program.texts);
@@ -156,13 +159,16 @@ struct Layer {
     rules: Vec<(Place, Rule)>,
     limits: Vec<(Place, SetLimit)>,
     program: Program,
+    notes: Vec<String>,
 }
 
-fn read(text: &str, file: &str) -> Result<Layer, Vec<Problem>> {
+fn read(text: &str, file: &str, vocabulary: &Vocabulary) -> Result<Layer, Vec<Problem>> {
     let root = yaml::read(text, file).map_err(|problem| vec![problem])?;
     let mut reader = Reader {
         problems: Problems::new(file),
-        program: Program::default(),
+        program: Program::new(Map::new(), vocabulary.clone()),
+        file: file.to_owned(),
+        notes: Vec::new(),
     };
     let layer = reader.layer(&root);
     if reader.problems.is_empty() {
@@ -175,15 +181,22 @@ fn read(text: &str, file: &str) -> Result<Layer, Vec<Problem>> {
 pub(super) struct Reader {
     pub(super) problems: Problems,
     pub(super) program: Program,
+    file: String,
+    notes: Vec<String>,
 }
 
 impl Reader {
     fn layer(&mut self, root: &Node) -> Layer {
-        let mut layer = Layer::default();
+        let mut layer = Layer {
+            program: self.program.clone(),
+            ..Layer::default()
+        };
         self.keys(root, "the policy", &["roles", "facts", "rules", "limits"]);
         if let Some(node) = root.get("facts") {
             match node.to_json() {
-                Value::Object(facts) => self.program = Program::new(facts),
+                Value::Object(facts) => {
+                    self.program = Program::new(facts, self.vocabulary().clone());
+                }
                 _ => self
                     .problems
                     .add(node.place, "`facts` must be a map of name to value"),
@@ -224,7 +237,12 @@ impl Reader {
         if let Some(node) = root.get("limits") {
             layer.limits = self.limits(node);
         }
+        layer.notes = std::mem::take(&mut self.notes);
         layer
+    }
+
+    fn vocabulary(&self) -> &Vocabulary {
+        &self.program.vocabulary
     }
 
     pub(super) fn keys(&mut self, node: &Node, what: &str, allowed: &[&str]) {
@@ -259,19 +277,24 @@ impl Reader {
         };
         let mut can = BTreeSet::new();
         for item in items {
-            match item.as_text().and_then(Capability::from_name) {
-                Some(capability) => {
-                    can.insert(capability);
-                }
-                None => {
-                    let all: Vec<&str> = CAPABILITIES.iter().map(|c| c.name()).collect();
-                    let message = format!(
-                        "{} is no capability; there are {}",
-                        item.to_json(),
-                        all.join(", ")
-                    );
-                    self.problems.add(item.place, message);
-                }
+            let name = item.as_text().unwrap_or_default();
+            if let Some(capability) = self.vocabulary().capability(name) {
+                can.insert(capability);
+            } else if let Some(what) = self.vocabulary().retired(name) {
+                let (file, line) = (&self.file, item.place.line);
+                self.notes.push(format!(
+                    "{file}:{line}: the capability {name:?} is no more and gives {role:?} nothing: {what}"
+                ));
+            } else {
+                let all = self.vocabulary().capabilities();
+                let all: Vec<&str> = all.map(|(capability, _)| capability.name()).collect();
+                let message = format!(
+                    "{} is no capability; there are {}{}",
+                    item.to_json(),
+                    all.join(", "),
+                    nearest(name, all.iter().copied())
+                );
+                self.problems.add(item.place, message);
             }
         }
         can
@@ -349,7 +372,7 @@ impl Reader {
                         );
                         self.problems.add(place, message);
                     } else if !many
-                        && capability_of(&tool).is_none()
+                        && !self.vocabulary().is_tool(&tool)
                         && split_foreign(&tool).is_none()
                     {
                         let message = format!(
@@ -357,7 +380,7 @@ impl Reader {
                         );
                         self.problems.add(place, message);
                     }
-                    if effect == Some(Effect::Allow) && capability_of(&tool).is_some() {
+                    if effect == Some(Effect::Allow) && self.vocabulary().is_tool(&tool) {
                         let message = format!(
                             "{what}: {tool} is granted by a capability under `roles`, not by a rule"
                         );
@@ -379,7 +402,8 @@ impl Reader {
                     .add(n.place, format!("{what}: `when` must be an expression"));
                 return None;
             };
-            match Condition::compile_with(source.trim(), VARIABLES, ORIGIN_FUNCTIONS) {
+            let functions = self.vocabulary().functions();
+            match Condition::compile_with(source.trim(), VARIABLES, ORIGIN_FUNCTIONS, functions) {
                 Ok(condition) => Some(condition),
                 Err(error) => {
                     self.problems.add(n.place, error.to_string());

@@ -1,11 +1,12 @@
 use super::*;
+use crate::vocabulary::fixture::vocabulary;
 use agentctl_base::decision::Decision;
 use proptest::prelude::*;
 use serde_json::Map;
 use std::fmt::Write as _;
 
 fn problems(text: &str) -> String {
-    let found = Policy::load(text, "policy.yaml").unwrap_err();
+    let found = Policy::load(text, "policy.yaml", &vocabulary()).unwrap_err();
     let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
     lines.join("\n")
 }
@@ -15,17 +16,17 @@ fn every_mistake_is_reported_in_one_pass_with_its_place() {
     let text = "\
 colour: red
 roles:
-  qa: [fly, list-workflows]
-  other: list-workflows
+  qa: [fly, list-items, list-itemz]
+  other: list-items
 rules:
   - id: one
     effect: allow
-    tools: [create_workflow, nothing]
+    tools: [create_item, nothing]
     reason: x
     match: [{role: a}]
   - id: two
     effect: maybe
-    tools: [create_workflow]
+    tools: [create_item]
     when: argz.x == 1
     reason: x
   - id: three
@@ -40,7 +41,11 @@ limits:
     let found = problems(text);
     for (place, part) in [
         ("policy.yaml:1:", "unknown key \"colour\""),
-        ("policy.yaml:3:", "\"fly\" is no capability"),
+        (
+            "policy.yaml:3:",
+            "\"fly\" is no capability; there are list-items, get-item",
+        ),
+        ("policy.yaml:3:", "read-notes; did you mean \"list-items\"?"),
         ("policy.yaml:4:", "must have a list"),
         ("policy.yaml:8:", "granted by a capability"),
         ("policy.yaml:8:", "there is no tool \"nothing\""),
@@ -63,12 +68,12 @@ limits:
 fn a_rule_that_does_not_do_what_its_examples_say_is_a_mistake() {
     let rule = |examples: &str| {
         format!(
-            "roles: {{a: []}}\nrules:\n  - id: one\n    effect: deny\n    tools: [delete_workflow]\n    when: args.id == 'x'\n    reason: r\n{examples}"
+            "roles: {{a: []}}\nrules:\n  - id: one\n    effect: deny\n    tools: [delete_item]\n    when: args.id == 'x'\n    reason: r\n{examples}"
         )
     };
     let good =
         rule("    match: [{role: a, args: {id: x}}]\n    not_match: [{role: a, args: {id: y}}]\n");
-    assert!(Policy::load(&good, "p").is_ok());
+    assert!(Policy::load(&good, "p", &vocabulary()).is_ok());
     assert!(
         problems(&rule(
             "    match: [{role: a, args: {id: y}}]\n    not_match: [{role: a, args: {id: z}}]\n"
@@ -88,10 +93,11 @@ fn a_rule_that_does_not_do_what_its_examples_say_is_a_mistake() {
     );
 }
 
-const BASE: &str = "roles:\n  a: [list-workflows, get-workflow]\n  b: [create-workflow]\nlimits: {max_turns: 10}\n";
+const BASE: &str =
+    "roles:\n  a: [list-items, get-item]\n  b: [create-item]\nlimits: {max_turns: 10}\n";
 
 fn base() -> Policy {
-    Policy::load(BASE, "base").unwrap()
+    Policy::load(BASE, "base", &vocabulary()).unwrap()
 }
 
 #[test]
@@ -108,16 +114,16 @@ fn limits_have_finite_defaults() {
 
 #[test]
 fn a_project_may_tighten() {
-    let text = "roles:\n  a: [list-workflows]\nlimits: {max_turns: 5, max_cost_usd: 0.5}\nrules:\n  - {id: ask, effect: ask, tools: [create_workflow], reason: r, match: [{role: b}]}\n";
+    let text = "roles:\n  a: [list-items]\nlimits: {max_turns: 5, max_cost_usd: 0.5}\nrules:\n  - {id: ask, effect: ask, tools: [create_item], reason: r, match: [{role: b}]}\n";
     let policy = base().with_project(text, "p", false).unwrap();
-    assert_eq!(policy.allowed_tools("a"), ["list_workflows"]);
-    assert_eq!(policy.allowed_tools("b"), ["create_workflow"]);
+    assert_eq!(policy.allowed_tools("a"), ["list_items"]);
+    assert_eq!(policy.allowed_tools("b"), ["create_item"]);
     assert_eq!(
         (policy.limits().max_turns, policy.limits().max_cost_usd),
         (5, 0.5)
     );
     assert!(matches!(
-        policy.decide("b", "create_workflow", &Map::new()),
+        policy.decide("b", "create_item", &Map::new()),
         Decision::Ask { .. }
     ));
     assert_eq!(policy.loosened(), Vec::<String>::new());
@@ -126,14 +132,8 @@ fn a_project_may_tighten() {
 #[test]
 fn each_way_to_loosen_is_refused_and_with_the_flag_reported() {
     for (text, said) in [
-        (
-            "roles:\n  a: [delete-workflow]\n",
-            "a would get delete-workflow",
-        ),
-        (
-            "roles:\n  c: [list-workflows]\n",
-            "c would get list-workflows",
-        ),
+        ("roles:\n  a: [delete-item]\n", "a would get delete-item"),
+        ("roles:\n  c: [list-items]\n", "c would get list-items"),
         (
             "limits: {max_turns: 11}\n",
             "max_turns would rise from 10 to 11",
@@ -159,24 +159,42 @@ fn each_way_to_loosen_is_refused_and_with_the_flag_reported() {
 fn a_rule_of_the_pack_is_not_replaced_in_silence() {
     let text = |id: &str| {
         format!(
-            "roles: {{b: [create-workflow]}}\nrules:\n  - {{id: {id}, effect: deny, tools: [create_workflow], reason: r, match: [{{role: b}}]}}\n"
+            "roles: {{b: [create-item]}}\nrules:\n  - {{id: {id}, effect: deny, tools: [create_item], reason: r, match: [{{role: b}}]}}\n"
         )
     };
-    let base = Policy::load(&text("x"), "base").unwrap();
-    let softer = "rules:\n  - {id: x, effect: ask, tools: [create_workflow], reason: r, match: [{role: b}]}\n";
+    let base = Policy::load(&text("x"), "base", &vocabulary()).unwrap();
+    let softer =
+        "rules:\n  - {id: x, effect: ask, tools: [create_item], reason: r, match: [{role: b}]}\n";
     assert!(base.with_project(softer, "p", false).is_err());
     let same = base.with_project(&text("x"), "p", false).unwrap();
     assert_eq!(same, base);
 }
 
+#[test]
+fn a_capability_of_an_earlier_version_gives_nothing_and_is_told() {
+    let text = "roles:\n  a: [get-item]\n  b:\n    - hand-over\n    - list-items\n";
+    let policy = Policy::load(text, "base", &vocabulary()).unwrap();
+    assert_eq!(policy.allowed_tools("b"), ["list_items"]);
+    let told = "base:4:";
+    assert_eq!(
+        policy.notes(),
+        [format!(
+            "{told} the capability \"hand-over\" is no more and gives \"b\" nothing: no tool ever needed it"
+        )]
+    );
+    let project = policy
+        .with_project("roles: {a: [hand-over]}\n", "p", false)
+        .unwrap();
+    assert_eq!(project.allowed_tools("a"), Vec::<String>::new());
+    assert_eq!(project.notes().len(), 2);
+    assert!(project.loosened().is_empty());
+}
+
 fn matrix(roles: &[(String, Vec<usize>)]) -> String {
     let mut text = "roles:\n".to_owned();
     for (role, can) in roles {
-        let names: Vec<&str> = can
-            .iter()
-            .filter_map(|i| CAPABILITIES.get(i % CAPABILITIES.len()))
-            .map(|c| c.name())
-            .collect();
+        let all: Vec<Capability> = vocabulary().capabilities().map(|(c, _)| c).collect();
+        let names: Vec<&str> = can.iter().map(|i| all[i % all.len()].name()).collect();
         let _ = writeln!(text, "  {role}: [{}]", names.join(", "));
     }
     text
@@ -191,7 +209,7 @@ proptest! {
     /// Whatever a project's file holds: without the flag, no role may do afterwards what it might not do before.
     #[test]
     fn a_project_never_loosens_without_the_flag(before in any_matrix(), project in any_matrix()) {
-        let base = Policy::load(&matrix(&before), "base").unwrap();
+        let base = Policy::load(&matrix(&before), "base", &vocabulary()).unwrap();
         if let Ok(policy) = base.with_project(&matrix(&project), "p", false) {
             for role in ["a", "b", "c"] {
                 for tool in policy.allowed_tools(role) {

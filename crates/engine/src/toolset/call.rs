@@ -6,6 +6,7 @@ use super::error::BackendError;
 use super::resource::ResourceMark;
 use crate::guards::{GuardState, Memory};
 use crate::redact::Redactor;
+use crate::vocabulary::Capability;
 use crate::store::event::{Change as Changed, MutationExpectation};
 use crate::store::{Event, SnapshotRef, StoreError};
 use agentctl_base::BoxFuture;
@@ -50,7 +51,7 @@ pub enum Fault {
 pub struct Head {
     pub name: &'static str,
     /// What a role must be granted to call it.
-    pub capability: &'static str,
+    pub capability: Capability,
     /// A call changes something that stays: its intent is on the disk before it is made.
     pub changes: bool,
     /// After a crash in the middle the same call may be made again without a look at what is there.
@@ -72,7 +73,7 @@ impl Head {
     /// A tool that changes nothing, or (where it does) nothing twice, and reaches no further.
     pub fn new(
         name: &'static str,
-        capability: &'static str,
+        capability: Capability,
         description: &'static str,
         schema: fn() -> Value,
     ) -> Head {

@@ -41,5 +41,7 @@ limits: {max_tool_calls: 40, max_identical_calls: 3}
 ";
 
 fn bench() -> Bench {
-    Bench::embedded(Policy::load(POLICY, "policy.yaml").unwrap())
+    Bench::embedded(
+        Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
+    )
 }

@@ -63,7 +63,9 @@ fn plays(
 }
 
 fn live() -> (Bench, Arc<MemoryBackend>) {
-    let (bench, backend) = Bench::in_memory(Policy::load(POLICY, "policy.yaml").unwrap());
+    let (bench, backend) = Bench::in_memory(
+        Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
+    );
     backend.put("orders", orders(), false);
     backend.runs_by(plays(&[]));
     (bench, backend)

@@ -159,7 +159,10 @@ async fn creating(fault: Option<Fault>) -> (Bench, Arc<MemoryBackend>, ToolResul
         backend.next("create", fault);
     }
     let given = backend.clone();
-    let mut b = Bench::with(Policy::load(POLICY, "policy.yaml").unwrap(), move |_| given);
+    let mut b = Bench::with(
+        Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
+        move |_| given,
+    );
     let result = b
         .call("writer", "create_workflow", two_nodes("New One"))
         .await;

@@ -339,6 +339,7 @@ async fn a_backend_that_is_gone_while_a_change_is_planned_is_the_calls_one_resul
     let policy = Policy::load(
         "roles:\n  writer: [get-workflow, update-workflow]\n",
         "policy.yaml",
+        agentctl_n8n_tools::vocabulary::n8n(),
     );
     let (mut b, backend) = Bench::in_memory(policy.unwrap());
     backend.put("w", chain("w", 3), false);

@@ -3,6 +3,7 @@
 use super::{knowledge_failure, paged};
 use crate::arguments::{arguments, cursor, text};
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Read};
 use agentctl_knowledge::Knowledge;
@@ -18,7 +19,7 @@ arguments! {
 pub(super) fn tool() -> Tool<Knowledge> {
     Tool::read::<LoadSkill>(Head::new(
         "load_skill",
-        "read-skills",
+        can::READ_SKILLS,
         "Read a skill's text and the names of its further files.",
         LoadSkill::schema,
     ))

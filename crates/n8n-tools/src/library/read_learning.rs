@@ -3,6 +3,7 @@
 use super::knowledge_failure;
 use crate::arguments::arguments;
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read};
 use agentctl_knowledge::{Knowledge, Learning, quoted};
@@ -22,7 +23,7 @@ arguments! {
 pub(super) fn tool() -> Tool<Knowledge> {
     Tool::read::<ReadLearning>(Head::new(
         "read_learning",
-        "read-learnings",
+        can::READ_LEARNINGS,
         "Read learnings (L-001) and patterns (P-001) by their ids, as search_learnings names them.",
         ReadLearning::schema,
     ))

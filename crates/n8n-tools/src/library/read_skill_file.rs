@@ -3,6 +3,7 @@
 use super::{knowledge_failure, paged};
 use crate::arguments::{arguments, cursor, text};
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Read};
 use agentctl_knowledge::Knowledge;
@@ -19,7 +20,7 @@ arguments! {
 pub(super) fn tool() -> Tool<Knowledge> {
     Tool::read::<ReadSkillFile>(Head::new(
         "read_skill_file",
-        "read-skills",
+        can::READ_SKILLS,
         "Read one file of a skill, by its path inside the skill.",
         ReadSkillFile::schema,
     ))

@@ -3,6 +3,7 @@
 use super::knowledge_failure;
 use crate::arguments::{arguments, limit, most, object, text};
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read};
 use agentctl_knowledge::{IndexLine, Knowledge, Query, plans_for};
@@ -51,7 +52,7 @@ pub struct SeenFinding {
 pub(super) fn tool() -> Tool<Knowledge> {
     Tool::read::<SearchLearnings>(Head::new(
         "search_learnings",
-        "read-learnings",
+        can::READ_LEARNINGS,
         "Search past lessons. An empty query gives the index; words, or code:CODE, node:TYPE, tag:NAME, give ids with one line each; `plan_for` gives the patterns that fit a request.",
         SearchLearnings::schema,
     ))

@@ -3,6 +3,7 @@
 use super::knowledge_failure;
 use crate::arguments::{arguments, text, texts, workflow_id};
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::toolset::{Act, Change, Cx, Head, Outcome, Performed, Plan, Planning};
@@ -35,7 +36,7 @@ pub(super) fn tool() -> Tool<Knowledge> {
         repeatable: true,
         ..Head::new(
             "write_learning",
-            "write-learnings",
+            can::WRITE_LEARNINGS,
             "Record a lesson: what one sees, why, what to do, and where it was seen. Returns its id.",
             WriteLearning::schema,
         )

@@ -7,6 +7,7 @@ use crate::arguments::{arguments, workflow_id};
 use crate::backend::Stored;
 use crate::guards;
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::store::SnapshotRef;
@@ -29,7 +30,7 @@ pub(super) fn tool() -> Tool<N8n> {
         open_world: true,
         ..Head::new(
             "activate_workflow",
-            "activate-workflow",
+            can::ACTIVATE_WORKFLOW,
             "Publish a workflow, so that its trigger fires. Returns the state as read back.",
             ActivateWorkflow::schema,
         )

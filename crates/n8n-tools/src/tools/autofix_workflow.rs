@@ -7,6 +7,7 @@ use crate::arguments::{arguments, expect_hash, workflow_id};
 use crate::backend::Stored;
 use crate::guards;
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
 use agentctl_engine::toolset::{Change, Cx, Fault, Head, Planning};
@@ -29,7 +30,7 @@ pub(super) fn tool() -> Tool<N8n> {
         destructive: true,
         ..Head::new(
             "autofix_workflow",
-            "autofix-workflow",
+            can::AUTOFIX_WORKFLOW,
             "Apply the fixes that are certain. Returns which findings were fixed, what changed, and what a check says of the rest.",
             AutofixWorkflow::schema,
         )

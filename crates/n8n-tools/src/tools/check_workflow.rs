@@ -7,6 +7,7 @@ use super::findings::report;
 use super::shown::searched_hidden;
 use crate::arguments::{arguments, as_in_update, cursor, workflow_id};
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read};
 use agentctl_n8n::edit::{self, EditOp};
@@ -25,7 +26,7 @@ arguments! {
 pub(super) fn tool() -> Tool<N8n> {
     Tool::read::<CheckWorkflow>(Head::new(
         "check_workflow",
-        "validate-draft",
+        can::VALIDATE_DRAFT,
         "Check a draft: a stored workflow, optionally as it would be after a list of operations. Returns findings; this is not the final verdict.",
         CheckWorkflow::schema,
     ))

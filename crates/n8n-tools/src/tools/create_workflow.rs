@@ -9,6 +9,7 @@ use crate::arguments::{arguments, as_in_update, object, position, text};
 use crate::backend::{BackendError, BackendErrorKind};
 use crate::guards;
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
 use agentctl_engine::guards::rules::REPEAT;
@@ -164,7 +165,7 @@ pub(super) fn tool() -> Tool<N8n> {
         idempotent: false,
         ..Head::new(
             "create_workflow",
-            "create-workflow",
+            can::CREATE_WORKFLOW,
             "Create a workflow from all its nodes and connections (or from a list of operations). Ids and positions may be left out. Returns id, file, node count and graph hash as read back, and what a check says of it.",
             CreateWorkflow::schema,
         )

@@ -3,6 +3,7 @@
 use super::N8n;
 use crate::arguments::{arguments, workflow_id};
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Change, Cx, Head, Planning};
 use serde_json::Value;
@@ -20,7 +21,7 @@ pub(super) fn tool() -> Tool<N8n> {
         open_world: true,
         ..Head::new(
             "deactivate_workflow",
-            "activate-workflow",
+            can::ACTIVATE_WORKFLOW,
             "Unpublish a workflow, so that its trigger no longer fires. Returns the state as read back.",
             DeactivateWorkflow::schema,
         )

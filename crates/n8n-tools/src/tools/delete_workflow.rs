@@ -6,6 +6,7 @@ use crate::arguments::{arguments, expect_hash, workflow_id};
 use crate::backend::Stored;
 use crate::guards;
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::store::SnapshotRef;
@@ -29,7 +30,7 @@ pub(super) fn tool() -> Tool<N8n> {
         destructive: true,
         ..Head::new(
             "delete_workflow",
-            "delete-workflow",
+            can::DELETE_WORKFLOW,
             "Delete a workflow. One that this run did not create is deleted only with the user's word.",
             DeleteWorkflow::schema,
         )

@@ -3,6 +3,7 @@
 use super::N8n;
 use crate::arguments::arguments;
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Read};
 use serde_json::json;
@@ -16,7 +17,7 @@ arguments! {
 pub(super) fn tool() -> Tool<N8n> {
     Tool::read::<GetExecution>(Head::new(
         "get_execution",
-        "read-executions",
+        can::READ_EXECUTIONS,
         "Read one execution: status, the node that failed, its error.",
         GetExecution::schema,
     ))

@@ -3,6 +3,7 @@
 use super::N8n;
 use crate::arguments::{arguments, text};
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read};
 use agentctl_n8n::catalog::Lookup;
@@ -22,7 +23,7 @@ arguments! {
 pub(super) fn tool() -> Tool<N8n> {
     Tool::read::<GetNode>(Head::new(
         "get_node",
-        "node-schema",
+        can::NODE_SCHEMA,
         "What a node type takes for one resource and operation, a line for each parameter: name (* required), type, choices, {parts}, = default, [if it is shown only then]. Without an operation also the list of resources and operations. `+3` means three more: ask for that `parameter`.",
         GetNode::schema,
     ))

@@ -3,6 +3,7 @@
 use super::N8n;
 use crate::arguments::arguments;
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read};
 use serde_json::json;
@@ -18,7 +19,7 @@ pub(super) fn tool() -> Tool<N8n> {
         open_world: true,
         ..Head::new(
             "get_template",
-            "search-templates",
+            can::SEARCH_TEMPLATES,
             "Read one template as a workflow.",
             GetTemplate::schema,
         )

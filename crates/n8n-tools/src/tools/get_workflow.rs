@@ -5,6 +5,7 @@ use super::content::{bad_cursor, head, summary};
 use crate::arguments::{arguments, cursor, workflow_id};
 use crate::backend::BackendError;
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read, page};
 use serde::Deserialize;
@@ -33,7 +34,7 @@ arguments! {
 pub(super) fn tool() -> Tool<N8n> {
     Tool::read::<GetWorkflow>(Head::new(
         NAME,
-        "get-workflow",
+        can::GET_WORKFLOW,
         "Read a workflow. view `full` (default): the document, node by node; `summary`: names, types and connections. Returns its graph hash, which later edits are checked against.",
         GetWorkflow::schema,
     ))

@@ -4,6 +4,7 @@ use super::N8n;
 use crate::arguments::{arguments, limit, most, text, workflow_id};
 use crate::backend::ExecutionQuery;
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read};
 use serde_json::json;
@@ -20,7 +21,7 @@ arguments! {
 pub(super) fn tool() -> Tool<N8n> {
     Tool::read::<ListExecutions>(Head::new(
         "list_executions",
-        "read-executions",
+        can::READ_EXECUTIONS,
         "List executions, newest first.",
         ListExecutions::schema,
     ))

@@ -3,6 +3,7 @@
 use super::N8n;
 use crate::arguments::{arguments, workflow_id};
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read};
 use serde_json::json;
@@ -16,7 +17,7 @@ arguments! {
 pub(super) fn tool() -> Tool<N8n> {
     Tool::read::<ListVersions>(Head::new(
         "list_versions",
-        "read-versions",
+        can::READ_VERSIONS,
         "List the kept earlier versions of a workflow, newest first.",
         ListVersions::schema,
     ))

@@ -5,6 +5,7 @@ use super::content::bad_cursor;
 use crate::arguments::{arguments, cursor, text, wanted};
 use crate::backend::{BackendErrorKind, ListQuery, Listed, list_all};
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read, page};
 use agentctl_n8n::fit::{Wanted, fit_score, listed_score};
@@ -27,7 +28,7 @@ arguments! {
 pub(super) fn tool() -> Tool<N8n> {
     Tool::read::<ListWorkflows>(Head::new(
         "list_workflows",
-        "list-workflows",
+        can::LIST_WORKFLOWS,
         "List the workflows: id, name, active, node count, node types. Files that cannot be read are listed as broken.",
         ListWorkflows::schema,
     ))

@@ -41,7 +41,7 @@ pub use settle::{Settlement, judge};
 
 use crate::accepted::Accepted;
 use crate::backend::{Backend, BackendError, BackendErrorKind, Stored};
-use crate::guards;
+use crate::{claims, guards, report};
 use crate::tool::{Table, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
@@ -49,13 +49,16 @@ use agentctl_engine::guards::Memory;
 use agentctl_engine::store::Event;
 use agentctl_engine::store::event::Change as Changed;
 use agentctl_engine::toolset::{
-    Cx, Fault, Head, Outcome, Parsed, Reserved, ResourceId, ResourceMark, Resources,
+    Claim, Cx, Fault, Head, Outcome, Parsed, Reported, Reserved, ResourceId, ResourceMark, Resources,
     Settling, Toolset, backend_failure,
 };
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::rehearsal::Hosts;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
+
+/// The key of a run's input under which the n8n stands that it works on; none: the project's files.
+pub const PLACE: &str = "n8n";
 
 /// What the tools work on.
 pub struct N8n {
@@ -198,6 +201,17 @@ impl Toolset for N8nTools {
     }
     fn resources(&self) -> Option<&dyn Resources> {
         None
+    }
+    fn claim(
+        &self,
+        fact: &str,
+        claimed: &mut Map<String, Value>,
+        by: &Claim<'_>,
+    ) -> Option<Vec<String>> {
+        claims::claim(fact, claimed, by)
+    }
+    fn report(&self, of: &Reported<'_>) -> (Map<String, Value>, Map<String, Value>) {
+        report::sections(of)
     }
     fn hint(&self, rule: &str) -> Option<&'static str> {
         guards::hint(rule)

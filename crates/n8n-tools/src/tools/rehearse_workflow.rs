@@ -8,6 +8,7 @@ use crate::arguments::{arguments, text, workflow_id};
 use crate::backend::BackendErrorKind;
 use crate::guards;
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_base::model::ToolCall;
 use agentctl_base::strict_json;
@@ -43,7 +44,7 @@ pub(super) fn tool() -> Tool<N8n> {
         open_world: true,
         ..Head::new(
             "rehearse_workflow",
-            "trigger-workflow",
+            can::TRIGGER_WORKFLOW,
             "Test a workflow by one real run on a temporary copy, which is removed again. Nodes that would act on the outside world, and those without their credential, are simulated. Returns which nodes ran, were simulated or not reached, the execution, and findings. On a backend that cannot execute it fails and says: not executed.",
             RehearseWorkflow::schema,
         )

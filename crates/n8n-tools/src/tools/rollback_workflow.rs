@@ -6,6 +6,7 @@ use crate::arguments::{arguments, text, workflow_id};
 use crate::backend::Stored;
 use crate::guards;
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Change, Cx, Head, Outcome, Planning};
 use serde_json::{Map, Value, json};
@@ -24,7 +25,7 @@ pub(super) fn tool() -> Tool<N8n> {
         destructive: true,
         ..Head::new(
             "rollback_workflow",
-            "rollback-workflow",
+            can::ROLLBACK_WORKFLOW,
             "Put a workflow back to a snapshot that this run took of it; the newest one when none is named.",
             RollbackWorkflow::schema,
         )

@@ -3,6 +3,7 @@
 use super::N8n;
 use crate::arguments::{MAX_LIMIT, arguments, limit, text};
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read};
 use agentctl_n8n::catalog::Lookup;
@@ -21,7 +22,7 @@ arguments! {
 pub(super) fn tool() -> Tool<N8n> {
     Tool::read::<SearchNodes>(Head::new(
         "search_nodes",
-        "search-nodes",
+        can::SEARCH_NODES,
         "Find node types for a service or an action, best first, each with its newest version.",
         SearchNodes::schema,
     ))

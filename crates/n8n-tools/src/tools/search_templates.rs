@@ -4,6 +4,7 @@ use super::N8n;
 use crate::arguments::{arguments, limit, most, wanted};
 use crate::backend::{BackendErrorKind, TemplateHead};
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read, backend_failure};
 use agentctl_n8n::fit::{Wanted, listed_score};
@@ -23,7 +24,7 @@ pub(super) fn tool() -> Tool<N8n> {
         open_world: true,
         ..Head::new(
             "search_templates",
-            "search-templates",
+            can::SEARCH_TEMPLATES,
             "Find templates, where the backend has them.",
             SearchTemplates::schema,
         )

@@ -3,7 +3,6 @@
 use super::*;
 use crate::fixture::MemoryBackend;
 use crate::library::Library;
-use agentctl_engine::policy::{NATIVE_TOOLS, capability_of};
 use agentctl_knowledge::{Knowledge, Skill};
 
 fn toolsets() -> Vec<Box<dyn Toolset>> {
@@ -21,15 +20,14 @@ fn all() -> Vec<Head> {
 }
 
 #[test]
-fn the_tables_are_the_policys_table() {
+fn the_vocabulary_has_every_tool() {
     let heads = all();
-    let mut names: Vec<&str> = heads.iter().map(|head| head.name).collect();
-    names.sort_unstable();
-    assert_eq!(names, NATIVE_TOOLS);
+    assert_eq!(heads.len(), crate::vocabulary::n8n().tools().len());
     for head in &heads {
+        let named = crate::vocabulary::n8n().tool(head.name).unwrap();
         assert_eq!(
-            Some(head.capability),
-            capability_of(head.name).map(|c| c.name()),
+            (head.capability, head.changes),
+            (named.capability, named.changes),
             "{}",
             head.name
         );

@@ -4,6 +4,7 @@ use super::{N8n, mark};
 use crate::arguments::{arguments, text, workflow_id};
 use crate::backend::{Stored, TriggerCall, Triggered};
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::toolset::{
@@ -31,7 +32,7 @@ pub(super) fn tool() -> Tool<N8n> {
         open_world: true,
         ..Head::new(
             "trigger_workflow",
-            "trigger-workflow",
+            can::TRIGGER_WORKFLOW,
             "Call an active workflow's webhook, form or chat once with a payload. Returns the execution. On a backend that cannot execute it fails and says: not executed.",
             TriggerWorkflow::schema,
         )

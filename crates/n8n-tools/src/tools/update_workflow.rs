@@ -7,6 +7,7 @@ use super::shown::searched_hidden;
 use crate::arguments::{arguments, expect_hash, ops, workflow_id};
 use crate::guards;
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
 use agentctl_engine::toolset::{Change, Cx, Head, Outcome, Plan, Planning};
@@ -29,7 +30,7 @@ pub(super) fn tool() -> Tool<N8n> {
         idempotent: false,
         ..Head::new(
             "update_workflow",
-            "update-workflow",
+            can::UPDATE_WORKFLOW,
             "Change a workflow by a list of operations, all or none. Returns what changed and the graph hash, as read back, and what a check says of it.",
             UpdateWorkflow::schema,
         )

@@ -7,6 +7,7 @@ use super::findings::{report, scope_of};
 use super::memory::memory;
 use crate::arguments::{arguments, cursor, workflow_id};
 use crate::tool::{On, Tool};
+use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Read};
 use serde_json::json;
@@ -24,7 +25,7 @@ arguments! {
 pub(super) fn tool() -> Tool<N8n> {
     Tool::read::<ValidateWorkflow>(Head::new(
         NAME,
-        "validate-final",
+        can::VALIDATE_FINAL,
         "The final check of a workflow. Returns findings with stable ids, the counts, and what was fixed, stayed or is new since the last check of this run.",
         ValidateWorkflow::schema,
     ))

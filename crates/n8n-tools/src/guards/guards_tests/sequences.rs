@@ -230,7 +230,7 @@ proptest! {
         folded in any::<bool>(),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let policy = Policy::load("roles: {w: [get-workflow, update-workflow]}", "p").unwrap();
+        let policy = Policy::load("roles: {w: [get-workflow, update-workflow]}", "p", agentctl_n8n_tools::vocabulary::n8n()).unwrap();
         let (mut bench, backend) = Bench::in_memory(policy);
         backend.put("w", base.clone(), false);
         runtime.block_on(async {

@@ -1,9 +1,10 @@
 //! The built-in pack's flow: it loads, and its runs take the ways that its comments promise.
 
-use super::fixture::*;
-use super::{Flow, Known, RunLog, load, mermaid, next};
-use crate::store::event::Event;
 use agentctl_base::question::Outcome;
+use agentctl_engine::flow::fixture::*;
+use agentctl_engine::flow::{self, Flow, Known, RunLog, load, mermaid, next};
+use agentctl_engine::store::event::Event;
+use agentctl_n8n_tools::vocabulary;
 use serde_json::{Map, Value, json};
 
 fn flow() -> Flow {
@@ -19,12 +20,10 @@ fn flow() -> Flow {
     .to_vec();
     let known = Known {
         agents: Some(&agents),
-        tools: Some(crate::policy::NATIVE_TOOLS),
-        facts: Some(&["resource", "check"]),
-        reports: Some(&["workflow", "qa_report"]),
+        vocabulary: Some(vocabulary::n8n()),
     };
     load(
-        include_str!("../../../../agents/flow.yaml"),
+        include_str!("../../agents/flow.yaml"),
         "agents/flow.yaml",
         known,
     )
@@ -356,8 +355,8 @@ fn the_user_chooses_between_changing_and_building_with_scores_in_sight() {
         options,
         [(json!("modify:old"), Some(80)), (json!("build"), None)]
     );
-    assert!(super::check_answer(question, &json!("build")).is_ok());
-    assert!(super::check_answer(question, &json!("modify:other")).is_err());
+    assert!(flow::check_answer(question, &json!("build")).is_ok());
+    assert!(flow::check_answer(question, &json!("modify:other")).is_err());
 
     let build = run(&case, json!({"request": "r"}), &|_| Some(json!("build")));
     assert_eq!(state(&build)["decision"]["choice"], json!("build"));
@@ -468,10 +467,10 @@ fn what_was_learned_about_a_finding_is_read_and_offered_to_the_builder() {
         .cloned()
         .collect();
     let log = RunLog::fold(&flow, &before).unwrap();
-    let Ok(super::Action::Agent(step)) = next(&flow, &log).map(|mut action| {
+    let Ok(flow::Action::Agent(step)) = next(&flow, &log).map(|mut action| {
         // The flow's own decisions stand before the step.
         let mut log = log.clone();
-        while let super::Action::Record(event) = action {
+        while let flow::Action::Record(event) = action {
             log.apply(&flow, &event).unwrap();
             action = next(&flow, &log).unwrap();
         }
@@ -619,7 +618,7 @@ fn claims_without_a_call_are_refused() {
     let flow = flow();
     let log = RunLog::fold(&flow, [&started(json!({}))]).unwrap();
     let claims = |path: &str, output: Value| -> Vec<String> {
-        super::verify_output(&flow, &log, path, &output)
+        flow::verify_output(&flow, &log, path, &output)
             .unwrap()
             .into_iter()
             .map(|c| c.message)

@@ -1,0 +1,239 @@
+//! What a pack's policy and flow may name besides their own words: tools, what they do, functions of conditions, facts. Built by
+//! whoever brings the tools, in code: a pack cannot make a tool mean something else. Knows no toolset itself.
+
+use crate::condition::{self, Function};
+use agentctl_base::foreign::split_foreign;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a call does, as far as harm goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Does {
+    /// It changes nothing, and carries nothing to a place that its arguments choose.
+    Read,
+    /// It changes nothing, but its arguments may carry data out: a GET does.
+    Egress,
+    #[default]
+    Change,
+}
+
+impl Does {
+    pub fn name(self) -> &'static str {
+        match self {
+            Does::Read => "read",
+            Does::Egress => "egress",
+            Does::Change => "change",
+        }
+    }
+    pub fn from_name(name: &str) -> Option<Does> {
+        [Does::Read, Does::Egress, Does::Change]
+            .into_iter()
+            .find(|does| does.name() == name)
+    }
+}
+
+/// What a tool does, by name: `read-skills`. Each tool has one; policy.yaml grants them to roles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Capability(&'static str);
+
+impl Capability {
+    /// Only a toolset names one. What a file says is looked up with [`Vocabulary::capability`].
+    pub const fn named(name: &'static str) -> Capability {
+        Capability(name)
+    }
+
+    /// As written in policy.yaml.
+    pub const fn name(self) -> &'static str {
+        self.0
+    }
+}
+
+impl fmt::Display for Capability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// One tool, as far as a policy and a flow speak of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamedTool {
+    pub name: &'static str,
+    pub capability: Capability,
+    /// A call changes something that stays.
+    pub changes: bool,
+}
+
+/// A vocabulary as a toolset writes it down, before it is checked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Words {
+    pub tools: Vec<NamedTool>,
+    /// In the order in which people are told of them, with how far the harm of a call goes.
+    pub capabilities: Vec<(Capability, Does)>,
+    /// Capabilities of earlier versions that nothing needs any more, each with what to do about it. A policy that grants one is
+    /// still read; it gives nothing.
+    pub retired: Vec<(&'static str, &'static str)>,
+    /// What conditions may call.
+    pub functions: Vec<Function>,
+    /// Names of what a flow's field may state, so that it is checked against the run's calls.
+    pub facts: Vec<&'static str>,
+    /// Names of the sections of a run's report that a flow's field may make.
+    pub reports: Vec<&'static str>,
+}
+
+/// Words that were checked. Cheap to clone.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Vocabulary(Arc<Words>);
+
+/// Why words make no vocabulary: a mistake of the toolset, not of a pack.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the vocabulary is wrong: {}", .0.join("; "))]
+pub struct VocabularyError(pub Vec<String>);
+
+impl Vocabulary {
+    /// Checks the words: no name twice, each name one that can be written in a pack, each tool's capability known, and no tool
+    /// that changes something under a capability that does not.
+    pub fn new(mut words: Words) -> Result<Vocabulary, VocabularyError> {
+        words.tools.sort_by_key(|tool| tool.name);
+        let mut problems = Vec::new();
+        let capabilities = words.capabilities.iter().map(|(c, _)| c.name());
+        let capabilities = capabilities.chain(words.retired.iter().map(|(name, _)| *name));
+        names(&mut problems, "capability", '-', capabilities);
+        names(
+            &mut problems,
+            "tool",
+            '_',
+            words.tools.iter().map(|t| t.name),
+        );
+        names(
+            &mut problems,
+            "function",
+            '_',
+            words.functions.iter().map(|f| f.name),
+        );
+        names(&mut problems, "fact", '_', words.facts.iter().copied());
+        names(&mut problems, "section", '_', words.reports.iter().copied());
+        for tool in &words.tools {
+            let name = tool.name;
+            let does = words.capabilities.iter();
+            match does.clone().find(|(c, _)| *c == tool.capability) {
+                None => problems.push(format!(
+                    "the tool {name:?} has the unknown capability {:?}",
+                    tool.capability.name()
+                )),
+                Some((capability, does)) if tool.changes && *does != Does::Change => {
+                    problems.push(format!(
+                        "the tool {name:?} changes something, its capability {:?} does not",
+                        capability.name()
+                    ));
+                }
+                Some(_) => {}
+            }
+            if split_foreign(name).is_some() {
+                problems.push(format!(
+                    "the tool {name:?} is named as one of another server"
+                ));
+            }
+        }
+        for function in &words.functions {
+            if condition::is_own(function.name) {
+                problems.push(format!(
+                    "the function {:?} has the name of one that every condition has",
+                    function.name
+                ));
+            }
+        }
+        if problems.is_empty() {
+            Ok(Vocabulary(Arc::new(words)))
+        } else {
+            Err(VocabularyError(problems))
+        }
+    }
+
+    /// Sorted by name.
+    pub fn tools(&self) -> &[NamedTool] {
+        &self.0.tools
+    }
+
+    /// By the exact bytes of the name: no trimming, no case folding, no Unicode normalisation.
+    pub fn tool(&self, name: &str) -> Option<&NamedTool> {
+        self.0.tools.iter().find(|tool| tool.name == name)
+    }
+
+    pub fn is_tool(&self, name: &str) -> bool {
+        self.tool(name).is_some()
+    }
+
+    pub fn capability_of(&self, tool: &str) -> Option<Capability> {
+        self.tool(tool).map(|tool| tool.capability)
+    }
+
+    /// What a call of the tool does; None: it is no tool.
+    pub fn does(&self, tool: &str) -> Option<Does> {
+        let capability = self.capability_of(tool)?;
+        let mut all = self.0.capabilities.iter();
+        all.find(|(c, _)| *c == capability).map(|(_, does)| *does)
+    }
+
+    /// In the toolset's order, with what they do.
+    pub fn capabilities(&self) -> impl Iterator<Item = (Capability, Does)> + '_ {
+        self.0.capabilities.iter().copied()
+    }
+
+    /// The capability that a file names.
+    pub fn capability(&self, name: &str) -> Option<Capability> {
+        self.capabilities()
+            .map(|(capability, _)| capability)
+            .find(|capability| capability.name() == name)
+    }
+
+    /// What to do about a capability of an earlier version; None: it is none.
+    pub fn retired(&self, name: &str) -> Option<&'static str> {
+        let mut retired = self.0.retired.iter();
+        retired.find(|(old, _)| *old == name).map(|(_, what)| *what)
+    }
+
+    pub fn functions(&self) -> &[Function] {
+        &self.0.functions
+    }
+
+    pub fn facts(&self) -> &[&'static str] {
+        &self.0.facts
+    }
+
+    pub fn reports(&self) -> &[&'static str] {
+        &self.0.reports
+    }
+}
+
+/// Lowercase words joined by `join`, each once.
+fn names(
+    problems: &mut Vec<String>,
+    what: &str,
+    join: char,
+    all: impl Iterator<Item = &'static str>,
+) {
+    let mut seen = BTreeSet::new();
+    for name in all {
+        let good = name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == join);
+        if !good {
+            problems.push(format!(
+                "{name:?} is no name for a {what}: use a-z, 0-9 and {join}, a letter first"
+            ));
+        }
+        if !seen.insert(name) {
+            problems.push(format!("the {what} {name:?} is named twice"));
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod fixture;
+#[cfg(test)]
+mod vocabulary_tests;

@@ -1,0 +1,140 @@
+//! What a policy and a flow may name where n8n is the place to work: the tools, what they do, and the functions of conditions.
+
+use crate::findings::compare_findings;
+use agentctl_engine::condition::Function;
+use agentctl_engine::vocabulary::{Capability, Does, NamedTool, Vocabulary, Words};
+use serde_json::Value;
+use std::sync::LazyLock;
+
+/// What the tools do. The matrix in `policy.yaml` grants these to roles.
+pub mod capability {
+    use super::Capability;
+
+    pub const LIST_WORKFLOWS: Capability = Capability::named("list-workflows");
+    pub const GET_WORKFLOW: Capability = Capability::named("get-workflow");
+    pub const CREATE_WORKFLOW: Capability = Capability::named("create-workflow");
+    pub const UPDATE_WORKFLOW: Capability = Capability::named("update-workflow");
+    pub const AUTOFIX_WORKFLOW: Capability = Capability::named("autofix-workflow");
+    pub const ROLLBACK_WORKFLOW: Capability = Capability::named("rollback-workflow");
+    pub const DELETE_WORKFLOW: Capability = Capability::named("delete-workflow");
+    pub const VALIDATE_DRAFT: Capability = Capability::named("validate-draft");
+    pub const VALIDATE_FINAL: Capability = Capability::named("validate-final");
+    pub const ACTIVATE_WORKFLOW: Capability = Capability::named("activate-workflow");
+    pub const TRIGGER_WORKFLOW: Capability = Capability::named("trigger-workflow");
+    pub const READ_EXECUTIONS: Capability = Capability::named("read-executions");
+    pub const READ_VERSIONS: Capability = Capability::named("read-versions");
+    pub const SEARCH_NODES: Capability = Capability::named("search-nodes");
+    pub const SEARCH_TEMPLATES: Capability = Capability::named("search-templates");
+    pub const NODE_SCHEMA: Capability = Capability::named("node-schema");
+    pub const DELEGATE: Capability = Capability::named("delegate");
+    pub const READ_SKILLS: Capability = Capability::named("read-skills");
+    pub const READ_LEARNINGS: Capability = Capability::named("read-learnings");
+    pub const WRITE_LEARNINGS: Capability = Capability::named("write-learnings");
+}
+
+use capability as can;
+
+/// In the order of the matrix, with how far the harm of a call goes.
+const CAPABILITIES: &[(Capability, Does)] = &[
+    (can::LIST_WORKFLOWS, Does::Read),
+    (can::GET_WORKFLOW, Does::Read),
+    (can::CREATE_WORKFLOW, Does::Change),
+    (can::UPDATE_WORKFLOW, Does::Change),
+    (can::AUTOFIX_WORKFLOW, Does::Change),
+    (can::ROLLBACK_WORKFLOW, Does::Change),
+    (can::DELETE_WORKFLOW, Does::Change),
+    (can::VALIDATE_DRAFT, Does::Read),
+    (can::VALIDATE_FINAL, Does::Read),
+    (can::ACTIVATE_WORKFLOW, Does::Change),
+    (can::TRIGGER_WORKFLOW, Does::Change),
+    (can::READ_EXECUTIONS, Does::Read),
+    (can::READ_VERSIONS, Does::Read),
+    (can::SEARCH_NODES, Does::Read),
+    // A search goes to n8n's own library.
+    (can::SEARCH_TEMPLATES, Does::Egress),
+    (can::NODE_SCHEMA, Does::Read),
+    (can::DELEGATE, Does::Read),
+    (can::READ_SKILLS, Does::Read),
+    (can::READ_LEARNINGS, Does::Read),
+    (can::WRITE_LEARNINGS, Does::Change),
+];
+
+/// What conditions of a flow or a policy may call.
+const FUNCTIONS: &[Function] = &[Function {
+    name: "compare_findings",
+    arguments: 2,
+    call: |given| {
+        let list = |i: usize| given.get(i).and_then(Value::as_array);
+        let list = |i: usize| list(i).map_or(&[][..], Vec::as_slice);
+        Ok(compare_findings(list(0), list(1)).to_json())
+    },
+}];
+
+static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
+    let heads = crate::tools::heads().into_iter().chain(crate::library::heads());
+    let tools = heads.map(|head| NamedTool {
+        name: head.name,
+        capability: head.capability,
+        changes: head.changes,
+    });
+    let made = Vocabulary::new(Words {
+        tools: tools.collect(),
+        capabilities: CAPABILITIES.to_vec(),
+        retired: Vec::new(),
+        functions: FUNCTIONS.to_vec(),
+        facts: crate::claims::FACTS.to_vec(),
+        reports: crate::report::SECTIONS.to_vec(),
+    });
+    #[expect(
+        clippy::expect_used,
+        reason = "constants of this file, which its tests make too"
+    )]
+    made.expect("the words of the n8n toolset make a vocabulary")
+});
+
+/// The words of the n8n toolset.
+pub fn n8n() -> &'static Vocabulary {
+    &VOCABULARY
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agentctl_engine::condition::Condition;
+    use serde_json::json;
+
+    #[test]
+    fn the_words_make_a_vocabulary_and_keep_their_order() {
+        assert_eq!(n8n().capabilities().collect::<Vec<_>>(), CAPABILITIES);
+        // Each capability but `delegate` has a tool.
+        for (capability, _) in CAPABILITIES {
+            let has_tool = n8n().tools().iter().any(|tool| tool.capability == *capability);
+            assert_eq!(has_tool, *capability != can::DELEGATE, "{capability}");
+        }
+        // A tool that changes nothing has a capability that changes nothing.
+        for tool in n8n().tools() {
+            let name = tool.name;
+            assert_eq!(n8n().does(name) == Some(Does::Change), tool.changes, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_condition_compares_findings() {
+        let given = |source: &str| {
+            let condition = Condition::compile_with(source, &["a"], &[], n8n().functions())
+                .unwrap_or_else(|e| panic!("{e}"));
+            condition.value(json!({"a": 1}).as_object().unwrap())
+        };
+        assert_eq!(
+            given("compare_findings([{'id': 'p'}, {'id': 'q'}], [{'id': 'q'}, {'id': 'r'}])"),
+            Ok(json!({"fixed": ["p"], "new": ["r"], "still": ["q"]}))
+        );
+        // What is no list has no findings.
+        assert_eq!(
+            given("compare_findings(a, [{'id': 'r'}])"),
+            Ok(json!({"fixed": [], "new": ["r"], "still": []}))
+        );
+        assert!(given("compare_findings([])").is_err());
+        assert!(Condition::compile("compare_findings(a, a)", &["a"]).is_err());
+    }
+}
