@@ -23,6 +23,7 @@ mod plan;
 mod push;
 mod reads;
 mod rehearse;
+pub mod resources;
 mod settle;
 mod shown;
 pub mod tools;
@@ -46,7 +47,6 @@ use agentctl_engine::store::{Event, SnapshotRef, StoreError};
 use agentctl_knowledge::Knowledge;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::rehearsal::Hosts;
-use agentctl_n8n::{Workflow, WorkflowId};
 use agentctl_n8n_tools::backend::{Backend, BackendError};
 use std::sync::Arc;
 
@@ -54,12 +54,13 @@ use std::sync::Arc;
 pub trait Recorder: Send {
     /// Appends to the journal, and gives back what stands there; `durable` ones are on the disk when this returns.
     fn record(&mut self, event: Event, durable: bool) -> Result<Event, StoreError>;
-    /// Writes the workflow as it is now and syncs it. The gateway records `SnapshotTaken` itself.
+    /// Writes the text of a resource's state and syncs it. Who asks for it records `SnapshotTaken`.
     fn snapshot(
         &mut self,
-        id: &WorkflowId,
-        workflow: &Workflow,
-        graph_hash: &str,
+        id: &str,
+        revision: &str,
+        size: usize,
+        text: &str,
     ) -> Result<SnapshotRef, StoreError>;
     /// The text of a snapshot of this run, by its `file`.
     fn load_snapshot(&mut self, file: &str) -> Result<String, StoreError>;

@@ -23,10 +23,11 @@ use agentctl_engine::{
         Event, Holder, Journal, Loaded, Means, Project, ProjectLock, RunPaths, Snapshots,
         event::JOURNAL_VERSION,
     },
+    toolset::Resources,
 };
 use agentctl_models::ModelName;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// What every activation needs, made by the caller.
 pub struct RunContext<'a> {
@@ -40,9 +41,6 @@ pub struct RunContext<'a> {
     /// A person at a terminal; None where nobody is.
     pub asker: Option<&'a mut dyn Asker>,
 }
-
-/// Among a run's input: the n8n that it works on.
-pub(super) const PLACE: &str = "n8n";
 
 /// Among a run's input: the project's files that stood over the built-in pack when it began.
 pub(super) const OVERRIDES: &str = "overrides";
@@ -86,7 +84,8 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         options.workflow.map_or(Value::Null, Value::String),
     );
     input.insert("yes".into(), options.answering.yes.into());
-    input.insert("executes".into(), cx.gateway.backend().can().execute.into());
+    let resources = cx.gateway.resources();
+    input.extend(resources.abilities());
     let loosened = cx.pack.policy.loosened();
     if !loosened.is_empty() {
         input.insert("policy_loosened".into(), loosened.into());
@@ -101,9 +100,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     if let Some(outside) = options.plan_tools {
         input.insert(WISH.into(), outside.name().into());
     }
-    if let Some(place) = cx.gateway.backend().place() {
-        input.insert(PLACE.into(), place.into());
-    }
+    resources.note_place(&mut input);
     let begun = Event::RunStarted {
         journal_version: JOURNAL_VERSION,
         agentctl_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -207,13 +204,13 @@ pub fn cancel(cx: RunContext<'_>, run: Option<&str>) -> Result<RunReport, RunErr
 }
 
 fn lock_for(cx: &RunContext<'_>, run_id: Option<&str>) -> Result<ProjectLock, RunError> {
-    take_lock(cx.project, cx.gateway, cx.effects, run_id)
+    take_lock(cx.project, &cx.gateway.resources(), cx.effects, run_id)
 }
 
 /// Takes the project's lock at once, or says who has it.
 pub(super) fn take_lock(
     project: &Project,
-    gateway: &Gateway,
+    resources: &dyn Resources,
     effects: &dyn Effects,
     run_id: Option<&str>,
 ) -> Result<ProjectLock, RunError> {
@@ -225,13 +222,10 @@ pub(super) fn take_lock(
         host: None,
     };
     let lock = ProjectLock::take(&project.lock_file(), &holder)?;
-    gateway
-        .backend()
-        .tidy()
-        .map_err(|error| RunError::Backend {
-            message: error.message,
-            hint: error.hint.unwrap_or_default(),
-        })?;
+    resources.tidy().map_err(|error| RunError::Backend {
+        message: error.message,
+        hint: error.hint.unwrap_or_default(),
+    })?;
     Ok(lock)
 }
 
@@ -272,11 +266,7 @@ pub(super) fn reopen<'a>(
             "the agents, the flow or the policy changed since run {run_id} began; put them back, or resume with --allow-pack-change"
         )));
     }
-    same_place(
-        &cx,
-        &run_id,
-        ledger.input.get(PLACE).and_then(Value::as_str),
-    )?;
+    same_place(&cx.gateway.resources(), &run_id, &ledger.input)?;
     let project = cx.project;
     let at = loaded.records.last().map(|r| r.at.clone());
     let said_now = resume.answering.answers.clone();
@@ -294,23 +284,19 @@ pub(super) fn reopen<'a>(
 }
 
 /// A run goes on where it began: its ids mean nothing anywhere else, and what is missing there would be made again.
-fn same_place(cx: &RunContext<'_>, run_id: &str, began: Option<&str>) -> Result<(), RunError> {
-    let now = cx.gateway.backend().place();
+fn same_place(
+    resources: &dyn Resources,
+    run_id: &str,
+    input: &Map<String, Value>,
+) -> Result<(), RunError> {
+    let (began, now) = (resources.place_of(input), resources.place());
     if began == now {
         return Ok(());
     }
-    let shown = |place: Option<&str>| match place {
-        Some(place) => format!("the n8n at {place}"),
-        None => "the files of the project".to_owned(),
-    };
-    let how = match began {
-        Some(_) => "connect that one, or name its way with --backend",
-        None => "go on with --backend embedded",
-    };
+    let (began, now) = (resources.place_words(began), resources.place_words(now));
     Err(RunError::Usage(format!(
-        "run {run_id} works on {}, and this command on {}; {how}",
-        shown(began),
-        shown(now)
+        "run {run_id} works on {}, and this command on {}; {}",
+        began.name, now.name, began.way
     )))
 }
 
@@ -338,6 +324,7 @@ fn driver<'a>(
     Driver {
         pack: cx.pack,
         gateway: cx.gateway,
+        resources: Arc::new(cx.gateway.resources()),
         models: cx.models,
         cancel: cx.cancel,
         asker: cx.asker,

@@ -3,20 +3,20 @@
 
 use super::{
     Effects, RunError,
-    activation::{PLACE, take_lock},
-    compare::Difference,
+    activation::take_lock,
     history, inspect,
     ledger::{Asked, Ledger, SessionOf},
     projection,
     states::{Believe, States},
 };
-use crate::gateway::{Gateway, GuardState, LET_ACT};
+use crate::gateway::{GuardState, LET_ACT};
 use agentctl_base::question::{AnsweredBy, Outcome};
 use agentctl_engine::{
     pack::Pack,
+    redact::Redactor,
     store::{self, Event, Foreign, Loaded, Project, Snapshots},
+    toolset::{Difference, ResourceId, Resources, keyed},
 };
-use agentctl_n8n::WorkflowId;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -36,8 +36,9 @@ pub struct Adoption {
     pub flow: String,
     /// Whether it was made with the agents, flow and policy that are in force here.
     pub pack_in_force: bool,
-    /// The n8n that it works on; None: the project's files.
-    pub n8n: Option<String>,
+    /// The place that it works on; None: the project's files.
+    #[serde(rename = "n8n")]
+    pub place: Option<String>,
     /// None: it was killed, or it runs.
     pub outcome: Option<Outcome>,
     /// It is over: `resume` does nothing.
@@ -54,7 +55,7 @@ pub struct Adoption {
     pub answers: Vec<Answered>,
     /// Calls that were begun and have no result: `resume` and `undo` settle them by reading.
     pub begun: Vec<String>,
-    /// The workflows that it changed, and what `undo` would do to each.
+    /// What it changed, and what `undo` would do to each.
     pub workflows: Vec<Touched>,
 }
 
@@ -83,10 +84,11 @@ pub struct Approval {
     pub counts: bool,
 }
 
-/// A workflow that the run changed.
+/// Something that the run changed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Touched {
-    pub workflow_id: String,
+    #[serde(flatten, with = "keyed")]
+    pub resource: ResourceId,
     /// As it is called now; None: there is none, or it cannot be read.
     pub name: Option<String>,
     pub published: Option<bool>,
@@ -99,7 +101,8 @@ pub struct Touched {
 pub async fn adoption(
     project: &Project,
     pack: &Pack,
-    gateway: &Gateway,
+    resources: &dyn Resources,
+    redactor: &Redactor,
     run: &str,
     now: Timestamp,
 ) -> Result<Adoption, RunError> {
@@ -114,13 +117,13 @@ pub async fn adoption(
     let (records, head) = loaded.head();
     let states = States {
         project,
-        backend: gateway.backend(),
+        resources,
         believe: Believe::Any,
     };
     let made = history::of_run(&run_id, &loaded.records);
     let mut workflows = Vec::new();
-    for id in history::workflows(&made) {
-        workflows.push(touched(&states, gateway, &id, &history::only(&made, &id)).await);
+    for id in history::changed(&made) {
+        workflows.push(touched(&states, redactor, &id, &history::only(&made, &id)).await);
     }
     Ok(Adoption {
         foreign: loaded.foreign.clone(),
@@ -130,7 +133,7 @@ pub async fn adoption(
         session: ledger.session.clone(),
         flow: ledger.flow.clone(),
         pack_in_force: ledger.pack_hash == pack.hash,
-        n8n: text(PLACE),
+        place: resources.place_of(&ledger.input).map(str::to_owned),
         outcome: projection::outcome_of(&ledger),
         ended: ledger.ended.is_some(),
         takes_recommendations: input("yes") == Some(&Value::Bool(true)),
@@ -187,12 +190,15 @@ fn answers(ledger: &Ledger, loaded: &Loaded, now: Timestamp) -> Vec<Answered> {
 
 async fn touched(
     states: &States<'_>,
-    gateway: &Gateway,
-    id: &WorkflowId,
+    redactor: &Redactor,
+    id: &str,
     made: &[history::Made],
 ) -> Touched {
     let mut touched = Touched {
-        workflow_id: id.0.clone(),
+        resource: ResourceId {
+            kind: states.resources.kind().to_owned(),
+            id: id.to_owned(),
+        },
         name: None,
         published: None,
         undo: None,
@@ -205,13 +211,13 @@ async fn touched(
             return touched;
         }
     };
-    touched.name = now.as_ref().map(|now| now.workflow.name().to_owned());
-    touched.published = now.as_ref().map(|now| now.active);
+    touched.name = now.as_ref().map(|now| now.document.name.clone());
+    touched.published = now.as_ref().map(|now| now.live);
     match states.document(id, made, 0, now.as_ref()).await {
-        Ok(found) => {
-            let wanted = found.as_ref().map(|found| &found.workflow);
-            let now = now.as_ref().map(|now| &now.workflow);
-            touched.undo = Some(Difference::of(gateway.redactor(), now, wanted));
+        Ok(copy) => {
+            let wanted = copy.as_ref().map(|copy| &copy.document);
+            let now = now.as_ref().map(|now| &now.document);
+            touched.undo = Some(states.resources.difference(redactor, now, wanted));
         }
         Err(error) => touched.why_not = Some(error.to_string()),
     }
@@ -221,12 +227,12 @@ async fn touched(
 /// Makes the run the user's, as it was shown: refused when it is another by now. None: it was the user's already.
 pub fn adopt(
     project: &Project,
-    gateway: &Gateway,
+    resources: &dyn Resources,
     effects: &dyn Effects,
     shown: &Adoption,
 ) -> Result<Option<Foreign>, RunError> {
     let run_id = &shown.run_id;
-    let _lock = take_lock(project, gateway, effects, Some(run_id))?;
+    let _lock = take_lock(project, resources, effects, Some(run_id))?;
     let paths = project.run(run_id)?;
     project.refuse_links(Some(&paths))?;
     let from = shown.foreign.as_ref().map_or(1, |foreign| foreign.from);

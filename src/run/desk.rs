@@ -7,7 +7,6 @@ use agentctl_engine::{
     flow::{Flow, RunLog},
     store::{Event, Journal, SnapshotRef, Snapshots, StoreError},
 };
-use agentctl_n8n::{Workflow, WorkflowId};
 
 pub(super) struct Desk<'a> {
     pub journal: Journal,
@@ -57,12 +56,12 @@ impl Recorder for Desk<'_> {
 
     fn snapshot(
         &mut self,
-        id: &WorkflowId,
-        workflow: &Workflow,
-        graph_hash: &str,
+        id: &str,
+        revision: &str,
+        size: usize,
+        text: &str,
     ) -> Result<SnapshotRef, StoreError> {
-        self.snapshots
-            .save(&id.0, graph_hash, workflow.nodes.len(), &workflow.to_text())
+        self.snapshots.save(id, revision, size, text)
     }
 
     fn load_snapshot(&mut self, file: &str) -> Result<String, StoreError> {

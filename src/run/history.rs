@@ -1,9 +1,8 @@
-//! The changes that journals tell of, numbered as a user names them. Change N of a run (or of a workflow, over all runs) leads
+//! The changes that journals tell of, numbered as a user names them. Change N of a run (or of a resource, over all runs) leads
 //! from state N-1 to state N; state 0 is what was there before the first. What somebody did between two changes is a change
 //! with a number of its own: its result was kept as the snapshot of the next one. Pure.
 
 use agentctl_engine::store::{Event, Record, event::Change};
-use agentctl_n8n::WorkflowId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -21,7 +20,7 @@ pub enum By {
     Outside,
 }
 
-/// One change of a workflow.
+/// One change of a resource.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Made {
     /// From 1 in its history.
@@ -40,7 +39,7 @@ pub struct Made {
 #[derive(Debug, Clone, Default)]
 pub struct Numbering {
     count: u32,
-    /// Each workflow as its last change left it.
+    /// Each resource as its last change left it.
     left: BTreeMap<String, Option<String>>,
 }
 
@@ -111,15 +110,15 @@ pub fn of_run(run_id: &str, records: &[Record]) -> Vec<Made> {
     made.collect()
 }
 
-/// All changes of one workflow, over the runs given; in the order of their time.
-pub fn of_workflow<'a>(
-    id: &WorkflowId,
+/// All changes of one resource, over the runs given; in the order of their time.
+pub fn of_resource<'a>(
+    id: &str,
     runs: impl IntoIterator<Item = (&'a str, &'a [Record])>,
 ) -> Vec<Made> {
     let mut told: Vec<(&str, &Record)> = Vec::new();
     for (run_id, records) in runs {
         let of_it =
-            |r: &&Record| change_of(&r.event).is_some_and(|(_, change)| change.workflow_id == id.0);
+            |r: &&Record| change_of(&r.event).is_some_and(|(_, change)| change.workflow_id == id);
         told.extend(records.iter().filter(of_it).map(|r| (run_id, r)));
     }
     // An RFC 3339 time of fewer digits is not smaller as text.
@@ -130,8 +129,8 @@ pub fn of_workflow<'a>(
         .collect()
 }
 
-/// The graph hash of state `number` of a workflow, in its changes of one history; None: there was no such workflow then.
-/// `number` counts all changes of the history, those of other workflows too.
+/// The revision of state `number` of a resource, in its changes of one history; None: there was no such resource then.
+/// `number` counts all changes of the history, those of other resources too.
 pub fn state_hash(changes: &[Made], number: u32) -> Option<&str> {
     let last = changes.iter().rev().find(|m| m.number <= number);
     match (last, changes.first()) {
@@ -141,25 +140,25 @@ pub fn state_hash(changes: &[Made], number: u32) -> Option<&str> {
     }
 }
 
-/// The workflows that were changed, in the order of their first change.
-pub fn workflows(changes: &[Made]) -> Vec<WorkflowId> {
-    let mut ids: Vec<WorkflowId> = Vec::new();
+/// The ids of what was changed, in the order of their first change.
+pub fn changed(changes: &[Made]) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
     for made in changes {
         let id = &made.change.workflow_id;
-        if !ids.iter().any(|known| known.0 == *id) {
-            ids.push(WorkflowId(id.clone()));
+        if !ids.contains(id) {
+            ids.push(id.clone());
         }
     }
     ids
 }
 
-/// One workflow's changes of a history; they keep their numbers.
-pub fn only(changes: &[Made], id: &WorkflowId) -> Vec<Made> {
-    let of_it = changes.iter().filter(|m| m.change.workflow_id == id.0);
+/// One resource's changes of a history; they keep their numbers.
+pub fn only(changes: &[Made], id: &str) -> Vec<Made> {
+    let of_it = changes.iter().filter(|m| m.change.workflow_id == id);
     of_it.cloned().collect()
 }
 
-/// The state of a workflow before the last run that changed it began to: what somebody did before that run stays.
+/// The state of a resource before the last run that changed it began to: what somebody did before that run stays.
 pub fn before_last_run(changes: &[Made]) -> u32 {
     let Some(last) = changes.last() else { return 0 };
     let of_it = changes.iter().rev().take_while(|m| m.run_id == last.run_id);

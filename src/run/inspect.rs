@@ -16,9 +16,8 @@ use agentctl_engine::{
         Event, Foreign, Journal, Loaded, Means, Project, Record, SnapshotRef, Snapshots, StateFile,
         StoreError,
     },
+    toolset::{Document, Resources},
 };
-use agentctl_n8n::{Workflow, WorkflowId, hash::graph_hash};
-use agentctl_n8n_tools::backend::Backend;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -168,8 +167,13 @@ pub fn show(
     Ok((report, loaded.records))
 }
 
-/// Checks a run's chain, that nothing is missing at its end, and its snapshots.
-pub fn verify(project: &Project, run: &str) -> Result<Verified, RunError> {
+/// Checks a run's chain, that nothing is missing at its end, and its snapshots. `parse`: what a snapshot's text holds, as
+/// [`Resources::parse`] tells it.
+pub fn verify(
+    project: &Project,
+    parse: &dyn Fn(&str) -> Option<Document>,
+    run: &str,
+) -> Result<Verified, RunError> {
     let run_id = project.find_run(run)?;
     let loaded = read(project, &run_id)?;
     let (records, head) = loaded.head();
@@ -183,8 +187,8 @@ pub fn verify(project: &Project, run: &str) -> Result<Verified, RunError> {
             None => snapshots.read(&taken.file).ok(), // of before the journal said it
             sha256 => snapshots.read_taken(&taken.file, sha256).ok(),
         };
-        let workflow = text.and_then(|text| serde_json::from_str::<Workflow>(&text).ok());
-        workflow.is_none_or(|workflow| graph_hash(&workflow) != taken.graph_hash)
+        let document = text.and_then(|text| parse(&text));
+        document.is_none_or(|document| document.revision != taken.graph_hash)
     };
     Ok(Verified {
         shorter_than_state: cut_off(project, &run_id, &loaded)?,
@@ -229,20 +233,20 @@ pub fn changes(project: &Project, run_id: &str) -> Result<Vec<Made>, RunError> {
     Ok(history::of_run(run_id, &read(project, run_id)?.records))
 }
 
-/// The numbered changes of a workflow over all runs; `named` is an id, or what the backend takes for one.
-pub async fn workflow_changes(
+/// The numbered changes of a resource over all runs; `named` is an id, or what its store takes for one.
+pub async fn resource_changes(
     project: &Project,
-    backend: &dyn Backend,
+    resources: &dyn Resources,
     named: &str,
-) -> Result<(WorkflowId, Vec<Made>), RunError> {
+) -> Result<(String, Vec<Made>), RunError> {
     // One that is gone is still known by its id.
-    let id = backend.resolve(named).await;
-    let id = id.unwrap_or_else(|_| WorkflowId(named.to_owned()));
+    let id = resources.resolve(named).await;
+    let id = id.unwrap_or_else(|_| named.to_owned());
     let runs = readable(project)?;
     let records = runs
         .iter()
         .map(|(run, records)| (run.as_str(), records.as_slice()));
-    let made = history::of_workflow(&id, records);
+    let made = history::of_resource(&id, records);
     if made.is_empty() {
         let not_yours = match foreign_runs(project)?.as_slice() {
             [] => String::new(),
@@ -252,8 +256,8 @@ pub async fn workflow_changes(
             ),
         };
         return Err(RunError::Usage(format!(
-            "no run of this project changed a workflow {:?}{not_yours}",
-            id.0
+            "no run of this project changed a {} {id:?}{not_yours}",
+            resources.kind()
         )));
     }
     Ok((id, made))

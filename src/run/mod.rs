@@ -46,8 +46,6 @@ mod undo_published;
 mod usage;
 
 #[cfg(test)]
-mod compare_tests;
-#[cfg(test)]
 mod fold_tests;
 #[cfg(test)]
 mod history_tests;
@@ -60,13 +58,13 @@ pub use activation::{Resume, RunContext, advance, answer, cancel, start};
 pub use adopt::{Adoption, Answered, Approval, Pending, Touched, adopt, adoption};
 pub use agentctl_engine::store::{Budgets, LimitOverrides};
 pub use cancel::{Cancel, Cause};
-pub use compare::{Compare, Compared, Difference, Side, compare};
+pub use compare::{Compare, Compared, Side, compare};
 pub use effects::{Counted, Effects, System};
 pub use error::RunError;
 pub use history::{By, Made, Numbering};
 pub use inspect::{
-    RunSummary, Verified, changes, list, means, own, read, run_named, show, status, verify,
-    workflow_changes,
+    RunSummary, Verified, changes, list, means, own, read, resource_changes, run_named, show,
+    status, verify,
 };
 pub use ledger::SessionOf;
 pub use models::{ChosenModel, Models};

@@ -3,10 +3,11 @@
 
 use super::{
     QaReport, RunError, RunReport, WorkflowReport,
-    activation::{OVERRIDES, PLACE},
+    activation::OVERRIDES,
     active::{ACTIVE_MARK, SESSION_FLOW},
     driver::Driver,
 };
+use crate::gateway::resources::PLACE;
 use agentctl_base::question::{Outcome, Question};
 use agentctl_engine::{
     flow::RunLog,

@@ -28,6 +28,7 @@ use agentctl_engine::{
         Event, Journal, Project, ProjectLock, Record, Snapshots, StateFile, StoreError,
         event::JOURNAL_VERSION,
     },
+    toolset::Resources as _,
 };
 use agentctl_mcp::serve::{Client, Host, Hosts, Offer};
 use serde_json::{Map, Value, json};
@@ -308,7 +309,7 @@ impl ToolSession {
         loop {
             let taken = take_lock(
                 &serving.project,
-                &serving.gateway,
+                &serving.gateway.resources(),
                 &*serving.effects,
                 run_id,
             );
@@ -380,9 +381,7 @@ impl ToolSession {
             _ => format!("MCP session of {} as {}", self.client.name, terms.role),
         };
         let mut input = Map::from_iter([("request".to_owned(), Value::from(request))]);
-        if let Some(place) = serving.gateway.backend().place() {
-            input.insert(super::activation::PLACE.to_owned(), place.into());
-        }
+        serving.gateway.resources().note_place(&mut input);
         if !serving.pack.overrides.is_empty() {
             let overrides = serving.pack.overrides.clone();
             input.insert(super::activation::OVERRIDES.to_owned(), overrides.into());

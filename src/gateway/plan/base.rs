@@ -8,7 +8,7 @@ use crate::gateway::guards::{self, Loss, Outline, Start, deny};
 use crate::gateway::{CallContext, Gateway, GatewayError, SnapshotMark};
 use agentctl_base::decision::Decision;
 use agentctl_engine::store::event::{BaseHow, Change, Counted};
-use agentctl_n8n::catalog::Lookup;
+use agentctl_n8n::catalog::{Catalog, Lookup};
 use agentctl_n8n::{Workflow, WorkflowId};
 use agentctl_n8n_tools::backend::Stored;
 use std::sync::Arc;
@@ -270,10 +270,15 @@ impl Gateway {
 
     /// A trigger, and what it takes for it to begin; a type that nobody knows may be one.
     fn start(&self, node_type: &str) -> Start {
-        match self.catalog.lookup(node_type, None) {
-            Lookup::Known(description) => description.begins().map_or(Start::No, Start::Known),
-            _ => Start::Unknown,
-        }
+        start_of(self.catalog, node_type)
+    }
+}
+
+/// How a workflow begins at a node of this type.
+pub(in crate::gateway) fn start_of(catalog: &Catalog, node_type: &str) -> Start {
+    match catalog.lookup(node_type, None) {
+        Lookup::Known(description) => description.begins().map_or(Start::No, Start::Known),
+        _ => Start::Unknown,
     }
 }
 

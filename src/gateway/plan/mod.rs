@@ -7,7 +7,7 @@ mod past;
 mod withdraw;
 mod write;
 
-pub(super) use base::allowed_a_wipe;
+pub(super) use base::{allowed_a_wipe, start_of};
 pub(super) use past::GivenScope;
 pub(super) use withdraw::emptied;
 pub(super) use write::Write;

@@ -88,9 +88,12 @@ impl Gateway {
             Plan::Replace { before, .. } | Plan::Delete(before) => before,
             _ => return Ok(None),
         };
-        let taken = cx
-            .recorder
-            .snapshot(&before.id, &before.workflow, &before.graph_hash)?;
+        let taken = cx.recorder.snapshot(
+            &before.id.0,
+            &before.graph_hash,
+            before.workflow.nodes.len(),
+            &before.workflow.to_text(),
+        )?;
         cx.record(
             Event::SnapshotTaken {
                 workflow_id: before.id.0.clone(),

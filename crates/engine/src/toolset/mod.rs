@@ -6,5 +6,5 @@ mod resource;
 
 pub use error::{BackendError, BackendErrorKind, BackendResult};
 pub use resource::{
-    ByPerson, Difference, Document, Found, PlaceWords, ResourceId, ResourceMark, Resources,
+    ByPerson, Difference, Document, Found, PlaceWords, ResourceId, ResourceMark, Resources, keyed,
 };
