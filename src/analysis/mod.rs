@@ -25,8 +25,8 @@ pub use trends::{Counting, Trends, Week};
 pub use uses::used_in;
 pub use word::Word;
 
-use crate::run::RunUsage;
 use agentctl_base::question::Outcome;
+use agentctl_engine::run::{RunUsage, RunView};
 use agentctl_engine::store::Record;
 use facts::Facts;
 use serde::Serialize;
@@ -110,7 +110,8 @@ pub struct Known {
 
 /// The analysis of a whole journal. `date` (YYYY-MM-DD) is that of its proposals.
 pub fn analyze(records: &[Record], date: &str) -> Analysis {
-    let facts = Facts::of(records);
+    let run = RunView::of(records);
+    let facts = Facts::of(&run);
     let root_cause = cause::root(&facts);
     let attempts = attempts::of(&facts);
     Analysis {
@@ -126,7 +127,7 @@ pub fn analyze(records: &[Record], date: &str) -> Analysis {
         read: facts.read.iter().cloned().collect(),
         proposals: propose::of(&facts, root_cause.as_ref(), &attempts, date),
         cost: facts.cost,
-        timeline: timeline::of(records),
+        timeline: timeline::of(&run),
         known: facts.known(),
         root_cause,
         attempts,

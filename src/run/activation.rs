@@ -7,8 +7,7 @@ use super::{
     desk::Desk,
     driver::{Driver, Stop},
     exit_code,
-    fold::{fold, worked_ms, worked_ms_of},
-    ledger::Ledger,
+    fold::{Folded, fold},
     leftovers,
     limits::Limits,
     plan_tools::{WISH, never_allowed},
@@ -19,6 +18,7 @@ use agentctl_base::question::{AnsweredBy, Outcome};
 use agentctl_engine::{
     flow::RunLog,
     pack::Pack,
+    run::RunView,
     store::{
         Event, Holder, Journal, Loaded, Means, Project, ProjectLock, RunPaths, Snapshots,
         event::JOURNAL_VERSION,
@@ -111,7 +111,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     };
     let folded = (
         RunLog::new(&cx.pack.flow),
-        Ledger::default(),
+        RunView::default(),
         GuardState::default(),
     );
     let project = cx.project;
@@ -275,11 +275,12 @@ pub(super) fn reopen<'a>(
         Some(kept) => resume.limits.over(&kept.limits),
         None => resume.limits,
     };
+    let worked = folded.1.worked.clone();
     let mut driver = driver(cx, paths, journal, folded, answering, limits);
     driver.said_now = said_now;
     driver.desk.at = at.unwrap_or_default();
-    driver.worked_ms = worked_ms(&loaded);
-    driver.worked_ms_of = worked_ms_of(&loaded);
+    driver.worked_ms = worked.total();
+    driver.worked_ms_of = worked.of_steps();
     Ok((lock, driver, project))
 }
 
@@ -317,7 +318,7 @@ fn driver<'a>(
     cx: RunContext<'a>,
     paths: RunPaths,
     journal: Journal,
-    (log, ledger, guards): (RunLog, Ledger, GuardState),
+    (log, ledger, guards): Folded,
     answering: Answering,
     limits: Budgets,
 ) -> Driver<'a> {
@@ -387,7 +388,7 @@ fn tell_what_was_healed(loaded: &Loaded, observer: &mut dyn Observer) {
 
 /// The answers as events; every key must name an open question.
 fn match_answers(
-    ledger: &Ledger,
+    ledger: &RunView,
     answers: Map<String, Value>,
     now: jiff::Timestamp,
 ) -> Result<Vec<Event>, RunError> {

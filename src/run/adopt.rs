@@ -4,9 +4,7 @@
 use super::{
     Effects, RunError,
     activation::take_lock,
-    history, inspect,
-    ledger::{Asked, Ledger, SessionOf},
-    projection,
+    history, inspect, projection,
     states::{Believe, States},
 };
 use crate::gateway::{GuardState, LET_ACT};
@@ -14,6 +12,7 @@ use agentctl_base::question::{AnsweredBy, Outcome};
 use agentctl_engine::{
     pack::Pack,
     redact::Redactor,
+    run::{Asked, RunView, SessionOf},
     store::{self, Event, Foreign, Loaded, Project, Snapshots},
     toolset::{Difference, ResourceId, Resources, keyed},
 };
@@ -108,10 +107,7 @@ pub async fn adoption(
 ) -> Result<Adoption, RunError> {
     let run_id = project.find_run(run)?;
     let loaded = inspect::read(project, &run_id)?;
-    let mut ledger = Ledger::default();
-    for record in &loaded.records {
-        ledger.apply(&record.event);
-    }
+    let ledger = RunView::of(&loaded.records);
     let input = |key: &str| ledger.input.get(key);
     let text = |key: &str| input(key).and_then(Value::as_str).map(str::to_owned);
     let (records, head) = loaded.head();
@@ -161,7 +157,7 @@ pub async fn adoption(
     })
 }
 
-fn answers(ledger: &Ledger, loaded: &Loaded, now: Timestamp) -> Vec<Answered> {
+fn answers(ledger: &RunView, loaded: &Loaded, now: Timestamp) -> Vec<Answered> {
     let mut guards = GuardState::default();
     for record in &loaded.records {
         guards.observe(&record.event);
@@ -238,12 +234,13 @@ pub fn adopt(
     let from = shown.foreign.as_ref().map_or(1, |foreign| foreign.from);
     let snapshots = Snapshots::on(project.disk().clone(), paths.snapshots());
     let mut taken = BTreeMap::new();
-    for record in inspect::read(project, run_id)?.records {
+    for told in RunView::of(&inspect::read(project, run_id)?.records).snapshots {
         // What stands there is what was shown, as far as its graph is the one that the journal names.
-        if let Event::SnapshotTaken { file, .. } = record.event
-            && let Ok(text) = snapshots.read(&file)
-        {
-            taken.insert(file, agentctl_base::canonical::sha256_hex(text.as_bytes()));
+        if let Ok(text) = snapshots.read(&told.file) {
+            taken.insert(
+                told.file,
+                agentctl_base::canonical::sha256_hex(text.as_bytes()),
+            );
         }
     }
     let event = Event::Adopted {

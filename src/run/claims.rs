@@ -1,9 +1,12 @@
 //! Claims against the journal: what an agent says it built, changed, checked or ran must be what its calls did. The facts
 //! are then filled in from the journal, so that nothing later builds on a number that a model typed.
 
-use super::ledger::{Ledger, Trace};
 use agentctl_base::model::{ToolResult, ToolStatus};
-use agentctl_engine::{flow::PatchRefusal, policy::Capability};
+use agentctl_engine::{
+    flow::PatchRefusal,
+    policy::Capability,
+    run::{RunView, Trace},
+};
 use serde_json::{Map, Value};
 
 pub const CLAIM_WORKFLOW: &str = "claims.workflow";
@@ -11,7 +14,7 @@ pub const CLAIM_QA: &str = "claims.qa_report";
 
 /// What a claim is checked against.
 pub struct Evidence<'a> {
-    pub ledger: &'a Ledger,
+    pub ledger: &'a RunView,
     /// This step's calls so far.
     pub trace: Option<&'a Trace>,
     pub state: &'a Map<String, Value>,

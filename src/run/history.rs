@@ -2,23 +2,12 @@
 //! from state N-1 to state N; state 0 is what was there before the first. What somebody did between two changes is a change
 //! with a number of its own: its result was kept as the snapshot of the next one. Pure.
 
-use agentctl_engine::store::{Event, Record, event::Change};
+use agentctl_engine::{
+    run::{By, Changed},
+    store::{Record, event::Change},
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// Who made a change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum By {
-    /// A tool call: its role and its tool.
-    Tool {
-        role: String,
-        tool: String,
-    },
-    Undo,
-    /// Not this program, or not this run: seen when the next change began.
-    Outside,
-}
 
 /// One change of a resource.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,9 +35,12 @@ pub struct Numbering {
 impl Numbering {
     /// The changes that this record tells of: none, the one that was made, or before it one from outside.
     pub fn take(&mut self, run_id: &str, record: &Record) -> Vec<Made> {
-        let Some((by, change)) = change_of(&record.event) else {
-            return Vec::new();
-        };
+        let changed = Changed::of(record);
+        changed.map_or_else(Vec::new, |changed| self.count(run_id, changed))
+    }
+
+    fn count(&mut self, run_id: &str, changed: Changed) -> Vec<Made> {
+        let change = &changed.change;
         let mut made = Vec::new();
         let left = self.left.get(&change.workflow_id);
         if let Some(left) = left.filter(|left| **left != change.before).cloned() {
@@ -59,47 +51,24 @@ impl Numbering {
                 node_count: 0,
                 snapshot: None,
             };
-            made.push(self.number(run_id, record, By::Outside, outside));
+            made.push(self.number(run_id, &changed, By::Outside, outside));
         }
-        made.push(self.number(run_id, record, by, change.clone()));
+        made.push(self.number(run_id, &changed, changed.by.clone(), change.clone()));
         made
     }
 
-    fn number(&mut self, run_id: &str, record: &Record, by: By, change: Change) -> Made {
+    fn number(&mut self, run_id: &str, told: &Changed, by: By, change: Change) -> Made {
         self.count = self.count.saturating_add(1);
         self.left
             .insert(change.workflow_id.clone(), change.after.clone());
         Made {
             number: self.count,
             run_id: run_id.to_owned(),
-            seq: record.seq,
-            at: record.at.clone(),
+            seq: told.seq,
+            at: told.at.clone(),
             by,
             change,
         }
-    }
-}
-
-/// A change counts whatever the call came to: one that read back otherwise than meant did change something.
-fn change_of(event: &Event) -> Option<(By, &Change)> {
-    match event {
-        Event::ToolFinished {
-            role,
-            result,
-            change: Some(change),
-            ..
-        } => {
-            let by = By::Tool {
-                role: role.clone(),
-                tool: result.name.clone(),
-            };
-            Some((by, change))
-        }
-        Event::Undone {
-            change: Some(change),
-            ..
-        } => Some((By::Undo, change)),
-        _ => None,
     }
 }
 
@@ -115,17 +84,17 @@ pub fn of_resource<'a>(
     id: &str,
     runs: impl IntoIterator<Item = (&'a str, &'a [Record])>,
 ) -> Vec<Made> {
-    let mut told: Vec<(&str, &Record)> = Vec::new();
+    let mut told: Vec<(&str, Changed)> = Vec::new();
     for (run_id, records) in runs {
-        let of_it =
-            |r: &&Record| change_of(&r.event).is_some_and(|(_, change)| change.workflow_id == id);
-        told.extend(records.iter().filter(of_it).map(|r| (run_id, r)));
+        let of_it = records.iter().filter_map(Changed::of);
+        let of_it = of_it.filter(|changed| changed.change.workflow_id == id);
+        told.extend(of_it.map(|changed| (run_id, changed)));
     }
     // An RFC 3339 time of fewer digits is not smaller as text.
-    told.sort_by_key(|(run_id, r)| (r.at.parse::<jiff::Timestamp>().ok(), *run_id, r.seq));
+    told.sort_by_key(|(run_id, of)| (of.at.parse::<jiff::Timestamp>().ok(), *run_id, of.seq));
     let mut numbering = Numbering::default();
     told.into_iter()
-        .flat_map(|(run_id, r)| numbering.take(run_id, r))
+        .flat_map(|(run_id, changed)| numbering.count(run_id, changed))
         .collect()
 }
 

@@ -1,5 +1,6 @@
-use super::history::{By, Made, before_last_run, changed, of_resource, of_run, only, state_hash};
+use super::history::{Made, before_last_run, changed, of_resource, of_run, only, state_hash};
 use agentctl_base::model::{ToolResult, ToolStatus};
+use agentctl_engine::run::By;
 use agentctl_engine::store::{Event, Record, event::Change};
 use serde_json::json;
 

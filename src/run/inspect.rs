@@ -6,14 +6,14 @@ use super::{
     exit_code,
     fold::{Folded, fold},
     history::{self, Made},
-    ledger::{Ledger, SessionOf},
     projection,
 };
 use agentctl_base::question::Outcome;
 use agentctl_engine::{
     pack::Pack,
+    run::{RunView, SessionOf},
     store::{
-        Event, Foreign, Journal, Loaded, Means, Project, Record, SnapshotRef, Snapshots, StateFile,
+        Foreign, Journal, Loaded, Means, Project, Record, SnapshotRef, Snapshots, StateFile,
         StoreError,
     },
     toolset::{Document, Resources},
@@ -77,13 +77,7 @@ pub fn means(project: &Project, run: Option<&str>) -> Result<Option<Means>, RunE
         None => active_run(project)?,
     };
     let records = own(&run_id, read(project, &run_id)?)?.records;
-    Ok(records
-        .into_iter()
-        .rev()
-        .find_map(|record| match record.event {
-            Event::ActivationStarted { means, .. } => means.map(|means| *means),
-            _ => None,
-        }))
+    Ok(RunView::of(&records).means)
 }
 
 /// All runs, oldest first.
@@ -111,10 +105,7 @@ pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
             }
             Err(e) => return Err(e.into()),
         };
-        let mut ledger = Ledger::default();
-        for record in &loaded.records {
-            ledger.apply(&record.event);
-        }
+        let ledger = RunView::of(&loaded.records);
         let at = |record: Option<&Record>| record.map(|r| r.at.clone()).unwrap_or_default();
         runs.push(RunSummary {
             active: active.as_deref() == Some(run_id.as_str()),
@@ -177,10 +168,7 @@ pub fn verify(
     let run_id = project.find_run(run)?;
     let loaded = read(project, &run_id)?;
     let (records, head) = loaded.head();
-    let mut ledger = Ledger::default();
-    for record in &loaded.records {
-        ledger.apply(&record.event);
-    }
+    let ledger = RunView::of(&loaded.records);
     let snapshots = Snapshots::new(project.run(&run_id)?.snapshots());
     let damaged = |taken: &&SnapshotRef| {
         let text = match taken.sha256.as_deref() {

@@ -24,7 +24,6 @@ mod error;
 mod fold;
 mod history;
 mod inspect;
-mod ledger;
 mod leftovers;
 mod limits;
 mod models;
@@ -46,8 +45,6 @@ mod undo_published;
 mod usage;
 
 #[cfg(test)]
-mod fold_tests;
-#[cfg(test)]
 mod history_tests;
 #[cfg(test)]
 mod limits_tests;
@@ -56,22 +53,22 @@ mod rules_tests;
 
 pub use activation::{Resume, RunContext, advance, answer, cancel, start};
 pub use adopt::{Adoption, Answered, Approval, Pending, Touched, adopt, adoption};
+pub use agentctl_engine::run::{By, RunUsage, SessionOf};
 pub use agentctl_engine::store::{Budgets, LimitOverrides};
 pub use cancel::{Cancel, Cause};
 pub use compare::{Compare, Compared, Side, compare};
 pub use effects::{Counted, Effects, System};
 pub use error::RunError;
-pub use history::{By, Made, Numbering};
+pub use history::{Made, Numbering};
 pub use inspect::{
     RunSummary, Verified, changes, list, means, own, read, resource_changes, run_named, show,
     status, verify,
 };
-pub use ledger::SessionOf;
 pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, Observer, RunOptions, Unobserved};
 pub use push::{Pushed, USER, push};
 pub use questions::fits;
-pub use report::{QaReport, RunReport, RunUsage, WorkflowReport, exit_code};
+pub use report::{QaReport, RunReport, WorkflowReport, exit_code};
 pub use terms::Terms;
 pub use tool_session::{Serving, ToolSession, ToolSessions};
 pub use undo::{Undo, UndoReport, UndoTerms, Undone, UndoneHow, undo, undo_by, undo_to};

@@ -11,13 +11,12 @@ use crate::gateway::resources::PLACE;
 use agentctl_base::question::{Outcome, Question};
 use agentctl_engine::{
     flow::RunLog,
+    run::{Asked, RunView},
     store::{JournalHead, Project, RunState, STATE_SCHEMA_VERSION, StateFile, StoreError},
 };
 use agentctl_host::files::write_atomic_on;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-
-use super::ledger::{Asked, Ledger};
 
 /// A field larger than this goes to a file of its own; run_state.json keeps its place.
 const MAX_INLINE_BYTES: usize = 8 * 1024;
@@ -97,7 +96,7 @@ pub(super) fn summarise(
 /// Writes the full results; a blocked run leaves its whole state as the evidence of its post-mortem.
 pub(super) fn write_results(
     project: &Project,
-    ledger: &Ledger,
+    ledger: &RunView,
     state: &Map<String, Value>,
     outcome: Option<Outcome>,
 ) -> Result<(), StoreError> {
@@ -133,7 +132,7 @@ pub(super) fn write_results(
 
 /// The summary of a run as folded from its journal up to `head`.
 pub(super) fn run_state(
-    ledger: &Ledger,
+    ledger: &RunView,
     log: &RunLog,
     head: (u64, &str),
     at: &str,
@@ -158,7 +157,7 @@ pub(super) fn run_state(
 }
 
 /// A session has no stages.
-fn stage_of(ledger: &Ledger, log: &RunLog) -> String {
+fn stage_of(ledger: &RunView, log: &RunLog) -> String {
     match ledger.session {
         None => log.stage().to_owned(),
         Some(_) => SESSION_FLOW.to_owned(),
@@ -166,7 +165,7 @@ fn stage_of(ledger: &Ledger, log: &RunLog) -> String {
 }
 
 /// How the run stands: its end, else how its last activation ended.
-pub(super) fn outcome_of(ledger: &Ledger) -> Option<Outcome> {
+pub(super) fn outcome_of(ledger: &RunView) -> Option<Outcome> {
     match &ledger.ended {
         Some(ended) => Some(ended.outcome),
         None => ledger.activation_outcome,
@@ -174,7 +173,7 @@ pub(super) fn outcome_of(ledger: &Ledger) -> Option<Outcome> {
 }
 
 /// The open questions, when the run waits for them.
-pub(super) fn waiting_for(ledger: &Ledger) -> Vec<Question> {
+pub(super) fn waiting_for(ledger: &RunView) -> Vec<Question> {
     if outcome_of(ledger) != Some(Outcome::Waiting) {
         return Vec::new();
     }
@@ -195,7 +194,7 @@ pub(super) fn waiting_for(ledger: &Ledger) -> Vec<Question> {
 
 /// The report of a run, from its folded journal.
 pub(super) fn report(
-    ledger: &Ledger,
+    ledger: &RunView,
     log: &RunLog,
     outcome: Outcome,
     exit_code: u8,
@@ -235,7 +234,7 @@ pub(super) fn report(
 }
 
 /// As the run's first record has it.
-fn texts_of(ledger: &Ledger, key: &str) -> Vec<String> {
+fn texts_of(ledger: &RunView, key: &str) -> Vec<String> {
     let list = ledger.input.get(key);
     let texts = list.and_then(Value::as_array).into_iter().flatten();
     texts
@@ -243,7 +242,7 @@ fn texts_of(ledger: &Ledger, key: &str) -> Vec<String> {
         .collect()
 }
 
-fn workflow_report(ledger: &Ledger, state: &Map<String, Value>) -> Option<WorkflowReport> {
+fn workflow_report(ledger: &RunView, state: &Map<String, Value>) -> Option<WorkflowReport> {
     let claimed = state
         .get("workflow")
         .and_then(|w| w.get("id"))

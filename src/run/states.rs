@@ -8,7 +8,8 @@ use super::{
     inspect,
 };
 use agentctl_engine::{
-    store::{Event, Project, Record, Snapshots, StoreError},
+    run::RunView,
+    store::{Project, Snapshots, StoreError},
     toolset::{BackendError, BackendErrorKind, Document, Found, Resources},
 };
 
@@ -102,11 +103,11 @@ impl States<'_> {
     fn snapshot(
         &self,
         run_id: &str,
-        records: &[Record],
+        view: &RunView,
         file: &str,
         hash: &str,
     ) -> Result<Result<Document, String>, RunError> {
-        let text = match self.taken(run_id, records, file)? {
+        let text = match self.taken(run_id, view, file)? {
             Ok(text) => text,
             Err(error) => return Ok(Err(error.to_string())),
         };
@@ -115,24 +116,25 @@ impl States<'_> {
         Ok(same.ok_or_else(|| format!("the snapshot {file} of run {run_id} holds another graph")))
     }
 
-    /// The run's records that are believed.
-    fn believed(&self, run_id: &str) -> Result<Vec<Record>, RunError> {
+    /// The run, by the records that are believed.
+    fn believed(&self, run_id: &str) -> Result<RunView, RunError> {
         let loaded = inspect::read(self.project, run_id)?;
-        Ok(match self.believe {
-            Believe::Own => loaded.own().to_vec(),
-            Believe::Any => loaded.records,
-        })
+        Ok(RunView::of(match self.believe {
+            Believe::Own => loaded.own(),
+            Believe::Any => &loaded.records,
+        }))
     }
 
     /// A snapshot's text; inside: why it is not what was taken.
     fn taken(
         &self,
         run_id: &str,
-        records: &[Record],
+        view: &RunView,
         file: &str,
     ) -> Result<Result<String, StoreError>, RunError> {
         let snapshots = Snapshots::new(self.project.run(run_id)?.snapshots());
-        let told = told(records, file);
+        let told = view.snapshot(file);
+        let told = told.and_then(|taken| taken.sha256.as_deref());
         Ok(match (self.believe, told) {
             // One of before the journal said it: its graph is compared.
             (Believe::Any, None) => snapshots.read(file),
@@ -144,29 +146,22 @@ impl States<'_> {
     fn any_snapshot(&self, id: &str, hash: &str) -> Result<Option<Copy>, RunError> {
         for (run_id, records) in inspect::readable(self.project)?.into_iter().rev() {
             let mut believed = None;
-            for record in records.iter().rev() {
-                if let Event::SnapshotTaken {
-                    workflow_id,
-                    file,
-                    graph_hash,
-                    ..
-                } = &record.event
-                    && workflow_id == id
-                    && graph_hash == hash
-                {
-                    let believed = match &mut believed {
-                        Some(read) => read,
-                        unread => unread.insert(self.believed(&run_id)?),
-                    };
-                    let Ok(document) = self.snapshot(&run_id, believed, file, hash)? else {
-                        continue;
-                    };
-                    return Ok(Some(Copy {
-                        document,
-                        snapshot: Some((run_id, file.clone())),
-                        instead: None,
-                    }));
+            for taken in RunView::of(&records).snapshots.iter().rev() {
+                if taken.workflow_id != id || taken.graph_hash != hash {
+                    continue;
                 }
+                let believed = match &mut believed {
+                    Some(read) => read,
+                    unread => unread.insert(self.believed(&run_id)?),
+                };
+                let Ok(document) = self.snapshot(&run_id, believed, &taken.file, hash)? else {
+                    continue;
+                };
+                return Ok(Some(Copy {
+                    document,
+                    snapshot: Some((run_id, taken.file.clone())),
+                    instead: None,
+                }));
             }
         }
         Ok(None)
@@ -188,22 +183,4 @@ pub(super) fn failed(resources: &dyn Resources, error: BackendError) -> RunError
             }
         }
     }
-}
-
-/// The sha-256 of a snapshot, as the records tell it: of the last one that was taken under this name, or, where that was not said
-/// then, what it was when the user took the run over.
-fn told<'r>(records: &'r [Record], file: &str) -> Option<&'r str> {
-    let mut taken: Option<Option<&str>> = None;
-    for record in records {
-        match &record.event {
-            Event::SnapshotTaken {
-                file: name, sha256, ..
-            } if name == file => taken = Some(sha256.as_deref()),
-            Event::Adopted { snapshots, .. } if taken == Some(None) => {
-                taken = Some(snapshots.get(file).map(String::as_str));
-            }
-            _ => {}
-        }
-    }
-    taken.flatten()
 }

@@ -11,7 +11,6 @@ use super::{
     at_work::{AtWork, Live},
     driver::gateway_error,
     fold::fold,
-    ledger::Ledger,
     projection, run_id,
 };
 use crate::gateway::{CallContext, Gateway, GatewayError, GuardState, Settled, tools};
@@ -24,6 +23,7 @@ use agentctl_base::{
 use agentctl_engine::{
     flow::RunLog,
     pack::Pack,
+    run::RunView,
     store::{
         Event, Journal, Project, ProjectLock, Record, Snapshots, StateFile, StoreError,
         event::JOURNAL_VERSION,
@@ -371,7 +371,7 @@ impl ToolSession {
             journal: Journal::create_on(serving.project.disk().clone(), &paths.journal())?
                 .marked(serving.project.marks(run_id)),
             log: RunLog::new(&serving.pack.flow),
-            ledger: Ledger::default(),
+            ledger: RunView::default(),
             guards: GuardState::new(),
             snapshots: Snapshots::on(serving.project.disk().clone(), paths.snapshots()),
             at: String::new(),
@@ -430,7 +430,7 @@ impl ToolSession {
         let usage = at_work.desk.ledger.usage.tool_calls;
         let message = format!(
             "the session ended: {usage} calls, {} changes",
-            at_work.desk.ledger.changes.len()
+            at_work.desk.ledger.standing().count()
         );
         at_work.activate("close")?;
         at_work.record(

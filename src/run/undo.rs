@@ -7,13 +7,14 @@ use super::{
     activation::{Reopened, reopen},
     compare::within,
     driver::{Driver, gateway_error},
-    history::{self, By, Made, state_hash},
+    history::{self, Made, state_hash},
     inspect,
     states::{Believe, Copy, States, failed},
 };
 use crate::gateway::{CallContext, Recorder};
 use agentctl_base::question::Outcome;
 use agentctl_engine::{
+    run::By,
     store::{Event, Project, SnapshotRef, event::Change},
     toolset::{ByPerson, Difference, Document, Found, ResourceId, keyed},
 };

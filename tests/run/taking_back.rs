@@ -345,7 +345,13 @@ fn two_states_are_compared_by_their_numbers() {
         .unwrap();
         compared
             .iter()
-            .map(|c| c.difference.changes.to_string())
+            .map(|c| {
+                c.difference
+                    .lines
+                    .iter()
+                    .map(|line| format!("{line}\n"))
+                    .collect()
+            })
             .collect()
     };
     let changed = "~ \"Tell\" note: \"mended\" → \"changed by a run\"\n";

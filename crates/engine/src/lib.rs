@@ -7,5 +7,6 @@ pub mod flow;
 pub mod pack;
 pub mod policy;
 pub mod redact;
+pub mod run;
 pub mod store;
 pub mod toolset;

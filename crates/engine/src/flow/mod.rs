@@ -31,7 +31,7 @@ mod next_tests;
 
 pub use findings::{Compared, compare_findings};
 pub use load::{Known, load};
-pub use log::{Call, RunLog, StepStatus, Tally};
+pub use log::{Call, RunLog, StepStatus};
 pub use merge::{PatchRefusal, check_patch, merge, patch_of};
 pub use mermaid::mermaid;
 pub use model::*;
