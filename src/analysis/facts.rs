@@ -1,13 +1,12 @@
-//! What a journal says, in the form in which causes are looked for: checks, changes, refusals, look-ups, questions.
+//! What a run says, in the form in which causes are looked for: checks, changes, refusals, look-ups, questions.
 
 use super::uses::read_by;
 use super::{Asked, Known, Stopped};
-use crate::gateway::report::WORKFLOW_INPUT;
-use crate::run::RunUsage;
-use agentctl_base::model::{ToolCall, ToolStatus};
+use agentctl_base::model::ToolStatus;
 use agentctl_base::question::{Outcome, Question};
 use agentctl_engine::flow::{Flow, Reading};
-use agentctl_engine::store::{Event, Record};
+use agentctl_engine::run::{self, Call, Returned, RunUsage, RunView};
+use agentctl_n8n_tools::tools::WORKFLOW;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,8 +75,7 @@ pub(super) struct Facts {
     /// Calls that would have changed something and failed: event, tool, error.
     pub failed: Vec<(u64, String, String)>,
     pub step_failures: Vec<(u64, String, String)>,
-    questions: Vec<(u64, Question)>,
-    answers: BTreeMap<String, Value>,
+    questions: Vec<run::Asked>,
     /// Node types whose description somebody looked up, or found by a search.
     pub looked_up: BTreeSet<String>,
     /// Node types that agents wrote into a workflow, with the event.
@@ -99,97 +97,84 @@ pub(super) struct Facts {
 
 impl Facts {
     /// `flow` says in which fields agents write about the cause.
-    pub fn of(records: &[Record], flow: &Flow) -> Facts {
-        let mut facts = Facts::default();
-        let mut open: BTreeMap<(&str, &str), (&ToolCall, bool)> = BTreeMap::new();
-        for record in records {
-            let seq = record.seq;
-            facts.last_event = seq;
-            facts.read.extend(read_by(&record.event));
-            match &record.event {
-                Event::RunStarted { run_id, input, .. } => {
-                    facts.run_id.clone_from(run_id);
-                    facts.input.clone_from(input);
-                }
-                Event::ModelAnswered { step, answer, .. } => {
-                    facts.cost.add_answer(&answer.usage);
-                    *facts.asked_models.entry(step.clone()).or_default() += 1;
-                }
-                Event::ToolIntent {
-                    step,
-                    call,
-                    mutates,
-                    ..
-                } => {
-                    facts.cost.tool_calls += 1;
-                    open.insert((step, &call.id), (call, *mutates));
-                }
-                Event::ToolFinished {
-                    step,
-                    result,
-                    change,
-                    ..
-                } => {
-                    let call = open.remove(&(step.as_str(), result.call_id.as_str()));
-                    let args = call
-                        .and_then(|(call, _)| serde_json::from_str(&call.arguments).ok())
-                        .unwrap_or(Value::Null);
-                    let content = &result.content;
-                    let say = |key: &str| {
-                        let text = content.get(key).and_then(Value::as_str);
-                        text.unwrap_or_default().to_owned()
-                    };
-                    facts.note_types(content);
-                    match result.status {
-                        ToolStatus::Refused => facts.stopped.push(Stopped {
-                            event: seq,
-                            rule: say("rule"),
-                            what: result.name.clone(),
-                            reason: say("error"),
-                        }),
-                        ToolStatus::Ok => {
-                            facts.looked(&result.name, &args, content);
-                            if result.name == "validate_workflow" {
-                                facts.checks.push(check(seq, content));
-                            }
-                            if let Some(change) = change {
-                                let created = change.before.is_none();
-                                facts.changed(seq, &result.name, args, content, created);
-                            }
-                        }
-                        _ if call.is_some_and(|(_, mutates)| mutates) => {
-                            facts.failed.push((seq, result.name.clone(), say("error")));
-                        }
-                        _ => {}
-                    }
-                }
-                Event::PatchRefused {
-                    step, field, rule, ..
-                } => facts.stopped.push(Stopped {
-                    event: seq,
-                    rule: rule.clone(),
-                    what: format!("{field} in {step}"),
-                    reason: "the answer was refused and asked for again".to_owned(),
-                }),
-                Event::QuestionAsked { question, .. } => {
-                    facts.questions.push((seq, question.clone()));
-                }
-                Event::AnswerGiven {
-                    question_id, value, ..
-                } => _ = facts.answers.insert(question_id.clone(), value.clone()),
-                Event::StatePatched { agent, patch, .. } => {
-                    facts.word = Written::of(flow, seq, agent, patch).or(facts.word);
-                }
-                Event::StepFailed { step, error } => {
-                    facts.step_failures.push((seq, step.clone(), error.clone()));
-                }
-                Event::RunEnded {
-                    outcome, message, ..
-                } => facts.ended = Some((seq, *outcome, message.clone())),
-                _ => {}
-            }
+    pub fn of(run: &RunView, flow: &Flow) -> Facts {
+        let mut facts = Facts {
+            run_id: run.run_id.clone(),
+            input: run.input.clone(),
+            ended: run
+                .ended
+                .as_ref()
+                .map(|end| (end.at.seq, end.outcome, end.message.clone())),
+            step_failures: run
+                .failed
+                .iter()
+                .map(|failed| (failed.at.seq, failed.step.clone(), failed.error.clone()))
+                .collect(),
+            questions: run.questions.clone(),
+            word: run
+                .patches
+                .iter()
+                .rev()
+                .find_map(|taken| Written::of(flow, taken.at.seq, &taken.agent, &taken.patch)),
+            asked_models: run
+                .usage_of
+                .iter()
+                .filter(|(_, usage)| usage.model_calls > 0)
+                .map(|(step, usage)| (step.clone(), usage.model_calls))
+                .collect(),
+            cost: run.usage,
+            last_event: run.last,
+            ..Facts::default()
+        };
+        for (call, returned) in run.returned() {
+            facts.returned(call, returned);
         }
         facts
+            .stopped
+            .extend(run.refused.iter().map(|refused| Stopped {
+                event: refused.at.seq,
+                rule: refused.rule.clone(),
+                what: format!("{} in {}", refused.field, refused.step),
+                reason: "the answer was refused and asked for again".to_owned(),
+            }));
+        facts.stopped.sort_by_key(|stopped| stopped.event);
+        facts
+    }
+
+    /// What a call came to.
+    fn returned(&mut self, call: &Call, returned: &Returned) {
+        let (seq, result) = (returned.at.seq, &returned.result);
+        let content = &result.content;
+        let say = |key: &str| {
+            let text = content.get(key).and_then(Value::as_str);
+            text.unwrap_or_default().to_owned()
+        };
+        self.read.extend(read_by(result));
+        self.note_types(content);
+        match result.status {
+            ToolStatus::Refused => self.stopped.push(Stopped {
+                event: seq,
+                rule: say("rule"),
+                what: result.name.clone(),
+                reason: say("error"),
+            }),
+            ToolStatus::Ok => {
+                let args = call.arguments();
+                self.looked(&result.name, &args, content);
+                if result.name == "validate_workflow" {
+                    self.checks.push(check(seq, content));
+                }
+                if let Some(change) = &returned.change {
+                    let created = change.before.is_none();
+                    self.changed(seq, &result.name, args, content, created);
+                }
+            }
+            _ if call.mutates() => {
+                let error = say("error");
+                self.failed.push((seq, result.name.clone(), error));
+            }
+            _ => {}
+        }
     }
 
     /// What may stand as evidence.
@@ -305,11 +290,14 @@ impl Facts {
         let text = |key: &str| self.input.get(key).and_then(Value::as_str);
         Asked {
             request: text("request").unwrap_or_default().to_owned(),
-            workflow: text(WORKFLOW_INPUT).map(str::to_owned),
+            workflow: text(WORKFLOW).map(str::to_owned),
             questions: self
                 .questions
                 .iter()
-                .map(|(_, q)| (q.text.clone(), self.answers.get(&q.id).cloned()))
+                .map(|asked| {
+                    let answer = asked.answer.as_ref().map(|(value, _)| value.clone());
+                    (asked.question.text.clone(), answer)
+                })
                 .collect(),
         }
     }
@@ -318,8 +306,8 @@ impl Facts {
     pub fn open_questions(&self) -> impl Iterator<Item = (u64, &Question)> {
         self.questions
             .iter()
-            .filter(|(_, q)| q.required && !self.answers.contains_key(&q.id))
-            .map(|(event, q)| (*event, q))
+            .filter(|asked| asked.question.required && asked.answer.is_none())
+            .map(|asked| (asked.at.seq, &asked.question))
     }
 
     /// The errors that the last check found.

@@ -2,7 +2,8 @@
 //! backend and the journals told in, values out; every statement names the executions and events that it rests on.
 
 use super::{Claim, Evidence};
-use agentctl_engine::store::{Event, Record};
+use agentctl_engine::run::{self, By};
+use agentctl_engine::store::Record;
 use agentctl_n8n::Workflow;
 use agentctl_n8n_tools::backend::{ExecutionHead, VersionHead};
 use serde::Serialize;
@@ -84,22 +85,19 @@ pub struct Changed {
 
 /// The changes of this workflow that a journal holds.
 pub fn changes(run_id: &str, workflow: &str, records: &[Record]) -> Vec<Changed> {
-    records
-        .iter()
-        .filter_map(|record| match &record.event {
-            Event::ToolFinished {
-                result,
-                change: Some(change),
-                ..
-            } if change.workflow_id == workflow => Some(Changed {
+    let of_it = records.iter().filter_map(run::Changed::of);
+    of_it
+        .filter(|made| made.change.workflow_id == workflow)
+        .filter_map(|made| match made.by {
+            By::Tool { tool, .. } => Some(Changed {
                 run_id: run_id.to_owned(),
-                event: record.seq,
-                at: record.at.clone(),
-                tool: result.name.clone(),
-                before: change.before.clone(),
-                after: change.after.clone(),
+                event: made.seq,
+                at: made.at,
+                tool,
+                before: made.change.before,
+                after: made.change.after,
             }),
-            _ => None,
+            By::Undo | By::Outside => None,
         })
         .collect()
 }

@@ -25,9 +25,9 @@ pub use trends::{Counting, Trends, Week};
 pub use uses::used_in;
 pub use word::Word;
 
-use crate::run::RunUsage;
 use agentctl_base::question::Outcome;
 use agentctl_engine::flow::Flow;
+use agentctl_engine::run::{RunUsage, RunView};
 use agentctl_engine::store::Record;
 use facts::Facts;
 use serde::Serialize;
@@ -112,7 +112,8 @@ pub struct Known {
 /// The analysis of a whole journal. `flow` says in which fields agents write about the cause; `date` (YYYY-MM-DD) is that of the
 /// proposals.
 pub fn analyze(records: &[Record], flow: &Flow, date: &str) -> Analysis {
-    let facts = Facts::of(records, flow);
+    let run = RunView::of(records);
+    let facts = Facts::of(&run, flow);
     let root_cause = cause::root(&facts);
     let attempts = attempts::of(&facts);
     Analysis {
@@ -128,7 +129,7 @@ pub fn analyze(records: &[Record], flow: &Flow, date: &str) -> Analysis {
         read: facts.read.iter().cloned().collect(),
         proposals: propose::of(&facts, root_cause.as_ref(), &attempts, date),
         cost: facts.cost,
-        timeline: timeline::of(records),
+        timeline: timeline::of(&run),
         known: facts.known(),
         root_cause,
         attempts,

@@ -1,7 +1,7 @@
-//! What happened, in order: the events that say something to a person.
+//! What happened, in order: what says something to a person.
 
 use agentctl_base::model::ToolStatus;
-use agentctl_engine::store::{Event, Record};
+use agentctl_engine::run::{Point, Returned, RunView};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,61 +13,84 @@ pub struct Moment {
     pub text: String,
 }
 
-pub(super) fn of(records: &[Record]) -> Vec<Moment> {
-    records
+pub(super) fn of(run: &RunView) -> Vec<Moment> {
+    let mut moments = course(run);
+    for asked in &run.questions {
+        moments.push(at(&asked.at, format!("asked: {}", asked.question.text)));
+        if let (Some(point), Some((value, _))) = (&asked.answered, &asked.answer) {
+            let text = format!("answered {}: {value}", asked.question.id);
+            moments.push(at(point, text));
+        }
+    }
+    for (_, returned) in run.returned() {
+        moments.extend(result(returned).map(|text| at(&returned.at, text)));
+    }
+    for refused in &run.refused {
+        let text = format!("answer refused: {} ({})", refused.field, refused.rule);
+        moments.push(at(&refused.at, text));
+    }
+    for failed in &run.failed {
+        let text = format!("{} failed: {}", failed.step, failed.error);
+        moments.push(at(&failed.at, text));
+    }
+    for undone in &run.put_back {
+        let text = format!("{} was put back", undone.resource);
+        moments.push(at(&undone.at, text));
+    }
+    moments.sort_by_key(|moment| moment.event);
+    moments
+}
+
+fn at(point: &Point, text: String) -> Moment {
+    Moment {
+        event: point.seq,
+        at: point.at.clone(),
+        text,
+    }
+}
+
+/// The run's beginning and end, and what it went through.
+fn course(run: &RunView) -> Vec<Moment> {
+    let begun = run
+        .begun
         .iter()
-        .filter_map(|record| {
-            Some(Moment {
-                event: record.seq,
-                at: record.at.clone(),
-                text: text(&record.event)?,
-            })
-        })
+        .map(|point| at(point, "the run began".to_owned()));
+    let later = run.activations.iter().filter(|began| began.number > 1);
+    let later = later.map(|began| at(&began.at, format!("went on ({})", began.kind)));
+    let stages = run.stages.iter();
+    let stages = stages.map(|change| at(&change.at, format!("stage {}", change.to)));
+    let pinned = run.pinned.iter().map(|pinned| {
+        let text = format!(
+            "the tools of other servers were settled by the {}",
+            pinned.by
+        );
+        at(&pinned.at, text)
+    });
+    let ended = run.ended.iter();
+    let ended = ended.map(|end| at(&end.at, format!("the run ended: {}", end.message)));
+    begun
+        .chain(later)
+        .chain(stages)
+        .chain(pinned)
+        .chain(ended)
         .collect()
 }
 
-fn text(event: &Event) -> Option<String> {
-    Some(match event {
-        Event::RunStarted { .. } => "the run began".to_owned(),
-        Event::ActivationStarted {
-            activation, kind, ..
-        } if *activation > 1 => format!("went on ({kind})"),
-        Event::StageChanged { to, .. } => format!("stage {to}"),
-        Event::QuestionAsked { question, .. } => format!("asked: {}", question.text),
-        Event::AnswerGiven {
-            question_id, value, ..
-        } => format!("answered {question_id}: {value}"),
-        Event::ToolFinished { result, change, .. } => match (result.status, change) {
-            (ToolStatus::Refused, _) => format!(
-                "{} refused by {}",
-                result.name,
-                result
-                    .content
-                    .get("rule")
-                    .and_then(Value::as_str)
-                    .unwrap_or("a rule")
-            ),
-            (ToolStatus::Ok, Some(change)) => {
-                format!("{} changed {}", result.name, change.workflow_id)
-            }
-            (ToolStatus::Ok, None) if result.name == "validate_workflow" => format!(
-                "check: {} errors",
-                result
-                    .content
-                    .get("error_count")
-                    .and_then(Value::as_u64)
-                    .unwrap_or(0)
-            ),
-            (ToolStatus::Failed | ToolStatus::Unknown, _) => format!("{} failed", result.name),
-            _ => return None,
-        },
-        Event::PatchRefused { field, rule, .. } => format!("answer refused: {field} ({rule})"),
-        Event::StepFailed { step, error } => format!("{step} failed: {error}"),
-        Event::GrantsPinned { by, .. } => {
-            format!("the tools of other servers were settled by the {by}")
+fn result(returned: &Returned) -> Option<String> {
+    let result = &returned.result;
+    let number = |key: &str| result.content.get(key).and_then(Value::as_u64);
+    Some(match (result.status, &returned.change) {
+        (ToolStatus::Refused, _) => {
+            let rule = result.content.get("rule").and_then(Value::as_str);
+            format!("{} refused by {}", result.name, rule.unwrap_or("a rule"))
         }
-        Event::Undone { workflow_id, .. } => format!("{workflow_id} was put back"),
-        Event::RunEnded { message, .. } => format!("the run ended: {message}"),
+        (ToolStatus::Ok, Some(change)) => {
+            format!("{} changed {}", result.name, change.workflow_id)
+        }
+        (ToolStatus::Ok, None) if result.name == "validate_workflow" => {
+            format!("check: {} errors", number("error_count").unwrap_or(0))
+        }
+        (ToolStatus::Failed | ToolStatus::Unknown, _) => format!("{} failed", result.name),
         _ => return None,
     })
 }

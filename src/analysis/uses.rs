@@ -1,41 +1,27 @@
 //! Which learnings a run read, from its journal.
 
-use agentctl_base::model::ToolStatus;
+use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_base::question::Outcome;
-use agentctl_engine::store::Event;
-use serde::Deserialize;
+use agentctl_engine::{run::RunView, store::Record};
 use std::collections::BTreeSet;
-
-#[derive(Deserialize)]
-struct Line {
-    event: Event,
-}
 
 /// The entries that a run read and how it ended, from its journal's text. Only lines about learnings and ends are looked at; the
 /// chain is not verified here.
 pub fn used_in(text: &str) -> (BTreeSet<String>, Option<Outcome>) {
-    let mut ids = BTreeSet::new();
-    let mut outcome = None;
-    for line in text.lines() {
-        if !(line.contains("\"read_learning\"") || line.contains("\"run_ended\"")) {
-            continue;
-        }
-        let Ok(line) = serde_json::from_str::<Line>(line) else {
-            continue;
-        };
-        match line.event {
-            Event::RunEnded { outcome: end, .. } => outcome = Some(end),
-            event => ids.extend(read_by(&event)),
-        }
-    }
-    (ids, outcome)
+    let lines = text
+        .lines()
+        .filter(|line| line.contains("\"read_learning\"") || line.contains("\"run_ended\""));
+    let records: Vec<Record> = lines
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect();
+    let run = RunView::of(&records);
+    let results = run.calls.iter().filter_map(|call| call.result.as_ref());
+    let ids = results.flat_map(|returned| read_by(&returned.result));
+    (ids.collect(), run.ended.map(|end| end.outcome))
 }
 
-/// The entries that an event gave to an agent.
-pub(super) fn read_by(event: &Event) -> Vec<String> {
-    let Event::ToolFinished { result, .. } = event else {
-        return Vec::new();
-    };
+/// The entries that a result gave to an agent.
+pub(super) fn read_by(result: &ToolResult) -> Vec<String> {
     if result.name != "read_learning" || result.status != ToolStatus::Ok {
         return Vec::new();
     }

@@ -7,8 +7,7 @@ use super::{
     desk::Desk,
     driver::{Driver, Stop},
     exit_code,
-    fold::{fold, worked_ms, worked_ms_of},
-    ledger::Ledger,
+    fold::{Folded, fold},
     leftovers,
     limits::Limits,
     plan_tools::{WISH, never_allowed},
@@ -19,14 +18,16 @@ use agentctl_base::question::{AnsweredBy, Outcome};
 use agentctl_engine::{
     flow::RunLog,
     pack::Pack,
+    run::RunView,
     store::{
         Event, Holder, Journal, Loaded, Means, Project, ProjectLock, RunPaths, Snapshots,
         event::JOURNAL_VERSION,
     },
+    toolset::Resources,
 };
 use agentctl_models::ModelName;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// What every activation needs, made by the caller.
 pub struct RunContext<'a> {
@@ -43,9 +44,6 @@ pub struct RunContext<'a> {
 
 /// Among a run's input: what the user asked for.
 const REQUEST: &str = "request";
-
-/// Among a run's input: the n8n that it works on.
-pub(super) const PLACE: &str = "n8n";
 
 /// Among a run's input: the project's files that stood over the built-in pack when it began.
 pub(super) const OVERRIDES: &str = "overrides";
@@ -84,7 +82,8 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     input.extend(options.input);
     input.insert(REQUEST.into(), request);
     input.insert("yes".into(), options.answering.yes.into());
-    input.insert("executes".into(), cx.gateway.backend().can().execute.into());
+    let resources = cx.gateway.resources();
+    input.extend(resources.abilities());
     let loosened = cx.pack.policy.loosened();
     if !loosened.is_empty() {
         input.insert("policy_loosened".into(), loosened.into());
@@ -99,9 +98,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     if let Some(outside) = options.plan_tools {
         input.insert(WISH.into(), outside.name().into());
     }
-    if let Some(place) = cx.gateway.backend().place() {
-        input.insert(PLACE.into(), place.into());
-    }
+    resources.note_place(&mut input);
     let begun = Event::RunStarted {
         journal_version: JOURNAL_VERSION,
         agentctl_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -112,8 +109,8 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     };
     let folded = (
         RunLog::new(&cx.pack.flow),
-        Ledger::default(),
-        GuardState::new().with_scope_field(cx.pack.flow.scope_field()),
+        RunView::default(),
+        cx.gateway.guards(),
     );
     let project = cx.project;
     let mut driver = driver(
@@ -206,13 +203,13 @@ pub fn cancel(cx: RunContext<'_>, run: Option<&str>) -> Result<RunReport, RunErr
 }
 
 fn lock_for(cx: &RunContext<'_>, run_id: Option<&str>) -> Result<ProjectLock, RunError> {
-    take_lock(cx.project, cx.gateway, cx.effects, run_id)
+    take_lock(cx.project, &cx.gateway.resources(), cx.effects, run_id)
 }
 
 /// Takes the project's lock at once, or says who has it.
 pub(super) fn take_lock(
     project: &Project,
-    gateway: &Gateway,
+    resources: &dyn Resources,
     effects: &dyn Effects,
     run_id: Option<&str>,
 ) -> Result<ProjectLock, RunError> {
@@ -224,13 +221,10 @@ pub(super) fn take_lock(
         host: None,
     };
     let lock = ProjectLock::take(&project.lock_file(), &holder)?;
-    gateway
-        .backend()
-        .tidy()
-        .map_err(|error| RunError::Backend {
-            message: error.message,
-            hint: error.hint.unwrap_or_default(),
-        })?;
+    resources.tidy().map_err(|error| RunError::Backend {
+        message: error.message,
+        hint: error.hint.unwrap_or_default(),
+    })?;
     Ok(lock)
 }
 
@@ -271,11 +265,7 @@ pub(super) fn reopen<'a>(
             "the agents, the flow or the policy changed since run {run_id} began; put them back, or resume with --allow-pack-change"
         )));
     }
-    same_place(
-        &cx,
-        &run_id,
-        ledger.input.get(PLACE).and_then(Value::as_str),
-    )?;
+    same_place(&cx.gateway.resources(), &run_id, &ledger.input)?;
     let project = cx.project;
     let at = loaded.records.last().map(|r| r.at.clone());
     let said_now = resume.answering.answers.clone();
@@ -284,32 +274,29 @@ pub(super) fn reopen<'a>(
         Some(kept) => resume.limits.over(&kept.limits),
         None => resume.limits,
     };
+    let worked = folded.1.worked.clone();
     let mut driver = driver(cx, paths, journal, folded, answering, limits);
     driver.said_now = said_now;
     driver.desk.at = at.unwrap_or_default();
-    driver.worked_ms = worked_ms(&loaded);
-    driver.worked_ms_of = worked_ms_of(&loaded);
+    driver.worked_ms = worked.total();
+    driver.worked_ms_of = worked.of_steps();
     Ok((lock, driver, project))
 }
 
 /// A run goes on where it began: its ids mean nothing anywhere else, and what is missing there would be made again.
-fn same_place(cx: &RunContext<'_>, run_id: &str, began: Option<&str>) -> Result<(), RunError> {
-    let now = cx.gateway.backend().place();
+fn same_place(
+    resources: &dyn Resources,
+    run_id: &str,
+    input: &Map<String, Value>,
+) -> Result<(), RunError> {
+    let (began, now) = (resources.place_of(input), resources.place());
     if began == now {
         return Ok(());
     }
-    let shown = |place: Option<&str>| match place {
-        Some(place) => format!("the n8n at {place}"),
-        None => "the files of the project".to_owned(),
-    };
-    let how = match began {
-        Some(_) => "connect that one, or name its way with --backend",
-        None => "go on with --backend embedded",
-    };
+    let (began, now) = (resources.place_words(began), resources.place_words(now));
     Err(RunError::Usage(format!(
-        "run {run_id} works on {}, and this command on {}; {how}",
-        shown(began),
-        shown(now)
+        "run {run_id} works on {}, and this command on {}; {}",
+        began.name, now.name, began.way
     )))
 }
 
@@ -330,13 +317,14 @@ fn driver<'a>(
     cx: RunContext<'a>,
     paths: RunPaths,
     journal: Journal,
-    (log, ledger, guards): (RunLog, Ledger, GuardState),
+    (log, ledger, guards): Folded,
     answering: Answering,
     limits: Budgets,
 ) -> Driver<'a> {
     Driver {
         pack: cx.pack,
         gateway: cx.gateway,
+        resources: Arc::new(cx.gateway.resources()),
         models: cx.models,
         cancel: cx.cancel,
         asker: cx.asker,
@@ -399,7 +387,7 @@ fn tell_what_was_healed(loaded: &Loaded, observer: &mut dyn Observer) {
 
 /// The answers as events; every key must name an open question.
 fn match_answers(
-    ledger: &Ledger,
+    ledger: &RunView,
     answers: Map<String, Value>,
     now: jiff::Timestamp,
 ) -> Result<Vec<Event>, RunError> {

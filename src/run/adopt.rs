@@ -3,20 +3,19 @@
 
 use super::{
     Effects, RunError,
-    activation::{PLACE, take_lock},
-    compare::Difference,
-    history, inspect,
-    ledger::{Asked, Ledger, SessionOf},
-    projection,
+    activation::take_lock,
+    history, inspect, projection,
     states::{Believe, States},
 };
-use crate::gateway::{Gateway, GuardState, LET_ACT};
+use crate::gateway::{GuardState, LET_ACT};
 use agentctl_base::question::{AnsweredBy, Outcome};
 use agentctl_engine::{
     pack::Pack,
+    redact::Redactor,
+    run::{Asked, RunView, SessionOf},
     store::{self, Event, Foreign, Loaded, Project, Snapshots},
+    toolset::{Difference, ResourceId, Resources, keyed},
 };
-use agentctl_n8n::WorkflowId;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -36,8 +35,9 @@ pub struct Adoption {
     pub flow: String,
     /// Whether it was made with the agents, flow and policy that are in force here.
     pub pack_in_force: bool,
-    /// The n8n that it works on; None: the project's files.
-    pub n8n: Option<String>,
+    /// The place that it works on; None: the project's files.
+    #[serde(rename = "n8n")]
+    pub place: Option<String>,
     /// None: it was killed, or it runs.
     pub outcome: Option<Outcome>,
     /// It is over: `resume` does nothing.
@@ -54,7 +54,7 @@ pub struct Adoption {
     pub answers: Vec<Answered>,
     /// Calls that were begun and have no result: `resume` and `undo` settle them by reading.
     pub begun: Vec<String>,
-    /// The workflows that it changed, and what `undo` would do to each.
+    /// What it changed, and what `undo` would do to each.
     pub workflows: Vec<Touched>,
 }
 
@@ -83,10 +83,11 @@ pub struct Approval {
     pub counts: bool,
 }
 
-/// A workflow that the run changed.
+/// Something that the run changed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Touched {
-    pub workflow_id: String,
+    #[serde(flatten, with = "keyed")]
+    pub resource: ResourceId,
     /// As it is called now; None: there is none, or it cannot be read.
     pub name: Option<String>,
     pub published: Option<bool>,
@@ -99,28 +100,26 @@ pub struct Touched {
 pub async fn adoption(
     project: &Project,
     pack: &Pack,
-    gateway: &Gateway,
+    resources: &dyn Resources,
+    redactor: &Redactor,
     run: &str,
     now: Timestamp,
 ) -> Result<Adoption, RunError> {
     let run_id = project.find_run(run)?;
     let loaded = inspect::read(project, &run_id)?;
-    let mut ledger = Ledger::default();
-    for record in &loaded.records {
-        ledger.apply(&record.event);
-    }
+    let ledger = RunView::of(&loaded.records);
     let input = |key: &str| ledger.input.get(key);
     let text = |key: &str| input(key).and_then(Value::as_str).map(str::to_owned);
     let (records, head) = loaded.head();
     let states = States {
         project,
-        backend: gateway.backend(),
+        resources,
         believe: Believe::Any,
     };
     let made = history::of_run(&run_id, &loaded.records);
     let mut workflows = Vec::new();
-    for id in history::workflows(&made) {
-        workflows.push(touched(&states, gateway, &id, &history::only(&made, &id)).await);
+    for id in history::changed(&made) {
+        workflows.push(touched(&states, redactor, &id, &history::only(&made, &id)).await);
     }
     Ok(Adoption {
         foreign: loaded.foreign.clone(),
@@ -130,7 +129,7 @@ pub async fn adoption(
         session: ledger.session.clone(),
         flow: ledger.flow.clone(),
         pack_in_force: ledger.pack_hash == pack.hash,
-        n8n: text(PLACE),
+        place: resources.place_of(&ledger.input).map(str::to_owned),
         outcome: projection::outcome_of(&ledger),
         ended: ledger.ended.is_some(),
         takes_recommendations: input("yes") == Some(&Value::Bool(true)),
@@ -158,7 +157,7 @@ pub async fn adoption(
     })
 }
 
-fn answers(ledger: &Ledger, loaded: &Loaded, now: Timestamp) -> Vec<Answered> {
+fn answers(ledger: &RunView, loaded: &Loaded, now: Timestamp) -> Vec<Answered> {
     let mut guards = GuardState::default();
     for record in &loaded.records {
         guards.observe(&record.event);
@@ -187,12 +186,15 @@ fn answers(ledger: &Ledger, loaded: &Loaded, now: Timestamp) -> Vec<Answered> {
 
 async fn touched(
     states: &States<'_>,
-    gateway: &Gateway,
-    id: &WorkflowId,
+    redactor: &Redactor,
+    id: &str,
     made: &[history::Made],
 ) -> Touched {
     let mut touched = Touched {
-        workflow_id: id.0.clone(),
+        resource: ResourceId {
+            kind: states.resources.kind().to_owned(),
+            id: id.to_owned(),
+        },
         name: None,
         published: None,
         undo: None,
@@ -205,13 +207,13 @@ async fn touched(
             return touched;
         }
     };
-    touched.name = now.as_ref().map(|now| now.workflow.name().to_owned());
-    touched.published = now.as_ref().map(|now| now.active);
+    touched.name = now.as_ref().map(|now| now.document.name.clone());
+    touched.published = now.as_ref().map(|now| now.live);
     match states.document(id, made, 0, now.as_ref()).await {
-        Ok(found) => {
-            let wanted = found.as_ref().map(|found| &found.workflow);
-            let now = now.as_ref().map(|now| &now.workflow);
-            touched.undo = Some(Difference::of(gateway.redactor(), now, wanted));
+        Ok(copy) => {
+            let wanted = copy.as_ref().map(|copy| &copy.document);
+            let now = now.as_ref().map(|now| &now.document);
+            touched.undo = Some(states.resources.difference(redactor, now, wanted));
         }
         Err(error) => touched.why_not = Some(error.to_string()),
     }
@@ -221,23 +223,24 @@ async fn touched(
 /// Makes the run the user's, as it was shown: refused when it is another by now. None: it was the user's already.
 pub fn adopt(
     project: &Project,
-    gateway: &Gateway,
+    resources: &dyn Resources,
     effects: &dyn Effects,
     shown: &Adoption,
 ) -> Result<Option<Foreign>, RunError> {
     let run_id = &shown.run_id;
-    let _lock = take_lock(project, gateway, effects, Some(run_id))?;
+    let _lock = take_lock(project, resources, effects, Some(run_id))?;
     let paths = project.run(run_id)?;
     project.refuse_links(Some(&paths))?;
     let from = shown.foreign.as_ref().map_or(1, |foreign| foreign.from);
     let snapshots = Snapshots::on(project.disk().clone(), paths.snapshots());
     let mut taken = BTreeMap::new();
-    for record in inspect::read(project, run_id)?.records {
+    for told in RunView::of(&inspect::read(project, run_id)?.records).snapshots {
         // What stands there is what was shown, as far as its graph is the one that the journal names.
-        if let Event::SnapshotTaken { file, .. } = record.event
-            && let Ok(text) = snapshots.read(&file)
-        {
-            taken.insert(file, agentctl_base::canonical::sha256_hex(text.as_bytes()));
+        if let Ok(text) = snapshots.read(&told.file) {
+            taken.insert(
+                told.file,
+                agentctl_base::canonical::sha256_hex(text.as_bytes()),
+            );
         }
     }
     let event = Event::Adopted {

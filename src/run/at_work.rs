@@ -1,10 +1,11 @@
 //! A session's run between its calls, and while one is made: what is folded from its journal, and the desk that writes to it.
 
-use super::{Observer, RunError, desk::Desk, ledger::Ledger, tool_session::Serving};
+use super::{Observer, RunError, desk::Desk, tool_session::Serving};
 use crate::gateway::GuardState;
 use agentctl_base::question::Outcome;
 use agentctl_engine::{
     flow::RunLog,
+    run::RunView,
     store::{Event, Journal, Snapshots},
 };
 
@@ -12,7 +13,7 @@ use agentctl_engine::{
 pub(super) struct Live {
     pub journal: Journal,
     pub log: RunLog,
-    pub ledger: Ledger,
+    pub ledger: RunView,
     pub guards: GuardState,
     pub snapshots: Snapshots,
     pub at: String,

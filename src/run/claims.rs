@@ -1,18 +1,19 @@
 //! Claims against the journal: which fields of an answer are checked, and against what. How a fact is checked is the toolset's.
 
-use super::ledger::{Ledger, Trace};
-use crate::gateway::claims::{self, Changes, Claim, DoneChange};
 use agentctl_base::model::ToolResult;
 use agentctl_engine::{
     flow::{Flow, PatchRefusal},
-    policy::Capability,
+    run::{RunView, Trace},
+    claims::{Changes, Claim, DoneChange},
+    vocabulary::{Capability, Vocabulary},
 };
 use serde_json::{Map, Value};
 
 /// What claims are checked against.
 pub struct Evidence<'a> {
     pub flow: &'a Flow,
-    pub ledger: &'a Ledger,
+    pub vocabulary: &'a Vocabulary,
+    pub view: &'a RunView,
     /// This step's calls so far.
     pub trace: Option<&'a Trace>,
     pub state: &'a Map<String, Value>,

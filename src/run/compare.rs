@@ -1,4 +1,4 @@
-//! What differs between two states of a workflow, fit to be shown: secrets hidden, and a change of a hidden value still told.
+//! Two states of what a run changed, side by side.
 
 use super::{
     RunError,
@@ -6,17 +6,14 @@ use super::{
     inspect,
     states::{Believe, States},
 };
-use crate::gateway::{Gateway, Redactor};
-use agentctl_engine::store::Project;
-use agentctl_n8n::{
-    Connections, NodeId, Workflow, WorkflowId,
-    diff::{NodeRef, ValueChange, WorkflowDiff, changes, text_diff},
-    hash::graph_hash,
+use agentctl_engine::{
+    redact::Redactor,
+    store::Project,
+    toolset::{Difference, Document, ResourceId, Resources, keyed},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-/// Which states are compared. Numbers are those of the run's or of the workflow's history.
+/// Which states are compared. Numbers are those of the run's or of the resource's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Compare {
     /// What a run did: from what it started from to what it left. None: the active run.
@@ -25,18 +22,19 @@ pub enum Compare {
         from: Option<u32>,
         to: Option<u32>,
     },
-    /// From before the last run that changed the workflow to how it is now.
-    Workflow {
+    /// From before the last run that changed the resource to how it is now.
+    Resource {
         named: String,
         from: Option<u32>,
         to: Option<u32>,
     },
 }
 
-/// One workflow in two states.
+/// One resource in two states.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Compared {
-    pub workflow_id: String,
+    #[serde(flatten, with = "keyed")]
+    pub resource: ResourceId,
     pub from: Side,
     pub to: Side,
     #[serde(flatten)]
@@ -48,122 +46,21 @@ pub struct Compared {
 pub struct Side {
     /// The state after this change; 0: before the first. None: as it is now.
     pub change: Option<u32>,
-    /// None: there was no such workflow.
-    pub graph_hash: Option<String>,
-}
-
-/// A difference, with secrets hidden.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Difference {
-    /// Every change, typed.
-    pub changes: WorkflowDiff,
-    /// The unified diff of the documents; empty when they are the same but for what is hidden.
-    pub diff: String,
-}
-
-impl Difference {
-    /// None on a side: there is no such workflow.
-    pub fn of(redactor: &Redactor, before: Option<&Workflow>, after: Option<&Workflow>) -> Self {
-        let nothing = Workflow {
-            head: Map::new(),
-            nodes: Vec::new(),
-            connections: Connections::new(),
-        };
-        let (old, new) = (before.unwrap_or(&nothing), after.unwrap_or(&nothing));
-        let (shown_old, shown_new) = (hidden(redactor, old), hidden(redactor, new));
-        let mut found = changes(old, new);
-        let ends = Ends {
-            redactor,
-            old: (old, &shown_old),
-            new: (new, &shown_new),
-        };
-        ends.hide(&mut found);
-        Difference {
-            changes: found,
-            diff: text_diff(&shown_old, &shown_new),
-        }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.changes.is_empty() && self.diff.is_empty()
-    }
-}
-
-/// The document with its secrets hidden; nodes and keys keep their places.
-fn hidden(redactor: &Redactor, workflow: &Workflow) -> Workflow {
-    let shown = Workflow::from_value(redactor.value(workflow.to_value()));
-    // A document that hiding takes apart is better not shown at all.
-    shown.unwrap_or_else(|_| Workflow::empty(""))
-}
-
-/// Both sides, each as it is and as it may be shown.
-struct Ends<'a> {
-    redactor: &'a Redactor,
-    old: (&'a Workflow, &'a Workflow),
-    new: (&'a Workflow, &'a Workflow),
-}
-
-impl Ends<'_> {
-    fn hide(&self, diff: &mut WorkflowDiff) {
-        for change in &mut diff.nodes_changed {
-            let node = |(real, shown): (&Workflow, &Workflow), at: &NodeRef| -> Value {
-                let same = |n: &agentctl_n8n::Node| n.id() == at.id && n.name() == at.name;
-                let place = real.nodes.iter().position(same);
-                let node = place.and_then(|i| shown.nodes.get(i));
-                node.map_or(Value::Null, |n| Value::Object(n.map().clone()))
-            };
-            let (old, new) = (
-                node(self.old, &change.before),
-                node(self.new, &change.after),
-            );
-            self.values(&mut change.values, &old, &new);
-            self.name(&mut change.before);
-            self.name(&mut change.after);
-        }
-        let head = |w: &Workflow| Value::Object(w.head.clone());
-        let settings = |w: &Workflow| w.head.get("settings").cloned().unwrap_or_default();
-        let (old, new) = (self.old.1, self.new.1);
-        self.values(&mut diff.document, &head(old), &head(new));
-        self.values(&mut diff.settings, &settings(old), &settings(new));
-        for node in diff.nodes_added.iter_mut().chain(&mut diff.nodes_removed) {
-            self.name(node);
-        }
-        for edge in diff.edges_added.iter_mut().chain(&mut diff.edges_removed) {
-            self.name(&mut edge.from);
-            self.name(&mut edge.to);
-        }
-    }
-
-    fn name(&self, node: &mut NodeRef) {
-        node.name = self.redactor.text(&node.name);
-        node.id = NodeId(self.redactor.text(&node.id.0));
-    }
-
-    /// Each value as it stands in the shown document; one that is not found there was under a hidden key.
-    fn values(&self, values: &mut [ValueChange], old: &Value, new: &Value) {
-        for value in values {
-            for (real, shown) in [(&mut value.old, old), (&mut value.new, new)] {
-                if let Some(real) = real {
-                    *real = match shown.pointer(&value.pointer) {
-                        Some(shown) => shown.clone(),
-                        None => Value::String(agentctl_base::secrets::mark("value")),
-                    };
-                }
-            }
-            value.pointer = self.redactor.text(&value.pointer);
-        }
-    }
+    /// None: there was no such resource.
+    #[serde(rename = "graph_hash")]
+    pub revision: Option<String>,
 }
 
 /// Compares what the request names.
 pub async fn compare(
     project: &Project,
-    gateway: &Gateway,
+    resources: &dyn Resources,
+    redactor: &Redactor,
     what: Compare,
 ) -> Result<Vec<Compared>, RunError> {
     let states = States {
         project,
-        backend: gateway.backend(),
+        resources,
         believe: Believe::Any,
     };
     match what {
@@ -177,21 +74,21 @@ pub async fn compare(
                 within(to, last, last, &what)?,
             );
             let mut compared = Vec::new();
-            for id in history::workflows(&made) {
+            for id in history::changed(&made) {
                 let of_it = history::only(&made, &id);
-                compared.push(one(&states, gateway, &id, &of_it, from, Some(to)).await?);
+                compared.push(one(&states, redactor, &id, &of_it, from, Some(to)).await?);
             }
             Ok(compared)
         }
-        Compare::Workflow { named, from, to } => {
-            let (id, made) = inspect::workflow_changes(project, gateway.backend(), &named).await?;
+        Compare::Resource { named, from, to } => {
+            let (id, made) = inspect::resource_changes(project, resources, &named).await?;
             let last = made.last().map_or(0, |m| m.number);
-            let what = format!("workflow {:?}", id.0);
+            let what = format!("{} {id:?}", resources.kind());
             let from = within(from, history::before_last_run(&made), last, &what)?;
             let to = to
                 .map(|to| within(Some(to), last, last, &what))
                 .transpose()?;
-            Ok(vec![one(&states, gateway, &id, &made, from, to).await?])
+            Ok(vec![one(&states, redactor, &id, &made, from, to).await?])
         }
     }
 }
@@ -219,30 +116,34 @@ pub(super) fn within(
 
 async fn one(
     states: &States<'_>,
-    gateway: &Gateway,
-    id: &WorkflowId,
+    redactor: &Redactor,
+    id: &str,
     made: &[Made],
     from: u32,
     to: Option<u32>,
 ) -> Result<Compared, RunError> {
     let now = states.now(id).await?;
     let before = states.document(id, made, from, now.as_ref()).await?;
-    let before = before.map(|found| found.workflow);
+    let before = before.map(|copy| copy.document);
     let after = match to {
         Some(to) => {
-            let found = states.document(id, made, to, now.as_ref()).await?;
-            found.map(|found| found.workflow)
+            let copy = states.document(id, made, to, now.as_ref()).await?;
+            copy.map(|copy| copy.document)
         }
-        None => now.map(|now| now.workflow),
+        None => now.map(|now| now.document),
     };
-    let side = |change: Option<u32>, workflow: Option<&Workflow>| Side {
+    let side = |change: Option<u32>, document: Option<&Document>| Side {
         change,
-        graph_hash: workflow.map(graph_hash),
+        revision: document.map(|document| document.revision.clone()),
     };
+    let resources = states.resources;
     Ok(Compared {
-        workflow_id: id.0.clone(),
+        resource: ResourceId {
+            kind: resources.kind().to_owned(),
+            id: id.to_owned(),
+        },
         from: side(Some(from), before.as_ref()),
         to: side(to, after.as_ref()),
-        difference: Difference::of(gateway.redactor(), before.as_ref(), after.as_ref()),
+        difference: resources.difference(redactor, before.as_ref(), after.as_ref()),
     })
 }

@@ -1,19 +1,19 @@
 //! Where a run's events are written down: journal, then the flow's log and the driver's ledger, then whoever watches. The
 //! gateway records through it too, so that there is one order of events. A failed write stops everything.
 
-use super::{Effects, Observer, RunError, fold, ledger::Ledger};
+use super::{Effects, Observer, RunError, fold};
 use crate::gateway::{Recorder, Redactor};
 use agentctl_engine::{
     flow::{Flow, RunLog},
+    run::RunView,
     store::{Event, Journal, SnapshotRef, Snapshots, StoreError},
 };
-use agentctl_n8n::{Workflow, WorkflowId};
 
 pub(super) struct Desk<'a> {
     pub journal: Journal,
     pub flow: &'a Flow,
     pub log: RunLog,
-    pub ledger: Ledger,
+    pub ledger: RunView,
     pub snapshots: Snapshots,
     pub redactor: &'a Redactor,
     pub effects: &'a dyn Effects,
@@ -35,7 +35,7 @@ impl Desk<'_> {
         if let Err(e) = fold::feed(&mut self.log, self.flow, &record.event) {
             self.broken.get_or_insert_with(|| e.to_string());
         }
-        self.ledger.apply(&record.event);
+        self.ledger.apply(&record);
         self.at.clone_from(&record.at);
         self.observer.event(&record);
         Ok(record.event)
@@ -57,12 +57,12 @@ impl Recorder for Desk<'_> {
 
     fn snapshot(
         &mut self,
-        id: &WorkflowId,
-        workflow: &Workflow,
-        graph_hash: &str,
+        id: &str,
+        revision: &str,
+        size: usize,
+        text: &str,
     ) -> Result<SnapshotRef, StoreError> {
-        self.snapshots
-            .save(&id.0, graph_hash, workflow.nodes.len(), &workflow.to_text())
+        self.snapshots.save(id, revision, size, text)
     }
 
     fn load_snapshot(&mut self, file: &str) -> Result<String, StoreError> {

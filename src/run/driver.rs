@@ -16,9 +16,10 @@ use agentctl_engine::{
     flow::{self, Action},
     pack::Pack,
     store::Event,
+    toolset::Resources,
 };
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// Why the loop came back.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +37,8 @@ const MAX_DECISIONS_IN_A_ROW: u32 = 10_000;
 pub(super) struct Driver<'a> {
     pub pack: &'a Pack,
     pub gateway: &'a Gateway,
+    /// What the tools work on.
+    pub resources: Arc<dyn Resources>,
     pub models: &'a dyn Models,
     pub cancel: &'a Cancel,
     pub asker: Option<&'a mut dyn Asker>,

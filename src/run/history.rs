@@ -1,27 +1,15 @@
-//! The changes that journals tell of, numbered as a user names them. Change N of a run (or of a workflow, over all runs) leads
+//! The changes that journals tell of, numbered as a user names them. Change N of a run (or of a resource, over all runs) leads
 //! from state N-1 to state N; state 0 is what was there before the first. What somebody did between two changes is a change
 //! with a number of its own: its result was kept as the snapshot of the next one. Pure.
 
-use agentctl_engine::store::{Event, Record, event::Change};
-use agentctl_n8n::WorkflowId;
+use agentctl_engine::{
+    run::{By, Changed},
+    store::{Record, event::Change},
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Who made a change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum By {
-    /// A tool call: its role and its tool.
-    Tool {
-        role: String,
-        tool: String,
-    },
-    Undo,
-    /// Not this program, or not this run: seen when the next change began.
-    Outside,
-}
-
-/// One change of a workflow.
+/// One change of a resource.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Made {
     /// From 1 in its history.
@@ -40,16 +28,19 @@ pub struct Made {
 #[derive(Debug, Clone, Default)]
 pub struct Numbering {
     count: u32,
-    /// Each workflow as its last change left it.
+    /// Each resource as its last change left it.
     left: BTreeMap<String, Option<String>>,
 }
 
 impl Numbering {
     /// The changes that this record tells of: none, the one that was made, or before it one from outside.
     pub fn take(&mut self, run_id: &str, record: &Record) -> Vec<Made> {
-        let Some((by, change)) = change_of(&record.event) else {
-            return Vec::new();
-        };
+        let changed = Changed::of(record);
+        changed.map_or_else(Vec::new, |changed| self.count(run_id, changed))
+    }
+
+    fn count(&mut self, run_id: &str, changed: Changed) -> Vec<Made> {
+        let change = &changed.change;
         let mut made = Vec::new();
         let left = self.left.get(&change.workflow_id);
         if let Some(left) = left.filter(|left| **left != change.before).cloned() {
@@ -60,47 +51,24 @@ impl Numbering {
                 node_count: 0,
                 snapshot: None,
             };
-            made.push(self.number(run_id, record, By::Outside, outside));
+            made.push(self.number(run_id, &changed, By::Outside, outside));
         }
-        made.push(self.number(run_id, record, by, change.clone()));
+        made.push(self.number(run_id, &changed, changed.by.clone(), change.clone()));
         made
     }
 
-    fn number(&mut self, run_id: &str, record: &Record, by: By, change: Change) -> Made {
+    fn number(&mut self, run_id: &str, told: &Changed, by: By, change: Change) -> Made {
         self.count = self.count.saturating_add(1);
         self.left
             .insert(change.workflow_id.clone(), change.after.clone());
         Made {
             number: self.count,
             run_id: run_id.to_owned(),
-            seq: record.seq,
-            at: record.at.clone(),
+            seq: told.seq,
+            at: told.at.clone(),
             by,
             change,
         }
-    }
-}
-
-/// A change counts whatever the call came to: one that read back otherwise than meant did change something.
-fn change_of(event: &Event) -> Option<(By, &Change)> {
-    match event {
-        Event::ToolFinished {
-            role,
-            result,
-            change: Some(change),
-            ..
-        } => {
-            let by = By::Tool {
-                role: role.clone(),
-                tool: result.name.clone(),
-            };
-            Some((by, change))
-        }
-        Event::Undone {
-            change: Some(change),
-            ..
-        } => Some((By::Undo, change)),
-        _ => None,
     }
 }
 
@@ -111,27 +79,27 @@ pub fn of_run(run_id: &str, records: &[Record]) -> Vec<Made> {
     made.collect()
 }
 
-/// All changes of one workflow, over the runs given; in the order of their time.
-pub fn of_workflow<'a>(
-    id: &WorkflowId,
+/// All changes of one resource, over the runs given; in the order of their time.
+pub fn of_resource<'a>(
+    id: &str,
     runs: impl IntoIterator<Item = (&'a str, &'a [Record])>,
 ) -> Vec<Made> {
-    let mut told: Vec<(&str, &Record)> = Vec::new();
+    let mut told: Vec<(&str, Changed)> = Vec::new();
     for (run_id, records) in runs {
-        let of_it =
-            |r: &&Record| change_of(&r.event).is_some_and(|(_, change)| change.workflow_id == id.0);
-        told.extend(records.iter().filter(of_it).map(|r| (run_id, r)));
+        let of_it = records.iter().filter_map(Changed::of);
+        let of_it = of_it.filter(|changed| changed.change.workflow_id == id);
+        told.extend(of_it.map(|changed| (run_id, changed)));
     }
     // An RFC 3339 time of fewer digits is not smaller as text.
-    told.sort_by_key(|(run_id, r)| (r.at.parse::<jiff::Timestamp>().ok(), *run_id, r.seq));
+    told.sort_by_key(|(run_id, of)| (of.at.parse::<jiff::Timestamp>().ok(), *run_id, of.seq));
     let mut numbering = Numbering::default();
     told.into_iter()
-        .flat_map(|(run_id, r)| numbering.take(run_id, r))
+        .flat_map(|(run_id, changed)| numbering.count(run_id, changed))
         .collect()
 }
 
-/// The graph hash of state `number` of a workflow, in its changes of one history; None: there was no such workflow then.
-/// `number` counts all changes of the history, those of other workflows too.
+/// The revision of state `number` of a resource, in its changes of one history; None: there was no such resource then.
+/// `number` counts all changes of the history, those of other resources too.
 pub fn state_hash(changes: &[Made], number: u32) -> Option<&str> {
     let last = changes.iter().rev().find(|m| m.number <= number);
     match (last, changes.first()) {
@@ -141,25 +109,25 @@ pub fn state_hash(changes: &[Made], number: u32) -> Option<&str> {
     }
 }
 
-/// The workflows that were changed, in the order of their first change.
-pub fn workflows(changes: &[Made]) -> Vec<WorkflowId> {
-    let mut ids: Vec<WorkflowId> = Vec::new();
+/// The ids of what was changed, in the order of their first change.
+pub fn changed(changes: &[Made]) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
     for made in changes {
         let id = &made.change.workflow_id;
-        if !ids.iter().any(|known| known.0 == *id) {
-            ids.push(WorkflowId(id.clone()));
+        if !ids.contains(id) {
+            ids.push(id.clone());
         }
     }
     ids
 }
 
-/// One workflow's changes of a history; they keep their numbers.
-pub fn only(changes: &[Made], id: &WorkflowId) -> Vec<Made> {
-    let of_it = changes.iter().filter(|m| m.change.workflow_id == id.0);
+/// One resource's changes of a history; they keep their numbers.
+pub fn only(changes: &[Made], id: &str) -> Vec<Made> {
+    let of_it = changes.iter().filter(|m| m.change.workflow_id == id);
     of_it.cloned().collect()
 }
 
-/// The state of a workflow before the last run that changed it began to: what somebody did before that run stays.
+/// The state of a resource before the last run that changed it began to: what somebody did before that run stays.
 pub fn before_last_run(changes: &[Made]) -> u32 {
     let Some(last) = changes.last() else { return 0 };
     let of_it = changes.iter().rev().take_while(|m| m.run_id == last.run_id);

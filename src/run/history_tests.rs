@@ -1,7 +1,7 @@
-use super::history::{By, Made, before_last_run, of_run, of_workflow, only, state_hash, workflows};
+use super::history::{Made, before_last_run, changed, of_resource, of_run, only, state_hash};
 use agentctl_base::model::{ToolResult, ToolStatus};
+use agentctl_engine::run::By;
 use agentctl_engine::store::{Event, Record, event::Change};
-use agentctl_n8n::WorkflowId;
 use serde_json::json;
 
 fn change(id: &str, before: Option<&str>, after: Option<&str>) -> Change {
@@ -83,11 +83,8 @@ fn every_change_has_a_number_and_those_of_somebody_else_too() {
             (6, "undo", None),
         ]
     );
-    assert_eq!(
-        workflows(&made),
-        [WorkflowId("w".into()), WorkflowId("v".into())]
-    );
-    let w = only(&made, &WorkflowId("w".into()));
+    assert_eq!(changed(&made), ["w", "v"]);
+    let w = only(&made, "w");
     let states: Vec<_> = (0..=6).map(|n| state_hash(&w, n)).collect();
     assert_eq!(
         states,
@@ -113,9 +110,8 @@ fn a_workflows_history_is_in_the_order_of_time_whatever_the_runs_are_called() {
         did(1, ToolStatus::Ok, change("w", None, Some("a"))),
         undid(7, Some(change("w", Some("c"), Some("a")))),
     ];
-    let id = WorkflowId("w".into());
     let runs = [("a-late", late.as_slice()), ("z-early", early.as_slice())];
-    let made = of_workflow(&id, runs);
+    let made = of_resource("w", runs);
     assert_eq!(
         told(&made),
         [

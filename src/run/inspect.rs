@@ -6,19 +6,18 @@ use super::{
     exit_code,
     fold::{Folded, fold},
     history::{self, Made},
-    ledger::{Ledger, SessionOf},
     projection,
 };
 use agentctl_base::question::Outcome;
 use agentctl_engine::{
     pack::Pack,
+    run::{RunView, SessionOf},
     store::{
-        Event, Foreign, Journal, Loaded, Means, Project, Record, SnapshotRef, Snapshots, StateFile,
+        Foreign, Journal, Loaded, Means, Project, Record, SnapshotRef, Snapshots, StateFile,
         StoreError,
     },
+    toolset::{Document, Resources},
 };
-use agentctl_n8n::{Workflow, WorkflowId, hash::graph_hash};
-use agentctl_n8n_tools::backend::Backend;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -78,13 +77,7 @@ pub fn means(project: &Project, run: Option<&str>) -> Result<Option<Means>, RunE
         None => active_run(project)?,
     };
     let records = own(&run_id, read(project, &run_id)?)?.records;
-    Ok(records
-        .into_iter()
-        .rev()
-        .find_map(|record| match record.event {
-            Event::ActivationStarted { means, .. } => means.map(|means| *means),
-            _ => None,
-        }))
+    Ok(RunView::of(&records).means)
 }
 
 /// All runs, oldest first.
@@ -112,10 +105,7 @@ pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
             }
             Err(e) => return Err(e.into()),
         };
-        let mut ledger = Ledger::default();
-        for record in &loaded.records {
-            ledger.apply(&record.event);
-        }
+        let ledger = RunView::of(&loaded.records);
         let at = |record: Option<&Record>| record.map(|r| r.at.clone()).unwrap_or_default();
         runs.push(RunSummary {
             active: active.as_deref() == Some(run_id.as_str()),
@@ -168,23 +158,25 @@ pub fn show(
     Ok((report, loaded.records))
 }
 
-/// Checks a run's chain, that nothing is missing at its end, and its snapshots.
-pub fn verify(project: &Project, run: &str) -> Result<Verified, RunError> {
+/// Checks a run's chain, that nothing is missing at its end, and its snapshots. `parse`: what a snapshot's text holds, as
+/// [`Resources::parse`] tells it.
+pub fn verify(
+    project: &Project,
+    parse: &dyn Fn(&str) -> Option<Document>,
+    run: &str,
+) -> Result<Verified, RunError> {
     let run_id = project.find_run(run)?;
     let loaded = read(project, &run_id)?;
     let (records, head) = loaded.head();
-    let mut ledger = Ledger::default();
-    for record in &loaded.records {
-        ledger.apply(&record.event);
-    }
+    let ledger = RunView::of(&loaded.records);
     let snapshots = Snapshots::new(project.run(&run_id)?.snapshots());
     let damaged = |taken: &&SnapshotRef| {
         let text = match taken.sha256.as_deref() {
             None => snapshots.read(&taken.file).ok(), // of before the journal said it
             sha256 => snapshots.read_taken(&taken.file, sha256).ok(),
         };
-        let workflow = text.and_then(|text| serde_json::from_str::<Workflow>(&text).ok());
-        workflow.is_none_or(|workflow| graph_hash(&workflow) != taken.graph_hash)
+        let document = text.and_then(|text| parse(&text));
+        document.is_none_or(|document| document.revision != taken.graph_hash)
     };
     Ok(Verified {
         shorter_than_state: cut_off(project, &run_id, &loaded)?,
@@ -229,20 +221,20 @@ pub fn changes(project: &Project, run_id: &str) -> Result<Vec<Made>, RunError> {
     Ok(history::of_run(run_id, &read(project, run_id)?.records))
 }
 
-/// The numbered changes of a workflow over all runs; `named` is an id, or what the backend takes for one.
-pub async fn workflow_changes(
+/// The numbered changes of a resource over all runs; `named` is an id, or what its store takes for one.
+pub async fn resource_changes(
     project: &Project,
-    backend: &dyn Backend,
+    resources: &dyn Resources,
     named: &str,
-) -> Result<(WorkflowId, Vec<Made>), RunError> {
+) -> Result<(String, Vec<Made>), RunError> {
     // One that is gone is still known by its id.
-    let id = backend.resolve(named).await;
-    let id = id.unwrap_or_else(|_| WorkflowId(named.to_owned()));
+    let id = resources.resolve(named).await;
+    let id = id.unwrap_or_else(|_| named.to_owned());
     let runs = readable(project)?;
     let records = runs
         .iter()
         .map(|(run, records)| (run.as_str(), records.as_slice()));
-    let made = history::of_workflow(&id, records);
+    let made = history::of_resource(&id, records);
     if made.is_empty() {
         let not_yours = match foreign_runs(project)?.as_slice() {
             [] => String::new(),
@@ -252,8 +244,8 @@ pub async fn workflow_changes(
             ),
         };
         return Err(RunError::Usage(format!(
-            "no run of this project changed a workflow {:?}{not_yours}",
-            id.0
+            "no run of this project changed a {} {id:?}{not_yours}",
+            resources.kind()
         )));
     }
     Ok((id, made))

@@ -1,8 +1,9 @@
 //! What a run may use: the policy's limits, lowered by what was given on the command line and in agentctl.toml; and what one
 //! agent of it may use. Checked before each model call.
 
-use super::{LimitOverrides, RunUsage, ledger::Repeated};
+use super::{LimitOverrides, RunUsage};
 use agentctl_base::model::{Cost, Model};
+use agentctl_engine::run::Repeated;
 use std::sync::Arc;
 
 /// The call of a model that is about to be made.

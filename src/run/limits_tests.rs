@@ -2,7 +2,6 @@
 
 use super::{
     LimitOverrides, RunUsage,
-    ledger::Ledger,
     limits::{Limits, Next},
 };
 use agentctl_base::{
@@ -10,7 +9,10 @@ use agentctl_base::{
     decision::Decision,
     model::{Cost, Model, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus},
 };
-use agentctl_engine::store::Event;
+use agentctl_engine::{
+    run::RunView,
+    store::{Event, Record},
+};
 use serde_json::{Value, json};
 
 #[test]
@@ -115,10 +117,15 @@ fn the_same_call_with_the_same_result_is_counted_through_the_whole_run() {
     ] {
         events.extend(round(step, arguments, content));
     }
-    let mut ledger = Ledger::default();
-    for event in &events {
-        ledger.apply(event);
-    }
+    let record = |event: &Event| Record {
+        seq: 1,
+        at: "2026-01-01T00:00:00Z".into(),
+        prev: String::new(),
+        hash: String::new(),
+        event: event.clone(),
+    };
+    let records: Vec<Record> = events.iter().map(record).collect();
+    let ledger = RunView::of(&records);
     let most = ledger.most_repeated.unwrap();
     assert_eq!((most.tool.as_str(), most.times), ("get_node", 2));
     let limits = Limits {

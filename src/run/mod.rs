@@ -24,7 +24,6 @@ mod error;
 mod fold;
 mod history;
 mod inspect;
-mod ledger;
 mod leftovers;
 mod limits;
 mod models;
@@ -46,10 +45,6 @@ mod undo_published;
 mod usage;
 
 #[cfg(test)]
-mod compare_tests;
-#[cfg(test)]
-mod fold_tests;
-#[cfg(test)]
 mod history_tests;
 #[cfg(test)]
 mod limits_tests;
@@ -58,17 +53,17 @@ mod rules_tests;
 
 pub use activation::{Resume, RunContext, advance, answer, cancel, start};
 pub use adopt::{Adoption, Answered, Approval, Pending, Touched, adopt, adoption};
+pub use agentctl_engine::run::{By, RunUsage, SessionOf};
 pub use agentctl_engine::store::{Budgets, LimitOverrides};
 pub use cancel::{Cancel, Cause};
-pub use compare::{Compare, Compared, Difference, Side, compare};
+pub use compare::{Compare, Compared, Side, compare};
 pub use effects::{Counted, Effects, System};
 pub use error::RunError;
-pub use history::{By, Made, Numbering};
+pub use history::{Made, Numbering};
 pub use inspect::{
-    RunSummary, Verified, changes, list, means, own, read, run_named, show, status, verify,
-    workflow_changes,
+    RunSummary, Verified, changes, list, means, own, read, resource_changes, run_named, show,
+    status, verify,
 };
-pub use ledger::SessionOf;
 pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, Observer, RunOptions, Unobserved};
 pub use push::{Pushed, USER, push};

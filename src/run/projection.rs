@@ -3,21 +3,20 @@
 
 use super::{
     RunError, RunReport,
-    activation::{OVERRIDES, PLACE},
+    activation::OVERRIDES,
     active::{ACTIVE_MARK, SESSION_FLOW},
     claims,
     driver::Driver,
 };
-use crate::gateway::report::{Reported, sections};
 use agentctl_base::question::{Outcome, Question};
 use agentctl_engine::{
     flow::{Flow, Reading, RunLog},
+    pack::Pack,
+    run::{Asked, RunView},
     store::{JournalHead, Project, RunState, STATE_SCHEMA_VERSION, StateFile, StoreError},
 };
 use agentctl_host::files::write_atomic_on;
 use serde_json::{Map, Value, json};
-
-use super::ledger::{Asked, Ledger};
 
 /// A field larger than this goes to a file of its own; run_state.json keeps its place.
 const MAX_INLINE_BYTES: usize = 8 * 1024;
@@ -83,7 +82,7 @@ pub(super) fn summarise(
 pub(super) fn write_results(
     project: &Project,
     flow: &Flow,
-    ledger: &Ledger,
+    ledger: &RunView,
     state: &Map<String, Value>,
     outcome: Option<Outcome>,
 ) -> Result<(), StoreError> {
@@ -120,7 +119,7 @@ pub(super) fn write_results(
 /// The summary of a run as folded from its journal up to `head`.
 pub(super) fn run_state(
     flow: &Flow,
-    ledger: &Ledger,
+    ledger: &RunView,
     log: &RunLog,
     head: (u64, &str),
     at: &str,
@@ -145,7 +144,7 @@ pub(super) fn run_state(
 }
 
 /// A session has no stages.
-fn stage_of(ledger: &Ledger, log: &RunLog) -> String {
+fn stage_of(ledger: &RunView, log: &RunLog) -> String {
     match ledger.session {
         None => log.stage().to_owned(),
         Some(_) => SESSION_FLOW.to_owned(),
@@ -153,7 +152,7 @@ fn stage_of(ledger: &Ledger, log: &RunLog) -> String {
 }
 
 /// How the run stands: its end, else how its last activation ended.
-pub(super) fn outcome_of(ledger: &Ledger) -> Option<Outcome> {
+pub(super) fn outcome_of(ledger: &RunView) -> Option<Outcome> {
     match &ledger.ended {
         Some(ended) => Some(ended.outcome),
         None => ledger.activation_outcome,
@@ -161,7 +160,7 @@ pub(super) fn outcome_of(ledger: &Ledger) -> Option<Outcome> {
 }
 
 /// The open questions, when the run waits for them.
-pub(super) fn waiting_for(ledger: &Ledger) -> Vec<Question> {
+pub(super) fn waiting_for(ledger: &RunView) -> Vec<Question> {
     if outcome_of(ledger) != Some(Outcome::Waiting) {
         return Vec::new();
     }
@@ -183,7 +182,7 @@ pub(super) fn waiting_for(ledger: &Ledger) -> Vec<Question> {
 /// The report of a run, from its folded journal.
 pub(super) fn report(
     flow: &Flow,
-    ledger: &Ledger,
+    ledger: &RunView,
     log: &RunLog,
     outcome: Outcome,
     exit_code: u8,
@@ -232,7 +231,7 @@ pub(super) fn report(
 }
 
 /// As the run's first record has it.
-fn texts_of(ledger: &Ledger, key: &str) -> Vec<String> {
+fn texts_of(ledger: &RunView, key: &str) -> Vec<String> {
     let list = ledger.input.get(key);
     let texts = list.and_then(Value::as_array).into_iter().flatten();
     texts

@@ -1,11 +1,8 @@
 //! What a run came to: one value, from which the text, the JSON and the exit code are all made.
 
 use super::Cause;
-use agentctl_base::{
-    model::Usage,
-    question::{Outcome, Question},
-};
-use agentctl_engine::store::Foreign;
+use agentctl_base::question::{Outcome, Question};
+use agentctl_engine::{run::RunUsage, store::Foreign};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -49,54 +46,6 @@ pub struct RunReport {
     /// What an agent wrote about the cause. Not part of the JSON.
     #[serde(skip)]
     pub cause: Option<Value>,
-}
-
-/// What the whole run used, over all its activations.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct RunUsage {
-    pub model_calls: u64,
-    pub tool_calls: u64,
-    pub input_tokens: u64,
-    pub output_tokens: u64,
-    pub cached_tokens: u64,
-    #[serde(default)]
-    pub cache_write_tokens: u64,
-    /// None: the price of at least one answer is unknown (unknown is not zero).
-    pub cost_usd: Option<f64>,
-}
-
-impl RunUsage {
-    pub fn add_answer(&mut self, usage: &Usage) {
-        self.cost_usd = match (self.model_calls, self.cost_usd, usage.cost_usd) {
-            (0, _, cost) => cost,
-            (_, Some(so_far), Some(cost)) => Some(so_far + cost),
-            _ => None,
-        };
-        self.model_calls += 1;
-        self.input_tokens += usage.input_tokens;
-        self.output_tokens += usage.output_tokens;
-        self.cached_tokens += usage.cached_tokens;
-        self.cache_write_tokens += usage.cache_write_tokens;
-    }
-
-    /// Both together.
-    #[must_use]
-    pub fn plus(self, other: &RunUsage) -> Self {
-        let cost_usd = match (self.model_calls, other.model_calls) {
-            (0, _) => other.cost_usd,
-            (_, 0) => self.cost_usd,
-            _ => self.cost_usd.zip(other.cost_usd).map(|(a, b)| a + b),
-        };
-        RunUsage {
-            model_calls: self.model_calls + other.model_calls,
-            tool_calls: self.tool_calls + other.tool_calls,
-            input_tokens: self.input_tokens + other.input_tokens,
-            output_tokens: self.output_tokens + other.output_tokens,
-            cached_tokens: self.cached_tokens + other.cached_tokens,
-            cache_write_tokens: self.cache_write_tokens + other.cache_write_tokens,
-            cost_usd,
-        }
-    }
 }
 
 /// The exit code of an ending (docs/exit-codes.md). `cause` only matters for an interruption.

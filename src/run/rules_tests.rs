@@ -4,7 +4,6 @@ use super::{
     Asked, Asker, Cancel, Cause, LimitOverrides, RunError, RunUsage,
     claims::{self, Evidence},
     exit_code,
-    ledger::Ledger,
     limits::Limits,
     questions::{self, Got},
 };
@@ -15,7 +14,8 @@ use agentctl_base::{
 };
 use agentctl_engine::{
     policy::Capability,
-    store::{Event, StoreError, event::Change},
+    run::RunView,
+    store::{Event, Record, StoreError, event::Change},
 };
 use agentctl_n8n_tools::vocabulary::capability as can;
 use serde_json::{Map, Value, json};
@@ -44,10 +44,20 @@ fn change(id: &str, before: Option<&str>, after: Option<&str>) -> Change {
     }
 }
 
-fn ledger(events: &[Event]) -> Ledger {
-    let mut ledger = Ledger::default();
+fn record(event: &Event) -> Record {
+    Record {
+        seq: 1,
+        at: "2026-01-01T00:00:00Z".into(),
+        prev: String::new(),
+        hash: String::new(),
+        event: event.clone(),
+    }
+}
+
+fn ledger(events: &[Event]) -> RunView {
+    let mut ledger = RunView::default();
     for event in events {
-        ledger.apply(event);
+        ledger.apply(&record(event));
     }
     ledger
 }
@@ -60,7 +70,7 @@ fn capability(tool: &str) -> Option<Capability> {
     }
 }
 
-fn settle(ledger: &Ledger, state: Value, patch: Value) -> (Value, Vec<String>) {
+fn settle(ledger: &RunView, state: Value, patch: Value) -> (Value, Vec<String>) {
     let (Value::Object(state), Value::Object(mut patch)) = (state, patch) else {
         panic!()
     };
@@ -265,10 +275,10 @@ fn a_steps_trace_is_kept_while_it_runs() {
         (ledger.usage.model_calls, ledger.usage.input_tokens),
         (1, 7)
     );
-    ledger.apply(&Event::StepFinished {
+    ledger.apply(&record(&Event::StepFinished {
         step: "s".into(),
         output: Value::Null,
-    });
+    }));
     assert_eq!(ledger.trace("s"), None);
 }
 

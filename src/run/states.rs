@@ -1,22 +1,23 @@
-//! The documents of a workflow's earlier states: snapshots, versions of the backend, or what is there now. A document counts
-//! only when its graph hash is the one that the journal names, and a snapshot only when it is to the byte what was taken, so a
-//! damaged or swapped copy is never put back.
+//! The documents of a resource's earlier states: snapshots, what its store keeps, or what is there now. A document counts only when
+//! its revision is the one that the journal names, and a snapshot only when it is to the byte what was taken, so a damaged or
+//! swapped copy is never put back.
 
 use super::{
     RunError,
     history::{Made, state_hash},
     inspect,
-    ledger::Ledger,
 };
-use agentctl_engine::store::{Event, Project, Snapshots, StoreError};
-use agentctl_n8n::{Workflow, WorkflowId, hash::graph_hash};
-use agentctl_n8n_tools::backend::{Backend, BackendError, BackendErrorKind, Stored};
+use agentctl_engine::{
+    run::RunView,
+    store::{Project, Snapshots, StoreError},
+    toolset::{BackendError, BackendErrorKind, Document, Found, Resources},
+};
 
 /// Where to look.
 #[derive(Clone, Copy)]
 pub(super) struct States<'a> {
     pub project: &'a Project,
-    pub backend: &'a dyn Backend,
+    pub resources: &'a dyn Resources,
     pub believe: Believe,
 }
 
@@ -30,38 +31,29 @@ pub(super) enum Believe {
 }
 
 /// A state's document.
-pub(super) struct Found {
-    pub workflow: Workflow,
+pub(super) struct Copy {
+    pub document: Document,
     /// The snapshot that holds it: run id and file.
     pub snapshot: Option<(String, String)>,
-    /// Why the snapshot that should hold it was not taken for this, when another copy with the same graph was.
+    /// Why the snapshot that should hold it was not taken for this, when another copy of the same revision was.
     pub instead: Option<String>,
 }
 
-/// A run, as the records tell of it that are believed.
-struct Believed<'r> {
-    run_id: &'r str,
-    ledger: Ledger,
-}
-
 impl States<'_> {
-    /// The workflow as it is now; None: there is none.
-    pub async fn now(&self, id: &WorkflowId) -> Result<Option<Stored>, RunError> {
-        match self.backend.get(id).await {
-            Ok(stored) => Ok(Some(stored)),
-            Err(e) if e.kind == BackendErrorKind::NotFound => Ok(None),
-            Err(e) => Err(self.failed(e)),
-        }
+    /// The resource as it is now; None: there is none.
+    pub async fn now(&self, id: &str) -> Result<Option<Found>, RunError> {
+        let found = self.resources.find(id).await;
+        found.map_err(|e| failed(self.resources, e))
     }
 
-    /// State `number` of a workflow by its changes; None: it did not exist then.
+    /// State `number` of a resource by its changes; None: it did not exist then.
     pub async fn document(
         &self,
-        id: &WorkflowId,
+        id: &str,
         changes: &[Made],
         number: u32,
-        now: Option<&Stored>,
-    ) -> Result<Option<Found>, RunError> {
+        now: Option<&Found>,
+    ) -> Result<Option<Copy>, RunError> {
         let Some(hash) = state_hash(changes, number) else {
             return Ok(None);
         };
@@ -69,10 +61,10 @@ impl States<'_> {
         let next = changes.iter().find(|m| m.number > number);
         let mut instead = None;
         if let Some((made, file)) = next.and_then(|m| Some((m, m.change.snapshot.as_ref()?))) {
-            match self.snapshot(&self.believed(&made.run_id)?, file, hash)? {
-                Ok(workflow) => {
-                    return Ok(Some(Found {
-                        workflow,
+            match self.snapshot(&made.run_id, &self.believed(&made.run_id)?, file, hash)? {
+                Ok(document) => {
+                    return Ok(Some(Copy {
+                        document,
                         snapshot: Some((made.run_id.clone(), file.clone())),
                         instead: None,
                     }));
@@ -80,19 +72,20 @@ impl States<'_> {
                 Err(why) => instead = Some(why),
             }
         }
-        if let Some(now) = now.filter(|now| now.graph_hash == hash) {
-            return Ok(Some(Found {
-                workflow: now.workflow.clone(),
+        if let Some(now) = now.filter(|now| now.document.revision == hash) {
+            return Ok(Some(Copy {
+                document: now.document.clone(),
                 snapshot: None,
                 instead,
             }));
         }
         if let Some(found) = self.any_snapshot(id, hash)? {
-            return Ok(Some(Found { instead, ..found }));
+            return Ok(Some(Copy { instead, ..found }));
         }
-        match self.version(id, hash).await? {
-            Some(workflow) => Ok(Some(Found {
-                workflow,
+        let earlier = self.resources.earlier(id, hash).await;
+        match earlier.map_err(|e| failed(self.resources, e))? {
+            Some(document) => Ok(Some(Copy {
+                document,
                 snapshot: None,
                 instead,
             })),
@@ -100,7 +93,6 @@ impl States<'_> {
                 message: format!(
                     "no undamaged copy is kept of {id:?} as it was after change {number}{}",
                     instead.map_or_else(String::new, |why| format!(": {why}")),
-                    id = id.0,
                 ),
                 hint: "nothing was written; `agentctl runs verify` checks the snapshots, another change number may still be there".into(),
             }),
@@ -110,46 +102,38 @@ impl States<'_> {
     /// A snapshot that is what was taken; inside: why it is not.
     fn snapshot(
         &self,
-        believed: &Believed<'_>,
+        run_id: &str,
+        view: &RunView,
         file: &str,
         hash: &str,
-    ) -> Result<Result<Workflow, String>, RunError> {
-        let text = match self.taken(believed, file)? {
+    ) -> Result<Result<Document, String>, RunError> {
+        let text = match self.taken(run_id, view, file)? {
             Ok(text) => text,
             Err(error) => return Ok(Err(error.to_string())),
         };
-        let workflow = serde_json::from_str::<Workflow>(&text).ok();
-        let same = workflow.filter(|w| graph_hash(w) == hash);
-        Ok(same.ok_or_else(|| {
-            format!(
-                "the snapshot {file} of run {} holds another graph",
-                believed.run_id
-            )
-        }))
+        let document = self.resources.parse(&text);
+        let same = document.filter(|document| document.revision == hash);
+        Ok(same.ok_or_else(|| format!("the snapshot {file} of run {run_id} holds another graph")))
     }
 
-    /// What the run's records tell that are believed.
-    fn believed<'r>(&self, run_id: &'r str) -> Result<Believed<'r>, RunError> {
+    /// The run, by the records that are believed.
+    fn believed(&self, run_id: &str) -> Result<RunView, RunError> {
         let loaded = inspect::read(self.project, run_id)?;
-        let records = match self.believe {
+        Ok(RunView::of(match self.believe {
             Believe::Own => loaded.own(),
             Believe::Any => &loaded.records,
-        };
-        let mut ledger = Ledger::default();
-        for record in records {
-            ledger.apply(&record.event);
-        }
-        Ok(Believed { run_id, ledger })
+        }))
     }
 
     /// A snapshot's text; inside: why it is not what was taken.
     fn taken(
         &self,
-        believed: &Believed<'_>,
+        run_id: &str,
+        view: &RunView,
         file: &str,
     ) -> Result<Result<String, StoreError>, RunError> {
-        let snapshots = Snapshots::new(self.project.run(believed.run_id)?.snapshots());
-        let told = believed.ledger.snapshot(file);
+        let snapshots = Snapshots::new(self.project.run(run_id)?.snapshots());
+        let told = view.snapshot(file);
         let told = told.and_then(|taken| taken.sha256.as_deref());
         Ok(match (self.believe, told) {
             // One of before the journal said it: its graph is compared.
@@ -159,69 +143,44 @@ impl States<'_> {
     }
 
     /// The newest snapshot of any run of this user's with this graph.
-    fn any_snapshot(&self, id: &WorkflowId, hash: &str) -> Result<Option<Found>, RunError> {
+    fn any_snapshot(&self, id: &str, hash: &str) -> Result<Option<Copy>, RunError> {
         for (run_id, records) in inspect::readable(self.project)?.into_iter().rev() {
             let mut believed = None;
-            for record in records.iter().rev() {
-                if let Event::SnapshotTaken {
-                    workflow_id,
-                    file,
-                    graph_hash,
-                    ..
-                } = &record.event
-                    && *workflow_id == id.0
-                    && graph_hash == hash
-                {
-                    let believed = match &mut believed {
-                        Some(read) => read,
-                        unread => unread.insert(self.believed(&run_id)?),
-                    };
-                    let Ok(workflow) = self.snapshot(believed, file, hash)? else {
-                        continue;
-                    };
-                    return Ok(Some(Found {
-                        workflow,
-                        snapshot: Some((run_id, file.clone())),
-                        instead: None,
-                    }));
+            for taken in RunView::of(&records).snapshots.iter().rev() {
+                if taken.workflow_id != id || taken.graph_hash != hash {
+                    continue;
                 }
+                let believed = match &mut believed {
+                    Some(read) => read,
+                    unread => unread.insert(self.believed(&run_id)?),
+                };
+                let Ok(document) = self.snapshot(&run_id, believed, &taken.file, hash)? else {
+                    continue;
+                };
+                return Ok(Some(Copy {
+                    document,
+                    snapshot: Some((run_id, taken.file.clone())),
+                    instead: None,
+                }));
             }
         }
         Ok(None)
     }
+}
 
-    async fn version(&self, id: &WorkflowId, hash: &str) -> Result<Option<Workflow>, RunError> {
-        if !self.backend.can().versions {
-            return Ok(None);
-        }
-        let heads = match self.backend.versions(id).await {
-            Ok(heads) => heads,
-            Err(e) if e.kind == BackendErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(self.failed(e)),
-        };
-        let Some(head) = heads.into_iter().find(|head| head.graph_hash == hash) else {
-            return Ok(None);
-        };
-        match self.backend.version(id, &head.id).await {
-            Ok(workflow) => Ok(Some(workflow).filter(|w| graph_hash(w) == hash)),
-            Err(e) if e.kind == BackendErrorKind::NotFound => Ok(None),
-            Err(e) => Err(self.failed(e)),
-        }
-    }
-
-    pub fn failed(&self, error: BackendError) -> RunError {
-        let backend = self.backend.name();
-        match error.kind {
-            BackendErrorKind::Unavailable => RunError::Backend {
-                message: format!("the {backend} backend is not available: {error}"),
+/// What the store of the resources said, as the run's error.
+pub(super) fn failed(resources: &dyn Resources, error: BackendError) -> RunError {
+    let store = resources.store();
+    match error.kind {
+        BackendErrorKind::Unavailable => RunError::Backend {
+            message: format!("the {store} backend is not available: {error}"),
+            hint: error.hint.unwrap_or_default(),
+        },
+        BackendErrorKind::NotFound | BackendErrorKind::Rejected | BackendErrorKind::Unsupported => {
+            RunError::Refused {
+                message: format!("the {store} backend refused: {error}"),
                 hint: error.hint.unwrap_or_default(),
-            },
-            BackendErrorKind::NotFound
-            | BackendErrorKind::Rejected
-            | BackendErrorKind::Unsupported => RunError::Refused {
-                message: format!("the {backend} backend refused: {error}"),
-                hint: error.hint.unwrap_or_default(),
-            },
+            }
         }
     }
 }

@@ -11,7 +11,6 @@ use super::{
     at_work::{AtWork, Live},
     driver::gateway_error,
     fold::fold,
-    ledger::Ledger,
     projection, run_id,
 };
 use crate::gateway::{CallContext, Gateway, GatewayError, GuardState, Settled, tools};
@@ -24,10 +23,12 @@ use agentctl_base::{
 use agentctl_engine::{
     flow::RunLog,
     pack::Pack,
+    run::RunView,
     store::{
         Event, Journal, Project, ProjectLock, Record, Snapshots, StateFile, StoreError,
         event::JOURNAL_VERSION,
     },
+    toolset::Resources as _,
 };
 use agentctl_mcp::serve::{Client, Host, Hosts, Offer};
 use serde_json::{Map, Value, json};
@@ -308,7 +309,7 @@ impl ToolSession {
         loop {
             let taken = take_lock(
                 &serving.project,
-                &serving.gateway,
+                &serving.gateway.resources(),
                 &*serving.effects,
                 run_id,
             );
@@ -370,8 +371,8 @@ impl ToolSession {
             journal: Journal::create_on(serving.project.disk().clone(), &paths.journal())?
                 .marked(serving.project.marks(run_id)),
             log: RunLog::new(&serving.pack.flow),
-            ledger: Ledger::default(),
-            guards: GuardState::new().with_scope_field(serving.pack.flow.scope_field()),
+            ledger: RunView::default(),
+            guards: serving.gateway.guards(),
             snapshots: Snapshots::on(serving.project.disk().clone(), paths.snapshots()),
             at: String::new(),
         };
@@ -380,9 +381,7 @@ impl ToolSession {
             _ => format!("MCP session of {} as {}", self.client.name, terms.role),
         };
         let mut input = Map::from_iter([("request".to_owned(), Value::from(request))]);
-        if let Some(place) = serving.gateway.backend().place() {
-            input.insert(super::activation::PLACE.to_owned(), place.into());
-        }
+        serving.gateway.resources().note_place(&mut input);
         if !serving.pack.overrides.is_empty() {
             let overrides = serving.pack.overrides.clone();
             input.insert(super::activation::OVERRIDES.to_owned(), overrides.into());
@@ -431,7 +430,7 @@ impl ToolSession {
         let usage = at_work.desk.ledger.usage.tool_calls;
         let message = format!(
             "the session ended: {usage} calls, {} changes",
-            at_work.desk.ledger.changes.len()
+            at_work.desk.ledger.standing().count()
         );
         at_work.activate("close")?;
         at_work.record(

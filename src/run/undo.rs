@@ -1,33 +1,33 @@
-//! Taking back what was done to workflows: each is put back as it was before the run, or after one of its changes. An undo is
+//! Taking back what was done to resources: each is put back as it was before the run, or after one of its changes. An undo is
 //! a change like any other: snapshotted, journaled and numbered, so that it can be taken back too.
 //! A user's command, never a model's: it asks no policy, but it refuses to overwrite what somebody did since.
 
 use super::{
     Resume, RunContext, RunError,
     activation::{Reopened, reopen},
-    compare::{Difference, within},
+    compare::within,
     driver::{Driver, gateway_error},
-    history::{self, By, Made, state_hash},
+    history::{self, Made, state_hash},
     inspect,
-    states::{Believe, Found, States},
+    states::{Believe, Copy, States, failed},
 };
 use crate::gateway::{CallContext, Recorder};
 use agentctl_base::question::Outcome;
-use agentctl_engine::store::{
-    Event, Project, SnapshotRef,
-    event::{BaseHow, Change},
+use agentctl_engine::{
+    run::By,
+    store::{Event, Project, SnapshotRef, event::Change},
+    toolset::{ByPerson, Difference, Document, Found, ResourceId, keyed},
 };
-use agentctl_n8n::{Workflow, WorkflowId, hash::graph_hash};
-use agentctl_n8n_tools::backend::Stored;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// What to take back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Undo {
     /// Everything that the run changed; None: the active run.
     Run(Option<String>),
-    /// What the last run that changed this workflow (an id, or what the backend takes for one) did to it.
-    Workflow(String),
+    /// What the last run that changed this resource (an id, or what its store takes for one) did to it.
+    Resource(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,11 +41,12 @@ pub struct UndoReport {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Undone {
-    pub workflow_id: String,
+    #[serde(flatten, with = "keyed")]
+    pub resource: ResourceId,
     pub what: UndoneHow,
-    /// The change after which it is again; 0: before the first. A number of the run, or with `Undo::Workflow` of the workflow.
+    /// The change after which it is again; 0: before the first. A number of the run, or with `Undo::Resource` of the resource.
     pub to: u32,
-    /// The workflow as it was right before this undo: a way back.
+    /// The resource as it was right before this undo: a way back.
     pub snapshot: Option<String>,
     /// What this undo changed.
     #[serde(flatten)]
@@ -64,16 +65,16 @@ pub enum UndoneHow {
     Unchanged,
 }
 
-/// What one workflow needs; worked out for all of them before any is touched.
+/// What one resource needs; worked out for all of them before any is touched.
 pub(super) struct Plan {
-    pub id: WorkflowId,
-    pub now: Option<Stored>,
+    pub id: String,
+    pub now: Option<Found>,
     /// The document to put back; None: remove.
-    pub target: Option<Found>,
+    pub target: Option<Copy>,
     to: u32,
     /// The same in the run's own numbers, when it has one.
     to_of_run: Option<u32>,
-    /// Its graph hash as its last change left it.
+    /// Its revision as its last change left it.
     left: Option<String>,
 }
 
@@ -84,11 +85,11 @@ pub struct UndoTerms {
     pub to: Option<u32>,
     /// Also what somebody did since.
     pub force: bool,
-    /// Also where a workflow is published, so that it is live at once; else a person is asked, and where nobody is, it is refused.
+    /// Also where a resource is published, so that it is live at once; else a person is asked, and where nobody is, it is refused.
     pub allow_publish: bool,
 }
 
-/// Takes back all changes of a run, or of a workflow's last run.
+/// Takes back all changes of a run, or of a resource's last run.
 pub async fn undo(cx: RunContext<'_>, what: Undo, force: bool) -> Result<UndoReport, RunError> {
     undo_to(cx, what, None, force).await
 }
@@ -108,8 +109,8 @@ pub async fn undo_to(
     undo_by(cx, what, terms).await
 }
 
-/// Takes back what the terms say. Refused, before anything is changed, when a workflow is no longer what the run left, when a
-/// snapshot is not what was taken, or when a workflow is published and nobody allowed it.
+/// Takes back what the terms say. Refused, before anything is changed, when a resource is no longer what the run left, when a
+/// snapshot is not what was taken, or when a resource is published and nobody allowed it.
 pub async fn undo_by(
     cx: RunContext<'_>,
     what: Undo,
@@ -118,9 +119,9 @@ pub async fn undo_by(
     let UndoTerms { to, force, .. } = terms;
     let (run, named) = match what {
         Undo::Run(run) => (run, None),
-        Undo::Workflow(named) => {
-            let (id, made) =
-                inspect::workflow_changes(cx.project, cx.gateway.backend(), &named).await?;
+        Undo::Resource(named) => {
+            let resources = cx.gateway.resources();
+            let (id, made) = inspect::resource_changes(cx.project, &resources, &named).await?;
             let run = made.last().map(|m| m.run_id.clone());
             (run, Some(id))
         }
@@ -131,7 +132,9 @@ pub async fn undo_by(
     };
     let (_lock, mut driver, project): Reopened<'_> = reopen(cx, run.as_deref(), resume)?;
     driver.settle_begun().await?;
-    let plans = driver.plan_undo(project, named.as_ref(), to, force).await?;
+    let plans = driver
+        .plan_undo(project, named.as_deref(), to, force)
+        .await?;
     let allowed = match terms.allow_publish {
         true => Vec::new(),
         false => driver.ask_published(&plans)?,
@@ -146,7 +149,7 @@ pub async fn undo_by(
     for plan in plans {
         workflows.push(driver.carry_out(project, plan).await?);
     }
-    // An unfinished run cannot go on from a workflow that was taken away from under it.
+    // An unfinished run cannot go on from a resource that was taken away from under it.
     if driver.desk.ledger.ended.is_none() {
         driver.end(Outcome::Cancelled, "its changes were undone".into())?;
     }
@@ -221,32 +224,35 @@ impl Driver<'_> {
     async fn plan_undo(
         &mut self,
         project: &Project,
-        named: Option<&WorkflowId>,
+        named: Option<&str>,
         to: Option<u32>,
         force: bool,
     ) -> Result<Vec<Plan>, RunError> {
         let run_id = &self.desk.ledger.run_id;
         let of_run = inspect::changes(project, run_id)?;
+        let resources = Arc::clone(&self.resources);
         let states = States {
             project,
-            backend: self.gateway.backend(),
+            resources: &*resources,
             believe: Believe::Own,
         };
         let last = |made: &[Made]| made.last().map_or(0, |m| m.number);
         let (made, to, ids) = match named {
             Some(id) => {
-                let (_, made) =
-                    inspect::workflow_changes(project, self.gateway.backend(), &id.0).await?;
-                let what = format!("workflow {:?}", id.0);
+                let (_, made) = inspect::resource_changes(project, &*resources, id).await?;
+                let what = format!("{} {id:?}", resources.kind());
                 let to = within(to, history::before_last_run(&made), last(&made), &what)?;
-                (made, to, vec![id.clone()])
+                (made, to, vec![id.to_owned()])
             }
             None => {
                 if of_run.is_empty() {
-                    return Err(RunError::Usage(format!("run {run_id} changed no workflow")));
+                    return Err(RunError::Usage(format!(
+                        "run {run_id} changed no {}",
+                        resources.kind()
+                    )));
                 }
                 let to = within(to, 0, last(&of_run), &format!("run {run_id}"))?;
-                let ids = history::workflows(&of_run);
+                let ids = history::changed(&of_run);
                 (of_run.clone(), to, ids)
             }
         };
@@ -259,23 +265,23 @@ impl Driver<'_> {
                 continue;
             }
             let now = states.now(&id).await?;
-            let hash = now.as_ref().map(|s| s.graph_hash.as_str());
+            let hash = now.as_ref().map(|now| now.document.revision.as_str());
             let left = of_it.last().and_then(|m| m.change.after.as_deref());
             if hash != left && hash != state_hash(&of_it, to) && !force {
-                return Err(changed_since(project, run_id, &id).await);
+                return Err(changed_since(project, resources.kind(), run_id, &id));
             }
             let target = states.document(&id, &of_it, to, now.as_ref()).await?;
-            if let Some(why) = target.as_ref().and_then(|found| found.instead.as_deref()) {
+            if let Some(why) = target.as_ref().and_then(|copy| copy.instead.as_deref()) {
                 self.desk.observer.note(&format!(
                     "{why}; another copy with the same graph is put back instead"
                 ));
             }
             let in_run = history::only(&of_run, &id);
-            let wanted = target.as_ref().map(|t| graph_hash(&t.workflow));
+            let wanted = target.as_ref().map(|copy| copy.document.revision.as_str());
             plans.push(Plan {
                 to_of_run: match named {
                     None => Some(to),
-                    Some(_) => state_number(&in_run, wanted.as_deref()),
+                    Some(_) => state_number(&in_run, wanted),
                 },
                 left: left.map(str::to_owned),
                 id,
@@ -288,14 +294,14 @@ impl Driver<'_> {
     }
 
     async fn carry_out(&mut self, project: &Project, plan: Plan) -> Result<Undone, RunError> {
-        let backend = self.gateway.backend();
+        let resources = Arc::clone(&self.resources);
         let states = States {
             project,
-            backend,
+            resources: &*resources,
             believe: Believe::Own,
         };
-        let wanted = plan.target.as_ref().map(|t| &t.workflow);
-        let now = plan.now.as_ref().map(|n| &n.workflow);
+        let wanted = plan.target.as_ref().map(|copy| &copy.document);
+        let now = plan.now.as_ref().map(|now| &now.document);
         let what = match (now, wanted) {
             (now, wanted) if now == wanted => UndoneHow::Unchanged,
             (Some(_), Some(_)) => UndoneHow::PutBack,
@@ -304,55 +310,55 @@ impl Driver<'_> {
         };
         let mut kept = None;
         if let Some(now) = plan.now.as_ref().filter(|_| what != UndoneHow::Unchanged) {
-            kept = Some(self.keep(&plan.id, &now.workflow, &now.graph_hash)?.file);
+            kept = Some(self.keep(&plan.id, &now.document)?.file);
         }
         let to_snapshot = match &plan.target {
             None => String::new(),
-            Some(found) => self.in_this_run(&plan.id, found)?,
+            Some(copy) => self.in_this_run(&plan.id, copy)?,
         };
         let mut id = plan.id.clone();
         let written = match (what, wanted) {
-            (UndoneHow::PutBack, Some(workflow)) => {
-                backend.replace(&plan.id, workflow).await.map(|_| ())
+            (UndoneHow::PutBack, Some(document)) => {
+                let written = resources.put_back(&plan.id, document, true).await;
+                written.map(|_| ())
             }
-            (UndoneHow::Restored, Some(workflow)) => {
-                // Where the backend chooses ids, what was deleted comes back under another one.
-                backend.create(Some(&plan.id), workflow).await.map(|made| {
-                    id = made.id;
-                })
+            (UndoneHow::Restored, Some(document)) => {
+                let restored = resources.put_back(&plan.id, document, false).await;
+                restored.map(|under| id = under)
             }
-            (UndoneHow::Removed, _) => backend.delete(&plan.id).await,
+            (UndoneHow::Removed, _) => resources.remove(&plan.id).await,
             _ => Ok(()),
         };
         // What counts is what is there now, whatever the write said.
         let found = states.now(&id).await?;
-        let after = found.as_ref().map(|s| s.graph_hash.clone());
-        let meant = wanted.map(graph_hash);
+        let after = found.as_ref().map(|now| now.document.revision.clone());
+        let meant = wanted.map(|wanted| wanted.revision.clone());
         if after != meant {
-            written.map_err(|e| states.failed(e))?;
+            written.map_err(|e| failed(&*resources, e))?;
             return Err(RunError::Refused {
                 message: format!(
-                    "the workflow {:?} reads back with another graph than was put back",
-                    plan.id.0
+                    "the {} {:?} reads back with another graph than was put back",
+                    resources.kind(),
+                    plan.id
                 ),
                 hint: "look at it; the snapshots of the run hold both states".into(),
             });
         }
         let change = Change {
-            workflow_id: id.0.clone(),
+            workflow_id: id.clone(),
             // An undo that was killed before it was journaled did it already.
             before: match what {
                 UndoneHow::Unchanged => plan.left.clone(),
-                _ => plan.now.as_ref().map(|n| n.graph_hash.clone()),
+                _ => plan.now.as_ref().map(|now| now.document.revision.clone()),
             },
             after,
-            node_count: found.as_ref().map_or(0, |s| s.workflow.nodes.len()),
+            node_count: found.as_ref().map_or(0, |now| now.document.size),
             snapshot: kept.clone(),
         };
         let nothing_new = what == UndoneHow::Unchanged && change.before == change.after;
         self.record(
             Event::Undone {
-                workflow_id: id.0.clone(),
+                workflow_id: id.clone(),
                 to_snapshot,
                 to: plan.to_of_run,
                 change: Some(change).filter(|_| !nothing_new),
@@ -361,28 +367,27 @@ impl Driver<'_> {
         )?;
         // What the user puts back is what the user wants.
         if let Some(found) = &found {
-            self.gateway
-                .accept(found, BaseHow::Undone, self.desk.now())
-                .map_err(|e| gateway_error(e.into()))?;
+            resources
+                .accept(found, ByPerson::Undone, self.desk.now())
+                .map_err(not_kept)?;
         }
         let redactor = self.gateway.redactor();
         Ok(Undone {
             what,
             to: plan.to,
             snapshot: kept,
-            difference: Difference::of(redactor, now, wanted),
-            workflow_id: id.0,
+            difference: resources.difference(redactor, now, wanted),
+            resource: ResourceId {
+                kind: resources.kind().to_owned(),
+                id,
+            },
         })
     }
 
     /// Keeps a document in this run's folder, and journals it.
-    fn keep(
-        &mut self,
-        id: &WorkflowId,
-        workflow: &Workflow,
-        hash: &str,
-    ) -> Result<SnapshotRef, RunError> {
-        let mark = self.desk.snapshot(id, workflow, hash)?;
+    fn keep(&mut self, id: &str, document: &Document) -> Result<SnapshotRef, RunError> {
+        let text = self.resources.text(document);
+        let mark = (self.desk).snapshot(id, &document.revision, document.size, &text)?;
         let taken = mark.clone();
         self.record(
             Event::SnapshotTaken {
@@ -398,18 +403,23 @@ impl Driver<'_> {
     }
 
     /// The snapshot of this run that holds the document; one from elsewhere is copied here.
-    fn in_this_run(&mut self, id: &WorkflowId, found: &Found) -> Result<String, RunError> {
-        match &found.snapshot {
+    fn in_this_run(&mut self, id: &str, copy: &Copy) -> Result<String, RunError> {
+        match &copy.snapshot {
             Some((run_id, file)) if *run_id == self.desk.ledger.run_id => Ok(file.clone()),
-            _ => {
-                let hash = graph_hash(&found.workflow);
-                Ok(self.keep(id, &found.workflow, &hash)?.file)
-            }
+            _ => Ok(self.keep(id, &copy.document)?.file),
         }
     }
 }
 
-/// The latest state of a workflow with this graph, by the numbers of its changes; 0 also when it is that of before them.
+/// Where what a person accepted is kept could not be written.
+fn not_kept(why: String) -> RunError {
+    RunError::Refused {
+        message: why,
+        hint: "mend that folder, then go on with the run".into(),
+    }
+}
+
+/// The latest state of a resource with this revision, by the numbers of its changes; 0 also when it is that of before them.
 fn state_number(changes: &[Made], hash: Option<&str>) -> Option<u32> {
     let after = changes.iter().rev();
     let mut after = after.filter(|m| m.change.after.as_deref() == hash);
@@ -420,8 +430,8 @@ fn state_number(changes: &[Made], hash: Option<&str>) -> Option<u32> {
     }
 }
 
-/// Who changed the workflow since the run, as far as the journals tell.
-async fn changed_since(project: &Project, run_id: &str, id: &WorkflowId) -> RunError {
+/// Who changed the resource since the run, as far as the journals tell.
+fn changed_since(project: &Project, kind: &str, run_id: &str, id: &str) -> RunError {
     let runs = match inspect::readable(project) {
         Ok(runs) => runs,
         Err(e) => return e,
@@ -429,21 +439,18 @@ async fn changed_since(project: &Project, run_id: &str, id: &WorkflowId) -> RunE
     let records = runs
         .iter()
         .map(|(run, records)| (run.as_str(), records.as_slice()));
-    let made = history::of_workflow(id, records);
+    let made = history::of_resource(id, records);
     let (who, first) = match made.last() {
         Some(last) if last.run_id != run_id => (
             format!(
-                "run {} changed the workflow {:?} after run {run_id}",
-                last.run_id, id.0
+                "run {} changed the {kind} {id:?} after run {run_id}",
+                last.run_id
             ),
             format!("`agentctl undo {}` takes that back first", last.run_id),
         ),
         _ => (
-            format!(
-                "the workflow {:?} was changed since run {run_id} left it",
-                id.0
-            ),
-            format!("`agentctl diff --workflow {id}` shows how it differs from before the run"),
+            format!("the {kind} {id:?} was changed since run {run_id} left it"),
+            format!("`agentctl diff --{kind} {id}` shows how it differs from before the run"),
         ),
     };
     RunError::Refused {

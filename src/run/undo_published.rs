@@ -2,21 +2,19 @@
 
 use super::{
     RunError, USER,
-    compare::Difference,
     driver::Driver,
     questions::{self, Got},
     undo::Plan,
 };
 use agentctl_base::question::{Proposal, Question, QuestionOption};
 use agentctl_engine::store::Event;
-use agentctl_n8n::Workflow;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 /// As which step it is journaled.
 const STEP: &str = "undo";
 
 impl Driver<'_> {
-    /// Asks for each workflow that is published, or would be. What was asked and answered, as events; refused where nobody
+    /// Asks for each resource that is published, or would be. What was asked and answered, as events; refused where nobody
     /// says yes.
     pub(super) fn ask_published(&mut self, plans: &[Plan]) -> Result<Vec<Event>, RunError> {
         let mut said = Vec::new();
@@ -31,19 +29,19 @@ impl Driver<'_> {
             for note in notes {
                 self.desk.observer.note(&note);
             }
-            let id = &plan.id.0;
+            let (kind, id) = (self.resources.kind(), &plan.id);
             let (value, by) = match got {
                 Got::Answer(value, by) if value == "approve" => (value, by),
                 Got::Answer(..) => {
                     return Err(RunError::Refused {
-                        message: format!("you said no: the workflow {id:?} stays as it is"),
+                        message: format!("you said no: the {kind} {id:?} stays as it is"),
                         hint: String::new(),
                     });
                 }
                 Got::Nothing | Got::Interrupted => {
                     return Err(RunError::Refused {
                         message: format!(
-                            "the workflow {id:?} is published, so what is put back is live at once; nothing was done"
+                            "the {kind} {id:?} is published, so what is put back is live at once; nothing was done"
                         ),
                         hint: format!(
                             "`agentctl diff {}` shows what would be taken back; to allow it: --allow publish",
@@ -67,32 +65,35 @@ impl Driver<'_> {
         Ok(said)
     }
 
-    /// Whether something changes in what is published, or is published by it: where workflows are files, the file says so.
+    /// Whether something changes in what is published, or is published by it.
     fn goes_live(&self, plan: &Plan) -> bool {
         let now = plan.now.as_ref();
-        let wanted = plan.target.as_ref().map(|target| &target.workflow);
-        if now.map(|now| &now.workflow) == wanted {
+        let wanted = plan.target.as_ref().map(|target| &target.document);
+        if now.map(|now| &now.document) == wanted {
             return false;
         }
-        let files = self.gateway.backend().place().is_none();
-        now.is_some_and(|now| now.active) || (files && wanted.is_some_and(Workflow::active))
+        let comes_live = wanted.is_some_and(|wanted| self.resources.comes_live(wanted));
+        now.is_some_and(|now| now.live) || comes_live
     }
 
     fn about_published(&self, plan: &Plan, asked: usize) -> Question {
-        let now = plan.now.as_ref().map(|now| &now.workflow);
-        let wanted = plan.target.as_ref().map(|target| &target.workflow);
-        let difference = Difference::of(self.gateway.redactor(), now, wanted);
+        let now = plan.now.as_ref().map(|now| &now.document);
+        let wanted = plan.target.as_ref().map(|target| &target.document);
+        let redactor = self.gateway.redactor();
+        let difference = self.resources.difference(redactor, now, wanted);
+        let kind = self.resources.kind();
+        let resource = Map::from_iter([(format!("{kind}_id"), Value::from(plan.id.as_str()))]);
         let what = match wanted {
             Some(_) => "put back",
             None => "delete",
         };
-        let name = now.or(wanted).map_or("", Workflow::name);
+        let name = now.or(wanted).map_or("", |document| &document.name);
         let name = self.gateway.clean_text(name);
         Question {
             id: format!("undo-{}-{asked}", self.desk.journal.head().0),
             topic: "approve-publish".to_owned(),
             text: format!(
-                "Allow to {what} the workflow {name:?}? It is published: the change is live at once."
+                "Allow to {what} the {kind} {name:?}? It is published: the change is live at once."
             ),
             options: vec![
                 QuestionOption::new("approve", "Yes, this once"),
@@ -106,7 +107,7 @@ impl Driver<'_> {
                 rule: "guard.publish".to_owned(),
                 role: USER.to_owned(),
                 tool: STEP.to_owned(),
-                arguments: json!({"workflow_id": plan.id.0}),
+                arguments: Value::Object(resource),
                 diff: Some(difference.diff).filter(|diff| !diff.is_empty()),
                 expires_at: self.desk.effects.now().to_string(),
                 hidden: None,

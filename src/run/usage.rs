@@ -1,10 +1,12 @@
-//! What a run used, told apart by agent, phase, model and tool; folded from its journal. Reading only.
+//! What a run used, told apart by agent, phase, model and tool. Reading only.
 
 use super::{RunError, RunUsage, active::active_run, inspect};
+use agentctl_base::model::ToolStatus;
 use agentctl_engine::{
     flow::{Flow, StepKind},
     pack::Pack,
-    store::{Event, Project, Record},
+    run::{Returned, RunView, Use},
+    store::Project,
 };
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -38,47 +40,40 @@ pub fn usage(project: &Project, pack: &Pack, run: Option<&str>) -> Result<UsageR
         None => active_run(project)?,
     };
     let loaded = inspect::read(project, &run_id)?;
-    Ok(fold(run_id, &pack.flow, &loaded.records))
+    let report = of(&pack.flow, &RunView::of(&loaded.records));
+    Ok(UsageReport { run_id, ..report })
 }
 
-pub(super) fn fold(run_id: String, flow: &Flow, records: &[Record]) -> UsageReport {
+pub(super) fn of(flow: &Flow, view: &RunView) -> UsageReport {
     let mut report = UsageReport {
-        run_id,
+        run_id: view.run_id.clone(),
+        total: view.usage,
+        retries: view.retries,
         ..UsageReport::default()
     };
-    let mut phase = flow.first_stage().to_owned();
-    let mut model = String::new();
-    for record in records {
-        match &record.event {
-            Event::StageChanged { to, .. } => phase.clone_from(to),
-            Event::ModelAsked { model: asked, .. } => model.clone_from(asked),
-            Event::ModelRetried { .. } => report.retries += 1,
-            Event::ModelAnswered { step, answer, .. } => {
-                let agent = match flow.step_at(step).map(|s| &s.kind) {
-                    Some(StepKind::Agent(spec)) => spec.agent.clone(),
-                    // The flow was changed since.
-                    _ => step.clone(),
-                };
-                let used = &answer.usage;
-                report.total.add_answer(used);
-                report.agents.entry(agent).or_default().add_answer(used);
-                let of_phase = report.phases.entry(phase.clone()).or_default();
-                of_phase.add_answer(used);
-                let of_model = report.models.entry(model.clone()).or_default();
-                of_model.add_answer(used);
+    for used in view.uses() {
+        let agent = match &used {
+            Use::Model(call, _) => match flow.step_at(&call.step).map(|s| &s.kind) {
+                Some(StepKind::Agent(spec)) => spec.agent.clone(),
+                // The flow was changed since.
+                _ => call.step.clone(),
+            },
+            Use::Tool(call, _) => call.role.clone(),
+        };
+        used.add_to(report.agents.entry(agent).or_default());
+        let phase = used.stage().unwrap_or(flow.first_stage());
+        used.add_to(report.phases.entry(phase.to_owned()).or_default());
+        match used {
+            Use::Model(call, _) => {
+                used.add_to(report.models.entry(call.model.clone()).or_default());
             }
-            Event::ToolFinished { role, result, .. } => {
+            Use::Tool(_, Returned { result, .. }) => {
                 let tool = report.tools.entry(result.name.clone()).or_default();
                 tool.calls += 1;
-                tool.not_ok += u64::from(result.status != agentctl_base::model::ToolStatus::Ok);
+                tool.not_ok += u64::from(result.status != ToolStatus::Ok);
                 let bytes = result.content.to_string().len() as u64;
                 tool.result_tokens += bytes.div_ceil(4);
-                report.total.tool_calls += 1;
-                report.agents.entry(role.clone()).or_default().tool_calls += 1;
-                let of_phase = report.phases.entry(phase.clone()).or_default();
-                of_phase.tool_calls += 1;
             }
-            _ => {}
         }
     }
     report

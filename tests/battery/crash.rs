@@ -2,6 +2,7 @@
 
 use crate::attack::*;
 use crate::support::*;
+use agentctl::gateway::resources::parse;
 use agentctl::run::{self, RunError};
 use agentctl_base::question::Outcome;
 use agentctl_engine::store::{Event, Journal, StateFile, StoreError};
@@ -273,7 +274,7 @@ fn case_090_records_changed_by_hand_are_refused_with_their_line() {
             *found == line as u64 && why.contains(reason),
             "{what}: line {found}, {why}"
         );
-        assert!(run::verify(&shop.project, &report.run_id).is_err());
+        assert!(run::verify(&shop.project, &parse, &report.run_id).is_err());
         assert_eq!(
             std::fs::read_to_string(&path).unwrap(),
             broken,

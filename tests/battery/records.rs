@@ -2,6 +2,7 @@
 
 use crate::attack::*;
 use crate::support::*;
+use agentctl::gateway::resources::parse;
 use agentctl::run::{self, Counted, RunError, Undo};
 use agentctl_base::model::{ModelAnswer, ToolResult, ToolStatus};
 use agentctl_base::question::{AnsweredBy, Outcome};
@@ -101,7 +102,7 @@ pub fn nothing_is_done_with(shop: &mut Shop, run: &str) -> (u64, Whose) {
     let listed = run::list(&shop.project).unwrap();
     let listed = listed.into_iter().find(|r| r.run_id == run).unwrap();
     assert_eq!((listed.foreign, listed.broken), (foreign.clone(), None));
-    let verified = run::verify(&shop.project, run).unwrap();
+    let verified = run::verify(&shop.project, &parse, run).unwrap();
     assert_eq!(verified.foreign, foreign);
     found
 }
@@ -219,7 +220,7 @@ fn case_270_a_forged_run_with_a_chain_that_holds_is_neither_undone_nor_resumed()
     forge(&paths.journal(), &[begun, taken, done]);
     assert_eq!(nothing_is_done_with(&mut shop, run), (1, Whose::Unmarked));
     // Nor by way of the workflow, or of what is active: that is the user's own run still.
-    let report = take_back(&mut shop, Undo::Workflow("orders".into())).unwrap();
+    let report = take_back(&mut shop, Undo::Resource("orders".into())).unwrap();
     assert_ne!(report.run_id, run);
     assert_ne!(run::run_named(&shop.project, None).unwrap(), run);
     assert!(!orders(&shop).exists(), "the user's own run had created it");
@@ -281,7 +282,10 @@ fn case_272_a_journal_in_another_runs_folder_is_nobodys() {
             (1, Whose::AnotherMark)
         );
     }
-    assert_eq!(run::verify(&shop.project, &first).unwrap().foreign, None);
+    assert_eq!(
+        run::verify(&shop.project, &parse, &first).unwrap().foreign,
+        None
+    );
 }
 
 #[test]
@@ -308,7 +312,10 @@ fn case_273_a_run_copied_to_another_folder_of_the_same_user_is_nobodys_there() {
     let moved = copied.dir.path().with_extension("moved");
     std::fs::rename(shop.dir.path(), &moved).unwrap();
     std::fs::rename(&moved, shop.dir.path()).unwrap();
-    assert_eq!(run::verify(&shop.project, &run).unwrap().foreign, None);
+    assert_eq!(
+        run::verify(&shop.project, &parse, &run).unwrap().foreign,
+        None
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::attack::*;
 use crate::records::*;
 use crate::support::*;
 use agentctl::gateway::Gateway;
+use agentctl::gateway::resources::parse;
 use agentctl::run::{self, Counted, Serving, Terms, ToolSessions, Undo, Unobserved};
 use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_engine::store::event::{Change, MutationExpectation, Rehearsing};
@@ -93,7 +94,7 @@ fn case_275_a_swapped_or_missing_snapshot_is_said_and_never_put_back() {
         assert!(error.to_string().contains(said), "{error}");
         assert_eq!(std::fs::read_to_string(orders(&shop)).unwrap(), left);
         assert_eq!(shop.journal_of(&run).len(), journaled);
-        let verified = run::verify(&shop.project, &run).unwrap();
+        let verified = run::verify(&shop.project, &parse, &run).unwrap();
         assert_eq!(verified.damaged_snapshots.len(), 1);
         assert!(!verified.is_whole());
     }
@@ -158,7 +159,10 @@ fn case_285_a_session_whose_records_somebody_else_went_on_with_takes_no_further_
         ToolStatus::Ok
     );
     let run = newest(&shop);
-    assert_eq!(run::verify(&shop.project, &run).unwrap().foreign, None);
+    assert_eq!(
+        run::verify(&shop.project, &parse, &run).unwrap().foreign,
+        None
+    );
     // As if the session had made the workflow, so that it may delete it unasked.
     let left = std::fs::read(orders(&shop)).unwrap();
     append(
@@ -305,8 +309,8 @@ fn case_282_a_workflows_history_is_made_of_this_users_records() {
     let (mut shop, first) = after_orders(changing);
     let second = shop.start(request("change orders")).unwrap().run_id;
     let numbers = |shop: &Shop| {
-        let backend = shop.gateway.backend();
-        let made = block_on(run::workflow_changes(&shop.project, backend, "orders"));
+        let resources = shop.gateway.resources();
+        let made = block_on(run::resource_changes(&shop.project, &resources, "orders"));
         let runs = made.map(|(_, made)| made.into_iter().map(|m| m.run_id).collect::<Vec<_>>());
         runs.map_err(|e| e.to_string())
     };
@@ -330,7 +334,7 @@ fn case_282_a_workflows_history_is_made_of_this_users_records() {
     append(&journal_of(&shop, &second), change.unwrap());
     assert_eq!(numbers(&shop), Ok(own));
     // Undoing the workflow means the run that is now not wholly the user's: refused.
-    let of_orders = take_back(&mut shop, Undo::Workflow("orders".into()));
+    let of_orders = take_back(&mut shop, Undo::Resource("orders".into()));
     assert_eq!(refused(of_orders).1, Whose::Unmarked);
     // Where only others changed it, that is said.
     for run in [&first, &second] {

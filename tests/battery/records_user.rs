@@ -4,6 +4,7 @@
 use crate::attack::*;
 use crate::records::*;
 use crate::support::*;
+use agentctl::gateway::resources::parse;
 use agentctl::run::{self, Asked, Asker, Counted, RunError, Undo, UndoTerms};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::{AnsweredBy, Outcome, Question};
@@ -244,7 +245,15 @@ fn case_287_adopting_shows_what_would_happen_and_needs_the_users_word() {
     let now = jiff::Timestamp::from_second(1_850_000_100).unwrap();
     let look = |shop: &Shop| {
         let (project, pack) = (&shop.project, &shop.pack);
-        block_on(run::adoption(project, pack, &shop.gateway, &run, now)).unwrap()
+        block_on(run::adoption(
+            project,
+            pack,
+            &shop.gateway.resources(),
+            shop.gateway.redactor(),
+            &run,
+            now,
+        ))
+        .unwrap()
     };
     let found = look(&shop);
     let [answer] = found.answers.as_slice() else {
@@ -282,7 +291,12 @@ fn case_287_adopting_shows_what_would_happen_and_needs_the_users_word() {
         &journal_of(&shop, &run),
         Event::StepStarted { step: "x".into() },
     );
-    let changed = run::adopt(&shop.project, &shop.gateway, &shop.effects, &found);
+    let changed = run::adopt(
+        &shop.project,
+        &shop.gateway.resources(),
+        &shop.effects,
+        &found,
+    );
     assert!(
         matches!(changed, Err(RunError::Store(StoreError::Broken { .. }))),
         "{changed:?}"
@@ -291,9 +305,15 @@ fn case_287_adopting_shows_what_would_happen_and_needs_the_users_word() {
     forge(&journal_of(&shop, &run), &events);
     let found = look(&shop);
     let chain = std::fs::read_to_string(journal_of(&shop, &run)).unwrap();
-    let adopted = run::adopt(&shop.project, &shop.gateway, &shop.effects, &found).unwrap();
+    let adopted = run::adopt(
+        &shop.project,
+        &shop.gateway.resources(),
+        &shop.effects,
+        &found,
+    )
+    .unwrap();
     assert_eq!(adopted, found.foreign);
-    let verified = run::verify(&shop.project, &run).unwrap();
+    let verified = run::verify(&shop.project, &parse, &run).unwrap();
     assert_eq!(
         (verified.foreign, verified.records),
         (None, events.len() as u64 + 1)
@@ -323,7 +343,7 @@ fn case_288_a_beginning_of_ones_own_run_is_told_from_the_whole() {
     let lines: Vec<&str> = whole.split_inclusive('\n').collect();
     let cut = lines.len() - 2;
     std::fs::write(&path, lines[..cut].concat()).unwrap();
-    let verified = run::verify(&shop.project, &run).unwrap();
+    let verified = run::verify(&shop.project, &parse, &run).unwrap();
     // Marks tell who wrote a record, not that none came after it; the summary does.
     assert_eq!(
         (verified.foreign.clone(), verified.shorter_than_state),

@@ -3,6 +3,7 @@
 
 use crate::attack::*;
 use crate::support::*;
+use agentctl::gateway::resources::parse;
 use agentctl::run::{self, Cancel, Cause, Counted, LimitOverrides, RunError, RunOptions};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::Outcome;
@@ -142,7 +143,7 @@ fn case_086_a_disk_that_fails_anywhere_stops_the_run_and_costs_nothing() {
             built(&ended).workflow.unwrap().name,
             built(&expected).workflow.unwrap().name
         );
-        run::verify(&shop.project, &ended.run_id).unwrap();
+        run::verify(&shop.project, &parse, &ended.run_id).unwrap();
     }
 }
 
@@ -282,7 +283,7 @@ fn case_089_a_clock_set_back_or_forward_changes_no_order_and_spends_nothing() {
             run::status(&shop.project, &shop.pack).unwrap().run_id,
             second.run_id
         );
-        run::verify(&shop.project, &second.run_id).unwrap();
+        run::verify(&shop.project, &parse, &second.run_id).unwrap();
     }
     // Forward by a year between two activations and within one: the run's time is not spent by it.
     let mut shop = Shop::new(|seen| match seen.task() {

@@ -2,6 +2,7 @@
 
 use crate::gated::Gated;
 use crate::support::{Shop, block_on, built, creation, gateway, good, request};
+use agentctl_n8n_tools::resources::parse;
 use agentctl::{
     gateway::Gateway,
     run::{
@@ -174,7 +175,7 @@ fn a_session_is_a_run_that_is_listed_shown_and_verified() {
     assert_eq!((report.stage.as_str(), report.exit_code), ("session", 0));
     assert_eq!(report.message, "the session ended: 2 calls, 1 changes");
     assert_eq!(built(&report).workflow.unwrap().id, "orders");
-    let verified = verify(&shop.project, &run.run_id).unwrap();
+    let verified = verify(&shop.project, &parse, &run.run_id).unwrap();
     assert_eq!((verified.records, verified.shorter_than_state), (13, None));
 }
 
@@ -424,7 +425,7 @@ fn two_sessions_and_a_build_in_one_project_do_not_disturb_each_other() {
     assert_eq!(runs.len(), 3);
     for run in &runs {
         assert_eq!(run.outcome, Some(Outcome::Complete), "{run:?}");
-        verify(&shop.project, &run.run_id).unwrap();
+        verify(&shop.project, &parse, &run.run_id).unwrap();
     }
     // After its end a session takes nothing more.
     assert_eq!(
@@ -535,7 +536,7 @@ fn a_change_that_a_killed_session_had_begun_is_taken_back_too() {
     );
     assert_eq!(take_back(&mut shop, &run).unwrap(), 1);
     assert_eq!(shop.workflows(), []);
-    verify(&shop.project, &run).unwrap();
+    verify(&shop.project, &parse, &run).unwrap();
 }
 
 #[test]

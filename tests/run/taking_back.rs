@@ -2,8 +2,8 @@
 
 use crate::support::{Seen, Shop, block_on, built, calls, good, request, says};
 use agentctl::run::{
-    By, Compare, Counted, RunError, Undo, UndoReport, UndoneHow, changes, compare, status, undo,
-    undo_to, workflow_changes,
+    By, Compare, Counted, RunError, Undo, UndoReport, UndoneHow, changes, compare,
+    resource_changes, status, undo, undo_to,
 };
 use agentctl_base::{model::ModelAnswer, question::Outcome};
 use agentctl_engine::store::Event;
@@ -19,7 +19,7 @@ fn take_back(
     Ok(report
         .workflows
         .into_iter()
-        .map(|w| (w.workflow_id, w.what))
+        .map(|w| (w.resource.id, w.what))
         .collect())
 }
 
@@ -60,7 +60,7 @@ fn a_workflow_that_the_run_created_is_removed() {
         (Outcome::Complete, None)
     );
     assert_eq!(
-        take_back(&mut shop, Undo::Workflow(id.clone()), false).unwrap(),
+        take_back(&mut shop, Undo::Resource(id.clone()), false).unwrap(),
         [(id, UndoneHow::Unchanged)]
     );
 }
@@ -78,7 +78,7 @@ fn a_changed_workflow_is_put_back_to_the_byte() {
     assert_ne!(fs::read_to_string(&path).unwrap(), before);
     let done = take_back(
         &mut shop,
-        Undo::Workflow("workflows/orders.json".into()),
+        Undo::Resource("workflows/orders.json".into()),
         false,
     )
     .unwrap();
@@ -131,7 +131,7 @@ fn there_must_be_something_to_undo() {
         matches!(take_back(&mut shop, Undo::Run(None), false), Err(RunError::Usage(m)) if m.contains("changed no workflow"))
     );
     assert!(
-        matches!(take_back(&mut shop, Undo::Workflow("w".into()), false), Err(RunError::Usage(m)) if m.contains("no run"))
+        matches!(take_back(&mut shop, Undo::Resource("w".into()), false), Err(RunError::Usage(m)) if m.contains("no run"))
     );
 }
 
@@ -255,7 +255,7 @@ fn two_runs() -> (Shop, String) {
 fn a_workflow_goes_back_over_all_runs() {
     let (mut shop, between) = two_runs();
     let left = fs::read_to_string(orders(&shop)).unwrap();
-    let of_orders = || Undo::Workflow("orders".into());
+    let of_orders = || Undo::Resource("orders".into());
     let report = block_on(undo(shop.context(None), of_orders(), false)).unwrap();
     assert_eq!(fs::read_to_string(orders(&shop)).unwrap(), between);
     assert_eq!(
@@ -277,11 +277,8 @@ fn a_workflow_goes_back_over_all_runs() {
         [UndoneHow::Restored]
     );
     assert_eq!(fs::read_to_string(orders(&shop)).unwrap(), left);
-    let history = workflow_changes(
-        &shop.project,
-        shop.gateway.backend(),
-        "workflows/orders.json",
-    );
+    let resources = shop.gateway.resources();
+    let history = resource_changes(&shop.project, &resources, "workflows/orders.json");
     assert_eq!(block_on(history).unwrap().1.len(), 7);
 }
 
@@ -348,10 +345,22 @@ fn a_damaged_snapshot_is_never_put_back() {
 fn two_states_are_compared_by_their_numbers() {
     let (shop, _) = two_runs();
     let lines = |what: Compare| -> Vec<String> {
-        let compared = block_on(compare(&shop.project, &shop.gateway, what)).unwrap();
+        let compared = block_on(compare(
+            &shop.project,
+            &shop.gateway.resources(),
+            shop.gateway.redactor(),
+            what,
+        ))
+        .unwrap();
         compared
             .iter()
-            .map(|c| c.difference.changes.to_string())
+            .map(|c| {
+                c.difference
+                    .lines
+                    .iter()
+                    .map(|line| format!("{line}\n"))
+                    .collect()
+            })
             .collect()
     };
     let changed = "~ \"Tell\" note: \"mended\" → \"changed by a run\"\n";
@@ -362,7 +371,7 @@ fn two_states_are_compared_by_their_numbers() {
     };
     assert_eq!(lines(run(None, None)), [changed]);
     assert_eq!(lines(run(Some(1), None)), [""]);
-    let workflow = |from, to| Compare::Workflow {
+    let workflow = |from, to| Compare::Resource {
         named: "orders".into(),
         from,
         to,
@@ -382,6 +391,12 @@ fn two_states_are_compared_by_their_numbers() {
         created[0].contains("+ node \"Start\"\n+ node \"Tell\"\n"),
         "{created:?}"
     );
-    let beyond = compare(&shop.project, &shop.gateway, run(None, Some(9)));
+    let resources = shop.gateway.resources();
+    let beyond = compare(
+        &shop.project,
+        &resources,
+        shop.gateway.redactor(),
+        run(None, Some(9)),
+    );
     assert!(matches!(block_on(beyond), Err(RunError::Usage(_))));
 }

@@ -2,6 +2,7 @@
 //! Knows no n8n, no pack and no agent by name. `flow`, `policy`, `condition` and the turn do no IO and read no clock.
 
 pub mod agent;
+pub mod claims;
 pub mod condition;
 pub mod flow;
 pub mod gateway;
@@ -10,6 +11,7 @@ mod nearest;
 pub mod pack;
 pub mod policy;
 pub mod redact;
+pub mod run;
 pub mod store;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;

@@ -5,15 +5,24 @@
 use crate::vocabulary::capability as can;
 use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_engine::flow::RESOURCE;
-use agentctl_engine::toolset::Claim;
-use agentctl_engine::vocabulary::Capability;
+use agentctl_engine::claims::Claim;
+use agentctl_engine::vocabulary::{Capability, Fact};
 use serde_json::{Map, Value};
 
 /// The fact of a field that holds the verdict of the last check: counts, status, what was executed.
 pub const CHECK: &str = "check";
 
 /// What the fields of a flow may state with these tools.
-pub const FACTS: [&str; 2] = [RESOURCE, CHECK];
+pub(crate) const FACTS: [Fact; 2] = [
+    Fact {
+        name: RESOURCE,
+        check: settle_workflow,
+    },
+    Fact {
+        name: CHECK,
+        check: settle_report,
+    },
+];
 
 /// Why the check speaks of something else than this run's workflow as it is now.
 fn other_than_checked(by: &Claim<'_>, checked: &Value) -> Option<String> {
@@ -33,21 +42,12 @@ fn other_than_checked(by: &Claim<'_>, checked: &Value) -> Option<String> {
     })
 }
 
-/// Checks what is claimed in a field of this fact, and fills in what the calls know better. Empty: it holds. None: it is no fact here.
-pub fn claim(
-    fact: &str,
-    claimed: &mut Map<String, Value>,
-    by: &Claim<'_>,
-) -> Option<Vec<String>> {
-    match fact {
-        RESOURCE => Some(settle_workflow(claimed, by).err().into_iter().collect()),
-        CHECK => Some(settle_report(claimed, by)),
-        _ => None,
-    }
+/// The workflow must be one that this run created or changed and that is still there.
+fn settle_workflow(claim: &mut Map<String, Value>, by: &Claim<'_>) -> Vec<String> {
+    settled_workflow(claim, by).err().into_iter().collect()
 }
 
-/// The workflow must be one that this run created or changed and that is still there.
-fn settle_workflow(claim: &mut Map<String, Value>, by: &Claim<'_>) -> Result<(), String> {
+fn settled_workflow(claim: &mut Map<String, Value>, by: &Claim<'_>) -> Result<(), String> {
     let claimed = claim.get("id").and_then(Value::as_str).map(str::to_owned);
     let last = by.changes.last(claimed.as_deref());
     let Some(last) = last else {

@@ -9,6 +9,7 @@ pub mod findings;
 pub mod guards;
 pub mod library;
 pub mod report;
+pub mod resources;
 pub mod server;
 pub mod sync;
 mod tool;

@@ -1,8 +1,8 @@
 //! n8n's part of a run's report: the workflow, where it is, how it was checked, what was lost. Made from the journal's changes and
 //! from the fields to which the flow gives these sections.
 
-use crate::tools::PLACE;
-use agentctl_engine::toolset::Reported;
+use crate::resources::PLACE;
+use agentctl_engine::claims::Reported;
 use agentctl_engine::store::event::Counted;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -95,8 +95,7 @@ pub fn sections(of: &Reported<'_>) -> (Map<String, Value>, Map<String, Value>) {
         workflow: workflow_report(of),
         n8n: of.input.get(PLACE).and_then(Value::as_str).map(str::to_owned),
         qa_report: qa_report(of),
-        losses: (of.expected.iter())
-            .filter_map(|(id, expect)| Some((id, expect.counted.as_ref()?)))
+        losses: (of.losses.iter())
             .filter(|(_, counted)| counted.lost > 0)
             .map(|(id, counted)| (id.clone(), counted.clone()))
             .collect(),

@@ -84,6 +84,7 @@ static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
         functions: FUNCTIONS.to_vec(),
         facts: crate::claims::FACTS.to_vec(),
         reports: crate::report::SECTIONS.to_vec(),
+        report: Some(crate::report::sections),
     });
     #[expect(
         clippy::expect_used,

@@ -27,7 +27,11 @@ pub fn adopt(root: &Path, run: &str, yes: bool, out: &Output) -> Result<Exit, Cl
     let found = session::block_on(&session.cancel, async {
         let now = jiff::Timestamp::now();
         let (project, pack) = (&session.project, &session.pack);
-        let found = run::adoption(project, pack, &session.gateway, run, now).await;
+        let found = {
+            let resources = session.gateway.resources();
+            let redactor = session.gateway.redactor();
+            run::adoption(project, pack, &resources, redactor, run, now).await
+        };
         backend.close().await;
         found
     })?;
@@ -55,7 +59,8 @@ pub fn adopt(root: &Path, run: &str, yes: bool, out: &Output) -> Result<Exit, Cl
     } else if out.is_text() {
         out.note(&page);
     }
-    run::adopt(&session.project, &session.gateway, &session.effects, &found)
+    let resources = session.gateway.resources();
+    run::adopt(&session.project, &resources, &session.effects, &found)
         .map_err(|e| session::run_error(&e))?;
     answer(&found, true, out)
 }
@@ -101,7 +106,7 @@ fn page(found: &Adoption) -> String {
         }
     };
     lines.push(format!("  made with: flow {}, {pack}", plain(&found.flow)));
-    if let Some(n8n) = &found.n8n {
+    if let Some(n8n) = &found.place {
         lines.push(format!("  works on: the n8n at {}", plain(n8n)));
     }
     if let Some(session) = &found.session {
@@ -191,7 +196,7 @@ fn touched(workflow: &Touched) -> String {
     };
     let mut text = format!(
         "  changed the workflow {} {name:?}{state}\n",
-        style(plain(&workflow.workflow_id)).bold()
+        style(plain(&workflow.resource.id)).bold()
     );
     match (&workflow.undo, &workflow.why_not) {
         (Some(difference), _) if difference.is_empty() => {

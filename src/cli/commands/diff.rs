@@ -6,7 +6,9 @@ use crate::cli::output::Output;
 use crate::cli::progress::{colour_diff, plain, plain_long};
 use crate::cli::session::{self, Session};
 use crate::gateway::Redactor;
-use crate::run::{self, Compare, Compared, Difference, Side};
+use crate::gateway::resources::difference;
+use crate::run::{self, Compare, Compared, Side};
+use agentctl_engine::toolset::Difference;
 use agentctl_n8n::Workflow;
 use console::style;
 use serde_json::{Value, json};
@@ -18,7 +20,7 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 pub fn diff(root: &Path, args: &DiffArgs, out: &Output) -> Result<Exit, CliError> {
     let what = match (args.what.as_slice(), &args.workflow) {
         ([old, new], _) => return files(old, new, args, out),
-        (_, Some(named)) => Compare::Workflow {
+        (_, Some(named)) => Compare::Resource {
             named: named.clone(),
             from: args.from,
             to: args.to,
@@ -33,7 +35,12 @@ pub fn diff(root: &Path, args: &DiffArgs, out: &Output) -> Result<Exit, CliError
     let is_file = |named: &String| Path::new(named).is_file();
     let compared = session::block_on(
         &session.cancel,
-        run::compare(&session.project, &session.gateway, what),
+        run::compare(
+            &session.project,
+            &session.gateway.resources(),
+            session.gateway.redactor(),
+            what,
+        ),
     )?;
     let compared = compared.map_err(|e| {
         let told = session::run_error(&e);
@@ -64,7 +71,7 @@ fn files(old: &str, new: &str, args: &DiffArgs, out: &Output) -> Result<Exit, Cl
     }
     let (before, after) = (read(old)?, read(new)?);
     let redactor = Redactor::from_variables(std::env::vars());
-    let difference = Difference::of(&redactor, Some(&before), Some(&after));
+    let difference = difference(&redactor, Some(&before), Some(&after));
     out.answer(
         Exit::Complete,
         || {
@@ -106,7 +113,7 @@ fn read(file: &str) -> Result<Workflow, CliError> {
 }
 
 fn told(compared: &Compared) -> String {
-    let id = plain(&compared.workflow_id);
+    let id = plain(&compared.resource.id);
     if compared.difference.is_empty() {
         return format!(
             "{id}: no difference between {} and {}\n",
@@ -132,7 +139,7 @@ fn side(at: &Side) -> String {
         Some(0) => "before the first change".to_owned(),
         Some(number) => format!("after change {number}"),
     };
-    match at.graph_hash {
+    match at.revision {
         Some(_) => when,
         None => format!("{when} (there was none)"),
     }
@@ -143,7 +150,7 @@ pub fn text(difference: &Difference) -> String {
     // The lines of a diff are made for stderr; here they go to stdout, with its colours.
     console::set_colors_enabled_stderr(console::colors_enabled());
     let mut text = String::new();
-    for line in difference.changes.to_string().lines() {
+    for line in &difference.lines {
         let line = plain_long(line);
         text.push_str(&match line.chars().next() {
             Some('+') => format!("{}\n", style(line).green()),

@@ -10,6 +10,7 @@ use crate::cli::project;
 use crate::cli::session;
 use crate::cli::settings;
 use crate::cli::trusting;
+use crate::gateway::resources::parse;
 use crate::run::{self, Cancel};
 use crate::trust::{CATALOG, Since, Standing};
 use agentctl_engine::pack;
@@ -331,7 +332,7 @@ fn journals(root: &Path) -> Check {
     };
     let (mut broken, mut foreign) = (Vec::new(), Vec::new());
     for id in &ids {
-        match run::verify(&project, id) {
+        match run::verify(&project, &parse, id) {
             Ok(verified) if verified.foreign.is_some() => foreign.push(id.as_str()),
             Ok(_) => {}
             Err(e) => broken.push(format!("{id}: {e}")),

@@ -9,9 +9,11 @@ use crate::cli::session::{self, Session};
 use crate::cli::trusting;
 use crate::cli::watcher::Terminal;
 use crate::gateway::Push;
-use crate::run::{self, Answering, Difference, Observer, Serving, Terms};
+use crate::gateway::resources::difference;
+use crate::run::{self, Answering, Observer, Serving, Terms};
 use agentctl_base::model::ToolStatus;
 use agentctl_engine::store::Record;
+use agentctl_engine::toolset::Difference;
 use agentctl_host::files::write_atomic;
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, WorkflowId};
@@ -97,7 +99,7 @@ pub fn pull(root: &Path, args: &PullArgs, out: &Output) -> Result<Exit, CliError
             format!("what was pulled is no workflow: {e}"),
         )
     })?;
-    let difference = Difference::of(
+    let difference = difference(
         &out.redactor(),
         before.as_ref().map(|b| &b.workflow),
         Some(&after.workflow),
@@ -165,7 +167,7 @@ pub fn push(root: &Path, args: &PushArgs, out: &Output) -> Result<Exit, CliError
     let after = sync::pushed(&local.workflow, now.as_ref().map(|now| &now.workflow));
     let plan = Plan { now, after };
     let before = plan.now.as_ref().map(|now| &now.workflow);
-    let difference = Difference::of(&out.redactor(), before, Some(&plan.after));
+    let difference = difference(&out.redactor(), before, Some(&plan.after));
     let same = before == Some(&plan.after);
     if args.dry_run || same {
         let what = match (same, before.is_some()) {

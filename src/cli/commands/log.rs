@@ -32,10 +32,10 @@ pub fn log(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> 
 
 fn history(root: &Path, named: &str, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
-    let (project, backend) = (&session.project, session.gateway.backend());
+    let (project, resources) = (&session.project, session.gateway.resources());
     let made = session::block_on(
         &session.cancel,
-        run::workflow_changes(project, backend, named),
+        run::resource_changes(project, &resources, named),
     )?;
     let (id, made) = made.map_err(|e| session::run_error(&e))?;
     out.answer(
@@ -44,7 +44,7 @@ fn history(root: &Path, named: &str, out: &Output) -> Result<Exit, CliError> {
             let lines: String = made.iter().map(history_line).collect();
             format!(
                 "{lines}next: agentctl undo --workflow {} --to N puts it as change N left it (0: as before the first)\n",
-                id.0
+                id
             )
         },
         || json!({"workflow_id": id, "changes": made}),

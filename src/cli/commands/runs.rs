@@ -9,6 +9,7 @@ use crate::cli::project;
 use crate::cli::report;
 use crate::cli::session;
 use crate::cli::story::{Detail, Teller, outcome};
+use crate::gateway::resources::parse;
 use crate::run::{self, RunSummary, Verified};
 use agentctl_engine::store::{Foreign, Project};
 use console::style;
@@ -142,7 +143,7 @@ fn verify(project: &Project, run: Option<&str>, out: &Output) -> Result<Exit, Cl
     let checked: Vec<(String, Result<Verified, String>)> = ids
         .into_iter()
         .map(|id| {
-            let result = run::verify(project, &id).map_err(|e| e.to_string());
+            let result = run::verify(project, &parse, &id).map_err(|e| e.to_string());
             (id, result)
         })
         .collect();

@@ -15,7 +15,7 @@ use std::path::Path;
 pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let what = match &args.workflow {
-        Some(id) => Undo::Workflow(id.clone()),
+        Some(id) => Undo::Resource(id.clone()),
         None => Undo::Run(args.run.clone()),
     };
     session.init("undo", out)?;
@@ -47,7 +47,7 @@ fn text(report: &UndoReport, args: &UndoArgs) -> String {
         text.push_str(&diff_text(&item.difference));
         text.push_str(&format!(
             "{}: {}\n",
-            style(plain(&item.workflow_id)).bold(),
+            style(plain(&item.resource.id)).bold(),
             how(item, args)
         ));
         if let Some(snapshot) = &item.snapshot {

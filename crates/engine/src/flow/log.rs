@@ -6,7 +6,7 @@ use super::merge::merge;
 use super::model::{Flow, PROGRAM, StepKind, step_id};
 use super::next::{Prepared, prepare};
 use crate::store::event::{Change, Event, StepPath};
-use agentctl_base::model::{ToolStatus, Usage};
+use agentctl_base::model::ToolStatus;
 use agentctl_base::question::{AnsweredBy, Outcome, Question};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -41,16 +41,6 @@ pub struct Call {
     /// None: no result was journaled yet.
     pub status: Option<ToolStatus>,
     pub content: Value,
-}
-
-/// What a run has used so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Tally {
-    pub model_calls: u64,
-    pub tool_calls: u64,
-    pub usage: Usage,
-    /// False once an answer came without a price: the sum is then a lower bound.
-    pub cost_known: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -104,7 +94,6 @@ pub struct RunLog {
     /// The last iteration that any loop began.
     last_cycle: u32,
     ended: Option<(Outcome, u8, String)>,
-    tally: Tally,
 }
 
 impl RunLog {
@@ -121,10 +110,6 @@ impl RunLog {
             changes: Vec::new(),
             last_cycle: 0,
             ended: None,
-            tally: Tally {
-                cost_known: true,
-                ..Tally::default()
-            },
         }
     }
 
@@ -162,19 +147,7 @@ impl RunLog {
                 record.prepared = prepared;
             }
             Event::FlowDecided { step, decision } => self.decide(flow, step, decision)?,
-            Event::ModelAnswered { answer, .. } => {
-                let usage = &mut self.tally.usage;
-                usage.input_tokens += answer.usage.input_tokens;
-                usage.output_tokens += answer.usage.output_tokens;
-                usage.cached_tokens += answer.usage.cached_tokens;
-                match answer.usage.cost_usd {
-                    Some(cost) => usage.cost_usd = Some(usage.cost_usd.unwrap_or(0.0) + cost),
-                    None => self.tally.cost_known = false,
-                }
-                self.tally.model_calls += 1;
-            }
             Event::ToolIntent { step, call, .. } => {
-                self.tally.tool_calls += 1;
                 if flow.step_at(step).is_some() {
                     let args = serde_json::from_str(&call.arguments)
                         .unwrap_or_else(|_| json!(call.arguments));
@@ -279,6 +252,7 @@ impl RunLog {
             | Event::ActivationEnded { .. }
             | Event::ModelAsked { .. }
             | Event::ModelRetried { .. }
+            | Event::ModelAnswered { .. }
             | Event::ConversationCompacted { .. }
             | Event::SnapshotTaken { .. }
             | Event::PatchRefused { .. }
@@ -357,9 +331,6 @@ impl RunLog {
     /// Outcome, exit code and message of a run that has ended.
     pub fn ended(&self) -> Option<(Outcome, u8, &str)> {
         self.ended.as_ref().map(|(o, c, m)| (*o, *c, m.as_str()))
-    }
-    pub fn tally(&self) -> Tally {
-        self.tally
     }
     /// Changes to workflows, in order.
     pub fn changes(&self) -> &[Change] {

@@ -1,7 +1,5 @@
-use super::fixture::started;
 use super::{Flow, FlowError, Known, RunLog, StepStatus, load};
 use crate::store::event::Event;
-use agentctl_base::model::{ModelAnswer, Usage};
 use agentctl_base::question::Outcome;
 use serde_json::{Map, json};
 
@@ -82,42 +80,6 @@ fn a_journal_of_another_pack_is_refused_by_name() {
     assert_eq!(
         RunLog::new(&flow).apply(&flow, &event),
         Err(FlowError::UnknownStep("loop[1]/gone".into()))
-    );
-}
-
-#[test]
-fn usage_is_summed_and_an_unknown_price_stays_unknown() {
-    let flow = flow();
-    let answer = |cost_usd| Event::ModelAnswered {
-        step: "work".into(),
-        turn: 1,
-        answer: ModelAnswer {
-            text: String::new(),
-            tool_calls: vec![],
-            finish: Default::default(),
-            usage: Usage {
-                input_tokens: 10,
-                output_tokens: 2,
-                cached_tokens: 1,
-                cache_write_tokens: 0,
-                cost_usd,
-            },
-        },
-    };
-    let log = RunLog::fold(
-        &flow,
-        &[started(json!({})), answer(Some(0.5)), answer(None)],
-    )
-    .unwrap();
-    let tally = log.tally();
-    assert_eq!(
-        (
-            tally.model_calls,
-            tally.usage.input_tokens,
-            tally.usage.cost_usd,
-            tally.cost_known
-        ),
-        (2, 20, Some(0.5), false)
     );
 }
 

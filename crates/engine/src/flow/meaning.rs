@@ -46,7 +46,7 @@ impl Reader<'_> {
         let mut meaning = Meaning::default();
         if let Some(node) = field.value.get("fact") {
             let known = self.known.vocabulary.map(Vocabulary::facts);
-            meaning.fact = self.word(node, "fact", known);
+            meaning.fact = self.word(node, "fact", known.as_deref());
             self.fits(node, &what, "fact", kind, &[FieldKind::Object]);
         }
         if let Some(node) = field.value.get("guards") {

@@ -1,10 +1,15 @@
 use super::{Flow, Known, Reading, load};
-use crate::vocabulary::{Vocabulary, Words};
+use crate::vocabulary::{Fact, Vocabulary, Words};
 use serde_json::json;
 
 fn vocabulary() -> Vocabulary {
     Vocabulary::new(Words {
-        facts: vec!["resource", "check"],
+        facts: ["resource", "check"]
+            .map(|name| Fact {
+                name,
+                check: |_, _| Vec::new(),
+            })
+            .to_vec(),
         reports: vec!["made"],
         ..Words::default()
     })

@@ -30,7 +30,7 @@ mod merge_tests;
 mod next_tests;
 
 pub use load::{Known, load};
-pub use log::{Call, RunLog, StepStatus, Tally};
+pub use log::{Call, RunLog, StepStatus};
 pub use meaning::{Meaning, RESOURCE, Reading};
 pub use merge::{PatchRefusal, check_patch, merge, patch_of};
 pub use mermaid::mermaid;

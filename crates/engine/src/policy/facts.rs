@@ -6,23 +6,12 @@ use super::grants::Grants;
 use super::literal::Text;
 use super::origin::{Known, Leaf, leaves};
 use crate::condition::Origins;
-use crate::vocabulary::Does;
+use crate::vocabulary::{Carries, Does};
 use agentctl_base::foreign::split_foreign;
 use agentctl_base::model::ToolStatus;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
-
-/// What was decided about a call of another server's tool besides whether it may be made: kept with the call, because neither
-/// the rule nor the approved schema need be the same later.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Carries {
-    pub effect: Does,
-    /// Keys in the arguments that the approved schema does not name: whoever made the call chose them, as he chose the values.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub keys: BTreeSet<String>,
-}
 
 /// A call of this run that has its result.
 #[derive(Debug)]

@@ -21,10 +21,10 @@ mod load_tests;
 #[cfg(test)]
 mod loosening_tests;
 
-pub use crate::vocabulary::{Capability, Does};
+pub use crate::vocabulary::{Capability, Carries, Does};
 pub use decide::{Effect, Policy, Rule};
 pub use explain::Explanation;
-pub use facts::{Carries, Facts, PastCall, keys_of, read_text};
+pub use facts::{Facts, PastCall, keys_of, read_text};
 pub use grants::{Grants, Outside, RULE as PLAN_RULE};
 
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@ mod change;
 
 pub use change::{BaseHow, Change, Counted, CreateMark, MutationExpectation, Rehearsing};
 
-use crate::policy::Carries;
+use crate::vocabulary::capability::Carries;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolCall, ToolResult};
 use agentctl_base::question::{AnsweredBy, Outcome, Question};

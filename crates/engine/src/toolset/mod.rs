@@ -2,7 +2,6 @@
 //! guards. The engine keeps the order of a call, approvals, budgets and the journal; a toolset keeps what its tools mean.
 
 mod call;
-mod claim;
 mod content;
 mod error;
 mod resource;
@@ -11,14 +10,13 @@ pub use call::{
     Act, Answer, Change, Cx, Fault, Head, Keep, Parsed, Performed, Plan, Planning, Read, Recorder,
     Reserved, Settling, Touches,
 };
-pub use claim::{Changes, Claim, DoneChange, Reported};
 pub use content::{
     Outcome, PAGE_BYTES, Page, backend_failure, error_content, longest_length, page, text_page,
     written_length,
 };
 pub use error::{BackendError, BackendErrorKind, BackendResult};
 pub use resource::{
-    ByPerson, Difference, Document, Found, PlaceWords, ResourceId, ResourceMark, Resources,
+    ByPerson, Difference, Document, Found, PlaceWords, ResourceId, ResourceMark, Resources, keyed,
 };
 
 use crate::guards::Memory;
@@ -40,20 +38,6 @@ pub trait Toolset: Send + Sync {
     /// What its tools read and change; None: nothing that the engine could take back.
     fn resources(&self) -> Option<&dyn Resources> {
         None
-    }
-    /// Checks what is claimed in a field of this fact (`fact: NAME` of a flow's field), and fills in what the calls know better. Empty:
-    /// it holds. None: it is none of its facts.
-    fn claim(
-        &self,
-        _fact: &str,
-        _claimed: &mut Map<String, Value>,
-        _by: &Claim<'_>,
-    ) -> Option<Vec<String>> {
-        None
-    }
-    /// Its sections of a run's report: what stands before the questions, and what stands behind the usage.
-    fn report(&self, _of: &Reported<'_>) -> (Map<String, Value>, Map<String, Value>) {
-        Default::default()
     }
     /// The way out of a refusal by one of its own guards, for the model; None: it is not one of them.
     fn hint(&self, _rule: &str) -> Option<&'static str> {

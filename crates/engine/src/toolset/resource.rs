@@ -16,6 +16,33 @@ pub struct ResourceId {
     pub id: String,
 }
 
+/// A resource among the keys of what names it, for `#[serde(flatten, with = "keyed")]`: `"workflow_id": "orders"`.
+pub mod keyed {
+    use super::ResourceId;
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use serde_json::{Map, Value};
+
+    const KEY: &str = "_id";
+
+    pub fn serialize<S: Serializer>(of: &ResourceId, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map([(format!("{}{KEY}", of.kind), &of.id)])
+    }
+
+    /// The first key of that form counts.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ResourceId, D::Error> {
+        let all = Map::<String, Value>::deserialize(deserializer)?;
+        all.iter()
+            .find_map(|(key, id)| {
+                Some(ResourceId {
+                    kind: key.strip_suffix(KEY)?.to_owned(),
+                    id: id.as_str()?.to_owned(),
+                })
+            })
+            .ok_or_else(|| D::Error::custom("no key that ends in `_id` names the resource"))
+    }
+}
+
 /// A state of a resource, by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResourceMark {
@@ -51,7 +78,7 @@ pub struct Found {
 /// What differs between two states, fit to be shown: secrets hidden, and a change of a hidden value still told.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
-    /// Every change, in the toolset's own shape; null: none.
+    /// Every change, in the toolset's own shape.
     pub changes: Value,
     /// The unified diff of the documents; empty when they are the same but for what is hidden.
     pub diff: String,
@@ -95,6 +122,10 @@ pub trait Resources: Send + Sync {
     fn place(&self) -> Option<&str>;
     /// The place that a run began on, by its input.
     fn place_of<'i>(&self, input: &'i Map<String, Value>) -> Option<&'i str>;
+    /// Writes the place into the input of a run that begins, where `place_of` reads it.
+    fn note_place(&self, input: &mut Map<String, Value>);
+    /// What the flow may ask of this place, as entries of a run's input: whether anything can be executed here.
+    fn abilities(&self) -> Map<String, Value>;
     fn place_words(&self, place: Option<&str>) -> PlaceWords;
     /// Removes what a killed process of ours left half written. For who holds the project's lock.
     fn tidy(&self) -> BackendResult<()>;
@@ -121,6 +152,8 @@ pub trait Resources: Send + Sync {
         exists: bool,
     ) -> BoxFuture<'a, BackendResult<String>>;
     fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, BackendResult<()>>;
+    /// Putting this document back takes effect outside at once, whatever was there before.
+    fn comes_live(&self, document: &Document) -> bool;
     /// None on a side: there is no such resource.
     fn difference(
         &self,

@@ -21,6 +21,7 @@ use agentctl_base::decision::Decision;
 use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
 use agentctl_base::question::AnsweredBy;
 use agentctl_engine::store::event::MutationExpectation;
+use agentctl_n8n::WorkflowId;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;

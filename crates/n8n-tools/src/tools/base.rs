@@ -83,15 +83,26 @@ impl N8n {
 
     /// A person says that the workflow as it is now is what is wanted: losses count from it.
     pub fn accept(&self, at: &Stored, how: BaseHow, now: jiff::Timestamp) -> Result<(), NotKept> {
+        self.accept_state(&at.id, &at.graph_hash, &at.workflow, how, now)
+    }
+
+    pub(crate) fn accept_state(
+        &self,
+        id: &WorkflowId,
+        graph_hash: &str,
+        workflow: &Workflow,
+        how: BaseHow,
+        now: jiff::Timestamp,
+    ) -> Result<(), NotKept> {
         let Some(accepted) = &self.accepted else {
             return Ok(());
         };
         let state = State {
-            graph_hash: &at.graph_hash,
+            graph_hash,
             now,
-            outline: &|| self.outline(&at.workflow),
+            outline: &|| self.outline(workflow),
         };
-        accepted.accept(&at.id, how, &state)
+        accepted.accept(id, how, &state)
     }
 
     /// The wipe guard's word on a change, and what it counted. None: the workflow is the run's own, and nobody else saw it.

@@ -41,7 +41,7 @@ pub use settle::{Settlement, judge};
 
 use crate::accepted::Accepted;
 use crate::backend::{Backend, BackendError, BackendErrorKind, Stored};
-use crate::{claims, guards, report};
+use crate::guards;
 use crate::tool::{Table, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
@@ -49,16 +49,13 @@ use agentctl_engine::guards::Memory;
 use agentctl_engine::store::Event;
 use agentctl_engine::store::event::Change as Changed;
 use agentctl_engine::toolset::{
-    Claim, Cx, Fault, Head, Outcome, Parsed, Reported, Reserved, ResourceId, ResourceMark, Resources,
+    Cx, Fault, Head, Outcome, Parsed, Reserved, ResourceId, ResourceMark, Resources,
     Settling, Toolset, backend_failure,
 };
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::rehearsal::Hosts;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-
-/// The key of a run's input under which the n8n stands that it works on; none: the project's files.
-pub const PLACE: &str = "n8n";
 
 /// What the tools work on.
 pub struct N8n {
@@ -200,18 +197,7 @@ impl Toolset for N8nTools {
         Some(Box::new(N8nMemory::default()))
     }
     fn resources(&self) -> Option<&dyn Resources> {
-        None
-    }
-    fn claim(
-        &self,
-        fact: &str,
-        claimed: &mut Map<String, Value>,
-        by: &Claim<'_>,
-    ) -> Option<Vec<String>> {
-        claims::claim(fact, claimed, by)
-    }
-    fn report(&self, of: &Reported<'_>) -> (Map<String, Value>, Map<String, Value>) {
-        report::sections(of)
+        Some(self.n8n.as_ref())
     }
     fn hint(&self, rule: &str) -> Option<&'static str> {
         guards::hint(rule)

@@ -1,9 +1,10 @@
 //! What agents claim, against what a run's calls did.
 
-use crate::store::event::Change;
-use crate::vocabulary::Capability;
+use crate::store::event::{Change, Counted};
+use crate::vocabulary::capability::Capability;
 use agentctl_base::model::ToolResult;
-use serde_json::Value;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// A successful change of the run's.
 #[derive(Debug, Clone, Copy)]
@@ -68,11 +69,10 @@ pub struct Reported<'a> {
     /// What the state holds in the field of a section.
     pub state_of: &'a dyn Fn(&str) -> Option<&'a Value>,
     /// The run's input.
-    pub input: &'a serde_json::Map<String, Value>,
+    pub input: &'a Map<String, Value>,
     /// What was put back as it was before the run, by id.
     pub undone: &'a [String],
-    /// The last intent of a change of each resource, by id.
-    pub expected: &'a std::collections::BTreeMap<String, crate::store::event::MutationExpectation>,
+    pub losses: &'a BTreeMap<String, Counted>,
     /// The last iteration that a loop of the flow began.
     pub cycle: u32,
 }

@@ -1,62 +1,17 @@
 //! What a pack's policy and flow may name besides their own words: tools, what they do, functions of conditions, facts. Built by
 //! whoever brings the tools, in code: a pack cannot make a tool mean something else. Knows no toolset itself.
 
+pub mod capability;
+
+pub use capability::{Capability, Carries, Does};
+
+use crate::claims::{Claim, Reported};
 use crate::condition::{self, Function};
 use agentctl_base::foreign::split_foreign;
-use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
-
-/// What a call does, as far as harm goes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Does {
-    /// It changes nothing, and carries nothing to a place that its arguments choose.
-    Read,
-    /// It changes nothing, but its arguments may carry data out: a GET does.
-    Egress,
-    #[default]
-    Change,
-}
-
-impl Does {
-    pub fn name(self) -> &'static str {
-        match self {
-            Does::Read => "read",
-            Does::Egress => "egress",
-            Does::Change => "change",
-        }
-    }
-    pub fn from_name(name: &str) -> Option<Does> {
-        [Does::Read, Does::Egress, Does::Change]
-            .into_iter()
-            .find(|does| does.name() == name)
-    }
-}
-
-/// What a tool does, by name: `read-skills`. Each tool has one; policy.yaml grants them to roles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct Capability(&'static str);
-
-impl Capability {
-    /// Only a toolset names one. What a file says is looked up with [`Vocabulary::capability`].
-    pub const fn named(name: &'static str) -> Capability {
-        Capability(name)
-    }
-
-    /// As written in policy.yaml.
-    pub const fn name(self) -> &'static str {
-        self.0
-    }
-}
-
-impl fmt::Display for Capability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-}
 
 /// One tool, as far as a policy and a flow speak of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,8 +22,25 @@ pub struct NamedTool {
     pub changes: bool,
 }
 
+/// What an agent may claim in a field of the flow (`fact: NAME`).
+#[derive(Clone, Copy)]
+pub struct Fact {
+    pub name: &'static str,
+    /// Checks the claim against what the run's calls did, and fills in what they know better. Empty: it holds.
+    pub check: fn(&mut Map<String, Value>, &Claim<'_>) -> Vec<String>,
+}
+
+impl fmt::Debug for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A run's sections of the report: what stands before the questions, and what stands behind the usage.
+pub type Sections = (Map<String, Value>, Map<String, Value>);
+
 /// A vocabulary as a toolset writes it down, before it is checked.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Clone, Default)]
 pub struct Words {
     pub tools: Vec<NamedTool>,
     /// In the order in which people are told of them, with how far the harm of a call goes.
@@ -79,13 +51,37 @@ pub struct Words {
     /// What conditions may call.
     pub functions: Vec<Function>,
     /// Names of what a flow's field may state, so that it is checked against the run's calls.
-    pub facts: Vec<&'static str>,
+    pub facts: Vec<Fact>,
     /// Names of the sections of a run's report that a flow's field may make.
     pub reports: Vec<&'static str>,
+    /// Makes the toolset's sections of a run's report; None: it has none.
+    pub report: Option<fn(&Reported<'_>) -> Sections>,
+}
+
+impl fmt::Debug for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Words")
+            .field("tools", &self.tools)
+            .field("capabilities", &self.capabilities)
+            .field("facts", &self.facts)
+            .field("reports", &self.reports)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Vocabulary {
+    /// By what is named.
+    fn eq(&self, other: &Self) -> bool {
+        let (one, two) = (&self.0, &other.0);
+        (&one.tools, &one.capabilities, &one.retired, &one.functions)
+            == (&two.tools, &two.capabilities, &two.retired, &two.functions)
+            && self.facts() == other.facts()
+            && one.reports == two.reports
+    }
 }
 
 /// Words that were checked. Cheap to clone.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Vocabulary(Arc<Words>);
 
 /// Why words make no vocabulary: a mistake of the toolset, not of a pack.
@@ -114,7 +110,12 @@ impl Vocabulary {
             '_',
             words.functions.iter().map(|f| f.name),
         );
-        names(&mut problems, "fact", '_', words.facts.iter().copied());
+        names(
+            &mut problems,
+            "fact",
+            '_',
+            words.facts.iter().map(|f| f.name),
+        );
         names(&mut problems, "section", '_', words.reports.iter().copied());
         for tool in &words.tools {
             let name = tool.name;
@@ -200,8 +201,28 @@ impl Vocabulary {
         &self.0.functions
     }
 
-    pub fn facts(&self) -> &[&'static str] {
-        &self.0.facts
+    pub fn facts(&self) -> Vec<&'static str> {
+        self.0.facts.iter().map(|fact| fact.name).collect()
+    }
+
+    /// Checks what is claimed in a field of this fact. Empty: it holds. What nobody can check does not hold.
+    pub fn check(
+        &self,
+        fact: &str,
+        claimed: &mut Map<String, Value>,
+        by: &Claim<'_>,
+    ) -> Vec<String> {
+        match self.0.facts.iter().find(|known| known.name == fact) {
+            Some(known) => (known.check)(claimed, by),
+            None => vec![format!(
+                "nothing checks the fact {fact:?}; name one that the tools bring"
+            )],
+        }
+    }
+
+    /// The toolset's sections of a run's report.
+    pub fn report(&self, of: &Reported<'_>) -> Sections {
+        self.0.report.map(|report| report(of)).unwrap_or_default()
     }
 
     pub fn reports(&self) -> &[&'static str] {

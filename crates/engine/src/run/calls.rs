@@ -1,0 +1,132 @@
+//! Calls of models and tools, each with its one answer or result.
+
+use super::Point;
+use crate::{
+    policy::Carries,
+    store::{
+        Event,
+        event::{Change, MutationExpectation, StepPath},
+    },
+};
+use agentctl_base::{
+    canonical::{canonical, sha256_hex},
+    decision::Decision,
+    model::{ModelAnswer, ToolResult, Usage},
+};
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// One attempt to have a model answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelCall {
+    pub step: StepPath,
+    pub turn: u32,
+    /// As it was asked; empty when no record says which.
+    pub model: String,
+    /// The stage in which it was answered; None: the flow's first.
+    pub stage: Option<String>,
+    pub asked: Option<Point>,
+    /// None: it failed, or was cut off.
+    pub answered: Option<Point>,
+    pub usage: Option<Usage>,
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    pub step: StepPath,
+    pub role: String,
+    /// Among the calls of its step.
+    pub id: String,
+    pub tool: String,
+    /// The stage in which its result came; None: the flow's first.
+    pub stage: Option<String>,
+    /// None: it was refused before anything was meant to be done.
+    pub intent: Option<Intent>,
+    /// None: it was cut off, and not settled yet.
+    pub result: Option<Returned>,
+}
+
+/// What was about to be done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Intent {
+    pub at: Point,
+    /// As the model wrote them.
+    pub arguments: String,
+    pub decision: Decision,
+    pub mutates: bool,
+    pub expect: Option<MutationExpectation>,
+    pub carries: Option<Carries>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Returned {
+    pub at: Point,
+    pub result: ToolResult,
+    pub change: Option<Change>,
+}
+
+impl Call {
+    /// Its arguments; null when there are none, or when they are no JSON.
+    pub fn arguments(&self) -> Value {
+        let text = self.intent.as_ref().map(|intent| &intent.arguments);
+        text.and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default()
+    }
+
+    pub fn mutates(&self) -> bool {
+        self.intent.as_ref().is_some_and(|intent| intent.mutates)
+    }
+}
+
+/// What already happened in a step that is not finished.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Trace {
+    /// Answers by turn.
+    pub answers: BTreeMap<u32, ModelAnswer>,
+    /// The last intent of each call that was begun, by call id: a `ToolIntent` event.
+    pub begun: IndexMap<String, Event>,
+    /// Results by call id, in the order they came.
+    pub results: IndexMap<String, ToolResult>,
+    /// By turn: the calls whose results were shortened before it.
+    pub shortened: BTreeMap<u32, Vec<String>>,
+    /// The step's patch, when it was taken but the step not yet finished: it must not be applied twice.
+    pub patched: Option<Map<String, Value>>,
+}
+
+impl Trace {
+    /// Changes that were begun and have no result.
+    pub(super) fn unsettled(&self) -> impl Iterator<Item = &Event> {
+        self.begun
+            .iter()
+            .filter(|(id, _)| !self.results.contains_key(*id))
+            .map(|(_, intent)| intent)
+            .filter(|intent| matches!(intent, Event::ToolIntent { mutates: true, .. }))
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repeated {
+    pub tool: String,
+    pub times: u64,
+}
+
+/// How often the same call came back with the same result, in the whole run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Repeats {
+    /// By a hash of tool, arguments and result.
+    times: BTreeMap<String, u64>,
+}
+
+impl Repeats {
+    /// Counts one more. Gives how often it came so far.
+    pub fn count(&mut self, tool: &str, arguments: &str, content: &Value) -> u64 {
+        let arguments = serde_json::from_str::<Value>(arguments)
+            .map_or_else(|_| arguments.to_owned(), |value| canonical(&value));
+        let key = [tool, &arguments, &canonical(content)].join("\n");
+        let times = self.times.entry(sha256_hex(key.as_bytes())).or_default();
+        *times += 1;
+        *times
+    }
+}

@@ -1,0 +1,91 @@
+//! What was changed outside, by whom.
+
+use crate::store::{
+    Event, Record,
+    event::{Change, StepPath},
+};
+use agentctl_base::model::ToolStatus;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Who made a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// A tool call: its role and its tool.
+    Tool {
+        role: String,
+        tool: String,
+    },
+    Undo,
+    /// Not this program, or not this run: seen when the next change began.
+    Outside,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changed {
+    /// The record that tells of it.
+    pub seq: u64,
+    /// UTC, RFC 3339.
+    pub at: String,
+    pub step: StepPath,
+    pub by: By,
+    pub change: Change,
+    /// As what it came to: the call succeeded, or an undo left another state than that of before the run. Else something was
+    /// changed, but nothing that the run can claim.
+    pub stands: bool,
+    /// As the tool's result names it.
+    pub name: Option<String>,
+    pub file: Option<String>,
+}
+
+impl Changed {
+    /// What a record tells of a change. It counts as one whatever the call came to: one that read back otherwise than meant did
+    /// change something.
+    pub fn of(record: &Record) -> Option<Changed> {
+        let (seq, at) = (record.seq, record.at.clone());
+        match &record.event {
+            Event::ToolFinished {
+                step,
+                role,
+                result,
+                change: Some(change),
+            } => Some(Changed {
+                seq,
+                at,
+                step: step.clone(),
+                by: By::Tool {
+                    role: role.clone(),
+                    tool: result.name.clone(),
+                },
+                change: change.clone(),
+                stands: result.status == ToolStatus::Ok,
+                name: text_at(&result.content, &["/name", "/workflow/name"]),
+                file: text_at(&result.content, &["/file", "/workflow/file"]),
+            }),
+            Event::Undone {
+                to,
+                change: Some(change),
+                ..
+            } => Some(Changed {
+                seq,
+                at,
+                step: "undo".to_owned(),
+                by: By::Undo,
+                change: change.clone(),
+                // An undo of an undo, or of a part of the run's changes, leaves a resource of this run.
+                stands: matches!(to, Some(1..)),
+                name: None,
+                file: None,
+            }),
+            _ => None,
+        }
+    }
+}
+
+fn text_at(content: &Value, pointers: &[&str]) -> Option<String> {
+    pointers
+        .iter()
+        .find_map(|p| content.pointer(p)?.as_str())
+        .map(str::to_owned)
+}

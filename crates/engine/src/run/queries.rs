@@ -1,0 +1,79 @@
+//! What is asked of a view.
+
+use super::{Asked, Call, Changed, Returned, RunView, Trace};
+use crate::store::{Event, SnapshotRef};
+
+impl RunView {
+    /// The stage that the run is in; None: the flow's first.
+    pub fn stage(&self) -> Option<&str> {
+        self.stages.last().map(|change| change.to.as_str())
+    }
+
+    /// What already happened in a step; None: nothing did, or it is finished.
+    pub fn trace(&self, step: &str) -> Option<&Trace> {
+        self.open.get(step)
+    }
+
+    /// Changes that were begun and have no result: a killed process may or may not have made them.
+    pub fn unsettled(&self) -> Vec<Event> {
+        let open = self.open.values().flat_map(Trace::unsettled);
+        open.cloned().collect()
+    }
+
+    /// The calls that have a result, in the order in which it came.
+    pub fn returned(&self) -> Vec<(&Call, &Returned)> {
+        let calls = self.calls.iter();
+        let mut calls: Vec<_> = calls
+            .filter_map(|call| Some((call, call.result.as_ref()?)))
+            .collect();
+        calls.sort_by_key(|(_, returned)| returned.at.seq);
+        calls
+    }
+
+    pub fn open_questions(&self) -> impl Iterator<Item = &Asked> {
+        self.questions.iter().filter(|a| a.answer.is_none())
+    }
+
+    /// The snapshot of this name, as the journal tells of it.
+    pub fn snapshot(&self, file: &str) -> Option<&SnapshotRef> {
+        self.snapshots.iter().rev().find(|taken| taken.file == file)
+    }
+
+    /// The changes that the run can claim, in order.
+    pub fn standing(&self) -> impl DoubleEndedIterator<Item = &Changed> {
+        self.changes.iter().filter(|changed| changed.stands)
+    }
+
+    /// The last change of a resource; `id` None: of any.
+    pub fn last_change(&self, id: Option<&str>) -> Option<&Changed> {
+        let mut changes = self.standing().rev();
+        changes.find(|c| id.is_none_or(|id| c.change.workflow_id == id))
+    }
+
+    /// Ids of what this run changed, in the order of the first change.
+    pub fn changed_workflows(&self) -> Vec<&str> {
+        let mut ids: Vec<&str> = Vec::new();
+        for changed in self.standing() {
+            let id = changed.change.workflow_id.as_str();
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        ids
+    }
+
+    /// The name that the run last saw for something that it changed.
+    pub fn workflow_name(&self, id: &str) -> Option<&str> {
+        let of_it = self.standing().rev();
+        of_it
+            .filter(|c| c.change.workflow_id == id)
+            .find_map(|c| c.name.as_deref())
+    }
+
+    pub fn workflow_file(&self, id: &str) -> Option<&str> {
+        let of_it = self.standing().rev();
+        of_it
+            .filter(|c| c.change.workflow_id == id)
+            .find_map(|c| c.file.as_deref())
+    }
+}

@@ -1,0 +1,448 @@
+//! The fold itself.
+
+use super::{
+    Activation, Asked, Changed, Ended, Failed, Patched, Pinned, Point, PutBack, Refused, RunUsage,
+    SessionOf, StageChange, Worked,
+    calls::{Call, Intent, ModelCall, Repeated, Repeats, Returned, Trace},
+};
+use crate::store::{
+    Event, Means, Record, SnapshotRef,
+    event::{Counted, StepPath},
+};
+use agentctl_base::{model::ToolResult, question::Outcome};
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// A run, from its records in their order. What is only needed while a step is open is forgotten with its end.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunView {
+    /// The first record; None: there is none yet.
+    pub begun: Option<Point>,
+    pub run_id: String,
+    pub flow: String,
+    pub pack_hash: String,
+    pub input: Map<String, Value>,
+    /// Set when the run is a session of another agent's tool calls: then no flow drives it.
+    pub session: Option<SessionOf>,
+    /// The number of the last activation, from 1.
+    pub activation: u32,
+    pub activations: Vec<Activation>,
+    /// How the last activation ended; None: it runs, or was killed.
+    pub activation_outcome: Option<Outcome>,
+    /// What was said last about limits and models; None: nothing was.
+    pub means: Option<Means>,
+    pub ended: Option<Ended>,
+    pub stages: Vec<StageChange>,
+    pub model_calls: Vec<ModelCall>,
+    /// Attempts of models' calls that failed for now and were made again.
+    pub retries: u64,
+    /// In the order in which they began.
+    pub calls: Vec<Call>,
+    pub questions: Vec<Asked>,
+    pub usage: RunUsage,
+    /// The same by step.
+    pub usage_of: BTreeMap<StepPath, RunUsage>,
+    pub worked: Worked,
+    pub patches: Vec<Patched>,
+    pub refused: Vec<Refused>,
+    pub failed: Vec<Failed>,
+    /// The failures, as the report has them.
+    pub errors: Vec<Value>,
+    /// Every change, in order, also what does not stand.
+    pub changes: Vec<Changed>,
+    /// What was lost of each resource with its last change, by id.
+    pub losses: BTreeMap<String, Counted>,
+    pub snapshots: Vec<SnapshotRef>,
+    /// Every resource that an undo looked at, in order.
+    pub put_back: Vec<PutBack>,
+    /// Resources put back as they were before the run, by id.
+    pub undone: Vec<String>,
+    /// How often conversations of an agent were shortened.
+    pub compactions: BTreeMap<String, u32>,
+    /// The whole results that a line stands for in a conversation, by step and call.
+    pub put_aside: BTreeMap<StepPath, IndexMap<String, ToolResult>>,
+    /// The call that came back most often with the same arguments and the same result.
+    pub most_repeated: Option<Repeated>,
+    /// What the run may use of other servers' tools, as it was pinned.
+    pub grants: Vec<Value>,
+    pub pinned: Vec<Pinned>,
+    /// The number of the last record.
+    pub last: u64,
+    repeats: Repeats,
+    /// Steps that are under way.
+    pub(super) open: IndexMap<StepPath, Trace>,
+}
+
+impl RunView {
+    pub fn of<'r>(records: impl IntoIterator<Item = &'r Record>) -> Self {
+        let mut view = RunView::default();
+        for record in records {
+            view.apply(record);
+        }
+        view
+    }
+
+    /// Takes the next record in.
+    pub fn apply(&mut self, record: &Record) {
+        let at = Point::from(record);
+        self.last = record.seq;
+        self.worked.take(record);
+        self.changes.extend(Changed::of(record));
+        match &record.event {
+            Event::ModelAsked { .. }
+            | Event::ModelRetried { .. }
+            | Event::ModelAnswered { .. }
+            | Event::ConversationCompacted { .. } => self.take_conversation(&record.event, at),
+            Event::ToolIntent { .. } => self.take_intent(&record.event, at),
+            Event::ToolFinished { .. } => self.take_result(&record.event, at),
+            Event::QuestionAsked { .. } | Event::AnswerGiven { .. } => {
+                self.take_question(&record.event, at);
+            }
+            Event::StatePatched { .. }
+            | Event::PatchRefused { .. }
+            | Event::StepFinished { .. }
+            | Event::StepFailed { .. } => self.take_step(&record.event, at),
+            Event::SnapshotTaken { .. } | Event::Adopted { .. } | Event::Undone { .. } => {
+                self.take_states(&record.event, at);
+            }
+            Event::RunStarted { .. }
+            | Event::SessionOpened { .. }
+            | Event::ActivationStarted { .. }
+            | Event::ActivationEnded { .. }
+            | Event::StageChanged { .. }
+            | Event::GrantsPinned { .. }
+            | Event::RunEnded { .. } => self.take_course(&record.event, at),
+            Event::StepStarted { .. } | Event::FlowDecided { .. } => {}
+        }
+    }
+
+    fn take_course(&mut self, event: &Event, at: Point) {
+        match event {
+            Event::RunStarted {
+                run_id,
+                flow,
+                pack_hash,
+                input,
+                ..
+            } => {
+                self.begun = Some(at);
+                self.run_id.clone_from(run_id);
+                self.flow.clone_from(flow);
+                self.pack_hash.clone_from(pack_hash);
+                self.input.clone_from(input);
+            }
+            Event::SessionOpened {
+                role,
+                client,
+                client_version,
+                ..
+            } => {
+                self.session = Some(SessionOf {
+                    role: role.clone(),
+                    client: client.clone(),
+                    client_version: client_version.clone(),
+                });
+            }
+            Event::ActivationStarted {
+                activation,
+                kind,
+                pid,
+                means,
+            } => {
+                self.activation = *activation;
+                self.activation_outcome = None;
+                if let Some(means) = means {
+                    self.means = Some((**means).clone());
+                }
+                self.activations.push(Activation {
+                    at,
+                    number: *activation,
+                    kind: kind.clone(),
+                    pid: *pid,
+                });
+            }
+            Event::ActivationEnded { outcome, .. } => self.activation_outcome = Some(*outcome),
+            Event::StageChanged { to, .. } => self.stages.push(StageChange { at, to: to.clone() }),
+            Event::GrantsPinned { by, grants } => {
+                self.grants.push(grants.clone());
+                self.pinned.push(Pinned { at, by: by.clone() });
+            }
+            Event::RunEnded {
+                outcome,
+                exit_code,
+                message,
+            } => {
+                self.ended = Some(Ended {
+                    at,
+                    outcome: *outcome,
+                    exit_code: *exit_code,
+                    message: message.clone(),
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn take_conversation(&mut self, event: &Event, at: Point) {
+        match event {
+            Event::ModelAsked {
+                step, turn, model, ..
+            } => self.model_calls.push(ModelCall {
+                step: step.clone(),
+                turn: *turn,
+                model: model.clone(),
+                stage: None,
+                asked: Some(at),
+                answered: None,
+                usage: None,
+            }),
+            Event::ModelRetried { .. } => self.retries += 1,
+            Event::ModelAnswered { step, turn, answer } => {
+                self.usage.add_answer(&answer.usage);
+                let of_step = self.usage_of.entry(step.clone()).or_default();
+                of_step.add_answer(&answer.usage);
+                let stage = self.stage().map(str::to_owned);
+                let open = self.model_calls.last_mut();
+                match open.filter(|call| call.answered.is_none() && call.step == *step) {
+                    Some(call) => {
+                        call.stage = stage;
+                        call.answered = Some(at);
+                        call.usage = Some(answer.usage);
+                    }
+                    None => {
+                        let model = self.model_calls.last().map(|call| call.model.clone());
+                        self.model_calls.push(ModelCall {
+                            step: step.clone(),
+                            turn: *turn,
+                            model: model.unwrap_or_default(),
+                            stage,
+                            asked: None,
+                            answered: Some(at),
+                            usage: Some(answer.usage),
+                        });
+                    }
+                }
+                let trace = self.open.entry(step.clone()).or_default();
+                trace.answers.insert(*turn, answer.clone());
+            }
+            Event::ConversationCompacted {
+                step,
+                agent,
+                turn,
+                calls,
+                ..
+            } => {
+                *self.compactions.entry(agent.clone()).or_default() += 1;
+                let trace = self.open.entry(step.clone()).or_default();
+                trace.shortened.insert(*turn, calls.clone());
+                let results = calls
+                    .iter()
+                    .filter_map(|id| trace.results.get_key_value(id));
+                let aside = self.put_aside.entry(step.clone()).or_default();
+                aside.extend(results.map(|(id, result)| (id.clone(), result.clone())));
+            }
+            _ => {}
+        }
+    }
+
+    fn take_intent(&mut self, event: &Event, at: Point) {
+        let Event::ToolIntent {
+            step,
+            role,
+            call,
+            decision,
+            mutates,
+            expect,
+            carries,
+        } = event
+        else {
+            return;
+        };
+        if let Some(expect) = expect
+            && let (Some(id), Some(counted)) = (&expect.workflow_id, &expect.counted)
+        {
+            self.losses.insert(id.clone(), counted.clone());
+        }
+        let trace = self.open.entry(step.clone()).or_default();
+        trace.begun.insert(call.id.clone(), event.clone());
+        let intent = Intent {
+            at,
+            arguments: call.arguments.clone(),
+            decision: decision.clone(),
+            mutates: *mutates,
+            expect: expect.clone(),
+            carries: carries.clone(),
+        };
+        // One that was cut off before anything happened is begun again.
+        match self.open_call(step, &call.id) {
+            Some(open) => open.intent = Some(intent),
+            None => self.calls.push(Call {
+                step: step.clone(),
+                role: role.clone(),
+                id: call.id.clone(),
+                tool: call.name.clone(),
+                stage: None,
+                intent: Some(intent),
+                result: None,
+            }),
+        }
+    }
+
+    fn take_result(&mut self, event: &Event, at: Point) {
+        let Event::ToolFinished {
+            step,
+            role,
+            result,
+            change,
+        } = event
+        else {
+            return;
+        };
+        self.usage.tool_calls += 1;
+        self.usage_of.entry(step.clone()).or_default().tool_calls += 1;
+        let trace = self.open.entry(step.clone()).or_default();
+        trace.results.insert(result.call_id.clone(), result.clone());
+        if let Some(Event::ToolIntent { call, .. }) = trace.begun.get(&result.call_id) {
+            let times = self
+                .repeats
+                .count(&call.name, &call.arguments, &result.content);
+            let most = self.most_repeated.as_ref();
+            if most.is_none_or(|most| times > most.times) {
+                self.most_repeated = Some(Repeated {
+                    tool: call.name.clone(),
+                    times,
+                });
+            }
+        }
+        let stage = self.stage().map(str::to_owned);
+        let returned = Returned {
+            at,
+            result: result.clone(),
+            change: change.clone(),
+        };
+        match self.open_call(step, &result.call_id) {
+            Some(open) => {
+                open.stage = stage;
+                open.result = Some(returned);
+            }
+            None => self.calls.push(Call {
+                step: step.clone(),
+                role: role.clone(),
+                id: result.call_id.clone(),
+                tool: result.name.clone(),
+                stage,
+                intent: None,
+                result: Some(returned),
+            }),
+        }
+    }
+
+    fn open_call(&mut self, step: &str, id: &str) -> Option<&mut Call> {
+        let mut calls = self.calls.iter_mut().rev();
+        calls.find(|call| call.result.is_none() && call.step == step && call.id == id)
+    }
+
+    fn take_question(&mut self, event: &Event, at: Point) {
+        match event {
+            Event::QuestionAsked { step, question } => self.questions.push(Asked {
+                at,
+                step: step.clone(),
+                question: question.clone(),
+                answer: None,
+                answered: None,
+            }),
+            Event::AnswerGiven {
+                step,
+                question_id,
+                value,
+                by,
+            } => {
+                let mut asked = self.questions.iter_mut().rev();
+                if let Some(asked) =
+                    asked.find(|a| a.step == *step && a.question.id == *question_id)
+                {
+                    asked.answer = Some((value.clone(), *by));
+                    asked.answered = Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn take_step(&mut self, event: &Event, at: Point) {
+        match event {
+            Event::StatePatched { step, agent, patch } => {
+                let trace = self.open.entry(step.clone()).or_default();
+                trace.patched = Some(patch.clone());
+                self.patches.push(Patched {
+                    at,
+                    step: step.clone(),
+                    agent: agent.clone(),
+                    patch: patch.clone(),
+                });
+            }
+            Event::PatchRefused {
+                step, field, rule, ..
+            } => self.refused.push(Refused {
+                at,
+                step: step.clone(),
+                field: field.clone(),
+                rule: rule.clone(),
+            }),
+            Event::StepFailed { step, error } => {
+                self.open.shift_remove(step);
+                self.errors
+                    .push(serde_json::json!({"step": step, "error": error}));
+                self.failed.push(Failed {
+                    at,
+                    step: step.clone(),
+                    error: error.clone(),
+                });
+            }
+            Event::StepFinished { step, .. } => {
+                self.open.shift_remove(step);
+            }
+            _ => {}
+        }
+    }
+
+    fn take_states(&mut self, event: &Event, at: Point) {
+        match event {
+            Event::SnapshotTaken {
+                workflow_id,
+                file,
+                graph_hash,
+                node_count,
+                sha256,
+            } => self.snapshots.push(SnapshotRef {
+                workflow_id: workflow_id.clone(),
+                file: file.clone(),
+                graph_hash: graph_hash.clone(),
+                node_count: *node_count,
+                sha256: sha256.clone(),
+            }),
+            Event::Adopted { snapshots, .. } => {
+                for taken in &mut self.snapshots {
+                    // What was said when it was taken holds; the user's word is for what was not said.
+                    if taken.sha256.is_none() {
+                        taken.sha256 = snapshots.get(&taken.file).cloned();
+                    }
+                }
+            }
+            Event::Undone {
+                workflow_id, to, ..
+            } => {
+                self.undone.retain(|id| id != workflow_id);
+                if !matches!(to, Some(1..)) {
+                    self.undone.push(workflow_id.clone());
+                }
+                self.put_back.push(PutBack {
+                    at,
+                    resource: workflow_id.clone(),
+                });
+            }
+            _ => {}
+        }
+    }
+}
