@@ -14,7 +14,7 @@ pub const CLAIM_QA: &str = "claims.qa_report";
 
 /// What a claim is checked against.
 pub struct Evidence<'a> {
-    pub ledger: &'a RunView,
+    pub view: &'a RunView,
     /// This step's calls so far.
     pub trace: Option<&'a Trace>,
     pub state: &'a Map<String, Value>,
@@ -33,7 +33,7 @@ impl Evidence<'_> {
                 "the last validation was of {id:?}, this run's workflow is {ours:?}"
             ));
         }
-        let now = self.ledger.last_change(Some(id))?.change.after.as_deref()?;
+        let now = self.view.last_change(Some(id))?.change.after.as_deref()?;
         let then = checked.get("graph_hash").and_then(Value::as_str)?;
         (then != now).then(|| {
             format!("the workflow {id:?} is not as the last validation saw it: validate it again")
@@ -70,7 +70,7 @@ pub fn settle(patch: &mut Map<String, Value>, evidence: &Evidence<'_>) -> Vec<Pa
 /// The workflow must be one that this run created or changed and that is still there.
 fn settle_workflow(claim: &mut Map<String, Value>, evidence: &Evidence<'_>) -> Result<(), String> {
     let claimed = claim.get("id").and_then(Value::as_str).map(str::to_owned);
-    let last = evidence.ledger.last_change(claimed.as_deref());
+    let last = evidence.view.last_change(claimed.as_deref());
     let Some(last) = last else {
         // A change that turned out to be none: the workflow was read in this step and is as it should be.
         let read = last_ok(evidence, Capability::GetWorkflow).map(|r| &r.content);
@@ -82,7 +82,7 @@ fn settle_workflow(claim: &mut Map<String, Value>, evidence: &Evidence<'_>) -> R
             }
             return Ok(());
         }
-        let made = evidence.ledger.changed_workflows();
+        let made = evidence.view.changed_workflows();
         return Err(match (claimed, made.as_slice()) {
             (_, []) => "no workflow was created or changed in this run: make the call first, then report it".into(),
             (Some(id), made) => format!(
@@ -100,7 +100,7 @@ fn settle_workflow(claim: &mut Map<String, Value>, evidence: &Evidence<'_>) -> R
         ));
     };
     claim.insert("id".into(), change.workflow_id.clone().into());
-    if let Some(name) = evidence.ledger.workflow_name(&change.workflow_id) {
+    if let Some(name) = evidence.view.workflow_name(&change.workflow_id) {
         claim.insert("name".into(), name.into());
     }
     claim.insert("node_count".into(), change.node_count.into());

@@ -96,27 +96,27 @@ pub(super) fn summarise(
 /// Writes the full results; a blocked run leaves its whole state as the evidence of its post-mortem.
 pub(super) fn write_results(
     project: &Project,
-    ledger: &RunView,
+    view: &RunView,
     state: &Map<String, Value>,
     outcome: Option<Outcome>,
 ) -> Result<(), StoreError> {
-    let (_, mut files) = summarise(&ledger.run_id, state);
+    let (_, mut files) = summarise(&view.run_id, state);
     if outcome == Some(Outcome::Blocked) {
         files.push(ResultFile {
             kind: "post_mortem".into(),
-            id: ledger.run_id.clone(),
+            id: view.run_id.clone(),
             content: Value::Object(state.clone()),
         });
     }
-    if !ledger.put_aside.is_empty() {
+    if !view.put_aside.is_empty() {
         files.push(ResultFile {
             kind: "tool_results".into(),
-            id: ledger.run_id.clone(),
-            content: json!(ledger.put_aside),
+            id: view.run_id.clone(),
+            content: json!(view.put_aside),
         });
     }
     for file in files {
-        let content = json!({"run_id": ledger.run_id, file.kind.as_str(): file.content});
+        let content = json!({"run_id": view.run_id, file.kind.as_str(): file.content});
         let text = serde_json::to_string_pretty(&content).map_err(|e| StoreError::Encode {
             what: "an agent's result",
             reason: e.to_string(),
@@ -132,7 +132,7 @@ pub(super) fn write_results(
 
 /// The summary of a run as folded from its journal up to `head`.
 pub(super) fn run_state(
-    ledger: &RunView,
+    view: &RunView,
     log: &RunLog,
     head: (u64, &str),
     at: &str,
@@ -140,53 +140,52 @@ pub(super) fn run_state(
 ) -> RunState {
     RunState {
         schema_version: STATE_SCHEMA_VERSION,
-        run_id: ledger.run_id.clone(),
-        flow: ledger.flow.clone(),
-        stage: stage_of(ledger, log),
-        outcome: outcome_of(ledger),
+        run_id: view.run_id.clone(),
+        flow: view.flow.clone(),
+        stage: stage_of(view, log),
+        outcome: outcome_of(view),
         message: message.to_owned(),
         updated_at: at.to_owned(),
         journal: JournalHead {
             seq: head.0,
             hash: head.1.to_owned(),
         },
-        questions: waiting_for(ledger),
-        state: summarise(&ledger.run_id, log.state()).0,
+        questions: waiting_for(view),
+        state: summarise(&view.run_id, log.state()).0,
         more: Map::new(),
     }
 }
 
 /// A session has no stages.
-fn stage_of(ledger: &RunView, log: &RunLog) -> String {
-    match ledger.session {
+fn stage_of(view: &RunView, log: &RunLog) -> String {
+    match view.session {
         None => log.stage().to_owned(),
         Some(_) => SESSION_FLOW.to_owned(),
     }
 }
 
 /// How the run stands: its end, else how its last activation ended.
-pub(super) fn outcome_of(ledger: &RunView) -> Option<Outcome> {
-    match &ledger.ended {
+pub(super) fn outcome_of(view: &RunView) -> Option<Outcome> {
+    match &view.ended {
         Some(ended) => Some(ended.outcome),
-        None => ledger.activation_outcome,
+        None => view.activation_outcome,
     }
 }
 
 /// The open questions, when the run waits for them.
-pub(super) fn waiting_for(ledger: &RunView) -> Vec<Question> {
-    if outcome_of(ledger) != Some(Outcome::Waiting) {
+pub(super) fn waiting_for(view: &RunView) -> Vec<Question> {
+    if outcome_of(view) != Some(Outcome::Waiting) {
         return Vec::new();
     }
-    let last = ledger.open_questions().last().map(|a| a.step.clone());
+    let last = view.open_questions().last().map(|a| a.step.clone());
     // An approval whose time was up was asked again: the newest is the one that can be answered.
     let newest = |asked: &Asked| {
         let same = |a: &&Asked| a.question.approves == asked.question.approves;
-        let last = ledger.open_questions().filter(same).last();
+        let last = view.open_questions().filter(same).last();
         asked.question.approves.is_none()
             || last.is_some_and(|a| a.question.id == asked.question.id)
     };
-    ledger
-        .open_questions()
+    view.open_questions()
         .filter(|a| Some(&a.step) == last.as_ref() && newest(a))
         .map(|a| a.question.clone())
         .collect()
@@ -194,70 +193,70 @@ pub(super) fn waiting_for(ledger: &RunView) -> Vec<Question> {
 
 /// The report of a run, from its folded journal.
 pub(super) fn report(
-    ledger: &RunView,
+    view: &RunView,
     log: &RunLog,
     outcome: Outcome,
     exit_code: u8,
     message: String,
 ) -> RunReport {
     let state = log.state();
-    let mut errors: Vec<Value> = ledger.errors.clone();
+    let mut errors: Vec<Value> = view.errors.clone();
     if let Some(Value::Array(more)) = state.get("errors") {
-        errors.extend(more.iter().filter(|e| !ledger.errors.contains(e)).cloned());
+        errors.extend(more.iter().filter(|e| !view.errors.contains(e)).cloned());
     }
     RunReport {
-        run_id: ledger.run_id.clone(),
-        stage: stage_of(ledger, log),
+        run_id: view.run_id.clone(),
+        stage: stage_of(view, log),
         outcome,
         message,
-        workflow: workflow_report(ledger, state),
-        n8n: ledger
+        workflow: workflow_report(view, state),
+        n8n: view
             .input
             .get(PLACE)
             .and_then(Value::as_str)
             .map(str::to_owned),
         qa_report: qa_report(state, log.cycle()),
-        questions: waiting_for(ledger),
+        questions: waiting_for(view),
         errors,
-        usage: ledger.usage,
-        losses: (ledger.losses.iter())
+        usage: view.usage,
+        losses: (view.losses.iter())
             .filter(|(_, counted)| counted.lost > 0)
             .map(|(id, counted)| (id.clone(), counted.clone()))
             .collect(),
-        policy_loosened: texts_of(ledger, "policy_loosened"),
-        overrides: texts_of(ledger, OVERRIDES),
+        policy_loosened: texts_of(view, "policy_loosened"),
+        overrides: texts_of(view, OVERRIDES),
         foreign: None,
-        grants: ledger.grants.clone(),
+        grants: view.grants.clone(),
         exit_code,
         state: state.clone(),
     }
 }
 
 /// As the run's first record has it.
-fn texts_of(ledger: &RunView, key: &str) -> Vec<String> {
-    let list = ledger.input.get(key);
+fn texts_of(view: &RunView, key: &str) -> Vec<String> {
+    let list = view.input.get(key);
     let texts = list.and_then(Value::as_array).into_iter().flatten();
     texts
         .filter_map(|what| what.as_str().map(str::to_owned))
         .collect()
 }
 
-fn workflow_report(ledger: &RunView, state: &Map<String, Value>) -> Option<WorkflowReport> {
+fn workflow_report(view: &RunView, state: &Map<String, Value>) -> Option<WorkflowReport> {
     let claimed = state
         .get("workflow")
         .and_then(|w| w.get("id"))
         .and_then(Value::as_str);
     // What the journal says was changed is reported even when no agent got to say so.
-    let last = ledger.last_change(claimed)?;
+    let last = view.last_change(claimed)?;
     let id = last.change.workflow_id.as_str();
     let graph_hash = last.change.after.clone()?;
-    if ledger.undone.iter().any(|undone| undone == id) {
+    if view.undone.iter().any(|undone| undone == id) {
         return None;
     }
     Some(WorkflowReport {
         id: id.to_owned(),
-        name: ledger.workflow_name(id).unwrap_or(id).to_owned(),
-        file: ledger.workflow_file(id).map(str::to_owned),
+        name: view.workflow_name(id).unwrap_or(id).to_owned(),
+        file: view.workflow_file(id).map(str::to_owned),
         node_count: last.change.node_count as u64,
         graph_hash,
     })
@@ -320,8 +319,13 @@ fn reasons(nodes: Option<&Value>) -> BTreeMap<String, String> {
 impl Driver<'_> {
     /// Writes the projections of the run as it stands now.
     pub(super) fn project(&mut self, project: &Project, message: &str) -> Result<(), RunError> {
-        let outcome = outcome_of(&self.desk.ledger);
-        write_results(project, &self.desk.ledger, self.desk.log.state(), outcome)?;
+        let outcome = outcome_of(&self.recorder.view);
+        write_results(
+            project,
+            &self.recorder.view,
+            self.recorder.log.state(),
+            outcome,
+        )?;
         self.project_state(project, message)
     }
 
@@ -331,19 +335,19 @@ impl Driver<'_> {
         project: &Project,
         message: &str,
     ) -> Result<(), RunError> {
-        let desk = &mut self.desk;
-        let head = desk.journal.head();
-        let mut state = run_state(&desk.ledger, &desk.log, head, &desk.at, message);
-        if let Some(mark) = project.marks(&desk.ledger.run_id).active() {
+        let recorder = &mut self.recorder;
+        let head = recorder.journal.head();
+        let mut state = run_state(&recorder.view, &recorder.log, head, &recorder.at, message);
+        if let Some(mark) = project.marks(&recorder.view.run_id).active() {
             state.more.insert(ACTIVE_MARK.into(), mark.into());
         }
-        let file = match &desk.ledger.session {
+        let file = match &recorder.view.session {
             None => project.state_file(),
             // The active run's summary stays the active run's.
-            Some(_) => project.run(&desk.ledger.run_id)?.archived_state(),
+            Some(_) => project.run(&recorder.view.run_id)?.archived_state(),
         };
         if let Some(aside) = StateFile::write_on(project.disk().as_ref(), &file, &state)? {
-            desk.observer.note(&format!(
+            recorder.observer.note(&format!(
                 "run_state.json was changed by hand or damaged; it was made again from the journal, the old one is kept as {}",
                 aside.display()
             ));
