@@ -4,14 +4,15 @@
 use super::{
     Answering, Asker, Budgets, Cancel, Effects, Models, Observer, RunError, RunOptions, RunReport,
     active::{active_run, archive_active, is_session},
-    desk::Desk,
+    cleanup,
     driver::{Driver, Stop},
     exit_code,
     fold::{Folded, fold},
-    leftovers,
     limits::Limits,
     plan_tools::{WISH, never_allowed},
-    projection, questions, run_id,
+    projection, questions,
+    recorder::RunRecorder,
+    run_id,
 };
 use crate::gateway::{Gateway, GuardState};
 use agentctl_base::question::{AnsweredBy, Outcome};
@@ -72,7 +73,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     let run_id = run_id::new(cx.effects, cx.project)?;
     let lock = lock_for(&cx, Some(&run_id))?;
     archive_active(cx.project, &run_id, cx.observer)?;
-    leftovers::clear(cx.project, cx.gateway, &run_id, cx.observer).await;
+    cleanup::clear(cx.project, cx.gateway, &run_id, cx.observer).await;
     let paths = cx.project.run(&run_id)?;
     let journal = Journal::create_on(cx.project.disk().clone(), &paths.journal())?
         .marked(cx.project.marks(&run_id));
@@ -139,7 +140,7 @@ pub async fn advance(
 ) -> Result<RunReport, RunError> {
     let (lock, mut driver, project) = reopen(cx, run, resume)?;
     refuse_session(&driver)?;
-    if let Some(ended) = driver.desk.ledger.ended.clone() {
+    if let Some(ended) = driver.recorder.view.ended.clone() {
         // It may have been killed between its end and the projections.
         driver.project(project, &ended.message)?;
         return Ok(projection::report(
@@ -167,14 +168,14 @@ pub async fn answer(
 ) -> Result<RunReport, RunError> {
     let (lock, mut driver, project) = reopen(cx, run, resume)?;
     refuse_session(&driver)?;
-    if driver.desk.ledger.ended.is_some() {
+    if driver.recorder.view.ended.is_some() {
         return Err(RunError::Usage(format!(
             "run {} has ended; it has no open question",
-            driver.desk.ledger.run_id
+            driver.recorder.view.run_id
         )));
     }
-    let now = driver.desk.effects.now();
-    let given = match_answers(&driver.desk.ledger, answers, now)?;
+    let now = driver.recorder.effects.now();
+    let given = match_answers(&driver.recorder.view, answers, now)?;
     driver.activate("answer", Some(driver.means()))?;
     for event in given {
         driver.record(event, false)?;
@@ -191,10 +192,10 @@ pub fn cancel(cx: RunContext<'_>, run: Option<&str>) -> Result<RunReport, RunErr
         ..Resume::default()
     };
     let (_lock, mut driver, project) = reopen(cx, run, resume)?;
-    if driver.desk.ledger.ended.is_some() {
+    if driver.recorder.view.ended.is_some() {
         return Err(RunError::Usage(format!(
             "run {} has ended already",
-            driver.desk.ledger.run_id
+            driver.recorder.view.run_id
         )));
     }
     driver.activate("cancel", None)?;
@@ -259,25 +260,25 @@ pub(super) fn reopen<'a>(
         )));
     }
     let folded = fold(&cx.pack.flow, &loaded)?;
-    let ledger = &folded.1;
-    if ledger.pack_hash != cx.pack.hash && !resume.allow_other_pack {
+    let view = &folded.1;
+    if view.pack_hash != cx.pack.hash && !resume.allow_other_pack {
         return Err(RunError::Usage(format!(
             "the agents, the flow or the policy changed since run {run_id} began; put them back, or resume with --allow-pack-change"
         )));
     }
-    same_place(&cx.gateway.resources(), &run_id, &ledger.input)?;
+    same_place(&cx.gateway.resources(), &run_id, &view.input)?;
     let project = cx.project;
     let at = loaded.records.last().map(|r| r.at.clone());
     let said_now = resume.answering.answers.clone();
-    let answering = as_begun(&ledger.input, resume.answering);
-    let limits = match &ledger.means {
+    let answering = as_begun(&view.input, resume.answering);
+    let limits = match &view.means {
         Some(kept) => resume.limits.over(&kept.limits),
         None => resume.limits,
     };
     let worked = folded.1.worked.clone();
     let mut driver = driver(cx, paths, journal, folded, answering, limits);
     driver.said_now = said_now;
-    driver.desk.at = at.unwrap_or_default();
+    driver.recorder.at = at.unwrap_or_default();
     driver.worked_ms = worked.total();
     driver.worked_ms_of = worked.of_steps();
     Ok((lock, driver, project))
@@ -317,7 +318,7 @@ fn driver<'a>(
     cx: RunContext<'a>,
     paths: RunPaths,
     journal: Journal,
-    (log, ledger, guards): Folded,
+    (log, view, guards): Folded,
     answering: Answering,
     limits: Budgets,
 ) -> Driver<'a> {
@@ -338,11 +339,11 @@ fn driver<'a>(
         worked_ms: 0,
         worked_ms_of: BTreeMap::new(),
         retries: 0,
-        desk: Desk {
+        recorder: RunRecorder {
             journal,
             flow: &cx.pack.flow,
             log,
-            ledger,
+            view,
             snapshots: Snapshots::on(cx.project.disk().clone(), paths.snapshots()),
             redactor: cx.gateway.redactor(),
             effects: cx.effects,
@@ -354,13 +355,13 @@ fn driver<'a>(
 }
 
 fn refuse_session(driver: &Driver<'_>) -> Result<(), RunError> {
-    let ledger = &driver.desk.ledger;
-    match &ledger.session {
+    let view = &driver.recorder.view;
+    match &view.session {
         None => Ok(()),
         Some(of) => Err(RunError::Usage(format!(
             "run {id} is an MCP session (of {:?}), which no flow drives; `agentctl runs show {id}` tells what it did, `agentctl undo {id}` takes it back",
             of.client,
-            id = ledger.run_id,
+            id = view.run_id,
         ))),
     }
 }
@@ -387,13 +388,13 @@ fn tell_what_was_healed(loaded: &Loaded, observer: &mut dyn Observer) {
 
 /// The answers as events; every key must name an open question.
 fn match_answers(
-    ledger: &RunView,
+    view: &RunView,
     answers: Map<String, Value>,
     now: jiff::Timestamp,
 ) -> Result<Vec<Event>, RunError> {
     let mut events = Vec::new();
     for (key, value) in answers {
-        let open: Vec<_> = ledger.open_questions().collect();
+        let open: Vec<_> = view.open_questions().collect();
         let asked = open
             .iter()
             .rev()
@@ -413,7 +414,7 @@ fn match_answers(
         if questions::is_too_late(&asked.question, now) {
             return Err(RunError::Usage(format!(
                 "the question {key:?} was asked too long ago to be answered; `agentctl resume {}` asks again",
-                ledger.run_id
+                view.run_id
             )));
         }
         questions::fits(&asked.question, &value)
@@ -431,11 +432,11 @@ fn match_answers(
 impl Driver<'_> {
     /// `means`: what the run works with from here on; None: as before.
     pub(super) fn activate(&mut self, kind: &str, means: Option<Means>) -> Result<(), RunError> {
-        let means = means.filter(|means| self.desk.ledger.means.as_ref() != Some(means));
+        let means = means.filter(|means| self.recorder.view.means.as_ref() != Some(means));
         let event = Event::ActivationStarted {
-            activation: self.desk.ledger.activation + 1,
+            activation: self.recorder.view.activation + 1,
             kind: kind.to_owned(),
-            pid: self.desk.effects.pid(),
+            pid: self.recorder.effects.pid(),
             means: means.map(Box::new),
         };
         // Synced, and all before it: the state file that follows must not be ahead of the journal.
@@ -446,8 +447,8 @@ impl Driver<'_> {
     /// recording) is not kept.
     fn means(&self) -> Means {
         let mut models = self
-            .desk
-            .ledger
+            .recorder
+            .view
             .means
             .as_ref()
             .map_or_else(BTreeMap::new, |m| m.models.clone());
@@ -473,7 +474,7 @@ impl Driver<'_> {
 
     /// An answer that no question asked for is often a misspelt topic.
     fn tell_unused_answers(&mut self) {
-        let asked = &self.desk.ledger.questions;
+        let asked = &self.recorder.view.questions;
         let unused = |key: &&String| {
             !asked
                 .iter()
@@ -487,7 +488,7 @@ impl Driver<'_> {
             .map(String::as_str)
             .collect();
         if !keys.is_empty() {
-            self.desk.observer.note(&format!(
+            self.recorder.observer.note(&format!(
                 "no question asked for these answers: {}",
                 keys.join(", ")
             ));
@@ -506,7 +507,7 @@ impl Driver<'_> {
             }
             Err(e) => (Outcome::Failed, None, e.to_string()),
             Ok(Stop::Ended) => {
-                let ended = self.desk.ledger.ended.as_ref();
+                let ended = self.recorder.view.ended.as_ref();
                 let outcome = ended.map_or(Outcome::Failed, |e| e.outcome);
                 (
                     outcome,
@@ -523,7 +524,7 @@ impl Driver<'_> {
             Ok(Stop::Budget(why)) => (Outcome::Budget, None, why.clone()),
         };
         let ended = Event::ActivationEnded {
-            activation: self.desk.ledger.activation,
+            activation: self.recorder.view.activation,
             outcome,
         };
         self.record(ended, true)?;

@@ -4,8 +4,8 @@
 use super::{
     Effects, RunError,
     activation::take_lock,
+    earlier_states::{Believe, EarlierStates},
     history, inspect, projection,
-    states::{Believe, States},
 };
 use crate::gateway::{GuardState, LET_ACT};
 use agentctl_base::question::{AnsweredBy, Outcome};
@@ -107,11 +107,11 @@ pub async fn adoption(
 ) -> Result<Adoption, RunError> {
     let run_id = project.find_run(run)?;
     let loaded = inspect::read(project, &run_id)?;
-    let ledger = RunView::of(&loaded.records);
-    let input = |key: &str| ledger.input.get(key);
+    let view = RunView::of(&loaded.records);
+    let input = |key: &str| view.input.get(key);
     let text = |key: &str| input(key).and_then(Value::as_str).map(str::to_owned);
     let (records, head) = loaded.head();
-    let states = States {
+    let states = EarlierStates {
         project,
         resources,
         believe: Believe::Any,
@@ -126,27 +126,27 @@ pub async fn adoption(
         records,
         head: head.to_owned(),
         request: text("request").unwrap_or_default(),
-        session: ledger.session.clone(),
-        flow: ledger.flow.clone(),
-        pack_in_force: ledger.pack_hash == pack.hash,
-        place: resources.place_of(&ledger.input).map(str::to_owned),
-        outcome: projection::outcome_of(&ledger),
-        ended: ledger.ended.is_some(),
+        session: view.session.clone(),
+        flow: view.flow.clone(),
+        pack_in_force: view.pack_hash == pack.hash,
+        place: resources.place_of(&view.input).map(str::to_owned),
+        outcome: projection::outcome_of(&view),
+        ended: view.ended.is_some(),
         takes_recommendations: input("yes") == Some(&Value::Bool(true)),
         let_act: input(LET_ACT).cloned().unwrap_or(Value::Null),
         answers_ahead: match input("answers") {
             Some(Value::Object(answers)) => answers.clone(),
             _ => Map::new(),
         },
-        questions: projection::waiting_for(&ledger)
+        questions: projection::waiting_for(&view)
             .into_iter()
             .map(|question| Pending {
                 id: question.id,
                 text: question.text,
             })
             .collect(),
-        answers: answers(&ledger, &loaded, now),
-        begun: (ledger.unsettled().iter())
+        answers: answers(&view, &loaded, now),
+        begun: (view.unsettled().iter())
             .filter_map(|intent| match intent {
                 Event::ToolIntent { call, .. } => Some(call.name.clone()),
                 _ => None,
@@ -157,7 +157,7 @@ pub async fn adoption(
     })
 }
 
-fn answers(ledger: &RunView, loaded: &Loaded, now: Timestamp) -> Vec<Answered> {
+fn answers(view: &RunView, loaded: &Loaded, now: Timestamp) -> Vec<Answered> {
     let mut guards = GuardState::default();
     for record in &loaded.records {
         guards.observe(&record.event);
@@ -170,7 +170,7 @@ fn answers(ledger: &RunView, loaded: &Loaded, now: Timestamp) -> Vec<Answered> {
             rule: proposal.rule.clone(),
             tool: proposal.tool.clone(),
             arguments: proposal.arguments.clone(),
-            counts: ledger.ended.is_none()
+            counts: view.ended.is_none()
                 && (guards.answer(hash, now) == Some(true) || guards.choice(hash).is_some()),
         });
         Some(Answered {
@@ -181,11 +181,11 @@ fn answers(ledger: &RunView, loaded: &Loaded, now: Timestamp) -> Vec<Answered> {
             approves,
         })
     };
-    ledger.questions.iter().filter_map(answered).collect()
+    view.questions.iter().filter_map(answered).collect()
 }
 
 async fn touched(
-    states: &States<'_>,
+    states: &EarlierStates<'_>,
     redactor: &Redactor,
     id: &str,
     made: &[history::Made],

@@ -82,7 +82,7 @@ impl Driver<'_> {
             )?;
             tokio::select! {
                 biased;
-                () = self.desk.effects.sleep(wait_ms) => {}
+                () = self.recorder.effects.sleep(wait_ms) => {}
                 cause = self.cancel.requested() => return Ok(Err(Stop::Interrupted(cause))),
             }
         }
@@ -96,10 +96,10 @@ impl Driver<'_> {
         let gateway = self.gateway;
         // A call does not outlive the time that the run, or its agent, has left.
         let over = match self.left_ms() {
-            Some(ms) => self.desk.effects.over(ms),
+            Some(ms) => self.recorder.effects.over(ms),
             None => Box::pin(std::future::pending()),
         };
-        let heard = Mutex::new((&mut *self.desk.observer, Speech::default()));
+        let heard = Mutex::new((&mut *self.recorder.observer, Speech::default()));
         let sink = |delta: &str| {
             if let Ok(mut heard) = heard.lock() {
                 let (observer, speech) = &mut *heard;
@@ -134,7 +134,7 @@ impl Driver<'_> {
         if self.retries >= retry::PER_ACTIVATION {
             return None;
         }
-        let dice = sha256_hex(self.desk.effects.new_id().as_bytes());
+        let dice = sha256_hex(self.recorder.effects.new_id().as_bytes());
         let chance = u64::from_str_radix(dice.get(..12).unwrap_or_default(), 16).unwrap_or(0);
         let wait = retry::wait_ms(attempt, *wait_ms, chance)?;
         // A wait that eats up the run's time is no better than the end.
@@ -144,7 +144,7 @@ impl Driver<'_> {
     }
 
     pub(super) fn answered(&self, step: &str, turn: u32) -> Option<ModelAnswer> {
-        let trace = self.desk.ledger.trace(step)?;
+        let trace = self.recorder.view.trace(step)?;
         trace.answers.get(&turn).cloned()
     }
 }

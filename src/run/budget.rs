@@ -21,7 +21,7 @@ impl Driver<'_> {
         }
         let of_run = self
             .limits
-            .spent("the run", &self.desk.ledger.usage, self.elapsed_ms());
+            .spent("the run", &self.recorder.view.usage, self.elapsed_ms());
         let of_agent = || {
             let (whose, limits, usage) = self.of_agent()?;
             limits.spent(&whose, &usage, self.agent_ms())
@@ -32,14 +32,14 @@ impl Driver<'_> {
     /// The same before a call of a model, with what that call will use at least.
     pub(super) fn may_ask(&self, next: &Next) -> Option<Stop> {
         self.may_go_on().or_else(|| {
-            let ledger = &self.desk.ledger;
-            let repeated = self.limits.repeated(ledger.most_repeated.as_ref());
+            let view = &self.recorder.view;
+            let repeated = self.limits.repeated(view.most_repeated.as_ref());
             let of_agent = || {
                 let (whose, limits, usage) = self.of_agent()?;
                 limits.forbids(&whose, &usage, next)
             };
             repeated
-                .or_else(|| self.limits.forbids("the run", &ledger.usage, next))
+                .or_else(|| self.limits.forbids("the run", &view.usage, next))
                 .or_else(of_agent)
                 .map(Stop::Budget)
         })
@@ -50,8 +50,8 @@ impl Driver<'_> {
         let (at, _) = self.at_step.as_ref()?;
         let limits = self.budgets.agents.get(&at.agent)?;
         let usage = self
-            .desk
-            .ledger
+            .recorder
+            .view
             .usage_of
             .iter()
             .filter(|(step, _)| self.is_of(step, &at.agent))
@@ -61,7 +61,7 @@ impl Driver<'_> {
     }
 
     fn is_of(&self, step: &str, agent: &str) -> bool {
-        let kind = self.desk.flow.step_at(step).map(|s| &s.kind);
+        let kind = self.recorder.flow.step_at(step).map(|s| &s.kind);
         matches!(kind, Some(StepKind::Agent(spec)) if spec.agent == agent)
     }
 
@@ -76,7 +76,7 @@ impl Driver<'_> {
             .filter(|(step, _)| self.is_of(step, &at.agent))
             .map(|(_, ms)| ms)
             .sum();
-        let now = self.desk.effects.elapsed_ms();
+        let now = self.recorder.effects.elapsed_ms();
         before.saturating_add(now.saturating_sub(*since))
     }
 
@@ -85,12 +85,12 @@ impl Driver<'_> {
             agent: step.agent.clone(),
             step: step.path.clone(),
         };
-        self.at_step = Some((at, self.desk.effects.elapsed_ms()));
+        self.at_step = Some((at, self.recorder.effects.elapsed_ms()));
     }
 
     pub(super) fn leave(&mut self) {
         if let Some((at, since)) = self.at_step.take() {
-            let worked = self.desk.effects.elapsed_ms().saturating_sub(since);
+            let worked = self.recorder.effects.elapsed_ms().saturating_sub(since);
             *self.worked_ms_of.entry(at.step).or_default() += worked;
         }
     }
@@ -106,7 +106,7 @@ impl Driver<'_> {
 
     /// Work of all activations.
     pub(super) fn elapsed_ms(&self) -> u64 {
-        self.desk
+        self.recorder
             .effects
             .elapsed_ms()
             .saturating_sub(self.started_ms)

@@ -2,9 +2,9 @@
 
 use super::{
     RunError,
+    earlier_states::{Believe, EarlierStates},
     history::{self, Made},
     inspect,
-    states::{Believe, States},
 };
 use agentctl_engine::{
     redact::Redactor,
@@ -58,7 +58,7 @@ pub async fn compare(
     redactor: &Redactor,
     what: Compare,
 ) -> Result<Vec<Compared>, RunError> {
-    let states = States {
+    let states = EarlierStates {
         project,
         resources,
         believe: Believe::Any,
@@ -115,7 +115,7 @@ pub(super) fn within(
 }
 
 async fn one(
-    states: &States<'_>,
+    states: &EarlierStates<'_>,
     redactor: &Redactor,
     id: &str,
     made: &[Made],

@@ -3,9 +3,9 @@
 use super::{
     Answering, Asker, Budgets, Cancel, Cause, Models, RunError,
     budget::AgentAt,
-    desk::Desk,
     limits::Limits,
     questions::{self, Got},
+    recorder::RunRecorder,
 };
 use crate::gateway::{CallContext, Gateway, GatewayError, GuardState, Settled};
 use agentctl_base::{
@@ -52,7 +52,7 @@ pub(super) struct Driver<'a> {
     /// The agent's step that is worked on, and since when.
     pub at_step: Option<(AgentAt, u64)>,
     pub guards: GuardState,
-    pub desk: Desk<'a>,
+    pub recorder: RunRecorder<'a>,
     pub started_ms: u64,
     /// Work of earlier activations.
     pub worked_ms: u64,
@@ -66,8 +66,8 @@ impl Driver<'_> {
     /// Journals an event of the driver's own; the gateway journals (and observes) its own.
     pub(super) fn record(&mut self, event: Event, durable: bool) -> Result<(), RunError> {
         self.guards.observe(&event);
-        self.desk.write(event, durable)?;
-        self.desk.sound()
+        self.recorder.write(event, durable)?;
+        self.recorder.sound()
     }
 
     pub(super) fn finish_step(&mut self, step: &str, output: Value) -> Result<(), RunError> {
@@ -88,7 +88,7 @@ impl Driver<'_> {
             if let Some(cause) = self.cancel.cause() {
                 return Ok(Stop::Interrupted(cause));
             }
-            let action = flow::next(self.desk.flow, &self.desk.log)
+            let action = flow::next(self.recorder.flow, &self.recorder.log)
                 .map_err(|e| RunError::Pack(e.to_string()))?;
             if !matches!(action, Action::Record(_)) {
                 decisions = 0;
@@ -98,7 +98,7 @@ impl Driver<'_> {
             {
                 return Ok(stop);
             }
-            let before = self.desk.journal.head().0;
+            let before = self.recorder.journal.head().0;
             let stop = match action {
                 Action::Record(event) => {
                     decisions += 1;
@@ -126,7 +126,7 @@ impl Driver<'_> {
             if let Some(stop) = stop {
                 return Ok(stop);
             }
-            if decisions > MAX_DECISIONS_IN_A_ROW || self.desk.journal.head().0 == before {
+            if decisions > MAX_DECISIONS_IN_A_ROW || self.recorder.journal.head().0 == before {
                 return Err(RunError::Internal(
                     "the flow does not move on from where it is".into(),
                 ));
@@ -143,7 +143,7 @@ impl Driver<'_> {
             },
             false,
         )?;
-        self.gateway.run_ended(&self.desk.ledger.run_id);
+        self.gateway.run_ended(&self.recorder.view.run_id);
         Ok(())
     }
 
@@ -163,7 +163,7 @@ impl Driver<'_> {
             }
         }
         // An optional question is put once by the flow; while its step is open it can still be answered.
-        for asked in self.desk.ledger.open_questions() {
+        for asked in self.recorder.view.open_questions() {
             if asked.step == step && !open.iter().any(|q| q.id == asked.question.id) {
                 open.push(asked.question.clone());
             }
@@ -180,7 +180,7 @@ impl Driver<'_> {
     }
 
     fn is_asked(&self, step: &str, id: &str) -> bool {
-        let all = &self.desk.ledger.questions;
+        let all = &self.recorder.view.questions;
         all.iter().any(|a| a.step == step && a.question.id == id)
     }
 
@@ -200,7 +200,7 @@ impl Driver<'_> {
         };
         let got = questions::find(question, given, self.answering.yes, asker, &mut notes);
         for note in notes {
-            self.desk.observer.note(&note);
+            self.recorder.observer.note(&note);
         }
         if let Got::Answer(value, by) = &got {
             self.record(
@@ -273,11 +273,11 @@ impl Driver<'_> {
                     offered,
                     can_ask: true,
                     guards: &mut self.guards,
-                    recorder: &mut self.desk,
+                    recorder: &mut self.recorder,
                 };
                 self.gateway.call(&mut cx, call).await
             };
-            self.desk.sound()?;
+            self.recorder.sound()?;
             match settled.map_err(gateway_error)? {
                 Settled::Done(result) => return Ok(Ok(result)),
                 Settled::NeedsApproval(question) => {
@@ -305,7 +305,7 @@ impl Driver<'_> {
         offered: Option<&[String]>,
         call: &ToolCall,
     ) -> Result<Option<ToolResult>, RunError> {
-        let Some(trace) = self.desk.ledger.trace(step) else {
+        let Some(trace) = self.recorder.view.trace(step) else {
             return Ok(None);
         };
         // A backend that could not be reached stopped the run; the call is taken up again, not its failure.
@@ -322,17 +322,17 @@ impl Driver<'_> {
             offered,
             can_ask: true,
             guards: &mut self.guards,
-            recorder: &mut self.desk,
+            recorder: &mut self.recorder,
         };
         let settled = self.gateway.settle(&mut cx, &intent).await;
-        self.desk.sound()?;
+        self.recorder.sound()?;
         settled.map_err(gateway_error)
     }
 
     /// Asks for an approval. None: it was answered, either way; the gateway reads the answer.
     fn approval(&mut self, step: &str, question: Question) -> Result<Option<Stop>, RunError> {
-        let now = self.desk.effects.now();
-        let all = &self.desk.ledger.questions;
+        let now = self.recorder.effects.now();
+        let all = &self.recorder.view.questions;
         let open = all.iter().rev().find(|a| {
             a.step == step
                 && a.answer.is_none()

@@ -105,22 +105,22 @@ pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
             }
             Err(e) => return Err(e.into()),
         };
-        let ledger = RunView::of(&loaded.records);
+        let view = RunView::of(&loaded.records);
         let at = |record: Option<&Record>| record.map(|r| r.at.clone()).unwrap_or_default();
         runs.push(RunSummary {
             active: active.as_deref() == Some(run_id.as_str()),
             run_id,
             started_at: at(loaded.records.first()),
             updated_at: at(loaded.records.last()),
-            request: ledger
+            request: view
                 .input
                 .get("request")
                 .and_then(Value::as_str)
                 .unwrap_or_default()
                 .to_owned(),
-            session: ledger.session.clone(),
-            outcome: projection::outcome_of(&ledger),
-            workflows: ledger
+            session: view.session.clone(),
+            outcome: projection::outcome_of(&view),
+            workflows: view
                 .changed_workflows()
                 .into_iter()
                 .map(str::to_owned)
@@ -146,10 +146,10 @@ pub fn show(
 ) -> Result<(RunReport, Vec<Record>), RunError> {
     let run_id = project.find_run(run)?;
     let loaded = read(project, &run_id)?;
-    let (log, ledger, _): Folded = fold(&pack.flow, &loaded)?;
+    let (log, view, _): Folded = fold(&pack.flow, &loaded)?;
     // A run without an end is running now or was killed; both are "not finished".
-    let outcome = projection::outcome_of(&ledger).unwrap_or(Outcome::Interrupted);
-    let (code, message) = match &ledger.ended {
+    let outcome = projection::outcome_of(&view).unwrap_or(Outcome::Interrupted);
+    let (code, message) = match &view.ended {
         Some(ended) => (ended.exit_code, ended.message.clone()),
         None => (exit_code(outcome, Some(Cause::Interrupt)), String::new()),
     };
@@ -168,7 +168,7 @@ pub fn verify(
     let run_id = project.find_run(run)?;
     let loaded = read(project, &run_id)?;
     let (records, head) = loaded.head();
-    let ledger = RunView::of(&loaded.records);
+    let view = RunView::of(&loaded.records);
     let snapshots = Snapshots::new(project.run(&run_id)?.snapshots());
     let damaged = |taken: &&SnapshotRef| {
         let text = match taken.sha256.as_deref() {
@@ -180,7 +180,7 @@ pub fn verify(
     };
     Ok(Verified {
         shorter_than_state: cut_off(project, &run_id, &loaded)?,
-        damaged_snapshots: ledger
+        damaged_snapshots: view
             .snapshots
             .iter()
             .filter(damaged)

@@ -125,8 +125,8 @@ fn the_same_call_with_the_same_result_is_counted_through_the_whole_run() {
         event: event.clone(),
     };
     let records: Vec<Record> = events.iter().map(record).collect();
-    let ledger = RunView::of(&records);
-    let most = ledger.most_repeated.unwrap();
+    let view = RunView::of(&records);
+    let most = view.most_repeated.unwrap();
     assert_eq!((most.tool.as_str(), most.times), ("get_node", 2));
     let limits = Limits {
         identical_calls: Some(2),

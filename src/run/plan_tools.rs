@@ -68,7 +68,7 @@ impl Driver<'_> {
         let Some(outside) = self.wish() else {
             return Ok(None);
         };
-        if !self.desk.ledger.grants.is_empty() {
+        if !self.recorder.view.grants.is_empty() {
             return Ok(None);
         }
         if self
@@ -142,7 +142,7 @@ impl Driver<'_> {
 
     /// Whether a plan is wanted, by the command or by the flow; the stricter of both.
     fn wish(&self) -> Option<Outside> {
-        let said = self.desk.ledger.input.get(WISH).map(|wish| {
+        let said = self.recorder.view.input.get(WISH).map(|wish| {
             let said = wish.as_str().and_then(Outside::from_name);
             said.unwrap_or(Outside::Deny)
         });
@@ -208,14 +208,14 @@ impl Driver<'_> {
 
     /// The user's words, and the tools: all that the planner sees.
     fn words(&self, tools: &[ToolSpec]) -> Map<String, Value> {
-        let answered = self.desk.ledger.questions.iter().filter_map(|asked| {
+        let answered = self.recorder.view.questions.iter().filter_map(|asked| {
             let (value, _) = asked.answer.as_ref()?;
             Some(json!({"question": asked.question.text, "answer": value}))
         });
         let told = tools.iter().map(|tool| {
             json!({"tool": tool.name, "description": tool.description, "arguments": tool.parameters})
         });
-        let request = self.desk.ledger.input.get("request").cloned();
+        let request = self.recorder.view.input.get("request").cloned();
         Map::from_iter([
             ("request".to_owned(), request.unwrap_or_default()),
             ("answers".to_owned(), answered.collect()),

@@ -90,19 +90,19 @@ pub(super) fn write_results(
     if outcome == Some(Outcome::Blocked) {
         files.push(ResultFile {
             kind: "post_mortem".into(),
-            id: ledger.run_id.clone(),
+            id: view.run_id.clone(),
             content: Value::Object(state.clone()),
         });
     }
-    if !ledger.put_aside.is_empty() {
+    if !view.put_aside.is_empty() {
         files.push(ResultFile {
             kind: "tool_results".into(),
-            id: ledger.run_id.clone(),
-            content: json!(ledger.put_aside),
+            id: view.run_id.clone(),
+            content: json!(view.put_aside),
         });
     }
     for file in files {
-        let content = json!({"run_id": ledger.run_id, file.kind.as_str(): file.content});
+        let content = json!({"run_id": view.run_id, file.kind.as_str(): file.content});
         let text = serde_json::to_string_pretty(&content).map_err(|e| StoreError::Encode {
             what: "an agent's result",
             reason: e.to_string(),
@@ -127,10 +127,10 @@ pub(super) fn run_state(
 ) -> RunState {
     RunState {
         schema_version: STATE_SCHEMA_VERSION,
-        run_id: ledger.run_id.clone(),
-        flow: ledger.flow.clone(),
-        stage: stage_of(ledger, log),
-        outcome: outcome_of(ledger),
+        run_id: view.run_id.clone(),
+        flow: view.flow.clone(),
+        stage: stage_of(view, log),
+        outcome: outcome_of(view),
         message: message.to_owned(),
         updated_at: at.to_owned(),
         journal: JournalHead {
@@ -144,36 +144,35 @@ pub(super) fn run_state(
 }
 
 /// A session has no stages.
-fn stage_of(ledger: &RunView, log: &RunLog) -> String {
-    match ledger.session {
+fn stage_of(view: &RunView, log: &RunLog) -> String {
+    match view.session {
         None => log.stage().to_owned(),
         Some(_) => SESSION_FLOW.to_owned(),
     }
 }
 
 /// How the run stands: its end, else how its last activation ended.
-pub(super) fn outcome_of(ledger: &RunView) -> Option<Outcome> {
-    match &ledger.ended {
+pub(super) fn outcome_of(view: &RunView) -> Option<Outcome> {
+    match &view.ended {
         Some(ended) => Some(ended.outcome),
-        None => ledger.activation_outcome,
+        None => view.activation_outcome,
     }
 }
 
 /// The open questions, when the run waits for them.
-pub(super) fn waiting_for(ledger: &RunView) -> Vec<Question> {
-    if outcome_of(ledger) != Some(Outcome::Waiting) {
+pub(super) fn waiting_for(view: &RunView) -> Vec<Question> {
+    if outcome_of(view) != Some(Outcome::Waiting) {
         return Vec::new();
     }
-    let last = ledger.open_questions().last().map(|a| a.step.clone());
+    let last = view.open_questions().last().map(|a| a.step.clone());
     // An approval whose time was up was asked again: the newest is the one that can be answered.
     let newest = |asked: &Asked| {
         let same = |a: &&Asked| a.question.approves == asked.question.approves;
-        let last = ledger.open_questions().filter(same).last();
+        let last = view.open_questions().filter(same).last();
         asked.question.approves.is_none()
             || last.is_some_and(|a| a.question.id == asked.question.id)
     };
-    ledger
-        .open_questions()
+    view.open_questions()
         .filter(|a| Some(&a.step) == last.as_ref() && newest(a))
         .map(|a| a.question.clone())
         .collect()
@@ -203,8 +202,8 @@ pub(super) fn report(
         cycle: log.cycle(),
     });
     RunReport {
-        run_id: ledger.run_id.clone(),
-        stage: stage_of(ledger, log),
+        run_id: view.run_id.clone(),
+        stage: stage_of(view, log),
         outcome,
         message,
         made,
@@ -215,7 +214,7 @@ pub(super) fn report(
         policy_loosened: texts_of(ledger, "policy_loosened"),
         overrides: texts_of(ledger, OVERRIDES),
         foreign: None,
-        grants: ledger.grants.clone(),
+        grants: view.grants.clone(),
         exit_code,
         state: state.clone(),
         sections: (flow.fields.iter())
@@ -231,8 +230,8 @@ pub(super) fn report(
 }
 
 /// As the run's first record has it.
-fn texts_of(ledger: &RunView, key: &str) -> Vec<String> {
-    let list = ledger.input.get(key);
+fn texts_of(view: &RunView, key: &str) -> Vec<String> {
+    let list = view.input.get(key);
     let texts = list.and_then(Value::as_array).into_iter().flatten();
     texts
         .filter_map(|what| what.as_str().map(str::to_owned))
@@ -265,13 +264,13 @@ impl Driver<'_> {
         if let Some(mark) = project.marks(&desk.ledger.run_id).active() {
             state.more.insert(ACTIVE_MARK.into(), mark.into());
         }
-        let file = match &desk.ledger.session {
+        let file = match &recorder.view.session {
             None => project.state_file(),
             // The active run's summary stays the active run's.
-            Some(_) => project.run(&desk.ledger.run_id)?.archived_state(),
+            Some(_) => project.run(&recorder.view.run_id)?.archived_state(),
         };
         if let Some(aside) = StateFile::write_on(project.disk().as_ref(), &file, &state)? {
-            desk.observer.note(&format!(
+            recorder.observer.note(&format!(
                 "run_state.json was changed by hand or damaged; it was made again from the journal, the old one is kept as {}",
                 aside.display()
             ));

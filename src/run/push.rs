@@ -3,9 +3,9 @@
 
 use super::{
     Answering, Asker, RunError,
-    at_work::AtWork,
     driver::gateway_error,
     questions::{self, Got},
+    session_run::SessionRun,
     tool_session::{Serving, Told, ToolSession},
 };
 use crate::gateway::{CallContext, Push, Settled};
@@ -46,8 +46,8 @@ pub async fn push(
         let _lock = session.wait_for_lock(None).await?;
         let live = session.live(&mut state)?;
         let mut told = Told(&serving.observer);
-        let mut at_work = AtWork::new(&serving, live, &mut told);
-        at_work.activate(STEP)?;
+        let mut session_run = SessionRun::new(&serving, live, &mut told);
+        session_run.activate(STEP)?;
         let can_ask = asker.is_some() || !answering.answers.is_empty();
         let result = loop {
             let mut cx = CallContext {
@@ -55,16 +55,16 @@ pub async fn push(
                 step: STEP,
                 offered: None,
                 can_ask,
-                guards: &mut at_work.guards,
-                recorder: &mut at_work.desk,
+                guards: &mut session_run.guards,
+                recorder: &mut session_run.recorder,
             };
             let settled = serving.gateway.push(&mut cx, push).await;
-            at_work.desk.sound()?;
+            session_run.recorder.sound()?;
             let question = match settled.map_err(gateway_error)? {
                 Settled::Done(result) => break result,
                 Settled::NeedsApproval(question) => *question,
             };
-            at_work.record(
+            session_run.record(
                 Event::QuestionAsked {
                     step: STEP.to_owned(),
                     question: question.clone(),
@@ -74,7 +74,7 @@ pub async fn push(
             let given = Some(&answering.answers);
             let person = asker.as_mut().map(|asker| &mut **asker as &mut dyn Asker);
             match questions::find(&question, given, answering.yes, person, &mut notes) {
-                Got::Answer(value, by) => at_work.record(
+                Got::Answer(value, by) => session_run.record(
                     Event::AnswerGiven {
                         step: STEP.to_owned(),
                         question_id: question.id,
@@ -85,8 +85,8 @@ pub async fn push(
                 )?,
                 Got::Nothing | Got::Interrupted => {
                     let message = question.text.clone();
-                    at_work.rest(Outcome::Complete, true)?;
-                    state.live = Some(at_work.live());
+                    session_run.rest(Outcome::Complete, true)?;
+                    state.live = Some(session_run.live());
                     drop(state);
                     drop(_lock);
                     session.close().await;
@@ -100,9 +100,9 @@ pub async fn push(
                 }
             }
         };
-        at_work.rest(Outcome::Complete, true)?;
-        let live = at_work.live();
-        let run_id = live.ledger.run_id.clone();
+        session_run.rest(Outcome::Complete, true)?;
+        let live = session_run.live();
+        let run_id = live.view.run_id.clone();
         state.live = Some(live);
         (run_id, result)
     };

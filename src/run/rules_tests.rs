@@ -54,12 +54,12 @@ fn record(event: &Event) -> Record {
     }
 }
 
-fn ledger(events: &[Event]) -> RunView {
-    let mut ledger = RunView::default();
+fn view(events: &[Event]) -> RunView {
+    let mut view = RunView::default();
     for event in events {
-        ledger.apply(&record(event));
+        view.apply(&record(event));
     }
-    ledger
+    view
 }
 
 fn capability(tool: &str) -> Option<Capability> {
@@ -70,7 +70,7 @@ fn capability(tool: &str) -> Option<Capability> {
     }
 }
 
-fn settle(ledger: &RunView, state: Value, patch: Value) -> (Value, Vec<String>) {
+fn settle(view: &RunView, state: Value, patch: Value) -> (Value, Vec<String>) {
     let (Value::Object(state), Value::Object(mut patch)) = (state, patch) else {
         panic!()
     };
@@ -91,7 +91,7 @@ fn settle(ledger: &RunView, state: Value, patch: Value) -> (Value, Vec<String>) 
 
 #[test]
 fn a_workflow_claim_is_filled_from_the_last_change() {
-    let made = ledger(&[
+    let made = view(&[
         finished(
             "s",
             "1",
@@ -122,14 +122,14 @@ fn a_workflow_claim_is_filled_from_the_last_change() {
 #[test]
 fn a_workflow_that_the_run_did_not_make_cannot_be_claimed() {
     let claim = json!({"workflow": {"id": "w"}});
-    let (_, told) = settle(&ledger(&[]), json!({}), claim.clone());
+    let (_, told) = settle(&view(&[]), json!({}), claim.clone());
     assert_eq!(
         told,
         [
             "workflow: no workflow was created or changed in this run: make the call first, then report it"
         ]
     );
-    let other = ledger(&[finished(
+    let other = view(&[finished(
         "s",
         "1",
         "make",
@@ -141,7 +141,7 @@ fn a_workflow_that_the_run_did_not_make_cannot_be_claimed() {
         told,
         ["workflow: this run did not create or change the workflow \"w\"; it changed v"]
     );
-    let gone = ledger(&[finished(
+    let gone = view(&[finished(
         "s",
         "1",
         "drop",
@@ -157,7 +157,7 @@ fn a_workflow_that_the_run_did_not_make_cannot_be_claimed() {
 
 #[test]
 fn counts_are_those_of_the_last_validation_of_the_step() {
-    let checked = ledger(&[
+    let checked = view(&[
         finished(
             "s",
             "1",
@@ -201,7 +201,7 @@ fn counts_are_those_of_the_last_validation_of_the_step() {
 
 #[test]
 fn without_a_validation_only_what_stands_may_be_said_again() {
-    let none = ledger(&[]);
+    let none = view(&[]);
     let claim = json!({"qa_report": {"status": "pass", "error_count": 0, "executed": false}});
     let (_, told) = settle(&none, json!({}), claim.clone());
     assert_eq!(told.len(), 2, "{told:?}");
@@ -210,7 +210,7 @@ fn without_a_validation_only_what_stands_may_be_said_again() {
     assert_eq!((patch, told), (claim, vec![]));
 
     let claim = json!({"qa_report": {"executed": true}});
-    let unseen = ledger(&[finished("s", "1", "fire", json!({"executed": true}), None)]);
+    let unseen = view(&[finished("s", "1", "fire", json!({"executed": true}), None)]);
     let (_, told) = settle(&unseen, json!({}), claim.clone());
     assert_eq!(
         told.len(),
@@ -219,7 +219,7 @@ fn without_a_validation_only_what_stands_may_be_said_again() {
     );
     let run =
         json!({"execution": {"id": "7"}, "test_status": "fail", "ran": ["A"], "simulated": ["B"]});
-    let fired = ledger(&[finished("s", "1", "fire", run, None)]);
+    let fired = view(&[finished("s", "1", "fire", run, None)]);
     let (patch, told) = settle(&fired, json!({}), claim);
     assert_eq!(told, Vec::<String>::new());
     assert_eq!(
@@ -267,19 +267,16 @@ fn a_steps_trace_is_kept_while_it_runs() {
             },
         },
     };
-    let mut ledger = ledger(&[answered, intent.clone()]);
-    let trace = ledger.trace("s").unwrap();
+    let mut view = view(&[answered, intent.clone()]);
+    let trace = view.trace("s").unwrap();
     assert_eq!(trace.answers.keys().collect::<Vec<_>>(), [&1]);
     assert_eq!(trace.begun.get("c"), Some(&intent));
-    assert_eq!(
-        (ledger.usage.model_calls, ledger.usage.input_tokens),
-        (1, 7)
-    );
-    ledger.apply(&record(&Event::StepFinished {
+    assert_eq!((view.usage.model_calls, view.usage.input_tokens), (1, 7));
+    view.apply(&record(&Event::StepFinished {
         step: "s".into(),
         output: Value::Null,
     }));
-    assert_eq!(ledger.trace("s"), None);
+    assert_eq!(view.trace("s"), None);
 }
 
 #[test]

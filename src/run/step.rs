@@ -60,7 +60,7 @@ impl Driver<'_> {
                 .map_err(|e| RunError::Internal(e.to_string()))?;
             input = match action {
                 TurnAction::CallModel(asked) => {
-                    let smaller = self.make_room(step, &mut turn, &chosen)?;
+                    let smaller = self.compact(step, &mut turn, &chosen)?;
                     let request = smaller.unwrap_or(*asked);
                     match self
                         .model_call(&step.path, turn.turn(), &request, &chosen)
@@ -135,7 +135,7 @@ impl Driver<'_> {
         turn: u32,
         answer: Value,
     ) -> Result<Option<Vec<String>>, RunError> {
-        let taken = self.desk.ledger.trace(&step.path);
+        let taken = self.recorder.view.trace(&step.path);
         if let Some(patch) = taken.and_then(|t| t.patched.clone()) {
             self.finish_step(&step.path, Value::Object(patch))?;
             return Ok(None);
@@ -167,7 +167,7 @@ impl Driver<'_> {
             Event::StatePatched {
                 step: step.path.clone(),
                 agent: step.agent.clone(),
-                patch: flow::patch_of(self.desk.flow, &answer),
+                patch: flow::patch_of(self.recorder.flow, &answer),
             },
             false,
         )?;
@@ -181,8 +181,8 @@ impl Driver<'_> {
         step: &AgentStep,
         answer: &mut Value,
     ) -> Result<Vec<PatchRefusal>, RunError> {
-        let flow = self.desk.flow;
-        let state = self.desk.log.state();
+        let flow = self.recorder.flow;
+        let state = self.recorder.log.state();
         let mut refusals = Vec::new();
         if let Value::Object(map) = answer {
             let evidence = Evidence {
@@ -217,7 +217,7 @@ impl Driver<'_> {
                 refusals.push(refusal);
             }
         }
-        let claims = flow::verify_output(flow, &self.desk.log, &step.path, answer)
+        let claims = flow::verify_output(flow, &self.recorder.log, &step.path, answer)
             .map_err(|e| RunError::Pack(e.to_string()))?;
         refusals.extend(claims.into_iter().map(|c| PatchRefusal {
             field: "answer".into(),

@@ -8,10 +8,10 @@ use super::{
     Effects, Observer, RunError,
     activation::take_lock,
     active::SESSION_FLOW,
-    at_work::{AtWork, Live},
     driver::gateway_error,
     fold::fold,
     projection, run_id,
+    session_run::{Live, SessionRun},
 };
 use crate::gateway::{CallContext, Gateway, GatewayError, GuardState, Settled, tools};
 use agentctl_base::{
@@ -50,7 +50,7 @@ pub struct Serving {
     pub gateway: Gateway,
     pub effects: Box<dyn Effects>,
     pub observer: StdMutex<Box<dyn Observer>>,
-    pub terms: super::Terms,
+    pub terms: super::SessionTerms,
     /// How long a call waits for the project's lock.
     pub lock_wait: Duration,
 }
@@ -231,11 +231,11 @@ impl ToolSession {
     ) -> Result<(Live, ToolResult), RunError> {
         let serving = &*self.serving;
         let mut told = Told(&serving.observer);
-        let mut at_work = AtWork::new(serving, live, &mut told);
-        at_work.activate("call")?;
-        at_work.guards.set_worked_ms(worked_ms);
+        let mut session_run = SessionRun::new(serving, live, &mut told);
+        session_run.activate("call")?;
+        session_run.guards.set_worked_ms(worked_ms);
         let call = ToolCall {
-            id: format!("c{}", at_work.guards.tool_calls() + 1),
+            id: format!("c{}", session_run.guards.tool_calls() + 1),
             name: name.to_owned(),
             arguments,
         };
@@ -251,8 +251,8 @@ impl ToolSession {
                 step,
                 offered: Some(&self.offered),
                 can_ask: false,
-                guards: &mut at_work.guards,
-                recorder: &mut at_work.desk,
+                guards: &mut session_run.guards,
+                recorder: &mut session_run.recorder,
             };
             tokio::select! {
                 biased;
@@ -260,8 +260,8 @@ impl ToolSession {
                 () = &mut cancelled, if droppable => None,
             }
         };
-        at_work.desk.sound()?;
-        let trace = at_work.desk.ledger.trace(step);
+        session_run.recorder.sound()?;
+        let trace = session_run.recorder.view.trace(step);
         let journaled = trace.and_then(|trace| trace.results.get(&call.id)).cloned();
         let result = match settled {
             Some(Ok(Settled::Done(result))) => result,
@@ -282,7 +282,7 @@ impl ToolSession {
                 let begun = trace.is_some_and(|trace| trace.begun.contains_key(&call.id));
                 let result = cancelled_result(call.id, name.to_owned());
                 if begun {
-                    at_work.record(
+                    session_run.record(
                         Event::ToolFinished {
                             step: step.to_owned(),
                             role: serving.terms.role.clone(),
@@ -295,8 +295,8 @@ impl ToolSession {
                 result
             }
         };
-        at_work.rest(Outcome::Complete, false)?;
-        Ok((at_work.live(), result))
+        session_run.rest(Outcome::Complete, false)?;
+        Ok((session_run.live(), result))
     }
 
     /// Waits for whoever works in the project now, but not for ever.
@@ -340,12 +340,12 @@ impl ToolSession {
                 &paths.journal(),
                 serving.project.marks(run_id),
             )?;
-            let (log, ledger, guards) = fold(&serving.pack.flow, &loaded)?;
-            if ledger.ended.is_none() {
+            let (log, view, guards) = fold(&serving.pack.flow, &loaded)?;
+            if view.ended.is_none() {
                 return Ok(Live {
                     journal,
                     log,
-                    ledger,
+                    view,
                     guards,
                     snapshots: Snapshots::on(serving.project.disk().clone(), paths.snapshots()),
                     at: loaded
@@ -387,8 +387,8 @@ impl ToolSession {
             input.insert(super::activation::OVERRIDES.to_owned(), overrides.into());
         }
         let mut told = Told(&serving.observer);
-        let mut at_work = AtWork::new(serving, live, &mut told);
-        at_work.record(
+        let mut session_run = SessionRun::new(serving, live, &mut told);
+        session_run.record(
             Event::RunStarted {
                 journal_version: JOURNAL_VERSION,
                 agentctl_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -399,7 +399,7 @@ impl ToolSession {
             },
             false,
         )?;
-        at_work.record(
+        session_run.record(
             Event::SessionOpened {
                 role: terms.role.clone(),
                 client: self.client.name.clone(),
@@ -410,7 +410,7 @@ impl ToolSession {
             },
             false,
         )?;
-        Ok(at_work.live())
+        Ok(session_run.live())
     }
 
     /// Journals the session's end, if it did anything.
@@ -426,14 +426,14 @@ impl ToolSession {
             _ => return Ok(()),
         };
         let mut told = Told(&serving.observer);
-        let mut at_work = AtWork::new(serving, live, &mut told);
-        let usage = at_work.desk.ledger.usage.tool_calls;
+        let mut session_run = SessionRun::new(serving, live, &mut told);
+        let usage = session_run.recorder.view.usage.tool_calls;
         let message = format!(
             "the session ended: {usage} calls, {} changes",
-            at_work.desk.ledger.standing().count()
+            session_run.recorder.view.standing().count()
         );
-        at_work.activate("close")?;
-        at_work.record(
+        session_run.activate("close")?;
+        session_run.record(
             Event::RunEnded {
                 outcome: Outcome::Complete,
                 exit_code: super::exit_code(Outcome::Complete, None),

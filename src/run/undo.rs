@@ -7,9 +7,9 @@ use super::{
     activation::{Reopened, reopen},
     compare::within,
     driver::{Driver, gateway_error},
+    earlier_states::{Believe, Copy, EarlierStates, failed},
     history::{self, Made, state_hash},
     inspect,
-    states::{Believe, Copy, States, failed},
 };
 use crate::gateway::{CallContext, Recorder};
 use agentctl_base::question::Outcome;
@@ -139,27 +139,27 @@ pub async fn undo_by(
         true => Vec::new(),
         false => driver.ask_published(&plans)?,
     };
-    let before = driver.desk.ledger.activation_outcome;
+    let before = driver.recorder.view.activation_outcome;
     driver.activate("undo", None)?;
     for event in allowed {
         driver.record(event, false)?;
     }
-    let run_id = driver.desk.ledger.run_id.clone();
+    let run_id = driver.recorder.view.run_id.clone();
     let mut workflows = Vec::with_capacity(plans.len());
     for plan in plans {
         workflows.push(driver.carry_out(project, plan).await?);
     }
     // An unfinished run cannot go on from a resource that was taken away from under it.
-    if driver.desk.ledger.ended.is_none() {
+    if driver.recorder.view.ended.is_none() {
         driver.end(Outcome::Cancelled, "its changes were undone".into())?;
     }
-    let outcome = match &driver.desk.ledger.ended {
+    let outcome = match &driver.recorder.view.ended {
         Some(ended) => ended.outcome,
         None => before.unwrap_or(Outcome::Cancelled),
     };
     driver.record(
         Event::ActivationEnded {
-            activation: driver.desk.ledger.activation,
+            activation: driver.recorder.view.activation,
             outcome,
         },
         true,
@@ -190,11 +190,11 @@ fn redo(made: &[Made], workflows: &[Undone]) -> Option<u32> {
 impl Driver<'_> {
     /// A change that a killed process had begun is taken back like the others, when it was made.
     async fn settle_begun(&mut self) -> Result<(), RunError> {
-        let begun = self.desk.ledger.unsettled();
+        let begun = self.recorder.view.unsettled();
         if begun.is_empty() {
             return Ok(());
         }
-        let outcome = self.desk.ledger.activation_outcome;
+        let outcome = self.recorder.view.activation_outcome;
         self.activate("settle", None)?;
         for intent in &begun {
             let Event::ToolIntent { step, role, .. } = intent else {
@@ -206,15 +206,15 @@ impl Driver<'_> {
                 offered: None,
                 can_ask: false,
                 guards: &mut self.guards,
-                recorder: &mut self.desk,
+                recorder: &mut self.recorder,
             };
             let settled = self.gateway.settle(&mut cx, intent).await;
-            self.desk.sound()?;
+            self.recorder.sound()?;
             settled.map_err(gateway_error)?;
         }
         self.record(
             Event::ActivationEnded {
-                activation: self.desk.ledger.activation,
+                activation: self.recorder.view.activation,
                 outcome: outcome.unwrap_or(Outcome::Interrupted),
             },
             true,
@@ -228,10 +228,10 @@ impl Driver<'_> {
         to: Option<u32>,
         force: bool,
     ) -> Result<Vec<Plan>, RunError> {
-        let run_id = &self.desk.ledger.run_id;
+        let run_id = &self.recorder.view.run_id;
         let of_run = inspect::changes(project, run_id)?;
         let resources = Arc::clone(&self.resources);
-        let states = States {
+        let states = EarlierStates {
             project,
             resources: &*resources,
             believe: Believe::Own,
@@ -272,7 +272,7 @@ impl Driver<'_> {
             }
             let target = states.document(&id, &of_it, to, now.as_ref()).await?;
             if let Some(why) = target.as_ref().and_then(|copy| copy.instead.as_deref()) {
-                self.desk.observer.note(&format!(
+                self.recorder.observer.note(&format!(
                     "{why}; another copy with the same graph is put back instead"
                 ));
             }
@@ -295,7 +295,7 @@ impl Driver<'_> {
 
     async fn carry_out(&mut self, project: &Project, plan: Plan) -> Result<Undone, RunError> {
         let resources = Arc::clone(&self.resources);
-        let states = States {
+        let states = EarlierStates {
             project,
             resources: &*resources,
             believe: Believe::Own,
@@ -368,7 +368,7 @@ impl Driver<'_> {
         // What the user puts back is what the user wants.
         if let Some(found) = &found {
             resources
-                .accept(found, ByPerson::Undone, self.desk.now())
+                .accept(found, ByPerson::Undone, self.recorder.now())
                 .map_err(not_kept)?;
         }
         let redactor = self.gateway.redactor();
@@ -387,7 +387,7 @@ impl Driver<'_> {
     /// Keeps a document in this run's folder, and journals it.
     fn keep(&mut self, id: &str, document: &Document) -> Result<SnapshotRef, RunError> {
         let text = self.resources.text(document);
-        let mark = (self.desk).snapshot(id, &document.revision, document.size, &text)?;
+        let mark = (self.recorder).snapshot(id, &document.revision, document.size, &text)?;
         let taken = mark.clone();
         self.record(
             Event::SnapshotTaken {
@@ -405,7 +405,7 @@ impl Driver<'_> {
     /// The snapshot of this run that holds the document; one from elsewhere is copied here.
     fn in_this_run(&mut self, id: &str, copy: &Copy) -> Result<String, RunError> {
         match &copy.snapshot {
-            Some((run_id, file)) if *run_id == self.desk.ledger.run_id => Ok(file.clone()),
+            Some((run_id, file)) if *run_id == self.recorder.view.run_id => Ok(file.clone()),
             _ => Ok(self.keep(id, &copy.document)?.file),
         }
     }

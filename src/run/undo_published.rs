@@ -27,7 +27,7 @@ impl Driver<'_> {
             let asker = self.asker.as_deref_mut();
             let got = questions::find(&question, None, false, asker, &mut notes);
             for note in notes {
-                self.desk.observer.note(&note);
+                self.recorder.observer.note(&note);
             }
             let (kind, id) = (self.resources.kind(), &plan.id);
             let (value, by) = match got {
@@ -45,7 +45,7 @@ impl Driver<'_> {
                         ),
                         hint: format!(
                             "`agentctl diff {}` shows what would be taken back; to allow it: --allow publish",
-                            self.desk.ledger.run_id
+                            self.recorder.view.run_id
                         ),
                     });
                 }
@@ -90,7 +90,7 @@ impl Driver<'_> {
         let name = now.or(wanted).map_or("", |document| &document.name);
         let name = self.gateway.clean_text(name);
         Question {
-            id: format!("undo-{}-{asked}", self.desk.journal.head().0),
+            id: format!("undo-{}-{asked}", self.recorder.journal.head().0),
             topic: "approve-publish".to_owned(),
             text: format!(
                 "Allow to {what} the {kind} {name:?}? It is published: the change is live at once."
@@ -109,7 +109,7 @@ impl Driver<'_> {
                 tool: STEP.to_owned(),
                 arguments: Value::Object(resource),
                 diff: Some(difference.diff).filter(|diff| !diff.is_empty()),
-                expires_at: self.desk.effects.now().to_string(),
+                expires_at: self.recorder.effects.now().to_string(),
                 hidden: None,
             })),
             asked_by: None,

@@ -3,7 +3,7 @@
 
 use super::support::{Bench, Seen, Shop, begun, block_on, calls, request, says};
 use agentctl::gateway::{ApprovedTool, ForeignTools, Gateway};
-use agentctl::run::{RunError, RunOptions, Terms};
+use agentctl::run::{RunError, RunOptions, SessionTerms};
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolStatus};
@@ -777,7 +777,7 @@ fn case_318_a_flows_own_call_of_a_foreign_tool_passes_the_same_door() {
 fn case_319_served_to_another_agent_a_foreign_tool_has_no_more_rights() {
     let (shop, _) = shop(FLOW, |_| says(Value::Null));
     let offered = |workflow: Option<&str>| {
-        let terms = Terms {
+        let terms = SessionTerms {
             role: "maker".into(),
             workflow: workflow.map(str::to_owned),
             edit_scope: None,

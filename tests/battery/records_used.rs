@@ -6,7 +6,7 @@ use crate::records::*;
 use crate::support::*;
 use agentctl::gateway::Gateway;
 use agentctl::gateway::resources::parse;
-use agentctl::run::{self, Counted, Serving, Terms, ToolSessions, Undo, Unobserved};
+use agentctl::run::{self, Counted, Serving, SessionTerms, ToolSessions, Undo, Unobserved};
 use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_engine::store::event::{Change, MutationExpectation, Rehearsing};
 use agentctl_engine::store::{Event, Journal, Project, StateFile, Whose};
@@ -16,7 +16,7 @@ use agentctl_n8n::{Workflow, catalog::Catalog, hash::graph_hash};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-const MAKER: fn() -> Terms = || Terms {
+const MAKER: fn() -> SessionTerms = || SessionTerms {
     role: "maker".into(),
     workflow: None,
     edit_scope: None,

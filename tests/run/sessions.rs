@@ -6,8 +6,8 @@ use agentctl_n8n_tools::resources::parse;
 use agentctl::{
     gateway::Gateway,
     run::{
-        Counted, Effects, RunError, Serving, Terms, ToolSessions, Undo, Unobserved, list, show,
-        undo, verify,
+        Counted, Effects, RunError, Serving, SessionTerms, ToolSessions, Undo, Unobserved, list,
+        show, undo, verify,
     },
 };
 use agentctl_base::{
@@ -51,13 +51,13 @@ impl Effects for Slow {
     }
 }
 
-const ANY: fn() -> Terms = || Terms {
+const ANY: fn() -> SessionTerms = || SessionTerms {
     role: "maker".into(),
     workflow: None,
     edit_scope: None,
 };
 
-fn sessions(shop: &Shop, terms: Terms, pack: Pack) -> ToolSessions {
+fn sessions(shop: &Shop, terms: SessionTerms, pack: Pack) -> ToolSessions {
     ToolSessions::new(Serving {
         project: shop.project.clone(),
         gateway: gateway(shop.dir.path(), &pack),
@@ -272,7 +272,9 @@ fn a_scope_holds_and_its_workflow_is_the_only_one() {
     let gate = gateway(shop.dir.path(), &pack);
     let settle = |workflow: Option<&'static str>, scope: &[&str]| {
         let scope: Vec<String> = scope.iter().map(|s| (*s).to_owned()).collect();
-        block_on(Terms::settle(&pack, &gate, "maker", workflow, &scope))
+        block_on(SessionTerms::settle(
+            &pack, &gate, "maker", workflow, &scope,
+        ))
     };
     let terms = settle(None, &["Tell"]).unwrap();
     assert_eq!(terms.workflow.as_deref(), Some("orders"));
@@ -286,7 +288,7 @@ fn a_scope_holds_and_its_workflow_is_the_only_one() {
     assert!(settle(None, &["Nowhere"]).is_err());
     assert!(settle(Some("orders"), &["Else"]).is_err());
     assert!(settle(Some("missing"), &[]).is_err());
-    assert!(block_on(Terms::settle(&pack, &gate, "ghost", None, &[])).is_err());
+    assert!(block_on(SessionTerms::settle(&pack, &gate, "ghost", None, &[])).is_err());
 
     let narrowed = sessions(&shop, terms, pack.clone());
     let names: Vec<&str> = narrowed

@@ -1,5 +1,5 @@
-//! What runs a pack: the journal, the flow, the policy, conditions, the turn of an agent, and packs as they are read.
-//! Knows no n8n, no pack and no agent by name. `flow`, `policy`, `condition` and the turn do no IO and read no clock.
+//! What runs a pack: the journal, a run as its journal tells it, the flow, the policy, conditions, the turn of an agent, and packs as they are read.
+//! Knows no n8n, no pack and no agent by name. `run`, `flow`, `policy`, `condition` and the turn do no IO and read no clock.
 
 pub mod agent;
 pub mod claims;

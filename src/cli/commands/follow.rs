@@ -10,7 +10,7 @@ use crate::cli::trusting;
 use crate::cli::watcher::Terminal;
 use crate::gateway::Push;
 use crate::gateway::resources::difference;
-use crate::run::{self, Answering, Observer, Serving, Terms};
+use crate::run::{self, Answering, Observer, Serving, SessionTerms};
 use agentctl_base::model::ToolStatus;
 use agentctl_engine::store::Record;
 use agentctl_engine::toolset::Difference;
@@ -305,7 +305,7 @@ fn carry_out(
         gateway: session.gateway,
         effects: Box::new(session.effects),
         observer: Mutex::new(Box::new(Silent)),
-        terms: Terms {
+        terms: SessionTerms {
             role: run::USER.to_owned(),
             workflow: None,
             edit_scope: None,

@@ -7,7 +7,7 @@ use crate::cli::progress::{Progress, plain_long};
 use crate::cli::serve_args::{ConfigFor, McpServeArgs};
 use crate::cli::session::{self, Session};
 use crate::cli::trusting;
-use crate::run::{Cause, Observer, Serving, Terms, ToolSessions};
+use crate::run::{Cause, Observer, Serving, SessionTerms, ToolSessions};
 use crate::trust::Kind;
 use agentctl_base::canonical::sha256_hex;
 use agentctl_engine::store::Record;
@@ -31,7 +31,7 @@ pub fn serve(root: &Path, args: &McpServeArgs, out: &Output) -> Result<Exit, Cli
         session.in_force.needs(kinds).map_err(trusting::refused)?;
     }
     let terms = session::block_on(&cancel, async {
-        let terms = Terms::settle(
+        let terms = SessionTerms::settle(
             &session.pack,
             &session.gateway,
             &args.role,

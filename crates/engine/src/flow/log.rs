@@ -1,4 +1,5 @@
-//! The journal, folded: what has happened in a run, as the flow sees it. The same events always fold to the same log.
+//! The flow's own state of a run, from which the next action follows: its steps, fields and stage. What was done and used beyond
+//! that says `run::RunView`. The same events always fold to the same log.
 //! Must never decide what comes next (`next` does) and never check a patch again (the journal is the truth).
 
 use super::FlowError;

@@ -60,7 +60,7 @@ pub enum Use<'a> {
     Tool(&'a Call, &'a Returned),
 }
 
-impl Use<'_> {
+impl<'a> Use<'a> {
     pub fn add_to(&self, usage: &mut RunUsage) {
         match self {
             Use::Model(_, used) => usage.add_answer(used),
@@ -69,7 +69,7 @@ impl Use<'_> {
     }
 
     /// The stage in which it was used; None: the flow's first.
-    pub fn stage(&self) -> Option<&str> {
+    pub fn stage(self) -> Option<&'a str> {
         match self {
             Use::Model(call, _) => call.stage.as_deref(),
             Use::Tool(call, _) => call.stage.as_deref(),

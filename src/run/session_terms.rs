@@ -13,7 +13,7 @@ use agentctl_n8n_tools::backend::{BackendErrorKind, ListQuery, Stored, list_all}
 use agentctl_n8n_tools::vocabulary::capability as can;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Terms {
+pub struct SessionTerms {
     pub role: String,
     /// The id of the one workflow that may be changed; None: any.
     pub workflow: Option<String>,
@@ -21,7 +21,7 @@ pub struct Terms {
     pub edit_scope: Option<Vec<String>>,
 }
 
-impl Terms {
+impl SessionTerms {
     /// A scope belongs to one workflow: the one named, or the only one that has all of its nodes.
     pub async fn settle(
         pack: &Pack,
@@ -29,7 +29,7 @@ impl Terms {
         role: &str,
         workflow: Option<&str>,
         scope: &[String],
-    ) -> Result<Terms, RunError> {
+    ) -> Result<SessionTerms, RunError> {
         if !pack.agents.contains_key(role) {
             let known: Vec<&str> = pack.agents.keys().map(String::as_str).collect();
             return Err(RunError::Usage(format!(
@@ -58,7 +58,7 @@ impl Terms {
             }
             (None, Some(scope)) => Some(only_with(gateway, scope).await?),
         };
-        Ok(Terms {
+        Ok(SessionTerms {
             role: role.to_owned(),
             workflow,
             edit_scope,

@@ -1,6 +1,6 @@
-//! A session's run between its calls, and while one is made: what is folded from its journal, and the desk that writes to it.
+//! A session's run between its calls, and while one is made: what is folded from its journal, and the recorder that writes to it.
 
-use super::{Observer, RunError, desk::Desk, tool_session::Serving};
+use super::{Observer, RunError, recorder::RunRecorder, tool_session::Serving};
 use crate::gateway::GuardState;
 use agentctl_base::question::Outcome;
 use agentctl_engine::{
@@ -13,26 +13,26 @@ use agentctl_engine::{
 pub(super) struct Live {
     pub journal: Journal,
     pub log: RunLog,
-    pub ledger: RunView,
+    pub view: RunView,
     pub guards: GuardState,
     pub snapshots: Snapshots,
     pub at: String,
 }
 
 /// A run while its journal is written, under the lock.
-pub(super) struct AtWork<'a> {
-    pub desk: Desk<'a>,
+pub(super) struct SessionRun<'a> {
+    pub recorder: RunRecorder<'a>,
     pub guards: GuardState,
 }
 
-impl<'a> AtWork<'a> {
+impl<'a> SessionRun<'a> {
     pub fn new(serving: &'a Serving, live: Live, observer: &'a mut dyn Observer) -> Self {
-        AtWork {
-            desk: Desk {
+        SessionRun {
+            recorder: RunRecorder {
                 journal: live.journal,
                 flow: &serving.pack.flow,
                 log: live.log,
-                ledger: live.ledger,
+                view: live.view,
                 snapshots: live.snapshots,
                 effects: &*serving.effects,
                 observer,
@@ -46,15 +46,15 @@ impl<'a> AtWork<'a> {
 
     pub fn record(&mut self, event: Event, durable: bool) -> Result<(), RunError> {
         self.guards.observe(&event);
-        self.desk.write(event, durable)?;
-        self.desk.sound()
+        self.recorder.write(event, durable)?;
+        self.recorder.sound()
     }
 
     pub fn activate(&mut self, kind: &str) -> Result<(), RunError> {
         let event = Event::ActivationStarted {
-            activation: self.desk.ledger.activation + 1,
+            activation: self.recorder.view.activation + 1,
             kind: kind.to_owned(),
-            pid: self.desk.effects.pid(),
+            pid: self.recorder.effects.pid(),
             means: None,
         };
         self.record(event, false)
@@ -62,7 +62,7 @@ impl<'a> AtWork<'a> {
 
     pub fn rest(&mut self, outcome: Outcome, durable: bool) -> Result<(), RunError> {
         let event = Event::ActivationEnded {
-            activation: self.desk.ledger.activation,
+            activation: self.recorder.view.activation,
             outcome,
         };
         self.record(event, durable)
@@ -70,12 +70,12 @@ impl<'a> AtWork<'a> {
 
     pub fn live(self) -> Live {
         Live {
-            journal: self.desk.journal,
-            log: self.desk.log,
-            ledger: self.desk.ledger,
+            journal: self.recorder.journal,
+            log: self.recorder.log,
+            view: self.recorder.view,
             guards: self.guards,
-            snapshots: self.desk.snapshots,
-            at: self.desk.at,
+            snapshots: self.recorder.snapshots,
+            at: self.recorder.at,
         }
     }
 }

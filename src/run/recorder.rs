@@ -1,4 +1,4 @@
-//! Where a run's events are written down: journal, then the flow's log and the driver's ledger, then whoever watches. The
+//! Where a run's events are written down: journal, then the flow's log and the view of the run, then whoever watches. The
 //! gateway records through it too, so that there is one order of events. A failed write stops everything.
 
 use super::{Effects, Observer, RunError, fold};
@@ -9,11 +9,11 @@ use agentctl_engine::{
     store::{Event, Journal, SnapshotRef, Snapshots, StoreError},
 };
 
-pub(super) struct Desk<'a> {
+pub(super) struct RunRecorder<'a> {
     pub journal: Journal,
     pub flow: &'a Flow,
     pub log: RunLog,
-    pub ledger: RunView,
+    pub view: RunView,
     pub snapshots: Snapshots,
     pub redactor: &'a Redactor,
     pub effects: &'a dyn Effects,
@@ -24,7 +24,7 @@ pub(super) struct Desk<'a> {
     pub broken: Option<String>,
 }
 
-impl Desk<'_> {
+impl RunRecorder<'_> {
     pub fn write(&mut self, event: Event, durable: bool) -> Result<Event, StoreError> {
         // Here everything that a run keeps passes by: requests, answers, patches, messages.
         let event = self.redactor.event(event).map_err(|e| StoreError::Encode {
@@ -35,7 +35,7 @@ impl Desk<'_> {
         if let Err(e) = fold::feed(&mut self.log, self.flow, &record.event) {
             self.broken.get_or_insert_with(|| e.to_string());
         }
-        self.ledger.apply(&record);
+        self.view.apply(&record);
         self.at.clone_from(&record.at);
         self.observer.event(&record);
         Ok(record.event)
@@ -50,7 +50,7 @@ impl Desk<'_> {
     }
 }
 
-impl Recorder for Desk<'_> {
+impl Recorder for RunRecorder<'_> {
     fn record(&mut self, event: Event, durable: bool) -> Result<Event, StoreError> {
         self.write(event, durable)
     }
@@ -66,7 +66,7 @@ impl Recorder for Desk<'_> {
     }
 
     fn load_snapshot(&mut self, file: &str) -> Result<String, StoreError> {
-        let taken = self.ledger.snapshot(file);
+        let taken = self.view.snapshot(file);
         let sha256 = taken.and_then(|taken| taken.sha256.as_deref());
         self.snapshots.read_taken(file, sha256)
     }

@@ -15,7 +15,7 @@ use agentctl_engine::{
 
 /// Where to look.
 #[derive(Clone, Copy)]
-pub(super) struct States<'a> {
+pub(super) struct EarlierStates<'a> {
     pub project: &'a Project,
     pub resources: &'a dyn Resources,
     pub believe: Believe,
@@ -39,7 +39,7 @@ pub(super) struct Copy {
     pub instead: Option<String>,
 }
 
-impl States<'_> {
+impl EarlierStates<'_> {
     /// The resource as it is now; None: there is none.
     pub async fn now(&self, id: &str) -> Result<Option<Found>, RunError> {
         let found = self.resources.find(id).await;

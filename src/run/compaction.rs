@@ -1,4 +1,4 @@
-//! Room in a step's conversation: whether old tool results give way before the model is asked. What the journal has of it is
+//! Compaction of a step's conversation: whether old tool results give way before the model is asked. What the journal has of it is
 //! done again as it was, so that a resumed step asks what it asked before.
 
 use super::{ChosenModel, RunError, driver::Driver};
@@ -11,18 +11,18 @@ use agentctl_engine::{
 
 impl Driver<'_> {
     /// The request of the turn, when it is another one than before; None: it stays.
-    pub(super) fn make_room(
+    pub(super) fn compact(
         &mut self,
         step: &AgentStep,
         turn: &mut Turn,
         chosen: &ChosenModel,
     ) -> Result<Option<ModelRequest>, RunError> {
-        let trace = self.desk.ledger.trace(&step.path);
+        let trace = self.recorder.view.trace(&step.path);
         if let Some(calls) = trace.and_then(|t| t.shortened.get(&turn.turn())) {
             turn.shorten(calls);
             return Ok(Some(turn.request().clone()));
         }
-        let made = self.desk.ledger.compactions.get(&step.agent);
+        let made = self.recorder.view.compactions.get(&step.agent);
         if self.answered(&step.path, turn.turn()).is_some()
             || made.is_some_and(|times| *times >= MAX_COMPACTIONS)
         {
