@@ -35,7 +35,7 @@ impl Does {
     }
 }
 
-/// What a tool does, by name: `read-skills`. Each tool has one; policy.yaml grants them to roles.
+/// What a tool does, by name: `read-items`. Each tool has one; policy.yaml grants them to roles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Capability(&'static str);
@@ -78,6 +78,10 @@ pub struct Words {
     pub retired: Vec<(&'static str, &'static str)>,
     /// What conditions may call.
     pub functions: Vec<Function>,
+    /// What comes from outside and is no instruction, in words for a model, besides web pages and earlier answers.
+    pub material: Vec<&'static str>,
+    /// The tool that loads a skill; None: an agent is only told which there are.
+    pub loads_skills: Option<&'static str>,
     /// Names of what a flow's field may state, so that it is checked against the run's calls.
     pub facts: Vec<&'static str>,
 }
@@ -134,6 +138,11 @@ impl Vocabulary {
                     "the tool {name:?} is named as one of another server"
                 ));
             }
+        }
+        if let Some(name) = words.loads_skills
+            && !words.tools.iter().any(|tool| tool.name == name)
+        {
+            problems.push(format!("{name:?}, which loads skills, is no tool"));
         }
         for function in &words.functions {
             if condition::is_own(function.name) {
@@ -195,6 +204,15 @@ impl Vocabulary {
 
     pub fn functions(&self) -> &[Function] {
         &self.0.functions
+    }
+
+    /// In words for a model.
+    pub fn material(&self) -> &[&'static str] {
+        &self.0.material
+    }
+
+    pub fn loads_skills(&self) -> Option<&'static str> {
+        self.0.loads_skills
     }
 
     pub fn facts(&self) -> &[&'static str] {

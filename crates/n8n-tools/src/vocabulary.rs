@@ -110,6 +110,8 @@ static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
         capabilities: CAPABILITIES.to_vec(),
         retired: Vec::new(),
         functions: FUNCTIONS.to_vec(),
+        material: vec!["workflows", "templates"],
+        loads_skills: Some("load_skill"),
         facts: Vec::new(),
     });
     #[expect(
