@@ -46,7 +46,7 @@ impl Driver<'_> {
         let mut turn = Turn::new(
             chosen.name.clone(),
             task,
-            system_prompt(&agent.prompt, &skills),
+            system_prompt(&agent.prompt, &skills, self.pack.policy.vocabulary()),
             tools,
             step.contract.clone(),
             step.max_turns

@@ -47,3 +47,42 @@ fn the_list_of_floors_is_the_list_of_crates_and_none_uses_one_above_it() {
         }
     }
 }
+
+/// The production code of a crate: file and text. Tests may speak of a toolset, by `*_tests.rs`, `tests.rs` and fixtures.
+fn production(folder: &Path, found: &mut Vec<(String, String)>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            production(&path, found);
+        } else if name.ends_with(".rs") && !name.ends_with("tests.rs") && name != "fixture.rs" {
+            found.push((path.display().to_string(), text(&path)));
+        }
+    }
+}
+
+#[test]
+fn the_engine_names_no_tool_no_capability_and_no_function_of_a_toolset() {
+    let words = agentctl_n8n_tools::vocabulary::n8n();
+    let mut names: Vec<&str> = words.tools().iter().map(|tool| tool.name).collect();
+    names.extend(
+        words
+            .capabilities()
+            .map(|(capability, _)| capability.name()),
+    );
+    names.extend(words.functions().iter().map(|function| function.name));
+    // A word that everybody uses is nobody's name.
+    names.retain(|name| name.contains(['_', '-']));
+    assert!(names.len() > 40, "{names:?}");
+    let mut files = Vec::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    production(&root.join("crates/engine/src"), &mut files);
+    assert!(files.len() > 40, "{}", files.len());
+    for (file, text) in files {
+        // What stands in a file's own tests is no production code.
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        for name in &names {
+            assert!(!code.contains(name), "{file} names {name}");
+        }
+    }
+}

@@ -82,6 +82,8 @@ static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
         capabilities: CAPABILITIES.to_vec(),
         retired: Vec::new(),
         functions: FUNCTIONS.to_vec(),
+        material: vec!["workflows", "templates"],
+        loads_skills: Some("load_skill"),
         facts: crate::claims::FACTS.to_vec(),
         reports: crate::report::SECTIONS.to_vec(),
         report: Some(crate::report::sections),

@@ -246,7 +246,7 @@ pub fn explain(
     let schema = analysis::contract();
     let request = ModelRequest {
         model: chosen.name.clone(),
-        system: system_prompt(&agent.prompt, &[]),
+        system: system_prompt(&agent.prompt, &[], session.pack.policy.vocabulary()),
         messages: vec![Message::User {
             text: task_message(&task, &schema),
         }],

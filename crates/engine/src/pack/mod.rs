@@ -7,6 +7,8 @@ mod files;
 mod frontmatter;
 mod keys;
 mod skills;
+#[cfg(test)]
+mod vocabulary_tests;
 
 pub use agents::{Agent, Tier};
 pub use built_in::BuiltIn;

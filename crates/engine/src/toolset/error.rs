@@ -9,7 +9,7 @@ pub type BackendResult<T> = Result<T, BackendError>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BackendErrorKind {
-    /// No workflow, version, execution or template of that id.
+    /// Nothing has that id.
     NotFound,
     /// The backend cannot be reached, or its storage cannot be read or written.
     Unavailable,

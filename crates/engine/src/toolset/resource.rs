@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 /// Which thing outside.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ResourceId {
-    /// What it is: `workflow`. One word, as the toolset calls it.
+    /// What it is: `document`. One word, as the toolset calls it.
     pub kind: String,
     /// Its id among those of its kind.
     pub id: String,
@@ -114,7 +114,7 @@ pub enum ByPerson {
 /// The resources of a toolset, for what the engine does with them by itself: undo, compare, take over, verify. A model's calls never
 /// come here.
 pub trait Resources: Send + Sync {
-    /// `workflow`.
+    /// As in [`ResourceId::kind`].
     fn kind(&self) -> &str;
     /// What keeps them, for messages: `embedded`.
     fn store(&self) -> &str;

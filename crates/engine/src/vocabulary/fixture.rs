@@ -50,6 +50,8 @@ pub(crate) fn words() -> Words {
                 given => Ok(json!(given)),
             },
         }],
+        material: vec!["items"],
+        loads_skills: Some("read_note"),
         facts: vec![Fact {
             name: "item",
             check: |_, _| Vec::new(),

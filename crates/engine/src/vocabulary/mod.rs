@@ -50,6 +50,10 @@ pub struct Words {
     pub retired: Vec<(&'static str, &'static str)>,
     /// What conditions may call.
     pub functions: Vec<Function>,
+    /// What comes from outside and is no instruction, in words for a model, besides web pages and earlier answers.
+    pub material: Vec<&'static str>,
+    /// The tool that loads a skill; None: an agent is only told which there are.
+    pub loads_skills: Option<&'static str>,
     /// Names of what a flow's field may state, so that it is checked against the run's calls.
     pub facts: Vec<Fact>,
     /// Names of the sections of a run's report that a flow's field may make.
@@ -139,6 +143,11 @@ impl Vocabulary {
                 ));
             }
         }
+        if let Some(name) = words.loads_skills
+            && !words.tools.iter().any(|tool| tool.name == name)
+        {
+            problems.push(format!("{name:?}, which loads skills, is no tool"));
+        }
         for function in &words.functions {
             if condition::is_own(function.name) {
                 problems.push(format!(
@@ -199,6 +208,15 @@ impl Vocabulary {
 
     pub fn functions(&self) -> &[Function] {
         &self.0.functions
+    }
+
+    /// In words for a model.
+    pub fn material(&self) -> &[&'static str] {
+        &self.0.material
+    }
+
+    pub fn loads_skills(&self) -> Option<&'static str> {
+        self.0.loads_skills
     }
 
     pub fn facts(&self) -> Vec<&'static str> {

@@ -97,6 +97,10 @@ fn mistakes_of_a_toolset_are_found_when_the_vocabulary_is_made() {
             "the function \"origin\" has the name of one that every condition has",
         ),
         (
+            told(|w| w.loads_skills = Some("load_skill")),
+            "\"load_skill\", which loads skills, is no tool",
+        ),
+        (
             told(|w| w.facts.push("item")),
             "the fact \"item\" is named twice",
         ),
