@@ -21,7 +21,8 @@
 #[path = "../src/gateway/fixture/mod.rs"]
 mod fixture;
 
-use agentctl::gateway::{Redactor, guards};
+use agentctl_engine::redact::Redactor;
+use agentctl_n8n_tools::guards;
 use agentctl_engine::policy::Policy;
 use agentctl_engine::store::Journal;
 use agentctl_host::files::Disk;
@@ -173,7 +174,7 @@ fn measure(c: &mut Criterion) {
                 let settled = runtime
                     .block_on(b.raw("builder", "update_workflow", &update(n)))
                     .unwrap();
-                let agentctl::gateway::Settled::Done(result) = settled else {
+                let agentctl_engine::gateway::Settled::Done(result) = settled else {
                     panic!()
                 };
                 assert_eq!(result.content["changed"], Value::Bool(true));

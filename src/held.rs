@@ -2,7 +2,8 @@
 //! below a folder for the run of this project. Not encrypted: whoever can read the home can read the key that would open it.
 //! What is spent, too old or of a run that ended is removed.
 
-use crate::gateway::{HeldCall, HeldCalls};
+use agentctl_engine::gateway::HeldCall;
+use agentctl_engine::gateway::HeldCalls;
 use agentctl_base::canonical::sha256_hex;
 use agentctl_host::home::Home;
 use jiff::Timestamp;

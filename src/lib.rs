@@ -1,7 +1,7 @@
 //! agentctl: agents build, check and repair n8n workflows; the program enforces the rules.
 //!
 //! The floors are crates (docs/architecture.md); what stands here is the command line, and above the engine what still ties it to n8n.
-//! Top to bottom, a module uses only those below it: `cli` → `analysis` → `run`, `held` → `gateway` → `config`, `pack` → `trust`.
+//! Top to bottom, a module uses only those below it: `cli` → `analysis` → `run`, `held` → `config`, `pack` → `trust`.
 //! The library never prints and never exits; `cli` turns errors into text and an exit code.
 
 // The tests' fixtures name the crate as its users do, so that suites outside can take them in.
@@ -11,7 +11,6 @@ extern crate self as agentctl;
 pub mod analysis;
 pub mod cli;
 pub mod config;
-pub mod gateway;
 pub mod held;
 pub mod pack;
 pub mod run;

@@ -2,7 +2,7 @@
 //! dropped or cut; any events folded. What was tampered with is refused, or reads as a beginning of what was written.
 #![no_main]
 
-use agentctl::gateway::GuardState;
+use agentctl_engine::guards::GuardState;
 use agentctl_engine::{
     flow::{self, RunLog},
     store::{Event, Journal, Loaded, Record},

@@ -2,7 +2,8 @@
 //! plain JSON reader gives too; what the journal keeps of the arguments is stable and never says more.
 #![no_main]
 
-use agentctl::gateway::{Redactor, tools};
+use agentctl_engine::redact::Redactor;
+use agentctl_n8n_tools::tools;
 use agentctl_base::strict_json;
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;

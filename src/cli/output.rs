@@ -3,8 +3,8 @@
 
 use super::args::{Color, Global, OutputFormat};
 use super::error::{CliError, Exit};
-use crate::gateway::Redactor;
-use crate::gateway::redact::secret_values;
+use agentctl_engine::redact::Redactor;
+use agentctl_engine::redact::secret_values;
 use crate::trust::InForce;
 use agentctl_base::untrusted;
 use agentctl_n8n_tools::backend::BackendName;

@@ -3,7 +3,7 @@
 
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::cli::waiting;
-use crate::gateway::report::{Built, QA_REPORT, QaReport, WORKFLOW};
+use agentctl_n8n_tools::report::{Built, QA_REPORT, QaReport, WORKFLOW};
 use crate::run::RunReport;
 use agentctl_base::question::Outcome;
 use agentctl_base::untrusted::prose;

@@ -9,8 +9,10 @@ use super::progress::plain_long;
 use super::settings;
 use super::trusting;
 use crate::config::Config;
-use crate::gateway::accepted::{Accepted, HomeShelf, NoShelf};
-use crate::gateway::{Gateway, HeldCalls, Redactor};
+use agentctl_n8n_tools::accepted::{Accepted, HomeShelf, NoShelf};
+use agentctl_engine::gateway::Gateway;
+use agentctl_engine::gateway::HeldCalls;
+use agentctl_engine::redact::Redactor;
 use crate::held::Held;
 use crate::run::{
     self, Answering, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError, RunReport,

@@ -14,7 +14,8 @@ use super::{
     recorder::RunRecorder,
     run_id,
 };
-use crate::gateway::{Gateway, GuardState};
+use agentctl_engine::gateway::Gateway;
+use agentctl_engine::guards::GuardState;
 use agentctl_base::question::{AnsweredBy, Outcome};
 use agentctl_engine::{
     flow::RunLog,

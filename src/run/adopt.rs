@@ -7,7 +7,8 @@ use super::{
     earlier_states::{Believe, EarlierStates},
     history, inspect, projection,
 };
-use crate::gateway::{GuardState, LET_ACT};
+use agentctl_engine::guards::GuardState;
+use agentctl_n8n_tools::tools::LET_ACT;
 use agentctl_base::question::{AnsweredBy, Outcome};
 use agentctl_engine::{
     pack::Pack,

@@ -2,7 +2,7 @@
 //! away before the next run begins. Only what those journals name is touched.
 
 use super::Observer;
-use crate::gateway::Gateway;
+use agentctl_engine::gateway::Gateway;
 use agentctl_base::model::ToolStatus;
 use agentctl_engine::store::{Event, Journal, Project, event::Rehearsing};
 use agentctl_n8n::WorkflowId;

@@ -7,7 +7,11 @@ use super::{
     questions::{self, Got},
     recorder::RunRecorder,
 };
-use crate::gateway::{CallContext, Gateway, GatewayError, GuardState, Settled};
+use agentctl_engine::gateway::CallContext;
+use agentctl_engine::gateway::Gateway;
+use agentctl_engine::toolset::Fault;
+use agentctl_engine::guards::GuardState;
+use agentctl_engine::gateway::Settled;
 use agentctl_base::{
     model::{ToolCall, ToolResult, ToolStatus},
     question::{AnsweredBy, Outcome, Question},
@@ -379,14 +383,14 @@ fn is_unreachable(result: &ToolResult) -> bool {
         && result.content.get("rule").and_then(Value::as_str) == Some("backend.unavailable")
 }
 
-pub(super) fn gateway_error(error: GatewayError) -> RunError {
+pub(super) fn gateway_error(error: Fault) -> RunError {
     match error {
-        GatewayError::Store(error) => RunError::Store(error),
-        GatewayError::Kept(error) => RunError::Refused {
+        Fault::Store(error) => RunError::Store(error),
+        Fault::Kept(error) => RunError::Refused {
             message: error.to_string(),
             hint: "mend that folder, then go on with the run".into(),
         },
-        GatewayError::Backend { backend, error } => RunError::Backend {
+        Fault::Backend { backend, error } => RunError::Backend {
             message: format!("the {backend} backend is not available: {error}"),
             hint: error.hint.unwrap_or_else(|| {
                 "the run is saved; `agentctl resume` goes on when it is back".to_owned()

@@ -1,7 +1,7 @@
 //! From a journal's records to the three views that an activation starts from. Pure.
 
 use super::RunError;
-use crate::gateway::GuardState;
+use agentctl_engine::guards::GuardState;
 use agentctl_engine::{
     flow::{Flow, FlowError, RunLog},
     run::RunView,

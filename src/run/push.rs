@@ -8,7 +8,9 @@ use super::{
     session_run::SessionRun,
     tool_session::{Serving, Told, ToolSession},
 };
-use crate::gateway::{CallContext, Push, Settled};
+use agentctl_engine::gateway::CallContext;
+use agentctl_n8n_tools::tools::Push;
+use agentctl_engine::gateway::Settled;
 use agentctl_base::{model::ToolResult, question::Outcome};
 use agentctl_engine::store::Event;
 use agentctl_mcp::serve::{Client, Host};

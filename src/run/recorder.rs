@@ -2,7 +2,8 @@
 //! gateway records through it too, so that there is one order of events. A failed write stops everything.
 
 use super::{Effects, Observer, RunError, fold};
-use crate::gateway::{Recorder, Redactor};
+use agentctl_engine::toolset::Recorder;
+use agentctl_engine::redact::Redactor;
 use agentctl_engine::{
     flow::{Flow, RunLog},
     run::RunView,

@@ -1,7 +1,7 @@
 //! A session's run between its calls, and while one is made: what is folded from its journal, and the recorder that writes to it.
 
 use super::{Observer, RunError, recorder::RunRecorder, tool_session::Serving};
-use crate::gateway::GuardState;
+use agentctl_engine::guards::GuardState;
 use agentctl_base::question::Outcome;
 use agentctl_engine::{
     flow::RunLog,

@@ -2,11 +2,9 @@
 //! server starts, so that a scope that names nothing is the user's mistake and not a refusal in the middle of the work.
 
 use super::RunError;
-use crate::gateway::{
-    Gateway,
-    guards::WORKFLOW_ENTRY,
-    tools::{self, Tool},
-};
+use agentctl_engine::gateway::Gateway;
+use agentctl_n8n_tools::guards::WORKFLOW_ENTRY;
+use agentctl_n8n_tools::tools::{self, Tool};
 use agentctl_engine::pack::Pack;
 use agentctl_mcp::serve::{Hints, Offer, Offered};
 use agentctl_n8n_tools::backend::{BackendErrorKind, ListQuery, Stored, list_all};

@@ -13,7 +13,12 @@ use super::{
     projection, run_id,
     session_run::{Live, SessionRun},
 };
-use crate::gateway::{CallContext, Gateway, GatewayError, GuardState, Settled, tools};
+use agentctl_engine::gateway::CallContext;
+use agentctl_engine::gateway::Gateway;
+use agentctl_engine::toolset::Fault;
+use agentctl_engine::guards::GuardState;
+use agentctl_engine::gateway::Settled;
+use agentctl_n8n_tools::tools;
 use agentctl_base::{
     BoxFuture,
     foreign::split_foreign,
@@ -270,10 +275,10 @@ impl ToolSession {
                     "a call asked where nobody can be asked".into(),
                 ));
             }
-            Some(Err(error @ (GatewayError::Store(_) | GatewayError::Kept(_)))) => {
+            Some(Err(error @ (Fault::Store(_) | Fault::Kept(_)))) => {
                 return Err(gateway_error(error));
             }
-            Some(Err(GatewayError::Backend { error, .. })) => journaled.unwrap_or_else(|| {
+            Some(Err(Fault::Backend { error, .. })) => journaled.unwrap_or_else(|| {
                 let hint = error.hint.clone().unwrap_or_default();
                 let rule = "backend.unavailable";
                 outside(name, ToolStatus::Failed, &error.message, rule, &hint)

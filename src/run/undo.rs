@@ -11,7 +11,8 @@ use super::{
     history::{self, Made, state_hash},
     inspect,
 };
-use crate::gateway::{CallContext, Recorder};
+use agentctl_engine::gateway::CallContext;
+use agentctl_engine::toolset::Recorder;
 use agentctl_base::question::Outcome;
 use agentctl_engine::{
     run::By,

@@ -1,7 +1,7 @@
 //! Who may do what: cases 1 to 24.
 
 use crate::support::*;
-use agentctl::gateway::tools;
+use agentctl_n8n_tools::tools;
 use agentctl::run::{Answering, Counted, Resume, RunOptions, advance};
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolStatus};

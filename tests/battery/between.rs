@@ -4,7 +4,7 @@
 use crate::attack::agentctl;
 use crate::support::*;
 use crate::wire_server::{Server, limits};
-use agentctl::gateway::GuardState;
+use agentctl_engine::guards::GuardState;
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::AnsweredBy;
 use agentctl_engine::store::event::Event;

@@ -2,7 +2,7 @@
 
 use crate::attack::*;
 use crate::support::*;
-use agentctl::gateway::resources::parse;
+use agentctl_n8n_tools::resources::parse;
 use agentctl::run::{self, RunError};
 use agentctl_base::question::Outcome;
 use agentctl_engine::store::{Event, Journal, StateFile, StoreError};

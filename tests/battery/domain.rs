@@ -1,7 +1,8 @@
 //! What may happen to a workflow: cases 25 to 39.
 
 use crate::support::*;
-use agentctl::gateway::{GatewayError, Settled};
+use agentctl_engine::toolset::Fault;
+use agentctl_engine::gateway::Settled;
 use agentctl_base::model::{ModelAnswer, ToolStatus};
 use agentctl_base::question::Outcome;
 use agentctl_engine::store::Event;
@@ -339,7 +340,7 @@ fn case_033_no_snapshot_no_change() {
         ] {
             let ended = bench.raw("builder", tool, &args.to_string()).await;
             assert!(
-                matches!(ended, Err(GatewayError::Store(_))),
+                matches!(ended, Err(Fault::Store(_))),
                 "{tool}: {ended:?}"
             );
         }
@@ -348,7 +349,7 @@ fn case_033_no_snapshot_no_change() {
         bench.desk.fails_from = bench.desk.events.len() + 1;
         let args = set("orders", "id-1", json!(7)).to_string();
         let ended = bench.raw("builder", "update_workflow", &args).await;
-        assert!(matches!(ended, Err(GatewayError::Store(_))), "{ended:?}");
+        assert!(matches!(ended, Err(Fault::Store(_))), "{ended:?}");
         assert_eq!(backend.writes(), before);
         assert_eq!(backend.held("orders").unwrap(), chain("orders", 10));
     });

@@ -168,7 +168,7 @@ fn case_062_a_link_inside_the_project_leads_nowhere() {
             std::fs::create_dir_all(at.parent().unwrap()).unwrap();
             symlink(outside.path(), at).unwrap();
             let done = bench.raw(role, tool, &args.to_string()).await;
-            let ok = matches!(&done, Ok(agentctl::gateway::Settled::Done(result)) if result.status == ToolStatus::Ok);
+            let ok = matches!(&done, Ok(agentctl_engine::gateway::Settled::Done(result)) if result.status == ToolStatus::Ok);
             assert!(!ok, "{link}: {done:?}");
         });
         assert_eq!(

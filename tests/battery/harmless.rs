@@ -3,7 +3,7 @@
 
 use crate::support::*;
 use agentctl::config::{self, Origin};
-use agentctl::gateway::Gateway;
+use agentctl_engine::gateway::Gateway;
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::catalog::{Catalog, build::build_for};
 use agentctl_n8n::{Node, Workflow};

@@ -3,7 +3,9 @@
 use crate::attack::*;
 use crate::support::*;
 use crate::wire_server::{Server, call, initialize, limits};
-use agentctl::gateway::{GuardState, HeldCall, HeldCalls};
+use agentctl_engine::guards::GuardState;
+use agentctl_engine::gateway::HeldCall;
+use agentctl_engine::gateway::HeldCalls;
 use agentctl::held::Held;
 use agentctl_base::question::{AnsweredBy, Outcome, Proposal, Question};
 use agentctl_engine::pack::Pack;

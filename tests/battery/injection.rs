@@ -4,7 +4,7 @@
 use crate::attack::*;
 use crate::orders::orders;
 use crate::support::*;
-use agentctl::gateway::Settled;
+use agentctl_engine::gateway::Settled;
 use agentctl_base::model::{AgentTask, ToolResult, ToolStatus};
 use agentctl_base::question::Outcome;
 use agentctl_engine::agent::{result_block, system_prompt, task_message};

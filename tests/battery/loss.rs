@@ -2,8 +2,8 @@
 //! `loss_served`.
 
 use crate::support::*;
-use agentctl::gateway::Gateway;
-use agentctl::gateway::accepted::{Accepted, HomeShelf, MemoryShelf, NoShelf};
+use agentctl_engine::gateway::Gateway;
+use agentctl_n8n_tools::accepted::{Accepted, HomeShelf, MemoryShelf, NoShelf};
 use agentctl::run::{Undo, undo};
 use agentctl_base::question::Outcome;
 use agentctl_engine::store::Event;

@@ -3,7 +3,7 @@
 
 use crate::loss::{User, held, is_refused, orders, removed, session, update};
 use crate::support::*;
-use agentctl::gateway::accepted::Step;
+use agentctl_n8n_tools::accepted::Step;
 use agentctl_engine::store::event::BaseHow;
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, WorkflowId};
@@ -51,12 +51,12 @@ pub fn asked(workflow: &Workflow, ops: &Value) -> Option<String> {
             .await
             .unwrap()
         {
-            agentctl::gateway::Settled::NeedsApproval(question) => {
+            agentctl_engine::gateway::Settled::NeedsApproval(question) => {
                 assert_eq!(question.topic, "approve-wipe", "{ops}");
                 assert_eq!(backend.held("orders").as_ref(), Some(workflow));
                 Some(question.text)
             }
-            agentctl::gateway::Settled::Done(result) => {
+            agentctl_engine::gateway::Settled::Done(result) => {
                 assert_eq!(
                     result.status,
                     agentctl_base::model::ToolStatus::Ok,

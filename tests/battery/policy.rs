@@ -2,7 +2,9 @@
 //! A model that obeys every attacker calls; what holds is the program.
 
 use super::support::{Bench, Seen, Shop, begun, block_on, calls, request, says};
-use agentctl::gateway::{ApprovedTool, ForeignTools, Gateway};
+use agentctl_engine::gateway::ApprovedTool;
+use agentctl_engine::gateway::ForeignTools;
+use agentctl_engine::gateway::Gateway;
 use agentctl::run::{RunError, RunOptions, SessionTerms};
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;

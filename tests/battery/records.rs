@@ -2,7 +2,7 @@
 
 use crate::attack::*;
 use crate::support::*;
-use agentctl::gateway::resources::parse;
+use agentctl_n8n_tools::resources::parse;
 use agentctl::run::{self, Counted, RunError, Undo};
 use agentctl_base::model::{ModelAnswer, ToolResult, ToolStatus};
 use agentctl_base::question::{AnsweredBy, Outcome};

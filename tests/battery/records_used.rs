@@ -4,8 +4,8 @@
 use crate::attack::*;
 use crate::records::*;
 use crate::support::*;
-use agentctl::gateway::Gateway;
-use agentctl::gateway::resources::parse;
+use agentctl_engine::gateway::Gateway;
+use agentctl_n8n_tools::resources::parse;
 use agentctl::run::{self, Counted, Serving, SessionTerms, ToolSessions, Undo, Unobserved};
 use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_engine::store::event::{Change, MutationExpectation, Rehearsing};

@@ -4,7 +4,7 @@
 use crate::attack::*;
 use crate::records::*;
 use crate::support::*;
-use agentctl::gateway::resources::parse;
+use agentctl_n8n_tools::resources::parse;
 use agentctl::run::{self, Asked, Asker, Counted, RunError, Undo, UndoTerms};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::{AnsweredBy, Outcome, Question};

@@ -2,7 +2,8 @@
 
 use crate::attack::*;
 use crate::support::*;
-use agentctl::gateway::{Redactor, redact::MARK};
+use agentctl_engine::redact::Redactor;
+use agentctl_engine::redact::MARK;
 use agentctl::run::{Answering, RunOptions};
 use agentctl_base::question::Outcome;
 use agentctl_engine::store::Event;

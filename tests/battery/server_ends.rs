@@ -2,7 +2,8 @@
 
 use super::server::{CHANGE, FIND, approved, called, connected, done, gateway, line, q, tools};
 use super::support::Bench;
-use agentctl::gateway::{CallContext, Settled};
+use agentctl_engine::gateway::CallContext;
+use agentctl_engine::gateway::Settled;
 use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_engine::store::Event;
 use agentctl_mcp::fake::{Act, answer, object, polite, server, text, tool};

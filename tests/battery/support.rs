@@ -9,7 +9,7 @@ mod shop;
 pub use bench::*;
 pub use shop::*;
 
-use agentctl::gateway::Settled;
+use agentctl_engine::gateway::Settled;
 use agentctl_base::model::{ModelAnswer, ToolCall, ToolStatus};
 use agentctl_engine::pack::Pack;
 use agentctl_engine::store::Event;

@@ -3,7 +3,7 @@
 
 use crate::attack::*;
 use crate::support::*;
-use agentctl::gateway::resources::parse;
+use agentctl_n8n_tools::resources::parse;
 use agentctl::run::{self, Cancel, Cause, Counted, LimitOverrides, RunError, RunOptions};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::Outcome;

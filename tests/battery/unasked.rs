@@ -2,7 +2,7 @@
 //! 34 and 79.
 
 use crate::support::*;
-use agentctl::gateway::redact::MARK;
+use agentctl_engine::redact::MARK;
 use agentctl_n8n::Workflow;
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -6,7 +6,7 @@
 mod backend;
 
 use crate::support::{Seen, Shop, calls, creation, request, says};
-use agentctl::gateway::Gateway;
+use agentctl_engine::gateway::Gateway;
 use agentctl_base::{model::ModelAnswer, question::Outcome};
 use agentctl_engine::{
     policy::Policy,

@@ -3,13 +3,11 @@
 use crate::gated::Gated;
 use crate::support::{Shop, block_on, built, creation, gateway, good, request};
 use agentctl_n8n_tools::resources::parse;
-use agentctl::{
-    gateway::Gateway,
-    run::{
+use agentctl::run::{
         Counted, Effects, RunError, Serving, SessionTerms, ToolSessions, Undo, Unobserved, list,
         show, undo, verify,
-    },
-};
+    };
+use agentctl_engine::gateway::Gateway;
 use agentctl_base::{
     model::{ToolResult, ToolStatus},
     question::Outcome,

@@ -1,13 +1,11 @@
 //! A small pack, a scripted model, and a project in a temporary folder.
 
-use agentctl::gateway::report::Built;
-use agentctl::{
-    gateway::Gateway,
-    run::{
+use agentctl_n8n_tools::report::Built;
+use agentctl::run::{
         Asker, Cancel, ChosenModel, Counted, LimitOverrides, Observer, Resume, RunContext,
         RunError, RunOptions, RunReport, advance, answer, start,
-    },
-};
+    };
+use agentctl_engine::gateway::Gateway;
 use agentctl_base::{
     BoxFuture,
     model::{

@@ -6,7 +6,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::session::{self, Session};
-use crate::gateway::accepted::NotKept;
+use agentctl_n8n_tools::accepted::NotKept;
 use agentctl_engine::store::event::{BaseHow, Counted};
 use agentctl_n8n_tools::backend::{BackendError, Stored};
 use serde_json::json;

@@ -13,7 +13,7 @@ use crate::cli::progress::plain;
 use crate::cli::project;
 use crate::cli::session;
 use crate::cli::trusting;
-use crate::gateway::report::WORKFLOW_INPUT;
+use agentctl_n8n_tools::report::WORKFLOW_INPUT;
 use crate::pack;
 use crate::run;
 use agentctl_base::untrusted;

@@ -7,7 +7,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
 use crate::cli::{project, session, waiting};
-use crate::gateway::HeldCall;
+use agentctl_engine::gateway::HeldCall;
 use crate::run;
 use agentctl_base::question::Question;
 use serde_json::json;

@@ -8,8 +8,10 @@ use crate::cli::session::{self, Session};
 use crate::cli::traces::Traces;
 use crate::cli::watcher::{Terminal, Watcher};
 use crate::cli::{ask, choose, report};
-use crate::gateway::report::{Built, WORKFLOW, WORKFLOW_INPUT};
-use crate::gateway::{ACCOUNTS, LET_ACT, TEST_HOSTS};
+use agentctl_n8n_tools::report::{Built, WORKFLOW, WORKFLOW_INPUT};
+use agentctl_n8n_tools::tools::ACCOUNTS;
+use agentctl_n8n_tools::tools::LET_ACT;
+use agentctl_n8n_tools::tools::TEST_HOSTS;
 
 use crate::run::{self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport};
 use agentctl_base::question::Outcome;

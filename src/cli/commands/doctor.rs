@@ -10,7 +10,7 @@ use crate::cli::project;
 use crate::cli::session;
 use crate::cli::settings;
 use crate::cli::trusting;
-use crate::gateway::resources::parse;
+use agentctl_n8n_tools::resources::parse;
 use crate::run::{self, Cancel};
 use crate::trust::{CATALOG, Since, Standing};
 use agentctl_engine::pack;

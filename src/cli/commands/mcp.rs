@@ -9,7 +9,7 @@ use crate::cli::project;
 use crate::cli::session;
 use crate::cli::settings;
 use crate::cli::trusting::{self, Before};
-use crate::gateway::Redactor;
+use agentctl_engine::redact::Redactor;
 use crate::run::Cancel;
 use crate::trust::Kind;
 use agentctl_base::untrusted;
@@ -135,7 +135,7 @@ fn client(root: &Path, server: &str, out: &Output) -> Result<(McpClient, Redacto
         });
     };
     let environment = std::env::vars()
-        .filter(|(name, _)| crate::gateway::redact::names_a_secret(name))
+        .filter(|(name, _)| agentctl_engine::redact::names_a_secret(name))
         .map(|(_, value)| value);
     let redactor = Redactor::new(environment.chain(config.secrets()));
     let settings = settings::of_project(root, out)?;

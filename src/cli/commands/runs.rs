@@ -9,7 +9,7 @@ use crate::cli::project;
 use crate::cli::report;
 use crate::cli::session;
 use crate::cli::story::{Detail, Teller, outcome};
-use crate::gateway::resources::parse;
+use agentctl_n8n_tools::resources::parse;
 use crate::run::{self, RunSummary, Verified};
 use agentctl_engine::store::{Foreign, Project};
 use console::style;
