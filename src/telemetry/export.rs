@@ -46,6 +46,7 @@ impl<'a> Exporter<'a> {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, String> {
         let content = variable(CONTENT).is_some_and(|v| v.eq_ignore_ascii_case("true"));
+        agentctl_host::http::provide();
         let mut exporter = SpanExporter::builder()
             .with_http()
             .build()

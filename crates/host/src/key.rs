@@ -1,7 +1,7 @@
 //! The user's key, and the marks that are made with it. Where it is kept is `home`'s business; it is handed in as a value, and
 //! stands in no message, no journal and no project.
 
-use hmac::{Hmac, Mac as _};
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
 const BYTES: usize = 32;

@@ -4,5 +4,9 @@
 pub mod cache;
 pub mod files;
 pub mod home;
+#[cfg(feature = "http")]
+pub mod http;
+#[cfg(all(test, feature = "http"))]
+mod http_tests;
 pub mod key;
 pub mod process;

@@ -40,7 +40,7 @@ pub async fn n8n_health(base: &str) -> N8nHealth {
 }
 
 async fn ask(url: reqwest::Url) -> (bool, String) {
-    let client = reqwest::Client::builder()
+    let client = agentctl_host::http::client()
         .timeout(WAIT)
         .connect_timeout(WAIT)
         .redirect(reqwest::redirect::Policy::none())

@@ -64,7 +64,7 @@ impl HttpPipe {
             value.set_sensitive(true);
             map.insert(key, value);
         }
-        let mut client = Client::builder()
+        let mut client = agentctl_host::http::client()
             .connect_timeout(CONNECT)
             .redirect(redirect::Policy::custom(same_origin));
         if url::Url::parse(url.expose()).is_ok_and(|url| is_loopback(&url)) {

@@ -97,7 +97,7 @@ impl Wire {
             model: access.name.to_string(),
             reason,
         };
-        let mut http = reqwest::Client::builder()
+        let mut http = agentctl_host::http::client()
             .connect_timeout(Duration::from_secs(access.time.connect))
             // A key follows no redirect to another place.
             .redirect(reqwest::redirect::Policy::none());

@@ -20,7 +20,7 @@ struct Owner {
 
 /// A client for an n8n on this machine; no proxy stands between.
 pub fn client() -> Result<reqwest::Client, ServerError> {
-    reqwest::Client::builder()
+    agentctl_host::http::client()
         .no_proxy()
         .timeout(PATIENCE)
         .redirect(reqwest::redirect::Policy::none())

@@ -214,7 +214,7 @@ async fn download(url: &reqwest::Url, headers: HeaderMap) -> Result<Vec<u8>, Cli
 }
 
 async fn bytes_of(url: &reqwest::Url, headers: HeaderMap) -> Result<Vec<u8>, String> {
-    let client = reqwest::Client::builder()
+    let client = agentctl_host::http::client()
         .timeout(PATIENCE)
         .default_headers(headers)
         .redirect(reqwest::redirect::Policy::none())

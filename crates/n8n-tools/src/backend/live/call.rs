@@ -8,7 +8,7 @@ use crate::backend::{
 };
 use agentctl_n8n::{TriggerKind, WorkflowId};
 use reqwest::header::CONTENT_TYPE;
-use reqwest::{Client, Method, Request, Url, redirect};
+use reqwest::{Method, Request, Url, redirect};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -107,7 +107,7 @@ struct Answered {
 }
 
 async fn send(base: &Url, call: &TriggerCall, mark: &str) -> BackendResult<Answered> {
-    let client = Client::builder()
+    let client = agentctl_host::http::client()
         .connect_timeout(Duration::from_secs(5))
         .redirect(redirect::Policy::none())
         .user_agent(concat!("agentctl/", env!("CARGO_PKG_VERSION")))

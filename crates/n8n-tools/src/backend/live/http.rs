@@ -86,7 +86,7 @@ impl Http {
                 Some((HeaderName::from_static("x-n8n-api-key"), value))
             }
         };
-        let mut client = Client::builder()
+        let mut client = agentctl_host::http::client()
             .connect_timeout(CONNECT)
             .redirect(redirect::Policy::none())
             .user_agent(concat!("agentctl/", env!("CARGO_PKG_VERSION")));
