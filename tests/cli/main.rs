@@ -22,6 +22,8 @@ mod limits;
 mod mcp;
 mod model_faults;
 mod models;
+mod old_folder;
+mod project_of_today;
 mod qa;
 mod room;
 mod serve;
