@@ -24,6 +24,7 @@ mod model_faults;
 mod models;
 mod old_folder;
 mod project_of_today;
+mod prompts;
 mod qa;
 mod room;
 mod serve;
