@@ -3,8 +3,7 @@
 
 use super::error::{CliError, Exit};
 use crate::run::Asked;
-use agentctl_base::question::Question;
-use agentctl_base::question::QuestionOption;
+use agentctl_base::question::{Question, QuestionOption};
 use agentctl_base::untrusted::prose;
 use inquire::error::InquireError;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use super::error::CliError;
 use super::output::Output;
 use super::trusting;
-use crate::trust::MAX_CATALOG;
+use crate::trust::{CATALOG, MAX_CATALOG};
 use agentctl_engine::pack::Use;
 use agentctl_host::files::read_given;
 use agentctl_n8n::catalog::Catalog;
@@ -12,16 +12,13 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Beside `agentctl.toml`: meant to be committed, so that everybody checks against the same n8n.
-pub const FILE: &str = "n8n-catalog.bin";
-
 /// No list of node types, as n8n has it, is larger.
 pub const MAX_LIST: u64 = 512 * 1024 * 1024;
 
 const ASK_RELEASE: Duration = Duration::from_secs(5);
 
 pub fn path(project: &Path) -> PathBuf {
-    project.join(FILE)
+    project.join(CATALOG)
 }
 
 /// Read once a process: every command works in one project. A file that does not count is not read.

@@ -263,7 +263,7 @@ pub fn access(name: &ModelName, config: &Config, out: &Output) -> Result<Option<
         }
     };
     if let Some(key) = &key {
-        out.hide(key.expose());
+        out.hide([key.expose().to_owned()]);
     }
     let listed_as = kind.listed_as().filter(|_| base_url.is_none());
     let price = Prices::with(config.prices.clone()).of(name, listed_as);

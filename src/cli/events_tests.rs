@@ -3,8 +3,7 @@
 use super::watcher::stream_event;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{Finish, ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
-use agentctl_base::question::AnsweredBy;
-use agentctl_base::question::{Outcome, Question};
+use agentctl_base::question::{AnsweredBy, Outcome, Question};
 use agentctl_engine::policy::{Carries, Does};
 use agentctl_engine::store::event::{
     BaseHow, Change, Counted, CreateMark, MutationExpectation, Rehearsing,

@@ -64,13 +64,17 @@ impl Output {
         Arc::clone(&known)
     }
 
-    /// From here on nothing shows this value.
-    pub fn hide(&self, secret: &str) {
+    /// From here on nothing shows these values.
+    pub fn hide(&self, secrets: impl IntoIterator<Item = String>) {
+        let mut secrets = secrets.into_iter().peekable();
+        if secrets.peek().is_none() {
+            return;
+        }
         let mut known = self
             .redactor
             .write()
             .unwrap_or_else(PoisonError::into_inner);
-        *known = Arc::new((**known).clone().and([secret.to_owned()]));
+        *known = Arc::new((**known).clone().and(secrets));
     }
 
     /// Text as stdout may show it.

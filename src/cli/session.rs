@@ -16,7 +16,7 @@ use crate::run::{
     self, Answering, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError, RunReport,
     System,
 };
-use crate::trust::{InForce, Standing};
+use crate::trust::{CATALOG, InForce, Standing};
 use agentctl_base::foreign::split_foreign;
 use agentctl_engine::flow::StepKind;
 use agentctl_engine::pack::{self, Pack};
@@ -85,7 +85,7 @@ impl Session {
         let config = settings::of_project(root, out)?;
         let catalog = catalog_file::of(root, out)?;
         if catalog_file::is_own(catalog) {
-            pack.overrides.push(catalog_file::FILE.to_owned());
+            pack.overrides.push(CATALOG.to_owned());
         }
         tell_overrides(&pack, out);
         let models = match &model.replay {

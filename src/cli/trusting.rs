@@ -33,9 +33,7 @@ pub fn in_force(root: &Path, out: &Output) -> Result<Arc<InForce>, CliError> {
     }
     let made = Arc::new(decide(root, out)?);
     // From here on nothing shows what the servers that count are given.
-    for secret in agentctl_mcp::secrets(root, &made.servers(), &variable) {
-        out.hide(&secret);
-    }
+    out.hide(agentctl_mcp::secrets(root, &made.servers(), &variable));
     *decided = Some(Arc::clone(&made));
     Ok(made)
 }
@@ -150,8 +148,7 @@ pub fn needs_pack(root: &Path, out: &Output) -> Result<(), CliError> {
 
 /// Where no n8n is connected: perhaps the folder names one and does not count.
 pub fn could_be_connected(in_force: &InForce) -> Result<(), CliError> {
-    let kinds = |kind| matches!(kind, Kind::Server | Kind::Settings);
-    in_force.needs(kinds).map_err(refused)
+    in_force.needs(Kind::names_an_n8n).map_err(refused)
 }
 
 pub fn needs_n8n(root: &Path, out: &Output) -> Result<(), CliError> {
@@ -272,7 +269,7 @@ pub fn n8n_data(root: &Path, data: &Path, out: &Output) -> Result<N8nData, CliEr
     let Some(item) = item else {
         return Ok(mine);
     };
-    let judged = judge_n8n(item, &Kept::of(root))?;
+    let judged = judge_n8n(item, &Kept::of(root).book()?);
     let standing = match judged.verdict {
         Verdict::Trusted => return Ok(mine),
         Verdict::New | Verdict::Changed if out.trust_once => return Ok(mine),
@@ -307,8 +304,7 @@ fn below(root: &Path, data: &Path) -> Result<Option<String>, CliError> {
 }
 
 /// How the data of an n8n stands, by what was made or approved of it.
-pub fn judge_n8n(item: Item, kept: &Kept) -> Result<Judged, CliError> {
-    let book = kept.book()?;
+pub fn judge_n8n(item: Item, book: &Book) -> Judged {
     let known = book.n8n(&item.name);
     let verdict = match (&item.hash, known) {
         (Err(why), _) => Verdict::Impossible(why.clone()),
@@ -316,11 +312,11 @@ pub fn judge_n8n(item: Item, kept: &Kept) -> Result<Judged, CliError> {
         (Ok(_), Some(_)) => Verdict::Changed,
         (Ok(_), None) => Verdict::New,
     };
-    Ok(Judged {
+    Judged {
         was_approved: known.is_some(),
         item,
         verdict,
-    })
+    }
 }
 
 impl N8nData {

@@ -33,7 +33,7 @@ mod provider;
 pub use context::Context;
 pub use provider::base_url;
 
-use crate::trust::MAX_SETTINGS;
+use crate::trust::{MAX_SETTINGS, SETTINGS};
 use agentctl_base::{plain_http::PlainHttp, secrets};
 use agentctl_engine::{pack::Tier, store::Budgets};
 use agentctl_host::files::read_regular_text;
@@ -230,7 +230,7 @@ pub fn load(
         Some(path) => read_file(path, Origin::User)?,
         None => Config::default(),
     };
-    let mut own = read_file(&project.join("agentctl.toml"), Origin::Project)?;
+    let mut own = read_file(&project.join(SETTINGS), Origin::Project)?;
     if counts == agentctl_engine::pack::Use::BuiltIn {
         own = Config {
             waivers: own.waivers,

@@ -6,13 +6,13 @@ use super::content::{Outcome, PAGE_BYTES, error_content};
 use super::guards::{self, deny};
 use super::places;
 use super::redact::{clean_text, holds_mark};
-use super::{CallContext, Gateway, GatewayError, Settled, untrusted};
-use agentctl_base::BoxFuture;
+use super::{CallContext, Gateway, GatewayError, Settled};
 use agentctl_base::model::{ToolCall, ToolSpec};
-use agentctl_base::strict_json;
 use agentctl_base::{
+    BoxFuture,
     decision::Decision,
     foreign::{foreign_name, split_foreign},
+    strict_json, untrusted,
 };
 use agentctl_engine::policy::{Carries, Does};
 use agentctl_mcp::serve::Hints;

@@ -3,8 +3,7 @@
 //! one, is neither copied nor built again. Pure.
 
 use super::redact::{Redactor, is_literal, is_secret_pair, names_secret_text};
-use agentctl_base::secrets;
-use agentctl_base::untrusted;
+use agentctl_base::{secrets, untrusted};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::ops::Range;

@@ -29,7 +29,6 @@ mod settle;
 mod shown;
 pub mod tools;
 
-pub use agentctl_base::untrusted;
 pub use approval::approval_hash;
 pub use foreign::{ApprovedTool, ForeignTools};
 pub use guard_state::{ACCOUNTS, GuardState, LET_ACT, SnapshotMark, TEST_HOSTS, Validation};

@@ -1,6 +1,7 @@
 //! What the arguments of another server's tool can carry besides their values: a place to go to, and keys that no schema names.
 //! Which words name a place is data (`places.tsv`). A name or a value that only may be one counts as one.
 
+use agentctl_engine::policy::keys_of;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -10,6 +11,13 @@ const TABLE: &str = include_str!("places.tsv");
 
 /// Keys of a schema below which stand values and no schemas.
 const VALUES: [&str; 4] = ["const", "default", "enum", "examples"];
+/// Keys of a schema below which stand schemas by names that are anybody's choice: one may be called `default`.
+const NAMED: [&str; 4] = [
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "patternProperties",
+];
 
 #[derive(Debug, Default)]
 struct Words {
@@ -69,12 +77,10 @@ pub(super) fn unnamed_keys(
         named.insert(name.to_owned());
         false
     });
-    let mut found = BTreeSet::new();
-    keys(arguments, &mut |key| {
-        if !named.contains(key) {
-            found.insert(key.to_owned());
-        }
-    });
+    let mut found: BTreeSet<String> = arguments.keys().cloned().collect();
+    let values = arguments.values();
+    values.for_each(|value| keys_of(value, &mut found));
+    found.retain(|key| !named.contains(key));
     found
 }
 
@@ -84,6 +90,9 @@ fn properties(schema: &Map<String, Value>, wanted: &mut dyn FnMut(&str, &Value) 
         Value::Object(inner) if key == "properties" => inner
             .iter()
             .any(|(name, of)| wanted(name, of) || below(of, wanted)),
+        Value::Object(inner) if NAMED.contains(&key.as_str()) => {
+            inner.values().any(|of| below(of, wanted))
+        }
         _ if VALUES.contains(&key.as_str()) => false,
         Value::Object(_) | Value::Array(_) => below(value, wanted),
         _ => false,
@@ -95,26 +104,6 @@ fn below(value: &Value, wanted: &mut dyn FnMut(&str, &Value) -> bool) -> bool {
         Value::Object(inner) => properties(inner, wanted),
         Value::Array(items) => items.iter().any(|item| below(item, wanted)),
         _ => false,
-    }
-}
-
-fn keys(map: &Map<String, Value>, seen: &mut dyn FnMut(&str)) {
-    let mut left: Vec<&Value> = Vec::new();
-    for (key, value) in map {
-        seen(key);
-        left.push(value);
-    }
-    while let Some(value) = left.pop() {
-        match value {
-            Value::Object(map) => {
-                for (key, value) in map {
-                    seen(key);
-                    left.push(value);
-                }
-            }
-            Value::Array(items) => left.extend(items),
-            _ => {}
-        }
     }
 }
 
@@ -153,18 +142,20 @@ impl Words {
         })
     }
 
-    /// Whole words, or their plural.
+    /// Whole words, or their plural; of a word with hyphens also its parts.
     fn are_said(&self, told: &str) -> bool {
-        let words: Vec<&str> = told
-            .split(|c: char| !(c.is_alphanumeric() || c == '-'))
-            .map(|word| word.strip_suffix('s').unwrap_or(word))
-            .collect();
-        self.said.iter().any(|said| {
-            let said: Vec<&str> = said
-                .split(' ')
+        fn words(told: &str, within: fn(char) -> bool) -> Vec<&str> {
+            let words = told.split(|c: char| !within(c));
+            words
                 .map(|word| word.strip_suffix('s').unwrap_or(word))
-                .collect();
-            words.windows(said.len()).any(|at| at == said)
+                .collect()
+        }
+        let whole = words(told, |c| c.is_alphanumeric() || c == '-');
+        let parts = words(told, char::is_alphanumeric);
+        self.said.iter().any(|said| {
+            let said = words(said, |c| c != ' ');
+            let stands = |words: &[&str]| words.windows(said.len()).any(|at| at == said);
+            stands(&whole) || stands(&parts)
         })
     }
 
@@ -226,7 +217,8 @@ impl Words {
     }
 }
 
-/// `targetHost`, `target_host`, `HTTPHost2` → their words, in small letters.
+/// `targetHost`, `target_host`, `HTTPHost2` → their words, in small letters; and, where capitals tell nothing (`URLs`, `endPoint`,
+/// `hRef`), what stands between other characters as one word.
 fn parts(name: &str) -> Vec<String> {
     let chars: Vec<char> = name.chars().collect();
     let mut parts = vec![String::new()];
@@ -245,6 +237,9 @@ fn parts(name: &str) -> Vec<String> {
             last.extend(c.to_lowercase());
         }
     }
+    let lower = name.to_lowercase();
+    let whole = lower.split(|c: char| !c.is_alphanumeric());
+    parts.extend(whole.map(str::to_owned));
     // A number behind a name is another one of its kind: url2. But ipv4 is a word.
     let without = |part: &String| {
         part.trim_end_matches(|c: char| c.is_ascii_digit())
@@ -345,6 +340,15 @@ mod tests {
             "proxy",
             "destination",
             "redirect",
+            "URLs",
+            "imageURLs",
+            "IPs",
+            "endPoint",
+            "api-endPoint",
+            "hRef",
+            "hRef2",
+            "reDirect",
+            "my_webSite",
         ] {
             assert!(in_schema(&schema(name, json!({}))), "{name}");
             let given = json!({"headers": [{name: "x"}]});
@@ -371,6 +375,9 @@ mod tests {
             "tip",
             "curl_",
             "historic",
+            "ePhoto",
+            "toneOfVoice",
+            "sitUp",
         ] {
             let found = in_schema(&schema(name, json!({})));
             assert_eq!(found, name == "curl_", "{name}");
@@ -383,6 +390,11 @@ mod tests {
             json!({"description": "The URL to read."}),
             json!({"description": "Whose e-mail it goes to"}),
             json!({"title": "Web pages"}),
+            json!({"title": "web-page"}),
+            json!({"description": "A URL-encoded query"}),
+            json!({"description": "Its IP-address"}),
+            json!({"description": "Who gets it: addresses"}),
+            json!({"description": "their e-mails"}),
         ] {
             assert!(in_schema(&schema("x", of.clone())), "{of}");
         }
@@ -464,5 +476,16 @@ mod tests {
         let (schema, given) = (schema.as_object().unwrap(), given.as_object().unwrap());
         let found: Vec<String> = unnamed_keys(schema, given).into_iter().collect();
         assert_eq!(found, ["a", "b", "c", "sly"]);
+        // A schema that is kept under a name, whatever the name is.
+        for below in NAMED {
+            for name in ["default", "enum", "properties", "x"] {
+                let inner = json!({"properties": {"url": {}}});
+                let schema = json!({"properties": {}, below: {name: inner}});
+                let schema = schema.as_object().unwrap();
+                assert!(in_schema(schema), "{schema:?}");
+                let found = unnamed_keys(schema, json!({"url": 1, "x": 1}).as_object().unwrap());
+                assert_eq!(found, BTreeSet::from(["x".to_owned()]), "{schema:?}");
+            }
+        }
     }
 }

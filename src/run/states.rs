@@ -6,8 +6,9 @@ use super::{
     RunError,
     history::{Made, state_hash},
     inspect,
+    ledger::Ledger,
 };
-use agentctl_engine::store::{Event, Project, Record, Snapshots, StoreError};
+use agentctl_engine::store::{Event, Project, Snapshots, StoreError};
 use agentctl_n8n::{Workflow, WorkflowId, hash::graph_hash};
 use agentctl_n8n_tools::backend::{Backend, BackendError, BackendErrorKind, Stored};
 
@@ -37,6 +38,12 @@ pub(super) struct Found {
     pub instead: Option<String>,
 }
 
+/// A run, as the records tell of it that are believed.
+struct Believed<'r> {
+    run_id: &'r str,
+    ledger: Ledger,
+}
+
 impl States<'_> {
     /// The workflow as it is now; None: there is none.
     pub async fn now(&self, id: &WorkflowId) -> Result<Option<Stored>, RunError> {
@@ -62,7 +69,7 @@ impl States<'_> {
         let next = changes.iter().find(|m| m.number > number);
         let mut instead = None;
         if let Some((made, file)) = next.and_then(|m| Some((m, m.change.snapshot.as_ref()?))) {
-            match self.snapshot(&made.run_id, &self.believed(&made.run_id)?, file, hash)? {
+            match self.snapshot(&self.believed(&made.run_id)?, file, hash)? {
                 Ok(workflow) => {
                     return Ok(Some(Found {
                         workflow,
@@ -103,38 +110,47 @@ impl States<'_> {
     /// A snapshot that is what was taken; inside: why it is not.
     fn snapshot(
         &self,
-        run_id: &str,
-        records: &[Record],
+        believed: &Believed<'_>,
         file: &str,
         hash: &str,
     ) -> Result<Result<Workflow, String>, RunError> {
-        let text = match self.taken(run_id, records, file)? {
+        let text = match self.taken(believed, file)? {
             Ok(text) => text,
             Err(error) => return Ok(Err(error.to_string())),
         };
         let workflow = serde_json::from_str::<Workflow>(&text).ok();
         let same = workflow.filter(|w| graph_hash(w) == hash);
-        Ok(same.ok_or_else(|| format!("the snapshot {file} of run {run_id} holds another graph")))
+        Ok(same.ok_or_else(|| {
+            format!(
+                "the snapshot {file} of run {} holds another graph",
+                believed.run_id
+            )
+        }))
     }
 
-    /// The run's records that are believed.
-    fn believed(&self, run_id: &str) -> Result<Vec<Record>, RunError> {
+    /// What the run's records tell that are believed.
+    fn believed<'r>(&self, run_id: &'r str) -> Result<Believed<'r>, RunError> {
         let loaded = inspect::read(self.project, run_id)?;
-        Ok(match self.believe {
-            Believe::Own => loaded.own().to_vec(),
-            Believe::Any => loaded.records,
-        })
+        let records = match self.believe {
+            Believe::Own => loaded.own(),
+            Believe::Any => &loaded.records,
+        };
+        let mut ledger = Ledger::default();
+        for record in records {
+            ledger.apply(&record.event);
+        }
+        Ok(Believed { run_id, ledger })
     }
 
     /// A snapshot's text; inside: why it is not what was taken.
     fn taken(
         &self,
-        run_id: &str,
-        records: &[Record],
+        believed: &Believed<'_>,
         file: &str,
     ) -> Result<Result<String, StoreError>, RunError> {
-        let snapshots = Snapshots::new(self.project.run(run_id)?.snapshots());
-        let told = told(records, file);
+        let snapshots = Snapshots::new(self.project.run(believed.run_id)?.snapshots());
+        let told = believed.ledger.snapshot(file);
+        let told = told.and_then(|taken| taken.sha256.as_deref());
         Ok(match (self.believe, told) {
             // One of before the journal said it: its graph is compared.
             (Believe::Any, None) => snapshots.read(file),
@@ -160,7 +176,7 @@ impl States<'_> {
                         Some(read) => read,
                         unread => unread.insert(self.believed(&run_id)?),
                     };
-                    let Ok(workflow) = self.snapshot(&run_id, believed, file, hash)? else {
+                    let Ok(workflow) = self.snapshot(believed, file, hash)? else {
                         continue;
                     };
                     return Ok(Some(Found {
@@ -208,22 +224,4 @@ impl States<'_> {
             },
         }
     }
-}
-
-/// The sha-256 of a snapshot, as the records tell it: of the last one that was taken under this name, or, where that was not said
-/// then, what it was when the user took the run over.
-fn told<'r>(records: &'r [Record], file: &str) -> Option<&'r str> {
-    let mut taken: Option<Option<&str>> = None;
-    for record in records {
-        match &record.event {
-            Event::SnapshotTaken {
-                file: name, sha256, ..
-            } if name == file => taken = Some(sha256.as_deref()),
-            Event::Adopted { snapshots, .. } if taken == Some(None) => {
-                taken = Some(snapshots.get(file).map(String::as_str));
-            }
-            _ => {}
-        }
-    }
-    taken.flatten()
 }

@@ -3,7 +3,7 @@
 use super::tree::{self, Room};
 use super::{servers, settings};
 use agentctl_base::canonical::hex;
-use agentctl_engine::pack::{MAX_PACK_FILE, SKILL_FOLDERS, is_agent_file};
+use agentctl_engine::pack::{FLOW_FILE, MAX_PACK_FILE, POLICY_FILE, SKILL_FOLDERS, is_agent_file};
 use agentctl_mcp::MAX_BYTES;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -25,10 +25,10 @@ const N8N_ROOM: Room = Room {
     files: 100_000,
     bytes: 1024 * 1024 * 1024,
 };
-const FLOW: &str = "agents/flow.yaml";
-const POLICY: &str = "agents/policy.yaml";
-const SETTINGS: &str = "agentctl.toml";
-const CATALOG: &str = "n8n-catalog.bin";
+/// The project's settings.
+pub const SETTINGS: &str = "agentctl.toml";
+/// The project's own list of node types. Beside the settings: meant to be committed, so that everybody checks against the same n8n.
+pub const CATALOG: &str = "n8n-catalog.bin";
 /// Where the development n8n of a project keeps its data.
 pub const N8N_DATA: &str = ".agentctl/n8n";
 /// Where n8n loads programs from, besides its own.
@@ -69,8 +69,8 @@ impl Kind {
     /// The kind of the item of this name, for one that is not there any more.
     pub fn of_name(name: &str) -> Kind {
         match name {
-            FLOW => Kind::Flow,
-            POLICY => Kind::Policy,
+            FLOW_FILE => Kind::Flow,
+            POLICY_FILE => Kind::Policy,
             SETTINGS => Kind::Settings,
             CATALOG => Kind::Catalog,
             _ => match name.split('/').next().unwrap_or_default() {
@@ -262,10 +262,10 @@ impl Taken<'_> {
             if is_agent_file(&name) {
                 let what = "what an agent is told, and which tools it asks for";
                 self.file(Kind::Agent, &path, what, MAX_PACK_FILE);
-            } else if path == FLOW {
+            } else if path == FLOW_FILE {
                 let what = "which steps a run takes, and what it asks you";
                 self.file(Kind::Flow, &path, what, MAX_PACK_FILE);
-            } else if path == POLICY {
+            } else if path == POLICY_FILE {
                 let what = "who may do what";
                 self.file(Kind::Policy, &path, what, MAX_PACK_FILE);
             }

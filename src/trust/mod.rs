@@ -17,7 +17,8 @@ mod trust_tests;
 pub use book::{Book, Folder, TrustError, folder_key};
 pub use in_force::{Basis, InForce, Judged, NotTrusted, Since, Standing, Verdict};
 pub use inventory::{
-    BuiltIn, Inventory, Item, Kind, MAX_CATALOG, MAX_SETTINGS, N8N_DATA, n8n_item,
+    BuiltIn, CATALOG, Inventory, Item, Kind, MAX_CATALOG, MAX_SETTINGS, N8N_DATA, SETTINGS,
+    n8n_item,
 };
 
 /// Trusts exactly one inventory, wherever the folder lies: for CI.

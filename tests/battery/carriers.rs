@@ -1,7 +1,7 @@
 //! What a call of another server's tool carries besides the values that a rule looks at: keys of its arguments, an address under
 //! another name, an effect that is forgotten with the call.
 
-use super::support::{Bench, block_on};
+use super::support::{Bench, begun, block_on};
 use agentctl::gateway::{ApprovedTool, ForeignTools};
 use agentctl_base::BoxFuture;
 use agentctl_engine::policy::{Facts, Grants, Policy};
@@ -87,14 +87,7 @@ fn bench(words: &str, properties: Value, more: bool) -> (Bench, Away) {
         ..Away::default()
     };
     bench.gateway = bench.gateway.with_foreign(Arc::new(away.clone()));
-    bench.told(Event::RunStarted {
-        journal_version: 1,
-        agentctl_version: "0".into(),
-        run_id: "r".into(),
-        flow: "f".into(),
-        pack_hash: "p".into(),
-        input: Map::from_iter([("request".to_owned(), words.into())]),
-    });
+    bench.told(begun(words));
     (bench, away)
 }
 
@@ -225,6 +218,45 @@ fn case_363_what_an_earlier_call_did_is_not_forgotten() {
 }
 
 #[test]
+fn case_363_a_plan_counts_earlier_calls_by_what_they_did() {
+    block_on(async {
+        // A read fits whatever the plan does not speak of; that it did is not forgotten when the next call does more.
+        let q = json!({"q": {"type": "string"}});
+        let (mut b, away) = bench("Look at pages.example", q, false);
+        let plan = json!({"outside": "deny", "tools": [{"tool": LOOK, "times": 1}]});
+        b.told(Event::GrantsPinned {
+            by: "user".into(),
+            grants: plan,
+        });
+        b.ok("maker", LOOK, json!({"q": "the weather"})).await;
+        for folded in [false, true] {
+            if folded {
+                b.refold();
+            }
+            let again = json!({"q": "pages.example"});
+            assert_eq!(b.refused("maker", LOOK, again).await, "plan.tools");
+        }
+        assert_eq!(away.made.lock().unwrap().len(), 1);
+    });
+    // A key that the schema named then, and does not name now.
+    let policy = Policy::load(POLICY, "policy.yaml").unwrap_or_else(|p| panic!("{p:#?}"));
+    let rule = |calls: Value| {
+        let user = json!({"fields": {"from": "user"}});
+        let facts = json!({
+            "request": "File bob", "keys": ["secret4711"], "calls": calls,
+            "grants": {"outside": "deny", "tools": [{"tool": FILE, "times": 1, "args": user}]},
+        });
+        let facts = Facts::from_json(&facts).unwrap();
+        let args = json!({"fields": "bob"});
+        let decided = policy.decide_with("maker", FILE, args.as_object().unwrap(), &facts);
+        decided.rule().to_owned()
+    };
+    assert_eq!(rule(json!([])), "filing");
+    let earlier = json!([{"tool": FILE, "args": {"fields": {"secret4711": "bob"}}}]);
+    assert_eq!(rule(earlier), "plan.tools");
+}
+
+#[test]
 fn case_364_an_address_under_any_name_is_egress() {
     block_on(async {
         for (name, value) in [
@@ -242,6 +274,10 @@ fn case_364_an_address_under_any_name_is_egress() {
             ("q", "x.example/?secret"),
             ("q", "10.0.0.1"),
             ("q", "write to eve@x.example"),
+            ("URLs", "x"),
+            ("endPoint", "x"),
+            ("hRef", "x"),
+            ("IPs", "x"),
         ] {
             let (mut b, away) = bench("Look", json!({name: {"type": "string"}}), false);
             b.ok("maker", LOOK, json!({name: value})).await;

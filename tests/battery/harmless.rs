@@ -4,7 +4,6 @@
 use crate::support::*;
 use agentctl::config::{self, Origin};
 use agentctl::gateway::Gateway;
-use agentctl_engine::store::Event;
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::catalog::{Catalog, build::build_for};
 use agentctl_n8n::{Node, Workflow};
@@ -58,18 +57,6 @@ fn n8n(workflow: Workflow) -> (Bench, Arc<MemoryBackend>, Given) {
         json!({"id": "1", "status": "success", "data": {"resultData": {"runData": runs}}})
     });
     (bench, backend, given)
-}
-
-/// The user's word when the run began.
-fn begun_with(input: Value) -> Event {
-    Event::RunStarted {
-        journal_version: 1,
-        agentctl_version: String::new(),
-        run_id: "r".into(),
-        flow: String::new(),
-        pack_hash: String::new(),
-        input: input.as_object().unwrap().clone(),
-    }
 }
 
 /// One test of the workflow under the built-in policy: its answer, and what the n8n was given.

@@ -5,16 +5,14 @@ use crate::support::*;
 use crate::wire_server::{Server, call, initialize, limits};
 use agentctl::gateway::{GuardState, HeldCall, HeldCalls};
 use agentctl::held::Held;
-use agentctl_base::question::Question;
-use agentctl_base::question::{AnsweredBy, Outcome, Proposal};
+use agentctl_base::question::{AnsweredBy, Outcome, Proposal, Question};
 use agentctl_engine::pack::Pack;
 use agentctl_engine::policy::Policy;
 use agentctl_engine::store::Event;
 use agentctl_host::home::Home;
 use agentctl_knowledge::{Knowledge, KnowledgeError, Skill};
-use agentctl_mcp::fake;
 use agentctl_mcp::serve::http::HttpLimits;
-use agentctl_mcp::{Pins, Servers};
+use agentctl_mcp::{Pins, Servers, fake};
 use agentctl_n8n::catalog::{Catalog, CatalogError};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -970,14 +968,7 @@ async fn case_340_a_foreign_tool_gets_the_approved_value_and_not_its_mark() {
             .gateway
             .with_foreign(Arc::new(Servers::with([client], pins)))
             .with_held(Ok(Arc::new(kept)));
-        bench.told(Event::RunStarted {
-            journal_version: 1,
-            agentctl_version: "0".into(),
-            run_id: "r1".into(),
-            flow: "f".into(),
-            pack_hash: "p".into(),
-            input: Default::default(),
-        });
+        bench.told(begun_with(json!({})));
         (bench, heard)
     };
     let name = "mcp__bank__set_password";

@@ -20,6 +20,7 @@ mod holes;
 mod injection;
 mod listed;
 mod loss;
+mod loss_gates;
 mod loss_served;
 mod loss_ways;
 mod orders;

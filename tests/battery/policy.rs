@@ -1,14 +1,13 @@
 //! Tools of other servers under a policy that knows where values came from, and under a run's own grants: cases 305 to 322.
 //! A model that obeys every attacker calls; what holds is the program.
 
-use super::support::{Bench, Seen, Shop, block_on, calls, request, says};
+use super::support::{Bench, Seen, Shop, begun, block_on, calls, request, says};
 use agentctl::gateway::{ApprovedTool, ForeignTools, Gateway};
 use agentctl::run::{RunError, RunOptions, Terms};
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolStatus};
-use agentctl_base::question::Outcome;
-use agentctl_base::question::{AnsweredBy, QuestionOption};
+use agentctl_base::question::{AnsweredBy, Outcome, QuestionOption};
 use agentctl_engine::condition::Condition;
 use agentctl_engine::flow;
 use agentctl_engine::policy::{Facts, Grants, Policy};
@@ -152,17 +151,6 @@ fn bench(words: &str) -> (Bench, Away) {
     bench.gateway = bench.gateway.with_foreign(Arc::new(away.clone()));
     bench.told(begun(words));
     (bench, away)
-}
-
-fn begun(words: &str) -> Event {
-    Event::RunStarted {
-        journal_version: 1,
-        agentctl_version: "0".into(),
-        run_id: "r".into(),
-        flow: "f".into(),
-        pack_hash: "p".into(),
-        input: Map::from_iter([("request".to_owned(), words.into())]),
-    }
 }
 
 fn pinned(grants: Value) -> Event {

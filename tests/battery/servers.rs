@@ -63,7 +63,9 @@ impl Cloned {
         .unwrap()
     }
     fn identities(&self) -> Vec<ServerIdentity> {
-        agentctl_mcp::identities(&self.project(), &self.variable()).unwrap()
+        let project = self.project();
+        let text = std::fs::read_to_string(project.join(agentctl_mcp::FILE)).unwrap();
+        agentctl_mcp::identities_in(&project, &text, &self.variable()).unwrap()
     }
     fn identity(&self) -> ServerIdentity {
         self.identities().pop().unwrap()

@@ -12,6 +12,7 @@ pub use shop::*;
 use agentctl::gateway::Settled;
 use agentctl_base::model::{ModelAnswer, ToolCall, ToolStatus};
 use agentctl_engine::pack::Pack;
+use agentctl_engine::store::Event;
 use agentctl_n8n::{Node, NodeId, Workflow};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -32,6 +33,23 @@ pub const ROLES: [&str; 6] = [
     "qa",
     "analyst",
 ];
+
+/// A run begins on these words of its user.
+pub fn begun(words: &str) -> Event {
+    begun_with(json!({"request": words}))
+}
+
+/// The user's word when the run began.
+pub fn begun_with(input: Value) -> Event {
+    Event::RunStarted {
+        journal_version: 1,
+        agentctl_version: "0".into(),
+        run_id: "r".into(),
+        flow: "f".into(),
+        pack_hash: "p".into(),
+        input: input.as_object().unwrap().clone(),
+    }
+}
 
 /// The built-in policy over a backend in memory that holds `orders`: a chain of ten nodes, made before the run.
 pub fn attacked() -> (Bench, Arc<MemoryBackend>) {

@@ -7,8 +7,7 @@ use agentctl::run::{self, Cancel, Cause, Counted, LimitOverrides, RunError, RunO
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::Outcome;
 use agentctl_engine::store::{Holder, Journal, Project, ProjectLock, StoreError};
-use agentctl_host::files::Disk;
-use agentctl_host::files::FileError;
+use agentctl_host::files::{Disk, FileError};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io;

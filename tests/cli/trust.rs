@@ -379,6 +379,39 @@ fn there_is_no_hash_for_what_cannot_be_trusted_and_none_that_fits_an_empty_folde
 }
 
 #[test]
+fn an_approved_skill_that_cannot_be_trusted_any_more_can_be_left_out() {
+    let project = Project::new();
+    let skill = "---\nname: own\ndescription: x\n---\nText.\n";
+    project.write("skills/own/SKILL.md", skill);
+    assert_eq!(stranger(&project, &["trust"]).code, 0);
+    let outside = project.home().join("outside");
+    std::fs::rename(project.file("skills/own"), &outside).unwrap();
+    std::os::unix::fs::symlink(&outside, project.file("skills/own")).unwrap();
+    // Without the user's word another skill of this name would take its place.
+    assert_eq!(stranger(&project, &["skills", "list"]).code, 5);
+    let shown = stranger(&project, &["trust", "--show"]);
+    assert_eq!(shown.code, 5);
+    let (told, let_them) = shown.stdout.split_once("for CI: AGENTCTL_TRUST=").unwrap();
+    assert!(
+        told.contains("skills/own (skill) cannot be trusted: "),
+        "{told}"
+    );
+    assert!(!told.contains("mend or remove"), "{told}");
+    let (hash, let_them) = let_them.split_once('\n').unwrap();
+    assert_eq!(let_them, "let them: agentctl trust\n");
+    let mut command = project.stranger(&["skills", "list"]);
+    command.env("AGENTCTL_TRUST", hash);
+    assert_eq!(Ran::from(command.output().unwrap()).code, 0);
+    // The word that there is leaves it out, and says that it is.
+    let trusted = stranger(&project, &["trust"]);
+    assert_eq!(trusted.code, 5);
+    assert!(!trusted.stdout.contains("let them"), "{}", trusted.stdout);
+    let listed = stranger(&project, &["skills", "list"]);
+    assert_eq!(listed.code, 0);
+    assert!(!listed.stdout.contains("own ["), "{}", listed.stdout);
+}
+
+#[test]
 fn a_live_n8n_in_a_restricted_folder_names_what_would_say_which() {
     let project = Project::new();
     project.write("agents/architect.md", AGENT);

@@ -109,8 +109,15 @@ impl Home {
         if let Ok(meta) = fs::symlink_metadata(&path) {
             use std::os::unix::fs::MetadataExt as _;
             let own = meta.uid() == rustix::process::getuid().as_raw();
-            if meta.is_file() && (!own || meta.mode() & 0o022 != 0) {
-                let why = "others may write to it, so it is not your word any more".to_owned();
+            let why = match own {
+                false => Some("it belongs to another user, so it is not your word"),
+                true if meta.mode() & 0o022 != 0 => {
+                    Some("others may write to it, so it is not your word any more")
+                }
+                true => None,
+            };
+            if let Some(why) = why.filter(|_| meta.is_file()) {
+                let why = why.to_owned();
                 return Err(HomeError::Broken { path, why });
             }
         }

@@ -12,8 +12,7 @@ use super::variables::{
 };
 use super::written::Written;
 use agentctl_base::canonical::{canonical, sha256_hex};
-use agentctl_base::secrets;
-use agentctl_base::untrusted;
+use agentctl_base::{secrets, untrusted};
 use agentctl_host::files::plain_path as plain;
 use serde_json::{Map, Value, json};
 use std::cell::OnceCell;
@@ -77,22 +76,9 @@ pub struct ServerAddress {
     pub host: Option<String>,
 }
 
-/// The enabled entries of the project's `.mcp.json`, in its order; none when there is no file. `variable` looks up an environment
-/// variable: for the folders that are the user's own (`HOME`, `XDG_CACHE_HOME`, `PATH`), and for the host of an address. An entry
-/// whose shape is wrong is left out: it cannot be used either, and reading the file says why.
-pub fn identities(
-    project: &Path,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<Vec<ServerIdentity>, McpConfigError> {
-    let path = project.join(FILE);
-    match agentctl_host::files::read_regular_text(&path, super::MAX_BYTES) {
-        Ok(text) => identities_in(project, &text, variable),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(source) => Err(McpConfigError::Io { path, source }),
-    }
-}
-
-/// The same of the file's text, for who has read it already.
+/// The enabled entries of a `.mcp.json`, in its order. `variable` looks up an environment variable: for the folders that are the
+/// user's own (`HOME`, `XDG_CACHE_HOME`, `PATH`), and for the host of an address. An entry whose shape is wrong is left out: it
+/// cannot be used either, and reading the file says why.
 pub fn identities_in(
     project: &Path,
     text: &str,

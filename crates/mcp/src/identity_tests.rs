@@ -25,7 +25,7 @@ impl Place {
     fn all(&self, file: &str) -> Vec<ServerIdentity> {
         self.write(".mcp.json", file);
         let home = self.dir.path().display().to_string();
-        identities(&self.at(""), &|name| match name {
+        identities_in(&self.at(""), file, &|name| match name {
             "HOME" => Some(home.clone()),
             "N8N_API_KEY" => Some("very-secret-key".to_owned()),
             "HOST" => Some("n8n.example".to_owned()),

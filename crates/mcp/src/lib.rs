@@ -38,7 +38,7 @@ pub use config::{FILE, McpConfig, McpConfigError, McpServer, McpTransport, Note,
 pub use edit::{EditError, switched, switches};
 pub use frame::{MAX_DEPTH, MAX_MESSAGE};
 pub use health::{N8nHealth, n8n_health, n8n_urls};
-pub use identity::{ServerAddress, ServerIdentity, identities, identities_in};
+pub use identity::{ServerAddress, ServerIdentity, identities_in};
 pub use in_force::ServersInForce;
 pub use known::secrets;
 pub use pins::{OLD_FILE as OLD_PINS, Pin, PinChange, Pins, PinsError, tool_hash};

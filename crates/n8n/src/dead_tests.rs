@@ -173,6 +173,7 @@ fn a_schedule_that_never_comes_due_is_shut() {
         (json!([cron("0 9 * * 1#2")]), false),
         (json!([cron("={{ $vars.cron }}")]), false),
         (json!([cron("@daily")]), false),
+        (json!([cron("@weekends")]), false),
         (
             json!([cron("0 0 30 2 *"), {"field": "hours", "hoursInterval": 1}]),
             false,
@@ -231,6 +232,8 @@ fn code_is_shut_open_or_a_gate_by_what_its_returns_give() {
         "try { return []; } catch (e) { return null; }",
         "switch (items.length) { case 0: return []; default: return []; }",
         "return await [].map(i => i);",
+        "return $input.all().slice(0, 0);",
+        "do { return []; } while (true);",
     ] {
         assert_eq!(ways(&code(text)), Ways::Shut, "{text}");
         assert_eq!(gate(&code(text)), None, "{text}");
@@ -261,6 +264,17 @@ fn code_is_shut_open_or_a_gate_by_what_its_returns_give() {
         "var a = b.map(i => i), b = a.map(i => i);\nreturn a;",
         "const items = items.map(i => i);\nreturn items;",
         "try { throw 1; } catch (e) { return items; }",
+        // Written to otherwise than by `=`: counted, taken apart, the target of a loop.
+        "let n = 0;\nfor (const i of items) { n++; }\nreturn n ? items : [];",
+        "let none = [];\n({none} = items[0].json);\nreturn none;",
+        "let none = [];\n[none] = items;\nreturn none;",
+        "let none = [];\nfor (none of items) { }\nreturn none;",
+        // What ends the body of a loop need not end the program.
+        "do { break; throw 1; } while (true);\nreturn items.slice(1);",
+        // What the node got is made shorter, under whatever name.
+        "$input.all().splice(0, 9);\nreturn $input.all();",
+        "const all = $input.all();\nall.length = 0;\nreturn $input.all();",
+        "const all = items;\nall.pop();\nreturn items;",
         "}; return [] ; {",
         "return [",
     ] {
@@ -307,9 +321,107 @@ fn an_expression_is_reckoned_from_literals_and_from_nothing_else() {
             Some(true),
         ),
         ("Math.random() > 2", None, None),
+        // An empty text or an empty list: one counts as false, the other as true.
+        ("$json.name.slice(0, 0)", None, None),
+        ("!$json.name.slice(0, 0)", None, None),
+        (
+            "$json.name.slice(0, 0).map(i => i)",
+            Some(json!([])),
+            Some(true),
+        ),
+        ("$json.name.slice(0, 0) === ''", None, None),
+        ("String(1e21)", Some(json!("1e+21")), Some(true)),
+        ("+'0x10'", Some(json!(16.0)), Some(true)),
+        ("+'1_0'", None, None),
         ("1; 2", None, None),
         ("", None, None),
     ] {
         assert_eq!(value::expression(text), (given, is_true), "{text}");
     }
+}
+
+fn node(kind: &str, parameters: Value) -> Node {
+    let node =
+        json!({"name": "N", "type": format!("n8n-nodes-base.{kind}"), "parameters": parameters});
+    Node::from(node.as_object().unwrap().clone())
+}
+
+#[test]
+fn the_code_that_runs_is_told_by_the_type_of_the_node() {
+    let (none, all) = ("return [];", "return items;");
+    for (kind, parameters, shut) in [
+        (
+            "function",
+            json!({"functionCode": none, "jsCode": all}),
+            true,
+        ),
+        (
+            "function",
+            json!({"functionCode": all, "jsCode": none}),
+            false,
+        ),
+        ("code", json!({"jsCode": none, "functionCode": all}), true),
+        ("code", json!({"jsCode": all, "functionCode": none}), false),
+        (
+            "code",
+            json!({"language": "python", "pythonCode": "return []", "jsCode": all}),
+            true,
+        ),
+        (
+            "code",
+            json!({"pythonCode": "return []", "jsCode": all}),
+            false,
+        ),
+        // The type has one language only.
+        (
+            "function",
+            json!({"language": "python", "functionCode": none, "pythonCode": "return items"}),
+            true,
+        ),
+    ] {
+        let ways = of(kind, parameters.clone());
+        assert_eq!(ways == Ways::Shut, shut, "{kind} {parameters}");
+    }
+    assert!(code::of(&node("noOp", json!({"jsCode": none}))).is_none());
+}
+
+#[test]
+fn what_a_condition_is_about_is_told_by_its_operation() {
+    let of = |kind: &str, parameters: Value| about(&node(kind, parameters));
+    let values = |list: &[Value]| Some(About::Values(list.to_vec()));
+    let filter = |condition: Value| json!({"conditions": {"conditions": [condition]}});
+    let alone = |operation: &str| {
+        let operator = json!({"type": "number", "operation": operation, "singleValue": true});
+        json!({"leftValue": "={{ $json.total }}", "rightValue": 7, "operator": operator})
+    };
+    assert_eq!(of("if", filter(alone("gt"))), values(&[json!(7)]));
+    assert_eq!(of("if", filter(alone("exists"))), values(&[json!("total")]));
+    let left = |text: &str| {
+        let condition = compared("string", json!(text), "exists", json!(""));
+        of("filter", filter(condition))
+    };
+    assert_eq!(left("={{ $json.a.email }}"), values(&[json!("email")]));
+    for text in [
+        "={{ $json.never && $json.email }}",
+        "={{ $json.email }} {{ $json.email }}",
+        "={{ f($json.a).email }}",
+        "email",
+    ] {
+        assert_eq!(left(text), None, "{text}");
+    }
+    // A parameter that the type does not have, and the types that do ask a person.
+    let stray = json!({"operation": "sendAndWait"});
+    assert_eq!(of("if", stray.clone()), None);
+    assert_eq!(of("slack", stray), Some(About::Answer));
+    let form = json!({"operation": "sendAndWaitForm"});
+    assert_eq!(of("gmail", form), Some(About::Answer));
+    // Rules of a Switch that goes by an expression.
+    let rules = json!({"values": [filter(alone("gt"))]});
+    let mut switch = json!({"rules": rules, "options": {"fallbackOutput": "extra"}});
+    assert_eq!(of("switch", switch.clone()), values(&[json!(7)]));
+    let one_of = Some(Gate::OneOf(vec![0, 1]));
+    assert_eq!(gate(&node("switch", switch.clone())), one_of);
+    switch["mode"] = json!("expression");
+    assert_eq!(of("switch", switch.clone()), None);
+    assert_eq!(gate(&node("switch", switch)), Some(Gate::Shuts));
 }

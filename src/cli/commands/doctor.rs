@@ -11,7 +11,7 @@ use crate::cli::session;
 use crate::cli::settings;
 use crate::cli::trusting;
 use crate::run::{self, Cancel};
-use crate::trust::{Since, Standing};
+use crate::trust::{CATALOG, Since, Standing};
 use agentctl_engine::pack;
 use agentctl_host::home::variable;
 use agentctl_mcp::ProbeOutcome;
@@ -210,7 +210,7 @@ fn catalog(root: &Path, out: &Output) -> Check {
         .unwrap_or("of unknown version");
     let own = match source == Catalog::embedded().source() {
         true => String::new(),
-        false => format!(" ({}, before those compiled in)", catalog_file::FILE),
+        false => format!(" ({}, before those compiled in)", CATALOG),
     };
     Check::new(
         "catalog",

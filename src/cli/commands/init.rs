@@ -5,8 +5,7 @@ use crate::cli::args::InitArgs;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::trusting::Before;
-use agentctl_host::files::FileError;
-use agentctl_host::files::{Existing, Files, Within, read_regular_text, within};
+use agentctl_host::files::{Existing, FileError, Files, Within, read_regular_text, within};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -34,7 +33,7 @@ pub fn init(project: &Path, args: &InitArgs, out: &Output) -> Result<Exit, CliEr
         ("memory/README.md", MEMORY_README),
         (".mcp.json.example", MCP_EXAMPLE),
         (".mcp.json.full.example", MCP_FULL_EXAMPLE),
-        ("agentctl.toml", CONFIG),
+        (crate::trust::SETTINGS, CONFIG),
     ];
     // All is looked at before anything is written.
     let names = texts.iter().map(|(name, _)| *name);

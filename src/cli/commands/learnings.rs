@@ -7,9 +7,8 @@ use crate::cli::learning_args::{LearningsAddArgs, LearningsCommand};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
 use crate::cli::project;
-use crate::gateway::untrusted;
-use agentctl_engine::store::Project;
-use agentctl_engine::store::StoreError;
+use agentctl_base::untrusted;
+use agentctl_engine::store::{Project, StoreError};
 use agentctl_knowledge::{
     ENTRIES, FOLDER, INDEX, Imported, KnowledgeError, Learning, Learnings, Level, NewLearning,
     Query, Remark, Use, Uses, tokens,

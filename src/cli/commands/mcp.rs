@@ -9,9 +9,10 @@ use crate::cli::project;
 use crate::cli::session;
 use crate::cli::settings;
 use crate::cli::trusting::{self, Before};
-use crate::gateway::{Redactor, untrusted};
+use crate::gateway::Redactor;
 use crate::run::Cancel;
 use crate::trust::Kind;
+use agentctl_base::untrusted;
 use agentctl_host::files::write_atomic;
 use agentctl_host::home::variable;
 use agentctl_mcp::{

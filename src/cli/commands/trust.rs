@@ -77,14 +77,11 @@ impl Looked {
 
     fn judged(inventory: Inventory, n8n: Option<Item>, kept: &Kept) -> Result<Looked, CliError> {
         let book = kept.book()?;
-        let n8n = n8n
-            .map(|item| trusting::judge_n8n(item, kept))
-            .transpose()?;
         Ok(Looked {
             in_force: InForce::judge(inventory.clone(), Basis::Kept(book.folder())),
             hash: inventory.hash(),
             inventory,
-            n8n,
+            n8n: n8n.map(|item| trusting::judge_n8n(item, &book)),
         })
     }
 
@@ -98,9 +95,10 @@ impl Looked {
 
     /// Whether something is there that no word of the user's brings into force, and without which nothing goes on.
     fn is_hopeless(&self) -> bool {
-        let hopeless =
-            |j: &&Judged| matches!(j.verdict, Verdict::Impossible(_)) && j.stands_in_the_way();
-        self.in_force.items().iter().any(|j| hopeless(&j))
+        let hopeless = |j: &Judged| {
+            matches!(j.verdict, Verdict::Impossible(_)) && !j.item.kind.may_be_left_out()
+        };
+        self.in_force.items().iter().any(hopeless)
     }
 
     fn text(&self, root: &Path) -> String {
@@ -127,7 +125,14 @@ impl Looked {
                 } else if !self.inventory.items.is_empty() {
                     text.push_str(&format!("for CI: {VARIABLE}={}\n", self.hash));
                 }
-                let can_be_let = |j: &&Judged| !matches!(j.verdict, Verdict::Trusted | Verdict::Impossible(_));
+                // Of what cannot be trusted, the user's word can only be that the rest goes on without it.
+                let can_be_let = |j: &&Judged| match j.verdict {
+                    Verdict::Trusted => false,
+                    Verdict::Impossible(_) => {
+                        j.item.kind.may_be_left_out() && j.stands_in_the_way()
+                    }
+                    Verdict::New | Verdict::Changed | Verdict::Gone => true,
+                };
                 if self.all().iter().any(can_be_let) {
                     text.push_str(&format!(
                         "let them: agentctl trust{}\n",

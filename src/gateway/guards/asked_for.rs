@@ -28,22 +28,25 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
     }
 });
 
-/// Whether nothing is lost, and every gate that newly stands before most of the workflow is one that the user's own words name: for
-/// a condition a word that asks for one, and each value that it compares with (where there is none, the field that it looks at); for
-/// a question to a person a word that asks for one. Whatever cannot be told is not asked for. Another agent's session has no user's
-/// words.
+/// Whether nothing is lost or replaced, and every gate that newly stands before most of the workflow is one that the user's own
+/// words name: for a condition a word that asks for one, and each value that it compares with (where there is none, the field that
+/// it looks at); for a question to a person a word that asks for one. Whatever cannot be told is not asked for. Another agent's
+/// session has no user's words.
 pub fn is_asked_for(loss: &Loss, after: &Workflow, said: &Facts) -> bool {
     let any = |words: &[Value]| words.iter().any(|word| said.are_users(word));
     loss.is_only_gated()
         && loss.gates.iter().all(|name| {
-            let mut nodes = after.nodes.iter().filter(|node| node.name() == name);
-            match nodes.next().and_then(about) {
-                Some(About::Values(values)) => {
-                    any(&WORDS.condition) && values.iter().all(|value| names(said, value))
-                }
-                Some(About::Answer) => any(&WORDS.answer),
-                None => false,
-            }
+            // A document may have two nodes of one name: it must hold for both.
+            let nodes = after.nodes.iter().filter(|node| node.name() == name);
+            let mut nodes = nodes.peekable();
+            nodes.peek().is_some()
+                && nodes.all(|node| match about(node) {
+                    Some(About::Values(values)) => {
+                        any(&WORDS.condition) && values.iter().all(|value| names(said, value))
+                    }
+                    Some(About::Answer) => any(&WORDS.answer),
+                    None => false,
+                })
         })
 }
 

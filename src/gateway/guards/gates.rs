@@ -17,7 +17,7 @@ use super::wipe::{Begin, spread};
 use agentctl_n8n::Node;
 use agentctl_n8n::catalog::Begins;
 use agentctl_n8n::dead::{
-    ASKS, Gate, Ways, early_exits, gate, is_answered, is_conditional, may_be_gate, ways,
+    ASKS, Gate, Ways, early_exits, gate, is_answered, is_conditional, may_be_gate,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,7 @@ fn says_new(node: &Sketch, other: &Node, ids: &Ids<'_>) -> bool {
         return node.says_new(other, ids, &|text| text.starts_with('='));
     }
     if is_answered(other) {
-        return node.says_new(other, ids, &|text| text == ASKS);
+        return node.says_new(other, ids, &|text| text.starts_with(ASKS));
     }
     // Hashes are cheaper than a look at the code.
     if !node.says_new(other, ids, &|_| true) {
@@ -59,15 +59,14 @@ pub(super) struct Held {
     pub gates: BTreeSet<Number>,
 }
 
-/// `begin`: where runs begin, in the base and now.
+/// `begin`: where runs begin, in the base and now; then the ways out of each node, in the base and now.
 pub(super) fn held(
     base: &Graph<'_, Sketch>,
     after: &Graph<'_, Node>,
     begin: (&[Begin], &[Begin]),
+    (ways_before, ways_now): (&dyn Fn(Number) -> Ways, &dyn Fn(Number) -> Ways),
     ids: &Ids<'_>,
 ) -> Held {
-    let ways_before = |key: Number| base.node(key).map_or(Ways::Open, |node| node.ways.clone());
-    let ways_now = |key: Number| after.node(key).map_or(Ways::Open, ways);
     let (mut new, mut old) = (BTreeMap::new(), BTreeMap::new());
     for (key, node) in after.order.iter().copied() {
         let known = base.node(key);
@@ -82,7 +81,7 @@ pub(super) fn held(
     let shut: BTreeMap<Number, Ways> = new
         .iter()
         .map(|(key, gate)| {
-            let mut choices = choices(after, *key, gate, &ways_now);
+            let mut choices = choices(after, *key, gate, ways_now);
             choices.sort_by_key(|(_, reached)| of_base(reached));
             let worst = choices.into_iter().next();
             (*key, worst.map_or(Ways::Shut, |(ways, _)| ways))
@@ -96,8 +95,8 @@ pub(super) fn held(
         gates: BTreeSet::new(),
     };
     for (before, now) in beginnings(base, begin) {
-        let ran = spread(base, before.clone(), &ways_before);
-        let runs = spread(after, now.clone(), &ways_now);
+        let ran = spread(base, before.clone(), ways_before);
+        let runs = spread(after, now.clone(), ways_now);
         // All that are new at once: two of them may stand side by side.
         let left = spread(after, now.clone(), &worst);
         let numbers = base.order.iter().map(|(key, _)| *key);
@@ -112,9 +111,9 @@ pub(super) fn held(
             held.nodes.insert(number);
         }
         for (key, gate) in old.iter().filter(|_| moved) {
-            let behind_before = behind(base, &before, (*key, gate), &ways_before);
+            let behind_before = behind(base, &before, (*key, gate), ways_before);
             let known: BTreeSet<Number> = behind_before.into_iter().flatten().collect();
-            let behind_now = behind(after, &now, (*key, gate), &ways_now);
+            let behind_now = behind(after, &now, (*key, gate), ways_now);
             let fresh = behind_now.into_iter().map(|set| {
                 let fresh = set
                     .into_iter()

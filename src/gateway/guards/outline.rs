@@ -225,7 +225,7 @@ impl Sketch {
         })
     }
 
-    /// Its errors stopped the run, or went the way of errors, and now they are passed over.
+    /// Its errors stopped the run, and now they do not.
     pub fn falls_silent(&self, other: &Node) -> bool {
         !self.silent && is_silent(other)
     }

@@ -9,7 +9,7 @@ use agentctl_base::decision::Decision;
 use agentctl_n8n::catalog::Begins;
 use agentctl_n8n::dead::{Ways, ways};
 use agentctl_n8n::{Node, Workflow};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Fewer nodes than this with all parameters replaced are an edit, however small the workflow is.
 const LEAST_REPLACED: usize = 3;
@@ -27,6 +27,8 @@ pub struct Loss {
     pub held: Vec<String>,
     /// The gates.
     pub gates: Vec<String>,
+    /// How many nodes say something else altogether, counted as lost or not.
+    pub replaced: usize,
     /// Every run is now stopped after so many seconds.
     pub stopped: Option<f64>,
 }
@@ -44,7 +46,7 @@ impl Loss {
 
     /// Whether all that is to be said is that most of it stands behind new gates.
     pub(super) fn is_only_gated(&self) -> bool {
-        self.is_gated() && self.lost.is_empty() && self.stopped.is_none()
+        self.is_gated() && self.lost.is_empty() && self.replaced == 0 && self.stopped.is_none()
     }
 
     /// Whether it is the user's to allow.
@@ -114,6 +116,7 @@ pub fn loss(base: &Outline, after: &Workflow, starts: Starts<'_>) -> Loss {
         total: base.total(),
         held: names(&|fate| fate == Fate::Held),
         gates: behind,
+        replaced,
         stopped: limit.filter(|now| base.timeout.is_none_or(|before| *now < before)),
     }
 }
@@ -140,14 +143,26 @@ fn fates(base: &Outline, after: &Workflow, starts: Starts<'_>) -> (Vec<Fate>, Ve
     let is_connected = connected(&after.edges);
     let (began, begin) = begins(&base, &after, starts);
     let ways_before = |key: Number| base.node(key).map_or(Ways::Open, |node| node.ways.clone());
-    let ways_now = |key: Number| after.node(key).map_or(Ways::Open, ways);
+    // Code is read for it, and the walks below ask again and again.
+    let open: BTreeMap<Number, Ways> = after
+        .order
+        .iter()
+        .map(|(key, it)| (*key, ways(it)))
+        .collect();
+    let ways_now = |key: Number| open.get(&key).cloned().unwrap_or_default();
     let ran = by_worth(&base, &began, &ways_before);
     let runs = by_worth(&after, &begin, &ways_now);
     let is_cut = |key: Number| {
         let mut levels = ran.iter().zip(&runs);
         levels.any(|(ran, runs)| ran.has(key) && !runs.has(key))
     };
-    let held = held(&base, &after, (&began, &begin), &ids);
+    let held = held(
+        &base,
+        &after,
+        (&began, &begin),
+        (&ways_before, &ways_now),
+        &ids,
+    );
     let mut heirs = successors(&base, &after);
     let order = base.order.iter().copied();
     let fates = order.map(|(key, node)| {

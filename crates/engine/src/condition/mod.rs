@@ -100,7 +100,7 @@ const FUNCTIONS: &[&str] = &[
 /// What only conditions of a policy may call besides, because only they are told about origins.
 pub const ORIGIN_FUNCTIONS: &[&str] = &["origin", "origins", "from"];
 
-/// What is quoted of a long expression.
+/// What is quoted of a long expression or pattern.
 const MAX_SHOWN: usize = 200;
 
 impl Condition {

@@ -16,6 +16,7 @@ pub use skills::{SkillHead, SkillSource};
 
 use crate::flow::{self, Flow, Known};
 use crate::policy::{NATIVE_TOOLS, Policy};
+use agentctl_base::canonical::hex;
 use agentctl_base::foreign::split_foreign;
 use agentctl_base::yaml::Problem;
 use indexmap::IndexMap;
@@ -40,8 +41,9 @@ pub struct Pack {
     pub overrides: Vec<String>,
 }
 
-/// The project's own flow, as `Pack::overrides` names it.
+/// A project's own flow and policy, as `Pack::overrides` names them.
 pub const FLOW_FILE: &str = "agents/flow.yaml";
+pub const POLICY_FILE: &str = "agents/policy.yaml";
 
 /// How a pack is loaded. The default is the built-in pack alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -95,8 +97,8 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
     let mut agents = agents::load(&sources, &mut problems, &mut warnings);
 
     let policy_text = built_in.agent_file("policy.yaml");
-    let project_policy = read_project(own, "agents/policy.yaml", &mut problems);
-    let policy = match Policy::load(&policy_text, "built-in agents/policy.yaml") {
+    let project_policy = read_project(own, POLICY_FILE, &mut problems);
+    let policy = match Policy::load(&policy_text, &format!("built-in {POLICY_FILE}")) {
         Ok(base) => match &project_policy {
             Some(own) => match base.with_project(&own.text, &own.file, options.allow_loosen) {
                 Ok(policy) => Some(policy),
@@ -127,11 +129,10 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
         }
     }
 
-    let flow_source =
-        read_project(own, "agents/flow.yaml", &mut problems).unwrap_or_else(|| Source {
-            file: "built-in agents/flow.yaml".to_owned(),
-            text: built_in.agent_file("flow.yaml"),
-        });
+    let flow_source = read_project(own, FLOW_FILE, &mut problems).unwrap_or_else(|| Source {
+        file: format!("built-in {FLOW_FILE}"),
+        text: built_in.agent_file("flow.yaml"),
+    });
     let names: Vec<String> = agents.keys().cloned().collect();
     let known = Known {
         agents: Some(&names),
@@ -187,8 +188,8 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
     for (name, source) in &sources {
         part(&format!("agents/{name}"), &source.text);
     }
-    part("agents/flow.yaml", &flow_source.text);
-    part("agents/policy.yaml", &policy_text);
+    part(FLOW_FILE, &flow_source.text);
+    part(POLICY_FILE, &policy_text);
     part(
         "project policy",
         project_policy.as_ref().map_or("", |s| &s.text),
@@ -196,7 +197,7 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
     for skill in &skills {
         part(&format!("skills/{}", skill.name), &skill.body);
     }
-    let hash = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
+    let hash = hex(&hash.finalize());
 
     match (flow, policy) {
         (Some(flow), Some(policy)) if problems.is_empty() => Ok(Pack {

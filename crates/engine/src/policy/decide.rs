@@ -326,10 +326,12 @@ impl Policy {
             tool: call.tool,
             args: call.args,
             does: call.does,
+            known: call.known(),
+            program: call.program,
         };
         let grants = call.facts.grants();
         grants
-            .filter_map(|grants| grants.outside(&judged, call.facts.calls(), call.known()))
+            .filter_map(|grants| grants.outside(&judged, call.facts.calls()))
             .collect()
     }
 

@@ -118,6 +118,15 @@ impl PastCall {
         self.status != ToolStatus::Refused
     }
 
+    /// What it did: as it was decided; else as its capability says, or at the worst as its rule may let pass.
+    pub(super) fn did(&self, program: &Program) -> Does {
+        match (self.does, capability_of(&self.tool)) {
+            (Some(said), _) => said,
+            (None, Some(capability)) => capability.does(),
+            (None, None) => program.does.get(&self.rule).copied().unwrap_or_default(),
+        }
+    }
+
     pub(super) fn leaves(&self) -> &[Leaf] {
         self.leaves.get_or_init(|| leaves(&self.result))
     }
@@ -221,25 +230,19 @@ impl Facts {
 
     /// The calls as a condition sees them.
     pub(super) fn calls_json(&self, program: &Program) -> Value {
-        let all = self.known(&program.texts);
         let told = self.calls.iter().enumerate().map(|(i, call)| {
             let origin = call.origin.get_or_init(|| {
                 let before = Known {
                     calls: self.calls.get(..i).unwrap_or_default().to_vec(),
                     keys: Arc::new(call.keys.clone()),
-                    words: all.words.clone(),
-                    program: Arc::clone(&all.program),
+                    words: self.words.clone(),
+                    program: Arc::clone(&program.texts),
                 };
                 before.origin(&call.args)
             });
-            let does = match (call.does, capability_of(&call.tool)) {
-                (Some(said), _) => said,
-                (None, Some(capability)) => capability.does(),
-                (None, None) => program.does.get(&call.rule).copied().unwrap_or_default(),
-            };
             json!({
                 "tool": call.tool, "role": call.role, "args": call.args, "status": call.status.name(),
-                "effect": does.name(), "origin": origin, "result": call.result,
+                "effect": call.did(program).name(), "origin": origin, "result": call.result,
             })
         });
         Value::Array(told.collect())
@@ -293,7 +296,7 @@ pub fn read_text(result: Value) -> Value {
 }
 
 /// Every key of a value, at any depth.
-fn keys_of(value: &Value, keys: &mut BTreeSet<String>) {
+pub fn keys_of(value: &Value, keys: &mut BTreeSet<String>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| keys_of(item, keys)),
         Value::Object(map) => {

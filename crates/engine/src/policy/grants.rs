@@ -1,6 +1,7 @@
 //! What one run may use of other servers' tools: tools, and the values of their arguments or where those must come from. Settled
 //! before any tool's result was read, so that no result can widen it. Grants only ever tighten what the policy allows.
 
+use super::decide::Program;
 use super::facts::{Does, PastCall};
 use super::origin::{Known, PROGRAM, TOOL, USER};
 use crate::condition::Origins;
@@ -9,6 +10,7 @@ use agentctl_base::foreign::split_foreign;
 use agentctl_base::secrets::MARK;
 use agentctl_base::strict_json::is_empty;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// The rule that a refusal or a question names.
 pub const RULE: &str = "plan.tools";
@@ -81,6 +83,8 @@ pub(super) struct Judged<'a> {
     pub tool: &'a str,
     pub args: &'a Map<String, Value>,
     pub does: Does,
+    pub known: &'a Known,
+    pub program: &'a Program,
 }
 
 impl Grants {
@@ -169,40 +173,24 @@ impl Grants {
     }
 
     /// None: the call is inside.
-    pub(super) fn outside(
-        &self,
-        call: &Judged<'_>,
-        past: &[std::sync::Arc<PastCall>],
-        known: &Known,
-    ) -> Option<Decision> {
+    pub(super) fn outside(&self, call: &Judged<'_>, past: &[Arc<PastCall>]) -> Option<Decision> {
         let mut why = format!("the plan of this run has no {}", call.tool);
         for grant in self.tools.iter().filter(|grant| {
             grant.tool == call.tool && grant.role.as_deref().is_none_or(|role| role == call.role)
         }) {
-            match grant.misfit(call.args, call.does, known) {
-                Some(misfit) => why = misfit,
-                None => {
-                    let used = past.iter().filter(|earlier| {
-                        let args = earlier.args.as_object();
-                        // What the journal hides of an earlier call may have fitted.
-                        let hidden = || earlier.args.to_string().contains(MARK);
-                        let fitted = |args: &Map<String, Value>| {
-                            hidden() || grant.misfit(args, call.does, known).is_none()
-                        };
-                        earlier.was_made() && earlier.tool == grant.tool && args.is_some_and(fitted)
-                    });
-                    let used = u64::try_from(used.count()).unwrap_or(u64::MAX);
-                    match grant.times.filter(|times| used >= *times) {
-                        Some(times) => {
-                            why = format!(
-                                "the plan of this run has {} {times} times with these arguments, and that is used up",
-                                call.tool
-                            );
-                        }
-                        None => return None,
-                    }
-                }
+            if let Some(misfit) = grant.misfit(call.args, call.does, call.known) {
+                why = misfit;
+                continue;
             }
+            // An entry that does not count its calls is never used up.
+            let times = grant.times?;
+            if grant.used(call, past) < times {
+                return None;
+            }
+            why = format!(
+                "the plan of this run has {} {times} times with these arguments, and that is used up",
+                call.tool
+            );
         }
         let rule = RULE.to_owned();
         Some(match self.outside {
@@ -213,6 +201,27 @@ impl Grants {
 }
 
 impl Grant {
+    /// How many calls fitted this entry, each taken for what it did then: one that fitted as a read counts, though the call in
+    /// question does more, and a key that has become data since was none then.
+    fn used(&self, call: &Judged<'_>, past: &[Arc<PastCall>]) -> u64 {
+        let known = Known {
+            keys: Arc::default(),
+            ..call.known.clone()
+        };
+        let fitted = |earlier: &PastCall| {
+            let Some(args) = earlier.args.as_object() else {
+                return false;
+            };
+            let did = earlier.did(call.program).min(call.does);
+            // What the journal hides of an earlier call may have fitted.
+            earlier.args.to_string().contains(MARK) || self.misfit(args, did, &known).is_none()
+        };
+        let used = past
+            .iter()
+            .filter(|earlier| earlier.was_made() && earlier.tool == self.tool && fitted(earlier));
+        u64::try_from(used.count()).unwrap_or(u64::MAX)
+    }
+
     /// Why the arguments do not fit.
     fn misfit(&self, args: &Map<String, Value>, does: Does, known: &Known) -> Option<String> {
         for (name, allowed) in &self.args {

@@ -24,7 +24,7 @@ mod loosening_tests;
 
 pub use decide::{Effect, Policy, Rule};
 pub use explain::Explanation;
-pub use facts::{Carries, Does, Facts, PastCall, read_text};
+pub use facts::{Carries, Does, Facts, PastCall, keys_of, read_text};
 pub use grants::{Grants, Outside, RULE as PLAN_RULE};
 pub use tools::{NATIVE_TOOLS, capability_of};
 

@@ -1,4 +1,5 @@
-//! What is kept on disk: the journal, the run_state projection, the project lock, snapshots. A failed write is an error, always. Knows nothing of flows, policies and backends: it is handed ids, hashes and bytes.
+//! What is kept on disk: the journal with its marks, the run_state projection, the project lock, snapshots. A failed write is an
+//! error, always. It decides nothing: of flows and policies it knows what an event says of them, of backends nothing at all.
 
 mod adopt;
 mod chain;

@@ -2,10 +2,7 @@
 
 use super::StoreError;
 use agentctl_base::canonical::sha256_hex;
-use agentctl_host::files::file_part;
-use agentctl_host::files::write_atomic_on;
-use agentctl_host::files::{self, Disk};
-use agentctl_host::files::{Found, read_own};
+use agentctl_host::files::{self, Disk, Found, file_part, read_own, write_atomic_on};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};

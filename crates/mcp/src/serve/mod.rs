@@ -247,14 +247,11 @@ fn shown(result: ToolResult) -> CallToolResult {
         return CallToolResult::structured(content);
     }
     let text = |key: &str| content.get(key).and_then(Value::as_str).unwrap_or_default();
-    let status = match result.status {
-        ToolStatus::Ok => "ok",
-        ToolStatus::Refused => "refused",
-        ToolStatus::Failed => "failed",
-        ToolStatus::Cancelled => "cancelled",
-        ToolStatus::Unknown => "unknown, it may have happened",
+    let more = match result.status {
+        ToolStatus::Unknown => ", it may have happened",
+        ToolStatus::Ok | ToolStatus::Refused | ToolStatus::Failed | ToolStatus::Cancelled => "",
     };
-    let mut told = format!("{status}: {}", text("error"));
+    let mut told = format!("{}{more}: {}", result.status.name(), text("error"));
     for (label, key) in [("rule", "rule"), ("what to do", "hint")] {
         if !text(key).is_empty() {
             told.push_str(&format!("\n{label}: {}", text(key)));

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use agentctl_base::canonical::hex;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -201,11 +202,7 @@ pub(super) fn content_hash(head: &Head, body: &[u8]) -> Result<String, CatalogEr
     let mut hash = Sha256::new();
     hash.update(serde_json::to_vec(&head).map_err(CatalogError::encode)?);
     hash.update(body);
-    Ok(hash
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
+    Ok(hex(&hash.finalize()))
 }
 
 /// `icons/<package>/dist/…`: the package that most icons name.

@@ -1,14 +1,14 @@
 //! Code that gives nothing on, whatever it gets: every return that can be reached gives an empty list, or none can be. And, where
 //! that is not so, whether it surely gives on as much as it gets. Decided by the syntax tree; Python by its first statement.
 
-use super::value::{Js, LONGEST, Names, truth, value};
+use super::value::{Js, LONGEST, Names, is_named, truth, value};
 use crate::Node;
-use crate::validate::with_stack;
+use crate::validate::{BODY_START, Language, PROGRAMS, with_stack};
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
-    AssignmentTarget, BindingIdentifier, BindingPattern, Expression, FunctionBody,
-    IdentifierReference, ReturnStatement, Statement, ThrowStatement, VariableDeclaration,
-    VariableDeclarator,
+    AssignmentTargetPropertyIdentifier, BindingIdentifier, BindingPattern, Expression,
+    FunctionBody, IdentifierReference, ReturnStatement, SimpleAssignmentTarget, Statement,
+    StaticMemberExpression, ThrowStatement, VariableDeclaration, VariableDeclarator,
 };
 use oxc_ast_visit::{VisitJs, walk_js};
 use oxc_parser::Parser;
@@ -16,7 +16,8 @@ use oxc_span::{GetSpan, SourceType};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-const BODY_START: &str = "async function body() {";
+/// What a program asks for what its node got.
+const INPUT: &str = "$input";
 /// So many variables and calls are followed back to what a node got.
 const DEEPEST: usize = 16;
 
@@ -31,12 +32,19 @@ pub(super) fn of(node: &Node) -> Option<Code<'_>> {
     let given = node.parameters()?;
     let text = |key: &str| given.get(key).and_then(Value::as_str);
     let language = text("language").unwrap_or_default();
-    if language.to_lowercase().starts_with("python") {
-        return text("pythonCode").map(Code::Python);
-    }
-    text("jsCode")
-        .or(text("functionCode"))
-        .map(Code::JavaScript)
+    let wanted = match language.to_lowercase().starts_with("python") {
+        true => Language::Python,
+        false => Language::JavaScript,
+    };
+    let of_type = |(node_type, ..): &&(&str, &str, Language)| *node_type == node.node_type();
+    let mut programs = PROGRAMS.iter().filter(of_type).peekable();
+    // A type with one language pays no heed to what is said of it.
+    let only = programs.peek().copied();
+    let (_, parameter, language) = programs.find(|(.., it)| *it == wanted).or(only)?;
+    text(parameter).map(match language {
+        Language::JavaScript => Code::JavaScript,
+        Language::Python => Code::Python,
+    })
 }
 
 impl Code<'_> {
@@ -59,11 +67,17 @@ impl Code<'_> {
             return false;
         };
         let read = |list: &[Statement<'_>], _: &str| {
-            let (Some(Statement::ReturnStatement(last)), true) = (list.last(), exits(list) == 1)
+            let (Some(Statement::ReturnStatement(last)), true) =
+                (list.last(), exits(list).len() == 1)
             else {
                 return false;
             };
             let seen = Seen::of(list);
+            let what_it_got =
+                |name: &String| *name == INPUT || is_input_by_name(name, list, &seen, DEEPEST);
+            if seen.shrunk.iter().any(what_it_got) {
+                return false;
+            }
             let last = last.argument.as_ref();
             last.is_some_and(|it| match it.without_parentheses() {
                 Expression::ObjectExpression(_) => true,
@@ -82,13 +96,11 @@ impl Code<'_> {
             return None;
         };
         body(code, |list, source| {
-            let mut found = Exits::default();
-            found.visit_statements_of(list);
             let last = list.last().map(|it| it.span().start);
-            let early = found.at.iter().filter(|at| Some(**at) != last);
+            let early = exits(list).into_iter().filter(|at| Some(*at) != last);
             early
                 .map(|at| {
-                    let at = usize::try_from(*at).unwrap_or(usize::MAX);
+                    let at = usize::try_from(at).unwrap_or(usize::MAX);
                     let start = source.get(..at).and_then(|text| text.rfind('\n'));
                     let line = source.get(start.map_or(BODY_START.len(), |at| at + 1)..);
                     let line = line.and_then(|text| text.lines().next());
@@ -151,6 +163,7 @@ fn statement(it: &Statement<'_>, names: &Names) -> Flow {
             gives: it.argument.as_ref().is_some_and(|it| {
                 let empty = |it: Js| match it {
                     Js::List(items) => items.is_empty(),
+                    Js::Nothing => true,
                     // No items: n8n ends with an error.
                     Js::Undefined | Js::Null | Js::Bool(_) | Js::Number(_) | Js::Text(_) => true,
                     Js::Object => false,
@@ -194,7 +207,8 @@ fn statement(it: &Statement<'_>, names: &Names) -> Flow {
         Statement::ForStatement(it) => passing(of(&it.body).gives),
         Statement::ForOfStatement(it) => passing(of(&it.body).gives),
         Statement::ForInStatement(it) => passing(of(&it.body).gives),
-        Statement::DoWhileStatement(it) => of(&it.body),
+        // A `break` may lead past what ends its body.
+        Statement::DoWhileStatement(it) => passing(of(&it.body).gives),
         Statement::WhileStatement(it) => match truth(&it.test, names) {
             Some(false) => Flow::default(),
             _ => passing(of(&it.body).gives),
@@ -227,24 +241,42 @@ impl<'a> VisitJs<'a> for Seen {
     fn visit_identifier_reference(&mut self, it: &IdentifierReference<'a>) {
         *self.read.entry(it.name.to_string()).or_default() += 1;
     }
-    fn visit_assignment_target(&mut self, it: &AssignmentTarget<'a>) {
-        if let AssignmentTarget::AssignmentTargetIdentifier(it) = it {
+    fn visit_simple_assignment_target(&mut self, it: &SimpleAssignmentTarget<'a>) {
+        if let SimpleAssignmentTarget::AssignmentTargetIdentifier(it) = it {
             self.shrunk.push(it.name.to_string());
-        } else if let AssignmentTarget::StaticMemberExpression(it) = it
-            && let Expression::Identifier(owner) = it.object.without_parentheses()
+        } else if let SimpleAssignmentTarget::StaticMemberExpression(it) = it
             && it.property.name == "length"
         {
-            self.shrunk.push(owner.name.to_string());
+            self.shrunk.extend(owner(&it.object));
         }
-        walk_js::walk_assignment_target(self, it);
+        walk_js::walk_simple_assignment_target(self, it);
     }
-    fn visit_static_member_expression(&mut self, it: &oxc_ast::ast::StaticMemberExpression<'a>) {
-        if let Expression::Identifier(owner) = it.object.without_parentheses()
-            && ["splice", "pop", "shift"].contains(&it.property.name.as_str())
-        {
-            self.shrunk.push(owner.name.to_string());
+    fn visit_assignment_target_property_identifier(
+        &mut self,
+        it: &AssignmentTargetPropertyIdentifier<'a>,
+    ) {
+        self.shrunk.push(it.binding.name.to_string());
+        walk_js::walk_assignment_target_property_identifier(self, it);
+    }
+    fn visit_static_member_expression(&mut self, it: &StaticMemberExpression<'a>) {
+        if ["splice", "pop", "shift"].contains(&it.property.name.as_str()) {
+            self.shrunk.extend(owner(&it.object));
         }
         walk_js::walk_static_member_expression(self, it);
+    }
+}
+
+/// The name of what is changed: a variable, or what the node got, which a call on `$input` gives.
+fn owner(it: &Expression<'_>) -> Option<String> {
+    match it.without_parentheses() {
+        Expression::Identifier(it) => Some(it.name.to_string()),
+        Expression::CallExpression(it) => match it.callee.without_parentheses() {
+            Expression::StaticMemberExpression(callee) if is_named(&callee.object, INPUT) => {
+                Some(INPUT.to_owned())
+            }
+            _ => None,
+        },
+        _ => None,
     }
 }
 
@@ -274,7 +306,7 @@ fn known(list: &[Statement<'_>]) -> Names {
         };
         let reads = seen.read.get(&name).copied().unwrap_or_default();
         let once = seen.declared.get(&name) == Some(&1) && !seen.shrunk.contains(&name);
-        let plain = !matches!(given, Js::List(_) | Js::Object);
+        let plain = !matches!(given, Js::List(_) | Js::Nothing | Js::Object);
         if once && (plain || reads <= 1) {
             names.insert(name, given);
         }
@@ -291,27 +323,16 @@ fn is_input(it: &Expression<'_>, list: &[Statement<'_>], seen: &Seen, left: usiz
     match it.without_parentheses() {
         Expression::Identifier(it) => {
             let name = it.name.as_str();
-            if seen.shrunk.iter().any(|shrunk| shrunk == name) {
-                return false;
-            }
-            match seen.declared.get(name) {
-                None => matches!(name, "items" | "item"),
-                Some(1) => declarations(list).any(|(_, one)| {
-                    let named =
-                        matches!(&one.id, BindingPattern::BindingIdentifier(id) if id.name == name);
-                    let init = one.init.as_ref();
-                    named && init.is_some_and(|it| is_input(it, list, seen, left))
-                }),
-                Some(_) => false,
-            }
+            !seen.shrunk.iter().any(|shrunk| shrunk == name)
+                && is_input_by_name(name, list, seen, left)
         }
         Expression::StaticMemberExpression(it) => {
-            is_named(&it.object, "$input") && it.property.name == "item"
+            is_named(&it.object, INPUT) && it.property.name == "item"
         }
         Expression::CallExpression(it) => match it.callee.without_parentheses() {
             Expression::StaticMemberExpression(callee) => match callee.property.name.as_str() {
                 "all" | "first" | "last" => {
-                    is_named(&callee.object, "$input") && it.arguments.is_empty()
+                    is_named(&callee.object, INPUT) && it.arguments.is_empty()
                 }
                 "map" => is_input(&callee.object, list, seen, left),
                 _ => false,
@@ -322,8 +343,17 @@ fn is_input(it: &Expression<'_>, list: &[Statement<'_>], seen: &Seen, left: usiz
     }
 }
 
-fn is_named(it: &Expression<'_>, name: &str) -> bool {
-    matches!(it.without_parentheses(), Expression::Identifier(it) if it.name == name)
+/// The same of a variable, whatever was done to it since.
+fn is_input_by_name(name: &str, list: &[Statement<'_>], seen: &Seen, left: usize) -> bool {
+    match seen.declared.get(name) {
+        None => matches!(name, "items" | "item"),
+        Some(1) => declarations(list).any(|(_, one)| {
+            let named = matches!(&one.id, BindingPattern::BindingIdentifier(id) if id.name == name);
+            let init = one.init.as_ref();
+            named && init.is_some_and(|it| is_input(it, list, seen, left))
+        }),
+        Some(_) => false,
+    }
 }
 
 /// Where returns of the body stand, and errors that are raised anywhere in it.
@@ -332,12 +362,6 @@ struct Exits {
     at: Vec<u32>,
     /// Inside of how many functions.
     depth: usize,
-}
-
-impl Exits {
-    fn visit_statements_of(&mut self, list: &[Statement<'_>]) {
-        list.iter().for_each(|it| self.visit_statement(it));
-    }
 }
 
 impl<'a> VisitJs<'a> for Exits {
@@ -358,10 +382,10 @@ impl<'a> VisitJs<'a> for Exits {
     }
 }
 
-fn exits(list: &[Statement<'_>]) -> usize {
+fn exits(list: &[Statement<'_>]) -> Vec<u32> {
     let mut found = Exits::default();
-    found.visit_statements_of(list);
-    found.at.len()
+    list.iter().for_each(|it| found.visit_statement(it));
+    found.at
 }
 
 /// By the first statement that is not indented: comments and imports aside, an empty return or an error.

@@ -8,9 +8,9 @@ const WEEKDAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 /// The most days that each month can have.
 const LENGTHS: [u32; 12] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-const NAMED: [&str; 10] = [
+const NAMED: [&str; 11] = [
     "annually", "daily", "hourly", "midnight", "minutely", "monthly", "secondly", "weekly",
-    "weekdays", "yearly",
+    "weekdays", "weekends", "yearly",
 ];
 
 /// What a field says.

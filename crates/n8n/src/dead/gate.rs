@@ -1,9 +1,10 @@
 //! Nodes that may hold back everything that comes to them, whether or not they do: told by what kind of node it is, not by what
 //! its conditions say. Those that surely let something through, by their own parameters, are none.
 
-use super::{Ways, code, literal, number, ways};
+use super::{Ways, code, code_of, literal, number, ways};
 use crate::Node;
-use serde_json::Value;
+use crate::validate::is_plain_path;
+use serde_json::{Map, Value};
 
 /// How much a node may hold back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,12 +37,18 @@ fn kind(node: &Node) -> Option<&str> {
     node.node_type().strip_prefix("n8n-nodes-base.")
 }
 
-fn asks_a_person(node: &Node) -> bool {
-    let operation = node.parameters().and_then(|given| given.get("operation"));
-    operation.and_then(Value::as_str) == Some(ASKS)
+/// Whether a Switch goes by an expression, so that its rules mean nothing.
+fn is_computed(given: &Map<String, Value>) -> bool {
+    given.get("mode").is_some_and(|mode| mode != "rules")
 }
 
-/// The operation of a node that sends a question and waits for its answer.
+fn asks_a_person(node: &Node) -> bool {
+    let operation = node.parameters().and_then(|given| given.get("operation"));
+    let operation = operation.and_then(Value::as_str);
+    operation.is_some_and(|operation| operation.starts_with(ASKS))
+}
+
+/// What the operation of a node begins with that sends a question and waits for its answer.
 pub const ASKS: &str = "sendAndWait";
 
 /// Whether the node is of a kind that can be a gate, without a look at what else it says.
@@ -75,7 +82,7 @@ pub fn gate(node: &Node) -> Option<Gate> {
             let rules = rules.and_then(|rules| rules.get("values"));
             let count = rules.and_then(Value::as_array).map_or(0, Vec::len);
             match fallback.and_then(Value::as_str) {
-                Some("extra") => Some(Gate::OneOf(
+                Some("extra") if !given.is_some_and(is_computed) => Some(Gate::OneOf(
                     (0..=u32::try_from(count).unwrap_or(u32::MAX)).collect(),
                 )),
                 _ => shuts,
@@ -126,13 +133,14 @@ pub enum About {
 
 /// None: it holds back by something else, or what it asks cannot be told.
 pub fn about(node: &Node) -> Option<About> {
-    if asks_a_person(node) {
+    let named = kind(node).filter(|kind| KINDS.contains(kind));
+    if named.is_none() && asks_a_person(node) {
         return Some(About::Answer);
     }
     let given = node.parameters()?;
-    let filters: Vec<&Value> = match kind(node)? {
+    let filters: Vec<&Value> = match named? {
         "if" | "filter" => vec![given.get("conditions")?],
-        "switch" => {
+        "switch" if !is_computed(given) => {
             let rules = given.get("rules")?.get("values")?.as_array()?;
             rules
                 .iter()
@@ -152,8 +160,10 @@ pub fn about(node: &Node) -> Option<About> {
 }
 
 fn compared_with(condition: &Value) -> Option<Value> {
-    let operator = condition.get("operator")?;
-    if operator.get("singleValue").and_then(Value::as_bool) != Some(true) {
+    let operation = condition.get("operator")?.get("operation")?.as_str()?;
+    // The others compare with the right side, whatever else the operator says of itself.
+    let alone = ["exists", "notExists", "empty", "notEmpty", "true", "false"];
+    if !alone.contains(&operation) {
         match condition.get("rightValue").and_then(literal) {
             Some(Value::Number(number)) => return Some(Value::Number(number)),
             Some(Value::String(text)) if !text.trim().is_empty() => {
@@ -164,13 +174,15 @@ fn compared_with(condition: &Value) -> Option<Value> {
             _ => return None,
         }
     }
-    field(condition.get("leftValue")?.as_str()?).map(Value::from)
+    field(condition.get("leftValue")?).map(Value::from)
 }
 
-/// The name that an expression ends with: `={{ $json.customer.email }}` → `email`.
-fn field(expression: &str) -> Option<&str> {
-    let code = expression.strip_prefix('=')?.trim();
-    let code = code.strip_prefix("{{")?.strip_suffix("}}")?.trim();
+/// The name that a plain path ends with: `={{ $json.customer.email }}` → `email`.
+fn field(expression: &Value) -> Option<&str> {
+    let code = code_of(expression)?.trim();
+    if !is_plain_path(code) {
+        return None;
+    }
     let (_, name) = code.rsplit_once('.')?;
     let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_');
     (plain && !name.is_empty()).then_some(name)

@@ -1,7 +1,7 @@
 //! What a piece of JavaScript gives whatever the item, the time and the rest of the workflow: literals, and what is reckoned from
 //! literals alone. None: it depends on something, or is reckoned in a way that is not known here. Decided by the syntax tree.
 
-use crate::validate::with_stack;
+use crate::validate::{number_text, text_number, with_stack};
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
     Argument, ArrayExpressionElement, ArrowFunctionBody, BinaryOperator, CallExpression,
@@ -25,6 +25,8 @@ pub(super) enum Js {
     Text(String),
     /// With what is known of its elements.
     List(Vec<Option<Js>>),
+    /// An empty list or an empty text, as `slice` gives of either.
+    Nothing,
     /// An object or a function.
     Object,
 }
@@ -33,14 +35,16 @@ pub(super) enum Js {
 pub(super) type Names = BTreeMap<String, Js>;
 
 impl Js {
-    pub fn truth(&self) -> bool {
-        match self {
+    /// None: one of what it may be counts as true, and one as false.
+    fn truth(&self) -> Option<bool> {
+        Some(match self {
+            Js::Nothing => return None,
             Js::Undefined | Js::Null => false,
             Js::Bool(known) => *known,
             Js::Number(number) => *number != 0.0 && !number.is_nan(),
             Js::Text(text) => !text.is_empty(),
             Js::List(_) | Js::Object => true,
-        }
+        })
     }
 
     /// Undefined is null there.
@@ -54,7 +58,7 @@ impl Js {
                 let items = items.iter().map(|item| item.as_ref()?.json());
                 Value::Array(items.collect::<Option<Vec<Value>>>()?)
             }
-            Js::Object => return None,
+            Js::Nothing | Js::Object => return None,
         })
     }
 
@@ -63,8 +67,7 @@ impl Js {
             Js::Null => 0.0,
             Js::Bool(known) => f64::from(u8::from(*known)),
             Js::Number(number) => *number,
-            Js::Text(text) if text.trim().is_empty() => 0.0,
-            Js::Text(text) => text.trim().parse().ok()?,
+            Js::Text(text) => text_number(text)?,
             _ => return None,
         })
     }
@@ -74,9 +77,9 @@ impl Js {
             Js::Undefined => "undefined".to_owned(),
             Js::Null => "null".to_owned(),
             Js::Bool(known) => known.to_string(),
-            Js::Number(number) => number.to_string(),
+            Js::Number(number) => number.is_finite().then(|| number_text(*number))?,
             Js::Text(text) => text.clone(),
-            Js::List(_) | Js::Object => return None,
+            Js::List(_) | Js::Nothing | Js::Object => return None,
         })
     }
 }
@@ -117,7 +120,7 @@ pub(super) fn truth(it: &Expression<'_>, names: &Names) -> Option<bool> {
                 LogicalOperator::Coalesce => {
                     return match value(&it.left, names)? {
                         Js::Undefined | Js::Null => right,
-                        left => Some(left.truth()),
+                        left => left.truth(),
                     };
                 }
             };
@@ -144,11 +147,11 @@ pub(super) fn truth(it: &Expression<'_>, names: &Names) -> Option<bool> {
                 None => Some(false),
             }
         }
-        it => value(it, names).map(|value| value.truth()),
+        it => value(it, names).and_then(|value| value.truth()),
     }
 }
 
-fn is_named(it: &Expression<'_>, name: &str) -> bool {
+pub(super) fn is_named(it: &Expression<'_>, name: &str) -> bool {
     matches!(it.without_parentheses(), Expression::Identifier(it) if it.name == name)
 }
 
@@ -213,6 +216,7 @@ pub(super) fn value(it: &Expression<'_>, names: &Names) -> Option<Js> {
         Expression::StaticMemberExpression(it) if it.property.name == "length" => {
             match value(&it.object, names)? {
                 Js::List(items) => Js::Number(items.len() as f64),
+                Js::Nothing => Js::Number(0.0),
                 Js::Text(text) => Js::Number(text.encode_utf16().count() as f64),
                 _ => return None,
             }
@@ -240,7 +244,7 @@ fn binary(operator: BinaryOperator, left: &Js, right: &Js) -> Option<Js> {
         };
         Some(Js::Bool(left.partial_cmp(right).is_some_and(holds)))
     };
-    let scalar = |it: &Js| !matches!(it, Js::List(_) | Js::Object);
+    let scalar = |it: &Js| !matches!(it, Js::List(_) | Js::Nothing | Js::Object);
     let strict = || (scalar(left) && scalar(right)).then(|| left == right);
     let loose = || {
         let alike = std::mem::discriminant(left) == std::mem::discriminant(right);
@@ -311,6 +315,13 @@ fn call(it: &CallExpression<'_>, names: &Names) -> Option<Js> {
             | "toReversed" | "toSorted",
             Some(Js::List(items)),
         ) if items.is_empty() && (method != "concat" || it.arguments.is_empty()) => empty(),
+        // No text has these.
+        (
+            "filter" | "flat" | "flatMap" | "map" | "reverse" | "sort" | "toReversed" | "toSorted",
+            Some(Js::Nothing),
+        ) => empty(),
+        ("slice", Some(Js::Nothing)) => object,
+        ("concat", Some(Js::Nothing)) if it.arguments.is_empty() => object,
         // From one place to the same, or to one before it.
         ("slice", None | Some(Js::List(_))) => {
             let (from, to) = (number(0), number(1));
@@ -320,7 +331,10 @@ fn call(it: &CallExpression<'_>, names: &Names) -> Option<Js> {
                 (Some(from), None) => from == f64::INFINITY,
                 _ => false,
             };
-            nothing.then(empty)?
+            match object {
+                None => nothing.then_some(Js::Nothing),
+                Some(_) => nothing.then(empty)?,
+            }
         }
         ("splice", None) if number(1) == Some(0.0) => empty(),
         ("filter", None | Some(Js::List(_))) => match gives(it.arguments.first()?, names)? {

@@ -36,7 +36,7 @@ const VARIABLES: [&str; 14] = [
     "$binary",
 ];
 /// Parameters that hold a program: (node type, parameter, language).
-const PROGRAMS: [(&str, &str, Language); 8] = [
+pub(crate) const PROGRAMS: [(&str, &str, Language); 8] = [
     ("n8n-nodes-base.code", "jsCode", Language::JavaScript),
     ("n8n-nodes-base.code", "pythonCode", Language::Python),
     ("n8n-nodes-base.aiTransform", "jsCode", Language::JavaScript),
@@ -71,7 +71,7 @@ const PROGRAMS: [(&str, &str, Language); 8] = [
 const SHOWN: usize = 40;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Language {
+pub(crate) enum Language {
     JavaScript,
     Python,
 }

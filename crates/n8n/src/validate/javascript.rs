@@ -19,7 +19,7 @@ const MARKS_ON_OWN_STACK: usize = 48;
 /// A longer source is taken as right: nobody wrote it by hand, and it could ask for more stack than there is.
 const MOST_MARKS: usize = 50_000;
 
-const BODY_START: &str = "async function body() {";
+pub(crate) const BODY_START: &str = "async function body() {";
 const BODY_END: &str = "\n}";
 
 #[derive(Default)]

@@ -22,7 +22,7 @@ pub(super) fn text(value: &Value) -> String {
 }
 
 /// A whole number has no point; very large and very small ones have an exponent.
-fn number_text(n: f64) -> String {
+pub(crate) fn number_text(n: f64) -> String {
     let size = n.abs();
     if n == 0.0 {
         return "0".to_owned();
@@ -58,7 +58,8 @@ pub(super) fn number(value: &Value) -> Option<f64> {
     }
 }
 
-fn text_number(text: &str) -> Option<f64> {
+/// `Number(text)`; None for NaN.
+pub(crate) fn text_number(text: &str) -> Option<f64> {
     let text = trim(text);
     let radix = |digits: &str, radix| {
         let digits: Option<Vec<u32>> = digits.chars().map(|c| c.to_digit(radix)).collect();

@@ -36,8 +36,11 @@ mod webhook;
 
 use super::{catalog::Catalog, finding::Finding, workflow::Workflow};
 pub use api::refused_by_api;
+pub(crate) use expressions::{Language, PROGRAMS};
 use javascript::JavaScript;
-pub(crate) use javascript::with_stack;
+pub(crate) use javascript::{BODY_START, with_stack};
+pub(crate) use js::{number_text, text_number};
+pub(crate) use plain_path::is_plain_path;
 use rayon::prelude::*;
 use references::References;
 use report::Report;

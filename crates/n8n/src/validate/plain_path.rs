@@ -3,6 +3,11 @@
 
 use super::script::{NodeReference, Script};
 
+/// Whether the code is one of them.
+pub(crate) fn is_plain_path(code: &str) -> bool {
+    script(code).is_some()
+}
+
 /// What the parser would find in the code; None: it is not as plain as that.
 pub(super) fn script(code: &str) -> Option<Script> {
     let code = code.trim_matches([' ', '\n', '\t']);
