@@ -2,10 +2,11 @@
 //! nobody reads. Pure: the files' texts in, remarks out.
 
 use super::entry::{
-    Learning, MAX_WORDS, Section, Status, leading_id, number, one_line, sections, sections_of,
+    Learning, MAX_WORDS, Section, Status, leading_id, number, sections, sections_of,
 };
-use super::learnings::{ENTRIES, PATTERNS};
+use super::files::{ENTRIES, PATTERNS};
 use super::pattern::MARK;
+use super::quote::one_line;
 use super::uses::Uses;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

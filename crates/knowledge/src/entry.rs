@@ -1,7 +1,7 @@
 //! The form of an entry in LEARNINGS.md: `## L-001: title`, then one `- field: value` a line. What a person wrote by hand is
 //! read as far as it goes; what cannot be read is told with its line. Pure text in, values out.
 
-use super::quote::quoted;
+use super::quote::{one_line, quoted};
 use std::fmt::Write as _;
 
 /// What the ids begin with.
@@ -489,8 +489,4 @@ pub fn highest_number(text: &str) -> u32 {
         .filter_map(|(id, _)| number(id))
         .max()
         .unwrap_or(0)
-}
-
-pub fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -3,9 +3,9 @@
 //! `Cause: …`, `- solution: …` or as headings of their own. Nothing is lost: what has no field goes to the entry's notes, what
 //! belongs to no entry into a retired entry of its own, and both are told with their lines.
 
-use super::entry::{Learning, MAX_TITLE, Status, id_of, leading_id, number, one_line};
+use super::entry::{Learning, MAX_TITLE, Status, id_of, leading_id, number};
 use super::import_parts::{ITEM, Part, parts};
-use super::quote::quoted;
+use super::quote::{one_line, quoted};
 use jiff::civil::Date;
 
 /// What became of one part of the source.

@@ -17,12 +17,8 @@ use fs2::FileExt as _;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-pub const FOLDER: &str = "docs/learning";
-pub const ENTRIES: &str = "LEARNINGS.md";
-pub const INDEX: &str = "LEARNINGS-INDEX.md";
-pub const PATTERNS: &str = "PATTERNS.md";
-/// The pages of an index of two levels.
-pub const PAGES: &str = "index";
+pub use super::files::{ENTRIES, FOLDER, INDEX, PAGES, PATTERNS};
+
 /// A file that is longer is refused: it is no file of learnings.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 const GENERATED: &str = "Generated: agentctl learnings index";
@@ -135,7 +131,7 @@ impl Learnings {
 
     /// Takes an entry out of the index. It stays readable by its id, which is never given again.
     pub fn retire(&self, id: &str, reason: &str) -> Result<Learning, KnowledgeError> {
-        let reason = super::entry::one_line(reason);
+        let reason = super::quote::one_line(reason);
         if reason.is_empty() {
             return Err(KnowledgeError::Invalid("say why it is retired".to_owned()));
         }

@@ -4,6 +4,7 @@
 
 mod check;
 mod entry;
+mod files;
 mod import;
 mod import_parts;
 mod index;

@@ -3,8 +3,9 @@
 //! write; it grants nothing, and what of it is used is judged like any other draft.
 
 use super::IndexLine;
-use super::entry::{Fault, Section, fields, one_line, sections_of};
+use super::entry::{Fault, Section, fields, sections_of};
 use super::index::short;
+use super::quote::one_line;
 use super::quote::{addresses_agent, quoted};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;

@@ -79,7 +79,7 @@ pub fn quoted(text: &str) -> Cow<'_, str> {
 }
 
 pub fn addresses_agent(text: &str) -> bool {
-    let flat = super::entry::one_line(text).to_lowercase();
+    let flat = one_line(text).to_lowercase();
     // At the start of a word: `reuser:` is no address.
     let at_word = |at: usize| {
         flat.get(..at)
@@ -115,4 +115,7 @@ fn names_native_call(flat: &str) -> bool {
                 .any(|order| before.ends_with(order))
         })
     })
+}
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

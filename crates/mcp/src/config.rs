@@ -3,17 +3,18 @@
 
 use super::in_force::ServersInForce;
 use super::key_lines::{KeyLines, key_lines};
-use super::reach::{Written, key_of};
-use super::secret::{Secret, hidden, shown};
+use super::reach::key_of;
+use super::secret::{Secret, shown};
 use super::variables::{Piece, Slot, is_n8ns_own, misplaced, pieces};
+use super::written::Written;
 use agentctl_base::plain_http::PlainHttp;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::path::Path;
 use std::time::Duration;
 
-use super::entry::STARTUP_TIMEOUT;
 pub use super::entry::{McpConfig, McpConfigError, McpServer, McpTransport, Note};
+use super::entry::{STARTUP_TIMEOUT, hidden};
 
 pub const FILE: &str = ".mcp.json";
 

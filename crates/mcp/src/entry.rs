@@ -1,8 +1,8 @@
 //! What an entry of `.mcp.json` is once it is read: a server, how it is reached, and what is wrong with the file.
 
 use super::ground::Start;
-use super::reach::Written;
-use super::secret::{Hidden, Secret, hidden};
+use super::secret::{Hidden, Secret};
+use super::written::Written;
 use agentctl_base::plain_http::PlainHttp;
 use indexmap::IndexMap;
 use std::fmt;
@@ -136,4 +136,50 @@ pub enum McpConfigError {
     },
     #[error("{0}")]
     NotJson(Note),
+}
+
+/// Values that could be secrets: what variables gave (plain addresses excepted), the environment's by their names, every header,
+/// and what an argument says behind its `=`.
+pub(super) fn hidden(transport: &McpTransport, filled: &[String]) -> Hidden {
+    let plain_address = |value: &str| {
+        reqwest::Url::parse(value)
+            .is_ok_and(|url| url.has_host() && url.username().is_empty() && url.query().is_none())
+    };
+    let mut all: Vec<String> = filled
+        .iter()
+        .filter(|value| !plain_address(value))
+        .cloned()
+        .collect();
+    match transport {
+        McpTransport::Stdio { args, env, .. } => {
+            let named = env.iter().filter(|(name, _)| {
+                let name = name.to_ascii_uppercase();
+                [
+                    "KEY",
+                    "TOKEN",
+                    "SECRET",
+                    "PASS",
+                    "AUTH",
+                    "CREDENTIAL",
+                    "BEARER",
+                ]
+                .iter()
+                .any(|word| name.contains(word))
+            });
+            all.extend(named.map(|(_, value)| value.expose().to_owned()));
+            let said = args.iter().filter_map(|arg| arg.expose().split_once('='));
+            all.extend(said.map(|(_, value)| value.to_owned()));
+        }
+        McpTransport::Http { url, headers } => {
+            for value in headers.values() {
+                // A scheme in front is no part of the secret: of `Bearer abc`, `abc` is hidden too.
+                all.extend(value.expose().rsplit(' ').next().map(str::to_owned));
+                all.push(value.expose().to_owned());
+            }
+            if !plain_address(url.expose()) {
+                all.push(url.expose().to_owned());
+            }
+        }
+    }
+    Hidden::of(all)
 }

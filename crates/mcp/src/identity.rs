@@ -5,12 +5,12 @@
 use super::config::{FILE, McpConfigError, Note};
 use super::content::Seen;
 use super::ground::Ground;
-use super::reach::Written;
-use super::runs::{self, Fact};
+use super::runs::{self, Fact, Told};
 use super::secret::shown as shown_address;
 use super::variables::{
     ADDRESSES_OF_N8N, Slot, is_n8ns_own, misplaced, pieces, variables_in, with_defaults,
 };
+use super::written::Written;
 use agentctl_base::canonical::{canonical, sha256_hex};
 use agentctl_base::{secrets, untrusted};
 use agentctl_host::files::plain_path as plain;
@@ -403,13 +403,6 @@ impl Entry<'_> {
         let port = url.port_or_known_default()?;
         Some(format!("{}:{port}", url.host_str()?))
     }
-}
-
-/// What is said of an entry.
-#[derive(Debug, Default)]
-pub(super) struct Told {
-    pub shown: Vec<String>,
-    pub warnings: Vec<String>,
 }
 
 /// `--api-key`, `apiToken`: an option that names a secret.

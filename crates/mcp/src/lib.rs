@@ -28,6 +28,7 @@ pub mod serve;
 mod servers;
 mod variables;
 mod wire;
+mod written;
 
 /// No `.mcp.json` is larger.
 pub const MAX_BYTES: u64 = 4 * 1024 * 1024;

@@ -3,12 +3,18 @@
 
 use super::content::{self, Seen};
 use super::ground::{Ground, Plan};
-use super::identity::Told;
 use super::launchers::{VENVS, changes_what_loads, installed_as, is_launcher, whose_registry};
 use super::runner::{self, Family, Line, Runner, is_pinned, package_name, program};
 use agentctl_host::files::{plain_path as plain, read_regular_text};
 use std::collections::BTreeSet;
 use std::path::Path;
+
+/// What is said of an entry.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub shown: Vec<String>,
+    pub warnings: Vec<String>,
+}
 
 /// A part of the project that decides what runs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,5 @@
 //! The values of `.mcp.json` that are used and never shown, and what is shown instead.
 
-use super::config::McpTransport;
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -28,6 +27,16 @@ impl fmt::Debug for Secret {
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Hidden(Vec<String>);
 
+impl Hidden {
+    /// The values that are long enough to tell something.
+    pub(super) fn of(mut all: Vec<String>) -> Hidden {
+        all.retain(|value| value.len() >= 4);
+        all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        all.dedup();
+        Hidden(all)
+    }
+}
+
 impl std::ops::Deref for Hidden {
     type Target = Vec<String>;
     fn deref(&self) -> &Vec<String> {
@@ -39,55 +48,6 @@ impl fmt::Debug for Hidden {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(hidden)")
     }
-}
-
-/// Values that could be secrets: what variables gave (plain addresses excepted), the environment's by their names, every header,
-/// and what an argument says behind its `=`.
-pub(super) fn hidden(transport: &McpTransport, filled: &[String]) -> Hidden {
-    let plain_address = |value: &str| {
-        reqwest::Url::parse(value)
-            .is_ok_and(|url| url.has_host() && url.username().is_empty() && url.query().is_none())
-    };
-    let mut all: Vec<String> = filled
-        .iter()
-        .filter(|value| !plain_address(value))
-        .cloned()
-        .collect();
-    match transport {
-        McpTransport::Stdio { args, env, .. } => {
-            let named = env.iter().filter(|(name, _)| {
-                let name = name.to_ascii_uppercase();
-                [
-                    "KEY",
-                    "TOKEN",
-                    "SECRET",
-                    "PASS",
-                    "AUTH",
-                    "CREDENTIAL",
-                    "BEARER",
-                ]
-                .iter()
-                .any(|word| name.contains(word))
-            });
-            all.extend(named.map(|(_, value)| value.0.clone()));
-            let said = args.iter().filter_map(|arg| arg.0.split_once('='));
-            all.extend(said.map(|(_, value)| value.to_owned()));
-        }
-        McpTransport::Http { url, headers } => {
-            for value in headers.values() {
-                // A scheme in front is no part of the secret: of `Bearer abc`, `abc` is hidden too.
-                all.extend(value.0.rsplit(' ').next().map(str::to_owned));
-                all.push(value.0.clone());
-            }
-            if !plain_address(&url.0) {
-                all.push(url.0.clone());
-            }
-        }
-    }
-    all.retain(|value| value.len() >= 4);
-    all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-    all.dedup();
-    Hidden(all)
 }
 
 /// The command or address as the file has it. Arguments and query strings may hold secrets written out, so they are left out.

@@ -1,7 +1,7 @@
 //! How well an existing workflow fits a request, as points from evidence: the same score for the same input, each part named.
 //! Parts that the request says nothing about count for nothing; the rest is scaled to 100.
 
-use super::workflow::{Node, NodeId, Workflow};
+use super::workflow::{Node, NodeId, Workflow, short_type};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -133,7 +133,7 @@ fn rounded(points: f64) -> u8 {
 
 /// What a node talks to: its type without package, trigger and tool endings.
 fn service(node_type: &str) -> String {
-    let name = node_type.rsplit('.').next().unwrap_or(node_type);
+    let name = short_type(node_type);
     let name = name.strip_suffix("Trigger").unwrap_or(name);
     let name = name.strip_suffix("HitlTool").unwrap_or(name);
     name.strip_suffix("Tool").unwrap_or(name).to_lowercase()

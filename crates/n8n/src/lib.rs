@@ -22,4 +22,4 @@ pub mod workflow;
 pub use edit::EditOp;
 pub use finding::{Finding, Severity};
 pub use trigger::{TriggerKind, TriggerPoint, trigger_points};
-pub use workflow::{Connections, Link, Node, NodeId, Workflow, WorkflowId};
+pub use workflow::{Connections, Link, Node, NodeId, Workflow, WorkflowId, short_type};

@@ -5,6 +5,7 @@ use super::{
     catalog::Catalog,
     workflow::{Link, Node, Workflow},
 };
+use crate::workflow::short_type;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
@@ -259,10 +260,6 @@ impl Labels {
         let name = named.filter(|name| !name.is_empty());
         Some(name.unwrap_or_else(|| format!("output {output}")))
     }
-}
-
-fn short_type(node_type: &str) -> &str {
-    node_type.rsplit('.').next().unwrap_or(node_type)
 }
 
 fn telling(node: &Node) -> Vec<String> {

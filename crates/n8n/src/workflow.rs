@@ -43,6 +43,22 @@ pub struct Link {
 /// source node name → output type → output index → targets. A bucket may be null in files that n8n itself wrote.
 pub type Connections = IndexMap<String, IndexMap<String, Vec<Option<Vec<Link>>>>>;
 
+/// Node-level keys that say how a node runs.
+pub const RUN_SETTINGS: [&str; 7] = [
+    "onError",
+    "retryOnFail",
+    "maxTries",
+    "waitBetweenTries",
+    "executeOnce",
+    "alwaysOutputData",
+    "continueOnFail",
+];
+
+/// The name of a node's type without its package.
+pub fn short_type(node_type: &str) -> &str {
+    node_type.rsplit('.').next().unwrap_or(node_type)
+}
+
 /// One node: its JSON object as read, with typed views. Copies share it until one of them is changed, so that what looks at two
 /// versions of a workflow looks at what differs.
 #[derive(Debug, Clone)]

@@ -3,20 +3,10 @@
 
 use super::modify::Modification;
 use agentctl_n8n::edit::{EditOp, NewNode};
+use agentctl_n8n::workflow::RUN_SETTINGS;
 use agentctl_n8n::{Node, Workflow};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashSet};
-
-/// Node-level keys that an added node brings along.
-const SETTINGS: [&str; 7] = [
-    "onError",
-    "retryOnFail",
-    "maxTries",
-    "waitBetweenTries",
-    "executeOnce",
-    "alwaysOutputData",
-    "webhookId",
-];
 
 pub fn extend(existing: &Workflow, wanted: &Workflow) -> Modification {
     let same = matches(existing, wanted);
@@ -126,9 +116,10 @@ fn unused(name: &str, taken: &HashSet<String>) -> String {
 }
 
 fn added(node: &Node, name: String) -> EditOp {
-    let settings: Map<String, Value> = SETTINGS
-        .iter()
-        .filter_map(|key| Some(((*key).to_owned(), node.map().get(*key)?.clone())))
+    let settings: Map<String, Value> = RUN_SETTINGS
+        .into_iter()
+        .chain(["webhookId"])
+        .filter_map(|key| Some((key.to_owned(), node.map().get(key)?.clone())))
         .collect();
     EditOp::AddNode {
         node: NewNode {

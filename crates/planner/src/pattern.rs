@@ -7,6 +7,7 @@
 use super::compile::Compiled;
 use super::roles::Seen;
 use agentctl_n8n::catalog::{Catalog, NodeDescription, Property, PropertyKind};
+use agentctl_n8n::short_type;
 use agentctl_n8n::validate::validate;
 use agentctl_n8n::{Node, NodeId, Workflow};
 use serde_json::{Map, Value, json};
@@ -199,10 +200,6 @@ struct Correction<'a> {
     left_out: Vec<String>,
 }
 
-fn short(node_type: &str) -> &str {
-    node_type.rsplit('.').next().unwrap_or(node_type)
-}
-
 impl Correction<'_> {
     fn described(&self, node_type: &str) -> Option<Arc<NodeDescription>> {
         self.catalog.lookup(node_type, None).known()
@@ -222,7 +219,7 @@ impl Correction<'_> {
         let mut there: Vec<Option<String>> = Vec::new();
         for name in &wanted {
             let node = self.workflow.nodes.iter().find(|n| {
-                short(n.node_type()).eq_ignore_ascii_case(name) && !used.contains(n.name())
+                short_type(n.node_type()).eq_ignore_ascii_case(name) && !used.contains(n.name())
             });
             let node = node.map(|n| n.name().to_owned());
             used.extend(node.clone());
@@ -398,7 +395,7 @@ impl Correction<'_> {
                 .workflow
                 .nodes
                 .iter()
-                .filter(|n| short(n.node_type()).eq_ignore_ascii_case(kind))
+                .filter(|n| short_type(n.node_type()).eq_ignore_ascii_case(kind))
                 .map(|n| n.name().to_owned())
                 .collect();
             for node in nodes {
@@ -449,7 +446,7 @@ impl Correction<'_> {
         let Some(node) = self.workflow.node_by_name(name) else {
             return;
         };
-        let inside = INSIDE.contains(&short(node.node_type()));
+        let inside = INSIDE.contains(&short_type(node.node_type()));
         let none = Map::new();
         let parameters = node.parameters().unwrap_or(&none);
         let of_node = is_node_setting(key);

@@ -2,6 +2,8 @@
 //! bounded by the largest file.
 
 use super::baseline::Baseline;
+use super::document::workflows;
+pub use super::mend::FixMode;
 use super::mend::{self, Mended};
 use super::place::{Place, locate};
 use super::rules;
@@ -24,16 +26,6 @@ const LARGE: u64 = 1024 * 1024;
 
 /// Rules walk down values; as deep as a file may be nested, with room.
 const STACK: usize = 16 * 1024 * 1024;
-
-/// What is done with sure fixes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum FixMode {
-    #[default]
-    Off,
-    /// Only the diff.
-    Show,
-    Write,
-}
 
 /// How a finding stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -272,17 +264,6 @@ impl Check<'_> {
             mended: None,
         }])
     }
-}
-
-/// The document itself, or each entry of an export of several workflows, with the pointer to it.
-pub(super) fn workflows(document: &Value) -> impl Iterator<Item = (String, &Value)> {
-    let several = document
-        .as_array()
-        .filter(|list| !list.is_empty() && list.iter().all(|w| w.get("nodes").is_some()));
-    let one = several.is_none().then(|| (String::new(), document));
-    let entries = several.into_iter().flatten().enumerate();
-    one.into_iter()
-        .chain(entries.map(|(i, workflow)| (format!("/{i}"), workflow)))
 }
 
 fn holds_workflows(document: &Value) -> bool {

@@ -7,6 +7,7 @@
 pub mod baseline;
 pub mod changed;
 pub mod check;
+mod document;
 mod mend;
 pub mod place;
 pub mod report;

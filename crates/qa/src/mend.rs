@@ -1,6 +1,6 @@
 //! `qa --fix`: the sure fixes of a file, applied and written back so that only what changed differs.
 
-use super::check::{FixMode, workflows};
+use super::document::workflows;
 use super::place::Place;
 use super::rewrite::rewrite;
 use super::rules;
@@ -14,6 +14,16 @@ use agentctl_n8n::validate::validate;
 use agentctl_n8n::workflow::Workflow;
 use serde_json::{Map, Value};
 use uuid::Uuid;
+
+/// What is done with sure fixes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FixMode {
+    #[default]
+    Off,
+    /// Only the diff.
+    Show,
+    Write,
+}
 
 /// Lines of unchanged text around each change of the diff.
 const CONTEXT: usize = 3;

@@ -1,7 +1,8 @@
 //! Agents: one Markdown file each, with the head that Claude Code's agent files have.
 
+use super::BuiltIn;
 use super::frontmatter::{self, Frontmatter};
-use super::{BuiltIn, Source, own_text, unreadable};
+use super::source::{Source, own_text, unreadable};
 use agentctl_base::yaml::{Entry, Node, Place, Problem, Problems};
 use agentctl_host::files::{LEADS_OUT, Within, within};
 use indexmap::IndexMap;

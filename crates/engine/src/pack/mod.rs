@@ -7,6 +7,7 @@ mod files;
 mod frontmatter;
 mod keys;
 mod skills;
+mod source;
 #[cfg(test)]
 mod vocabulary_tests;
 
@@ -19,10 +20,10 @@ use crate::flow::{self, Flow, Known};
 use crate::policy::Policy;
 use agentctl_base::canonical::hex;
 use agentctl_base::foreign::split_foreign;
-use agentctl_base::yaml::{Place, Problem};
-use agentctl_host::files::{Found, read_within};
+use agentctl_base::yaml::Problem;
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
+use source::{Source, own_text, unreadable};
 use std::fmt;
 use std::path::Path;
 
@@ -81,13 +82,6 @@ impl fmt::Display for PackErrors {
         }
         Ok(())
     }
-}
-
-/// One text of a pack. `file` is how messages call it: the path below the project, or `built-in agents/x.md`.
-#[derive(Debug, Clone)]
-struct Source {
-    file: String,
-    text: String,
 }
 
 /// The built-in pack with those of the project's own files over it that count.
@@ -337,26 +331,5 @@ fn read_project(
             problems.push(unreadable(relative, &error));
             None
         }
-    }
-}
-
-/// A text of the project; None: there is none. A link is followed within the project only.
-fn own_text(project: &Path, relative: &Path) -> std::io::Result<Option<String>> {
-    let odd = |why: String| std::io::Error::new(std::io::ErrorKind::InvalidInput, why);
-    match read_within(project, relative, MAX_PACK_FILE)? {
-        Found::Bytes(bytes) => match String::from_utf8(bytes) {
-            Ok(text) => Ok(Some(text)),
-            Err(_) => Err(odd("it is not UTF-8 text".to_owned())),
-        },
-        Found::Missing => Ok(None),
-        Found::Odd(why) => Err(odd(why)),
-    }
-}
-
-fn unreadable(file: &str, error: &std::io::Error) -> Problem {
-    Problem {
-        file: file.to_owned(),
-        place: Place::default(),
-        message: format!("cannot be read: {error}"),
     }
 }

@@ -1,8 +1,9 @@
 //! Skills: a folder with SKILL.md each, from the project and from the binary. Read as text; a skill can grant nothing.
 
+use super::BuiltIn;
 use super::SKILL_FOLDERS;
 use super::frontmatter;
-use super::{BuiltIn, own_text, unreadable};
+use super::source::{own_text, unreadable};
 use agentctl_base::yaml::{Node, Place, Problem};
 use agentctl_host::files::{LEADS_OUT, Within, within};
 use agentctl_knowledge::{Skill, SkillPlace};

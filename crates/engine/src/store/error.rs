@@ -1,6 +1,6 @@
 //! What can go wrong on disk. Every one of these stops the activation: a state that could not be kept is no state.
 
-use super::{lock::Holder, marks::Foreign};
+use super::{holder::Holder, marks::Foreign};
 use agentctl_host::files::FileError;
 use std::{io, path::PathBuf};
 

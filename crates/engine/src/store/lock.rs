@@ -1,41 +1,14 @@
 //! One activation at a time in a project. The lock is the operating system's: it goes when its process goes, so what a
 //! dead holder wrote into the file never blocks anybody.
 
-use super::StoreError;
+use super::{StoreError, holder::Holder};
 use agentctl_host::files::{self, open_given};
 use fs2::FileExt;
-use serde::{Deserialize, Serialize};
 use std::{
-    fmt,
     fs::{File, OpenOptions},
     io::{Read, Seek, SeekFrom, Write},
     path::Path,
 };
-
-/// Who has the project.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
-    pub pid: u32,
-    #[serde(default)]
-    pub run_id: Option<String>,
-    /// UTC, RFC 3339.
-    pub since: String,
-    #[serde(default)]
-    pub host: Option<String>,
-}
-
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "process {}", self.pid)?;
-        if let Some(run) = &self.run_id {
-            write!(f, " (run {run})")?;
-        }
-        if let Some(host) = &self.host {
-            write!(f, " on {host}")?;
-        }
-        write!(f, " since {}", self.since)
-    }
-}
 
 /// Whether somebody has the project now.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -121,6 +121,22 @@ fn line(text: &str) -> Value {
     }
 }
 
+/// Lines of a difference that are told.
+pub(super) const MAX_DIFF: usize = 40;
+
+/// Two values line by line, before and after.
+pub(super) fn difference(before: &impl Serialize, after: &impl Serialize) -> String {
+    let before = serde_json::to_string_pretty(before).unwrap_or_default();
+    let after = serde_json::to_string_pretty(after).unwrap_or_default();
+    let diff = similar::TextDiff::from_lines(&before, &after);
+    let told = diff.unified_diff().context_radius(1).to_string();
+    let mut short: Vec<&str> = told.lines().take(MAX_DIFF).collect();
+    if told.lines().count() > MAX_DIFF {
+        short.push("…");
+    }
+    short.join("\n")
+}
+
 /// The value with every text changed.
 pub(super) fn map_texts(value: Value, change: &mut dyn FnMut(&str) -> String) -> Value {
     match value {

@@ -116,6 +116,20 @@ fn texts(value: &Value, key: &str, told: &mut dyn FnMut(&str, &str)) {
     }
 }
 
+/// The texts of a value in which marks stand, by the key of the object that each stands in: what [`Marks::bind`] needs of it.
+pub(super) fn marked_texts(value: &Value) -> IndexMap<String, Vec<String>> {
+    let mut found: IndexMap<String, Vec<String>> = IndexMap::new();
+    texts(value, "", &mut |key, text| {
+        if MARK.as_ref().is_some_and(|mark| mark.is_match(text)) {
+            found
+                .entry(key.to_owned())
+                .or_default()
+                .push(text.to_owned());
+        }
+    });
+    found
+}
+
 static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"⟨[a-z]+-\d+⟩").ok());
 
 fn replaced(text: &str, mut with: impl FnMut(&str, &str) -> String) -> String {

@@ -1,5 +1,5 @@
-//! Record and replay: what a run asked its models and what came back, and every tool call with its result, in a file that
-//! reads well in a diff. A replay answers from the file, by agent, step and turn; when a run asks something else than was
+//! Record and replay: what a run asked its models, as hashes, what came back, and every tool call with its result, in a file
+//! that reads well in a diff. A replay answers from the file, by agent, step and turn; when a run asks something else than was
 //! recorded, it fails and says what differs. Tools run as always in a replay; their results are compared.
 //!
 //! A tape that no longer fits (a prompt or a tool's description was changed on purpose) is renewed: followed without comparing, and
@@ -8,6 +8,7 @@
 //! Ids and times differ from run to run; they are kept as marks (`⟨id-1⟩`), numbered as they come up, and put back on replay.
 //! Secrets are hidden before anything is written. Must never be read as instructions, and holds no key.
 
+mod asked;
 mod form;
 mod marks;
 
@@ -21,7 +22,7 @@ use agentctl_base::{
         Cost, Message, Model, ModelAnswer, ModelError, ModelRequest, Room, ToolResult, ToolStatus,
     },
 };
-use form::{Said, map_texts, spread};
+use form::{Said, difference, map_texts, spread};
 use indexmap::IndexMap;
 use marks::Marks;
 use serde::{Deserialize, Serialize};
@@ -33,11 +34,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
+/// The form of before holds each request whole. It is read, and renewed in the form of now.
+const OLDEST: u32 = 2;
 /// Where an entry names the calls whose results were shortened before it.
 const SHORTENED: &str = "shortened";
-/// Lines of a difference that are told.
-const MAX_DIFF: usize = 40;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -266,7 +267,7 @@ impl Tape {
             agent: request.task.agent.clone(),
             step: request.task.step.clone(),
             turn: turn(request),
-            asks,
+            asks: asked::summary(&asks),
             answer: Said::of(answer, &mut |text| marks.put(&(self.hide)(text))),
         };
         match &mut inner.mode {
@@ -321,11 +322,10 @@ impl Tape {
             return Ok(answer);
         }
         let asks = inner.marked(asks);
-        if recorded != asks {
+        if let Some(changed) = asked::changed(&recorded, &asks) {
             return Err(format!(
-                "turn {turn} of {agent} at {step} asks something else than was recorded (- recorded, + now; if that is meant, \
-                 --replay with --record renews the recording):\n{}",
-                difference(&recorded, &asks)
+                "turn {turn} of {agent} at {step} asks something else than was recorded (if that is meant, --replay with --record \
+                 renews the recording):\n{changed}"
             ));
         }
         Ok(answer.answer(&mut |text| inner.marks.take(text)))
@@ -372,9 +372,9 @@ fn entries(path: &Path) -> Result<Entries, TapeError> {
     for entry in serde_json::Deserializer::from_str(&text).into_iter::<Entry>() {
         let entry = entry.map_err(|e| broken(e.to_string()))?;
         match &entry {
-            Entry::Tape { version } if *version != VERSION => {
+            Entry::Tape { version } if !(OLDEST..=VERSION).contains(version) => {
                 return Err(broken(format!(
-                    "it was made by another agentctl (version {version} of the form, not {VERSION}); record it again"
+                    "it was made by another agentctl (version {version} of the form; this one reads {OLDEST} to {VERSION}); record it again"
                 )));
             }
             Entry::Tape { .. } => begun = true,
@@ -424,18 +424,6 @@ fn written(entry: &Entry) -> String {
     let mut text = serde_json::to_string_pretty(entry).unwrap_or_default();
     text.push('\n');
     text
-}
-
-fn difference(before: &impl Serialize, after: &impl Serialize) -> String {
-    let before = serde_json::to_string_pretty(before).unwrap_or_default();
-    let after = serde_json::to_string_pretty(after).unwrap_or_default();
-    let diff = similar::TextDiff::from_lines(&before, &after);
-    let told = diff.unified_diff().context_radius(1).to_string();
-    let mut short: Vec<&str> = told.lines().take(MAX_DIFF).collect();
-    if told.lines().count() > MAX_DIFF {
-        short.push("…");
-    }
-    short.join("\n")
 }
 
 /// Answers from a recording, or records what another model answers.

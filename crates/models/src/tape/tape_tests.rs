@@ -101,7 +101,8 @@ fn a_recording_reads_well_and_holds_no_secret() {
         "\"tool\": \"get_workflow\",\n        \"arguments\": {\n          \"id\": \"⟨id-1⟩\"\n";
     assert!(text.contains(call), "{text}");
     // A result that the tape has already is named, not written again.
-    assert!(text.contains("c1 of get_workflow, as above"), "{text}");
+    let named = "\"message 1, c1 of get_workflow\": \"as above\"";
+    assert!(text.contains(named), "{text}");
     assert!(!text.contains("hunter2") && !text.contains(ID), "{text}");
 }
 
@@ -145,14 +146,69 @@ fn a_replay_that_asks_something_else_fails_with_the_difference() {
         "{other}"
     );
     assert!(
-        other.contains("-") && other.contains("+        \"text\": \"Build something else.\"")
-            || other.contains("Build something else."),
+        other.contains("--replay with --record renews the recording"),
         "{other}"
     );
-    assert!(follow(&|r| r.system.push('!')).contains("\"system\""));
+    let now = "\nmessage 1: changed\n  Build something else.";
+    assert!(other.ends_with(now), "{other}");
+    let other = follow(&|r| r.system.push('!'));
+    assert!(other.ends_with("\nsystem prompt: changed"), "{other}");
     assert!(
         follow(&|r| r.task.step = "other".into()).contains("has no turn 1 of builder at other")
     );
+}
+
+/// A recording of the form of before, with its requests in full.
+fn old_form(dir: &Path) -> std::path::PathBuf {
+    let path = dir.join("old-form.json");
+    std::fs::write(&path, include_str!("old_form.json")).unwrap();
+    path
+}
+
+#[test]
+fn a_recording_of_the_form_of_before_is_replayed_and_compared() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = old_form(dir.path());
+    let tape = Tape::replay(&path, hide()).unwrap();
+    let [first, second] = turns("22");
+    let arguments = tape.follow(&first).unwrap().tool_calls[0].arguments.clone();
+    assert_eq!(arguments, format!("{{\"id\":\"{ID}22\"}}"));
+    let found = result(json!({"id": format!("{ID}22")}));
+    tape.tool("builder", "build", "get_workflow", &arguments, &found);
+    assert_eq!(tape.follow(&second).unwrap().text, "done");
+    tape.finish(true).unwrap();
+    let tape = Tape::replay(&path, hide()).unwrap();
+    let [mut first, _] = turns("22");
+    first.messages = vec![user("Build something else.")];
+    let other = tape.follow(&first).unwrap_err();
+    for line in [
+        "-      \"user\": \"Build ⟨id-1⟩ with [redacted:known].\"",
+        "+      \"user\": \"Build something else.\"",
+    ] {
+        assert!(other.contains(line), "{other}");
+    }
+    let newer = include_str!("old_form.json").replace("\"version\": 2", "\"version\": 4");
+    std::fs::write(&path, newer).unwrap();
+    let refused = Tape::replay(&path, hide()).err().unwrap().to_string();
+    assert!(
+        refused.contains("version 4 of the form; this one reads 2 to 3"),
+        "{refused}"
+    );
+}
+
+/// What is renewed has the form of now, however old its answers are.
+#[test]
+fn a_recording_of_the_form_of_before_is_renewed_in_the_form_of_now() {
+    let dir = tempfile::tempdir().unwrap();
+    let (now, new) = (dir.path().join("now.json"), dir.path().join("new.json"));
+    let tape = Tape::renew(&old_form(dir.path()), &new, hide()).unwrap();
+    let [first, second] = turns("11");
+    let arguments = tape.follow(&first).unwrap().tool_calls[0].arguments.clone();
+    let found = result(json!({"id": format!("{ID}11")}));
+    tape.tool("builder", "build", "get_workflow", &arguments, &found);
+    tape.follow(&second).unwrap();
+    tape.finish(true).unwrap();
+    assert_eq!(std::fs::read_to_string(new).unwrap(), recorded(&now));
 }
 
 #[test]

@@ -7,9 +7,10 @@ use agentctl_base::canonical::hex;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use super::published::{display, objects, strings, text};
 use super::reduce::reduce_property;
+use super::source::{CatalogError, CatalogSource, PackageVersion};
 use super::wire::{Entry, EntryRef, FullPort, Head, PortFact, PortFacts, Slot, TypeEntry};
-use super::{CatalogError, CatalogSource, PackageVersion};
 
 /// Builds a catalog from files of these kinds, told apart by their content: `nodes.json` (of a package, or of a running n8n
 /// with full names), `credentials.json` (labels of credential types), `package.json` (a package's name and version).
@@ -402,44 +403,4 @@ fn has_send_and_wait(name: &str, d: &Map<String, Value>) -> bool {
                 objects(p, "options")
                     .any(|o| o.get("value").and_then(Value::as_str) == Some("sendAndWait"))
             })
-}
-
-pub(super) fn text<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
-    map.get(key).and_then(Value::as_str)
-}
-
-pub(super) fn strings(value: Option<&Value>) -> Vec<String> {
-    match value {
-        Some(Value::Array(list)) => list
-            .iter()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect(),
-        Some(Value::String(one)) if !one.starts_with('=') => vec![one.clone()],
-        _ => Vec::new(),
-    }
-}
-
-pub(super) fn objects<'a>(
-    map: &'a Map<String, Value>,
-    key: &str,
-) -> impl Iterator<Item = &'a Map<String, Value>> {
-    map.get(key)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_object)
-}
-
-pub(super) type Rules = Option<Map<String, Value>>;
-
-pub(super) fn display(map: &Map<String, Value>) -> (Rules, Rules) {
-    let options = map.get("displayOptions").and_then(Value::as_object);
-    let part = |key: &str| {
-        options
-            .and_then(|o| o.get(key))
-            .and_then(Value::as_object)
-            .cloned()
-    };
-    (part("show"), part("hide"))
 }

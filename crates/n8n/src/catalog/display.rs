@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::description::{Condition, DisplayOptions};
 use super::js_pattern;
+use super::property::{Condition, DisplayOptions};
 use super::values::View;
 
 /// What display rules may look at.

@@ -5,10 +5,9 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-use super::description::{Property, PropertyKind};
 use super::display::Scope;
 use super::from_ai::is_one_from_ai_call;
-use super::plan::Plan;
+use super::property::{Plan, Property, PropertyKind};
 use super::values::{Held, Slots, View};
 
 /// n8n itself throws on such parameters (the editor shows nothing, publishing fails).

@@ -4,6 +4,7 @@
 pub mod build;
 mod compare;
 mod decode;
+mod decode_property;
 mod description;
 mod display;
 mod fill;
@@ -13,9 +14,12 @@ mod overlay;
 mod plan;
 mod port_rules;
 mod ports;
+mod property;
+mod published;
 mod recipe;
 mod reduce;
 mod search;
+mod source;
 mod synonyms;
 mod values;
 mod variants;
@@ -37,19 +41,21 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 
 pub use compare::{Change, ChangeKind, changes};
 pub use description::{
-    Begins, Condition, CredentialSlot, DisplayOptions, LocatorMode, NodeDescription, NodeKind,
-    OMITTED_EXPRESSION, OMITTED_TEXT, Ports, Property, PropertyGroup, PropertyKind, PropertyList,
-    PropertyOption, TriggerKind, TypeOptions,
+    Begins, CredentialSlot, NodeDescription, NodeKind, OMITTED_EXPRESSION, OMITTED_TEXT, Port,
+    PortRule, Ports, PropertyList, TriggerKind,
 };
 pub use display::deep_equal;
 pub use fill::FillError;
-pub use ports::{Port, PortRule};
+pub use property::{
+    Condition, DisplayOptions, LocatorMode, Property, PropertyGroup, PropertyKind, PropertyOption,
+    TypeOptions,
+};
 pub use recipe::{Recipe, RecipeCredential, RecipeParameter};
 pub use search::SearchHit;
+pub use source::{CatalogError, CatalogSource, PackageVersion};
 pub use values::{Filled, View};
 
 use decode::{Facts, FactsKey, Loaded};
@@ -58,49 +64,6 @@ use decode::{Facts, FactsKey, Loaded};
 const KEPT_ANSWERS: usize = 500;
 
 static EMBEDDED: &[u8] = include_bytes!("../../catalog/n8n-2.39.4.bin");
-
-/// What a catalog was made from.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CatalogSource {
-    /// The n8n release, where the build was told.
-    pub n8n_version: Option<String>,
-    pub packages: Vec<PackageVersion>,
-    /// Node types as n8n publishes them, without the tool variants it makes.
-    pub types: usize,
-    /// Pairs of a type and a version.
-    pub type_versions: usize,
-    /// SHA-256 of the facts, in hex.
-    pub sha256: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PackageVersion {
-    pub name: String,
-    pub version: Option<String>,
-}
-
-/// Why a catalog cannot be built or read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CatalogError {
-    #[error("cannot read {file} as node facts: {message}")]
-    Input { file: String, message: String },
-    #[error("no node types in the files given; expected a package's dist/types/nodes.json")]
-    Empty,
-    #[error("not a catalog file; build one with `agentctl catalog build`")]
-    NotACatalog,
-    #[error("the catalog file is damaged ({0}); build it again with `agentctl catalog build`")]
-    Damaged(&'static str),
-    #[error("the facts are too large for the catalog format (4 GiB)")]
-    TooLarge,
-    #[error("cannot encode the facts: {0}")]
-    Encode(String),
-}
-
-impl CatalogError {
-    fn encode(error: serde_json::Error) -> Self {
-        CatalogError::Encode(error.to_string())
-    }
-}
 
 /// What a lookup found.
 #[derive(Debug, Clone)]

@@ -7,52 +7,14 @@ use std::hash::Hasher;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use serde_json::{Map, Value};
 
-use super::description::{DisplayOptions, Property, PropertyKind};
 use super::display::{Scope, Seen};
+use super::property::{DisplayOptions, Plan, Property, PropertyKind, Rule, Source};
 use super::values::View;
 
 /// No slot, no further parameter.
 const NONE: u32 = u32::MAX;
 /// Up to so many names are looked for one by one.
 const FEW: usize = 4;
-
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Plan {
-    /// Places in the order of resolution, some of them twice. None: the rules depend on each other in a circle.
-    pub(super) order: Option<Vec<usize>>,
-    /// By place: the slot, which parameters of one name share.
-    slots: Vec<u32>,
-    /// By slot: the first parameter of the name.
-    first: Vec<u32>,
-    /// By place: the next parameter of the same name.
-    next: Vec<u32>,
-    /// Slots by the hash of their name; a power of two of them, at most half full.
-    buckets: Vec<u32>,
-    /// By place: which of the list's distinct display rules the parameter has.
-    rules: Vec<u32>,
-    distinct: Vec<Rule>,
-    /// What stands for resource locators that are not given, by place.
-    locators: Vec<(usize, Value)>,
-    checked: Vec<usize>,
-    chosen: Vec<usize>,
-}
-
-/// A display rule that at least one parameter has.
-#[derive(Debug, Clone, PartialEq)]
-struct Rule {
-    /// A parameter that has it.
-    of: usize,
-    /// Where each `show` and then each `hide` reads.
-    sources: Vec<Source>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Source {
-    /// A value on the parameter's own level.
-    Slot(usize),
-    /// Anything else is looked for by its name.
-    Named,
-}
 
 impl Plan {
     /// `is_node`: the list is the node's own, so that `/name` means a name of the same list.

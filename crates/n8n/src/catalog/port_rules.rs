@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::ports::{LC, Port, PortRule};
+use super::description::{Port, PortRule};
+use super::ports::LC;
 use super::values::View;
 
 /// Completion models cannot hold a chat. The third name is spelled as n8n spells it.

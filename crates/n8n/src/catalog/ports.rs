@@ -3,30 +3,11 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::description::{NodeDescription, Port, PortRule, Ports};
 use super::values::View;
 use super::wire::{PortFact, PortFacts};
-use super::{NodeDescription, Ports};
-
-/// One input or output.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Port {
-    /// `main`, `ai_tool`, `ai_languageModel`, …
-    pub kind: String,
-    pub label: Option<String>,
-    /// n8n flags the node when nothing is connected here.
-    pub required: bool,
-    /// At most so many connections.
-    pub max: Option<u32>,
-    /// Only these node types may be connected (empty: any).
-    pub only: Vec<String>,
-    /// These node types may not.
-    pub except: Vec<String>,
-    /// The output that carries failed items.
-    pub error: bool,
-}
 
 impl Port {
     pub fn new(kind: &str) -> Self {
@@ -52,61 +33,6 @@ impl Port {
         self.max = Some(1);
         self
     }
-}
-
-/// How ports follow from parameters (defaults filled in).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PortRule {
-    /// `numberInputs` main inputs, two if unset.
-    NumberedMain,
-    /// `numberInputs` language models, all required.
-    NumberedModels,
-    /// One output for each routing rule, and perhaps a fallback; or `numberOutputs`.
-    SwitchRules,
-    /// The same before version 3: no fallback, `outputsAmount`.
-    SwitchRulesOld,
-    /// One output for each HTTP method.
-    WebhookMethods,
-    /// A second output with the response: always in 1.3, from 1.4 if `enableResponseOutput`.
-    RespondOutputs,
-    /// A model where the metric is judged by one.
-    EvaluationInputs,
-    /// Two outputs for `checkIfEvaluating`.
-    EvaluationOutputs,
-    /// Tools for a text message.
-    MessageTools,
-    /// OpenAI: tools and memory for assistants, tools for text.
-    OpenAiInputs,
-    /// An agent before version 2, by its kind of agent.
-    AgentByKind,
-    /// An agent: chat model (and fallback), memory, tools, output parser.
-    Agent,
-    /// The same without a main input.
-    AgentWithoutMain,
-    SummarizationInputs,
-    ChainInputs,
-    /// One output per comma-separated sentiment.
-    SentimentOutputs,
-    /// One output per category, and perhaps `Other`.
-    CategoryOutputs,
-    /// LangChain code: declared by the user.
-    DeclaredInputs,
-    DeclaredOutputs,
-    /// A text splitter unless splitting is `simple`.
-    TextSplitter,
-    /// A model if the parser fixes its input.
-    AutoFixModel,
-    /// A memory if the chat loads its previous session from one.
-    ChatTriggerMemory,
-    ChatMemory,
-    VectorStoreInputs,
-    VectorStoreOutputs,
-    /// A model if a check needs one.
-    GuardrailInputs,
-    /// A model unless the operation only sanitizes.
-    GuardrailInputsOld,
-    GuardrailOutputs,
 }
 
 pub(super) const LC: &str = "@n8n/n8n-nodes-langchain.";

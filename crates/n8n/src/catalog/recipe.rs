@@ -6,7 +6,8 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::description::{NodeDescription, Property, PropertyGroup, PropertyKind};
+use super::description::NodeDescription;
+use super::property::{Property, PropertyGroup, PropertyKind};
 
 /// So many choices are written out.
 const MAX_CHOICES: usize = 10;

@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value};
 
-use super::build::{display, objects, strings, text};
 use super::description::{OMITTED_EXPRESSION, OMITTED_TEXT};
+use super::published::{display, objects, strings, text};
 use super::wire::{Choice, Group, Mode, Prop, TypeOpts};
 
 /// Labels of these are sentences.

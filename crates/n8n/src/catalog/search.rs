@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::synonyms::{SUPERSEDED, SYNONYMS};
 use super::wire::TypeEntry;
+use crate::workflow::short_type;
 
 /// A node type that a query may mean.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -191,7 +192,7 @@ impl Query<'_> {
 
 impl Document {
     fn new(entry: &TypeEntry, has_action: bool) -> Self {
-        let short = entry.name.rsplit('.').next().unwrap_or(&entry.name);
+        let short = short_type(&entry.name);
         let all = |list: &[String]| list.iter().flat_map(|text| words(text)).collect();
         let telling = |list: Vec<String>| {
             let idle = |w: &String| STOP.contains(&w.as_str()) || (entry.trigger && w == "trigger");

@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde_json::{Map, Value};
 
-use super::description::Property;
-use super::plan::Plan;
+use super::property::{Plan, Property};
 
 /// Named values, wherever they stand.
 #[derive(Clone, Copy)]

@@ -3,12 +3,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::decode::property;
+use super::decode_property::property;
 use super::description::{
-    Condition, DisplayOptions, NodeDescription, NodeKind, OMITTED_EXPRESSION, OMITTED_TEXT, Ports,
-    Property, PropertyKind, PropertyOption,
+    NodeDescription, NodeKind, OMITTED_EXPRESSION, OMITTED_TEXT, Port, Ports,
 };
-use super::ports::Port;
+use super::property::{Condition, DisplayOptions, Property, PropertyKind, PropertyOption};
 use super::wire::Prop;
 
 /// n8n's tool: no inputs, one tool output; a description for the model, set by hand where the node has operations.

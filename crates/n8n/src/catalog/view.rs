@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::description::{CredentialSlot, DisplayOptions, NodeDescription, Property};
+use super::description::{CredentialSlot, NodeDescription};
 use super::display::Scope;
 use super::fill::{Context, FillError, fill};
+use super::property::{DisplayOptions, Property};
 use super::values::{Filled, View};
 
 /// The operations under each resource (None: the node has no resources): value and label.

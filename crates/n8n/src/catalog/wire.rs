@@ -8,7 +8,7 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::CatalogError;
+use super::source::{CatalogError, CatalogSource};
 
 const MAGIC: &[u8; 8] = b"N8NCAT\x00\x01";
 /// What the frames may be unpacked: those of all of n8n's own packages have 150 KB and 4 MB.
@@ -28,7 +28,7 @@ fn no(flag: &bool) -> bool {
 /// The first frame: what types there are and what a search needs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Head {
-    pub source: super::CatalogSource,
+    pub source: CatalogSource,
     /// Credential type → label.
     #[serde(default)]
     pub credentials: BTreeMap<String, String>,

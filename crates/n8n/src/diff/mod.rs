@@ -123,67 +123,6 @@ impl WorkflowDiff {
         };
         rest.is_empty() && self.nodes_changed.iter().all(|c| !c.is_beyond_position())
     }
-
-    /// Nodes were renamed, expressions and pinned data followed, and nothing else changed but positions.
-    pub fn is_rename_only(&self) -> bool {
-        let edges = self.edges_added.len() + self.edges_removed.len();
-        let nodes = self.nodes_added.len() + self.nodes_removed.len();
-        let renamed = |c: &NodeChange| c.aspects.contains(&Aspect::Name);
-        edges + nodes + self.settings.len() == 0
-            && self
-                .document
-                .iter()
-                .all(|c| c.pointer.starts_with("/pinData/"))
-            && self.nodes_changed.iter().any(renamed)
-            && self.nodes_changed.iter().all(|change| {
-                change.aspects.iter().all(|aspect| match aspect {
-                    Aspect::Name | Aspect::Position => true,
-                    Aspect::Parameters => change.follows_rename,
-                    _ => false,
-                })
-            })
-    }
-
-    /// Ids of nodes whose change goes beyond their position, added and removed ones included. Nodes whose parameters only
-    /// follow a rename are not counted: the renamed node is.
-    pub fn touched_nodes(&self) -> BTreeSet<NodeId> {
-        let changed = self
-            .nodes_changed
-            .iter()
-            .filter(|c| c.is_beyond_position() && !c.only_follows_rename())
-            .flat_map(|c| [c.before.id.clone(), c.after.id.clone()]);
-        let whole = self.nodes_added.iter().chain(&self.nodes_removed);
-        changed.chain(whole.map(|n| n.id.clone())).collect()
-    }
-
-    /// Ids of the nodes that are gone.
-    pub fn lost_nodes(&self) -> BTreeSet<NodeId> {
-        self.nodes_removed.iter().map(|n| n.id.clone()).collect()
-    }
-
-    /// Ids of the nodes that ran before and are disabled now.
-    pub fn disabled_nodes(&self) -> BTreeSet<NodeId> {
-        let now_disabled = |change: &&NodeChange| {
-            let switched = |v: &&ValueChange| v.pointer == "/disabled";
-            let value = change.values.iter().find(switched);
-            value.is_some_and(|v| v.new == Some(Value::Bool(true)))
-        };
-        let disabled = self.nodes_changed.iter().filter(now_disabled);
-        disabled.map(|c| c.before.id.clone()).collect()
-    }
-
-    /// Edges that are gone though both of their nodes are still there.
-    pub fn cut_edges(&self) -> impl Iterator<Item = &EdgeRef> {
-        let is_lost = |end: &NodeRef| self.nodes_removed.contains(end);
-        let removed = self.edges_removed.iter();
-        removed.filter(move |edge| !is_lost(&edge.from) && !is_lost(&edge.to))
-    }
-
-    /// Nodes whose credentials changed, with the changes.
-    pub fn credential_changes(&self) -> impl Iterator<Item = &NodeChange> {
-        let changed = |c: &&NodeChange| c.aspects.contains(&Aspect::Credentials);
-        self.nodes_changed.iter().filter(changed)
-    }
 }
 
 impl NodeChange {

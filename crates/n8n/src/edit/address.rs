@@ -1,6 +1,6 @@
 //! Finding the node that an operation means: by id first, then by its name if that is unique.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::workflow::{Node, Workflow};
 
 /// The index of the node with this id, or else with this name.

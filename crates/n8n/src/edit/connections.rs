@@ -1,6 +1,6 @@
 //! Operations on edges. An edge is (source, output type, output index, target, input index); both ends have the same type.
 
-use super::{Refusal, address};
+use super::{address, refusal::Refusal};
 use crate::workflow::{Link, Workflow};
 
 /// The connection types that n8n knows.

@@ -8,9 +8,12 @@ mod connections;
 mod nodes;
 mod pointer;
 pub mod references;
+mod refusal;
 
 pub use connections::CONNECTION_KINDS;
 pub use nodes::check_name;
+
+use refusal::Refusal;
 
 use super::{
     layout,
@@ -198,9 +201,6 @@ pub fn apply(
     layout::place_new(&mut edited, &unplaced);
     Ok(edited)
 }
-
-/// What is wrong and what to do about it; `apply` adds the place in the list.
-type Refusal = String;
 
 fn apply_one(
     workflow: &mut Workflow,

@@ -1,22 +1,11 @@
 //! Operations on nodes: adding, removing, renaming, and setting what belongs to one node.
 
-use super::{NewNode, Refusal, address, connections, merge, pointer, references};
-use crate::workflow::{Node, NodeId, Workflow, number};
+use super::{NewNode, address, connections, merge, pointer, references, refusal::Refusal};
+use crate::workflow::{Node, NodeId, RUN_SETTINGS, Workflow, number};
 use serde_json::{Map, Value, json};
 
-/// Node-level keys that n8n's API accepts beside those with operations of their own.
-const SETTINGS: [&str; 10] = [
-    "onError",
-    "retryOnFail",
-    "maxTries",
-    "waitBetweenTries",
-    "executeOnce",
-    "alwaysOutputData",
-    "continueOnFail",
-    "notes",
-    "notesInFlow",
-    "webhookId",
-];
+/// Node-level keys that say nothing about a run, and that no other operation sets.
+const OTHER_SETTINGS: [&str; 3] = ["notes", "notesInFlow", "webhookId"];
 const ON_ERROR: [&str; 3] = [
     "stopWorkflow",
     "continueRegularOutput",
@@ -308,9 +297,14 @@ fn free_id(
     }
 }
 
+/// Node-level keys that n8n's API accepts beside those with operations of their own.
+fn settable() -> impl Iterator<Item = &'static str> {
+    RUN_SETTINGS.into_iter().chain(OTHER_SETTINGS)
+}
+
 fn check_settings(settings: &Map<String, Value>) -> Result<(), Refusal> {
     for (key, value) in settings {
-        if !SETTINGS.contains(&key.as_str()) {
+        if !settable().any(|setting| setting == key) {
             return Err(format!("{key:?} is no node setting; {}", right_place(key)));
         }
         if key == "onError" && !value.is_null() && !ON_ERROR.iter().any(|allowed| value == allowed)
@@ -338,7 +332,7 @@ fn right_place(key: &str) -> String {
         _ => {
             return format!(
                 "settings are {}; a parameter is set with set_parameter",
-                SETTINGS.join(", ")
+                settable().collect::<Vec<_>>().join(", ")
             );
         }
     };

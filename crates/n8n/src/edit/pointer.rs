@@ -1,7 +1,7 @@
 //! JSON pointers (RFC 6901) below a node's parameters: setting creates missing objects, null removes.
 //! In arrays an index up to the length is allowed, `-` appends, and removing shifts the rest.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use serde_json::{Map, Value};
 
 /// Sets, or with null removes, the value at `pointer`. Nothing is created on the way to a removal.

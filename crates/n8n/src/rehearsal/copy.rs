@@ -1,6 +1,6 @@
 //! The copy: which nodes run on it, what stands in for the others, and where it starts.
 
-use super::effect::{Effect, account, effect, short};
+use super::effect::{Effect, account, effect};
 use super::inside;
 use super::reach::without_redirects;
 use super::reads::fields_read;
@@ -8,6 +8,7 @@ use super::sample::item;
 use super::{Leaves, NoRehearsal, NodePart, Part, Rehearsal, Start, Why, Wishes, sentence};
 use crate::catalog::{Catalog, NodeKind};
 use crate::needs::needs;
+use crate::workflow::short_type;
 use crate::{Connections, Link, Node, NodeId, Workflow};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -33,11 +34,12 @@ pub fn rehearse(
         }
     }
     let start = chosen_start(workflow, catalog, wishes.start)?;
-    let webhook = short(start.node_type()) == "webhook";
+    let webhook = short_type(start.node_type()) == "webhook";
     let parts = parts(workflow, catalog, wishes, start);
     let as_what = |name: &str| parts.iter().find(|part| part.node == name).map(|p| &p.part);
     let responds = workflow.nodes.iter().any(|node| {
-        short(node.node_type()) == "respondToWebhook" && as_what(node.name()) == Some(&Part::Run)
+        short_type(node.node_type()) == "respondToWebhook"
+            && as_what(node.name()) == Some(&Part::Run)
     });
 
     let mut changes = Vec::new();
@@ -303,7 +305,7 @@ fn waits_for_answer(node: &Node) -> bool {
         .parameters()
         .and_then(|p| p.get("resume"))
         .and_then(Value::as_str);
-    short(node.node_type()) != "wait" || matches!(resume, Some("webhook" | "form"))
+    short_type(node.node_type()) != "wait" || matches!(resume, Some("webhook" | "form"))
 }
 
 /// Sub-nodes that only keep or compute something for the node that they serve.

@@ -1,9 +1,9 @@
 //! Whether a node runs for real in a test. Denied unless one of two facts holds: it only works on items by the compiled-in list, or
 //! it reads an address that the user listed. No account, no command, no database, no other host, no code that is more than data.
 
-use super::Why;
-use super::inside::{NotInside, base, inside};
+use super::inside::{NotInside, base, inside, is_expression};
 use super::reach::{Hosts, reads};
+use super::why::Why;
 use crate::Node;
 use crate::catalog::{Catalog, NodeKind};
 use serde_json::{Map, Value};
@@ -26,16 +26,6 @@ pub struct Ground<'a> {
     pub hosts: Hosts,
     /// The address of the n8n itself, which is never asked by a test.
     pub n8n: Option<&'a str>,
-}
-
-/// The name of a type without its package.
-pub(crate) fn short(node_type: &str) -> &str {
-    node_type.rsplit('.').next().unwrap_or(node_type)
-}
-
-/// A text that n8n evaluates: its value is not known before it runs.
-pub(super) fn is_expression(text: &str) -> bool {
-    text.starts_with('=')
 }
 
 /// What the node itself does, its sub-nodes aside.

@@ -1,10 +1,10 @@
 //! What a failed node means: whose fault it is, and the smallest change that clears it, where the workflow itself shows one.
 //! An error's text is data from outside: it is recognised by n8n's own fixed phrases, and never acted on otherwise.
 
-use super::effect::short;
 use super::reads::each_text;
 use super::trace::{Fault, Trace};
 use crate::finding::{Confidence, Fix};
+use crate::workflow::short_type;
 use crate::{EditOp, Finding, Node};
 use regex::Regex;
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ impl Kind {
         )
         .to_lowercase();
         let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
-        if node.is_some_and(|n| short(n.node_type()) == "stopAndError") {
+        if node.is_some_and(|n| short_type(n.node_type()) == "stopAndError") {
             Kind::Stopped
         } else if has(&[
             "referenced node doesn't exist",
@@ -410,7 +410,7 @@ fn tidied(text: &str) -> String {
 
 /// "5" and 5 compare as equal when the node is told to convert.
 fn loose_comparison(node: &Node) -> Option<Fix> {
-    if !matches!(short(node.node_type()), "if" | "filter" | "switch") {
+    if !matches!(short_type(node.node_type()), "if" | "filter" | "switch") {
         return None;
     }
     let parameters = node.parameters()?;
@@ -436,7 +436,7 @@ fn loose_comparison(node: &Node) -> Option<Fix> {
             json!("loose"),
         );
     }
-    let newest = if short(node.node_type()) == "switch" {
+    let newest = if short_type(node.node_type()) == "switch" {
         3.2
     } else {
         2.2

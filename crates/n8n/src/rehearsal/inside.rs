@@ -2,10 +2,10 @@
 //! must be (`inside.tsv`), held against the compiled-in catalog. A project's own catalog is never asked: it could say that a
 //! command is a calculation.
 
-use super::effect::{is_expression, short};
 use super::plain;
 use crate::Node;
 use crate::catalog::{Catalog, NodeDescription, Property};
+use crate::workflow::short_type;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
@@ -217,10 +217,15 @@ pub(super) fn data(key: &str, value: &Value) -> Result<(), NotInside> {
     }
 }
 
+/// A text that n8n evaluates: its value is not known before it runs.
+pub(super) fn is_expression(text: &str) -> bool {
+    text.starts_with('=')
+}
+
 /// What the node is of the base package, without it; another package's may have the same short name.
 pub(super) fn base(node: &Node) -> Option<&str> {
     let name = node.node_type().strip_prefix(PACKAGE)?;
-    (short(node.node_type()) == name).then_some(name)
+    (short_type(node.node_type()) == name).then_some(name)
 }
 
 #[cfg(test)]

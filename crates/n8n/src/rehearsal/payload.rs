@@ -1,10 +1,10 @@
 //! What to start a test with: the fields that the workflow reads of its trigger, filled with plausible values so that the first
 //! branch of each condition is taken.
 
-use super::effect::short;
 use super::reads::fields_read;
 use super::sample::{Fields, Step, Want, item, note};
 use super::{Item, Rehearsal};
+use crate::workflow::short_type;
 use crate::{Node, Workflow};
 use serde_json::{Value, json};
 
@@ -82,7 +82,7 @@ fn declared(trigger: &Node) -> Fields {
         found.cloned().unwrap_or_default()
     };
     let text = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
-    match short(trigger.node_type()) {
+    match short_type(trigger.node_type()) {
         "chatTrigger" => vec![
             (key("sessionId"), Want::Exactly("rehearsal".into())),
             (key("action"), Want::Exactly("sendMessage".into())),

@@ -1,8 +1,8 @@
 //! The one way by which a test may leave n8n by itself: a plain GET to a host that the user listed, with an address that is written
 //! out. No account, no value of the run in it, no header that makes something else of it, no other host on the way.
 
-use super::Why;
 use super::inside::base;
+use super::why::Why;
 use crate::Node;
 use crate::catalog::Catalog;
 use serde_json::{Map, Value, json};

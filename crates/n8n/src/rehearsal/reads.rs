@@ -1,9 +1,9 @@
 //! Which fields of a node's output the rest of the workflow reads: `$json.a.b` behind it, `$('Name').item.json.a.b` anywhere,
 //! and the usual forms in code. Found by their syntax; what is computed is not seen, so a field too few is possible.
 
-use super::effect::short;
 use super::sample::{Fields, Path, Step, Want, note};
 use crate::edit::references::references;
+use crate::workflow::short_type;
 use crate::{Node, Workflow};
 use regex::Regex;
 use serde_json::{Value, json};
@@ -134,7 +134,7 @@ pub(super) fn passes(node: &Node) -> bool {
         return true;
     }
     let kept = |key: &str| node.parameters().and_then(|p| p.get(key)) == Some(&json!(true));
-    match short(node.node_type()) {
+    match short_type(node.node_type()) {
         "set" => kept("includeOtherFields"),
         name => PASSES.contains(&name),
     }
@@ -142,7 +142,7 @@ pub(super) fn passes(node: &Node) -> bool {
 
 /// The lists that a Split Out node takes apart.
 fn split_fields(node: &Node) -> Vec<Path> {
-    if short(node.node_type()) != "splitOut" {
+    if short_type(node.node_type()) != "splitOut" {
         return Vec::new();
     }
     let fields = node.parameters().and_then(|p| p.get("fieldToSplitOut"));
@@ -344,7 +344,7 @@ fn conditions(node: &Node, visit: &mut dyn FnMut(Path, Want)) {
         .and_then(|rules| rules.get("values"))
         .and_then(|values| values.get(0))
         .and_then(|rule| rule.get("conditions"));
-    let filter = match short(node.node_type()) {
+    let filter = match short_type(node.node_type()) {
         "if" | "filter" => own,
         "switch" => first_rule,
         _ => None,

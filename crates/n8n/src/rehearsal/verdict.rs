@@ -1,7 +1,6 @@
 //! What a run showed: each node as run, simulated or not reached, what failed and why, and where a value that the workflow
 //! reads was not there. Findings have the same ids each time, so that one cycle can be compared with the next.
 
-use super::effect::short;
 use super::faults::{self, Kind};
 use super::reads::{Read, each_text, is_code, named_reads, own_reads};
 use super::sample::{Path, Step};
@@ -9,6 +8,7 @@ use super::trace::{Fault, Trace};
 use super::{NodePart, Part, Rehearsal};
 use crate::edit::references::references;
 use crate::finding::{Confidence, Fix};
+use crate::workflow::short_type;
 use crate::{EditOp, Finding, Node, Severity, Workflow};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -209,7 +209,7 @@ fn came_to_nothing(workflow: &Workflow, node: &Node, trace: &Trace) -> bool {
         from == node.name() && kind == "main" && !trace.ran(&link.node)
     });
     // A filter may well let nothing through.
-    none && leads && !matches!(short(node.node_type()), "filter" | "if" | "switch")
+    none && leads && !matches!(short_type(node.node_type()), "filter" | "if" | "switch")
 }
 
 /// Texts that take care of a value that is not there.
@@ -232,7 +232,7 @@ fn tolerant(text: &str) -> bool {
 }
 
 fn missing_values(at: usize, node: &Node, trace: &Trace, findings: &mut Vec<Finding>) {
-    let decides = matches!(short(node.node_type()), "if" | "filter" | "switch");
+    let decides = matches!(short_type(node.node_type()), "if" | "filter" | "switch");
     each_text(node, &mut |pointer, key, text| {
         if is_code(key) || !text.starts_with('=') || tolerant(text) {
             return;

@@ -2,12 +2,13 @@
 //! expressions and code name.
 
 use super::{
-    javascript::{JavaScript, NodeReference, Problem, Script},
+    javascript::JavaScript,
     leaves::Leaf,
     path, python,
     references::{Named, References},
     report::Report,
     rules,
+    script::{NodeReference, Problem, Script},
     subject::{NodeView, Subject},
     template::{self, Part},
 };

@@ -1,6 +1,7 @@
 //! JavaScript as n8n runs it: the code of a `{{ }}` part and the body of a Code node, parsed, with the nodes that it names.
 //! Owns the parser and its limits; knows nothing of workflows. Never runs anything.
 
+use super::script::{NodeReference, Problem, Script};
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
     Argument, BindingIdentifier, CallExpression, ComputedMemberExpression,
@@ -11,32 +12,6 @@ use oxc_ast_visit::{VisitJs, walk_js};
 use oxc_parser::{ParseOptions, Parser, ParserReturn};
 use oxc_span::SourceType;
 use std::collections::HashMap;
-
-/// What was read in one piece of code.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct Script {
-    /// Why it does not run at all.
-    pub problem: Option<Problem>,
-    pub references: Vec<NodeReference>,
-    pub calls_from_ai: bool,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Problem {
-    pub message: String,
-    /// Byte offset in the code as given.
-    pub at: usize,
-}
-
-/// `$('A').item`, `$node["A"].json`, `$items("A")`: a node named in code.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct NodeReference {
-    pub node: String,
-    /// What is read of it: `item`, `isExecuted`, `json`, …
-    pub property: Option<String>,
-    /// Inside a `try` block: a failure is handled.
-    pub caught: bool,
-}
 
 /// The parser recurses, and every nesting costs a character that is no letter: so much stack is enough for any source.
 const STACK_PER_MARK: usize = 16 * 1024;

@@ -26,6 +26,7 @@ mod reach;
 mod references;
 mod report;
 mod rules;
+mod script;
 mod structure;
 mod subject;
 mod template;
@@ -45,7 +46,7 @@ use references::References;
 use report::Report;
 pub use rules::{RULES, Rule, rule};
 use serde_json::Value;
-use subject::{NodeView, Subject, Types};
+use subject::{MANY, NodeView, SHARE, Subject, Types};
 
 /// Every finding about the workflow, sorted by node, place and code.
 pub fn validate(workflow: &Workflow, catalog: &Catalog) -> Vec<Finding> {
@@ -71,11 +72,6 @@ pub fn validate_value(document: &Value, catalog: &Catalog) -> Vec<Finding> {
     flow::check(&subject, &ports, &mut report);
     report.finish()
 }
-
-/// A workflow with at least so many nodes is worth several threads.
-const MANY: usize = 1_000;
-/// So many of its nodes are judged by one thread at a time.
-const SHARE: usize = 125;
 
 /// Judges every node by itself; with the nodes that they name, which are judged together.
 fn nodes<'a>(subject: &'a Subject, report: &mut Report) -> References<'a> {

@@ -11,18 +11,10 @@ use crate::{
     catalog::{NodeDescription, Property, PropertyGroup, PropertyKind, PropertyList, deep_equal},
     edit::EditOp,
     finding::{Confidence, Severity},
+    workflow::RUN_SETTINGS,
 };
 use serde_json::{Map, Value};
 
-const SETTINGS: [&str; 7] = [
-    "onError",
-    "retryOnFail",
-    "maxTries",
-    "waitBetweenTries",
-    "executeOnce",
-    "alwaysOutputData",
-    "continueOnFail",
-];
 /// Keys that n8n's editor writes though no parameter has the name: request options of declarative nodes, nameless notices.
 const WRITTEN_BY_N8N: [&str; 3] = ["requestOptions", "httpVariantWarning", ""];
 /// n8n's stand-in for "call the service's API by hand".
@@ -278,7 +270,7 @@ impl<'a> Walk<'a> {
     ) {
         let pointer = joined(at, key);
         let top = at == "/parameters";
-        if top && SETTINGS.contains(&key) {
+        if top && RUN_SETTINGS.contains(&key) {
             let message =
                 format!("{key:?} is a setting of the node, not a parameter; here n8n ignores it");
             let ops = vec![

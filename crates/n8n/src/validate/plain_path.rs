@@ -1,7 +1,7 @@
 //! The expressions that people write most, read without a parser: `$json.a.b`, `$('Node').item.json["a b"]`, and calls without
 //! arguments on the way. Says the same as the parser, or nothing; a test holds the two together.
 
-use super::javascript::{NodeReference, Script};
+use super::script::{NodeReference, Script};
 
 /// Whether the code is one of them.
 pub(crate) fn is_plain_path(code: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Python in a Code node: whether it parses. n8n makes a function of it, so it may be indented and `return` at the top.
 
-use super::javascript::Problem;
+use super::script::Problem;
 
 const HEAD: &str = "def body():\n";
 const STEP: &str = "    ";

@@ -1,10 +1,48 @@
 //! What runs before what: the main connections as a graph, with questions answered in bulk so that ten thousand nodes cost
 //! ten thousand times one node. Pure graph work on node indexes.
 
-use super::subject::Neighbours;
-
 /// How many sources one pass through the graph carries.
 const LANES: usize = 64;
+
+/// By index in `nodes`, the nodes one step further.
+#[derive(Default)]
+pub(super) struct Neighbours(Vec<Vec<usize>>);
+
+impl Neighbours {
+    pub(super) fn of(
+        count: usize,
+        steps: impl Iterator<Item = (Option<usize>, Option<usize>)>,
+    ) -> Self {
+        let mut lists = vec![Vec::new(); count];
+        for (from, to) in steps {
+            if let (Some(from), Some(to)) = (from, to)
+                && let Some(list) = lists.get_mut(from)
+            {
+                list.push(to);
+            }
+        }
+        Neighbours(lists)
+    }
+
+    pub(super) fn of_node(&self, node: usize) -> &[usize] {
+        self.0.get(node).map_or(&[], Vec::as_slice)
+    }
+
+    /// By node, whether it is reached from `starts` in any number of steps, the starts themselves included.
+    pub(super) fn reached(&self, starts: impl IntoIterator<Item = usize>) -> Vec<bool> {
+        let mut reached = vec![false; self.0.len()];
+        let mut open: Vec<usize> = starts.into_iter().collect();
+        while let Some(at) = open.pop() {
+            if let Some(seen) = reached.get_mut(at)
+                && !*seen
+            {
+                *seen = true;
+                open.extend(self.of_node(at));
+            }
+        }
+        reached
+    }
+}
 
 pub(super) struct Reach {
     /// The strongly connected part that each node is in. A part has a higher number than all that follow it.

@@ -1,12 +1,16 @@
 //! The document under judgement, read as far as it can be read: malformed parts are skipped here and named by `structure`.
 
-use super::reach::Reach;
+use super::reach::{Neighbours, Reach};
 use crate::catalog::{Catalog, FillError, Filled, Lookup, NodeDescription, NodeKind};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 use std::sync::{Arc, LazyLock};
 
+/// A workflow with at least so many nodes is worth several threads.
+pub(super) const MANY: usize = 1_000;
+/// So many of its nodes are judged by one thread at a time.
+pub(super) const SHARE: usize = 125;
 /// Where every workflow started before there was a manual trigger.
 const OLD_START: &str = "n8n-nodes-base.start";
 pub(super) const STICKY: &str = "n8n-nodes-base.stickyNote";
@@ -25,46 +29,6 @@ pub(super) struct Subject<'a> {
     leaving: Neighbours,
     entering: Neighbours,
     pub reach: Reach,
-}
-
-/// By index in `nodes`, the nodes one step further.
-#[derive(Default)]
-pub(super) struct Neighbours(Vec<Vec<usize>>);
-
-impl Neighbours {
-    pub(super) fn of(
-        count: usize,
-        steps: impl Iterator<Item = (Option<usize>, Option<usize>)>,
-    ) -> Self {
-        let mut lists = vec![Vec::new(); count];
-        for (from, to) in steps {
-            if let (Some(from), Some(to)) = (from, to)
-                && let Some(list) = lists.get_mut(from)
-            {
-                list.push(to);
-            }
-        }
-        Neighbours(lists)
-    }
-
-    pub(super) fn of_node(&self, node: usize) -> &[usize] {
-        self.0.get(node).map_or(&[], Vec::as_slice)
-    }
-
-    /// By node, whether it is reached from `starts` in any number of steps, the starts themselves included.
-    pub(super) fn reached(&self, starts: impl IntoIterator<Item = usize>) -> Vec<bool> {
-        let mut reached = vec![false; self.0.len()];
-        let mut open: Vec<usize> = starts.into_iter().collect();
-        while let Some(at) = open.pop() {
-            if let Some(seen) = reached.get_mut(at)
-                && !*seen
-            {
-                *seen = true;
-                open.extend(self.of_node(at));
-            }
-        }
-        reached
-    }
 }
 
 pub(super) struct NodeView<'a> {
@@ -195,9 +159,9 @@ impl<'a> Subject<'a> {
         let one = |(index, (at, node))| view(index, at, node, types.known(node));
         let objects = node_objects(document).enumerate();
         let many = document.get("nodes").and_then(Value::as_array);
-        let mut nodes: Vec<NodeView> = if many.is_some_and(|list| list.len() >= super::MANY) {
+        let mut nodes: Vec<NodeView> = if many.is_some_and(|list| list.len() >= MANY) {
             let objects: Vec<_> = objects.collect();
-            let shares = objects.into_par_iter().with_min_len(super::SHARE);
+            let shares = objects.into_par_iter().with_min_len(SHARE);
             shares.map(one).collect()
         } else {
             objects.map(one).collect()

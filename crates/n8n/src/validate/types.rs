@@ -5,6 +5,7 @@ use super::{
     rules,
     subject::{Known, NodeView, Subject},
 };
+use crate::workflow::short_type;
 use crate::{
     catalog::{Catalog, Lookup},
     edit::EditOp,
@@ -43,7 +44,7 @@ pub(super) fn check(subject: &Subject, report: &mut Report) {
 }
 
 fn similar(node_type: &str, catalog: &Catalog) -> Vec<String> {
-    let short = node_type.rsplit('.').next().unwrap_or("");
+    let short = short_type(node_type);
     let hits = catalog.search(&words(short), SUGGESTIONS);
     hits.into_iter().map(|hit| hit.node_type).collect()
 }

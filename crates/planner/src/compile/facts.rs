@@ -1,5 +1,6 @@
 //! What the catalog says about a node type, as the compiler asks for it. The only door to `n8n::catalog` here.
 
+use agentctl_n8n::short_type;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -75,7 +76,7 @@ impl Draft<'_> {
     pub(super) fn label(&self, node_type: &str) -> String {
         self.facts(node_type)
             .map(|f| f.0.label.clone())
-            .unwrap_or_else(|| node_type.rsplit('.').next().unwrap_or(node_type).to_owned())
+            .unwrap_or_else(|| short_type(node_type).to_owned())
             .trim_end_matches(" Trigger")
             .trim_end_matches(" Tool")
             .to_owned()

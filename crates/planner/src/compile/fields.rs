@@ -3,6 +3,7 @@
 
 use super::data::{Origin, Spelling};
 use super::words::words;
+use agentctl_n8n::short_type;
 
 type Row = (&'static str, &'static str);
 
@@ -955,7 +956,7 @@ pub(super) fn github_origin(node_type: &str, object: &str, kind: &str) -> Origin
 
 /// The origin of a trigger's or a reading service's items. `object` = what the user calls an item.
 pub(super) fn origin_of(node_type: &str, object: &str) -> Origin {
-    let short = node_type.rsplit('.').next().unwrap_or(node_type);
+    let short = short_type(node_type);
     let mut origin = Origin::default();
     let own = trigger_shape(short);
     // what an action lists is the bare object, without the envelope of the trigger's event
@@ -985,7 +986,7 @@ pub(super) fn origin_of(node_type: &str, object: &str) -> Origin {
 
 /// What an acting step (create, send) answers with: the new object's id and link, where the table knows them.
 pub(super) fn answer_of(node_type: &str, object: &str) -> Origin {
-    let short = node_type.rsplit('.').next().unwrap_or(node_type);
+    let short = short_type(node_type);
     let known = origin_of(node_type, object);
     let mut origin = Origin {
         spelling: known.spelling,

@@ -1,5 +1,6 @@
 //! The last pass: retries, error branches, credentials to connect, a check of every parameter against the catalog, layout.
 
+use agentctl_n8n::short_type;
 use serde_json::{Value, json};
 
 use super::draft::{At, Draft, End};
@@ -35,7 +36,7 @@ fn reaches_out(node_type: &str) -> bool {
         "xml",
         "stopAndError",
     ];
-    let short = node_type.rsplit('.').next().unwrap_or("");
+    let short = short_type(node_type);
     !inside.contains(&short)
 }
 

@@ -1,6 +1,7 @@
 //! A step on a service: node type, operation, parameters. Adapters (messages, sheets, databases, files) set what the
 //! catalog cannot tell; the rest is chosen and filled from the catalog.
 
+use agentctl_n8n::short_type;
 use serde_json::{Map, Value, json};
 
 use super::super::plan::{Arg, Role, Service, Step, Val, Verb};
@@ -20,7 +21,7 @@ pub(super) struct Call<'a> {
 }
 
 pub(super) fn short_of(node_type: &str) -> &str {
-    let short = node_type.rsplit('.').next().unwrap_or(node_type);
+    let short = short_type(node_type);
     short.strip_suffix("Tool").unwrap_or(short)
 }
 

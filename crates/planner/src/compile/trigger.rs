@@ -1,5 +1,6 @@
 //! Triggers: which node starts the workflow, on what, and what its items look like.
 
+use agentctl_n8n::short_type;
 use serde_json::{Map, Value, json};
 
 use super::super::plan::{Arg, Does, FormField, Plan, Role, Step, Trigger, Val, WebhookAuth};
@@ -433,7 +434,7 @@ impl Draft<'_> {
                 })
         };
         let container = lit(&Role::Container);
-        match node_type.rsplit('.').next().unwrap_or("") {
+        match short_type(node_type) {
             "gmailTrigger" => {
                 params.insert("simple".into(), Value::Bool(false));
                 let mut filters = Map::new();

@@ -1,6 +1,8 @@
 //! Words: how two names are compared ("customer e-mail" and `customerEmail`), and how a said name becomes a key.
 //! Owns the word lists that make German, Spanish, French and English names of common fields meet. Pure text.
 
+pub(crate) use crate::lexicon::capital;
+
 /// Said words that mean the same field, canonical one first.
 const SAME: &[&[&str]] = &[
     &[
@@ -229,15 +231,6 @@ pub(crate) fn camel(text: &str) -> String {
         }
     }
     out
-}
-
-/// First letter upper case.
-pub(crate) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    match chars.next() {
-        Some(c) => c.to_uppercase().collect::<String>() + chars.as_str(),
-        None => String::new(),
-    }
 }
 
 /// `CustomerEmail`.

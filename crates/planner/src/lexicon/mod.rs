@@ -301,6 +301,15 @@ pub fn timezone(text: &str) -> Option<String> {
     })
 }
 
+/// First letter upper case.
+pub(crate) fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(c) => c.to_uppercase().collect::<String>() + chars.as_str(),
+        None => String::new(),
+    }
+}
+
 /// Upper-case zone names keep, the same letters in lower case do not count.
 fn shortened(text: &str) -> String {
     text.split_whitespace()

@@ -2,6 +2,7 @@
 
 use crate::compile::words::{fold, plain, words};
 use crate::lexicon::has;
+use agentctl_n8n::short_type;
 use agentctl_n8n::{Node, Workflow};
 
 /// Words for kinds of nodes, and the type names they mean (a part of the short name).
@@ -97,7 +98,7 @@ const KINDS: &[(&str, &[&str])] = &[
 ];
 
 fn short(node: &Node) -> &str {
-    node.node_type().rsplit('.').next().unwrap_or("")
+    short_type(node.node_type())
 }
 
 /// How sure a phrase means a node, 0 to 1.

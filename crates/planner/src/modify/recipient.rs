@@ -1,5 +1,6 @@
 //! More people who get a mail: beside those who get it already, in copy, in blind copy.
 
+use agentctl_n8n::short_type;
 use serde_json::{Map, Value, json};
 
 use super::mention;
@@ -37,7 +38,7 @@ const SLOTS: &[(&str, &str, &str, &str)] = &[
 ];
 
 fn slots(node: &Node) -> Option<(&'static str, &'static str, &'static str)> {
-    let short = node.node_type().rsplit('.').next().unwrap_or_default();
+    let short = short_type(node.node_type());
     SLOTS
         .iter()
         .find(|(name, ..)| *name == short)

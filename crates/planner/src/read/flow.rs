@@ -1,6 +1,6 @@
 //! From clauses to a tree of steps: conditions open branches, "otherwise" opens the other side, a new sentence closes them.
 
-use crate::lexicon::{first, has, rx};
+use crate::lexicon::{capital, first, has, rx};
 use crate::plan::{Case, Cmp, Cond, Does, LlmTask, Role, Step, Val, Verb};
 use crate::read::act::{Memory, read_step, service_steps, services_in, verb_in};
 use crate::read::clause::{Clause, Join, strip_lead};
@@ -73,13 +73,6 @@ pub fn name(m: &Masked, clauses: &mut Vec<Clause>) -> (String, bool) {
         capital(words.join(" ").trim_matches([',', '.', ':', ';', '–', ' '])),
         false,
     )
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |c| {
-        c.to_uppercase().collect::<String>() + chars.as_str()
-    })
 }
 
 struct Flow<'a, 'b> {

@@ -1,7 +1,7 @@
 //! A short name for the workflow: what it is about and where it goes ("Orders over 100 EUR to Slack and Google Sheets").
 //! Reads the plan and the request's own nouns; falls back to nothing when the plan says too little.
 
-use crate::lexicon::{self, first, has, rx};
+use crate::lexicon::{self, capital, first, has, rx};
 use crate::plan::{Does, Plan, Service, Step, Trigger, Verb};
 use crate::read::act::verb_in;
 use crate::read::clause::strip_lead;
@@ -212,13 +212,6 @@ fn capital_if_german(word: &str, language: &str) -> String {
     } else {
         word.to_owned()
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |c| {
-        c.to_uppercase().collect::<String>() + chars.as_str()
-    })
 }
 
 #[cfg(test)]

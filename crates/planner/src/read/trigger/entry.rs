@@ -2,6 +2,7 @@
 
 use super::event::{clause_lead, embedded, event_condition};
 use super::*;
+use crate::lexicon::capital;
 use agentctl_base::lazy_regex::Captures;
 
 pub(super) const WEBHOOK: &str = r"\b(?:web ?hooks?|api endpoint|rest endpoint|http endpoint|endpoint|posts? to (?:the )?(?:path )?§h|callback url|incoming http|http(?:s)? request comes in|punto de entrada)\b|\b(?:POST|GET|PUT|PATCH|DELETE)s? (?:to |on |request to )?(?:path |the path )?§h";
@@ -384,13 +385,6 @@ pub(super) fn form(
     }
     clauses.retain(|c| c.text.chars().any(char::is_alphanumeric));
     Some(Trigger::Form { title, fields })
-}
-
-pub(super) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |c| {
-        c.to_uppercase().collect::<String>() + chars.as_str()
-    })
 }
 
 pub(super) fn title_of(m: &Masked, text: &str) -> String {

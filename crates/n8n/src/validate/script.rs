@@ -1,0 +1,27 @@
+//! What was read in one piece of code, by the parser or without it.
+
+/// What was read in one piece of code.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Script {
+    /// Why it does not run at all.
+    pub problem: Option<Problem>,
+    pub references: Vec<NodeReference>,
+    pub calls_from_ai: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Problem {
+    pub message: String,
+    /// Byte offset in the code as given.
+    pub at: usize,
+}
+
+/// `$('A').item`, `$node["A"].json`, `$items("A")`: a node named in code.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct NodeReference {
+    pub node: String,
+    /// What is read of it: `item`, `isExecuted`, `json`, …
+    pub property: Option<String>,
+    /// Inside a `try` block: a failure is handled.
+    pub caught: bool,
+}
