@@ -6,14 +6,25 @@ use crate::cli::progress::plain;
 use crate::cli::project;
 use crate::cli::session;
 use crate::run::{self, RunUsage, UsageReport};
+use clap::Args;
 use indexmap::IndexMap;
 use std::fmt::Write;
 use std::path::Path;
 
-pub fn usage(root: &Path, run: Option<&str>, out: &Output) -> Result<Exit, CliError> {
+/// What a run used: tokens, cache hits and cost by agent, phase, model and tool
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  agentctl usage\n  agentctl usage 019a… --output-format json")]
+pub struct UsageArgs {
+    /// The run; default: the active one
+    #[arg(value_name = "RUN")]
+    run: Option<String>,
+}
+
+pub fn usage(root: &Path, args: &UsageArgs, out: &Output) -> Result<Exit, CliError> {
     let project = project::open(root)?;
     let pack = session::load_pack(root, out)?;
-    let report = run::usage(&project, &pack, run).map_err(|e| session::run_error(&e))?;
+    let report =
+        run::usage(&project, &pack, args.run.as_deref()).map_err(|e| session::run_error(&e))?;
     out.answer(
         Exit::Complete,
         || text(&report),
