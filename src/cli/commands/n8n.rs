@@ -43,7 +43,7 @@ pub enum N8nCommand {
 /// Install n8n from npm (once, some minutes and 2.5 GB), start it on the loopback interface and make its keys
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl n8n up\n  agentctl n8n up --port 5690 --write-mcp\n  source .agentctl/n8n/env && agentctl doctor\n\nNeeds npm. n8n's data and keys stay in .agentctl/n8n/ of the project, which git passes over; the installation is shared\nby your projects. Run again, it says where n8n is. Exit code 1: not installed or no port; 7: n8n does not start."
+    after_help = "Examples:\n  agentctl n8n up\n  agentctl n8n up --port 5690 --write-mcp\n  source .agentctl/n8n/env && agentctl doctor\n\nNeeds npm. n8n's data and keys stay in .agentctl/n8n/ of the project, which git passes over; the installation is shared by your projects. Run again, it says where n8n is. Exit code 1: not installed or no port; 7: n8n does not start."
 )]
 pub struct N8nUpArgs {
     /// The port; n8n also uses the one after it. Default: that of last time, else the first free from 5678 on

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// Write a workflow of the connected n8n as a file that git can keep
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl pull Xk2fTq0sOmW9aLcD\n  agentctl pull \"Order intake\" workflows/orders.json\n\nThe file is what n8n imports, without what belongs to that n8n alone. Pinned data stays out unless --pinned is given; static\ndata always does. Exit code 5: the file has changes that were not pushed; 7: n8n is not there."
+    after_help = "Examples:\n  agentctl pull Xk2fTq0sOmW9aLcD\n  agentctl pull \"Order intake\" workflows/orders.json\n\nThe file is what n8n imports, without what belongs to that n8n alone. Pinned data stays out unless --pinned is given; static data always does. Exit code 5: the file has changes that were not pushed; 7: n8n is not there."
 )]
 pub struct PullArgs {
     /// The workflow: its id, or the name that only it has

@@ -30,7 +30,7 @@ use std::time::Duration;
 /// Send a workflow file to the connected n8n: update the workflow that it follows, or create one
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl push workflows/orders.json --dry-run\n  agentctl push workflows/orders.json\n  agentctl push workflows/orders.json --allow publish\n\nShows the diff. Refused (exit code 5): the workflow was changed on n8n since the file was pulled (--force), most of its nodes\nwould go (--allow wipe), it is active and the change goes live (--allow publish), credentials change (--allow credentials).\nEach push is a run: `agentctl undo RUN` takes it back."
+    after_help = "Examples:\n  agentctl push workflows/orders.json --dry-run\n  agentctl push workflows/orders.json\n  agentctl push workflows/orders.json --allow publish\n\nShows the diff. Refused (exit code 5): the workflow was changed on n8n since the file was pulled (--force), most of its nodes would go (--allow wipe), it is active and the change goes live (--allow publish), credentials change (--allow credentials).\nEach push is a run: `agentctl undo RUN` takes it back."
 )]
 pub struct PushArgs {
     /// The workflow file

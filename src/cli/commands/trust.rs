@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Say that what a project folder overrides may count: its servers, agents, flow, policy, skills, catalog and settings
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl trust --show\n  agentctl trust\n  agentctl trust ~/projects/shop --yes\n  agentctl trust --revoke\n\nA folder that was never trusted works restricted: files instead of a live n8n, the built-in agents, flow, policy, skills and\ncatalog, no server started, no variable filled in. What you approve is kept in your home by the folder's real path and a hash of\neach item; one that changes is asked about again. For CI: AGENTCTL_TRUST=HASH, as --show prints it. Exit code 5: an item cannot\nbe trusted."
+    after_help = "Examples:\n  agentctl trust --show\n  agentctl trust\n  agentctl trust ~/projects/shop --yes\n  agentctl trust --revoke\n\nA folder that was never trusted works restricted: files instead of a live n8n, the built-in agents, flow, policy, skills and catalog, no server started, no variable filled in. What you approve is kept in your home by the folder's real path and a hash of each item; one that changes is asked about again. For CI: AGENTCTL_TRUST=HASH, as --show prints it. Exit code 5: an item cannot be trusted."
 )]
 pub struct TrustArgs {
     /// The folder; default: the project folder

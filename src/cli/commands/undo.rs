@@ -16,7 +16,7 @@ use std::path::Path;
 /// Take back what a run changed, all of it or down to one of its changes
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl undo\n  agentctl undo 20261121-1009 --to 2\n  agentctl undo --workflow orders\n  agentctl undo --workflow orders --to 0\n\nChanges are numbered from 1; `agentctl log RUN` and `agentctl log --workflow ID` show the numbers. State N is what change N\nleft, 0 is what was there before the first. An undo is a change too: `--to` a later number brings back what was undone."
+    after_help = "Examples:\n  agentctl undo\n  agentctl undo 20261121-1009 --to 2\n  agentctl undo --workflow orders\n  agentctl undo --workflow orders --to 0\n\nChanges are numbered from 1; `agentctl log RUN` and `agentctl log --workflow ID` show the numbers. State N is what change N left, 0 is what was there before the first. An undo is a change too: `--to` a later number brings back what was undone."
 )]
 pub struct UndoArgs {
     /// The run whose changes are taken back; default: the active run

@@ -161,8 +161,8 @@ fn pull() {
       agentctl pull "Order intake" workflows/orders.json
 
     The file is what n8n imports, without what belongs to that n8n alone. Pinned data stays out unless
-    --pinned is given; static
-    data always does. Exit code 5: the file has changes that were not pushed; 7: n8n is not there.
+    --pinned is given; static data always does. Exit code 5: the file has changes that were not pushed;
+    7: n8n is not there.
     "#);
 }
 
@@ -198,9 +198,8 @@ fn push() {
       agentctl push workflows/orders.json --allow publish
 
     Shows the diff. Refused (exit code 5): the workflow was changed on n8n since the file was pulled
-    (--force), most of its nodes
-    would go (--allow wipe), it is active and the change goes live (--allow publish), credentials change
-    (--allow credentials).
+    (--force), most of its nodes would go (--allow wipe), it is active and the change goes live (--allow
+    publish), credentials change (--allow credentials).
     Each push is a run: `agentctl undo RUN` takes it back.
     ");
 }
@@ -270,9 +269,8 @@ fn mcp() {
       agentctl mcp serve --role builder --print-config claude
 
     Over stdio a client starts it; it ends with its client (exit code 0). Over HTTP it listens on the
-    loopback
-    interface only and wants a bearer token: the one in AGENTCTL_MCP_TOKEN, else a new one that it
-    prints once to stderr.
+    loopback interface only and wants a bearer token: the one in AGENTCTL_MCP_TOKEN, else a new one that
+    it prints once to stderr.
     Each session is a run of its own: `agentctl runs list`, `agentctl runs show RUN`, `agentctl undo
     RUN`.
     "#);
@@ -420,9 +418,8 @@ fn n8n() {
       source .agentctl/n8n/env && agentctl doctor
 
     Needs npm. n8n's data and keys stay in .agentctl/n8n/ of the project, which git passes over; the
-    installation is shared
-    by your projects. Run again, it says where n8n is. Exit code 1: not installed or no port; 7: n8n
-    does not start.
+    installation is shared by your projects. Run again, it says where n8n is. Exit code 1: not installed
+    or no port; 7: n8n does not start.
     ");
     insta::assert_snapshot!(help("n8n down"), @r"
     Stop it; its data stays for the next start

@@ -256,12 +256,9 @@ fn trust() {
       agentctl trust --revoke
 
     A folder that was never trusted works restricted: files instead of a live n8n, the built-in agents,
-    flow, policy, skills and
-    catalog, no server started, no variable filled in. What you approve is kept in your home by the
-    folder's real path and a hash of
-    each item; one that changes is asked about again. For CI: AGENTCTL_TRUST=HASH, as --show prints it.
-    Exit code 5: an item cannot
-    be trusted.
+    flow, policy, skills and catalog, no server started, no variable filled in. What you approve is kept
+    in your home by the folder's real path and a hash of each item; one that changes is asked about
+    again. For CI: AGENTCTL_TRUST=HASH, as --show prints it. Exit code 5: an item cannot be trusted.
     ");
 }
 

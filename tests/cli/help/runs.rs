@@ -267,8 +267,8 @@ fn runs() {
       agentctl runs adopt 019a…
 
     Such a run came with the folder, was written by an older agentctl, or without a folder of your own
-    (AGENTCTL_HOME). Until it is
-    adopted it is shown and nothing is done with it: resume, answer and undo end with exit code 5.
+    (AGENTCTL_HOME). Until it is adopted it is shown and nothing is done with it: resume, answer and
+    undo end with exit code 5.
     ");
     insta::assert_snapshot!(help("runs verify"), @r"
     Check the hash chain of a journal, and whose it is (all runs when none is named)
@@ -374,9 +374,8 @@ fn undo() {
       agentctl undo --workflow orders --to 0
 
     Changes are numbered from 1; `agentctl log RUN` and `agentctl log --workflow ID` show the numbers.
-    State N is what change N
-    left, 0 is what was there before the first. An undo is a change too: `--to` a later number brings
-    back what was undone.
+    State N is what change N left, 0 is what was there before the first. An undo is a change too: `--to`
+    a later number brings back what was undone.
     ");
 }
 

@@ -19,7 +19,7 @@ use std::time::Duration;
 /// Serve agentctl's own tools to another agent, as one role and behind the same guards
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl mcp serve --role builder\n  agentctl mcp serve --role builder --workflow orders --scope \"Post to Slack\"\n  agentctl mcp serve --role qa --http 127.0.0.1:8137\n  agentctl mcp serve --role builder --print-config claude\n\nOver stdio a client starts it; it ends with its client (exit code 0). Over HTTP it listens on the loopback\ninterface only and wants a bearer token: the one in AGENTCTL_MCP_TOKEN, else a new one that it prints once to stderr.\nEach session is a run of its own: `agentctl runs list`, `agentctl runs show RUN`, `agentctl undo RUN`."
+    after_help = "Examples:\n  agentctl mcp serve --role builder\n  agentctl mcp serve --role builder --workflow orders --scope \"Post to Slack\"\n  agentctl mcp serve --role qa --http 127.0.0.1:8137\n  agentctl mcp serve --role builder --print-config claude\n\nOver stdio a client starts it; it ends with its client (exit code 0). Over HTTP it listens on the loopback interface only and wants a bearer token: the one in AGENTCTL_MCP_TOKEN, else a new one that it prints once to stderr.\nEach session is a run of its own: `agentctl runs list`, `agentctl runs show RUN`, `agentctl undo RUN`."
 )]
 pub struct McpServeArgs {
     /// The role whose tools are served (`agentctl agents list`)

@@ -29,7 +29,7 @@ pub enum RunsCommand {
     },
     /// Make a run yours that your agentctl did not write, after looking at what it would let happen
     #[command(
-        after_help = "Example:\n  agentctl runs adopt 019a…\n\nSuch a run came with the folder, was written by an older agentctl, or without a folder of your own (AGENTCTL_HOME). Until it is\nadopted it is shown and nothing is done with it: resume, answer and undo end with exit code 5."
+        after_help = "Example:\n  agentctl runs adopt 019a…\n\nSuch a run came with the folder, was written by an older agentctl, or without a folder of your own (AGENTCTL_HOME). Until it is adopted it is shown and nothing is done with it: resume, answer and undo end with exit code 5."
     )]
     Adopt {
         #[arg(value_name = "RUN")]
