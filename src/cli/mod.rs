@@ -10,6 +10,7 @@ mod error;
 #[cfg(test)]
 mod events_tests;
 mod folder_trust;
+mod layout;
 mod model_choice;
 mod observer;
 mod output;

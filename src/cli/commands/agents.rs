@@ -2,6 +2,7 @@
 
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust;
+use crate::cli::layout::paragraph;
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session;
@@ -40,7 +41,11 @@ pub fn agents(root: &Path, command: &AgentsCommand, out: &Output) -> Result<Exit
             || {
                 pack.agents
                     .values()
-                    .map(|a| format!("{} ({})\n  {}\n  tools: {}\n", style(&a.name).bold(), a.tier.name(), plain_long(&a.description), pack.policy.allowed_tools(&a.name).join(", ")))
+                    .map(|a| {
+                        let tools = pack.policy.allowed_tools(&a.name).join(", ");
+                        let about = paragraph("  ", &plain_long(&a.description));
+                        format!("{} ({})\n{about}{}", style(&a.name).bold(), a.tier.name(), paragraph("  ", &format!("tools: {tools}")))
+                    })
                     .collect()
             },
             || json!({"agents": pack.agents.keys().map(|name| agent(&pack, name)).collect::<Vec<_>>()}),

@@ -1,6 +1,7 @@
 //! `agentctl policy show|check`: who may do what, and by which rule.
 
 use crate::cli::error::{CliError, Exit};
+use crate::cli::layout::paragraph;
 use crate::cli::output::Output;
 use crate::cli::session;
 use agentctl_base::decision::Decision;
@@ -53,7 +54,8 @@ pub fn policy(root: &Path, command: &PolicyCommand, out: &Output) -> Result<Exit
                 || {
                     let mut text = String::new();
                     for (role, tools) in &matrix {
-                        text.push_str(&format!("{}\n  {}\n", style(role).bold(), if tools.is_empty() { "no tools".to_owned() } else { tools.join(", ") }));
+                        let tools = if tools.is_empty() { "no tools".to_owned() } else { tools.join(", ") };
+                        text.push_str(&format!("{}\n{}", style(role).bold(), paragraph("  ", &tools)));
                     }
                     text.push_str(&format!("\nlimits: {}\n", json!(pack.policy.limits())));
                     text

@@ -1,6 +1,7 @@
 //! `agentctl skills list|show`: the skills of the pack.
 
 use crate::cli::error::{CliError, Exit};
+use crate::cli::layout::paragraph;
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session;
@@ -44,7 +45,10 @@ pub fn skills(root: &Path, command: &SkillsCommand, out: &Output) -> Result<Exit
                 || {
                     pack.skills
                         .iter()
-                        .map(|s| format!("{} [{}] {}\n  {}\n", style(&s.name).bold(), users(&s.name).join(", "), style(origin(&s.source)).dim(), plain_long(&s.description)))
+                        .map(|s| {
+                            let about = paragraph("  ", &plain_long(&s.description));
+                            format!("{} [{}] {}\n{about}", style(&s.name).bold(), users(&s.name).join(", "), style(origin(&s.source)).dim())
+                        })
                         .collect()
                 },
                 || json!({"skills": pack.skills.iter().map(|s| json!({"name": s.name, "description": s.description, "source": origin(&s.source), "agents": users(&s.name)})).collect::<Vec<_>>()}),
