@@ -210,11 +210,14 @@ pub fn line(event: &Event) -> Option<String> {
             workflow_id,
             to_snapshot,
             ..
-        } => Some(format!(
-            "    {} put back to {}",
-            plain(workflow_id),
-            plain(to_snapshot)
-        )),
+        } => {
+            // Without a snapshot: the workflow was not there.
+            let to = match to_snapshot.as_str() {
+                "" => ": it was not there before".to_owned(),
+                snapshot => format!(" to {}", plain(snapshot)),
+            };
+            Some(format!("    {} put back{to}", plain(workflow_id)))
+        }
         Event::Adopted { from, .. } => Some(format!(
             "    {} you took the run over: from record {from} on your agentctl had not written it",
             style("!").for_stderr().yellow()

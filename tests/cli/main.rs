@@ -28,6 +28,7 @@ mod project_of_today;
 mod prompts;
 mod qa;
 mod room;
+mod said;
 mod serve;
 mod support;
 mod trust;

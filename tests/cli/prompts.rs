@@ -4,7 +4,7 @@
 //! A prompt that changes on purpose makes these fail. `RENEW_CONVERSATIONS=1 cargo test --test cli prompts` writes the files anew, and
 //! their diff is the change.
 
-use agentctl::gateway::Gateway;
+use agentctl_engine::gateway::Gateway;
 use agentctl_base::canonical::{canonical, sha256_hex};
 use agentctl_base::model::AgentTask;
 use agentctl_engine::agent::{Skill, system_prompt, task_message};
