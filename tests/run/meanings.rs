@@ -19,7 +19,8 @@ fn renamed() -> String {
 
 /// Claims another count than was counted, and edits outside of the scope.
 fn careless(seen: &Seen<'_>) -> ModelAnswer {
-    let id = &seen.request.task.input["thing"]["id"];
+    let thing = seen.request.task.input.get("thing");
+    let id = thing.map_or(&Value::Null, |thing| &thing["id"]);
     match (seen.task(), seen.results().len()) {
         ("make", 1) => {
             let (_, _, made) = seen.results()[0];
