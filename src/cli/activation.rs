@@ -11,6 +11,7 @@ use agentctl_n8n_tools::tools::LET_ACT;
 use crate::run::{self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport};
 use agentctl_base::question::Outcome;
 use agentctl_host::files::read_regular;
+use agentctl_n8n_tools::report::{Built, WORKFLOW};
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::{Map, Value, json};
@@ -82,7 +83,7 @@ pub fn activate(
     let (ended, held) = session::block_on(&session.cancel, async move {
         let ended: Result<RunReport, RunError> = match start {
             Start::New(options) => {
-                let backend = session.gateway.backend();
+                let backend = session.n8n.backend();
                 if let Some(warning) = catalog_file::warning(catalog, backend).await {
                     out.note(&format!("warning: {warning}"));
                 }
@@ -133,9 +134,10 @@ pub fn activate(
 
 /// The workflow that the run left on the n8n, to be shown; one that cannot be read is shown by its address alone.
 async fn held(session: &Session, report: &RunReport) -> Option<Workflow> {
-    report.n8n.as_ref()?;
-    let id = WorkflowId(report.workflow.as_ref()?.id.clone());
-    let stored = session.gateway.backend().get(&id).await.ok()?;
+    let made = Built::of(&report.made, &report.lost);
+    made.n8n?;
+    let id = WorkflowId(made.workflow?.id);
+    let stored = session.n8n.backend().get(&id).await.ok()?;
     Some(stored.workflow)
 }
 
@@ -165,7 +167,7 @@ pub fn tell(
 fn document(root: &Path, report: &RunReport, out: &Output) -> Option<Workflow> {
     // A path that somebody else wrote down could lead anywhere.
     let own = Some(report).filter(|report| report.foreign.is_none());
-    let file = own?.workflow.as_ref()?.file.as_ref()?;
+    let file = own.and_then(|own| Built::of(&own.made, &own.lost).workflow?.file)?;
     let bytes = read_regular(&root.join(file), MAX_WORKFLOW).ok()?;
     let value = serde_json::from_slice(&bytes).ok()?;
     Workflow::from_value(out.redactor().value(value)).ok()
@@ -183,8 +185,8 @@ fn whole(report: &RunReport) -> Value {
     };
     let kept = |key: &str| {
         report
-            .state
-            .get("workflow")
+            .sections
+            .get(WORKFLOW)
             .and_then(|w| w.get(key))
             .cloned()
             .unwrap_or_else(|| json!([]))

@@ -3,7 +3,7 @@
 use super::error::CliError;
 use super::folder_trust;
 use super::output::Output;
-use crate::trust::MAX_CATALOG;
+use crate::trust::{CATALOG, MAX_CATALOG};
 use agentctl_engine::pack::Use;
 use agentctl_host::files::read_given;
 use agentctl_n8n::catalog::Catalog;

@@ -3,7 +3,8 @@
 
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::cli::questions;
-use crate::run::{QaReport, RunReport};
+use crate::run::RunReport;
+use agentctl_n8n_tools::report::{Built, QA_REPORT, QaReport, WORKFLOW};
 use agentctl_base::question::Outcome;
 use agentctl_base::untrusted::prose;
 use agentctl_engine::policy::Grants;

@@ -10,8 +10,9 @@ use super::progress::plain_long;
 use super::settings;
 use crate::config::Config;
 use agentctl_n8n_tools::accepted::{Accepted, HomeShelf, NoShelf};
-use agentctl_engine::gateway::Gateway;
-use agentctl_engine::gateway::HeldCalls;
+use agentctl_engine::gateway::{Gateway, HeldCalls};
+use agentctl_n8n_tools::library::Library;
+use agentctl_n8n_tools::{N8n, N8nTools};
 use agentctl_engine::redact::Redactor;
 use crate::held::Held;
 use crate::run::{
@@ -40,6 +41,8 @@ pub struct Session {
     pub project: Project,
     pub pack: Pack,
     pub gateway: Gateway,
+    /// What the tools of n8n work on, for commands of the user's.
+    pub n8n: Arc<N8n>,
     pub models: Chosen,
     /// What is recorded or replayed.
     pub tape: Option<Arc<Tape>>,
@@ -116,22 +119,27 @@ impl Session {
             .iter()
             .map(agentctl_knowledge::Skill::from)
             .collect();
-        let gateway = Gateway::new(&pack, backend, Knowledge::new(root, skills), catalog)
+        let shelf = accepted(root, backend.as_ref());
+        let n8n = N8n::new(backend, catalog).with_test_hosts(config.test_hosts.clone());
+        let n8n = match shelf {
+            Some(shelf) => n8n.with_accepted(shelf),
+            None => n8n,
+        };
+        let tools = N8nTools::new(n8n);
+        let n8n = Arc::clone(tools.n8n());
+        let library = Library::new(Knowledge::new(root, skills));
+        let gateway = Gateway::new(&pack, vec![Arc::new(tools), Arc::new(library)])
             .with_redactor(redactor)
-            .with_held(held_for(root))
-            .with_test_hosts(config.test_hosts.clone());
+            .with_held(held_for(root));
         let gateway = match foreign_tools(root, &pack, &config, out)? {
             Some(servers) => gateway.with_foreign(Arc::new(servers)),
-            None => gateway,
-        };
-        let gateway = match accepted(root, gateway.backend()) {
-            Some(accepted) => gateway.with_accepted(accepted),
             None => gateway,
         };
         Ok(Session {
             project,
             pack,
             gateway,
+            n8n,
             models,
             tape,
             effects: System::default(),
@@ -168,7 +176,7 @@ impl Session {
             "command": command,
             "flow": self.pack.flow.name,
             "model": self.models.names().join(", "),
-            "backend": self.gateway.backend().name(),
+            "backend": self.n8n.backend().name(),
             "backend_why": self.choice.why,
             "overrides": self.pack.overrides,
             "capabilities": ["questions", "resume", "undo"],

@@ -145,9 +145,9 @@ pub async fn advance(
         // It may have been killed between its end and the projections.
         driver.project(project, &ended.message)?;
         return Ok(projection::report(
-            driver.desk.flow,
-            &driver.desk.ledger,
-            &driver.desk.log,
+            driver.pack,
+            &driver.recorder.view,
+            &driver.recorder.log,
             ended.outcome,
             ended.exit_code,
             ended.message,
@@ -205,7 +205,7 @@ pub fn cancel(cx: RunContext<'_>, run: Option<&str>) -> Result<RunReport, RunErr
 }
 
 fn lock_for(cx: &RunContext<'_>, run_id: Option<&str>) -> Result<ProjectLock, RunError> {
-    take_lock(cx.project, &cx.gateway.resources(), cx.effects, run_id)
+    take_lock(cx.project, cx.gateway.resources(), cx.effects, run_id)
 }
 
 /// Takes the project's lock at once, or says who has it.
@@ -260,14 +260,14 @@ pub(super) fn reopen<'a>(
             "run {run_id} was killed before it began; start it again"
         )));
     }
-    let folded = fold(&cx.pack.flow, &loaded)?;
+    let folded = fold(&cx.pack.flow, cx.gateway, &loaded)?;
     let view = &folded.1;
     if view.pack_hash != cx.pack.hash && !resume.allow_other_pack {
         return Err(RunError::Usage(format!(
             "the agents, the flow or the policy changed since run {run_id} began; put them back, or resume with --allow-pack-change"
         )));
     }
-    same_place(&cx.gateway.resources(), &run_id, &view.input)?;
+    same_place(cx.gateway.resources(), &run_id, &view.input)?;
     let project = cx.project;
     let at = loaded.records.last().map(|r| r.at.clone());
     let said_now = resume.answering.answers.clone();
@@ -326,7 +326,7 @@ fn driver<'a>(
     Driver {
         pack: cx.pack,
         gateway: cx.gateway,
-        resources: Arc::new(cx.gateway.resources()),
+        resources: cx.gateway.resources(),
         models: cx.models,
         cancel: cx.cancel,
         asker: cx.asker,
@@ -534,9 +534,9 @@ impl Driver<'_> {
             self.tell_unused_answers();
         }
         Ok(projection::report(
-            self.desk.flow,
-            &self.desk.ledger,
-            &self.desk.log,
+            self.pack,
+            &self.recorder.view,
+            &self.recorder.log,
             outcome,
             exit_code(outcome, cause),
             message,

@@ -159,7 +159,8 @@ pub async fn adoption(
 }
 
 fn answers(view: &RunView, loaded: &Loaded, now: Timestamp) -> Vec<Answered> {
-    let mut guards = GuardState::default();
+    // What toolsets remember has no part in what a person answered.
+    let mut guards = GuardState::new(Vec::new(), None);
     for record in &loaded.records {
         guards.observe(&record.event);
     }

@@ -21,8 +21,8 @@ pub struct Evidence<'a> {
 }
 
 /// The run's changes so far.
-pub(super) fn changes(ledger: &Ledger) -> Changes<'_> {
-    let changes = ledger.changes.iter().map(|done| DoneChange {
+pub(super) fn changes(view: &RunView) -> Changes<'_> {
+    let changes = view.standing().map(|done| DoneChange {
         change: &done.change,
         name: done.name.as_deref(),
         file: done.file.as_deref(),
@@ -32,7 +32,7 @@ pub(super) fn changes(ledger: &Ledger) -> Changes<'_> {
 
 /// Checks the claims in a patch and fills in the facts. Empty: all of them hold.
 pub fn settle(patch: &mut Map<String, Value>, evidence: &Evidence<'_>) -> Vec<PatchRefusal> {
-    let changes = changes(evidence.ledger);
+    let changes = changes(evidence.view);
     let results: Vec<(&ToolResult, Option<Capability>)> = (evidence.trace.iter())
         .flat_map(|trace| trace.results.values())
         .map(|result| (result, (evidence.capability_of)(&result.name)))
@@ -46,7 +46,7 @@ pub fn settle(patch: &mut Map<String, Value>, evidence: &Evidence<'_>) -> Vec<Pa
     let mut refusals = Vec::new();
     for (field, fact) in evidence.flow.facts() {
         if let Some(Value::Object(claimed)) = patch.get_mut(field) {
-            let faults = claims::claim(fact, claimed, &by).into_iter();
+            let faults = evidence.vocabulary.check(fact, claimed, &by).into_iter();
             refusals.extend(faults.map(|message| PatchRefusal {
                 field: field.to_owned(),
                 rule: format!("claims.{field}"),

@@ -42,7 +42,7 @@ pub(super) struct Driver<'a> {
     pub pack: &'a Pack,
     pub gateway: &'a Gateway,
     /// What the tools work on.
-    pub resources: Arc<dyn Resources>,
+    pub resources: &'a dyn Resources,
     pub models: &'a dyn Models,
     pub cancel: &'a Cancel,
     pub asker: Option<&'a mut dyn Asker>,

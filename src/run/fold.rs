@@ -1,6 +1,7 @@
 //! From a journal's records to the three views that an activation starts from. Pure.
 
 use super::RunError;
+use agentctl_engine::gateway::Gateway;
 use agentctl_engine::guards::GuardState;
 use agentctl_engine::{
     flow::{Flow, FlowError, RunLog},
@@ -10,7 +11,22 @@ use agentctl_engine::{
 
 pub(super) type Folded = (RunLog, RunView, GuardState);
 
-pub(super) fn fold(flow: &Flow, loaded: &Loaded) -> Result<Folded, RunError> {
+/// What an activation starts from.
+pub(super) fn fold(
+    flow: &Flow,
+    gateway: &Gateway,
+    loaded: &Loaded,
+) -> Result<Folded, RunError> {
+    let (log, view) = look(flow, loaded)?;
+    let mut guards = gateway.guards();
+    for record in &loaded.records {
+        guards.observe(&record.event);
+    }
+    Ok((log, view, guards))
+}
+
+/// The run as it stands, for who only looks.
+pub(super) fn look(flow: &Flow, loaded: &Loaded) -> Result<(RunLog, RunView), RunError> {
     let mut log = RunLog::new(flow);
     let mut view = RunView::default();
     for record in &loaded.records {
@@ -21,9 +37,8 @@ pub(super) fn fold(flow: &Flow, loaded: &Loaded) -> Result<Folded, RunError> {
             ))
         })?;
         view.apply(record);
-        guards.observe(&record.event);
     }
-    Ok((log, view, guards))
+    Ok((log, view))
 }
 
 /// The flow is over with the run's end; what is journaled after that (the activation's end, an undo) is none of its business.

@@ -4,7 +4,7 @@ use super::{
     Cause, RunError, RunReport,
     active::active_run,
     exit_code,
-    fold::{Folded, fold},
+    fold::look,
     history::{self, Made},
     projection,
 };
@@ -146,14 +146,14 @@ pub fn show(
 ) -> Result<(RunReport, Vec<Record>), RunError> {
     let run_id = project.find_run(run)?;
     let loaded = read(project, &run_id)?;
-    let (log, view, _): Folded = fold(&pack.flow, &loaded)?;
+    let (log, view) = look(&pack.flow, &loaded)?;
     // A run without an end is running now or was killed; both are "not finished".
     let outcome = projection::outcome_of(&view).unwrap_or(Outcome::Interrupted);
     let (code, message) = match &view.ended {
         Some(ended) => (ended.exit_code, ended.message.clone()),
         None => (exit_code(outcome, Some(Cause::Interrupt)), String::new()),
     };
-    let mut report = projection::report(&pack.flow, &ledger, &log, outcome, code, message);
+    let mut report = projection::report(pack, &view, &log, outcome, code, message);
     report.foreign = loaded.foreign;
     Ok((report, loaded.records))
 }

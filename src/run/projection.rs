@@ -10,6 +10,7 @@ use super::{
 };
 use agentctl_base::question::{Outcome, Question};
 use agentctl_engine::{
+    claims::Reported,
     flow::{Flow, Reading, RunLog},
     pack::Pack,
     run::{Asked, RunView},
@@ -82,11 +83,11 @@ pub(super) fn summarise(
 pub(super) fn write_results(
     project: &Project,
     flow: &Flow,
-    ledger: &RunView,
+    view: &RunView,
     state: &Map<String, Value>,
     outcome: Option<Outcome>,
 ) -> Result<(), StoreError> {
-    let (_, mut files) = summarise(flow, &ledger.run_id, state);
+    let (_, mut files) = summarise(flow, &view.run_id, state);
     if outcome == Some(Outcome::Blocked) {
         files.push(ResultFile {
             kind: "post_mortem".into(),
@@ -119,7 +120,7 @@ pub(super) fn write_results(
 /// The summary of a run as folded from its journal up to `head`.
 pub(super) fn run_state(
     flow: &Flow,
-    ledger: &RunView,
+    view: &RunView,
     log: &RunLog,
     head: (u64, &str),
     at: &str,
@@ -137,8 +138,8 @@ pub(super) fn run_state(
             seq: head.0,
             hash: head.1.to_owned(),
         },
-        questions: waiting_for(ledger),
-        state: summarise(flow, &ledger.run_id, log.state()).0,
+        questions: waiting_for(view),
+        state: summarise(flow, &view.run_id, log.state()).0,
         more: Map::new(),
     }
 }
@@ -180,25 +181,26 @@ pub(super) fn waiting_for(view: &RunView) -> Vec<Question> {
 
 /// The report of a run, from its folded journal.
 pub(super) fn report(
-    flow: &Flow,
-    ledger: &RunView,
+    pack: &Pack,
+    view: &RunView,
     log: &RunLog,
     outcome: Outcome,
     exit_code: u8,
     message: String,
 ) -> RunReport {
+    let flow = &pack.flow;
     let state = log.state();
-    let mut errors: Vec<Value> = ledger.errors.clone();
+    let mut errors: Vec<Value> = view.errors.clone();
     let failures = flow.failures.as_ref().and_then(|field| state.get(field));
     if let Some(Value::Array(more)) = failures {
-        errors.extend(more.iter().filter(|e| !ledger.errors.contains(e)).cloned());
+        errors.extend(more.iter().filter(|e| !view.errors.contains(e)).cloned());
     }
-    let (made, lost) = sections(&Reported {
-        changes: &claims::changes(ledger),
+    let (made, lost) = pack.policy.vocabulary().report(&Reported {
+        changes: &claims::changes(view),
         state_of: &|section| state.get(flow.report_field(section)?),
-        place: ledger.input.get(PLACE).and_then(Value::as_str),
-        undone: &ledger.undone,
-        losses: &ledger.losses,
+        input: &view.input,
+        undone: &view.undone,
+        losses: &view.losses,
         cycle: log.cycle(),
     });
     RunReport {
@@ -207,12 +209,12 @@ pub(super) fn report(
         outcome,
         message,
         made,
-        questions: waiting_for(ledger),
+        questions: waiting_for(view),
         errors,
-        usage: ledger.usage,
+        usage: view.usage,
         lost,
-        policy_loosened: texts_of(ledger, "policy_loosened"),
-        overrides: texts_of(ledger, OVERRIDES),
+        policy_loosened: texts_of(view, "policy_loosened"),
+        overrides: texts_of(view, OVERRIDES),
         foreign: None,
         grants: view.grants.clone(),
         exit_code,
@@ -241,12 +243,12 @@ fn texts_of(view: &RunView, key: &str) -> Vec<String> {
 impl Driver<'_> {
     /// Writes the projections of the run as it stands now.
     pub(super) fn project(&mut self, project: &Project, message: &str) -> Result<(), RunError> {
-        let outcome = outcome_of(&self.desk.ledger);
+        let outcome = outcome_of(&self.recorder.view);
         write_results(
             project,
-            self.desk.flow,
-            &self.desk.ledger,
-            self.desk.log.state(),
+            self.recorder.flow,
+            &self.recorder.view,
+            self.recorder.log.state(),
             outcome,
         )?;
         self.project_state(project, message)
@@ -258,10 +260,10 @@ impl Driver<'_> {
         project: &Project,
         message: &str,
     ) -> Result<(), RunError> {
-        let desk = &mut self.desk;
-        let head = desk.journal.head();
-        let mut state = run_state(desk.flow, &desk.ledger, &desk.log, head, &desk.at, message);
-        if let Some(mark) = project.marks(&desk.ledger.run_id).active() {
+        let recorder = &mut self.recorder;
+        let head = recorder.journal.head();
+        let mut state = run_state(recorder.flow, &recorder.view, &recorder.log, head, &recorder.at, message);
+        if let Some(mark) = project.marks(&recorder.view.run_id).active() {
             state.more.insert(ACTIVE_MARK.into(), mark.into());
         }
         let file = match &recorder.view.session {

@@ -1,4 +1,4 @@
-//! A push of a workflow file by the user: a run of its own with one change, listed, shown and undone like the session of a
+//! A change that a command of the user's makes: a run of its own with one change, listed, shown and undone like the session of a
 //! client, which it is but for who decides.
 
 use super::{
@@ -8,9 +8,7 @@ use super::{
     session_run::SessionRun,
     tool_session::{Serving, Told, ToolSession},
 };
-use agentctl_engine::gateway::CallContext;
-use agentctl_n8n_tools::tools::Push;
-use agentctl_engine::gateway::Settled;
+use agentctl_engine::gateway::{ByUser, CallContext, Settled};
 use agentctl_base::{model::ToolResult, question::Outcome};
 use agentctl_engine::store::Event;
 use agentctl_mcp::serve::{Client, Host};
@@ -32,7 +30,7 @@ pub struct Pushed {
 /// Pushes once. What a guard asks is answered from `answering`, by its topic, or by `asker`; with neither it is refused.
 pub async fn push(
     serving: Arc<Serving>,
-    push: &Push,
+    own: &ByUser<'_>,
     answering: &Answering,
     mut asker: Option<&mut (dyn Asker + '_)>,
 ) -> Result<Pushed, RunError> {
@@ -60,7 +58,7 @@ pub async fn push(
                 guards: &mut session_run.guards,
                 recorder: &mut session_run.recorder,
             };
-            let settled = serving.gateway.push(&mut cx, push).await;
+            let settled = serving.gateway.by_user(&mut cx, own).await;
             session_run.recorder.sound()?;
             let question = match settled.map_err(gateway_error)? {
                 Settled::Done(result) => break result,

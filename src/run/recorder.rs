@@ -2,7 +2,7 @@
 //! gateway records through it too, so that there is one order of events. A failed write stops everything.
 
 use super::{Effects, Observer, RunError, fold};
-use agentctl_engine::toolset::Recorder;
+use agentctl_engine::toolset::{Recorder, ResourceMark};
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::{
     flow::{Flow, RunLog},
@@ -56,14 +56,9 @@ impl Recorder for RunRecorder<'_> {
         self.write(event, durable)
     }
 
-    fn snapshot(
-        &mut self,
-        id: &str,
-        revision: &str,
-        size: usize,
-        text: &str,
-    ) -> Result<SnapshotRef, StoreError> {
-        self.snapshots.save(id, revision, size, text)
+    fn snapshot(&mut self, of: &ResourceMark, text: &str) -> Result<SnapshotRef, StoreError> {
+        self.snapshots
+            .save(&of.resource.id, &of.revision, of.size, text)
     }
 
     fn load_snapshot(&mut self, file: &str) -> Result<String, StoreError> {

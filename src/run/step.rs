@@ -187,8 +187,9 @@ impl Driver<'_> {
         if let Value::Object(map) = answer {
             let evidence = Evidence {
                 flow,
-                ledger: &self.desk.ledger,
-                trace: self.desk.ledger.trace(&step.path),
+                vocabulary: self.pack.policy.vocabulary(),
+                view: &self.recorder.view,
+                trace: self.recorder.view.trace(&step.path),
                 state,
                 capability_of: &|tool| self.pack.policy.capability_of(tool),
             };

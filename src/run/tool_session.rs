@@ -245,8 +245,8 @@ impl ToolSession {
             arguments,
         };
         // A change is carried through whatever the client does; a read may be dropped.
-        let droppable = match tools::find(name) {
-            Some(tool) => !tool.mutates(),
+        let droppable = match serving.gateway.tool(name) {
+            Some(tool) => !tool.changes,
             // It is under way on another server.
             None => split_foreign(name).is_none(),
         };
@@ -314,7 +314,7 @@ impl ToolSession {
         loop {
             let taken = take_lock(
                 &serving.project,
-                &serving.gateway.resources(),
+                serving.gateway.resources(),
                 &*serving.effects,
                 run_id,
             );
@@ -345,7 +345,7 @@ impl ToolSession {
                 &paths.journal(),
                 serving.project.marks(run_id),
             )?;
-            let (log, view, guards) = fold(&serving.pack.flow, &loaded)?;
+            let (log, view, guards) = fold(&serving.pack.flow, &serving.gateway, &loaded)?;
             if view.ended.is_none() {
                 return Ok(Live {
                     journal,
@@ -376,7 +376,7 @@ impl ToolSession {
             journal: Journal::create_on(serving.project.disk().clone(), &paths.journal())?
                 .marked(serving.project.marks(run_id)),
             log: RunLog::new(&serving.pack.flow),
-            ledger: RunView::default(),
+            view: RunView::default(),
             guards: serving.gateway.guards(),
             snapshots: Snapshots::on(serving.project.disk().clone(), paths.snapshots()),
             at: String::new(),
@@ -410,8 +410,8 @@ impl ToolSession {
                 client: self.client.name.clone(),
                 client_version: self.client.version.clone(),
                 transport: self.client.transport.to_owned(),
-                workflow: terms.workflow.clone(),
-                edit_scope: terms.edit_scope.clone(),
+                workflow: terms.only.clone(),
+                edit_scope: terms.scope.clone(),
             },
             false,
         )?;
@@ -446,18 +446,17 @@ impl ToolSession {
             },
             false,
         )?;
-        at_work.rest(Outcome::Complete, true)?;
-        let desk = &at_work.desk;
-        let head = desk.journal.head();
+        session_run.rest(Outcome::Complete, true)?;
+        let recorder = &session_run.recorder;
         let summary = projection::run_state(
             &serving.pack.flow,
-            &desk.ledger,
-            &desk.log,
-            head,
-            &desk.at,
+            &recorder.view,
+            &recorder.log,
+            recorder.journal.head(),
+            &recorder.at,
             &message,
         );
-        let paths = serving.project.run(&desk.ledger.run_id)?;
+        let paths = serving.project.run(&recorder.view.run_id)?;
         StateFile::write(&paths.archived_state(), &summary)?;
         Ok(())
     }
@@ -480,8 +479,8 @@ impl ToolSession {
         if matches!(error, RunError::Store(_)) {
             state.over = Some(format!("the journal cannot be kept: {error}"));
         }
-        let status = match tools::find(&name) {
-            Some(tool) if tool.mutates() => ToolStatus::Unknown,
+        let status = match self.serving.gateway.tool(&name) {
+            Some(tool) if tool.changes => ToolStatus::Unknown,
             None if split_foreign(&name).is_some() => ToolStatus::Unknown,
             _ => ToolStatus::Failed,
         };

@@ -17,10 +17,9 @@ use agentctl_base::question::Outcome;
 use agentctl_engine::{
     run::By,
     store::{Event, Project, SnapshotRef, event::Change},
-    toolset::{ByPerson, Difference, Document, Found, ResourceId, keyed},
+    toolset::{ByPerson, Difference, Document, Found, ResourceId, ResourceMark, keyed},
 };
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// What to take back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,7 +121,7 @@ pub async fn undo_by(
         Undo::Run(run) => (run, None),
         Undo::Resource(named) => {
             let resources = cx.gateway.resources();
-            let (id, made) = inspect::resource_changes(cx.project, &resources, &named).await?;
+            let (id, made) = inspect::resource_changes(cx.project, resources, &named).await?;
             let run = made.last().map(|m| m.run_id.clone());
             (run, Some(id))
         }
@@ -231,16 +230,16 @@ impl Driver<'_> {
     ) -> Result<Vec<Plan>, RunError> {
         let run_id = &self.recorder.view.run_id;
         let of_run = inspect::changes(project, run_id)?;
-        let resources = Arc::clone(&self.resources);
+        let resources = self.resources;
         let states = EarlierStates {
             project,
-            resources: &*resources,
+            resources,
             believe: Believe::Own,
         };
         let last = |made: &[Made]| made.last().map_or(0, |m| m.number);
         let (made, to, ids) = match named {
             Some(id) => {
-                let (_, made) = inspect::resource_changes(project, &*resources, id).await?;
+                let (_, made) = inspect::resource_changes(project, resources, id).await?;
                 let what = format!("{} {id:?}", resources.kind());
                 let to = within(to, history::before_last_run(&made), last(&made), &what)?;
                 (made, to, vec![id.to_owned()])
@@ -295,10 +294,10 @@ impl Driver<'_> {
     }
 
     async fn carry_out(&mut self, project: &Project, plan: Plan) -> Result<Undone, RunError> {
-        let resources = Arc::clone(&self.resources);
+        let resources = self.resources;
         let states = EarlierStates {
             project,
-            resources: &*resources,
+            resources,
             believe: Believe::Own,
         };
         let wanted = plan.target.as_ref().map(|copy| &copy.document);
@@ -388,7 +387,15 @@ impl Driver<'_> {
     /// Keeps a document in this run's folder, and journals it.
     fn keep(&mut self, id: &str, document: &Document) -> Result<SnapshotRef, RunError> {
         let text = self.resources.text(document);
-        let mark = (self.recorder).snapshot(id, &document.revision, document.size, &text)?;
+        let of = ResourceMark {
+            resource: ResourceId {
+                kind: self.resources.kind().to_owned(),
+                id: id.to_owned(),
+            },
+            revision: document.revision.clone(),
+            size: document.size,
+        };
+        let mark = self.recorder.snapshot(&of, &text)?;
         let taken = mark.clone();
         self.record(
             Event::SnapshotTaken {

@@ -32,8 +32,8 @@ const MOST_SHOWN: usize = 20;
 
 pub fn accept(root: &Path, args: &AcceptArgs, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
-    let gateway = &session.gateway;
-    let Some(accepted) = gateway.accepted() else {
+    let n8n = &session.n8n;
+    let Some(accepted) = n8n.accepted() else {
         return Err(
             CliError::new(Exit::Refused, "there is no folder of yours to keep it in")
                 .hint("set AGENTCTL_HOME to a folder outside of the project"),
@@ -43,7 +43,7 @@ pub fn accept(root: &Path, args: &AcceptArgs, out: &Output) -> Result<Exit, CliE
         .map_err(|e| backend_error(&e))?;
     let known = accepted.known(&now.id).map_err(|e| not_kept(&e))?;
     let lost = known.as_ref().map(|base| {
-        let loss = gateway.loss(&base.outline, &now.workflow);
+        let loss = n8n.loss(&base.outline, &now.workflow);
         let counted = Counted {
             how: base.how,
             since: Some(base.since.clone()),
@@ -61,10 +61,10 @@ pub fn accept(root: &Path, args: &AcceptArgs, out: &Output) -> Result<Exit, CliE
             CliError::new(Exit::Refused, "nothing was accepted").hint("without a terminal: --yes")
         );
     }
-    gateway
+    n8n
         .accept(&now, BaseHow::Accepted, jiff::Timestamp::now())
         .map_err(|e| not_kept(&e))?;
-    let nodes = gateway.outline(&now.workflow).total();
+    let nodes = n8n.outline(&now.workflow).total();
     out.answer(
         Exit::Complete,
         || format!("accepted: losses of {} are counted from its {nodes} nodes of now\n", plain(&now.id.0)),
@@ -80,7 +80,7 @@ pub fn accept(root: &Path, args: &AcceptArgs, out: &Output) -> Result<Exit, CliE
 }
 
 async fn find(session: &Session, reference: &str) -> Result<Stored, BackendError> {
-    let backend = session.gateway.backend();
+    let backend = session.n8n.backend();
     let id = backend.resolve(reference).await?;
     backend.get(&id).await
 }

@@ -5,7 +5,7 @@ use crate::cli::args::{AnswerOptions, LimitOptions, ModelOptions};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session::{self, Session};
-use agentctl_n8n_tools::tools::ACCOUNTS;
+use agentctl_n8n_tools::tools::{ACCOUNTS, WORKFLOW};
 use agentctl_n8n_tools::tools::LET_ACT;
 use agentctl_n8n_tools::tools::TEST_HOSTS;
 use crate::run::RunOptions;
@@ -108,7 +108,7 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
     }
     let mut input = Map::new();
     if !args.let_act.is_empty() {
-        if !session.gateway.backend().can().execute {
+        if !session.n8n.backend().can().execute {
             out.note(
                 "--let-act: nothing is executed here; connect an n8n to have the workflow tested",
             );
@@ -120,7 +120,7 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
             input.insert(key.into(), json!(named));
         }
     }
-    input.insert(WORKFLOW_INPUT.into(), json!(args.workflow));
+    input.insert(WORKFLOW.into(), json!(args.workflow));
     let outside = args.outside_plan.map_or(Outside::Ask, Outside::from);
     let grants = match &args.grants {
         Some(path) => Some(read_grants(path)?.at_least(outside)),

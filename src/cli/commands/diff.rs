@@ -58,7 +58,7 @@ pub fn diff(root: &Path, args: &DiffArgs, out: &Output) -> Result<Exit, CliError
         &session.cancel,
         run::compare(
             &session.project,
-            &session.gateway.resources(),
+            session.gateway.resources(),
             session.gateway.redactor(),
             what,
         ),

@@ -11,6 +11,7 @@ use crate::cli::project;
 use crate::cli::session;
 use crate::cli::settings;
 use crate::run::{self, Cancel};
+use agentctl_n8n_tools::resources::parse;
 use crate::trust::{CATALOG, Since, Standing};
 use agentctl_engine::pack;
 use agentctl_host::home::variable;

@@ -56,7 +56,7 @@ fn history(root: &Path, named: &str, out: &Output) -> Result<Exit, CliError> {
     let (project, resources) = (&session.project, session.gateway.resources());
     let made = session::block_on(
         &session.cancel,
-        run::resource_changes(project, &resources, named),
+        run::resource_changes(project, resources, named),
     )?;
     let (id, made) = made.map_err(|e| session::run_error(&e))?;
     out.answer(

@@ -7,7 +7,8 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::session::{self, Session};
-use crate::run::Difference;
+use agentctl_engine::toolset::Difference;
+use agentctl_n8n_tools::resources::difference;
 use agentctl_host::files::write_atomic;
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n_tools::backend::slug;
@@ -86,7 +87,7 @@ pub fn pull(root: &Path, args: &PullArgs, out: &Output) -> Result<Exit, CliError
             format!("what was pulled is no workflow: {e}"),
         )
     })?;
-    let difference = Difference::of(
+    let difference = difference(
         &out.redactor(),
         before.as_ref().map(|b| &b.workflow),
         Some(&after.workflow),

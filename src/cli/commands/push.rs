@@ -9,8 +9,10 @@ use crate::cli::observer::Terminal;
 use crate::cli::output::Output;
 use crate::cli::progress::{Progress, plain_long};
 use crate::cli::session::{self, Session};
+use agentctl_engine::gateway::ByUser;
+use agentctl_n8n_tools::resources::difference;
 use agentctl_n8n_tools::tools::Push;
-use crate::run::{self, Answering, Difference, Observer, Serving, Terms};
+use crate::run::{self, Answering, Observer, Serving, SessionTerms};
 use agentctl_base::model::ToolStatus;
 use agentctl_engine::store::Record;
 use agentctl_engine::toolset::Difference;
@@ -200,6 +202,7 @@ fn carry_out(
         yes: false,
     };
     let progress = Arc::new(Progress::new(out));
+    let n8n = Arc::clone(&session.n8n);
     let push = Push {
         file: args.file.display().to_string(),
         over: plan
@@ -217,20 +220,27 @@ fn carry_out(
         observer: Mutex::new(Box::new(Silent)),
         terms: SessionTerms {
             role: run::USER.to_owned(),
-            workflow: None,
-            edit_scope: None,
+            only: None,
+            scope: None,
         },
         lock_wait: LOCK_WAIT,
     });
+    let arguments = push.arguments();
+    let change = push.on(&n8n);
+    let own = ByUser {
+        name: Push::NAME,
+        arguments,
+        change: change.as_ref(),
+    };
     let mut person = Terminal {
         progress: progress.clone(),
     };
     let asker = out.can_ask().then_some(&mut person as &mut dyn run::Asker);
     let done = session::block_on(&cancel, async {
-        let pushed = run::push(serving.clone(), &push, &answering, asker)
+        let pushed = run::push(serving.clone(), &own, &answering, asker)
             .await
             .map_err(|e| session::run_error(&e))?;
-        let backend = serving.gateway.backend();
+        let backend = n8n.backend();
         let failed = |what: &str| {
             CliError::failed(format!("{what}; run {} tells what happened", pushed.run_id))
         };

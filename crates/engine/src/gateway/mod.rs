@@ -21,7 +21,7 @@ use crate::pack::Pack;
 use crate::policy::Policy;
 use crate::redact::{self, Redactor};
 use crate::store::{Event, StoreError};
-use crate::toolset::{Cx, Head, Recorder, Resources, Toolset};
+use crate::toolset::{Cx, Head, NoResources, Recorder, Resources, Toolset};
 use agentctl_base::model::{ToolResult, ToolSpec};
 use agentctl_base::question::Question;
 use agentctl_base::{strict_json, untrusted};
@@ -71,7 +71,7 @@ pub struct Gateway {
 impl Gateway {
     /// Under the pack's policy. A name that two toolsets have is the first one's.
     pub fn new(pack: &Pack, toolsets: Vec<Arc<dyn Toolset>>) -> Self {
-        Self::with_policy(pack.policy.clone(), toolsets).with_scope_field(Some("edit_scope"))
+        Self::with_policy(pack.policy.clone(), toolsets).with_scope_field(pack.flow.scope_field())
     }
 
     pub fn with_policy(policy: Policy, toolsets: Vec<Arc<dyn Toolset>>) -> Self {
@@ -128,9 +128,10 @@ impl Gateway {
         GuardState::new(memories.collect(), self.scope_field.as_deref())
     }
 
-    /// What the engine can take back, compare and verify; None: no toolset has such.
-    pub fn resources(&self) -> Option<&dyn Resources> {
-        self.toolsets.iter().find_map(|set| set.resources())
+    /// What the engine can take back, compare and verify.
+    pub fn resources(&self) -> &dyn Resources {
+        let own = self.toolsets.iter().find_map(|set| set.resources());
+        own.unwrap_or(&NoResources)
     }
 
     /// One of our own tools, by its exact name.

@@ -4,7 +4,7 @@
 use super::{CallContext, Gateway};
 use crate::redact::clean;
 use crate::store::Event;
-use crate::toolset::{Fault, Settling, error_content};
+use crate::toolset::{Fault, Leftover, Settling, error_content};
 use agentctl_base::model::{ToolResult, ToolStatus};
 
 const UNSETTLED: &str = "settle";
@@ -77,9 +77,15 @@ impl Gateway {
         Ok(Some(result))
     }
 
-    /// What an earlier run left outside when it was killed in the middle of this call, in words; None: nothing.
-    pub fn leaves(&self, intent: &Event) -> Option<String> {
+    /// What an earlier run left outside when it was killed in the middle of this call; None: nothing.
+    pub fn leaves(&self, intent: &Event) -> Option<Leftover> {
         self.toolsets().iter().find_map(|set| set.leaves(intent))
+    }
+
+    /// What stands in the line of every such call.
+    pub fn leaves_signs(&self) -> Vec<&'static str> {
+        let signs = self.toolsets().iter().filter_map(|set| set.leaves_sign());
+        signs.collect()
     }
 
     /// Takes it away.

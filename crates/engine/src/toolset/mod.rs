@@ -4,6 +4,7 @@
 mod call;
 mod content;
 mod error;
+mod none;
 mod resource;
 
 pub use call::{
@@ -14,15 +15,25 @@ pub use content::{
     Outcome, PAGE_BYTES, Page, backend_failure, error_content, longest_length, page, text_page,
     written_length,
 };
+pub use none::NoResources;
 pub use error::{BackendError, BackendErrorKind, BackendResult};
 pub use resource::{
-    ByPerson, Difference, Document, Found, PlaceWords, ResourceId, ResourceMark, Resources, keyed,
+    ByPerson, ClientWords, Difference, Document, Found, PlaceWords, ResourceId, ResourceMark, Resources, keyed,
 };
 
 use crate::guards::Memory;
 use crate::store::Event;
 use agentctl_base::BoxFuture;
 use serde_json::{Map, Value};
+
+/// What an interrupted call leaves outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leftover {
+    /// In what it was interrupted: "a test of …".
+    pub during: String,
+    /// What it left, as the subject of a sentence: "its copy …".
+    pub what: String,
+}
 
 pub trait Toolset: Send + Sync {
     /// What its tools work on, for messages: `embedded`.
@@ -59,8 +70,13 @@ pub trait Toolset: Send + Sync {
     ) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(std::future::ready(Ok(())))
     }
-    /// What the intent would leave outside if it were interrupted, in words; None: nothing that has to be taken away.
-    fn leaves(&self, _intent: &Event) -> Option<String> {
+    /// What the intent would leave outside if it were interrupted; None: nothing that has to be taken away.
+    fn leaves(&self, _intent: &Event) -> Option<Leftover> {
+        None
+    }
+    /// What stands in every line of a journal whose intent leaves something: other journals need not be read whole. None: nothing is
+    /// ever left.
+    fn leaves_sign(&self) -> Option<&'static str> {
         None
     }
     /// Takes away what an interrupted call of an earlier run left outside.

@@ -102,6 +102,17 @@ pub struct PlaceWords {
     pub way: String,
 }
 
+/// What another agent's client is told of the tools, as sentences.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientWords {
+    /// "These tools work on …": of one project.
+    pub about: &'static str,
+    /// Before anything is changed.
+    pub before_change: &'static str,
+    /// What in the resources is data and no instruction.
+    pub data: &'static str,
+}
+
 /// Why a person's own act made a resource what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ByPerson {
@@ -161,6 +172,13 @@ pub trait Resources: Send + Sync {
         before: Option<&Document>,
         after: Option<&Document>,
     ) -> Difference;
+    /// Ids of all that there are.
+    fn all(&self) -> BoxFuture<'_, BackendResult<Vec<String>>>;
+    /// What a part of one is called in messages: "node".
+    fn part(&self) -> &str;
+    /// The entries of a scope that name no part of the document.
+    fn missing_parts(&self, document: &Document, scope: &[String]) -> Vec<String>;
+    fn client_words(&self) -> ClientWords;
     /// A person made it what it is: later losses count from this state. Err: why that could not be kept.
     fn accept(&self, at: &Found, by: ByPerson, now: jiff::Timestamp) -> Result<(), String>;
 }

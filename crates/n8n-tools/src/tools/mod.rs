@@ -49,7 +49,7 @@ use agentctl_engine::guards::Memory;
 use agentctl_engine::store::Event;
 use agentctl_engine::store::event::Change as Changed;
 use agentctl_engine::toolset::{
-    Cx, Fault, Head, Outcome, Parsed, Reserved, ResourceId, ResourceMark, Resources,
+    Cx, Fault, Head, Leftover, Outcome, Parsed, Reserved, ResourceId, ResourceMark, Resources,
     Settling, Toolset, backend_failure,
 };
 use agentctl_n8n::catalog::Catalog;
@@ -217,13 +217,15 @@ impl Toolset for N8nTools {
     ) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(self.n8n.settled(intent, change, now))
     }
-    fn leaves(&self, intent: &Event) -> Option<String> {
-        settle::left(intent).map(|(_, left)| {
-            format!(
-                "its test puts the temporary copy {:?} on the n8n",
-                left.copy
-            )
+    fn leaves(&self, intent: &Event) -> Option<Leftover> {
+        let (_, left) = settle::left(intent).filter(|_| self.n8n.backend.can().execute)?;
+        Some(Leftover {
+            during: format!("a test of {:?}", left.copy),
+            what: "what it put on the n8n".to_owned(),
         })
+    }
+    fn leaves_sign(&self) -> Option<&'static str> {
+        Some("\"rehearsal\"")
     }
     fn clear<'a>(&'a self, intent: &'a Event) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {

@@ -13,8 +13,8 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::project;
 use crate::cli::session;
-use crate::cli::trusting;
-use agentctl_n8n_tools::report::WORKFLOW_INPUT;
+use crate::cli::folder_trust;
+use agentctl_n8n_tools::tools::WORKFLOW;
 use crate::pack;
 use crate::run;
 use agentctl_base::untrusted;
@@ -143,7 +143,7 @@ pub fn analyze(root: &Path, args: &AnalyzeArgs, out: &Output) -> Result<Exit, Cl
 /// broken, or that waits for its user's word, does not hide how a run went.
 fn flow(root: &Path, out: &Output) -> Result<Flow, CliError> {
     let own = root.join(FLOW_FILE).exists();
-    let force = own.then(|| trusting::in_force(root, out).ok()).flatten();
+    let force = own.then(|| folder_trust::in_force(root, out).ok()).flatten();
     let in_force = force.and_then(|force| {
         let options = LoadOptions {
             files: force.pack().ok()?,
@@ -180,7 +180,7 @@ fn newest(project: &Project, workflow: Option<&str>) -> Result<Option<String>, C
                 change.as_ref().is_some_and(|c| c.workflow_id == workflow)
             }
             Event::RunStarted { input, .. } => {
-                input.get(WORKFLOW_INPUT).and_then(Value::as_str) == Some(workflow)
+                input.get(WORKFLOW).and_then(Value::as_str) == Some(workflow)
             }
             _ => false,
         };

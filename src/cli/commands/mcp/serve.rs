@@ -6,7 +6,7 @@ use crate::cli::folder_trust;
 use crate::cli::output::{Output, write_bytes};
 use crate::cli::progress::{Progress, plain_long};
 use crate::cli::session::{self, Session};
-use crate::run::{Cause, Observer, Serving, Terms, ToolSessions};
+use crate::run::{Cause, Observer, Serving, SessionTerms, ToolSessions};
 use crate::trust::Kind;
 use agentctl_base::canonical::sha256_hex;
 use agentctl_engine::store::Record;
@@ -89,7 +89,7 @@ pub fn serve(root: &Path, args: &McpServeArgs, out: &Output) -> Result<Exit, Cli
         );
         let terms = terms.await;
         // A server that was started for this belongs to this runtime.
-        session.gateway.backend().close().await;
+        session.n8n.backend().close().await;
         terms
     })?
     .map_err(|e| session::run_error(&e))?;

@@ -37,7 +37,7 @@ pub fn sources(project: &Path, args: &QaArgs, out: &Output) -> Result<Vec<Source
         }
         // Those named stand first. Of a whole n8n it would take long.
         for stored in held.iter().flatten().take(args.workflow.len()) {
-            if let Some(word) = session.gateway.servers_word(&stored.id).await {
+            if let Some(word) = session.n8n.servers_word(&stored.id).await {
                 let mut told = format!("{}: ", plain(stored.workflow.name()));
                 second_opinion(&word, &mut told);
                 out.note(told.trim_end());

@@ -23,14 +23,14 @@ pub fn adopt(root: &Path, run: &str, yes: bool, out: &Output) -> Result<Exit, Cl
         )
         .hint("set AGENTCTL_HOME to a folder of your own, outside of the project"));
     }
-    let backend = session.gateway.backend();
+    let backend = session.n8n.backend();
     let found = session::block_on(&session.cancel, async {
         let now = jiff::Timestamp::now();
         let (project, pack) = (&session.project, &session.pack);
         let found = {
             let resources = session.gateway.resources();
             let redactor = session.gateway.redactor();
-            run::adoption(project, pack, &resources, redactor, run, now).await
+            run::adoption(project, pack, resources, redactor, run, now).await
         };
         backend.close().await;
         found
@@ -60,7 +60,7 @@ pub fn adopt(root: &Path, run: &str, yes: bool, out: &Output) -> Result<Exit, Cl
         out.note(&page);
     }
     let resources = session.gateway.resources();
-    run::adopt(&session.project, &resources, &session.effects, &found)
+    run::adopt(&session.project, resources, &session.effects, &found)
         .map_err(|e| session::run_error(&e))?;
     answer(&found, true, out)
 }

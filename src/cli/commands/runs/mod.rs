@@ -5,6 +5,7 @@ mod adopt;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
+use agentctl_n8n_tools::resources::parse;
 use crate::cli::timeline::{Detail, Timeline, outcome};
 use crate::cli::{project, report, session};
 use crate::run::{self, RunSummary, Verified};
