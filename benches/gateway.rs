@@ -13,17 +13,8 @@
     reason = "a measurement"
 )]
 
-#[expect(
-    dead_code,
-    unused_imports,
-    reason = "the tests' fixture, of which a part is used"
-)]
-#[path = "../src/gateway/fixture/mod.rs"]
-mod fixture;
-
-use agentctl_engine::redact::Redactor;
-use agentctl_n8n_tools::guards;
 use agentctl_engine::policy::Policy;
+use agentctl_engine::redact::Redactor;
 use agentctl_engine::store::Journal;
 use agentctl_host::files::Disk;
 use agentctl_n8n::catalog::Catalog;
@@ -33,8 +24,9 @@ use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::validate::validate;
 use agentctl_n8n::{Workflow, WorkflowId};
 use agentctl_n8n_tools::backend::Backend;
+use agentctl_n8n_tools::fixture::{Bench, MemoryBackend, N8nBench as _, chain};
+use agentctl_n8n_tools::guards;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use fixture::{Bench, MemoryBackend, chain};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::File;

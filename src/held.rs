@@ -2,9 +2,9 @@
 //! below a folder for the run of this project. Not encrypted: whoever can read the home can read the key that would open it.
 //! What is spent, too old or of a run that ended is removed.
 
+use agentctl_base::canonical::sha256_hex;
 use agentctl_engine::gateway::HeldCall;
 use agentctl_engine::gateway::HeldCalls;
-use agentctl_base::canonical::sha256_hex;
 use agentctl_host::home::Home;
 use jiff::Timestamp;
 use std::fs;

@@ -13,7 +13,6 @@ pub mod cli;
 pub mod config;
 pub mod held;
 pub mod pack;
-pub mod run;
 #[cfg(feature = "otel")]
 pub mod telemetry;
 pub mod trust;

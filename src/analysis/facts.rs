@@ -5,7 +5,7 @@ use super::{Asked, Known, Stopped};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::{Outcome, Question};
 use agentctl_engine::flow::{Flow, Reading};
-use agentctl_engine::run::{self, Call, Returned, RunUsage, RunView};
+use agentctl_engine::view::{Asked as Put, Call, Returned, RunUsage, RunView};
 use agentctl_n8n_tools::tools::WORKFLOW;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,7 +75,7 @@ pub(super) struct Facts {
     /// Calls that would have changed something and failed: event, tool, error.
     pub failed: Vec<(u64, String, String)>,
     pub step_failures: Vec<(u64, String, String)>,
-    questions: Vec<run::Asked>,
+    questions: Vec<Put>,
     /// Node types whose description somebody looked up, or found by a search.
     pub looked_up: BTreeSet<String>,
     /// Node types that agents wrote into a workflow, with the event.

@@ -2,8 +2,8 @@
 //! backend and the journals told in, values out; every statement names the executions and events that it rests on.
 
 use super::{Claim, Evidence};
-use agentctl_engine::run::{self, By};
 use agentctl_engine::store::Record;
+use agentctl_engine::view::{self, By};
 use agentctl_n8n::Workflow;
 use agentctl_n8n_tools::backend::{ExecutionHead, VersionHead};
 use serde::Serialize;
@@ -85,7 +85,7 @@ pub struct Changed {
 
 /// The changes of this workflow that a journal holds.
 pub fn changes(run_id: &str, workflow: &str, records: &[Record]) -> Vec<Changed> {
-    let of_it = records.iter().filter_map(run::Changed::of);
+    let of_it = records.iter().filter_map(view::Changed::of);
     of_it
         .filter(|made| made.change.workflow_id == workflow)
         .filter_map(|made| match made.by {

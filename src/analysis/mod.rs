@@ -27,8 +27,8 @@ pub use word::Word;
 
 use agentctl_base::question::Outcome;
 use agentctl_engine::flow::Flow;
-use agentctl_engine::run::{RunUsage, RunView};
 use agentctl_engine::store::Record;
+use agentctl_engine::view::{RunUsage, RunView};
 use facts::Facts;
 use serde::Serialize;
 use serde_json::Value;

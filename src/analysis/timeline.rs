@@ -1,7 +1,7 @@
 //! What happened, in order: what says something to a person.
 
 use agentctl_base::model::ToolStatus;
-use agentctl_engine::run::{Point, Returned, RunView};
+use agentctl_engine::view::{Point, Returned, RunView};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_base::question::Outcome;
-use agentctl_engine::{run::RunView, store::Record};
+use agentctl_engine::{store::Record, view::RunView};
 use std::collections::BTreeSet;
 
 /// The entries that a run read and how it ended, from its journal's text. Only lines about learnings and ends are looked at; the

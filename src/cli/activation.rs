@@ -7,13 +7,15 @@ use crate::cli::output::Output;
 use crate::cli::session::{self, Session};
 use crate::cli::traces::Traces;
 use crate::cli::{catalog_file, model_choice, report};
-use agentctl_n8n_tools::tools::LET_ACT;
-use crate::run::{self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport};
 use agentctl_base::question::Outcome;
+use agentctl_engine::run::{
+    self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport,
+};
 use agentctl_host::files::read_regular;
-use agentctl_n8n_tools::report::{Built, WORKFLOW};
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n_tools::report::{Built, WORKFLOW};
+use agentctl_n8n_tools::tools::LET_ACT;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 

@@ -2,9 +2,9 @@
 //! that a typo is asked again and never reaches the run.
 
 use super::error::{CliError, Exit};
-use crate::run::Asked;
 use agentctl_base::question::{Question, QuestionOption};
 use agentctl_base::untrusted::prose;
+use agentctl_engine::run::Asked;
 use inquire::error::InquireError;
 use serde_json::{Value, json};
 

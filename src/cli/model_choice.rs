@@ -5,9 +5,9 @@ use super::error::{CliError, Exit};
 use super::output::Output;
 use super::session::block_on;
 use crate::config::{Config, ProviderSettings};
-use crate::run::{Cancel, ChosenModel, Models};
 use agentctl_base::model::{Model, ModelError};
 use agentctl_engine::pack::{Pack, Tier};
+use agentctl_engine::run::{Cancel, ChosenModel, Models};
 use agentctl_models::provider::{Access, KeySource, Kind, Wire};
 use agentctl_models::tape::{Tape, Taped};
 use agentctl_models::{ModelName, Prices};
@@ -33,6 +33,9 @@ impl Models for Chosen {
                 model: "(none)".to_owned(),
                 reason: format!("no model was chosen for the agent {agent:?}"),
             })
+    }
+    fn can_be_named(&self, name: &str) -> bool {
+        name.parse::<ModelName>().is_ok()
     }
 }
 

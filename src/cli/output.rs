@@ -3,10 +3,10 @@
 
 use super::args::{Color, Global, OutputFormat};
 use super::error::{CliError, Exit};
-use agentctl_engine::redact::Redactor;
-use agentctl_engine::redact::secret_values;
 use crate::trust::InForce;
 use agentctl_base::untrusted;
+use agentctl_engine::redact::Redactor;
+use agentctl_engine::redact::secret_values;
 use agentctl_n8n_tools::backend::BackendName;
 use serde_json::{Value, json};
 use std::borrow::Cow;

@@ -3,13 +3,13 @@
 
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::cli::questions;
-use crate::run::RunReport;
-use agentctl_n8n_tools::report::{Built, QA_REPORT, QaReport, WORKFLOW};
 use agentctl_base::question::Outcome;
 use agentctl_base::untrusted::prose;
 use agentctl_engine::policy::Grants;
+use agentctl_engine::run::RunReport;
 use agentctl_engine::store::event::Counted;
 use agentctl_n8n::{Workflow, catalog::Catalog, needs};
+use agentctl_n8n_tools::report::{Built, QA_REPORT, QaReport, WORKFLOW};
 use console::style;
 use serde_json::{Value, json};
 

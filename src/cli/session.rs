@@ -9,27 +9,27 @@ use super::output::Output;
 use super::progress::plain_long;
 use super::settings;
 use crate::config::Config;
-use agentctl_n8n_tools::accepted::{Accepted, HomeShelf, NoShelf};
-use agentctl_engine::gateway::{Gateway, HeldCalls};
-use agentctl_n8n_tools::library::Library;
-use agentctl_n8n_tools::{N8n, N8nTools};
-use agentctl_engine::redact::Redactor;
 use crate::held::Held;
-use crate::run::{
-    self, Answering, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError, RunReport,
-    System,
-};
 use crate::trust::{CATALOG, InForce, Standing};
 use agentctl_base::foreign::split_foreign;
 use agentctl_engine::flow::StepKind;
+use agentctl_engine::gateway::{Gateway, HeldCalls};
 use agentctl_engine::pack::{self, Pack};
+use agentctl_engine::redact::Redactor;
+use agentctl_engine::run::{
+    self, Answering, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError, RunReport,
+    System,
+};
 use agentctl_engine::store::{Means, Project, StoreError};
 use agentctl_host::files::read_given_text;
 use agentctl_host::home::{NoHome, variable};
 use agentctl_knowledge::Knowledge;
 use agentctl_mcp::Servers;
 use agentctl_models::tape::Tape;
+use agentctl_n8n_tools::accepted::{Accepted, HomeShelf, NoShelf};
 use agentctl_n8n_tools::backend::{self, Backend, Choice, Offered};
+use agentctl_n8n_tools::library::Library;
+use agentctl_n8n_tools::{N8n, N8nTools};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Read;

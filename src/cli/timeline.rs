@@ -2,9 +2,9 @@
 //! of changes, and, in a log, what a running run does not show: models, rules, costs, decisions of the flow.
 
 use crate::cli::progress::{line, plain, plain_long};
-use crate::run::{By, Made, Numbering};
 use agentctl_base::decision::Decision;
 use agentctl_base::question::Outcome;
+use agentctl_engine::run::{By, Made, Numbering};
 use agentctl_engine::store::event::{Event, Record};
 use console::style;
 use serde_json::Value;

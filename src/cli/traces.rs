@@ -8,8 +8,8 @@ use agentctl_engine::store::Record;
 #[cfg(feature = "otel")]
 mod on {
     use super::{Output, Record, Session};
-    use crate::run;
     use crate::telemetry::{Exporter, wanted};
+    use agentctl_engine::run;
     use agentctl_host::home::variable;
 
     #[derive(Default)]

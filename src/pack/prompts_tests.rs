@@ -1,9 +1,9 @@
 //! The built-in prompts keep to their form: short, with two worked examples each, and every example is one that the program
 //! would take. An example is the JSON block after a paragraph that begins with the task or the tool that it is of.
 
-use agentctl_n8n_tools::tools;
 use agentctl_engine::agent::Contract;
 use agentctl_engine::flow::{AgentSpec, Step, StepKind};
+use agentctl_n8n_tools::tools;
 use serde_json::{Value, json};
 
 struct Example {

@@ -1,14 +1,14 @@
 //! Who may do what: cases 1 to 24.
 
 use crate::support::*;
-use agentctl_n8n_tools::tools;
-use agentctl::run::{Answering, Counted, Resume, RunOptions, advance};
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolStatus};
 use agentctl_base::question::Outcome;
 use agentctl_engine::pack::LoadOptions;
 use agentctl_engine::policy::Policy;
+use agentctl_engine::run::{Answering, Counted, Resume, RunOptions, advance};
 use agentctl_engine::store::Event;
+use agentctl_n8n_tools::tools;
 use agentctl_n8n_tools::vocabulary::{self, capability as can};
 use serde_json::{Map, Value, json};
 

@@ -4,9 +4,9 @@
 use crate::attack::agentctl;
 use crate::support::*;
 use crate::wire_server::{Server, limits};
-use agentctl_engine::guards::GuardState;
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::AnsweredBy;
+use agentctl_engine::guards::GuardState;
 use agentctl_engine::store::event::Event;
 use serde_json::{Value, json};
 use std::io::Write as _;

@@ -2,9 +2,9 @@
 //! another name, an effect that is forgotten with the call.
 
 use super::support::{Bench, begun, block_on};
+use agentctl_base::BoxFuture;
 use agentctl_engine::gateway::ApprovedTool;
 use agentctl_engine::gateway::ForeignTools;
-use agentctl_base::BoxFuture;
 use agentctl_engine::policy::{Facts, Grants, Policy};
 use agentctl_engine::store::Event;
 use agentctl_mcp::{CallEffect, Called, Unserved};

@@ -2,10 +2,10 @@
 
 use crate::attack::*;
 use crate::support::*;
-use agentctl_n8n_tools::resources::parse;
-use agentctl::run::{self, RunError};
 use agentctl_base::question::Outcome;
+use agentctl_engine::run::{self, RunError};
 use agentctl_engine::store::{Event, Journal, StateFile, StoreError};
+use agentctl_n8n_tools::resources::parse;
 use serde_json::{Value, json};
 
 /// A journal is cut at every byte. The reader keeps every whole record, says how many bytes are left over, and goes on behind

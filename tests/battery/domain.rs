@@ -1,11 +1,11 @@
 //! What may happen to a workflow: cases 25 to 39.
 
 use crate::support::*;
-use agentctl_engine::toolset::Fault;
-use agentctl_engine::gateway::Settled;
 use agentctl_base::model::{ModelAnswer, ToolStatus};
 use agentctl_base::question::Outcome;
+use agentctl_engine::gateway::Settled;
 use agentctl_engine::store::Event;
+use agentctl_engine::toolset::Fault;
 use agentctl_n8n_tools::backend::BackendErrorKind;
 use serde_json::{Value, json};
 
@@ -339,10 +339,7 @@ fn case_033_no_snapshot_no_change() {
             ("delete_workflow", json!({"workflow_id": "mine"})),
         ] {
             let ended = bench.raw("builder", tool, &args.to_string()).await;
-            assert!(
-                matches!(ended, Err(Fault::Store(_))),
-                "{tool}: {ended:?}"
-            );
+            assert!(matches!(ended, Err(Fault::Store(_))), "{tool}: {ended:?}");
         }
         // Nor without the line in the journal that says what is about to be done.
         bench.desk.no_snapshots = false;

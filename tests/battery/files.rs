@@ -4,10 +4,10 @@
 
 use crate::attack::{OUTSIDE, Place};
 use crate::support::*;
-use agentctl::run::{self, RunError};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::Outcome;
 use agentctl_engine::pack;
+use agentctl_engine::run::{self, RunError};
 use agentctl_engine::store::{Journal, Project, StateFile, StoreError};
 use agentctl_host::files::FileError;
 use agentctl_n8n_tools::vocabulary;

@@ -3,11 +3,11 @@
 use crate::attack::*;
 use crate::support::*;
 use crate::wire_server::{Server, call, initialize, limits};
-use agentctl_engine::guards::GuardState;
-use agentctl_engine::gateway::HeldCall;
-use agentctl_engine::gateway::HeldCalls;
 use agentctl::held::Held;
 use agentctl_base::question::{AnsweredBy, Outcome, Proposal, Question};
+use agentctl_engine::gateway::HeldCall;
+use agentctl_engine::gateway::HeldCalls;
+use agentctl_engine::guards::GuardState;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::policy::Policy;
 use agentctl_engine::store::Event;
@@ -498,7 +498,7 @@ fn case_333_what_overrides_the_built_in_pack_is_named_by_each_run() {
     );
     // Looked at later, from a folder that has changed, it is what was then.
     shop.pack.overrides.clear();
-    let (shown, _) = agentctl::run::show(&shop.project, &shop.pack, &report.run_id).unwrap();
+    let (shown, _) = agentctl_engine::run::show(&shop.project, &shop.pack, &report.run_id).unwrap();
     assert_eq!(shown.overrides, report.overrides);
 
     let dir = tempfile::tempdir().unwrap();
@@ -910,7 +910,7 @@ fn case_338_a_kept_call_is_made_only_as_it_was_approved_in_its_run_and_place_and
 }
 
 fn block_on_cancel(shop: &mut Shop, run: &str) {
-    agentctl::run::cancel(shop.context(None), Some(run)).unwrap();
+    agentctl_engine::run::cancel(shop.context(None), Some(run)).unwrap();
 }
 
 #[test]

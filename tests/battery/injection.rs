@@ -4,10 +4,10 @@
 use crate::attack::*;
 use crate::orders::orders;
 use crate::support::*;
-use agentctl_engine::gateway::Settled;
 use agentctl_base::model::{AgentTask, ToolResult, ToolStatus};
 use agentctl_base::question::Outcome;
 use agentctl_engine::agent::{result_block, system_prompt, task_message};
+use agentctl_engine::gateway::Settled;
 use agentctl_engine::store::Event;
 use agentctl_n8n::{Node, NodeId, Workflow};
 use agentctl_n8n_tools::vocabulary;

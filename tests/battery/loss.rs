@@ -2,16 +2,16 @@
 //! `loss_served`.
 
 use crate::support::*;
-use agentctl_engine::gateway::Gateway;
-use agentctl_n8n_tools::accepted::{Accepted, HomeShelf, MemoryShelf, NoShelf};
-use agentctl::run::{Undo, undo};
 use agentctl_base::question::Outcome;
+use agentctl_engine::gateway::Gateway;
+use agentctl_engine::run::{Undo, undo};
 use agentctl_engine::store::Event;
 use agentctl_engine::store::event::{BaseHow, Counted};
 use agentctl_host::home::Home;
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n_tools::accepted::{Accepted, HomeShelf, MemoryShelf, NoShelf};
 use agentctl_n8n_tools::backend::{Backend as _, EmbeddedBackend};
 use serde_json::{Value, json};
 use std::path::Path;

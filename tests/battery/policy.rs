@@ -2,17 +2,17 @@
 //! A model that obeys every attacker calls; what holds is the program.
 
 use super::support::{Bench, Seen, Shop, begun, block_on, calls, request, says};
-use agentctl_engine::gateway::ApprovedTool;
-use agentctl_engine::gateway::ForeignTools;
-use agentctl_engine::gateway::Gateway;
-use agentctl::run::{RunError, RunOptions, SessionTerms};
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolStatus};
 use agentctl_base::question::{AnsweredBy, Outcome, QuestionOption};
 use agentctl_engine::condition::Condition;
 use agentctl_engine::flow;
+use agentctl_engine::gateway::ApprovedTool;
+use agentctl_engine::gateway::ForeignTools;
+use agentctl_engine::gateway::Gateway;
 use agentctl_engine::policy::{Facts, Grants, Policy};
+use agentctl_engine::run::{RunError, RunOptions, SessionTerms};
 use agentctl_engine::store::Event;
 use agentctl_mcp::{CallEffect, Called, Unserved};
 use agentctl_n8n_tools::vocabulary;

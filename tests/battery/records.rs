@@ -2,14 +2,14 @@
 
 use crate::attack::*;
 use crate::support::*;
-use agentctl_n8n_tools::resources::parse;
-use agentctl::run::{self, Counted, RunError, Undo};
 use agentctl_base::model::{ModelAnswer, ToolResult, ToolStatus};
 use agentctl_base::question::{AnsweredBy, Outcome};
+use agentctl_engine::run::{self, Counted, RunError, Undo};
 use agentctl_engine::store::event::Change;
 use agentctl_engine::store::{Event, Foreign, Journal, Marks, Project, StoreError, Whose};
 use agentctl_host::key::Key;
 use agentctl_n8n::{Workflow, hash::graph_hash};
+use agentctl_n8n_tools::resources::parse;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

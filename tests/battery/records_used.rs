@@ -4,15 +4,15 @@
 use crate::attack::*;
 use crate::records::*;
 use crate::support::*;
-use agentctl_engine::gateway::Gateway;
-use agentctl_n8n_tools::resources::parse;
-use agentctl::run::{self, Counted, Serving, SessionTerms, ToolSessions, Undo, Unobserved};
 use agentctl_base::model::{ToolResult, ToolStatus};
+use agentctl_engine::gateway::Gateway;
+use agentctl_engine::run::{self, Counted, Serving, SessionTerms, ToolSessions, Undo, Unobserved};
 use agentctl_engine::store::event::{Change, MutationExpectation, Rehearsing};
 use agentctl_engine::store::{Event, Journal, Project, StateFile, Whose};
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_mcp::serve::{Client, Hosts as _};
 use agentctl_n8n::{Workflow, catalog::Catalog, hash::graph_hash};
+use agentctl_n8n_tools::resources::parse;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 

@@ -4,13 +4,13 @@
 use crate::attack::*;
 use crate::records::*;
 use crate::support::*;
-use agentctl_n8n_tools::resources::parse;
-use agentctl::run::{self, Asked, Asker, Counted, RunError, Undo, UndoTerms};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::{AnsweredBy, Outcome, Question};
+use agentctl_engine::run::{self, Asked, Asker, Counted, RunError, Undo, UndoTerms};
 use agentctl_engine::store::{Event, Project, StoreError, Whose};
 use agentctl_host::home::{Home, HomeError};
 use agentctl_mcp::{OLD_PINS, Pins};
+use agentctl_n8n_tools::resources::parse;
 use serde_json::{Value, json};
 use std::path::Path;
 

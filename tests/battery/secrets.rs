@@ -2,10 +2,10 @@
 
 use crate::attack::*;
 use crate::support::*;
-use agentctl_engine::redact::Redactor;
-use agentctl_engine::redact::MARK;
-use agentctl::run::{Answering, RunOptions};
 use agentctl_base::question::Outcome;
+use agentctl_engine::redact::MARK;
+use agentctl_engine::redact::Redactor;
+use agentctl_engine::run::{Answering, RunOptions};
 use agentctl_engine::store::Event;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};

@@ -2,9 +2,9 @@
 
 use super::server::{CHANGE, FIND, approved, called, connected, done, gateway, line, q, tools};
 use super::support::Bench;
+use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_engine::gateway::CallContext;
 use agentctl_engine::gateway::Settled;
-use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_engine::store::Event;
 use agentctl_mcp::fake::{Act, answer, object, polite, server, text, tool};
 use agentctl_mcp::{CALL_LIMIT, Called, MAX_SKIPPED, McpClient, Pins, parse};

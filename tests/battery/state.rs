@@ -2,9 +2,9 @@
 
 use crate::attack::*;
 use crate::support::*;
-use agentctl::run::{self, RunError};
 use agentctl_base::question::Outcome;
 use agentctl_engine::flow;
+use agentctl_engine::run::{self, RunError};
 use agentctl_engine::store::{Event, StateFile};
 use serde_json::{Map, Value, json};
 

@@ -1,16 +1,14 @@
 //! What the cases attack with: a model that has been taken over (`Shop`, whole runs with a scripted model), a backend that
 //! lies (`MemoryBackend`), and the gateway alone on a bench (`Bench`) under the built-in pack's policy.
 
-#[path = "../../src/gateway/fixture/mod.rs"]
-mod bench;
 #[path = "../run/support.rs"]
 mod shop;
 
-pub use bench::*;
+pub use agentctl_n8n_tools::fixture::*;
 pub use shop::*;
 
-use agentctl_engine::gateway::Settled;
 use agentctl_base::model::{ModelAnswer, ToolCall, ToolStatus};
+use agentctl_engine::gateway::Settled;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::store::Event;
 use agentctl_n8n::{Node, NodeId, Workflow};

@@ -3,12 +3,12 @@
 
 use crate::attack::*;
 use crate::support::*;
-use agentctl_n8n_tools::resources::parse;
-use agentctl::run::{self, Cancel, Cause, Counted, LimitOverrides, RunError, RunOptions};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::Outcome;
+use agentctl_engine::run::{self, Cancel, Cause, Counted, LimitOverrides, RunError, RunOptions};
 use agentctl_engine::store::{Holder, Journal, Project, ProjectLock, StoreError};
 use agentctl_host::files::{Disk, FileError};
+use agentctl_n8n_tools::resources::parse;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io;

@@ -4,11 +4,11 @@
 //! A prompt that changes on purpose makes these fail. `RENEW_CONVERSATIONS=1 cargo test --test cli prompts` writes the files anew, and
 //! their diff is the change.
 
-use agentctl_engine::gateway::Gateway;
 use agentctl_base::canonical::{canonical, sha256_hex};
 use agentctl_base::model::AgentTask;
 use agentctl_engine::agent::{Skill, system_prompt, task_message};
 use agentctl_engine::flow::StepKind;
+use agentctl_engine::gateway::Gateway;
 use agentctl_engine::pack::{Agent, Pack};
 use agentctl_knowledge::Knowledge;
 use agentctl_n8n::catalog::Catalog;

@@ -1,11 +1,11 @@
 //! What only a person may allow: the run stops before it happens, and goes on with the person's word.
 
 use crate::support::{Seen, Shop, calls, creation, good, request, says};
-use agentctl::run::{Answering, Counted, RunOptions};
 use agentctl_base::{
     model::{ModelAnswer, ToolStatus},
     question::Outcome,
 };
+use agentctl_engine::run::{Answering, Counted, RunOptions};
 use agentctl_engine::store::Event;
 use serde_json::{Map, json};
 

@@ -1,9 +1,9 @@
 //! Killed at any point: the journal cut after every event of a finished run, the world as it was then, resumed.
 
 use crate::support::{Shop, built, good, request};
-use agentctl_n8n_tools::resources::parse;
 use agentctl_base::question::Outcome;
 use agentctl_engine::store::{Event, Journal};
+use agentctl_n8n_tools::resources::parse;
 use std::{fs, path::Path};
 
 fn copy_dir(from: &Path, to: &Path) {
@@ -160,7 +160,7 @@ fn a_journal_cut_inside_a_line_is_healed_and_the_run_goes_on() {
         "{:?}",
         whole.watched.notes
     );
-    let verified = agentctl::run::verify(&whole.project, &parse, &report.run_id).unwrap();
+    let verified = agentctl_engine::run::verify(&whole.project, &parse, &report.run_id).unwrap();
     assert_eq!(verified.torn_bytes, None);
 }
 
@@ -168,7 +168,7 @@ fn a_journal_cut_inside_a_line_is_healed_and_the_run_goes_on() {
 fn verify_tells_what_the_chain_alone_cannot_show() {
     let mut shop = Shop::new(good);
     let run = shop.start(request("orders")).unwrap().run_id;
-    let verify = |shop: &Shop| agentctl::run::verify(&shop.project, &parse, &run).unwrap();
+    let verify = |shop: &Shop| agentctl_engine::run::verify(&shop.project, &parse, &run).unwrap();
     let whole = verify(&shop);
     assert_eq!(
         (whole.shorter_than_state, whole.damaged_snapshots),

@@ -1,8 +1,8 @@
 //! How runs end, and what is then on disk and in the report.
 
 use crate::support::{Shop, block_on, built, calls, creation, good, request, says};
-use agentctl::run::{Cause, LimitOverrides, Resume, RunError, RunOptions, advance, cancel};
 use agentctl_base::{model::ToolStatus, question::Outcome};
+use agentctl_engine::run::{Cause, LimitOverrides, Resume, RunError, RunOptions, advance, cancel};
 use agentctl_engine::store::{Event, Holder, ProjectLock, StateFile, StoreError};
 use agentctl_host::files::FileError;
 use serde_json::json;
@@ -60,7 +60,7 @@ fn a_good_run_is_complete_and_its_report_is_what_the_journal_says() {
             .is_file()
     );
     assert_eq!(
-        agentctl::run::status(&shop.project, &shop.pack).unwrap(),
+        agentctl_engine::run::status(&shop.project, &shop.pack).unwrap(),
         report
     );
 }
@@ -195,7 +195,7 @@ fn a_stop_saves_and_a_resume_finishes() {
                 report.usage.model_calls as usize, answered,
                 "the answer that was there is kept"
             );
-            shop.cancel = agentctl::run::Cancel::default();
+            shop.cancel = agentctl_engine::run::Cancel::default();
             let report = shop.resume(None).unwrap();
             assert_eq!(
                 (report.outcome, shop.workflows().len()),
@@ -258,7 +258,7 @@ fn a_second_run_is_refused_while_one_works_here() {
 fn a_run_that_was_left_open_is_archived_and_can_still_be_finished() {
     let mut shop = Shop::new(good).stopped_at(3, good);
     let first = shop.start(request("one")).unwrap().run_id;
-    shop.cancel = agentctl::run::Cancel::default();
+    shop.cancel = agentctl_engine::run::Cancel::default();
     let second = shop.start(request("two")).unwrap();
     assert!(
         shop.watched
@@ -274,7 +274,7 @@ fn a_run_that_was_left_open_is_archived_and_can_still_be_finished() {
         (report.outcome, report.run_id.as_str()),
         (Outcome::Complete, first.as_str())
     );
-    let runs = agentctl::run::list(&shop.project).unwrap();
+    let runs = agentctl_engine::run::list(&shop.project).unwrap();
     let lines: Vec<_> = runs
         .iter()
         .map(|r| (r.run_id.as_str(), r.request.as_str(), r.outcome, r.active))
@@ -298,7 +298,7 @@ fn a_run_that_was_left_open_is_archived_and_can_still_be_finished() {
 fn another_pack_is_not_resumed_unless_asked_for() {
     let mut shop = Shop::new(good).stopped_at(2, good);
     shop.start(request("orders")).unwrap();
-    shop.cancel = agentctl::run::Cancel::default();
+    shop.cancel = agentctl_engine::run::Cancel::default();
     shop.pack.hash = "pack-2".into();
     let error = shop.resume(None).unwrap_err();
     assert!(
@@ -317,7 +317,7 @@ fn another_pack_is_not_resumed_unless_asked_for() {
 fn a_cancelled_run_is_over() {
     let mut shop = Shop::new(good).stopped_at(2, good);
     shop.start(request("orders")).unwrap();
-    shop.cancel = agentctl::run::Cancel::default();
+    shop.cancel = agentctl_engine::run::Cancel::default();
     let report = cancel(shop.context(None), None).unwrap();
     assert_eq!((report.outcome, report.exit_code), (Outcome::Cancelled, 0));
     assert!(matches!(
@@ -332,7 +332,7 @@ fn a_cancelled_run_is_over() {
 fn a_state_file_that_somebody_edited_is_made_again() {
     let mut shop = Shop::new(good).stopped_at(4, good);
     let run = shop.start(request("orders")).unwrap().run_id;
-    shop.cancel = agentctl::run::Cancel::default();
+    shop.cancel = agentctl_engine::run::Cancel::default();
     std::fs::write(
         shop.project.state_file(),
         format!("{{\"run_id\": \"{run}\", \"stage\": \"done\"}}"),

@@ -1,13 +1,9 @@
 //! What a test on an n8n leaves there when agentctl is killed in the middle of it (kill -9): the next run takes it away, and
 //! nothing else.
 
-#[path = "../../src/gateway/fixture/backend.rs"]
-#[expect(dead_code, reason = "shared by suites, each of which uses a part")]
-mod backend;
-
 use crate::support::{Seen, Shop, calls, creation, request, says};
-use agentctl_engine::gateway::Gateway;
 use agentctl_base::{model::ModelAnswer, question::Outcome};
+use agentctl_engine::gateway::Gateway;
 use agentctl_engine::{
     policy::Policy,
     store::{Event, event::Rehearsing},
@@ -15,7 +11,7 @@ use agentctl_engine::{
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::{Node, NodeId, Workflow, catalog::Catalog};
 use agentctl_n8n_tools::backend::BackendErrorKind;
-use backend::{Fault, MemoryBackend};
+use agentctl_n8n_tools::fixture::{Fault, MemoryBackend};
 use serde_json::json;
 use std::{fs, sync::Arc};
 

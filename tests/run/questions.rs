@@ -1,8 +1,8 @@
 //! Questions: who answers, what waits, how a run goes on days later.
 
 use crate::support::{Shop, block_on, good, request, says};
-use agentctl::run::{Answering, Asked, Asker, RunError, RunOptions, start};
 use agentctl_base::question::{AnsweredBy, Outcome, Question};
+use agentctl_engine::run::{Answering, Asked, Asker, RunError, RunOptions, start};
 use agentctl_engine::store::Event;
 use serde_json::{Value, json};
 
@@ -157,7 +157,7 @@ fn what_was_said_at_the_start_holds_after_a_stop() {
             ..request("orders")
         };
         assert_eq!(shop.start(options).unwrap().outcome, Outcome::Interrupted);
-        shop.cancel = agentctl::run::Cancel::default();
+        shop.cancel = agentctl_engine::run::Cancel::default();
         assert_eq!(shop.resume(None).unwrap().outcome, Outcome::Complete);
         assert_eq!(
             given(&shop.journal()),

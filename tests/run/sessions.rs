@@ -2,15 +2,14 @@
 
 use crate::gated::Gated;
 use crate::support::{Shop, block_on, built, creation, gateway, good, request};
-use agentctl_n8n_tools::resources::parse;
-use agentctl::run::{
-        Counted, Effects, RunError, Serving, SessionTerms, ToolSessions, Undo, Unobserved, list,
-        show, undo, verify,
-    };
-use agentctl_engine::gateway::Gateway;
 use agentctl_base::{
     model::{ToolResult, ToolStatus},
     question::Outcome,
+};
+use agentctl_engine::gateway::Gateway;
+use agentctl_engine::run::{
+    Counted, Effects, RunError, Serving, SessionTerms, ToolSessions, Undo, Unobserved, list, show,
+    undo, verify,
 };
 use agentctl_engine::{
     pack::Pack,
@@ -21,6 +20,7 @@ use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_mcp::serve::{Client, Host, Hosts};
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n_tools::backend::EmbeddedBackend;
+use agentctl_n8n_tools::resources::parse;
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -228,7 +228,7 @@ fn a_session_is_never_the_active_run() {
         .unwrap();
     assert_eq!(take_back(&mut shop, &session.run_id).unwrap(), 1);
     assert_eq!(fs::read(shop.project.state_file()).unwrap(), state);
-    let status = agentctl::run::status(&shop.project, &shop.pack).unwrap();
+    let status = agentctl_engine::run::status(&shop.project, &shop.pack).unwrap();
     assert_eq!(status.run_id, built);
     let resumed = shop.resume(Some(&session.run_id)).unwrap_err();
     assert!(resumed.to_string().contains("MCP session"), "{resumed}");

@@ -1,16 +1,15 @@
 //! A small pack, a scripted model, and a project in a temporary folder.
 
-use agentctl_n8n_tools::report::Built;
-use agentctl::run::{
-        Asker, Cancel, ChosenModel, Counted, LimitOverrides, Observer, Resume, RunContext,
-        RunError, RunOptions, RunReport, advance, answer, start,
-    };
-use agentctl_engine::gateway::Gateway;
 use agentctl_base::{
     BoxFuture,
     model::{
         Message, Model, ModelAnswer, ModelError, ModelRequest, Room, ToolCall, ToolStatus, Usage,
     },
+};
+use agentctl_engine::gateway::Gateway;
+use agentctl_engine::run::{
+    Asker, Cancel, ChosenModel, Counted, LimitOverrides, Observer, Resume, RunContext, RunError,
+    RunOptions, RunReport, advance, answer, start,
 };
 use agentctl_engine::{
     flow,
@@ -22,6 +21,7 @@ use agentctl_host::key::Key;
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::{Workflow, catalog::Catalog, hash::graph_hash};
 use agentctl_n8n_tools::backend::EmbeddedBackend;
+use agentctl_n8n_tools::report::Built;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use std::{
@@ -258,7 +258,7 @@ impl Model for Scripted {
         if let Some((at, cancel)) = &self.stop_at
             && *at == asked.len()
         {
-            cancel.request(agentctl::run::Cause::Interrupt);
+            cancel.request(agentctl_engine::run::Cause::Interrupt);
         }
         let answer = (self.script)(&Seen { request });
         sink(&answer.text);

@@ -1,11 +1,11 @@
 //! Undo: workflows as they were before the run, unless somebody has worked on them since.
 
 use crate::support::{Seen, Shop, block_on, built, calls, good, request, says};
-use agentctl::run::{
+use agentctl_base::{model::ModelAnswer, question::Outcome};
+use agentctl_engine::run::{
     By, Compare, Counted, RunError, Undo, UndoReport, UndoneHow, changes, compare,
     resource_changes, status, undo, undo_to,
 };
-use agentctl_base::{model::ModelAnswer, question::Outcome};
 use agentctl_engine::store::Event;
 use serde_json::json;
 use std::{fs, path::PathBuf};
@@ -54,7 +54,7 @@ fn a_workflow_that_the_run_created_is_removed() {
     let tail: Vec<_> = shop.journal().into_iter().rev().take(3).collect();
     assert!(matches!(&tail[1], Event::Undone { workflow_id, .. } if *workflow_id == id));
     assert!(matches!(&tail[2], Event::SnapshotTaken { workflow_id, .. } if *workflow_id == id));
-    let status = agentctl::run::status(&shop.project, &shop.pack).unwrap();
+    let status = agentctl_engine::run::status(&shop.project, &shop.pack).unwrap();
     assert_eq!(
         (status.outcome, built(&status).workflow),
         (Outcome::Complete, None)
@@ -113,7 +113,7 @@ fn what_somebody_did_since_is_not_overwritten_unless_forced() {
 fn an_unfinished_run_is_over_when_it_is_undone() {
     let mut shop = Shop::new(good).stopped_at(5, good);
     shop.start(request("orders")).unwrap();
-    shop.cancel = agentctl::run::Cancel::default();
+    shop.cancel = agentctl_engine::run::Cancel::default();
     take_back(&mut shop, Undo::Run(None), false).unwrap();
     assert_eq!(shop.resume(None).unwrap().outcome, Outcome::Cancelled);
     assert_eq!(shop.workflows(), []);

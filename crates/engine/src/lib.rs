@@ -16,4 +16,5 @@ pub mod store;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
 pub mod toolset;
+pub mod view;
 pub mod vocabulary;

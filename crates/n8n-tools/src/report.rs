@@ -93,7 +93,11 @@ pub struct QaReport {
 pub fn sections(of: &Reported<'_>) -> (Map<String, Value>, Map<String, Value>) {
     let built = Built {
         workflow: workflow_report(of),
-        n8n: of.input.get(PLACE).and_then(Value::as_str).map(str::to_owned),
+        n8n: of
+            .input
+            .get(PLACE)
+            .and_then(Value::as_str)
+            .map(str::to_owned),
         qa_report: qa_report(of),
         losses: (of.losses.iter())
             .filter(|(_, counted)| counted.lost > 0)

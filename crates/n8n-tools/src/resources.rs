@@ -6,13 +6,13 @@ pub use difference::difference;
 
 use crate::backend::{ListQuery, Stored, list_all};
 use crate::guards::{KIND, WORKFLOW_ENTRY};
-use crate::tools::N8n;
+use crate::tools::{LET_ACT, N8n};
 use agentctl_base::BoxFuture;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::store::event::BaseHow;
 use agentctl_engine::toolset::{
-    BackendError, BackendErrorKind, BackendResult, ByPerson, ClientWords, Difference, Document, Found,
-    PlaceWords, Resources,
+    BackendError, BackendErrorKind, BackendResult, ByPerson, ClientWords, Difference, Document,
+    Found, PlaceWords, Resources,
 };
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, WorkflowId};
@@ -86,6 +86,10 @@ impl Resources for N8n {
     fn abilities(&self) -> Map<String, Value> {
         let executes = self.backend().can().execute;
         Map::from_iter([(EXECUTES.to_owned(), executes.into())])
+    }
+    fn decided_outside(&self, input: &Map<String, Value>) -> Map<String, Value> {
+        let said = |key: &str| (key.to_owned(), input.get(key).cloned().unwrap_or_default());
+        Map::from_iter([said(PLACE), said(LET_ACT)])
     }
     fn place_words(&self, place: Option<&str>) -> PlaceWords {
         match place {
@@ -196,11 +200,7 @@ impl Resources for N8n {
 
     fn missing_parts(&self, document: &Document, scope: &[String]) -> Vec<String> {
         let nodes = workflow(document).map_or_else(|_| Vec::new(), |workflow| workflow.nodes);
-        let named = |entry: &str| {
-            nodes
-                .iter()
-                .any(|n| n.id().0 == entry || n.name() == entry)
-        };
+        let named = |entry: &str| nodes.iter().any(|n| n.id().0 == entry || n.name() == entry);
         let missing = scope.iter();
         missing
             .filter(|entry| *entry != WORKFLOW_ENTRY && !named(entry))

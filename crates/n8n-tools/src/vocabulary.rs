@@ -71,7 +71,9 @@ const FUNCTIONS: &[Function] = &[Function {
 }];
 
 static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
-    let heads = crate::tools::heads().into_iter().chain(crate::library::heads());
+    let heads = crate::tools::heads()
+        .into_iter()
+        .chain(crate::library::heads());
     let tools = heads.map(|head| NamedTool {
         name: head.name,
         capability: head.capability,
@@ -111,13 +113,20 @@ mod tests {
         assert_eq!(n8n().capabilities().collect::<Vec<_>>(), CAPABILITIES);
         // Each capability but `delegate` has a tool.
         for (capability, _) in CAPABILITIES {
-            let has_tool = n8n().tools().iter().any(|tool| tool.capability == *capability);
+            let has_tool = n8n()
+                .tools()
+                .iter()
+                .any(|tool| tool.capability == *capability);
             assert_eq!(has_tool, *capability != can::DELEGATE, "{capability}");
         }
         // A tool that changes nothing has a capability that changes nothing.
         for tool in n8n().tools() {
             let name = tool.name;
-            assert_eq!(n8n().does(name) == Some(Does::Change), tool.changes, "{name}");
+            assert_eq!(
+                n8n().does(name) == Some(Does::Change),
+                tool.changes,
+                "{name}"
+            );
         }
     }
 

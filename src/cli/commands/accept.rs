@@ -6,8 +6,8 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::session::{self, Session};
-use agentctl_n8n_tools::accepted::NotKept;
 use agentctl_engine::store::event::{BaseHow, Counted};
+use agentctl_n8n_tools::accepted::NotKept;
 use agentctl_n8n_tools::backend::{BackendError, Stored};
 use clap::Args;
 use serde_json::json;
@@ -61,8 +61,7 @@ pub fn accept(root: &Path, args: &AcceptArgs, out: &Output) -> Result<Exit, CliE
             CliError::new(Exit::Refused, "nothing was accepted").hint("without a terminal: --yes")
         );
     }
-    n8n
-        .accept(&now, BaseHow::Accepted, jiff::Timestamp::now())
+    n8n.accept(&now, BaseHow::Accepted, jiff::Timestamp::now())
         .map_err(|e| not_kept(&e))?;
     let nodes = n8n.outline(&now.workflow).total();
     out.answer(

@@ -6,7 +6,7 @@ use crate::cli::ask;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session::{self, Session};
-use crate::run;
+use agentctl_engine::run;
 use clap::Args;
 use serde_json::Value;
 use std::path::{Path, PathBuf};

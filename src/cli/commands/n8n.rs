@@ -5,8 +5,8 @@ use crate::cli::folder_trust::{self, Before};
 use crate::cli::output::Output;
 use crate::cli::session;
 
-use crate::run::{Cancel, Cause};
 use crate::trust::Kind;
+use agentctl_engine::run::{Cancel, Cause};
 use agentctl_host::files::write_atomic;
 use agentctl_host::home::variable;
 use agentctl_n8n_tools::server::{self, Cache, Down, Folder, ServerError, State, Step, UpOptions};

@@ -9,11 +9,9 @@ use crate::cli::observer::Terminal;
 use crate::cli::output::Output;
 use crate::cli::progress::{Progress, plain_long};
 use crate::cli::session::{self, Session};
-use agentctl_engine::gateway::ByUser;
-use agentctl_n8n_tools::resources::difference;
-use agentctl_n8n_tools::tools::Push;
-use crate::run::{self, Answering, Observer, Serving, SessionTerms};
 use agentctl_base::model::ToolStatus;
+use agentctl_engine::gateway::ByUser;
+use agentctl_engine::run::{self, Answering, Observer, Serving, SessionTerms};
 use agentctl_engine::store::Record;
 use agentctl_engine::toolset::Difference;
 use agentctl_host::files::write_atomic;
@@ -22,7 +20,9 @@ use agentctl_n8n::{Workflow, WorkflowId};
 use agentctl_n8n_tools::backend::{
     Backend, BackendError, BackendErrorKind, ListQuery, Stored, list_all,
 };
+use agentctl_n8n_tools::resources::difference;
 use agentctl_n8n_tools::sync::{self, Freshness, Local};
+use agentctl_n8n_tools::tools::Push;
 use clap::Args;
 use console::style;
 use serde_json::{Map, Value, json};
@@ -226,7 +226,7 @@ fn carry_out(
         lock_wait: LOCK_WAIT,
     });
     let arguments = push.arguments();
-    let change = push.on(&n8n);
+    let change = push.clone().on(&n8n);
     let own = ByUser {
         name: Push::NAME,
         arguments,

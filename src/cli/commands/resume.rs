@@ -5,7 +5,7 @@ use crate::cli::args::{AnswerOptions, LimitOptions, ModelOptions};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session::{self, Session};
-use crate::run::Resume;
+use agentctl_engine::run::Resume;
 use clap::Args;
 use std::path::Path;
 

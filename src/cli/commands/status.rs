@@ -7,7 +7,7 @@ use crate::cli::output::Output;
 use crate::cli::project;
 use crate::cli::session;
 use crate::cli::timeline::outcome;
-use crate::run;
+use agentctl_engine::run;
 use clap::Args;
 use serde_json::json;
 use std::path::Path;

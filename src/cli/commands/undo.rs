@@ -7,7 +7,7 @@ use crate::cli::observer::{RunObserver, Terminal};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::session::{self, Session};
-use crate::run::{self, Asker, Undo, UndoReport, UndoTerms, Undone, UndoneHow};
+use agentctl_engine::run::{self, Asker, Undo, UndoReport, UndoTerms, Undone, UndoneHow};
 use clap::Args;
 use console::style;
 use serde_json::json;

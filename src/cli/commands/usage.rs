@@ -6,7 +6,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::project;
 use crate::cli::session;
-use crate::run::{self, RunUsage, UsageReport};
+use agentctl_engine::run::{self, RunUsage, UsageReport};
 use clap::Args;
 use indexmap::IndexMap;
 use std::path::Path;

@@ -1,7 +1,7 @@
 use super::*;
-use crate::testkit::{Bench, SECRET};
 use crate::policy::Policy;
 use crate::store::Event;
+use crate::testkit::{Bench, SECRET};
 use agentctl_base::model::ToolStatus;
 use agentctl_mcp::fake::{Act, Heard, answer, object, polite, server, text, tool};
 use agentctl_mcp::{McpTool, Pins};

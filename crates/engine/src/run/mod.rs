@@ -1,23 +1,76 @@
-//! A run as its journal tells it: the one fold of its records, which says what was done, asked, answered, changed and used, and
-//! when. The flow's own state, from which the next action follows, is `flow::RunLog`. Pure.
+//! The driver: the only owner of a run's state. It asks the flow what comes next, does it, journals it, and can go on from
+//! the journal after any crash. It decides nothing about order (that is `flow`) and nothing about permission (`gateway`).
+//!
+//! Entry points (each one activation: take the lock, fold the journal, run until blocked or done, sync, let go):
+//! `start(RunContext, RunOptions)`, `advance(RunContext, run, Resume)`, `answer(RunContext, run, answers, Resume)`,
+//! `cancel(RunContext, run)`, `undo(RunContext, Undo, force)`; taking over a run that this user's agentctl did not write:
+//! `adoption` (to look), `adopt`; reading only: `status`, `list`, `show`, `verify`, `changes`,
+//! `compare`.
+//! `ToolSessions` lets another agent call the tools, each call an activation of a run of its own.
 
-mod calls;
-mod changes;
-mod entries;
-mod queries;
+mod activation;
+mod active;
+mod adopt;
+mod ask_model;
+mod budget;
+mod cancel;
+mod claims;
+mod cleanup;
+mod compaction;
+mod compare;
+mod driver;
+mod earlier_states;
+mod effects;
+mod error;
+mod fold;
+mod history;
+mod inspect;
+mod limits;
+mod models;
+mod options;
+mod plan_tools;
+mod projection;
+mod push;
+mod questions;
+mod recorder;
+mod report;
+mod retry;
+mod run_id;
+mod session_run;
+mod session_terms;
+mod step;
+mod tool_session;
+mod undo;
+mod undo_published;
 mod usage;
-mod view;
-mod worked;
-
-pub use calls::{Call, Intent, ModelCall, Repeated, Returned, Trace};
-pub use changes::{By, Changed};
-pub use entries::{
-    Activation, Asked, Ended, Failed, Patched, Pinned, Point, PutBack, Refused, SessionOf,
-    StageChange,
-};
-pub use usage::{RunUsage, Use};
-pub use view::RunView;
-pub use worked::Worked;
 
 #[cfg(test)]
-mod tests;
+mod history_tests;
+#[cfg(test)]
+mod limits_tests;
+#[cfg(test)]
+mod rules_tests;
+
+pub use crate::store::{Budgets, LimitOverrides};
+pub use crate::view::{By, RunUsage, SessionOf};
+pub use activation::{Resume, RunContext, advance, answer, cancel, start};
+pub use adopt::{Adoption, Answered, Approval, Pending, Touched, adopt, adoption};
+pub use cancel::{Cancel, Cause};
+pub use claims::{Evidence, settle as settle_claims};
+pub use compare::{Compare, Compared, Side, compare};
+pub use effects::{Counted, Effects, System};
+pub use error::RunError;
+pub use history::{Made, Numbering};
+pub use inspect::{
+    RunSummary, Verified, changes, list, means, own, read, resource_changes, run_named, show,
+    status, verify,
+};
+pub use models::{ChosenModel, Models};
+pub use options::{Answering, Asked, Asker, Observer, RunOptions, Unobserved};
+pub use push::{Pushed, USER, push};
+pub use questions::fits;
+pub use report::{RunReport, exit_code};
+pub use session_terms::SessionTerms;
+pub use tool_session::{Serving, ToolSession, ToolSessions};
+pub use undo::{Undo, UndoReport, UndoTerms, Undone, UndoneHow, undo, undo_by, undo_to};
+pub use usage::{ToolUsage, UsageReport, usage};

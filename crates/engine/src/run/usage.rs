@@ -1,98 +1,80 @@
-//! What a run used. A call of a tool counts when it has a result, whatever the result, and a call that was refused has one; a call
-//! of a model counts when it was answered. What was written to a provider's cache counts as used.
+//! What a run used, told apart by agent, phase, model and tool. Reading only.
 
-use super::{Call, ModelCall, Returned, RunView};
-use agentctl_base::model::Usage;
+use super::{RunError, RunUsage, active::active_run, inspect};
+use crate::{
+    flow::{Flow, StepKind},
+    pack::Pack,
+    store::Project,
+    view::{Returned, RunView, Use},
+};
+use agentctl_base::model::ToolStatus;
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-/// What the whole run used, over all its activations; or a part of it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct RunUsage {
-    pub model_calls: u64,
-    pub tool_calls: u64,
-    pub input_tokens: u64,
-    pub output_tokens: u64,
-    pub cached_tokens: u64,
-    #[serde(default)]
-    pub cache_write_tokens: u64,
-    /// None: the price of at least one answer is unknown (unknown is not zero).
-    pub cost_usd: Option<f64>,
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct UsageReport {
+    pub run_id: String,
+    pub total: RunUsage,
+    /// Attempts of calls that failed for now and were made again.
+    pub retries: u64,
+    pub agents: IndexMap<String, RunUsage>,
+    /// By the stage in which it was used.
+    pub phases: IndexMap<String, RunUsage>,
+    pub models: IndexMap<String, RunUsage>,
+    pub tools: IndexMap<String, ToolUsage>,
 }
 
-impl RunUsage {
-    pub fn add_answer(&mut self, usage: &Usage) {
-        self.cost_usd = match (self.model_calls, self.cost_usd, usage.cost_usd) {
-            (0, _, cost) => cost,
-            (_, Some(so_far), Some(cost)) => Some(so_far + cost),
-            _ => None,
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolUsage {
+    pub calls: u64,
+    /// Of these, answered with anything but `ok`.
+    pub not_ok: u64,
+    /// Tokens that the results put into a conversation, by their length (four bytes each).
+    pub result_tokens: u64,
+}
+
+/// Of the named run; None: of the active one.
+pub fn usage(project: &Project, pack: &Pack, run: Option<&str>) -> Result<UsageReport, RunError> {
+    let run_id = match run {
+        Some(given) => project.find_run(given)?,
+        None => active_run(project)?,
+    };
+    let loaded = inspect::read(project, &run_id)?;
+    let report = of(&pack.flow, &RunView::of(&loaded.records));
+    Ok(UsageReport { run_id, ..report })
+}
+
+pub(super) fn of(flow: &Flow, view: &RunView) -> UsageReport {
+    let mut report = UsageReport {
+        run_id: view.run_id.clone(),
+        total: view.usage,
+        retries: view.retries,
+        ..UsageReport::default()
+    };
+    for used in view.uses() {
+        let agent = match &used {
+            Use::Model(call, _) => match flow.step_at(&call.step).map(|s| &s.kind) {
+                Some(StepKind::Agent(spec)) => spec.agent.clone(),
+                // The flow was changed since.
+                _ => call.step.clone(),
+            },
+            Use::Tool(call, _) => call.role.clone(),
         };
-        self.model_calls += 1;
-        self.input_tokens += usage.input_tokens;
-        self.output_tokens += usage.output_tokens;
-        self.cached_tokens += usage.cached_tokens;
-        self.cache_write_tokens += usage.cache_write_tokens;
-    }
-
-    /// Both together.
-    #[must_use]
-    pub fn plus(self, other: &RunUsage) -> Self {
-        let cost_usd = match (self.model_calls, other.model_calls) {
-            (0, _) => other.cost_usd,
-            (_, 0) => self.cost_usd,
-            _ => self.cost_usd.zip(other.cost_usd).map(|(a, b)| a + b),
-        };
-        RunUsage {
-            model_calls: self.model_calls + other.model_calls,
-            tool_calls: self.tool_calls + other.tool_calls,
-            input_tokens: self.input_tokens + other.input_tokens,
-            output_tokens: self.output_tokens + other.output_tokens,
-            cached_tokens: self.cached_tokens + other.cached_tokens,
-            cache_write_tokens: self.cache_write_tokens + other.cache_write_tokens,
-            cost_usd,
+        used.add_to(report.agents.entry(agent).or_default());
+        let phase = used.stage().unwrap_or(flow.first_stage());
+        used.add_to(report.phases.entry(phase.to_owned()).or_default());
+        match used {
+            Use::Model(call, _) => {
+                used.add_to(report.models.entry(call.model.clone()).or_default());
+            }
+            Use::Tool(_, Returned { result, .. }) => {
+                let tool = report.tools.entry(result.name.clone()).or_default();
+                tool.calls += 1;
+                tool.not_ok += u64::from(result.status != ToolStatus::Ok);
+                let bytes = result.content.to_string().len() as u64;
+                tool.result_tokens += bytes.div_ceil(4);
+            }
         }
     }
-}
-
-/// One thing that counts as used.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Use<'a> {
-    Model(&'a ModelCall, &'a Usage),
-    Tool(&'a Call, &'a Returned),
-}
-
-impl<'a> Use<'a> {
-    pub fn add_to(&self, usage: &mut RunUsage) {
-        match self {
-            Use::Model(_, used) => usage.add_answer(used),
-            Use::Tool(..) => usage.tool_calls += 1,
-        }
-    }
-
-    /// The stage in which it was used; None: the flow's first.
-    pub fn stage(self) -> Option<&'a str> {
-        match self {
-            Use::Model(call, _) => call.stage.as_deref(),
-            Use::Tool(call, _) => call.stage.as_deref(),
-        }
-    }
-
-    fn seq(&self) -> u64 {
-        match self {
-            Use::Model(call, _) => call.answered.as_ref().map_or(0, |at| at.seq),
-            Use::Tool(_, returned) => returned.at.seq,
-        }
-    }
-}
-
-impl RunView {
-    /// All that was used, in the order in which it was.
-    pub fn uses(&self) -> Vec<Use<'_>> {
-        let models = self.model_calls.iter();
-        let models = models.filter_map(|call| Some(Use::Model(call, call.usage.as_ref()?)));
-        let tools = self.calls.iter();
-        let tools = tools.filter_map(|call| Some(Use::Tool(call, call.result.as_ref()?)));
-        let mut uses: Vec<Use<'_>> = models.chain(tools).collect();
-        uses.sort_by_key(Use::seq);
-        uses
-    }
+    report
 }

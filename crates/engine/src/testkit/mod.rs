@@ -164,12 +164,7 @@ impl Bench {
     }
 
     /// One call through the door, the arguments as the model's own text.
-    pub async fn raw(
-        &mut self,
-        role: &str,
-        tool: &str,
-        arguments: &str,
-    ) -> Result<Settled, Fault> {
+    pub async fn raw(&mut self, role: &str, tool: &str, arguments: &str) -> Result<Settled, Fault> {
         self.calls += 1;
         let call = ToolCall {
             id: format!("c{}", self.calls),

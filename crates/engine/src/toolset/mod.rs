@@ -15,10 +15,11 @@ pub use content::{
     Outcome, PAGE_BYTES, Page, backend_failure, error_content, longest_length, page, text_page,
     written_length,
 };
-pub use none::NoResources;
 pub use error::{BackendError, BackendErrorKind, BackendResult};
+pub use none::NoResources;
 pub use resource::{
-    ByPerson, ClientWords, Difference, Document, Found, PlaceWords, ResourceId, ResourceMark, Resources, keyed,
+    ByPerson, ClientWords, Difference, Document, Found, PlaceWords, ResourceId, ResourceMark,
+    Resources, keyed,
 };
 
 use crate::guards::Memory;

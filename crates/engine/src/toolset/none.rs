@@ -34,6 +34,9 @@ impl Resources for NoResources {
     fn abilities(&self) -> Map<String, Value> {
         Map::new()
     }
+    fn decided_outside(&self, _: &Map<String, Value>) -> Map<String, Value> {
+        Map::new()
+    }
     fn place_words(&self, _: Option<&str>) -> PlaceWords {
         PlaceWords {
             name: "the files of the project".to_owned(),
@@ -76,12 +79,7 @@ impl Resources for NoResources {
     fn comes_live(&self, _: &Document) -> bool {
         false
     }
-    fn difference(
-        &self,
-        _: &Redactor,
-        _: Option<&Document>,
-        _: Option<&Document>,
-    ) -> Difference {
+    fn difference(&self, _: &Redactor, _: Option<&Document>, _: Option<&Document>) -> Difference {
         Difference::default()
     }
     fn all(&self) -> BoxFuture<'_, BackendResult<Vec<String>>> {

@@ -137,6 +137,8 @@ pub trait Resources: Send + Sync {
     fn note_place(&self, input: &mut Map<String, Value>);
     /// What the flow may ask of this place, as entries of a run's input: whether anything can be executed here.
     fn abilities(&self) -> Map<String, Value>;
+    /// What of a run's input decides what it does outside: shown to a person before the run is taken over.
+    fn decided_outside(&self, input: &Map<String, Value>) -> Map<String, Value>;
     fn place_words(&self, place: Option<&str>) -> PlaceWords;
     /// Removes what a killed process of ours left half written. For who holds the project's lock.
     fn tidy(&self) -> BackendResult<()>;

@@ -1,6 +1,6 @@
 //! A vocabulary for the engine's own tests: a store of items.
 
-use super::{Fact, Capability, Does, NamedTool, Vocabulary, Words};
+use super::{Capability, Does, Fact, NamedTool, Vocabulary, Words};
 use crate::condition::Function;
 use serde_json::{Value, json};
 

@@ -39,7 +39,7 @@ async fn no_credential_is_taken_where_nobody_can_choose_and_those_that_fit_are_t
         ),
     ] {
         let (mut b, backend) = Bench::in_memory(
-            Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
+            Policy::load(POLICY, "policy.yaml", crate::vocabulary::n8n()).unwrap(),
         );
         for (at, name) in known.iter().enumerate() {
             backend.knows(&format!("c{at}"), name, "slackApi");
@@ -74,7 +74,7 @@ async fn an_account_that_the_user_named_when_the_run_began_is_taken_without_a_qu
         ("slackApi=Nobody", None),
     ] {
         let (mut b, backend) = Bench::in_memory(
-            Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
+            Policy::load(POLICY, "policy.yaml", crate::vocabulary::n8n()).unwrap(),
         );
         for (id, name) in [("c0", "Sales"), ("c1", "Ops"), ("c2", "Sales")] {
             backend.knows(id, name, "slackApi");
@@ -89,9 +89,8 @@ async fn an_account_that_the_user_named_when_the_run_began_is_taken_without_a_qu
 
 #[tokio::test]
 async fn the_only_one_that_fits_is_a_question_too() {
-    let (mut b, backend) = Bench::in_memory(
-        Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
-    );
+    let (mut b, backend) =
+        Bench::in_memory(Policy::load(POLICY, "policy.yaml", crate::vocabulary::n8n()).unwrap());
     backend.knows("c0", "Sales", "slackApi");
     let question = b
         .asked("writer", "create_workflow", slack(Value::Null))
@@ -111,9 +110,8 @@ async fn the_only_one_that_fits_is_a_question_too() {
 /// An account that a request would send anywhere is asked for with its address, by itself.
 #[tokio::test]
 async fn a_request_is_asked_for_with_the_address_that_it_would_send_the_account_to() {
-    let (mut b, backend) = Bench::in_memory(
-        Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
-    );
+    let (mut b, backend) =
+        Bench::in_memory(Policy::load(POLICY, "policy.yaml", crate::vocabulary::n8n()).unwrap());
     backend.knows("c0", "Header", "httpHeaderAuth");
     let mut call = slack(Value::Null);
     call["nodes"][1] = json!({"name": "Tell", "type": "n8n-nodes-base.httpRequest", "typeVersion": 4.2,
@@ -134,7 +132,7 @@ fn held(backend: &MemoryBackend, workflow: &str, node: &str) -> Option<Value> {
 async fn of_several_the_user_chooses_one_and_it_is_put_in_by_its_id() {
     for (answer, taken) in [("c1", Some("c1")), ("none", None)] {
         let (mut b, backend) = Bench::in_memory(
-            Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
+            Policy::load(POLICY, "policy.yaml", crate::vocabulary::n8n()).unwrap(),
         );
         // Two of one name: the id tells them apart.
         backend.knows("c0", "Sales", "slackApi");
@@ -169,9 +167,8 @@ async fn of_several_the_user_chooses_one_and_it_is_put_in_by_its_id() {
 /// An answer is for the accounts that were shown, and for that call.
 #[tokio::test]
 async fn a_choice_counts_for_what_there_was_to_choose_from() {
-    let (mut b, backend) = Bench::in_memory(
-        Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
-    );
+    let (mut b, backend) =
+        Bench::in_memory(Policy::load(POLICY, "policy.yaml", crate::vocabulary::n8n()).unwrap());
     backend.knows("c0", "Sales", "slackApi");
     backend.knows("c1", "Ops", "slackApi");
     let call = || slack(Value::Null);
@@ -187,9 +184,8 @@ async fn a_choice_counts_for_what_there_was_to_choose_from() {
 
 #[tokio::test]
 async fn a_node_that_is_added_is_asked_for_too_and_no_other_node_changes() {
-    let (mut b, backend) = Bench::in_memory(
-        Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
-    );
+    let (mut b, backend) =
+        Bench::in_memory(Policy::load(POLICY, "policy.yaml", crate::vocabulary::n8n()).unwrap());
     backend.put("old", chain("old", 2), false);
     backend.knows("c0", "Sales", "slackApi");
     b.ok("writer", "get_workflow", json!({"workflow_id": "old"}))
@@ -209,9 +205,8 @@ async fn a_node_that_is_added_is_asked_for_too_and_no_other_node_changes() {
 
 #[tokio::test]
 async fn an_id_that_the_caller_names_is_asked_for() {
-    let (mut b, backend) = Bench::in_memory(
-        Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
-    );
+    let (mut b, backend) =
+        Bench::in_memory(Policy::load(POLICY, "policy.yaml", crate::vocabulary::n8n()).unwrap());
     backend.knows("c0", "Sales", "slackApi");
     let named = slack(json!({"slackApi": {"id": "invented", "name": "Sales"}}));
     let question = b.asked("writer", "create_workflow", named).await;

@@ -10,16 +10,16 @@ mod repeating;
 mod settling;
 mod writing;
 
-use crate::fixture::{N8nBench as _, Bench, chain, set, two_nodes};
+use crate::fixture::{Bench, N8nBench as _, chain, set, two_nodes};
 use crate::guards;
 use crate::tools::*;
+use agentctl_base::decision::Decision;
+use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
+use agentctl_base::question::AnsweredBy;
 use agentctl_engine::gateway::{CallContext, Settled};
 use agentctl_engine::guards::rules;
 use agentctl_engine::policy::Policy;
 use agentctl_engine::store::Event;
-use agentctl_base::decision::Decision;
-use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
-use agentctl_base::question::AnsweredBy;
 use agentctl_engine::store::event::MutationExpectation;
 use agentctl_n8n::WorkflowId;
 use serde_json::{Value, json};
@@ -42,7 +42,5 @@ limits: {max_tool_calls: 40, max_identical_calls: 3}
 ";
 
 fn bench() -> Bench {
-    Bench::embedded(
-        Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
-    )
+    Bench::embedded(Policy::load(POLICY, "policy.yaml", crate::vocabulary::n8n()).unwrap())
 }

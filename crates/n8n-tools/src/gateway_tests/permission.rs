@@ -32,7 +32,11 @@ async fn a_role_has_its_tools_and_no_others() {
         "each refusal is journaled, with its intent"
     );
 
-    let listed: Vec<String> = heads().iter().chain(&crate::library::heads()).map(|t| t.name.to_owned()).collect();
+    let listed: Vec<String> = heads()
+        .iter()
+        .chain(&crate::library::heads())
+        .map(|t| t.name.to_owned())
+        .collect();
     let of = |role: &str| -> Vec<String> {
         b.gateway
             .tools_for(role, &listed)

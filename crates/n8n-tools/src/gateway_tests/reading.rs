@@ -124,10 +124,7 @@ async fn the_final_check_compares_with_the_one_before() {
     assert!(!ids(&second["fixed"]).is_empty());
     assert!(ids(&second["fixed"]).is_subset(&ids(&first["finding_ids"])));
     assert_eq!(
-        memory(&b.guards)
-            .last_validation("w")
-            .unwrap()
-            .error_count,
+        memory(&b.guards).last_validation("w").unwrap().error_count,
         0
     );
 }
@@ -177,9 +174,8 @@ async fn a_large_workflow_comes_in_pages() {
 /// Its rules are its own: what it says stands beside our verdict, which it cannot turn.
 #[tokio::test]
 async fn the_servers_word_stands_beside_the_verdict() {
-    let (mut b, backend) = Bench::in_memory(
-        Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
-    );
+    let (mut b, backend) =
+        Bench::in_memory(Policy::load(POLICY, "policy.yaml", crate::vocabulary::n8n()).unwrap());
     backend.put("old", chain("old", 3), false);
     let of_old = json!({"workflow_id": "old"});
     let ours = b.ok("checker", "validate_workflow", of_old.clone()).await;
@@ -201,7 +197,7 @@ async fn the_servers_word_stands_beside_the_verdict() {
     // One that cannot be asked is said to be so; the check is made all the same.
     for kind in [BackendErrorKind::Unavailable, BackendErrorKind::Rejected] {
         let (mut b, backend) = Bench::in_memory(
-            Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
+            Policy::load(POLICY, "policy.yaml", crate::vocabulary::n8n()).unwrap(),
         );
         backend.put("old", chain("old", 3), false);
         backend.next("server_verdict", Fault::Fails(kind));
@@ -217,9 +213,8 @@ async fn the_servers_word_stands_beside_the_verdict() {
 /// By the same points as a workflow of that name and those node types, best first.
 #[tokio::test]
 async fn templates_are_scored_as_workflows_are() {
-    let (mut b, backend) = Bench::in_memory(
-        Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
-    );
+    let (mut b, backend) =
+        Bench::in_memory(Policy::load(POLICY, "policy.yaml", crate::vocabulary::n8n()).unwrap());
     let types = ["n8n-nodes-base.webhook", "n8n-nodes-base.noOp"];
     for (id, name, count) in [("1", "Something", 1), ("2", "Orders", 2)] {
         backend.offers(TemplateHead {

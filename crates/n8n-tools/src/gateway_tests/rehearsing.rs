@@ -2,9 +2,9 @@
 
 use super::super::fixture::{Fault, MemoryBackend};
 use super::*;
+use crate::backend::BackendErrorKind;
 use agentctl_n8n::Workflow;
 use agentctl_n8n::rehearsal::fixture::{chain, execution, node, run, set};
-use crate::backend::BackendErrorKind;
 use serde_json::Map;
 use std::sync::Arc;
 
@@ -63,9 +63,8 @@ fn plays(
 }
 
 fn live() -> (Bench, Arc<MemoryBackend>) {
-    let (bench, backend) = Bench::in_memory(
-        Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
-    );
+    let (bench, backend) =
+        Bench::in_memory(Policy::load(POLICY, "policy.yaml", crate::vocabulary::n8n()).unwrap());
     backend.put("orders", orders(), false);
     backend.runs_by(plays(&[]));
     (bench, backend)
@@ -325,7 +324,10 @@ async fn whatever_fails_on_the_way_nothing_stays_and_nothing_counts_as_executed(
     let (mut b, backend) = live();
     backend.next("create", Fault::DiesAfter);
     let dead = b.raw("checker", TEST, &of_orders().to_string()).await;
-    assert!(matches!(dead, Err(agentctl_engine::toolset::Fault::Backend { .. })));
+    assert!(matches!(
+        dead,
+        Err(agentctl_engine::toolset::Fault::Backend { .. })
+    ));
     assert_eq!(backend.ids(), ["orders"]);
 }
 

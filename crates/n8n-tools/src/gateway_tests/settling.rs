@@ -1,8 +1,8 @@
 //! A process killed between the intent of a change and its result.
 
 use super::*;
-use crate::fixture::{Fault, MemoryBackend};
 use crate::backend::BackendAbilities;
+use crate::fixture::{Fault, MemoryBackend};
 use std::sync::Arc;
 
 /// The bench as a killed process leaves it: after the intent (and perhaps the write), before the result.
@@ -160,7 +160,7 @@ async fn creating(fault: Option<Fault>) -> (Bench, Arc<MemoryBackend>, ToolResul
     }
     let given = backend.clone();
     let mut b = Bench::with(
-        Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
+        Policy::load(POLICY, "policy.yaml", crate::vocabulary::n8n()).unwrap(),
         move |_| given,
     );
     let result = b

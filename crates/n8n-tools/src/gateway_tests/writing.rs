@@ -101,7 +101,8 @@ async fn what_a_call_leaves_out_is_filled_in() {
     let file = b.file("w").unwrap();
     for node in &file.nodes {
         let version = node.type_version().unwrap();
-        let known = agentctl_n8n::catalog::Catalog::embedded().lookup(node.node_type(), Some(version));
+        let known =
+            agentctl_n8n::catalog::Catalog::embedded().lookup(node.node_type(), Some(version));
         assert!(known.known().is_some(), "{} {version}", node.node_type());
         assert!(node.position().is_some());
     }
@@ -339,7 +340,7 @@ async fn a_backend_that_is_gone_while_a_change_is_planned_is_the_calls_one_resul
     let policy = Policy::load(
         "roles:\n  writer: [get-workflow, update-workflow]\n",
         "policy.yaml",
-        agentctl_n8n_tools::vocabulary::n8n(),
+        crate::vocabulary::n8n(),
     );
     let (mut b, backend) = Bench::in_memory(policy.unwrap());
     backend.put("w", chain("w", 3), false);
@@ -350,7 +351,10 @@ async fn a_backend_that_is_gone_while_a_change_is_planned_is_the_calls_one_resul
     let args = set("w", "id-1", json!(7)).to_string();
     let stopped = b.raw("writer", "update_workflow", &args).await;
     assert!(
-        matches!(stopped, Err(agentctl_engine::toolset::Fault::Backend { .. })),
+        matches!(
+            stopped,
+            Err(agentctl_engine::toolset::Fault::Backend { .. })
+        ),
         "{stopped:?}"
     );
     assert_eq!(

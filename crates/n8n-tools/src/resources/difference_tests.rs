@@ -1,5 +1,5 @@
 use super::difference;
-use crate::gateway::Redactor;
+use agentctl_engine::redact::Redactor;
 use agentctl_engine::toolset::Difference;
 use agentctl_n8n::Workflow;
 use agentctl_n8n::diff::WorkflowDiff;

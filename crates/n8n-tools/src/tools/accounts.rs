@@ -90,7 +90,9 @@ impl N8n {
                 .collect();
             let taken = match fitting.as_slice() {
                 [] => None,
-                several if alone.is_none() && memory(cx.guards).account(credential_type).is_some() => {
+                several
+                    if alone.is_none() && memory(cx.guards).account(credential_type).is_some() =>
+                {
                     let name = memory(cx.guards).account(credential_type);
                     let mut same = several.iter().filter(|c| Some(c.name.as_str()) == name);
                     same.next().filter(|_| same.next().is_none()).copied()

@@ -38,11 +38,7 @@ fn the_vocabulary_has_every_tool() {
 fn every_schema_is_closed_and_every_required_field_is_known() {
     for tool in all() {
         let schema = tool.spec().parameters;
-        assert!(
-            jsonschema::validator_for(&schema).is_ok(),
-            "{}",
-            tool.name
-        );
+        assert!(jsonschema::validator_for(&schema).is_ok(), "{}", tool.name);
         assert_eq!(schema["additionalProperties"], false, "{}", tool.name);
         for field in schema["required"].as_array().unwrap() {
             assert!(
@@ -97,7 +93,12 @@ fn what_a_schema_offers_the_request_takes_and_nothing_else() {
         );
         match set.parse(tool.name, args.clone()) {
             Ok(parsed) => {
-                assert_eq!(matches!(parsed, Parsed::Change(_)), tool.changes, "{}", tool.name);
+                assert_eq!(
+                    matches!(parsed, Parsed::Change(_)),
+                    tool.changes,
+                    "{}",
+                    tool.name
+                );
             }
             Err(why) => panic!("{}: {why}", tool.name),
         }

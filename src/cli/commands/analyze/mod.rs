@@ -9,19 +9,19 @@ use crate::cli::ask;
 use crate::cli::commands::learnings::{today, told};
 use crate::cli::commands::runs::not_yours;
 use crate::cli::error::{CliError, Exit};
+use crate::cli::folder_trust;
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::project;
 use crate::cli::session;
-use crate::cli::folder_trust;
-use agentctl_n8n_tools::tools::WORKFLOW;
 use crate::pack;
-use crate::run;
 use agentctl_base::untrusted;
 use agentctl_engine::flow::Flow;
 use agentctl_engine::pack::{FLOW_FILE, LoadOptions};
+use agentctl_engine::run;
 use agentctl_engine::store::{Event, Loaded, Project, Record};
 use agentctl_knowledge::{ENTRIES, FOLDER, Learning, Learnings, PATTERNS};
+use agentctl_n8n_tools::tools::WORKFLOW;
 use clap::Args;
 use serde_json::{Value, json};
 use similar::TextDiff;
@@ -143,7 +143,9 @@ pub fn analyze(root: &Path, args: &AnalyzeArgs, out: &Output) -> Result<Exit, Cl
 /// broken, or that waits for its user's word, does not hide how a run went.
 fn flow(root: &Path, out: &Output) -> Result<Flow, CliError> {
     let own = root.join(FLOW_FILE).exists();
-    let force = own.then(|| folder_trust::in_force(root, out).ok()).flatten();
+    let force = own
+        .then(|| folder_trust::in_force(root, out).ok())
+        .flatten();
     let in_force = force.and_then(|force| {
         let options = LoadOptions {
             files: force.pack().ok()?,

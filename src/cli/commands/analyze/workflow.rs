@@ -7,10 +7,10 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::session::{self, Session};
-use crate::run::Models as _;
 use agentctl_base::model::{AgentTask, Message, ModelRequest};
 use agentctl_base::untrusted;
 use agentctl_engine::agent::{Contract, system_prompt, task_message};
+use agentctl_engine::run::Models as _;
 use agentctl_engine::store::Project;
 use agentctl_n8n::{Workflow, WorkflowId};
 use agentctl_n8n_tools::backend::{

@@ -9,7 +9,8 @@ use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::cli::session::{self, Session};
 use crate::cli::timeline::outcome;
-use crate::run::{self, Adoption, Answered, Touched};
+use agentctl_engine::run::{self, Adoption, Answered, Touched};
+use agentctl_n8n_tools::tools::LET_ACT;
 use console::style;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -140,10 +141,11 @@ fn page(found: &Adoption) -> String {
     if found.takes_recommendations && !found.ended {
         lines.push("  it takes every recommendation without asking (--yes)".to_owned());
     }
-    if !found.let_act.is_null() {
+    let let_act = found.outside.get(LET_ACT).filter(|said| !said.is_null());
+    if let Some(let_act) = let_act {
         lines.push(format!(
             "  these nodes would act on the outside world in its test: {}",
-            plain(&found.let_act.to_string())
+            plain(&let_act.to_string())
         ));
     }
     for call in &found.begun {

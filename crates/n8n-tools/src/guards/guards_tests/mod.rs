@@ -96,4 +96,3 @@ fn stale_publish_and_owner() {
     assert_eq!(owner(true, "w"), allow(OWNER));
     assert!(matches!(owner(false, "w"), Decision::Ask { .. }));
 }
-

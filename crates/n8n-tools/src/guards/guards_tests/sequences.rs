@@ -1,9 +1,9 @@
 //! What must hold for every sequence of edits, however it is cut into calls.
 
 use super::*;
-use agentctl_engine::gateway::Settled;
 use crate::fixture::{Bench, N8nBench as _};
 use agentctl_base::model::ToolStatus;
+use agentctl_engine::gateway::Settled;
 use agentctl_engine::policy::Policy;
 use agentctl_n8n::arbitrary;
 use agentctl_n8n::diff::changes;
@@ -230,7 +230,7 @@ proptest! {
         folded in any::<bool>(),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let policy = Policy::load("roles: {w: [get-workflow, update-workflow]}", "p", agentctl_n8n_tools::vocabulary::n8n()).unwrap();
+        let policy = Policy::load("roles: {w: [get-workflow, update-workflow]}", "p", crate::vocabulary::n8n()).unwrap();
         let (mut bench, backend) = Bench::in_memory(policy);
         backend.put("w", base.clone(), false);
         runtime.block_on(async {

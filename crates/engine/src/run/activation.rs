@@ -1,0 +1,543 @@
+//! The short activations that a run advances by: start, advance, answer, cancel. Each takes the project's lock, folds the
+//! journal, goes on until blocked or done, syncs and lets go. Nothing waits in memory for a person.
+
+use super::{
+    Answering, Asker, Budgets, Cancel, Effects, Models, Observer, RunError, RunOptions, RunReport,
+    active::{active_run, archive_active, is_session},
+    cleanup,
+    driver::{Driver, Stop},
+    exit_code,
+    fold::{Folded, fold},
+    limits::Limits,
+    plan_tools::{WISH, never_allowed},
+    projection, questions,
+    recorder::RunRecorder,
+    run_id,
+};
+use crate::gateway::Gateway;
+use crate::{
+    flow::RunLog,
+    pack::Pack,
+    store::{
+        Event, Holder, Journal, Loaded, Means, Project, ProjectLock, RunPaths, Snapshots,
+        event::JOURNAL_VERSION,
+    },
+    toolset::Resources,
+    view::RunView,
+};
+use agentctl_base::question::{AnsweredBy, Outcome};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// What every activation needs, made by the caller.
+pub struct RunContext<'a> {
+    pub project: &'a Project,
+    pub pack: &'a Pack,
+    pub gateway: &'a Gateway,
+    pub models: &'a dyn Models,
+    pub effects: &'a dyn Effects,
+    pub cancel: &'a Cancel,
+    pub observer: &'a mut dyn Observer,
+    /// A person at a terminal; None where nobody is.
+    pub asker: Option<&'a mut dyn Asker>,
+}
+
+/// Among a run's input: what the user asked for.
+const REQUEST: &str = "request";
+
+/// Among a run's input: the project's files that stood over the built-in pack when it began.
+pub(super) const OVERRIDES: &str = "overrides";
+
+/// How to go on with a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Resume {
+    pub answering: Answering,
+    /// Other limits than the run has so far; what is not set here stays.
+    pub limits: Budgets,
+    /// Go on although the pack (agents, flow, policy) is another one than the run began with.
+    pub allow_other_pack: bool,
+}
+
+/// Begins a run.
+pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport, RunError> {
+    if let Some(grants) = &options.grants {
+        let wrong = never_allowed(grants, cx.pack);
+        if !wrong.is_empty() {
+            return Err(RunError::Usage(format!(
+                "the policy allows these tools to no role, so no run can be granted them: {}",
+                wrong.join(", ")
+            )));
+        }
+    }
+    let run_id = run_id::new(cx.effects, cx.project)?;
+    let lock = lock_for(&cx, Some(&run_id))?;
+    archive_active(cx.project, &run_id, cx.observer)?;
+    cleanup::clear(cx.project, cx.gateway, &run_id, cx.observer).await;
+    let paths = cx.project.run(&run_id)?;
+    let journal = Journal::create_on(cx.project.disk().clone(), &paths.journal())?
+        .marked(cx.project.marks(&run_id));
+    // A secret in the request is hidden before anything reads or records it. It stands first, and nothing else can take its place.
+    let request = Value::from(agentctl_base::secrets::hide(&options.request));
+    let mut input = Map::from_iter([(REQUEST.to_owned(), request.clone())]);
+    input.extend(options.input);
+    input.insert(REQUEST.into(), request);
+    input.insert("yes".into(), options.answering.yes.into());
+    let resources = cx.gateway.resources();
+    input.extend(resources.abilities());
+    let loosened = cx.pack.policy.loosened();
+    if !loosened.is_empty() {
+        input.insert("policy_loosened".into(), loosened.into());
+    }
+    if !cx.pack.overrides.is_empty() {
+        input.insert(OVERRIDES.into(), cx.pack.overrides.clone().into());
+    }
+    if !options.answering.answers.is_empty() {
+        let kept = questions::without_secrets(cx.pack, &options.answering.answers);
+        input.insert("answers".into(), kept.into());
+    }
+    if let Some(outside) = options.plan_tools {
+        input.insert(WISH.into(), outside.name().into());
+    }
+    resources.note_place(&mut input);
+    let begun = Event::RunStarted {
+        journal_version: JOURNAL_VERSION,
+        agentctl_version: env!("CARGO_PKG_VERSION").to_owned(),
+        run_id,
+        flow: cx.pack.flow.name.clone(),
+        pack_hash: cx.pack.hash.clone(),
+        input,
+    };
+    let folded = (
+        RunLog::new(&cx.pack.flow),
+        RunView::default(),
+        cx.gateway.guards(),
+    );
+    let project = cx.project;
+    let mut driver = driver(
+        cx,
+        paths,
+        journal,
+        folded,
+        options.answering,
+        options.limits,
+    );
+    driver.record(begun, false)?;
+    if let Some(grants) = &options.grants {
+        driver.pin("user", grants)?;
+    }
+    driver.activate("start", Some(driver.means()))?;
+    let report = driver.carry_on(project).await;
+    drop(lock);
+    report
+}
+
+/// Goes on with a run: the active one, or the one named.
+pub async fn advance(
+    cx: RunContext<'_>,
+    run: Option<&str>,
+    resume: Resume,
+) -> Result<RunReport, RunError> {
+    let (lock, mut driver, project) = reopen(cx, run, resume)?;
+    refuse_session(&driver)?;
+    if let Some(ended) = driver.recorder.view.ended.clone() {
+        // It may have been killed between its end and the projections.
+        driver.project(project, &ended.message)?;
+        return Ok(projection::report(
+            driver.pack,
+            &driver.recorder.view,
+            &driver.recorder.log,
+            ended.outcome,
+            ended.exit_code,
+            ended.message,
+        ));
+    }
+    driver.activate("resume", Some(driver.means()))?;
+    let report = driver.carry_on(project).await;
+    drop(lock);
+    report
+}
+
+/// Answers open questions by id or topic, then goes on. An answer to no open question, or one that does not fit, is refused
+/// before anything is written.
+pub async fn answer(
+    cx: RunContext<'_>,
+    run: Option<&str>,
+    answers: Map<String, Value>,
+    resume: Resume,
+) -> Result<RunReport, RunError> {
+    let (lock, mut driver, project) = reopen(cx, run, resume)?;
+    refuse_session(&driver)?;
+    if driver.recorder.view.ended.is_some() {
+        return Err(RunError::Usage(format!(
+            "run {} has ended; it has no open question",
+            driver.recorder.view.run_id
+        )));
+    }
+    let now = driver.recorder.effects.now();
+    let given = match_answers(&driver.recorder.view, answers, now)?;
+    driver.activate("answer", Some(driver.means()))?;
+    for event in given {
+        driver.record(event, false)?;
+    }
+    let report = driver.carry_on(project).await;
+    drop(lock);
+    report
+}
+
+/// Ends a run that is not finished. What it built stays; `undo` takes it back.
+pub fn cancel(cx: RunContext<'_>, run: Option<&str>) -> Result<RunReport, RunError> {
+    let resume = Resume {
+        allow_other_pack: true,
+        ..Resume::default()
+    };
+    let (_lock, mut driver, project) = reopen(cx, run, resume)?;
+    if driver.recorder.view.ended.is_some() {
+        return Err(RunError::Usage(format!(
+            "run {} has ended already",
+            driver.recorder.view.run_id
+        )));
+    }
+    driver.activate("cancel", None)?;
+    driver.end(Outcome::Cancelled, "cancelled by the user".into())?;
+    driver.close(project, Ok(Stop::Ended))
+}
+
+fn lock_for(cx: &RunContext<'_>, run_id: Option<&str>) -> Result<ProjectLock, RunError> {
+    take_lock(cx.project, cx.gateway.resources(), cx.effects, run_id)
+}
+
+/// Takes the project's lock at once, or says who has it.
+pub(super) fn take_lock(
+    project: &Project,
+    resources: &dyn Resources,
+    effects: &dyn Effects,
+    run_id: Option<&str>,
+) -> Result<ProjectLock, RunError> {
+    project.refuse_links(None)?;
+    let holder = Holder {
+        pid: effects.pid(),
+        run_id: run_id.map(str::to_owned),
+        since: effects.now().to_string(),
+        host: None,
+    };
+    let lock = ProjectLock::take(&project.lock_file(), &holder)?;
+    resources.tidy().map_err(|error| RunError::Backend {
+        message: error.message,
+        hint: error.hint.unwrap_or_default(),
+    })?;
+    Ok(lock)
+}
+
+pub(super) type Reopened<'a> = (ProjectLock, Driver<'a>, &'a Project);
+
+pub(super) fn reopen<'a>(
+    cx: RunContext<'a>,
+    run: Option<&str>,
+    resume: Resume,
+) -> Result<Reopened<'a>, RunError> {
+    let lock = lock_for(&cx, run)?;
+    let run_id = match run {
+        Some(given) => cx.project.find_run(given)?,
+        None => active_run(cx.project)?,
+    };
+    let paths = cx.project.run(&run_id)?;
+    cx.project.refuse_links(Some(&paths))?;
+    // One that this user's agentctl did not write ends here: nothing of it is believed, and nothing of the project is touched.
+    let (journal, loaded) = Journal::open_for(
+        cx.project.disk().clone(),
+        &paths.journal(),
+        cx.project.marks(&run_id),
+    )?;
+    // A session is never the active run: the one that is stays so.
+    if !is_session(cx.project, &run_id) {
+        archive_active(cx.project, &run_id, cx.observer)?;
+    }
+    tell_what_was_healed(&loaded, cx.observer);
+    if loaded.records.is_empty() {
+        return Err(RunError::Usage(format!(
+            "run {run_id} was killed before it began; start it again"
+        )));
+    }
+    let folded = fold(&cx.pack.flow, cx.gateway, &loaded)?;
+    let view = &folded.1;
+    if view.pack_hash != cx.pack.hash && !resume.allow_other_pack {
+        return Err(RunError::Usage(format!(
+            "the agents, the flow or the policy changed since run {run_id} began; put them back, or resume with --allow-pack-change"
+        )));
+    }
+    same_place(cx.gateway.resources(), &run_id, &view.input)?;
+    let project = cx.project;
+    let at = loaded.records.last().map(|r| r.at.clone());
+    let said_now = resume.answering.answers.clone();
+    let answering = as_begun(&view.input, resume.answering);
+    let limits = match &view.means {
+        Some(kept) => resume.limits.over(&kept.limits),
+        None => resume.limits,
+    };
+    let worked = folded.1.worked.clone();
+    let mut driver = driver(cx, paths, journal, folded, answering, limits);
+    driver.said_now = said_now;
+    driver.recorder.at = at.unwrap_or_default();
+    driver.worked_ms = worked.total();
+    driver.worked_ms_of = worked.of_steps();
+    Ok((lock, driver, project))
+}
+
+/// A run goes on where it began: its ids mean nothing anywhere else, and what is missing there would be made again.
+fn same_place(
+    resources: &dyn Resources,
+    run_id: &str,
+    input: &Map<String, Value>,
+) -> Result<(), RunError> {
+    let (began, now) = (resources.place_of(input), resources.place());
+    if began == now {
+        return Ok(());
+    }
+    let (began, now) = (resources.place_words(began), resources.place_words(now));
+    Err(RunError::Usage(format!(
+        "run {run_id} works on {}, and this command on {}; {}",
+        began.name, now.name, began.way
+    )))
+}
+
+/// What was said when the run began still holds; what is said now comes before it.
+fn as_begun(input: &Map<String, Value>, now: Answering) -> Answering {
+    let mut answers = match input.get("answers") {
+        Some(Value::Object(begun)) => begun.clone(),
+        _ => Map::new(),
+    };
+    answers.extend(now.answers);
+    Answering {
+        answers,
+        yes: now.yes || input.get("yes") == Some(&Value::Bool(true)),
+    }
+}
+
+fn driver<'a>(
+    cx: RunContext<'a>,
+    paths: RunPaths,
+    journal: Journal,
+    (log, view, guards): Folded,
+    answering: Answering,
+    limits: Budgets,
+) -> Driver<'a> {
+    Driver {
+        pack: cx.pack,
+        gateway: cx.gateway,
+        resources: cx.gateway.resources(),
+        models: cx.models,
+        cancel: cx.cancel,
+        asker: cx.asker,
+        answering,
+        said_now: Map::new(),
+        limits: Limits::of(cx.pack.policy.limits()).lowered(&limits.run),
+        budgets: limits,
+        at_step: None,
+        guards,
+        started_ms: cx.effects.elapsed_ms(),
+        worked_ms: 0,
+        worked_ms_of: BTreeMap::new(),
+        retries: 0,
+        recorder: RunRecorder {
+            journal,
+            flow: &cx.pack.flow,
+            log,
+            view,
+            snapshots: Snapshots::on(cx.project.disk().clone(), paths.snapshots()),
+            redactor: cx.gateway.redactor(),
+            effects: cx.effects,
+            observer: cx.observer,
+            at: String::new(),
+            broken: None,
+        },
+    }
+}
+
+fn refuse_session(driver: &Driver<'_>) -> Result<(), RunError> {
+    let view = &driver.recorder.view;
+    match &view.session {
+        None => Ok(()),
+        Some(of) => Err(RunError::Usage(format!(
+            "run {id} is an MCP session (of {:?}), which no flow drives; `agentctl runs show {id}` tells what it did, `agentctl undo {id}` takes it back",
+            of.client,
+            id = view.run_id,
+        ))),
+    }
+}
+
+fn tell_what_was_healed(loaded: &Loaded, observer: &mut dyn Observer) {
+    if let Some(torn) = &loaded.torn {
+        let kept = torn
+            .kept_as
+            .as_ref()
+            .map(|p| p.display().to_string())
+            .unwrap_or_default();
+        observer.note(&format!(
+            "the journal's last line was torn by a crash; its {} bytes were cut off and kept as {kept}",
+            torn.bytes
+        ));
+    }
+    if loaded.unknown > 0 {
+        observer.note(&format!(
+            "{} records were written by a newer agentctl and are skipped",
+            loaded.unknown
+        ));
+    }
+}
+
+/// The answers as events; every key must name an open question.
+fn match_answers(
+    view: &RunView,
+    answers: Map<String, Value>,
+    now: jiff::Timestamp,
+) -> Result<Vec<Event>, RunError> {
+    let mut events = Vec::new();
+    for (key, value) in answers {
+        let open: Vec<_> = view.open_questions().collect();
+        let asked = open
+            .iter()
+            .rev()
+            .find(|a| a.question.id == key)
+            .or_else(|| open.iter().rev().find(|a| a.question.topic == key));
+        let Some(asked) = asked else {
+            let known: Vec<&str> = open.iter().map(|a| a.question.id.as_str()).collect();
+            return Err(RunError::Usage(format!(
+                "no open question {key:?}; open: {}",
+                if known.is_empty() {
+                    "none".to_owned()
+                } else {
+                    known.join(", ")
+                }
+            )));
+        };
+        if questions::is_too_late(&asked.question, now) {
+            return Err(RunError::Usage(format!(
+                "the question {key:?} was asked too long ago to be answered; `agentctl resume {}` asks again",
+                view.run_id
+            )));
+        }
+        questions::fits(&asked.question, &value)
+            .map_err(|why| RunError::Usage(format!("the answer to {key:?} does not fit: {why}")))?;
+        events.push(Event::AnswerGiven {
+            step: asked.step.clone(),
+            question_id: asked.question.id.clone(),
+            value: questions::kept(&asked.question, value),
+            by: AnsweredBy::Command,
+        });
+    }
+    Ok(events)
+}
+
+impl Driver<'_> {
+    /// `means`: what the run works with from here on; None: as before.
+    pub(super) fn activate(&mut self, kind: &str, means: Option<Means>) -> Result<(), RunError> {
+        let means = means.filter(|means| self.recorder.view.means.as_ref() != Some(means));
+        let event = Event::ActivationStarted {
+            activation: self.recorder.view.activation + 1,
+            kind: kind.to_owned(),
+            pid: self.recorder.effects.pid(),
+            means: means.map(Box::new),
+        };
+        // Synced, and all before it: the state file that follows must not be ahead of the journal.
+        self.record(event, true)
+    }
+
+    /// The limits and the models of this activation. A model without a name that can be chosen again (one played from a
+    /// recording) is not kept.
+    fn means(&self) -> Means {
+        let mut models = self
+            .recorder
+            .view
+            .means
+            .as_ref()
+            .map_or_else(BTreeMap::new, |m| m.models.clone());
+        for agent in self.pack.agents.values() {
+            if let Ok(chosen) = self.models.for_agent(&agent.name, agent.tier)
+                && self.models.can_be_named(&chosen.name)
+            {
+                models.insert(agent.name.clone(), chosen.name);
+            }
+        }
+        Means {
+            limits: self.budgets.clone(),
+            models,
+        }
+    }
+
+    async fn carry_on(&mut self, project: &Project) -> Result<RunReport, RunError> {
+        // So that the active run is known by name from its first moment on.
+        self.project_state(project, "running")?;
+        let came_to = self.drive().await;
+        self.close(project, came_to)
+    }
+
+    /// An answer that no question asked for is often a misspelt topic.
+    fn tell_unused_answers(&mut self) {
+        let asked = &self.recorder.view.questions;
+        let unused = |key: &&String| {
+            !asked
+                .iter()
+                .any(|a| a.question.id == **key || a.question.topic == **key)
+        };
+        let keys: Vec<&str> = self
+            .answering
+            .answers
+            .keys()
+            .filter(unused)
+            .map(String::as_str)
+            .collect();
+        if !keys.is_empty() {
+            self.recorder.observer.note(&format!(
+                "no question asked for these answers: {}",
+                keys.join(", ")
+            ));
+        }
+    }
+
+    /// Ends the activation, syncs, writes the projections, makes the report. After a failed write nothing more is written.
+    pub(super) fn close(
+        &mut self,
+        project: &Project,
+        came_to: Result<Stop, RunError>,
+    ) -> Result<RunReport, RunError> {
+        let (outcome, cause, message) = match &came_to {
+            Err(RunError::Store(_)) => {
+                return Err(came_to.err().unwrap_or(RunError::Internal(String::new())));
+            }
+            Err(e) => (Outcome::Failed, None, e.to_string()),
+            Ok(Stop::Ended) => {
+                let ended = self.recorder.view.ended.as_ref();
+                let outcome = ended.map_or(Outcome::Failed, |e| e.outcome);
+                (
+                    outcome,
+                    None,
+                    ended.map(|e| e.message.clone()).unwrap_or_default(),
+                )
+            }
+            Ok(Stop::Waiting) => (Outcome::Waiting, None, "waiting for an answer".to_owned()),
+            Ok(Stop::Interrupted(cause)) => (
+                Outcome::Interrupted,
+                Some(*cause),
+                "interrupted; the state is saved".to_owned(),
+            ),
+            Ok(Stop::Budget(why)) => (Outcome::Budget, None, why.clone()),
+        };
+        let ended = Event::ActivationEnded {
+            activation: self.recorder.view.activation,
+            outcome,
+        };
+        self.record(ended, true)?;
+        self.project(project, &message)?;
+        if came_to? == Stop::Ended {
+            self.tell_unused_answers();
+        }
+        Ok(projection::report(
+            self.pack,
+            &self.recorder.view,
+            &self.recorder.log,
+            outcome,
+            exit_code(outcome, cause),
+            message,
+        ))
+    }
+}

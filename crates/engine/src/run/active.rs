@@ -1,0 +1,133 @@
+//! Which run is meant when none is named, and what happens to the one that was active when another becomes it. Sessions of other
+//! agents are never the active run.
+
+use super::{Observer, RunError};
+use crate::store::{Event, Loaded, Project, RunState, StateFile};
+use agentctl_base::question::Outcome;
+use serde_json::Value;
+use std::io::{BufRead as _, Read as _};
+
+/// What stands as the flow in the first record of a session's journal.
+pub(super) const SESSION_FLOW: &str = "session";
+
+/// In run_state.json: that this user's agentctl made the run the active one. The rest of the file is believed for nothing.
+pub(super) const ACTIVE_MARK: &str = "mark";
+/// The first record holds the request, which has a limit of its own.
+const MAX_FIRST: u64 = 4 << 20;
+
+/// What the first record of a journal says of the run.
+struct Begun {
+    /// It is a session of another agent's tool calls.
+    session: bool,
+    /// This user's agentctl began it.
+    own: bool,
+}
+
+/// None: it cannot be read; who opens the journal says why.
+fn begun(project: &Project, run_id: &str) -> Option<Begun> {
+    let path = project.run(run_id).ok()?.journal();
+    let is_file = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+    let file = std::fs::File::open(&path).ok().filter(|_| is_file)?;
+    let mut first = Vec::new();
+    std::io::BufReader::new(file)
+        .take(MAX_FIRST)
+        .read_until(b'\n', &mut first)
+        .ok()?;
+    let loaded = Loaded::judged(&path, &first, &project.marks(run_id)).ok()?;
+    let event = &loaded.records.first()?.event;
+    Some(Begun {
+        session: matches!(event, Event::RunStarted { flow, .. } if flow == SESSION_FLOW),
+        own: loaded.foreign.is_none(),
+    })
+}
+
+/// Whether the run is a session of another agent's tool calls. A journal that cannot be read is none.
+pub(super) fn is_session(project: &Project, run_id: &str) -> bool {
+    begun(project, run_id).is_some_and(|begun| begun.session)
+}
+
+/// The run that is meant when none is named: the one of run_state.json when this user's agentctl wrote that, else the newest that
+/// it began. Only where it began none, another's is meant: to look at, for nothing else is done with it. Sessions are named, or
+/// not meant.
+pub(super) fn active_run(project: &Project) -> Result<String, RunError> {
+    let own = newest_run(project, true)?;
+    let named = match StateFile::read(&project.state_file())? {
+        StateFile::Good(state) if project.find_run(&state.run_id).is_ok() => {
+            Some(state).filter(|state| own.is_none() || is_marked(project, state))
+        }
+        _ => None,
+    };
+    let newest = match own {
+        Some(own) => Some(own),
+        None => newest_run(project, false)?,
+    };
+    if let Some(state) = named {
+        // A run that was killed before it wrote its first summary is newer than what the summary knows.
+        return Ok(match newest {
+            Some(newest) if newest > state.run_id && !has_state(project, &newest) => newest,
+            _ => state.run_id,
+        });
+    }
+    newest.ok_or_else(|| {
+        RunError::Usage(
+            "this project has no run yet; `agentctl build` starts one (an MCP session is meant only when it is named, see `agentctl runs list`)".into(),
+        )
+    })
+}
+
+fn is_marked(project: &Project, state: &RunState) -> bool {
+    let mark = state.more.get(ACTIVE_MARK).and_then(Value::as_str);
+    mark.is_some_and(|mark| project.marks(&state.run_id).is_active(mark))
+}
+
+fn newest_run(project: &Project, own: bool) -> Result<Option<String>, RunError> {
+    let mut runs = project.run_ids()?.into_iter().rev();
+    Ok(runs.find(|run_id| match begun(project, run_id) {
+        Some(begun) => !begun.session && (begun.own || !own),
+        None => !own,
+    }))
+}
+
+/// Whether the run ever wrote a summary of itself (then it was archived when another became the active one).
+fn has_state(project: &Project, run_id: &str) -> bool {
+    project
+        .run(run_id)
+        .is_ok_and(|paths| paths.archived_state().is_file())
+}
+
+/// Keeps the summary of the run that was active until now, in its own folder.
+pub(super) fn archive_active(
+    project: &Project,
+    next: &str,
+    observer: &mut dyn Observer,
+) -> Result<(), RunError> {
+    let StateFile::Good(state) = StateFile::read(&project.state_file())? else {
+        return Ok(());
+    };
+    if state.run_id == next {
+        return Ok(());
+    }
+    let Ok(paths) = project.run(&state.run_id) else {
+        return Ok(());
+    };
+    // A link in its place is not followed: whoever made the folder could point it anywhere.
+    if !std::fs::symlink_metadata(paths.dir()).is_ok_and(|found| found.is_dir()) {
+        return Ok(());
+    }
+    StateFile::write_on(project.disk().as_ref(), &paths.archived_state(), &state)?;
+    let unfinished = match state.outcome {
+        None => Some("was not finished"),
+        Some(Outcome::Waiting) => Some("waits for an answer"),
+        Some(Outcome::Interrupted) => Some("was interrupted"),
+        Some(Outcome::Budget) => Some("had spent its budget"),
+        Some(_) => None,
+    };
+    if let Some(how) = unfinished {
+        let next = match is_marked(project, &state) {
+            true => format!("`agentctl resume {}` goes on with it", state.run_id),
+            false => format!("`agentctl runs show {}` tells whose it is", state.run_id),
+        };
+        observer.note(&format!("run {} {how}; it is kept, {next}", state.run_id));
+    }
+    Ok(())
+}

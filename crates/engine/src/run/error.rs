@@ -1,0 +1,63 @@
+//! Why an activation could not be carried through. What a run itself came to (blocked, waiting, refused …) is no error:
+//! that is a [`super::RunReport`].
+
+use crate::store::StoreError;
+use agentctl_base::model::ModelError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// n8n or an MCP server cannot be reached. The run is saved; `resume` goes on.
+    #[error("{message}")]
+    Backend { message: String, hint: String },
+    /// What was asked of the run does not fit it: an unknown question, an answer of the wrong shape, an ended run.
+    #[error("{0}")]
+    Usage(String),
+    /// The flow or the policy cannot be carried out as written.
+    #[error("{0}")]
+    Pack(String),
+    #[error("{message}")]
+    Refused { message: String, hint: String },
+    /// A bug in agentctl.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+impl RunError {
+    /// docs/exit-codes.md; exhaustive, so that a new error gets its code or does not compile.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            RunError::Store(error) => match error {
+                StoreError::Foreign { .. } => 5,
+                StoreError::NoSuchRun { .. } | StoreError::BadId { .. } => 2,
+                StoreError::File(_)
+                | StoreError::Broken { .. }
+                | StoreError::NewerVersion { .. }
+                | StoreError::Changed { .. }
+                | StoreError::Locked { .. } => 1,
+                StoreError::Encode { .. } => 70,
+            },
+            RunError::Usage(_) | RunError::Pack(_) => 2,
+            RunError::Refused { .. } => 5,
+            RunError::Model(_) => 6,
+            RunError::Backend { .. } => 7,
+            RunError::Internal(_) => 70,
+        }
+    }
+
+    /// What to do next, when the message does not say it.
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            RunError::Backend { hint, .. } | RunError::Refused { hint, .. } => {
+                Some(hint.as_str()).filter(|h| !h.is_empty())
+            }
+            RunError::Model(_) => Some("the run is saved; `agentctl resume` goes on with it"),
+            RunError::Store(_) | RunError::Usage(_) | RunError::Pack(_) | RunError::Internal(_) => {
+                None
+            }
+        }
+    }
+}

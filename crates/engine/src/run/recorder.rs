@@ -1,0 +1,77 @@
+//! Where a run's events are written down: journal, then the flow's log and the view of the run, then whoever watches. The
+//! gateway records through it too, so that there is one order of events. A failed write stops everything.
+
+use super::{Effects, Observer, RunError, fold};
+use crate::redact::Redactor;
+use crate::toolset::{Recorder, ResourceMark};
+use crate::{
+    flow::{Flow, RunLog},
+    store::{Event, Journal, SnapshotRef, Snapshots, StoreError},
+    view::RunView,
+};
+
+pub(super) struct RunRecorder<'a> {
+    pub journal: Journal,
+    pub flow: &'a Flow,
+    pub log: RunLog,
+    pub view: RunView,
+    pub snapshots: Snapshots,
+    pub redactor: &'a Redactor,
+    pub effects: &'a dyn Effects,
+    pub observer: &'a mut dyn Observer,
+    /// Time of the last record.
+    pub at: String,
+    /// An event that the flow could not take: its own fault is told after the write, since the trait only knows storage.
+    pub broken: Option<String>,
+}
+
+impl RunRecorder<'_> {
+    pub fn write(&mut self, event: Event, durable: bool) -> Result<Event, StoreError> {
+        // Here everything that a run keeps passes by: requests, answers, patches, messages.
+        let event = self.redactor.event(event).map_err(|e| StoreError::Encode {
+            what: "a journal event without its secrets",
+            reason: e.to_string(),
+        })?;
+        let record = self.journal.append(self.effects.now(), event, durable)?;
+        if let Err(e) = fold::feed(&mut self.log, self.flow, &record.event) {
+            self.broken.get_or_insert_with(|| e.to_string());
+        }
+        self.view.apply(&record);
+        self.at.clone_from(&record.at);
+        self.observer.event(&record);
+        Ok(record.event)
+    }
+
+    /// An event that the flow itself gave and then cannot take is a bug.
+    pub fn sound(&self) -> Result<(), RunError> {
+        match &self.broken {
+            None => Ok(()),
+            Some(message) => Err(RunError::Internal(message.clone())),
+        }
+    }
+}
+
+impl Recorder for RunRecorder<'_> {
+    fn record(&mut self, event: Event, durable: bool) -> Result<Event, StoreError> {
+        self.write(event, durable)
+    }
+
+    fn snapshot(&mut self, of: &ResourceMark, text: &str) -> Result<SnapshotRef, StoreError> {
+        self.snapshots
+            .save(&of.resource.id, &of.revision, of.size, text)
+    }
+
+    fn load_snapshot(&mut self, file: &str) -> Result<String, StoreError> {
+        let taken = self.view.snapshot(file);
+        let sha256 = taken.and_then(|taken| taken.sha256.as_deref());
+        self.snapshots.read_taken(file, sha256)
+    }
+
+    fn now(&self) -> jiff::Timestamp {
+        self.effects.now()
+    }
+
+    fn new_id(&mut self) -> String {
+        self.effects.new_id()
+    }
+}

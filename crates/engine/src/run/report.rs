@@ -1,0 +1,67 @@
+//! What a run came to: one value, from which the text, the JSON and the exit code are all made.
+
+use super::Cause;
+use crate::{store::Foreign, view::RunUsage};
+use agentctl_base::question::{Outcome, Question};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The JSON of `build --output-format json`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunReport {
+    pub run_id: String,
+    pub stage: String,
+    pub outcome: Outcome,
+    /// Why it ended as it did, in words.
+    pub message: String,
+    /// What was made and how it was checked, section by section, as the toolset tells it.
+    #[serde(flatten)]
+    pub made: Map<String, Value>,
+    /// What the run waits for; empty unless `outcome` is `waiting`.
+    pub questions: Vec<Question>,
+    pub errors: Vec<Value>,
+    pub usage: RunUsage,
+    /// What was lost, as the toolset tells it.
+    #[serde(flatten)]
+    pub lost: Map<String, Value>,
+    /// What the project's policy allowed beyond the pack's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub policy_loosened: Vec<String>,
+    /// From where on the run is not this user's, and why; None: it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<Foreign>,
+    /// What the run could use of other servers' tools, as it was settled before any of their results was read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub grants: Vec<Value>,
+    /// The project's files that stood over the built-in pack when the run began.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<String>,
+    pub exit_code: u8,
+    /// The flow's fields, whole. Not part of the JSON.
+    #[serde(skip)]
+    pub state: Map<String, Value>,
+    /// Those of them that make a section of the report, by the section's name. Not part of the JSON.
+    #[serde(skip)]
+    pub sections: Map<String, Value>,
+    /// What an agent wrote about the cause. Not part of the JSON.
+    #[serde(skip)]
+    pub cause: Option<Value>,
+}
+
+/// The exit code of an ending (docs/exit-codes.md). `cause` only matters for an interruption.
+pub fn exit_code(outcome: Outcome, cause: Option<Cause>) -> u8 {
+    match outcome {
+        Outcome::Complete => 0,
+        Outcome::Failed => 1,
+        Outcome::Blocked => 3,
+        Outcome::Waiting => 4,
+        Outcome::Refused => 5,
+        Outcome::Budget => 8,
+        // The user asked for it, and got it.
+        Outcome::Cancelled => 0,
+        Outcome::Interrupted => match cause {
+            None | Some(Cause::Interrupt) => 130,
+            Some(Cause::Terminate) => 143,
+        },
+    }
+}

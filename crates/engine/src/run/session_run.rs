@@ -1,0 +1,81 @@
+//! A session's run between its calls, and while one is made: what is folded from its journal, and the recorder that writes to it.
+
+use super::{Observer, RunError, recorder::RunRecorder, tool_session::Serving};
+use crate::guards::GuardState;
+use crate::{
+    flow::RunLog,
+    store::{Event, Journal, Snapshots},
+    view::RunView,
+};
+use agentctl_base::question::Outcome;
+
+/// A run's journal, and what is folded from it.
+pub(super) struct Live {
+    pub journal: Journal,
+    pub log: RunLog,
+    pub view: RunView,
+    pub guards: GuardState,
+    pub snapshots: Snapshots,
+    pub at: String,
+}
+
+/// A run while its journal is written, under the lock.
+pub(super) struct SessionRun<'a> {
+    pub recorder: RunRecorder<'a>,
+    pub guards: GuardState,
+}
+
+impl<'a> SessionRun<'a> {
+    pub fn new(serving: &'a Serving, live: Live, observer: &'a mut dyn Observer) -> Self {
+        SessionRun {
+            recorder: RunRecorder {
+                journal: live.journal,
+                flow: &serving.pack.flow,
+                log: live.log,
+                view: live.view,
+                snapshots: live.snapshots,
+                effects: &*serving.effects,
+                observer,
+                at: live.at,
+                broken: None,
+                redactor: serving.gateway.redactor(),
+            },
+            guards: live.guards,
+        }
+    }
+
+    pub fn record(&mut self, event: Event, durable: bool) -> Result<(), RunError> {
+        self.guards.observe(&event);
+        self.recorder.write(event, durable)?;
+        self.recorder.sound()
+    }
+
+    pub fn activate(&mut self, kind: &str) -> Result<(), RunError> {
+        let event = Event::ActivationStarted {
+            activation: self.recorder.view.activation + 1,
+            kind: kind.to_owned(),
+            pid: self.recorder.effects.pid(),
+            means: None,
+        };
+        self.record(event, false)
+    }
+
+    pub fn rest(&mut self, outcome: Outcome, durable: bool) -> Result<(), RunError> {
+        let event = Event::ActivationEnded {
+            activation: self.recorder.view.activation,
+            outcome,
+        };
+        self.record(event, durable)
+    }
+
+    pub fn live(self) -> Live {
+        Live {
+            journal: self.recorder.journal,
+            log: self.recorder.log,
+            view: self.recorder.view,
+            guards: self.guards,
+            snapshots: self.recorder.snapshots,
+            at: self.recorder.at,
+        }
+    }
+}

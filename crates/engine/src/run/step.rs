@@ -1,0 +1,245 @@
+//! One agent step: the turn machine, fed with what the journal already has and then with live calls. An answer that was
+//! paid for is never asked for again; a call that was begun is settled before anything else happens.
+
+use super::{
+    RunError,
+    claims::{self, Evidence},
+    driver::{Driver, Stop},
+};
+use crate::{
+    agent::{Input, Skill, Turn, TurnAction, system_prompt},
+    flow::{self, AgentStep, PatchRefusal},
+    store::Event,
+};
+use agentctl_base::model::{AgentTask, ToolCall, ToolResult};
+use serde_json::Value;
+
+impl Driver<'_> {
+    /// Runs the step to its end, or as far as it goes now.
+    pub(super) async fn agent_step(&mut self, step: &AgentStep) -> Result<Option<Stop>, RunError> {
+        let Some(agent) = self.pack.agents.get(&step.agent) else {
+            return Err(RunError::Pack(format!(
+                "step {} needs the agent {:?}, which the pack does not have",
+                step.path, step.agent
+            )));
+        };
+        let chosen = self.models.for_agent(&agent.name, agent.tier)?;
+        let tools = self.gateway.tools_for(&agent.name, &agent.tools);
+        let offered: Vec<String> = tools.iter().map(|t| t.name.clone()).collect();
+        let skills: Vec<Skill<'_>> = self
+            .pack
+            .skills
+            .iter()
+            .filter(|s| agent.skills.contains(&s.name))
+            .map(|s| Skill {
+                name: &s.name,
+                description: &s.description,
+            })
+            .collect();
+        let task = AgentTask {
+            agent: step.agent.clone(),
+            step: step.path.clone(),
+            task: step.task.clone(),
+            instructions: step.instructions.clone(),
+            input: step.input.clone(),
+        };
+        let mut turn = Turn::new(
+            chosen.name.clone(),
+            task,
+            system_prompt(&agent.prompt, &skills, self.pack.policy.vocabulary()),
+            tools,
+            step.contract.clone(),
+            step.max_turns
+                .min(agent.max_turns)
+                .min(self.most_turns(&agent.name)),
+        );
+        let mut input = Input::Start;
+        loop {
+            let action = turn
+                .step(input)
+                .map_err(|e| RunError::Internal(e.to_string()))?;
+            input = match action {
+                TurnAction::CallModel(asked) => {
+                    let smaller = self.compact(step, &mut turn, &chosen)?;
+                    let request = smaller.unwrap_or(*asked);
+                    match self
+                        .model_call(&step.path, turn.turn(), &request, &chosen)
+                        .await?
+                    {
+                        Ok(answer) => Input::Answer(answer),
+                        Err(stop) => return Ok(Some(stop)),
+                    }
+                }
+                TurnAction::CallTools(calls) => {
+                    match self.tool_calls(step, &offered, calls).await? {
+                        Ok(results) => Input::Results(results),
+                        Err(stop) => return Ok(Some(stop)),
+                    }
+                }
+                TurnAction::Done(answer) => match self.take_patch(step, turn.turn(), answer)? {
+                    None => return Ok(None),
+                    Some(faults) => Input::Refused(faults),
+                },
+                TurnAction::Failed { reason } => {
+                    self.record(
+                        Event::StepFailed {
+                            step: step.path.clone(),
+                            error: reason,
+                        },
+                        false,
+                    )?;
+                    return Ok(None);
+                }
+            };
+        }
+    }
+
+    fn most_turns(&self, agent: &str) -> u32 {
+        let of_agent = self
+            .budgets
+            .agents
+            .get(agent)
+            .and_then(|limits| limits.max_turns);
+        let of_run = self.limits.turns;
+        of_run
+            .into_iter()
+            .chain(of_agent)
+            .min()
+            .and_then(|turns| u32::try_from(turns).ok())
+            .unwrap_or(u32::MAX)
+    }
+
+    async fn tool_calls(
+        &mut self,
+        step: &AgentStep,
+        offered: &[String],
+        calls: Vec<ToolCall>,
+    ) -> Result<Result<Vec<ToolResult>, Stop>, RunError> {
+        let mut results = Vec::with_capacity(calls.len());
+        for call in &calls {
+            match self
+                .tool_call(&step.path, &step.agent, Some(offered), call)
+                .await?
+            {
+                Ok(result) => results.push(result),
+                Err(stop) => return Ok(Err(stop)),
+            }
+        }
+        Ok(Ok(results))
+    }
+
+    /// Takes the answer as the step's patch, or says what is wrong with it.
+    fn take_patch(
+        &mut self,
+        step: &AgentStep,
+        turn: u32,
+        answer: Value,
+    ) -> Result<Option<Vec<String>>, RunError> {
+        let taken = self.recorder.view.trace(&step.path);
+        if let Some(patch) = taken.and_then(|t| t.patched.clone()) {
+            self.finish_step(&step.path, Value::Object(patch))?;
+            return Ok(None);
+        }
+        let mut answer = answer;
+        let refusals = self.refusals(step, &mut answer)?;
+        if !refusals.is_empty() {
+            // When the next turn is in the journal already, so are these refusals.
+            if self.answered(&step.path, turn + 1).is_none() {
+                for refusal in &refusals {
+                    self.record(
+                        Event::PatchRefused {
+                            step: step.path.clone(),
+                            agent: step.agent.clone(),
+                            field: refusal.field.clone(),
+                            rule: refusal.rule.clone(),
+                        },
+                        false,
+                    )?;
+                }
+            }
+            let told = refusals
+                .into_iter()
+                .map(|r| format!("{}: {} (rule {})", r.field, r.message, r.rule))
+                .collect();
+            return Ok(Some(told));
+        }
+        self.record(
+            Event::StatePatched {
+                step: step.path.clone(),
+                agent: step.agent.clone(),
+                patch: flow::patch_of(self.recorder.flow, &answer),
+            },
+            false,
+        )?;
+        self.finish_step(&step.path, answer)?;
+        Ok(None)
+    }
+
+    /// Every reason not to take the answer. Facts that the journal knows better are filled in on the way.
+    fn refusals(
+        &self,
+        step: &AgentStep,
+        answer: &mut Value,
+    ) -> Result<Vec<PatchRefusal>, RunError> {
+        let flow = self.recorder.flow;
+        let state = self.recorder.log.state();
+        let mut refusals = Vec::new();
+        if let Value::Object(map) = answer {
+            let evidence = Evidence {
+                flow,
+                vocabulary: self.pack.policy.vocabulary(),
+                view: &self.recorder.view,
+                trace: self.recorder.view.trace(&step.path),
+                state,
+                capability_of: &|tool| self.pack.policy.capability_of(tool),
+            };
+            refusals = claims::settle(map, &evidence);
+        }
+        if let Some(place) = trap_in(answer, "answer") {
+            refusals.push(PatchRefusal {
+                field: place,
+                rule: "unknown-field".into(),
+                message: "no field can have this name; leave it out".into(),
+            });
+        }
+        let patch = flow::patch_of(flow, answer);
+        for field in patch.keys().filter(|field| !step.writes.contains(field)) {
+            refusals.push(PatchRefusal {
+                field: field.clone(),
+                rule: "writes".into(),
+                message: format!(
+                    "this step writes {} and nothing else",
+                    step.writes.join(", ")
+                ),
+            });
+        }
+        for refusal in flow::check_patch(flow, &step.agent, state, &patch) {
+            if !refusals.iter().any(|r| r.field == refusal.field) {
+                refusals.push(refusal);
+            }
+        }
+        let claims = flow::verify_output(flow, &self.recorder.log, &step.path, answer)
+            .map_err(|e| RunError::Pack(e.to_string()))?;
+        refusals.extend(claims.into_iter().map(|c| PatchRefusal {
+            field: "answer".into(),
+            rule: format!("claims: {}", c.claim),
+            message: c.message,
+        }));
+        Ok(refusals)
+    }
+}
+
+/// Where a key stands that is harmless here, and changes every object for a reader in JavaScript.
+fn trap_in(value: &Value, place: &str) -> Option<String> {
+    match value {
+        Value::Object(map) => map.iter().find_map(|(key, item)| {
+            let place = format!("{place}.{key}");
+            if key == "__proto__" {
+                return Some(place);
+            }
+            trap_in(item, &place)
+        }),
+        Value::Array(items) => items.iter().find_map(|item| trap_in(item, place)),
+        _ => None,
+    }
+}

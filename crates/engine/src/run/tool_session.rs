@@ -1,0 +1,510 @@
+//! A session of tool calls that another agent makes through `mcp serve`: the same gateway, journal, snapshots and lock as a run of
+//! the flow, so that it is listed, shown, verified and undone like one. No flow drives it, and nobody can be asked.
+//!
+//! Each call is a short activation: take the project's lock, make the call, let go. In between, builds and other sessions may
+//! work; whatever they wrote is seen, because the journal is looked at again each time. A session that calls nothing leaves nothing.
+
+use super::{
+    Effects, Observer, RunError,
+    activation::take_lock,
+    active::SESSION_FLOW,
+    driver::gateway_error,
+    fold::fold,
+    projection, run_id,
+    session_run::{Live, SessionRun},
+};
+use crate::gateway::CallContext;
+use crate::gateway::Gateway;
+use crate::gateway::Settled;
+use crate::toolset::Fault;
+use crate::{
+    flow::RunLog,
+    pack::Pack,
+    store::{
+        Event, Journal, Project, ProjectLock, Record, Snapshots, StateFile, StoreError,
+        event::JOURNAL_VERSION,
+    },
+    view::RunView,
+};
+use agentctl_base::{
+    BoxFuture,
+    foreign::split_foreign,
+    model::{ToolCall, ToolResult, ToolStatus},
+    question::Outcome,
+};
+use agentctl_mcp::serve::{Client, Host, Hosts, Offer};
+use serde_json::{Map, Value, json};
+use std::{
+    sync::{Arc, Mutex as StdMutex, PoisonError},
+    time::Duration,
+};
+use tokio::sync::Mutex;
+
+/// How often a lock that somebody holds is tried.
+const LOCK_AGAIN: Duration = Duration::from_millis(50);
+/// Longer names of clients are cut.
+const MAX_CLIENT: usize = 80;
+
+/// What all sessions of one server share.
+pub struct Serving {
+    pub project: Project,
+    pub pack: Pack,
+    pub gateway: Gateway,
+    pub effects: Box<dyn Effects>,
+    pub observer: StdMutex<Box<dyn Observer>>,
+    pub terms: super::SessionTerms,
+    /// How long a call waits for the project's lock.
+    pub lock_wait: Duration,
+}
+
+/// Opens a [`ToolSession`] for each client.
+pub struct ToolSessions {
+    serving: Arc<Serving>,
+    offer: Offer,
+}
+
+impl ToolSessions {
+    pub fn new(serving: Serving) -> Self {
+        ToolSessions {
+            offer: serving.terms.offer(&serving.pack, &serving.gateway),
+            serving: Arc::new(serving),
+        }
+    }
+}
+
+impl Hosts for ToolSessions {
+    fn offer(&self) -> &Offer {
+        &self.offer
+    }
+    fn open(&self, client: Client) -> Arc<dyn Host> {
+        let offered = self.offer.tools.iter();
+        Arc::new(ToolSession {
+            serving: Arc::clone(&self.serving),
+            client: Client {
+                name: plain(&self.serving.gateway, &client.name),
+                version: plain(&self.serving.gateway, &client.version),
+                transport: client.transport,
+            },
+            offered: offered.map(|tool| tool.spec.name.clone()).collect(),
+            state: Mutex::new(State::default()),
+        })
+    }
+}
+
+/// What a client says of itself is text from outside.
+fn plain(gateway: &Gateway, text: &str) -> String {
+    let shown = gateway.clean_text(text);
+    let shown = shown.replace(['\n', '\t'], " ");
+    shown.chars().take(MAX_CLIENT).collect()
+}
+
+pub struct ToolSession {
+    serving: Arc<Serving>,
+    client: Client,
+    offered: Vec<String>,
+    pub(super) state: Mutex<State>,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    run_id: Option<String>,
+    pub(super) live: Option<Live>,
+    worked_ms: u64,
+    /// Calls in a row that mean the same are one step: what the limit on identical calls counts.
+    row: u32,
+    last: Option<(String, String)>,
+    /// Why no further call is taken.
+    over: Option<String>,
+}
+
+/// What the observer is told goes through the server's one.
+pub(super) struct Told<'a>(pub &'a StdMutex<Box<dyn Observer>>);
+
+impl Observer for Told<'_> {
+    fn event(&mut self, record: &Record) {
+        let mut observer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        observer.event(record);
+    }
+    fn note(&mut self, text: &str) {
+        let mut observer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        observer.note(text);
+    }
+}
+
+type Cancelled = BoxFuture<'static, ()>;
+
+impl Host for ToolSession {
+    fn call(
+        &self,
+        name: String,
+        arguments: String,
+        mut cancelled: Cancelled,
+    ) -> BoxFuture<'_, ToolResult> {
+        Box::pin(async move {
+            let mut state = tokio::select! {
+                biased;
+                state = self.state.lock() => state,
+                () = &mut cancelled => return cancelled_result(String::new(), name),
+            };
+            match self
+                .activation(&mut state, &name, arguments, cancelled)
+                .await
+            {
+                Ok(result) => result,
+                Err(error) => self.broken(&mut state, name, &error),
+            }
+        })
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let mut state = self.state.lock().await;
+            if let Err(error) = self.end(&mut state).await {
+                Told(&self.serving.observer)
+                    .note(&format!("the session's end was not journaled: {error}"));
+            }
+            state
+                .over
+                .get_or_insert_with(|| "the session is closed".into());
+        })
+    }
+}
+
+impl ToolSession {
+    /// One that offers no tools.
+    pub(super) fn new(serving: Arc<Serving>, client: Client) -> Self {
+        ToolSession {
+            serving,
+            client,
+            offered: Vec::new(),
+            state: Mutex::new(State::default()),
+        }
+    }
+
+    /// One call, from the lock to its result in the journal.
+    async fn activation(
+        &self,
+        state: &mut State,
+        name: &str,
+        arguments: String,
+        mut cancelled: Cancelled,
+    ) -> Result<ToolResult, RunError> {
+        if let Some(why) = &state.over {
+            let hint = "open a new session (reconnect the MCP server)";
+            return Ok(outside(
+                name,
+                ToolStatus::Refused,
+                why,
+                "session.over",
+                hint,
+            ));
+        }
+        let _lock = tokio::select! {
+            biased;
+            lock = self.wait_for_lock(state.run_id.as_deref()) => lock?,
+            () = &mut cancelled => return Ok(cancelled_result(String::new(), name.to_owned())),
+        };
+        let live = self.live(state)?;
+        let means = (name.to_owned(), arguments.clone());
+        if state.last.as_ref() != Some(&means) {
+            state.row += 1;
+            state.last = Some(means);
+        }
+        let began = self.serving.effects.elapsed_ms();
+        let step = format!("mcp[{}]", state.row);
+        let made = self
+            .make(live, &step, name, arguments, state.worked_ms, cancelled)
+            .await;
+        let took = self.serving.effects.elapsed_ms().saturating_sub(began);
+        state.worked_ms = state.worked_ms.saturating_add(took);
+        let (live, result) = made?;
+        state.live = Some(live);
+        Ok(result)
+    }
+
+    async fn make(
+        &self,
+        live: Live,
+        step: &str,
+        name: &str,
+        arguments: String,
+        worked_ms: u64,
+        mut cancelled: Cancelled,
+    ) -> Result<(Live, ToolResult), RunError> {
+        let serving = &*self.serving;
+        let mut told = Told(&serving.observer);
+        let mut session_run = SessionRun::new(serving, live, &mut told);
+        session_run.activate("call")?;
+        session_run.guards.set_worked_ms(worked_ms);
+        let call = ToolCall {
+            id: format!("c{}", session_run.guards.tool_calls() + 1),
+            name: name.to_owned(),
+            arguments,
+        };
+        // A change is carried through whatever the client does; a read may be dropped.
+        let droppable = match serving.gateway.tool(name) {
+            Some(tool) => !tool.changes,
+            // It is under way on another server.
+            None => split_foreign(name).is_none(),
+        };
+        let settled = {
+            let mut cx = CallContext {
+                role: &serving.terms.role,
+                step,
+                offered: Some(&self.offered),
+                can_ask: false,
+                guards: &mut session_run.guards,
+                recorder: &mut session_run.recorder,
+            };
+            tokio::select! {
+                biased;
+                settled = serving.gateway.call(&mut cx, &call) => Some(settled),
+                () = &mut cancelled, if droppable => None,
+            }
+        };
+        session_run.recorder.sound()?;
+        let trace = session_run.recorder.view.trace(step);
+        let journaled = trace.and_then(|trace| trace.results.get(&call.id)).cloned();
+        let result = match settled {
+            Some(Ok(Settled::Done(result))) => result,
+            Some(Ok(Settled::NeedsApproval(_))) => {
+                return Err(RunError::Internal(
+                    "a call asked where nobody can be asked".into(),
+                ));
+            }
+            Some(Err(error @ (Fault::Store(_) | Fault::Kept(_)))) => {
+                return Err(gateway_error(error));
+            }
+            Some(Err(Fault::Backend { error, .. })) => journaled.unwrap_or_else(|| {
+                let hint = error.hint.clone().unwrap_or_default();
+                let rule = "backend.unavailable";
+                outside(name, ToolStatus::Failed, &error.message, rule, &hint)
+            }),
+            None => {
+                let begun = trace.is_some_and(|trace| trace.begun.contains_key(&call.id));
+                let result = cancelled_result(call.id, name.to_owned());
+                if begun {
+                    session_run.record(
+                        Event::ToolFinished {
+                            step: step.to_owned(),
+                            role: serving.terms.role.clone(),
+                            result: result.clone(),
+                            change: None,
+                        },
+                        false,
+                    )?;
+                }
+                result
+            }
+        };
+        session_run.rest(Outcome::Complete, false)?;
+        Ok((session_run.live(), result))
+    }
+
+    /// Waits for whoever works in the project now, but not for ever.
+    pub(super) async fn wait_for_lock(
+        &self,
+        run_id: Option<&str>,
+    ) -> Result<ProjectLock, RunError> {
+        let serving = &*self.serving;
+        let deadline = tokio::time::Instant::now() + serving.lock_wait;
+        loop {
+            let taken = take_lock(
+                &serving.project,
+                serving.gateway.resources(),
+                &*serving.effects,
+                run_id,
+            );
+            match taken {
+                Err(RunError::Store(StoreError::Locked { .. }))
+                    if tokio::time::Instant::now() < deadline =>
+                {
+                    tokio::time::sleep(LOCK_AGAIN).await;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// The session's run as its journal stands now; a new run when there is none yet, or when it was ended (undone) from outside.
+    pub(super) fn live(&self, state: &mut State) -> Result<Live, RunError> {
+        let serving = &*self.serving;
+        if let Some(live) = state.live.take()
+            && live.journal.is_current()?
+        {
+            return Ok(live);
+        }
+        if let Some(run_id) = &state.run_id {
+            let paths = serving.project.run(run_id)?;
+            serving.project.refuse_links(Some(&paths))?;
+            let (journal, loaded) = Journal::open_for(
+                serving.project.disk().clone(),
+                &paths.journal(),
+                serving.project.marks(run_id),
+            )?;
+            let (log, view, guards) = fold(&serving.pack.flow, &serving.gateway, &loaded)?;
+            if view.ended.is_none() {
+                return Ok(Live {
+                    journal,
+                    log,
+                    view,
+                    guards,
+                    snapshots: Snapshots::on(serving.project.disk().clone(), paths.snapshots()),
+                    at: loaded
+                        .records
+                        .last()
+                        .map(|r| r.at.clone())
+                        .unwrap_or_default(),
+                });
+            }
+        }
+        let run_id = run_id::new(&*serving.effects, &serving.project)?;
+        let live = self.begin(&run_id)?;
+        state.run_id = Some(run_id);
+        state.last = None;
+        Ok(live)
+    }
+
+    fn begin(&self, run_id: &str) -> Result<Live, RunError> {
+        let serving = &*self.serving;
+        let terms = &serving.terms;
+        let paths = serving.project.run(run_id)?;
+        let live = Live {
+            journal: Journal::create_on(serving.project.disk().clone(), &paths.journal())?
+                .marked(serving.project.marks(run_id)),
+            log: RunLog::new(&serving.pack.flow),
+            view: RunView::default(),
+            guards: serving.gateway.guards(),
+            snapshots: Snapshots::on(serving.project.disk().clone(), paths.snapshots()),
+            at: String::new(),
+        };
+        let request = match self.client.transport {
+            "command" => format!("{} of the {}", self.client.name, terms.role),
+            _ => format!("MCP session of {} as {}", self.client.name, terms.role),
+        };
+        let mut input = Map::from_iter([("request".to_owned(), Value::from(request))]);
+        serving.gateway.resources().note_place(&mut input);
+        if !serving.pack.overrides.is_empty() {
+            let overrides = serving.pack.overrides.clone();
+            input.insert(super::activation::OVERRIDES.to_owned(), overrides.into());
+        }
+        let mut told = Told(&serving.observer);
+        let mut session_run = SessionRun::new(serving, live, &mut told);
+        session_run.record(
+            Event::RunStarted {
+                journal_version: JOURNAL_VERSION,
+                agentctl_version: env!("CARGO_PKG_VERSION").to_owned(),
+                run_id: run_id.to_owned(),
+                flow: SESSION_FLOW.to_owned(),
+                pack_hash: serving.pack.hash.clone(),
+                input,
+            },
+            false,
+        )?;
+        session_run.record(
+            Event::SessionOpened {
+                role: terms.role.clone(),
+                client: self.client.name.clone(),
+                client_version: self.client.version.clone(),
+                transport: self.client.transport.to_owned(),
+                workflow: terms.only.clone(),
+                edit_scope: terms.scope.clone(),
+            },
+            false,
+        )?;
+        Ok(session_run.live())
+    }
+
+    /// Journals the session's end, if it did anything.
+    async fn end(&self, state: &mut State) -> Result<(), RunError> {
+        if state.over.is_some() || state.run_id.is_none() {
+            return Ok(());
+        }
+        let serving = &*self.serving;
+        let _lock = self.wait_for_lock(state.run_id.as_deref()).await?;
+        let live = match state.live.take() {
+            Some(live) if live.journal.is_current()? => live,
+            // Somebody else (an undo) had the last word, or the journal broke.
+            _ => return Ok(()),
+        };
+        let mut told = Told(&serving.observer);
+        let mut session_run = SessionRun::new(serving, live, &mut told);
+        let usage = session_run.recorder.view.usage.tool_calls;
+        let message = format!(
+            "the session ended: {usage} calls, {} changes",
+            session_run.recorder.view.standing().count()
+        );
+        session_run.activate("close")?;
+        session_run.record(
+            Event::RunEnded {
+                outcome: Outcome::Complete,
+                exit_code: super::exit_code(Outcome::Complete, None),
+                message: message.clone(),
+            },
+            false,
+        )?;
+        session_run.rest(Outcome::Complete, true)?;
+        let recorder = &session_run.recorder;
+        let summary = projection::run_state(
+            &serving.pack.flow,
+            &recorder.view,
+            &recorder.log,
+            recorder.journal.head(),
+            &recorder.at,
+            &message,
+        );
+        let paths = serving.project.run(&recorder.view.run_id)?;
+        StateFile::write(&paths.archived_state(), &summary)?;
+        Ok(())
+    }
+
+    /// What the client is told when the call could not be carried through.
+    fn broken(&self, state: &mut State, name: String, error: &RunError) -> ToolResult {
+        if let RunError::Store(StoreError::Locked { .. }) = error {
+            let hint = "call again in a moment; nothing was done";
+            return outside(
+                &name,
+                ToolStatus::Failed,
+                &error.to_string(),
+                "project.busy",
+                hint,
+            );
+        }
+        // What became of it stands in the journal, as far as that can still be read.
+        state.live = None;
+        Told(&self.serving.observer).note(&format!("{name}: {error}"));
+        if matches!(error, RunError::Store(_)) {
+            state.over = Some(format!("the journal cannot be kept: {error}"));
+        }
+        let status = match self.serving.gateway.tool(&name) {
+            Some(tool) if tool.changes => ToolStatus::Unknown,
+            None if split_foreign(&name).is_some() => ToolStatus::Unknown,
+            _ => ToolStatus::Failed,
+        };
+        let hint = "stop, and tell the user";
+        outside(&name, status, &error.to_string(), "run", hint)
+    }
+}
+
+/// A result that no journal holds.
+fn outside(name: &str, status: ToolStatus, error: &str, rule: &str, hint: &str) -> ToolResult {
+    ToolResult {
+        call_id: String::new(),
+        name: name.to_owned(),
+        status,
+        content: json!({"error": error, "rule": rule, "hint": hint}),
+    }
+}
+
+fn cancelled_result(call_id: String, name: String) -> ToolResult {
+    ToolResult {
+        call_id,
+        ..outside(
+            &name,
+            ToolStatus::Cancelled,
+            "the client cancelled the call",
+            "",
+            "",
+        )
+    }
+}
