@@ -147,7 +147,8 @@ impl McpClient {
     }
 
     /// Which tools count: as `enabledTools` and `disabledTools` of the file say.
-    pub fn keep_tools(&mut self, enabled: Option<Vec<String>>, disabled: Vec<String>) {
+    #[cfg(test)]
+    pub(super) fn keep_tools(&mut self, enabled: Option<Vec<String>>, disabled: Vec<String>) {
         self.enabled_tools = enabled;
         self.disabled_tools = disabled;
     }

@@ -15,7 +15,7 @@ pub mod layout;
 pub mod needs;
 pub mod rehearsal;
 pub mod tree;
-pub mod trigger;
+mod trigger;
 pub mod validate;
 pub mod workflow;
 

@@ -4,15 +4,15 @@
 
 mod ahead;
 pub mod compile;
-pub mod cover;
+mod cover;
 mod evidence;
 #[cfg(test)]
 mod evidence_tests;
 mod extend;
 mod learned;
 
-pub mod lexicon;
-pub mod modify;
+mod lexicon;
+mod modify;
 mod pattern;
 pub mod plan;
 pub mod read;

@@ -9,7 +9,7 @@ pub mod changed;
 pub mod check;
 mod document;
 mod mend;
-pub mod place;
+mod place;
 pub mod report;
 mod rewrite;
 pub mod rules;
