@@ -3,6 +3,8 @@
 
 use agentctl_engine::agent::Contract;
 use agentctl_engine::flow::{AgentSpec, Step, StepKind};
+use agentctl_engine::toolset::Head;
+use agentctl_n8n_tools::fixture::toolsets;
 use agentctl_n8n_tools::tools;
 use serde_json::{Value, json};
 
@@ -37,6 +39,12 @@ fn agent_steps(steps: &[Step]) -> Vec<&AgentSpec> {
 }
 
 /// The word in backticks after `kind`: ``Task `clarify` ``.
+fn heads() -> Vec<Head> {
+    let mut all = tools::heads();
+    all.extend(agentctl_n8n_tools::library::heads());
+    all
+}
+
 fn named<'h>(head: &'h str, kind: &str) -> Option<&'h str> {
     let rest = head.strip_prefix(kind)?.trim_start().strip_prefix('`')?;
     rest.split_once('`').map(|(name, _)| name)
@@ -53,16 +61,22 @@ fn the_worked_examples_of_every_prompt_are_answers_and_calls_that_the_program_ta
         assert!(examples.len() >= 2, "{name} has {}", examples.len());
         for Example { head, value } in examples {
             if let Some(tool) = named(&head, "Call") {
-                let tool = tools::find(tool).unwrap_or_else(|| panic!("{name}: {head}"));
-                assert!(
-                    agent.tools.iter().any(|t| t == tool.name()),
-                    "{name}: {head}"
-                );
+                let heads = heads();
+                let tool = heads
+                    .iter()
+                    .find(|head| head.name == tool)
+                    .unwrap_or_else(|| panic!("{name}: {head}"));
+                assert!(agent.tools.iter().any(|t| t == tool.name), "{name}: {head}");
                 let schema = tool.spec().parameters;
                 let faults = Contract::compile(&schema).unwrap().faults(&value);
                 assert_eq!(faults, Vec::<String>::new(), "{name}: {head}");
                 let Value::Object(args) = value else { panic!() };
-                tool.parse(args)
+                toolsets()
+                    .iter()
+                    .find(|set| set.tools().iter().any(|head| head.name == tool.name))
+                    .unwrap()
+                    .parse(tool.name, args)
+                    .map(|_| ())
                     .unwrap_or_else(|e| panic!("{name}: {head}: {e}"));
                 continue;
             }
@@ -114,7 +128,7 @@ fn a_prompt_is_short_and_names_every_field_and_no_other_agents_tool() {
         let words = agent
             .prompt
             .split(|c: char| !(c.is_alphanumeric() || c == '_'));
-        for tool in words.filter(|word| tools::find(word).is_some()) {
+        for tool in words.filter(|word| heads().iter().any(|head| head.name == *word)) {
             let own = agent.tools.iter().any(|t| t == tool);
             assert!(own, "{name} speaks of {tool}, which it does not have");
         }

@@ -8,7 +8,7 @@ use agentctl_engine::pack::LoadOptions;
 use agentctl_engine::policy::Policy;
 use agentctl_engine::run::{Answering, Counted, Resume, RunOptions, advance};
 use agentctl_engine::store::Event;
-use agentctl_n8n_tools::tools;
+use agentctl_n8n_tools::vocabulary::n8n;
 use agentctl_n8n_tools::vocabulary::{self, capability as can};
 use serde_json::{Map, Value, json};
 
@@ -275,7 +275,11 @@ fn refused_names(rule: &str, names: &[&str], tool: &str) {
 #[test]
 fn case_013_hidden_tools_are_refused_too_and_shown_ones_only_where_granted() {
     let (mut bench, backend) = attacked();
-    let all: Vec<String> = tools::all().map(|tool| tool.name().to_owned()).collect();
+    let all: Vec<String> = n8n()
+        .tools()
+        .iter()
+        .map(|tool| tool.name.to_owned())
+        .collect();
     for role in ROLES {
         let shown: Vec<String> = bench
             .gateway

@@ -6,7 +6,6 @@ use crate::support::*;
 use crate::wire_server::{Server, limits};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::AnsweredBy;
-use agentctl_engine::guards::GuardState;
 use agentctl_engine::store::event::Event;
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -34,7 +33,7 @@ fn case_097_what_belongs_to_one_session_is_nothing_in_another() {
         let before = backend.writes();
 
         // Another session over the same workflows.
-        bench.guards = GuardState::new();
+        bench.guards = bench.gateway.guards();
         bench.can_ask = false;
         let back = json!({"workflow_id": "orders", "snapshot": snapshot});
         let result = bench.call("builder", "rollback_workflow", back).await;
@@ -195,7 +194,7 @@ fn case_103_a_message_to_what_waits_for_an_approval_is_no_approval() {
             ("approve-1", json!(["approve"])),
             ("approve-1", json!(1)),
         ] {
-            let mut other = bench.guards.clone();
+            let mut other = bench.folded();
             other.observe(&Event::AnswerGiven {
                 step: "s".into(),
                 question_id: id.into(),

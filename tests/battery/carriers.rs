@@ -1,7 +1,7 @@
 //! What a call of another server's tool carries besides the values that a rule looks at: keys of its arguments, an address under
 //! another name, an effect that is forgotten with the call.
 
-use super::support::{Bench, begun, block_on};
+use super::support::{Bench, N8nBench as _, begun, block_on};
 use agentctl_base::BoxFuture;
 use agentctl_engine::gateway::ApprovedTool;
 use agentctl_engine::gateway::ForeignTools;
@@ -242,7 +242,8 @@ fn case_363_a_plan_counts_earlier_calls_by_what_they_did() {
         assert_eq!(away.made.lock().unwrap().len(), 1);
     });
     // A key that the schema named then, and does not name now.
-    let policy = Policy::load(POLICY, "policy.yaml").unwrap_or_else(|p| panic!("{p:#?}"));
+    let policy = Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n())
+        .unwrap_or_else(|p| panic!("{p:#?}"));
     let rule = |calls: Value| {
         let user = json!({"fields": {"from": "user"}});
         let facts = json!({

@@ -528,7 +528,7 @@ fn case_039_a_success_that_is_none_is_found_out() {
     block_on(async {
         let (mut bench, backend) = reading().await;
         // "created", and nothing is there.
-        backend.next("create", Fault::ClaimsSuccess);
+        backend.next("create", Lie::ClaimsSuccess);
         let result = bench
             .call("builder", "create_workflow", two_nodes("Mine"))
             .await;
@@ -536,9 +536,9 @@ fn case_039_a_success_that_is_none_is_found_out() {
             (result.status, &result.content["rule"]),
             (ToolStatus::Unknown, &json!("verify"))
         );
-        assert_eq!(bench.guards.created().count(), 0);
+        assert_eq!(bench.guards.log().created().count(), 0);
         // "changed", and it is as it was.
-        backend.next("replace", Fault::ClaimsSuccess);
+        backend.next("replace", Lie::ClaimsSuccess);
         let result = bench
             .call(
                 "builder",
@@ -554,7 +554,7 @@ fn case_039_a_success_that_is_none_is_found_out() {
         bench
             .ok("builder", "create_workflow", two_nodes("Other"))
             .await;
-        backend.next("delete", Fault::ClaimsSuccess);
+        backend.next("delete", Lie::ClaimsSuccess);
         let result = bench
             .call(
                 "builder",
@@ -572,7 +572,7 @@ fn case_039_a_success_that_is_none_is_found_out() {
             .asked("qa", "activate_workflow", activate.clone())
             .await;
         bench.answer(&question, json!("approve"));
-        backend.next("set_active", Fault::ClaimsSuccess);
+        backend.next("set_active", Lie::ClaimsSuccess);
         let result = bench.call("qa", "activate_workflow", activate).await;
         assert_eq!(
             (result.status, &result.content["rule"]),
@@ -588,7 +588,7 @@ fn case_039_another_change_than_was_sent_is_found_out() {
         bench.scope(&["id-1"]);
         let mut other = chain("orders", 10);
         other.nodes[7].set("credentials", json!({"aApi": {"id": "1", "name": "n"}}));
-        backend.next("replace", Fault::Writes(Box::new(other)));
+        backend.next("replace", Lie::Writes(Box::new(other)));
         let result = bench
             .call(
                 "builder",
@@ -624,7 +624,7 @@ fn case_039_another_change_than_was_sent_is_found_out() {
 fn case_039_an_error_after_the_write_is_read_back_and_not_repeated() {
     block_on(async {
         let (mut bench, backend) = reading().await;
-        backend.next("replace", Fault::DiesAfter);
+        backend.next("replace", Lie::DiesAfter);
         let done = bench
             .ok(
                 "builder",
@@ -635,11 +635,11 @@ fn case_039_an_error_after_the_write_is_read_back_and_not_repeated() {
         assert_eq!(done["changed"], true);
         assert_eq!(backend.writes(), ["replace orders"]);
         // Done or not, nobody can tell: unknown, and not done a second time.
-        backend.next("replace", Fault::DiesAfter);
+        backend.next("replace", Lie::DiesAfter);
         let gone = BackendErrorKind::Unavailable;
         let args = set("orders", "id-1", json!(8)).to_string();
         // The first reading is the plan's own, the second is the one that reads back.
-        backend.next_but("get", 1, Fault::Fails(gone));
+        backend.next_but("get", 1, Lie::Fails(gone));
         let Settled::Done(result) = bench
             .raw("builder", "update_workflow", &args)
             .await

@@ -3,7 +3,6 @@
 
 use crate::support::*;
 use agentctl::config::{self, Origin};
-use agentctl_engine::gateway::Gateway;
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::catalog::{Catalog, build::build_for};
 use agentctl_n8n::{Node, Workflow};
@@ -561,8 +560,12 @@ fn case_251_a_projects_catalog_makes_nothing_harmless() {
         ]);
         let (mut bench, backend, given) = n8n(workflow);
         let knowledge = Knowledge::new(bench.dir.path(), Vec::<Skill>::new());
-        bench.gateway =
-            Gateway::with_policy(built_in().policy.clone(), backend, knowledge, catalog);
+        bench.gateway = agentctl_n8n_tools::fixture::gateway_on(
+            built_in().policy.clone(),
+            backend,
+            knowledge,
+            catalog,
+        );
         let said = bench
             .ok(
                 "qa",

@@ -694,7 +694,7 @@ fn case_336_the_answer_to_a_flows_question_under_an_approvals_id_approves_nothin
         by: AnsweredBy::Recommended,
     };
     let now: Timestamp = "2029-01-01T00:00:00Z".parse().unwrap();
-    let mut state = GuardState::new();
+    let mut state = GuardState::new(Vec::new(), None);
     state.observe(&asked("approve-1", Some("hash")));
     state.observe(&answered("refuse"));
     assert_eq!(state.answer("hash", now), Some(false));

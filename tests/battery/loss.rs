@@ -4,6 +4,7 @@
 use crate::support::*;
 use agentctl_base::question::Outcome;
 use agentctl_engine::gateway::Gateway;
+use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{Undo, undo};
 use agentctl_engine::store::Event;
 use agentctl_engine::store::event::{BaseHow, Counted};
@@ -11,8 +12,10 @@ use agentctl_host::home::Home;
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n_tools::N8n;
 use agentctl_n8n_tools::accepted::{Accepted, HomeShelf, MemoryShelf, NoShelf};
 use agentctl_n8n_tools::backend::{Backend as _, EmbeddedBackend};
+use agentctl_n8n_tools::fixture::gateway_with;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -84,6 +87,14 @@ pub fn counted(bench: &Bench) -> Counted {
     events.filter_map(|(e, _)| counted(e)).next().unwrap()
 }
 
+/// The shop's gateway, counting from what this user accepted.
+fn accepting(dir: &tempfile::TempDir, pack: &Pack, user: &User) -> Gateway {
+    let backend = Arc::new(EmbeddedBackend::new(dir.path()).unwrap());
+    let n8n = N8n::new(backend, Catalog::embedded()).with_accepted(user.shelf());
+    let knowledge = Knowledge::new(dir.path(), Vec::<Skill>::new());
+    gateway_with(pack.policy.clone(), n8n, knowledge)
+}
+
 #[test]
 fn case_290_half_at_a_time_in_many_sessions_is_counted_together() {
     block_on(async {
@@ -151,7 +162,7 @@ fn case_291_many_builds_of_one_workflow_are_counted_together() {
     let backend = EmbeddedBackend::new(shop.dir.path()).unwrap();
     let id = block_on(backend.reserve("orders")).unwrap();
     block_on(backend.create(id.as_ref(), &chain("orders", 32))).unwrap();
-    let counting = |shop: &Shop| gateway(shop.dir.path(), &shop.pack).with_accepted(user.shelf());
+    let counting = |shop: &Shop| accepting(&shop.dir, &shop.pack, &user);
     let nodes = |shop: &Shop| {
         let text = std::fs::read_to_string(shop.dir.path().join("workflows/orders.json")).unwrap();
         serde_json::from_str::<Workflow>(&text).unwrap().nodes.len()
@@ -395,13 +406,7 @@ fn case_299_what_the_user_accepts_is_where_the_count_begins() {
         );
         // In another process, while the session is open.
         let at = backend.get(&WorkflowId("orders".into())).await.unwrap();
-        let other = Gateway::with_policy(
-            built_in().policy.clone(),
-            backend.clone(),
-            Knowledge::new(bench.dir.path(), Vec::<Skill>::new()),
-            Catalog::embedded(),
-        )
-        .with_accepted(user.shelf());
+        let other = N8n::new(backend.clone(), Catalog::embedded()).with_accepted(user.shelf());
         other
             .accept(&at, BaseHow::Accepted, bench.desk.now)
             .unwrap();
@@ -706,7 +711,7 @@ fn case_303_a_scope_confines_what_is_read_too() {
 fn case_304_a_creation_is_counted_from_when_it_is_next_seen() {
     let user = User::new();
     let mut shop = Shop::new(good);
-    shop.gateway = gateway(shop.dir.path(), &shop.pack).with_accepted(user.shelf());
+    shop.gateway = accepting(&shop.dir, &shop.pack, &user);
     let made = shop.start(request("orders")).unwrap();
     assert_eq!(made.outcome, Outcome::Complete);
     let id = WorkflowId("orders".into());

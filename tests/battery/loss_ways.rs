@@ -101,7 +101,7 @@ fn case_341_thousands_of_writes_that_fail_make_no_state_an_accepted_one() {
             shelf.leave(&id, &step).unwrap();
         }
         for n in 0..12 {
-            backend.next("replace", Fault::Fails(BackendErrorKind::Rejected));
+            backend.next("replace", Lie::Fails(BackendErrorKind::Rejected));
             bench
                 .call(
                     "builder",

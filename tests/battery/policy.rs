@@ -1,7 +1,7 @@
 //! Tools of other servers under a policy that knows where values came from, and under a run's own grants: cases 305 to 322.
 //! A model that obeys every attacker calls; what holds is the program.
 
-use super::support::{Bench, Seen, Shop, begun, block_on, calls, request, says};
+use super::support::{Bench, N8nBench as _, Seen, Shop, begun, block_on, calls, request, says};
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolStatus};
@@ -781,8 +781,8 @@ fn case_319_served_to_another_agent_a_foreign_tool_has_no_more_rights() {
     let offered = |workflow: Option<&str>| {
         let terms = SessionTerms {
             role: "maker".into(),
-            workflow: workflow.map(str::to_owned),
-            edit_scope: None,
+            only: workflow.map(str::to_owned),
+            scope: None,
         };
         let offer = terms.offer(&shop.pack, &shop.gateway);
         let tools = offer.tools.into_iter();

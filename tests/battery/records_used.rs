@@ -5,7 +5,6 @@ use crate::attack::*;
 use crate::records::*;
 use crate::support::*;
 use agentctl_base::model::{ToolResult, ToolStatus};
-use agentctl_engine::gateway::Gateway;
 use agentctl_engine::run::{self, Counted, Serving, SessionTerms, ToolSessions, Undo, Unobserved};
 use agentctl_engine::store::event::{Change, MutationExpectation, Rehearsing};
 use agentctl_engine::store::{Event, Journal, Project, StateFile, Whose};
@@ -18,8 +17,8 @@ use std::sync::{Arc, Mutex};
 
 const MAKER: fn() -> SessionTerms = || SessionTerms {
     role: "maker".into(),
-    workflow: None,
-    edit_scope: None,
+    only: None,
+    scope: None,
 };
 
 fn sessions(shop: &Shop) -> ToolSessions {
@@ -251,7 +250,7 @@ fn case_281_a_forged_interrupted_test_gets_nothing_removed_from_the_n8n() {
     victim.set_name(copy);
     backend.put("victim", victim, true);
     backend.tag("victim", &["agentctl-rehearsal"]);
-    shop.gateway = Gateway::with_policy(
+    shop.gateway = agentctl_n8n_tools::fixture::gateway_on(
         shop.pack.policy.clone(),
         backend.clone(),
         Knowledge::new(shop.dir.path(), Vec::<Skill>::new()),
@@ -310,7 +309,7 @@ fn case_282_a_workflows_history_is_made_of_this_users_records() {
     let second = shop.start(request("change orders")).unwrap().run_id;
     let numbers = |shop: &Shop| {
         let resources = shop.gateway.resources();
-        let made = block_on(run::resource_changes(&shop.project, &resources, "orders"));
+        let made = block_on(run::resource_changes(&shop.project, resources, "orders"));
         let runs = made.map(|(_, made)| made.into_iter().map(|m| m.run_id).collect::<Vec<_>>());
         runs.map_err(|e| e.to_string())
     };

@@ -248,7 +248,7 @@ fn case_287_adopting_shows_what_would_happen_and_needs_the_users_word() {
         block_on(run::adoption(
             project,
             pack,
-            &shop.gateway.resources(),
+            shop.gateway.resources(),
             shop.gateway.redactor(),
             &run,
             now,
@@ -293,7 +293,7 @@ fn case_287_adopting_shows_what_would_happen_and_needs_the_users_word() {
     );
     let changed = run::adopt(
         &shop.project,
-        &shop.gateway.resources(),
+        shop.gateway.resources(),
         &shop.effects,
         &found,
     );
@@ -307,7 +307,7 @@ fn case_287_adopting_shows_what_would_happen_and_needs_the_users_word() {
     let chain = std::fs::read_to_string(journal_of(&shop, &run)).unwrap();
     let adopted = run::adopt(
         &shop.project,
-        &shop.gateway.resources(),
+        shop.gateway.resources(),
         &shop.effects,
         &found,
     )

@@ -1,6 +1,6 @@
 //! Servers that lie and flood: cases 67 to 73; those that hang, die and ask are in `server_ends`.
 
-use super::support::{Bench, two_nodes};
+use super::support::{Bench, N8nBench as _, two_nodes};
 use agentctl_engine::policy::Policy;
 use agentctl_mcp::fake::{Act, Heard, object, polite, server, text, tool};
 use agentctl_mcp::{Called, McpClient, McpTool, Pins, Servers, tool_hash};

@@ -67,7 +67,7 @@ fn page<'a>(agent: &'a Agent, pack: &Pack, gateway: &Gateway) -> Option<Page<'a>
         text: format!("# What `{}` is told\n", agent.name),
         known: Known::new(),
     };
-    let system = system_prompt(&agent.prompt, &skills);
+    let system = system_prompt(&agent.prompt, &skills, pack.policy.vocabulary());
     page.heading("##", "system prompt", hash(&system));
     page.block("markdown", &system);
     for tool in gateway.tools_for(&agent.name, &agent.tools) {
@@ -119,7 +119,12 @@ fn with_pages(check: impl FnOnce(Vec<Page<'_>>)) {
         .collect();
     let knowledge = Knowledge::new(project.path(), skills);
     let backend = Arc::new(EmbeddedBackend::new(project.path()).unwrap());
-    let gateway = Gateway::new(&pack, backend, knowledge, Catalog::embedded());
+    let gateway = agentctl_n8n_tools::fixture::gateway_on(
+        pack.policy.clone(),
+        backend,
+        knowledge,
+        Catalog::embedded(),
+    );
     let agents = pack.agents.values();
     check(
         agents

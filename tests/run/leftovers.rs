@@ -3,7 +3,6 @@
 
 use crate::support::{Seen, Shop, calls, creation, request, says};
 use agentctl_base::{model::ModelAnswer, question::Outcome};
-use agentctl_engine::gateway::Gateway;
 use agentctl_engine::{
     policy::Policy,
     store::{Event, event::Rehearsing},
@@ -11,7 +10,7 @@ use agentctl_engine::{
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::{Node, NodeId, Workflow, catalog::Catalog};
 use agentctl_n8n_tools::backend::BackendErrorKind;
-use agentctl_n8n_tools::fixture::{Fault, MemoryBackend};
+use agentctl_n8n_tools::fixture::{Lie, MemoryBackend};
 use serde_json::json;
 use std::{fs, sync::Arc};
 
@@ -48,7 +47,7 @@ fn shop() -> (Shop, Arc<MemoryBackend>) {
     let mut shop = Shop::new(tester);
     let backend = Arc::new(MemoryBackend::new());
     backend.runs_by(|_, _| json!({"status": "success", "data": {"resultData": {"runData": {}}}}));
-    shop.gateway = Gateway::with_policy(
+    shop.gateway = agentctl_n8n_tools::fixture::gateway_on(
         Policy::load(POLICY, "policy.yaml", agentctl_n8n_tools::vocabulary::n8n()).unwrap(),
         backend.clone(),
         Knowledge::new(shop.dir.path(), Vec::<Skill>::new()),
@@ -147,7 +146,7 @@ fn a_copy_that_cannot_be_removed_is_named_and_tried_again() {
     let (mut shop, backend) = shop();
     let (_, left) = killed_in_its_test(&mut shop);
     leave(&backend, &left, true, true);
-    backend.next("delete", Fault::Fails(BackendErrorKind::Rejected));
+    backend.next("delete", Lie::Fails(BackendErrorKind::Rejected));
     shop.start(request("other orders")).unwrap();
     let told = shop.watched.notes.join("\n");
     assert!(

@@ -6,7 +6,6 @@ use agentctl_base::{
     model::{ToolResult, ToolStatus},
     question::Outcome,
 };
-use agentctl_engine::gateway::Gateway;
 use agentctl_engine::run::{
     Counted, Effects, RunError, Serving, SessionTerms, ToolSessions, Undo, Unobserved, list, show,
     undo, verify,
@@ -51,8 +50,8 @@ impl Effects for Slow {
 
 const ANY: fn() -> SessionTerms = || SessionTerms {
     role: "maker".into(),
-    workflow: None,
-    edit_scope: None,
+    only: None,
+    scope: None,
 };
 
 fn sessions(shop: &Shop, terms: SessionTerms, pack: Pack) -> ToolSessions {
@@ -275,7 +274,7 @@ fn a_scope_holds_and_its_workflow_is_the_only_one() {
         ))
     };
     let terms = settle(None, &["Tell"]).unwrap();
-    assert_eq!(terms.workflow.as_deref(), Some("orders"));
+    assert_eq!(terms.only.as_deref(), Some("orders"));
     // Both have it; neither is guessed.
     assert!(
         settle(None, &["Start"])
@@ -451,7 +450,7 @@ fn a_cancelled_read_stops_a_cancelled_change_is_carried_through_a_waiting_call_i
     });
     let sessions = ToolSessions::new(Serving {
         project: shop.project.clone(),
-        gateway: Gateway::with_policy(
+        gateway: agentctl_n8n_tools::fixture::gateway_on(
             pack.policy.clone(),
             gated.clone(),
             Knowledge::new(shop.dir.path(), Vec::<Skill>::new()),

@@ -489,7 +489,7 @@ pub fn project(root: &Path) -> Project {
 }
 
 pub fn gateway(root: &Path, pack: &Pack) -> Gateway {
-    Gateway::with_policy(
+    agentctl_n8n_tools::fixture::gateway_on(
         pack.policy.clone(),
         Arc::new(EmbeddedBackend::new(root).unwrap()),
         Knowledge::new(root, Vec::<Skill>::new()),

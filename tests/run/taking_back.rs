@@ -278,7 +278,7 @@ fn a_workflow_goes_back_over_all_runs() {
     );
     assert_eq!(fs::read_to_string(orders(&shop)).unwrap(), left);
     let resources = shop.gateway.resources();
-    let history = resource_changes(&shop.project, &resources, "workflows/orders.json");
+    let history = resource_changes(&shop.project, resources, "workflows/orders.json");
     assert_eq!(block_on(history).unwrap().1.len(), 7);
 }
 
@@ -347,7 +347,7 @@ fn two_states_are_compared_by_their_numbers() {
     let lines = |what: Compare| -> Vec<String> {
         let compared = block_on(compare(
             &shop.project,
-            &shop.gateway.resources(),
+            shop.gateway.resources(),
             shop.gateway.redactor(),
             what,
         ))
@@ -394,7 +394,7 @@ fn two_states_are_compared_by_their_numbers() {
     let resources = shop.gateway.resources();
     let beyond = compare(
         &shop.project,
-        &resources,
+        resources,
         shop.gateway.redactor(),
         run(None, Some(9)),
     );

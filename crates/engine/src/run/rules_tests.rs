@@ -1,14 +1,11 @@
 //! The driver's pure rules: what a journal folds to, which claims hold, which answer is taken, when a limit is reached.
 
 use super::{
-    Asked, Asker, Cancel, Cause, LimitOverrides, RunError, RunUsage,
-    claims::{self, Evidence},
-    exit_code,
+    Asked, Asker, Cancel, Cause, LimitOverrides, RunError, RunUsage, exit_code,
     limits::Limits,
     questions::{self, Got},
 };
 use crate::{
-    policy::Capability,
     store::{Event, Record, StoreError, event::Change},
     view::RunView,
 };
@@ -17,32 +14,7 @@ use agentctl_base::{
     model::{ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage},
     question::{AnsweredBy, Outcome, Question},
 };
-use agentctl_n8n_tools::vocabulary::capability as can;
 use serde_json::{Map, Value, json};
-
-fn finished(step: &str, id: &str, tool: &str, content: Value, change: Option<Change>) -> Event {
-    Event::ToolFinished {
-        step: step.into(),
-        role: "maker".into(),
-        result: ToolResult {
-            call_id: id.into(),
-            name: tool.into(),
-            status: ToolStatus::Ok,
-            content,
-        },
-        change,
-    }
-}
-
-fn change(id: &str, before: Option<&str>, after: Option<&str>) -> Change {
-    Change {
-        workflow_id: id.into(),
-        before: before.map(str::to_owned),
-        after: after.map(str::to_owned),
-        node_count: 3,
-        snapshot: None,
-    }
-}
 
 fn record(event: &Event) -> Record {
     Record {

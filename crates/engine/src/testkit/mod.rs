@@ -259,10 +259,16 @@ impl Bench {
     }
 
     /// The state that a resumed run would have: folded from the journal alone.
-    pub fn refold(&mut self) {
-        self.guards = self.gateway.guards();
+    pub fn folded(&self) -> GuardState {
+        let mut guards = self.gateway.guards();
         for (event, _) in &self.desk.events {
-            self.guards.observe(event);
+            guards.observe(event);
         }
+        guards
+    }
+
+    /// Goes on as a resumed run would.
+    pub fn refold(&mut self) {
+        self.guards = self.folded();
     }
 }

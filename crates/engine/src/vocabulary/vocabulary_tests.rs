@@ -101,7 +101,7 @@ fn mistakes_of_a_toolset_are_found_when_the_vocabulary_is_made() {
             "\"load_skill\", which loads skills, is no tool",
         ),
         (
-            told(|w| w.facts.push("item")),
+            told(|w| w.facts.push(w.facts[0])),
             "the fact \"item\" is named twice",
         ),
     ] {

@@ -21,7 +21,6 @@ use agentctl_engine::guards::rules;
 use agentctl_engine::policy::Policy;
 use agentctl_engine::store::Event;
 use agentctl_engine::store::event::MutationExpectation;
-use agentctl_n8n::WorkflowId;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! What a call shows: pages, marks for secrets, findings compared.
 
-use super::super::fixture::Fault;
 use super::*;
 use crate::backend::{BackendErrorKind, ServerVerdict, TemplateHead};
+use crate::fixture::Lie;
 
 /// Every text of a value as it is, without the escapes of JSON.
 fn strings(value: &Value, out: &mut String) {
@@ -200,7 +200,7 @@ async fn the_servers_word_stands_beside_the_verdict() {
             Policy::load(POLICY, "policy.yaml", crate::vocabulary::n8n()).unwrap(),
         );
         backend.put("old", chain("old", 3), false);
-        backend.next("server_verdict", Fault::Fails(kind));
+        backend.next("server_verdict", Lie::Fails(kind));
         let alone = b.ok("checker", "validate_workflow", of_old.clone()).await;
         assert_eq!(alone["passed"], ours["passed"]);
         assert_eq!(

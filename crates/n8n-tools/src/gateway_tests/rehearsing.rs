@@ -1,6 +1,6 @@
 //! Tests by a real run: on a backend that runs workflows by a script, and may fail at any of the steps.
 
-use super::super::fixture::{Fault, MemoryBackend};
+use super::super::fixture::{Lie, MemoryBackend};
 use super::*;
 use crate::backend::BackendErrorKind;
 use agentctl_n8n::Workflow;
@@ -306,7 +306,7 @@ async fn whatever_fails_on_the_way_nothing_stays_and_nothing_counts_as_executed(
         ("delete", BackendErrorKind::Rejected),
     ] {
         let (mut b, backend) = live();
-        backend.next(method, Fault::Fails(kind));
+        backend.next(method, Lie::Fails(kind));
         let result = b.call("checker", TEST, of_orders()).await;
         if method == "delete" {
             let left = result.content["left_behind"].as_str().unwrap();
@@ -322,7 +322,7 @@ async fn whatever_fails_on_the_way_nothing_stays_and_nothing_counts_as_executed(
     }
     // The copy was made, and the answer never came: it is found by its name.
     let (mut b, backend) = live();
-    backend.next("create", Fault::DiesAfter);
+    backend.next("create", Lie::DiesAfter);
     let dead = b.raw("checker", TEST, &of_orders().to_string()).await;
     assert!(matches!(
         dead,

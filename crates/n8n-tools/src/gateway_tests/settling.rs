@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::backend::BackendAbilities;
-use crate::fixture::{Fault, MemoryBackend};
+use crate::fixture::{Lie, MemoryBackend};
 use std::sync::Arc;
 
 /// The bench as a killed process leaves it: after the intent (and perhaps the write), before the result.
@@ -147,7 +147,7 @@ fn a_settlement_is_judged_by_hashes() {
 }
 
 /// A backend that chooses ids, as a running n8n does, in the middle of creating.
-async fn creating(fault: Option<Fault>) -> (Bench, Arc<MemoryBackend>, ToolResult, Event) {
+async fn creating(fault: Option<Lie>) -> (Bench, Arc<MemoryBackend>, ToolResult, Event) {
     let abilities = BackendAbilities {
         activate: true,
         execute: true,
@@ -174,7 +174,7 @@ async fn creating(fault: Option<Fault>) -> (Bench, Arc<MemoryBackend>, ToolResul
 
 #[tokio::test(start_paused = true)]
 async fn a_workflow_whose_creation_was_not_answered_is_found_by_its_nodes() {
-    let (b, backend, result, _) = creating(Some(Fault::DiesAfter)).await;
+    let (b, backend, result, _) = creating(Some(Lie::DiesAfter)).await;
     assert_eq!(result.status, ToolStatus::Ok);
     assert_eq!(result.content["id"], "made2");
     assert_eq!(backend.ids(), ["made2", "other"]);
@@ -198,7 +198,7 @@ async fn an_interrupted_creation_is_settled_without_a_chosen_id() {
     let settled = settle(&mut b, &intent).await.unwrap();
     assert_eq!(settled.status, ToolStatus::Unknown);
     // It did not happen: a workflow of the same name is somebody else's, before it and after.
-    let (mut b, backend, _, intent) = creating(Some(Fault::ClaimsSuccess)).await;
+    let (mut b, backend, _, intent) = creating(Some(Lie::ClaimsSuccess)).await;
     b.desk.events.pop();
     b.refold();
     backend.put("later", chain("New One", 2), false);

@@ -1,7 +1,7 @@
 //! Changes: planned on our copy, guarded, kept in a snapshot, written, read back.
 
 use super::*;
-use crate::fixture::Fault;
+use crate::fixture::Lie;
 
 #[tokio::test]
 async fn a_workflow_is_created_changed_checked_and_journaled() {
@@ -347,7 +347,7 @@ async fn a_backend_that_is_gone_while_a_change_is_planned_is_the_calls_one_resul
     b.ok("writer", "get_workflow", json!({"workflow_id": "w"}))
         .await;
     let gone = crate::backend::BackendErrorKind::Unavailable;
-    backend.next("get", Fault::Fails(gone));
+    backend.next("get", Lie::Fails(gone));
     let args = set("w", "id-1", json!(7)).to_string();
     let stopped = b.raw("writer", "update_workflow", &args).await;
     assert!(

@@ -1,18 +1,7 @@
 //! Of this toolset and of the library's, which has the same shape.
 
 use super::*;
-use crate::fixture::MemoryBackend;
-use crate::library::Library;
-use agentctl_knowledge::{Knowledge, Skill};
-
-fn toolsets() -> Vec<Box<dyn Toolset>> {
-    let n8n = N8n::new(Arc::new(MemoryBackend::new()), Catalog::embedded());
-    let knowledge = Knowledge::new(std::path::Path::new("."), Vec::<Skill>::new());
-    vec![
-        Box::new(N8nTools::new(n8n)),
-        Box::new(Library::new(knowledge)),
-    ]
-}
+use crate::fixture::toolsets;
 
 fn all() -> Vec<Head> {
     let sets = toolsets();
