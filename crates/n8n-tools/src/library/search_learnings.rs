@@ -2,8 +2,8 @@
 
 use super::knowledge_failure;
 use crate::arguments::{arguments, limit, most, object, text};
+use crate::capability as can;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read};
 use agentctl_knowledge::{IndexLine, Knowledge, Query, plans_for};

@@ -1,15 +1,15 @@
 //! `create_workflow`: a new workflow from all its nodes, or from operations on an empty one.
 
-use super::N8n;
 use super::created::built;
 use super::memory::memory;
+use super::n8n::N8n;
 use super::perform::Was;
 use super::shown::difference;
 use crate::arguments::{arguments, as_in_update, object, position, text};
 use crate::backend::{BackendError, BackendErrorKind};
+use crate::capability as can;
 use crate::guards;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
 use agentctl_engine::guards::rules::REPEAT;

@@ -1,11 +1,11 @@
 //! `get_workflow`: a workflow, whole or in short.
 
-use super::N8n;
 use super::content::{bad_cursor, head, summary};
+use super::n8n::N8n;
 use crate::arguments::{arguments, cursor, workflow_id};
 use crate::backend::BackendError;
+use crate::capability as can;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read, page};
 use serde::Deserialize;

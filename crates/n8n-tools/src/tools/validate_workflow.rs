@@ -1,13 +1,13 @@
 //! `validate_workflow`: the final verdict, with what changed since the last one of this run, and the word of the server behind the
 //! n8n, which decides nothing.
 
-use super::N8n;
 use super::content::head;
 use super::findings::{report, scope_of};
 use super::memory::memory;
+use super::n8n::N8n;
 use crate::arguments::{arguments, cursor, workflow_id};
+use crate::capability as can;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Read};
 use serde_json::json;
