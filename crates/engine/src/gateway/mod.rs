@@ -134,9 +134,15 @@ impl Gateway {
         &self.toolsets
     }
 
+    /// A tool that says another capability than the policy judges it by, or of which the policy knows nothing, is none.
     fn found(&self, name: &str) -> Option<(&dyn Toolset, &Head)> {
+        let judged = self.policy.vocabulary().tool(name)?;
+        let fits = |head: &&Head| {
+            (head.name, head.capability, head.changes)
+                == (judged.name, judged.capability, judged.changes)
+        };
         self.toolsets.iter().find_map(|set| {
-            let head = set.tools().iter().find(|head| head.name == name)?;
+            let head = set.tools().iter().find(fits)?;
             Some((set.as_ref(), head))
         })
     }
