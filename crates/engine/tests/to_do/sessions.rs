@@ -30,6 +30,14 @@ fn sessions(house: &House, terms: SessionTerms) -> ToolSessions {
     })
 }
 
+fn opened(sessions: &ToolSessions) -> Arc<dyn Host> {
+    sessions.open(Client {
+        name: "tester".into(),
+        version: "1".into(),
+        transport: "stdio",
+    })
+}
+
 fn call(host: &Arc<dyn Host>, name: &str, args: Value) -> ToolResult {
     block_on(host.call(name.into(), args.to_string(), Box::pin(pending())))
 }
@@ -63,11 +71,7 @@ fn a_session_is_kept_to_one_list_and_the_items_that_it_was_given() {
         "{}",
         offer.instructions
     );
-    let host = sessions.open(Client {
-        name: "tester".into(),
-        version: "1".into(),
-        transport: "stdio",
-    });
+    let host = opened(&sessions);
     for id in ["old", "other"] {
         let read = call(&host, "read_list", json!({"list_id": id}));
         assert_eq!(read.status, ToolStatus::Ok, "{}", read.content);
@@ -93,6 +97,26 @@ fn a_session_is_kept_to_one_list_and_the_items_that_it_was_given() {
     assert!(house.list("old").unwrap().items[0].done);
     block_on(undo(house.context(), Undo::Run(Some(run.run_id)), false)).unwrap();
     assert_eq!(house.list("old"), Some(list_of("Old", &["a", "b", "c"])));
+}
+
+#[test]
+fn what_only_the_user_may_allow_is_refused_with_the_toolsets_own_way_out() {
+    let house = house();
+    let sessions = sessions(&house, terms(&house, Some("old"), &[]).unwrap());
+    let host = opened(&sessions);
+    call(&host, "read_list", json!({"list_id": "old"}));
+    let ops = json!([{"op": "remove", "item": "a"}, {"op": "remove", "item": "b"}]);
+    let result = call(&host, "edit_list", json!({"list_id": "old", "ops": ops}));
+    assert_eq!(
+        result.content,
+        json!({
+            "error": "2 of 3 items would be lost; that needs the user's word, and nobody can be asked here: the user can edit the file",
+            "rule": "guard.loss",
+            "hint": "set items to done instead of removing them",
+        })
+    );
+    block_on(host.close());
+    assert_eq!(house.list("old").unwrap().items.len(), 3);
 }
 
 #[test]
