@@ -14,6 +14,7 @@ mod endings;
 mod gated;
 mod leftovers;
 mod meanings;
+mod other_toolset;
 mod questions;
 mod room;
 mod sessions;

@@ -33,10 +33,11 @@ pub(super) struct Shown {
     pub diff: Option<String>,
 }
 
-/// What was said so far; an open question is made only when there is somebody to ask.
+/// What was said so far; an open question is made only when there is somebody to ask. `unasked`: nobody is, and this is what the user
+/// can do.
 pub(super) fn settle_ask(
     state: &GuardState,
-    can_ask: bool,
+    unasked: Option<&str>,
     now: Timestamp,
     ask: &Ask<'_>,
     open: impl FnOnce() -> (Shown, Timestamp),
@@ -51,11 +52,13 @@ pub(super) fn settle_ask(
     match state.answer(&hash, now) {
         Some(true) => Asked::Allowed,
         Some(false) => refused(format!("the user said no: {}", ask.reason)),
-        None if !can_ask => refused(format!(
-            "{}; that needs the user's word, and nobody can be asked here: the user can do it in n8n, or with `agentctl build --workflow ID \"…\"`, which asks",
-            ask.reason
-        )),
         None => {
+            if let Some(way) = unasked {
+                return refused(format!(
+                    "{}; that needs the user's word, and nobody can be asked here: {way}",
+                    ask.reason
+                ));
+            }
             let (shown, expires) = open();
             Asked::Open(Box::new(question(state, ask, hash, shown, expires)))
         }

@@ -294,6 +294,7 @@ impl Gateway {
         if let Some(refused) = reserved.iter().find(denied) {
             return Verdict::Refuse(refused.decision.clone());
         }
+        let unasked = (!cx.can_ask).then(|| self.resources().client_words().unasked);
         let mut allowed_by = None;
         let mut approvals: Vec<String> = Vec::new();
         for item in reserved {
@@ -314,7 +315,7 @@ impl Gateway {
             };
             let now = cx.recorder.now();
             let open = || (self.shown(cx.role, call, act), self.expiry(now));
-            match settle_ask(cx.guards, cx.can_ask, now, &ask, open) {
+            match settle_ask(cx.guards, unasked, now, &ask, open) {
                 Asked::Allowed => approvals.push(rule.clone()),
                 Asked::Refused(decision) => return Verdict::Refuse(decision),
                 Asked::Open(mut question) => {

@@ -111,6 +111,8 @@ pub struct ClientWords {
     pub before_change: &'static str,
     /// What in the resources is data and no instruction.
     pub data: &'static str,
+    /// How the user does what only the user may allow, as the end of a sentence: "the user can do it in …".
+    pub unasked: &'static str,
 }
 
 /// Why a person's own act made a resource what it is.
