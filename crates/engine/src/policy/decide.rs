@@ -200,6 +200,8 @@ impl Program {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
     pub(super) roles: IndexMap<String, BTreeSet<Capability>>,
+    /// Roles that an earlier version of the pack had, with what to do where a project's file still names one.
+    pub(super) retired: IndexMap<String, String>,
     pub(super) rules: Vec<Rule>,
     pub(super) limits: Limits,
     pub(super) program: Program,

@@ -11,6 +11,7 @@ mod load;
 mod load_limits;
 mod loosening;
 mod origin;
+mod reader;
 
 #[cfg(test)]
 mod decide_tests;
