@@ -2,9 +2,10 @@
 //! A project's file stands on top of the pack's and may only tighten it.
 
 use super::Limits;
-use super::decide::{Effect, Policy, Program, Rule, VARIABLES};
+use super::decide::{Effect, Policy, Rule, VARIABLES};
 use super::load_limits::SetLimit;
 use super::loosening;
+use super::program::Program;
 use super::reader::Reader;
 use crate::condition::{Condition, ORIGIN_FUNCTIONS};
 use crate::nearest::nearest;

@@ -1,7 +1,7 @@
 //! What reading a policy file takes: the mistakes and notes so far, and the checks that every part of the file shares. What the
 //! parts mean is read in `load`, `load_limits` and `examples`.
 
-use super::decide::Program;
+use super::program::Program;
 use crate::vocabulary::Vocabulary;
 use agentctl_base::yaml::{Node, Place, Problems};
 
