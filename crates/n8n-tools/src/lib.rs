@@ -4,6 +4,7 @@
 pub mod accepted;
 mod arguments;
 pub mod backend;
+pub mod capability;
 pub mod claims;
 pub mod findings;
 pub mod guards;

@@ -2,7 +2,7 @@
 //! from the calls, so that nothing later builds on a number that a model typed. Which fields hold such claims the flow says; no
 //! field is known here by its name.
 
-use crate::vocabulary::capability as can;
+use crate::capability as can;
 use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_engine::claims::Claim;
 use agentctl_engine::flow::RESOURCE;

@@ -1,9 +1,9 @@
 //! `load_skill`: a skill's text.
 
-use super::{knowledge_failure, paged};
+use super::answers::{knowledge_failure, paged};
 use crate::arguments::{arguments, cursor, text};
+use crate::capability as can;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Read};
 use agentctl_knowledge::Knowledge;

@@ -1,9 +1,9 @@
 //! `read_learning`: single entries and patterns by their ids.
 
-use super::knowledge_failure;
+use super::answers::knowledge_failure;
 use crate::arguments::arguments;
+use crate::capability as can;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read};
 use agentctl_knowledge::{Knowledge, Learning, quoted};

@@ -1,9 +1,9 @@
 //! `read_skill_file`: one further file of a skill.
 
-use super::{knowledge_failure, paged};
+use super::answers::{knowledge_failure, paged};
 use crate::arguments::{arguments, cursor, text};
+use crate::capability as can;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Read};
 use agentctl_knowledge::Knowledge;

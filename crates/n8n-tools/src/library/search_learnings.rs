@@ -1,9 +1,9 @@
 //! `search_learnings`: the index first, then single lines that fit. No tool gives the whole file.
 
-use super::knowledge_failure;
+use super::answers::knowledge_failure;
 use crate::arguments::{arguments, limit, most, object, text};
+use crate::capability as can;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read};
 use agentctl_knowledge::{IndexLine, Knowledge, Query, plans_for};

@@ -1,9 +1,9 @@
 //! `write_learning`: a lesson is recorded.
 
-use super::knowledge_failure;
+use super::answers::knowledge_failure;
 use crate::arguments::{arguments, text, texts, workflow_id};
+use crate::capability as can;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::toolset::{Act, Change, Cx, Head, Outcome, Performed, Plan, Planning};

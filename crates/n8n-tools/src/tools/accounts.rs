@@ -2,8 +2,8 @@
 //! answer says which would fit. The only one that fits is a proposal like any other: a node whose address somebody else wrote would
 //! send it there. Names, types and ids are all that is ever read, and no id is taken that the n8n did not name.
 
-use super::N8n;
 use super::memory::memory;
+use super::n8n::N8n;
 use crate::backend::{BackendErrorKind, CredentialHead};
 use crate::guards;
 use agentctl_base::question::{Proposal, Question, QuestionOption};

@@ -1,13 +1,13 @@
 //! `activate_workflow`, and what its counterpart shares with it. Publishing is the policy's to allow; taking somebody else's workflow
 //! out of service is asked like deleting it.
 
+use super::n8n::{N8n, mark, reserve};
 use super::shown::{difference, emptied};
-use super::{N8n, mark, reserve};
 use crate::arguments::{arguments, workflow_id};
 use crate::backend::Stored;
+use crate::capability as can;
 use crate::guards;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::store::SnapshotRef;

@@ -1,13 +1,13 @@
 //! `autofix_workflow`: the fixes that are certain.
 
-use super::N8n;
 use super::content::counts;
+use super::n8n::N8n;
 use super::replace::Edited;
 use crate::arguments::{arguments, expect_hash, workflow_id};
 use crate::backend::Stored;
+use crate::capability as can;
 use crate::guards;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
 use agentctl_engine::toolset::{Change, Cx, Fault, Head, Planning};

@@ -1,7 +1,7 @@
 //! What the losses of a change are counted from, and when that moves.
 
-use super::N8n;
 use super::memory::{N8nMemory, memory};
+use super::n8n::N8n;
 use crate::accepted::{Base, NotKept, State, Step};
 use crate::backend::Stored;
 use crate::guards::{self, Loss, Outline, Start, deny};

@@ -1,13 +1,13 @@
 //! `check_workflow`: findings of a stored workflow, or of what operations would make of it. Nothing is written.
 
-use super::N8n;
 use super::content::head;
 use super::created::fill_added_versions;
 use super::findings::report;
+use super::n8n::N8n;
 use super::shown::searched_hidden;
 use crate::arguments::{arguments, as_in_update, cursor, workflow_id};
+use crate::capability as can;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read};
 use agentctl_n8n::edit::{self, EditOp};

@@ -1,9 +1,9 @@
 //! `deactivate_workflow`: the counterpart of `activate_workflow`.
 
-use super::N8n;
+use super::n8n::N8n;
 use crate::arguments::{arguments, workflow_id};
+use crate::capability as can;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Change, Cx, Head, Planning};
 use serde_json::Value;

@@ -1,12 +1,12 @@
 //! `delete_workflow`.
 
+use super::n8n::{N8n, mark, reserve};
 use super::shown::{difference, emptied};
-use super::{N8n, mark, reserve};
 use crate::arguments::{arguments, expect_hash, workflow_id};
 use crate::backend::Stored;
+use crate::capability as can;
 use crate::guards;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::store::SnapshotRef;

@@ -1,7 +1,7 @@
 //! What checks say, in the shapes of answers: findings in pages, in few words, and the nodes that a fix would touch.
 
-use super::N8n;
 use super::content::{bad_cursor, counts};
+use super::n8n::N8n;
 use crate::guards;
 use agentctl_engine::toolset::{Outcome, page};
 use agentctl_n8n::edit::EditOp;

@@ -1,9 +1,9 @@
 //! `get_execution`: one execution, as far as anybody needs it.
 
-use super::N8n;
+use super::n8n::N8n;
 use crate::arguments::arguments;
+use crate::capability as can;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Read};
 use serde_json::json;

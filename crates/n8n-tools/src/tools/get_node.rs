@@ -1,9 +1,9 @@
 //! `get_node`: what a node type takes for one resource and operation.
 
-use super::N8n;
+use super::n8n::N8n;
 use crate::arguments::{arguments, text};
+use crate::capability as can;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read};
 use agentctl_n8n::catalog::Lookup;

@@ -1,10 +1,10 @@
 //! `list_executions`: what ran, newest first.
 
-use super::N8n;
+use super::n8n::N8n;
 use crate::arguments::{arguments, limit, most, text, workflow_id};
 use crate::backend::ExecutionQuery;
+use crate::capability as can;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read};
 use serde_json::json;

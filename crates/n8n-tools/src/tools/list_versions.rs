@@ -1,9 +1,9 @@
 //! `list_versions`: the kept earlier versions of a workflow.
 
-use super::N8n;
+use super::n8n::N8n;
 use crate::arguments::{arguments, workflow_id};
+use crate::capability as can;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read};
 use serde_json::json;

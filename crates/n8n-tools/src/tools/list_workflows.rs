@@ -1,11 +1,11 @@
 //! `list_workflows`: what there is, and how well each fits what is wanted.
 
-use super::N8n;
 use super::content::bad_cursor;
+use super::n8n::N8n;
 use crate::arguments::{arguments, cursor, text, wanted};
 use crate::backend::{BackendErrorKind, ListQuery, Listed, list_all};
+use crate::capability as can;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read, page};
 use agentctl_n8n::fit::{Wanted, fit_score, listed_score};

@@ -20,6 +20,7 @@ mod list_executions;
 mod list_versions;
 mod list_workflows;
 mod memory;
+mod n8n;
 mod perform;
 mod push;
 mod rehearsal;
@@ -36,102 +37,19 @@ mod update_workflow;
 mod validate_workflow;
 
 pub use memory::{ACCOUNTS, LET_ACT, N8nMemory, TEST_HOSTS, Validation, WORKFLOW, memory};
+pub use n8n::N8n;
 pub use push::Push;
 pub use settle::{Settlement, judge};
 
-use crate::accepted::Accepted;
-use crate::backend::{Backend, BackendError, BackendErrorKind, Stored};
 use crate::guards;
 use crate::tool::{Table, Tool};
 use agentctl_base::BoxFuture;
-use agentctl_base::decision::Decision;
 use agentctl_engine::guards::Memory;
 use agentctl_engine::store::Event;
 use agentctl_engine::store::event::Change as Changed;
-use agentctl_engine::toolset::{
-    Cx, Fault, Head, Leftover, Outcome, Parsed, Reserved, ResourceId, ResourceMark, Resources,
-    Settling, Toolset, backend_failure,
-};
-use agentctl_n8n::catalog::Catalog;
-use agentctl_n8n::rehearsal::Hosts;
-use serde_json::{Map, Value, json};
+use agentctl_engine::toolset::{Cx, Fault, Head, Leftover, Parsed, Resources, Settling, Toolset};
+use serde_json::{Map, Value};
 use std::sync::Arc;
-
-/// What the tools work on.
-pub struct N8n {
-    backend: Arc<dyn Backend>,
-    catalog: &'static Catalog,
-    accepted: Option<Arc<dyn Accepted>>,
-    test_hosts: Hosts,
-}
-
-impl N8n {
-    pub fn new(backend: Arc<dyn Backend>, catalog: &'static Catalog) -> Self {
-        N8n {
-            backend,
-            catalog,
-            accepted: None,
-            test_hosts: Hosts::default(),
-        }
-    }
-
-    /// Hosts that a test may read by itself: the user's own list, never a project's.
-    #[must_use]
-    pub fn with_test_hosts(mut self, hosts: Hosts) -> Self {
-        self.test_hosts = hosts;
-        self
-    }
-
-    /// Counts losses from the state that a person accepted last. Without it each run counts from how it found a workflow.
-    #[must_use]
-    pub fn with_accepted(mut self, accepted: Arc<dyn Accepted>) -> Self {
-        self.accepted = Some(accepted);
-        self
-    }
-
-    pub fn backend(&self) -> &dyn Backend {
-        self.backend.as_ref()
-    }
-    pub fn accepted(&self) -> Option<&dyn Accepted> {
-        self.accepted.as_deref()
-    }
-
-    fn unavailable(&self, error: BackendError) -> Fault {
-        Fault::Backend {
-            backend: self.backend.name().to_owned(),
-            error,
-        }
-    }
-
-    /// The workflow that a text of the model names.
-    async fn stored(&self, reference: &str) -> Result<Stored, BackendError> {
-        let id = self.backend.resolve(reference).await?;
-        self.backend.get(&id).await
-    }
-
-    /// The same for a change. An inner Err is the call's result.
-    async fn current(&self, reference: &str) -> Result<Result<Stored, Outcome>, Fault> {
-        match self.stored(reference).await {
-            Ok(stored) => Ok(Ok(stored)),
-            Err(error) if error.kind == BackendErrorKind::Unavailable => {
-                Err(self.unavailable(error))
-            }
-            Err(error) => Ok(Err(Outcome::Failed(backend_failure(&error)))),
-        }
-    }
-
-    /// Said before anybody is asked for permission: there is nothing to permit.
-    fn unable(&self, what: &str) -> Outcome {
-        let error = BackendError::unsupported(format!(
-            "the {} backend cannot {what}: not executed",
-            self.backend.name()
-        ))
-        .with_hint(
-            "report it as not executed; import the file into n8n, or connect one, to run it",
-        );
-        Outcome::Failed(backend_failure(&error))
-    }
-}
 
 /// Every tool, sorted by name. What is not in this list is no tool.
 fn table() -> Vec<Tool<N8n>> {
@@ -235,30 +153,6 @@ impl Toolset for N8nTools {
             }
         })
     }
-}
-
-/// A workflow in the state in which it was read.
-fn mark(at: &Stored) -> ResourceMark {
-    ResourceMark {
-        resource: ResourceId {
-            kind: guards::KIND.to_owned(),
-            id: at.id.0.clone(),
-        },
-        revision: at.graph_hash.clone(),
-        size: at.workflow.nodes.len(),
-    }
-}
-
-/// An approval's subject: the exact call on the workflow as it is now.
-fn bound(exact: &Value, at: &Stored) -> Value {
-    json!({"call": exact, "workflow": at.id, "graph": at.graph_hash})
-}
-
-fn reserve(decision: Decision, before: &Stored, verb: &str, exact: &Value) -> Reserved {
-    Reserved::new(decision, || {
-        let what = format!("{verb} the workflow {:?}", before.workflow.name());
-        (what, bound(exact, before))
-    })
 }
 
 #[cfg(test)]

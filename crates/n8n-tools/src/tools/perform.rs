@@ -1,9 +1,9 @@
 //! Doing what was planned, and reading it back: a write counts when the backend holds what was meant, whatever it said.
 //! The caller has journaled the intent before, and journals the outcome after.
 
-use super::N8n;
 use super::content::head;
 use super::findings::brief;
+use super::n8n::N8n;
 use super::scope::GivenScope;
 use crate::backend::{BackendError, BackendErrorKind, Stored};
 use crate::guards;

@@ -1,8 +1,8 @@
 //! A workflow file of the user's own, put over a workflow or created by a command of the user's: the guards decide about it.
 
 use super::created::misnamed;
+use super::n8n::{N8n, reserve};
 use super::replace::Write;
-use super::{N8n, reserve};
 use crate::backend::Stored;
 use crate::guards::{self, deny};
 use agentctl_base::BoxFuture;

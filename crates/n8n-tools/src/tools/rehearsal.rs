@@ -1,8 +1,8 @@
 //! The test itself: a temporary copy is created, activated, called, read and removed.
 //! Must never change the workflow itself, and never let a node act that the user did not allow.
 
-use super::N8n;
 use super::content::head;
+use super::n8n::N8n;
 use crate::backend::{
     BackendError, BackendErrorKind, ListQuery, Listed, Stored, TriggerCall, Triggered, list_all,
 };

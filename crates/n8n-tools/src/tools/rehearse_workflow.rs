@@ -2,13 +2,13 @@
 //! interrupted is named in its intent, and taken away before anything else is done.
 
 use super::memory::memory;
+use super::n8n::{N8n, mark, reserve};
 use super::rehearsal::Test;
-use super::{N8n, mark, reserve};
 use crate::arguments::{arguments, text, workflow_id};
 use crate::backend::BackendErrorKind;
+use crate::capability as can;
 use crate::guards;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_base::model::ToolCall;
 use agentctl_base::strict_json;

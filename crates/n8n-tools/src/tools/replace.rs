@@ -2,10 +2,10 @@
 
 use super::base::Acceptance;
 use super::content::head;
+use super::n8n::{N8n, mark, reserve};
 use super::perform::Was;
 use super::scope::GivenScope;
 use super::shown::difference;
-use super::{N8n, mark, reserve};
 use crate::backend::Stored;
 use crate::guards;
 use agentctl_base::BoxFuture;

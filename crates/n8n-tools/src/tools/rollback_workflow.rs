@@ -1,12 +1,12 @@
 //! `rollback_workflow`: back to a snapshot that this run took.
 
+use super::n8n::{N8n, reserve};
 use super::replace::Write;
-use super::{N8n, reserve};
 use crate::arguments::{arguments, text, workflow_id};
 use crate::backend::Stored;
+use crate::capability as can;
 use crate::guards;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Change, Cx, Head, Outcome, Planning};
 use serde_json::{Map, Value, json};

@@ -1,7 +1,7 @@
 //! What a run looks back on: its snapshots, and the scope of a fix cycle with the workflow as it was when it was given.
 
-use super::N8n;
 use super::memory::{N8nMemory, memory};
+use super::n8n::N8n;
 use crate::backend::Stored;
 use crate::guards;
 use agentctl_base::decision::Decision;

@@ -1,10 +1,10 @@
 //! `search_templates`: templates, where the backend has them.
 
-use super::N8n;
+use super::n8n::N8n;
 use crate::arguments::{arguments, limit, most, wanted};
 use crate::backend::{BackendErrorKind, TemplateHead};
+use crate::capability as can;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read, backend_failure};
 use agentctl_n8n::fit::{Wanted, listed_score};

@@ -1,10 +1,10 @@
 //! After a crash: a mutation whose intent is in the journal, and whose result is not. What the backend holds now says
 //! whether it happened; nothing is repeated on a guess.
 
-use super::N8n;
 use super::base::allowed_a_wipe;
 use super::content::head;
 use super::memory::memory;
+use super::n8n::N8n;
 use super::rehearse_workflow::let_something_act;
 use crate::backend::{BackendError, BackendErrorKind, ListQuery, Stored, list_all};
 use agentctl_engine::store::Event;

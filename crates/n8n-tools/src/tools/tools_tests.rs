@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::fixture::toolsets;
+use serde_json::json;
 
 fn all() -> Vec<Head> {
     let sets = toolsets();

@@ -1,10 +1,10 @@
 //! `trigger_workflow`: one call of a published workflow from outside.
 
-use super::{N8n, mark};
+use super::n8n::{N8n, mark};
 use crate::arguments::{arguments, text, workflow_id};
 use crate::backend::{Stored, TriggerCall, Triggered};
+use crate::capability as can;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::toolset::{

@@ -1,13 +1,13 @@
 //! `update_workflow`: a list of operations on a workflow, all or none.
 
-use super::N8n;
 use super::created::fill_added_versions;
+use super::n8n::N8n;
 use super::replace::Edited;
 use super::shown::searched_hidden;
 use crate::arguments::{arguments, expect_hash, ops, workflow_id};
+use crate::capability as can;
 use crate::guards;
 use crate::tool::{On, Tool};
-use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
 use agentctl_engine::toolset::{Change, Cx, Head, Outcome, Plan, Planning};

@@ -1,0 +1,23 @@
+//! What the tools do. The matrix in `policy.yaml` grants these to roles.
+
+use agentctl_engine::vocabulary::Capability;
+
+pub const LIST_WORKFLOWS: Capability = Capability::named("list-workflows");
+pub const GET_WORKFLOW: Capability = Capability::named("get-workflow");
+pub const CREATE_WORKFLOW: Capability = Capability::named("create-workflow");
+pub const UPDATE_WORKFLOW: Capability = Capability::named("update-workflow");
+pub const AUTOFIX_WORKFLOW: Capability = Capability::named("autofix-workflow");
+pub const ROLLBACK_WORKFLOW: Capability = Capability::named("rollback-workflow");
+pub const DELETE_WORKFLOW: Capability = Capability::named("delete-workflow");
+pub const VALIDATE_DRAFT: Capability = Capability::named("validate-draft");
+pub const VALIDATE_FINAL: Capability = Capability::named("validate-final");
+pub const ACTIVATE_WORKFLOW: Capability = Capability::named("activate-workflow");
+pub const TRIGGER_WORKFLOW: Capability = Capability::named("trigger-workflow");
+pub const READ_EXECUTIONS: Capability = Capability::named("read-executions");
+pub const READ_VERSIONS: Capability = Capability::named("read-versions");
+pub const SEARCH_NODES: Capability = Capability::named("search-nodes");
+pub const SEARCH_TEMPLATES: Capability = Capability::named("search-templates");
+pub const NODE_SCHEMA: Capability = Capability::named("node-schema");
+pub const READ_SKILLS: Capability = Capability::named("read-skills");
+pub const READ_LEARNINGS: Capability = Capability::named("read-learnings");
+pub const WRITE_LEARNINGS: Capability = Capability::named("write-learnings");
