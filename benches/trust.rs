@@ -22,14 +22,7 @@ fn write(root: &Path, name: &str, text: &[u8]) {
 /// As much as a busy team's folder has: every built-in agent and skill replaced, a catalog of its own, six servers.
 fn fill(root: &Path) {
     let prompt = "Say what is, and what is not known.\n".repeat(120);
-    for agent in [
-        "analyst",
-        "architect",
-        "builder",
-        "orchestrator",
-        "qa",
-        "researcher",
-    ] {
+    for agent in ["analyst", "architect", "builder", "qa", "researcher"] {
         write(root, &format!("agents/{agent}.md"), prompt.as_bytes());
     }
     write(root, "agents/flow.yaml", prompt.repeat(4).as_bytes());

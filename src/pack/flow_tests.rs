@@ -8,16 +8,8 @@ use agentctl_n8n_tools::vocabulary;
 use serde_json::{Map, Value, json};
 
 fn flow() -> Flow {
-    let agents: Vec<String> = [
-        "orchestrator",
-        "architect",
-        "researcher",
-        "builder",
-        "qa",
-        "analyst",
-    ]
-    .map(str::to_owned)
-    .to_vec();
+    let agents = ["architect", "researcher", "builder", "qa", "analyst"];
+    let agents: Vec<String> = agents.map(str::to_owned).to_vec();
     let known = Known {
         agents: Some(&agents),
         vocabulary: Some(vocabulary::n8n()),

@@ -126,13 +126,25 @@ fn case_006_nobody_delegates_by_a_tool_call() {
             }
         }
     });
-    // The word for it in the policy is the orchestrator's alone.
-    let policy = &built_in().policy;
-    let who: Vec<&str> = ROLES
-        .into_iter()
-        .filter(|role| policy.grants(role, can::DELEGATE))
-        .collect();
-    assert_eq!(who, ["orchestrator"]);
+    // The word for it in policies of earlier versions, and the role that had it, give nobody anything; a policy that names them is
+    // read, and its warnings say so.
+    assert_eq!(n8n().capability("delegate"), None);
+    let base = &built_in().policy;
+    let old = "roles:\n  orchestrator: [list-workflows, get-workflow, delegate, delete-workflow]\n  qa: [get-workflow, delegate]\n";
+    let policy = base
+        .with_project(old, "agents/policy.yaml", false)
+        .unwrap_or_else(|told| panic!("{told:?}"));
+    assert_eq!(policy.allowed_tools("orchestrator"), Vec::<String>::new());
+    assert_eq!(policy.allowed_tools("qa"), ["get_workflow"]);
+    assert!(policy.loosened().is_empty());
+    let told = policy.notes().join("\n");
+    for part in [
+        "agents/policy.yaml:2: the capability \"delegate\" is no more and gives \"orchestrator\" nothing: ",
+        "agents/policy.yaml:3: the capability \"delegate\" is no more and gives \"qa\" nothing: ",
+        "agents/policy.yaml:2: the role \"orchestrator\" is no more and may do nothing, whatever is listed here: ",
+    ] {
+        assert!(told.contains(part), "{part} in\n{told}");
+    }
 }
 
 #[test]

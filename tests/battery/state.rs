@@ -233,7 +233,7 @@ fn case_047_fields_of_others_and_names_that_poison_objects_are_refused() {
 }
 
 /// Of the built-in flow: who may write which field. All other pairs are refused.
-const WRITERS: [(&str, &[&str]); 6] = [
+const WRITERS: [(&str, &[&str]); 5] = [
     (
         "architect",
         &[
@@ -248,7 +248,6 @@ const WRITERS: [(&str, &[&str]); 6] = [
     ("builder", &["workflow", "fixes_tried", "memory"]),
     ("qa", &["qa_report", "edit_scope", "memory"]),
     ("analyst", &["root_cause", "proposed_learnings", "memory"]),
-    ("orchestrator", &[]),
 ];
 
 #[test]

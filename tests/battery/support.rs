@@ -23,14 +23,7 @@ pub fn built_in() -> &'static Pack {
     &BUILT_IN
 }
 
-pub const ROLES: [&str; 6] = [
-    "orchestrator",
-    "architect",
-    "researcher",
-    "builder",
-    "qa",
-    "analyst",
-];
+pub const ROLES: [&str; 5] = ["architect", "researcher", "builder", "qa", "analyst"];
 
 /// A run begins on these words of its user.
 pub fn begun(words: &str) -> Event {

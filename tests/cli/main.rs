@@ -24,6 +24,7 @@ mod model_faults;
 mod models;
 mod names;
 mod old_folder;
+mod pages;
 mod project_of_today;
 mod prompts;
 mod qa;

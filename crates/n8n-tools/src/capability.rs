@@ -18,7 +18,6 @@ pub const READ_VERSIONS: Capability = Capability::named("read-versions");
 pub const SEARCH_NODES: Capability = Capability::named("search-nodes");
 pub const SEARCH_TEMPLATES: Capability = Capability::named("search-templates");
 pub const NODE_SCHEMA: Capability = Capability::named("node-schema");
-pub const DELEGATE: Capability = Capability::named("delegate");
 pub const READ_SKILLS: Capability = Capability::named("read-skills");
 pub const READ_LEARNINGS: Capability = Capability::named("read-learnings");
 pub const WRITE_LEARNINGS: Capability = Capability::named("write-learnings");

@@ -26,11 +26,16 @@ const CAPABILITIES: &[(Capability, Does)] = &[
     // A search goes to n8n's own library.
     (can::SEARCH_TEMPLATES, Does::Egress),
     (can::NODE_SCHEMA, Does::Read),
-    (can::DELEGATE, Does::Read),
     (can::READ_SKILLS, Does::Read),
     (can::READ_LEARNINGS, Does::Read),
     (can::WRITE_LEARNINGS, Does::Change),
 ];
+
+/// What earlier versions granted, with what to do where a policy still names it.
+const RETIRED: &[(&str, &str)] = &[(
+    "delegate",
+    "the flow alone says which agent works next, and no tool ever needed it; take it out of the list",
+)];
 
 /// What conditions of a flow or a policy may call.
 const FUNCTIONS: &[Function] = &[Function {
@@ -55,7 +60,7 @@ static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
     let made = Vocabulary::new(Words {
         tools: tools.collect(),
         capabilities: CAPABILITIES.to_vec(),
-        retired: Vec::new(),
+        retired: RETIRED.to_vec(),
         functions: FUNCTIONS.to_vec(),
         material: vec!["workflows", "templates"],
         loads_skills: Some("load_skill"),
@@ -84,14 +89,17 @@ mod tests {
     #[test]
     fn the_words_make_a_vocabulary_and_keep_their_order() {
         assert_eq!(n8n().capabilities().collect::<Vec<_>>(), CAPABILITIES);
-        // Each capability but `delegate` has a tool.
+        // Each capability has a tool.
         for (capability, _) in CAPABILITIES {
             let has_tool = n8n()
                 .tools()
                 .iter()
                 .any(|tool| tool.capability == *capability);
-            assert_eq!(has_tool, *capability != can::DELEGATE, "{capability}");
+            assert!(has_tool, "{capability}");
         }
+        // What a policy of an earlier version may still name gives nothing.
+        assert_eq!(n8n().capability("delegate"), None);
+        assert!(n8n().retired("delegate").is_some());
         // A tool that changes nothing has a capability that changes nothing.
         for tool in n8n().tools() {
             let name = tool.name;

@@ -16,9 +16,6 @@ fn agents() {
     builder (sonnet)
       Builds and repairs n8n workflows from a blueprint, with the smallest edits that do the job. The only agent that may create, change, roll back or delete a workflow.
       tools: autofix_workflow, check_workflow, create_workflow, delete_workflow, get_node, get_workflow, list_workflows, load_skill, read_learning, read_skill_file, rollback_workflow, search_learnings, update_workflow
-    orchestrator (sonnet)
-      Speaks for the run. Turns what the run did into a short, honest account for the user, and chooses among listed cases where a flow step asks an agent to route. Never builds, edits, validates or tests.
-      tools: get_workflow, list_workflows
     qa (sonnet)
       Gives the final verdict on a workflow - validates, sets the edit scope for a fix, compares cycles, activates and triggers where that is possible and safe - and reports exactly what was and was not tested. Never edits.
       tools: activate_workflow, deactivate_workflow, get_execution, get_workflow, list_executions, list_versions, list_workflows, load_skill, read_learning, read_skill_file, rehearse_workflow, search_learnings, trigger_workflow, validate_workflow
@@ -30,11 +27,11 @@ fn agents() {
     exit code 2
     -- stderr --
     error: there is no agent "nobody"
-    hint: agents: analyst, architect, builder, orchestrator, qa, researcher
+    hint: agents: analyst, architect, builder, qa, researcher
     "#);
     insta::assert_snapshot!(project.said("agents check"), @r"
     exit code 0
-    6 agents, 7 skills, flow n8n-builder: no mistakes, 0 warnings
+    5 agents, 7 skills, flow n8n-builder: no mistakes, 0 warnings
     ");
     project.write(
         "agents/analyst.md",
@@ -214,8 +211,6 @@ fn policy() {
       load_skill, read_learning, read_skill_file, search_learnings
     builder
       autofix_workflow, check_workflow, create_workflow, delete_workflow, get_node, get_workflow, list_workflows, load_skill, read_learning, read_skill_file, rollback_workflow, search_learnings, update_workflow
-    orchestrator
-      get_workflow, list_workflows
     qa
       activate_workflow, deactivate_workflow, get_execution, get_workflow, list_executions, list_versions, list_workflows, load_skill, read_learning, read_skill_file, rehearse_workflow, search_learnings, trigger_workflow, validate_workflow
     researcher
@@ -244,7 +239,7 @@ fn policy() {
     exit code 2
     -- stderr --
     error: there is no role "nobody"
-    hint: roles: analyst, architect, builder, orchestrator, qa, researcher
+    hint: roles: analyst, architect, builder, qa, researcher
     "#);
     insta::assert_snapshot!(project.said("policy check builder update_workflow '[1'"), @r"
     exit code 2
@@ -259,7 +254,7 @@ fn models() {
     insta::assert_snapshot!(project.said("models"), @r"
     exit code 0
     offline  answers
-      agents: analyst, architect, builder, orchestrator, qa, researcher (by default)
+      agents: analyst, architect, builder, qa, researcher (by default)
     ");
     insta::assert_snapshot!(project.said("models --model no-such-model"), @r#"
     exit code 2
@@ -269,7 +264,7 @@ fn models() {
     insta::assert_snapshot!(project.said("models --no-call --model anthropic::claude-opus-4-6"), @r"
     exit code 6
     anthropic::claude-opus-4-6  does not answer
-      agents: analyst, architect, builder, orchestrator, qa, researcher (by --model)
+      agents: analyst, architect, builder, qa, researcher (by --model)
       problem: the model anthropic::claude-opus-4-6 is not available: the environment variable ANTHROPIC_API_KEY is not set
       hint: export ANTHROPIC_API_KEY=…, or name another variable or a command under [providers.anthropic] in agentctl.toml
       hint: --model offline needs no key

@@ -82,7 +82,7 @@ fn doctor() {
     agentctl [VERSION]
     ✓ project: [PROJECT]
     ✓ trust: the folder overrides nothing
-    ✓ pack: 6 agents (0 of this project), 7 skills, flow n8n-builder
+    ✓ pack: 5 agents (0 of this project), 7 skills, flow n8n-builder
     ✓ catalog: n8n 2.39.4: 565 node types, 1001 type-version pairs
     ✓ model: offline (no key, no network; reads plain requests)
     ✓ backend: embedded (no .mcp.json names an n8n): workflow files in workflows/; it cannot execute workflows, tests are reported as not executed
@@ -95,7 +95,7 @@ fn doctor() {
     agentctl [VERSION]
     ✓ project: [PROJECT]
     ✓ trust: trusted, the one item of it
-    ✓ pack: 6 agents (0 of this project), 7 skills, flow n8n-builder
+    ✓ pack: 5 agents (0 of this project), 7 skills, flow n8n-builder
     ✓ catalog: n8n 2.39.4: 565 node types, 1001 type-version pairs
     ✗ model: ./agentctl.toml:2: invalid type: integer `7`, expected a string
       hint: what can stand there: docs/models.md ([models], [providers.NAME], [prices]) and docs/qa.md ([[qa.waiver]])

@@ -2,7 +2,7 @@
 //! is computed from the expression and the sizes of what it is given, so it also holds for arguments that a model makes up.
 
 use super::functions::Function;
-use super::path_of;
+use super::names::path_of;
 use super::patterns::{MATCHES, Patterns};
 use cel::common::ast::{
     CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators,

@@ -1,7 +1,7 @@
 //! Functions that an expression may call besides CEL's operators and macros: the engine's own, and those that whoever brings the
 //! tools brings with them.
 
-use super::{to_cel, to_json};
+use super::values::{to_cel, to_json};
 use cel::extractors::Arguments;
 use cel::{Context, ExecutionError, Value as CelValue};
 use serde_json::Value;

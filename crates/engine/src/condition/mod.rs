@@ -3,18 +3,21 @@
 
 mod cost;
 mod functions;
+mod names;
 mod patterns;
+mod values;
 
 pub use functions::{Function, ORIGIN_FUNCTIONS, is_own};
 
-use cel::common::ast::{EntryExpr, Expr, IdedExpr};
-use cel::objects::{Key, Map as CelMap};
+use cel::common::ast::IdedExpr;
 use cel::{Context, Env, ExecutionError, Program, Value as CelValue};
-use patterns::{MATCHES, Patterns};
-use serde_json::{Map, Number, Value};
-use std::collections::{BTreeSet, HashMap};
+use names::Used;
+use patterns::{MATCHES, MAX_SHOWN, Patterns};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
+use values::{to_cel, to_json};
 
 /// A compiled expression; equal when its source is equal.
 #[derive(Clone)]
@@ -84,9 +87,6 @@ pub enum ConditionError {
 
 /// Built once: it costs more than most evaluations.
 static ENV: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
-
-/// What is quoted of a long expression or pattern.
-const MAX_SHOWN: usize = 200;
 
 impl Condition {
     /// Compiles and checks one expression. Every name that it uses must be in `variables`.
@@ -320,142 +320,6 @@ fn register_origins(
         })?;
         Ok::<CelValue, ExecutionError>(CelValue::Bool(known.from(&value, &places)))
     })
-}
-
-/// Whole numbers become CEL `int`, so that `run.cycle + 1` works.
-fn to_cel(value: &Value) -> CelValue {
-    match value {
-        Value::Null => CelValue::Null,
-        Value::Bool(b) => CelValue::Bool(*b),
-        Value::Number(n) => match (n.as_i64(), n.as_u64(), n.as_f64()) {
-            (Some(i), _, _) => CelValue::Int(i),
-            (None, Some(u), _) => CelValue::UInt(u),
-            (None, None, f) => CelValue::Float(f.unwrap_or(f64::NAN)),
-        },
-        Value::String(s) => CelValue::String(Arc::new(s.clone())),
-        Value::Array(items) => CelValue::List(Arc::new(items.iter().map(to_cel).collect())),
-        Value::Object(map) => CelValue::Map(CelMap {
-            map: Arc::new(
-                map.iter()
-                    .map(|(k, v)| (Key::String(Arc::new(k.clone())), to_cel(v)))
-                    .collect::<HashMap<_, _>>(),
-            ),
-        }),
-    }
-}
-
-/// Keys come out sorted: a CEL map has no order, a journal must have one.
-fn to_json(value: &CelValue) -> Result<Value, String> {
-    Ok(match value {
-        CelValue::Null => Value::Null,
-        CelValue::Bool(b) => Value::Bool(*b),
-        CelValue::Int(i) => Value::Number((*i).into()),
-        CelValue::UInt(u) => Value::Number((*u).into()),
-        CelValue::Float(f) => {
-            Value::Number(Number::from_f64(*f).ok_or_else(|| "a number is not finite".to_owned())?)
-        }
-        CelValue::String(s) => Value::String(s.as_ref().clone()),
-        CelValue::List(items) => Value::Array(items.iter().map(to_json).collect::<Result<_, _>>()?),
-        CelValue::Map(map) => {
-            let mut entries = map
-                .map
-                .iter()
-                .map(|(k, v)| Ok((key_text(k), to_json(v)?)))
-                .collect::<Result<Vec<_>, String>>()?;
-            entries.sort_by(|a, b| a.0.cmp(&b.0));
-            Value::Object(entries.into_iter().collect())
-        }
-        other => return Err(format!("{other:?} has no JSON form")),
-    })
-}
-
-fn key_text(key: &Key) -> String {
-    match key {
-        Key::Int(i) => i.to_string(),
-        Key::Uint(u) => u.to_string(),
-        Key::Bool(b) => b.to_string(),
-        Key::String(s) => s.as_ref().clone(),
-    }
-}
-
-/// Names that an expression uses, without the ones that its own comprehensions bind.
-#[derive(Default)]
-struct Used {
-    variables: BTreeSet<String>,
-    functions: BTreeSet<String>,
-    nodes: usize,
-    paths: BTreeSet<Vec<String>>,
-}
-
-impl Used {
-    fn walk(&mut self, node: &IdedExpr, bound: &mut Vec<String>) {
-        self.nodes += 1;
-        // A whole name at once, so that `a.b` counts as `a.b` and not as all of `a`.
-        if let Some(path) = path_of(&node.expr) {
-            if let Some(root) = path
-                .first()
-                .filter(|r| !r.starts_with('@') && !bound.contains(r))
-            {
-                self.variables.insert(root.clone());
-                self.paths.insert(path);
-            }
-            return;
-        }
-        match &node.expr {
-            Expr::Call(call) => {
-                self.functions.insert(call.func_name.clone());
-                for part in call.target.iter().map(Box::as_ref).chain(&call.args) {
-                    self.walk(part, bound);
-                }
-            }
-            Expr::Comprehension(c) => {
-                self.walk(&c.iter_range, bound);
-                self.walk(&c.accu_init, bound);
-                let depth = bound.len();
-                bound.push(c.iter_var.clone());
-                bound.extend(c.iter_var2.clone());
-                bound.push(c.accu_var.clone());
-                self.walk(&c.loop_cond, bound);
-                self.walk(&c.loop_step, bound);
-                self.walk(&c.result, bound);
-                bound.truncate(depth);
-            }
-            Expr::List(list) => list.elements.iter().for_each(|e| self.walk(e, bound)),
-            Expr::Map(map) => map
-                .entries
-                .iter()
-                .for_each(|e| self.walk_entry(&e.expr, bound)),
-            Expr::Struct(s) => s
-                .entries
-                .iter()
-                .for_each(|e| self.walk_entry(&e.expr, bound)),
-            Expr::Select(select) => self.walk(&select.operand, bound),
-            Expr::Ident(_) | Expr::Literal(_) | Expr::Unspecified => {}
-        }
-    }
-
-    fn walk_entry(&mut self, entry: &EntryExpr, bound: &mut Vec<String>) {
-        match entry {
-            EntryExpr::StructField(field) => self.walk(&field.value, bound),
-            EntryExpr::MapEntry(entry) => {
-                self.walk(&entry.key, bound);
-                self.walk(&entry.value, bound);
-            }
-        }
-    }
-}
-
-/// `a.b.c` (a presence test too) as its segments.
-fn path_of(expr: &Expr) -> Option<Vec<String>> {
-    match expr {
-        Expr::Ident(name) => Some(vec![name.clone()]),
-        Expr::Select(select) => {
-            let mut path = path_of(&select.operand.expr)?;
-            path.push(select.field.clone());
-            Some(path)
-        }
-        _ => None,
-    }
 }
 
 #[cfg(test)]

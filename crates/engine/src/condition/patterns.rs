@@ -1,7 +1,6 @@
 //! The patterns of `matches`: written out, compiled once when the expression is loaded, and measured, because a large one takes long
 //! on a long text.
 
-use super::MAX_SHOWN;
 use cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, LiteralValue};
 use regex::{Regex, RegexBuilder};
 use std::collections::HashMap;
@@ -9,6 +8,8 @@ use std::collections::HashMap;
 /// A longer pattern is refused, and so is one that compiles to more than this.
 const MAX_PATTERN: usize = 500;
 const MAX_COMPILED: usize = 1024 * 1024;
+/// What is quoted of a long expression or pattern.
+pub(super) const MAX_SHOWN: usize = 200;
 /// The function as it is called after loading; no expression can spell it.
 pub(super) const MATCHES: &str = "@matches";
 

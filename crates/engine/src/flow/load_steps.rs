@@ -1,10 +1,10 @@
 //! The `steps` of flow.yaml that do something, and what all steps say about stages, fields, agents, tools and each other.
 
-use super::load::Reader;
 use super::model::{
     AgentSpec, AskSpec, Claim, FieldSpec, Limits, PROGRAM, QuestionSpec, Step, StepKind,
     ToolStepSpec,
 };
+use super::reader::Reader;
 use super::scope::{CLAIM_VARIABLES, VARIABLES};
 use crate::condition::Condition;
 use crate::nearest::nearest;

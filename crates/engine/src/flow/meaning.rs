@@ -1,44 +1,15 @@
 //! What a field means to the program, beyond being state: its claims are checked, it holds the scope, it stands in the report. The
 //! flow file says it, so that no code knows a field by its name.
 
-use super::load::Reader;
-use super::model::{FieldKind, FieldSpec, Flow};
+use super::model::{FieldKind, FieldSpec, Flow, Meaning, RESOURCE, Reading};
+use super::reader::Reader;
 use crate::nearest::nearest;
 use crate::vocabulary::Vocabulary;
-use agentctl_base::yaml::{Entry, Node, Place};
-use indexmap::IndexMap;
+use agentctl_base::yaml::{Entry, Node};
 use serde_json::{Map, Value};
-
-/// The fact that every toolset has: which resource the run is about. The field's `id` names the resource.
-pub const RESOURCE: &str = "resource";
-
-/// What the post-mortem reads in a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reading {
-    /// What an agent wrote about the cause: `summary` and `evidence`.
-    Cause,
-    /// The learnings that an agent proposes.
-    Learnings,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Meaning {
-    /// What an agent claims in the field is checked against the run's calls, and filled in from them: the toolset's name of the check.
-    pub fact: Option<String>,
-    /// The field lists what the current fix cycle may change.
-    pub is_scope: bool,
-    /// The keys that stand in run_state.json; the whole field goes to `memory/agent_results/`.
-    pub summary: Option<Vec<String>>,
-    /// The section of the run's report that the field makes, as the toolset calls it.
-    pub report: Option<String>,
-    pub analysis: Option<Reading>,
-}
 
 /// The keys of a field that say what it means.
 pub(super) const KEYS: [&str; 5] = ["fact", "guards", "summary", "report", "analysis"];
-
-/// What only one field may say, with the field that said it.
-pub(super) type Said = IndexMap<String, (String, Place)>;
 
 impl Reader<'_> {
     pub(super) fn meaning(&mut self, field: &Entry, kind: FieldKind) -> Meaning {

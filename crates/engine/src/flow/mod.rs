@@ -11,7 +11,10 @@ mod merge;
 mod mermaid;
 mod model;
 mod next;
+mod prepare;
 mod questions;
+mod reader;
+mod run_log;
 mod schema;
 mod scope;
 mod verify;
@@ -29,14 +32,14 @@ mod merge_tests;
 #[cfg(test)]
 mod next_tests;
 
-pub use load::{Known, load};
-pub use log::{Call, RunLog, StepStatus};
-pub use meaning::{Meaning, RESOURCE, Reading};
+pub use load::load;
 pub use merge::{PatchRefusal, check_patch, merge, patch_of};
 pub use mermaid::mermaid;
 pub use model::*;
 pub use next::{Action, AgentStep, next};
 pub use questions::check_answer;
+pub use reader::Known;
+pub use run_log::{Call, RunLog, StepStatus};
 pub use schema::Schema;
 pub use verify::{ClaimRefusal, verify_output};
 

@@ -1,6 +1,5 @@
 //! The flow as data: stages, state fields, steps. Built by the loader, read by everything else; never changed after that.
 
-use super::meaning::Meaning;
 use super::schema::Schema;
 use crate::condition::Condition;
 use crate::policy::Outside;
@@ -298,4 +297,29 @@ fn collect<'a>(steps: &'a [Step], all: &mut Vec<&'a Step>) {
             collect(list, all);
         }
     }
+}
+
+/// The fact that every toolset has: which resource the run is about. The field's `id` names the resource.
+pub const RESOURCE: &str = "resource";
+
+/// What the post-mortem reads in a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// What an agent wrote about the cause: `summary` and `evidence`.
+    Cause,
+    /// The learnings that an agent proposes.
+    Learnings,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Meaning {
+    /// What an agent claims in the field is checked against the run's calls, and filled in from them: the toolset's name of the check.
+    pub fact: Option<String>,
+    /// The field lists what the current fix cycle may change.
+    pub is_scope: bool,
+    /// The keys that stand in run_state.json; the whole field goes to `memory/agent_results/`.
+    pub summary: Option<Vec<String>>,
+    /// The section of the run's report that the field makes, as the toolset calls it.
+    pub report: Option<String>,
+    pub analysis: Option<Reading>,
 }

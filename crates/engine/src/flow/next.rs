@@ -1,14 +1,13 @@
 //! What comes next. Total and deterministic: for every log there is one action or one error, whatever was cut off before.
 
 use super::FlowError;
-use super::log::{RunLog, StepRecord, StepStatus};
 use super::merge::check_patch;
 use super::model::{
-    AgentSpec, AskSpec, End, Flow, GateSpec, LoopSpec, Otherwise, PROGRAM, RouteSpec, Step,
-    StepKind,
+    AgentSpec, End, Flow, GateSpec, LoopSpec, Otherwise, PROGRAM, RouteSpec, Step, StepKind,
 };
-use super::questions::{from_list, from_specs};
-use super::scope::{answers_view, holds, run_view, text, value};
+use super::prepare::prepare;
+use super::run_log::{Prepared, RunLog, StepRecord, StepStatus};
+use super::scope::{holds, text, value};
 use crate::condition::Condition;
 use crate::store::event::{Event, StepPath};
 use agentctl_base::question::{Outcome, Question};
@@ -53,14 +52,6 @@ pub struct AgentStep {
     pub writes: Vec<String>,
     /// Model calls, at most.
     pub max_turns: u32,
-}
-
-/// What a step works on, computed from the state at its start and then kept.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Prepared {
-    Nothing,
-    Input(Map<String, Value>),
-    Questions(Vec<Question>),
 }
 
 /// How a list of steps goes on.
@@ -408,45 +399,4 @@ impl Walker<'_> {
             other => other,
         })
     }
-}
-
-/// Computes what a step works on. Called before the start is journaled, and again when the start is folded: the same state gives the same.
-pub(super) fn prepare(
-    flow: &Flow,
-    log: &RunLog,
-    step: &Step,
-    path: &str,
-) -> Result<Prepared, FlowError> {
-    let computed = |conditions: &IndexMap<String, Condition>| {
-        conditions
-            .iter()
-            .map(|(name, condition)| Ok((name.clone(), value(flow, log, path, condition)?)))
-            .collect::<Result<Map<_, _>, FlowError>>()
-    };
-    Ok(match &step.kind {
-        StepKind::Agent(spec) => {
-            let mut input = Map::new();
-            for name in &spec.reads {
-                let read = match name.as_str() {
-                    "input" => Some(Value::Object(log.input().clone())),
-                    "answers" => Some(answers_view(log)),
-                    "run" => Some(run_view(flow, log, path)),
-                    field => log.state().get(field).cloned(),
-                };
-                if let Some(read) = read {
-                    input.insert(name.clone(), read);
-                }
-            }
-            input.extend(computed(&spec.with)?);
-            Prepared::Input(input)
-        }
-        StepKind::Tool(spec) => Prepared::Input(computed(&spec.args)?),
-        StepKind::Ask(AskSpec::From(list)) => {
-            Prepared::Questions(from_list(flow, log, path, list)?)
-        }
-        StepKind::Ask(AskSpec::Questions(specs)) => {
-            Prepared::Questions(from_specs(flow, log, path, specs)?)
-        }
-        _ => Prepared::Nothing,
-    })
 }

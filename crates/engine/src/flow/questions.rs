@@ -1,8 +1,8 @@
 //! Questions to the user: made from the state or from the flow's own words, each with a schema for its answer.
 
 use super::FlowError;
-use super::log::RunLog;
 use super::model::{AskSpec, Flow, QuestionSpec, StepKind};
+use super::run_log::RunLog;
 use super::schema::Schema;
 use super::scope::{text, value};
 use crate::condition::Condition;

@@ -1,9 +1,9 @@
 //! What a condition sees: `state`, `input`, `run`, `answers`, `steps`, `changes`, `changed`. Only what it names is built.
 
 use super::FlowError;
-use super::log::{RunLog, StepRecord, StepStatus};
 use super::merge::empty;
 use super::model::{FieldSpec, Flow, LoopSpec, StepKind};
+use super::run_log::{RunLog, StepRecord, StepStatus};
 use crate::condition::Condition;
 use agentctl_base::model::ToolStatus;
 use serde_json::{Map, Value, json};

@@ -1,8 +1,8 @@
 //! Claims: what an agent says it did must agree with what its calls returned. The flow names the claims, the journal decides.
 
 use super::FlowError;
-use super::log::RunLog;
 use super::model::{Flow, StepKind};
+use super::run_log::RunLog;
 use super::scope::{calls_view, scope, tools_view};
 use serde_json::{Value, json};
 

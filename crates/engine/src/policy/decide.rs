@@ -4,8 +4,8 @@
 use super::Limits;
 use super::facts::Facts;
 use super::grants::Judged;
-use super::literal::Text;
-use super::origin::{Known, program_texts};
+use super::origin::Known;
+use super::program::Program;
 use crate::condition::{Condition, Origins};
 use crate::vocabulary::{Capability, Does, Vocabulary};
 use agentctl_base::decision::Decision;
@@ -13,7 +13,7 @@ use agentctl_base::foreign::split_foreign;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The variables of a rule's condition.
@@ -163,26 +163,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What stands outside of any run: the `facts` of policy.yaml, which whoever deploys the pack knows, and the tools there are.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Program {
-    pub facts: Map<String, Value>,
-    pub texts: Arc<Vec<Text>>,
-    /// The worst that the calls do that an allow rule lets pass, by the rule's id.
-    pub does: BTreeMap<String, Does>,
-    pub vocabulary: Vocabulary,
-}
-
 impl Program {
-    pub fn new(facts: Map<String, Value>, vocabulary: Vocabulary) -> Program {
-        Program {
-            texts: Arc::new(program_texts(&facts)),
-            facts,
-            does: BTreeMap::new(),
-            vocabulary,
-        }
-    }
-
     #[must_use]
     pub fn with_rules(mut self, rules: &[Rule]) -> Program {
         let allowing = rules.iter().filter(|rule| rule.effect == Effect::Allow);
@@ -200,6 +181,8 @@ impl Program {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
     pub(super) roles: IndexMap<String, BTreeSet<Capability>>,
+    /// Roles that an earlier version of the pack had, with what to do where a project's file still names one.
+    pub(super) retired: IndexMap<String, String>,
     pub(super) rules: Vec<Rule>,
     pub(super) limits: Limits,
     pub(super) program: Program,

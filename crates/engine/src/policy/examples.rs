@@ -3,7 +3,7 @@
 
 use super::decide::{Asked, Rule};
 use super::facts::Facts;
-use super::load::Reader;
+use super::reader::Reader;
 use crate::vocabulary::Does;
 use agentctl_base::yaml::Node;
 use serde_json::{Map, Value};

@@ -1,7 +1,7 @@
 //! Where values come from: what the functions of a policy's conditions answer.
 
 use super::facts::Facts;
-use super::origin::program_texts;
+use super::program::program_texts;
 use crate::condition::Origins;
 use serde_json::{Value, json};
 use std::sync::Arc;

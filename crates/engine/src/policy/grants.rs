@@ -1,9 +1,9 @@
 //! What one run may use of other servers' tools: tools, and the values of their arguments or where those must come from. Settled
 //! before any tool's result was read, so that no result can widen it. Grants only ever tighten what the policy allows.
 
-use super::decide::Program;
-use super::facts::PastCall;
 use super::origin::{Known, PROGRAM, TOOL, USER};
+use super::past::PastCall;
+use super::program::Program;
 use crate::condition::Origins;
 use crate::vocabulary::Does;
 use agentctl_base::decision::Decision;

@@ -2,9 +2,11 @@
 //! A project's file stands on top of the pack's and may only tighten it.
 
 use super::Limits;
-use super::decide::{Effect, Policy, Program, Rule, VARIABLES};
+use super::decide::{Effect, Policy, Rule, VARIABLES};
 use super::load_limits::SetLimit;
 use super::loosening;
+use super::program::Program;
+use super::reader::Reader;
 use crate::condition::{Condition, ORIGIN_FUNCTIONS};
 use crate::nearest::nearest;
 use crate::vocabulary::{Capability, Does, Vocabulary};
@@ -31,6 +33,11 @@ impl Policy {
                 .into_iter()
                 .fold(Limits::default(), |limits, (_, set)| set.apply(limits)),
             program: layer.program.with_rules(&rules),
+            retired: layer
+                .retired
+                .into_iter()
+                .map(|(role, (_, what))| (role, what))
+                .collect(),
             rules,
             loosened: Vec::new(),
             notes: layer.notes,
@@ -38,7 +45,7 @@ impl Policy {
     }
 
     /// This policy with a project's file on top: a role that the file names has the capabilities listed there, rules are added,
-    /// limits replaced. Its own facts are there for its rules, and count as the program's word only with `allow_loosen`. Whatever would allow more than before is an error, or, with `allow_loosen`, done and listed in [`Policy::loosened`].
+    /// limits replaced. A role that the pack has retired gets nothing, and a note says so. Its own facts are there for its rules, and count as the program's word only with `allow_loosen`. Whatever would allow more than before is an error, or, with `allow_loosen`, done and listed in [`Policy::loosened`].
     pub fn with_project(
         &self,
         text: &str,
@@ -49,6 +56,10 @@ impl Policy {
         let mut problems = Problems::new(file);
         let mut policy = self.clone();
         policy.notes.extend(layer.notes);
+        for (role, (place, _)) in layer.retired {
+            let whose = "only the policy of the pack itself says which roles are retired";
+            problems.add(place, format!("{whose}; take {role:?} out of `retired`"));
+        }
         let mut loosens = |place: Place, what: String| {
             if allow_loosen {
                 policy.loosened.push(what);
@@ -61,6 +72,13 @@ impl Policy {
         };
         let mut roles = self.roles.clone();
         for (role, (place, can)) in layer.roles {
+            if let Some(what) = self.retired.get(&role) {
+                policy.notes.push(format!(
+                    "{file}:{}: the role {role:?} is no more and may do nothing, whatever is listed here: {what}",
+                    place.line
+                ));
+                continue;
+            }
             let before = self.roles.get(&role).cloned().unwrap_or_default();
             let more = self.vocabulary().capabilities().map(|(c, _)| c);
             for capability in more.filter(|c| can.contains(c) && !before.contains(c)) {
@@ -156,6 +174,7 @@ fn in_its_words(before: Option<&Rule>, rule: Rule, file: &str) -> Rule {
 #[derive(Default)]
 struct Layer {
     roles: IndexMap<String, (Place, BTreeSet<Capability>)>,
+    retired: IndexMap<String, (Place, String)>,
     rules: Vec<(Place, Rule)>,
     limits: Vec<(Place, SetLimit)>,
     program: Program,
@@ -178,20 +197,14 @@ fn read(text: &str, file: &str, vocabulary: &Vocabulary) -> Result<Layer, Vec<Pr
     }
 }
 
-pub(super) struct Reader {
-    pub(super) problems: Problems,
-    pub(super) program: Program,
-    file: String,
-    notes: Vec<String>,
-}
-
 impl Reader {
     fn layer(&mut self, root: &Node) -> Layer {
         let mut layer = Layer {
             program: self.program.clone(),
             ..Layer::default()
         };
-        self.keys(root, "the policy", &["roles", "facts", "rules", "limits"]);
+        let keys = ["roles", "retired", "facts", "rules", "limits"];
+        self.keys(root, "the policy", &keys);
         if let Some(node) = root.get("facts") {
             match node.to_json() {
                 Value::Object(facts) => {
@@ -215,6 +228,9 @@ impl Reader {
                     .roles
                     .insert(entry.key.clone(), (entry.key_place, can));
             }
+        }
+        if let Some(node) = root.get("retired") {
+            layer.retired = self.retired(node, &layer.roles);
         }
         if let Some(node) = root.get("rules") {
             match node.as_list() {
@@ -241,30 +257,32 @@ impl Reader {
         layer
     }
 
-    fn vocabulary(&self) -> &Vocabulary {
-        &self.program.vocabulary
-    }
-
-    pub(super) fn keys(&mut self, node: &Node, what: &str, allowed: &[&str]) {
-        match node.as_map() {
-            None => self.problems.add(
+    fn retired(
+        &mut self,
+        node: &Node,
+        roles: &IndexMap<String, (Place, BTreeSet<Capability>)>,
+    ) -> IndexMap<String, (Place, String)> {
+        let mut retired = IndexMap::new();
+        let Some(entries) = node.as_map() else {
+            self.problems.add(
                 node.place,
-                format!("{what} must be a map, not {}", node.kind_name()),
-            ),
-            Some(entries) => {
-                for entry in entries
-                    .iter()
-                    .filter(|e| !allowed.contains(&e.key.as_str()))
-                {
-                    let message = format!(
-                        "{what} has the unknown key {:?}; it may have {}",
-                        entry.key,
-                        allowed.join(", ")
-                    );
-                    self.problems.add(entry.key_place, message);
-                }
+                "`retired` must be a map of role to what to do where it is still named",
+            );
+            return retired;
+        };
+        for entry in entries {
+            let (role, place) = (&entry.key, entry.key_place);
+            if roles.contains_key(role) {
+                self.problems.add(
+                    place,
+                    format!("the role {role:?} stands under `roles` and under `retired`"),
+                );
+            }
+            if let Some(what) = self.text(node, role, "`retired`") {
+                retired.insert(role.clone(), (place, what));
             }
         }
+        retired
     }
 
     fn capabilities(&mut self, node: &Node, role: &str) -> BTreeSet<Capability> {
@@ -298,35 +316,6 @@ impl Reader {
             }
         }
         can
-    }
-
-    fn text(&mut self, node: &Node, key: &str, what: &str) -> Option<String> {
-        let found = node.get(key);
-        let text = found
-            .and_then(Node::as_text)
-            .filter(|s| !s.trim().is_empty());
-        if text.is_none() {
-            self.problems.add(
-                found.map_or(node.place, |n| n.place),
-                format!("{what} needs the text {key:?}"),
-            );
-        }
-        text.map(str::to_owned)
-    }
-
-    fn texts(&mut self, node: &Node, what: &str) -> Vec<(Place, String)> {
-        let one = std::slice::from_ref(node);
-        let items = node.as_list().unwrap_or(one);
-        let mut texts = Vec::new();
-        for item in items {
-            match item.as_text() {
-                Some(text) => texts.push((item.place, text.to_owned())),
-                None => self
-                    .problems
-                    .add(item.place, format!("{what} must be text")),
-            }
-        }
-        texts
     }
 
     fn rule(&mut self, node: &Node) -> Option<Rule> {

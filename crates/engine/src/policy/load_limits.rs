@@ -1,7 +1,7 @@
 //! The limits of a policy file, each by its name.
 
 use super::Limits;
-use super::load::Reader;
+use super::reader::Reader;
 use agentctl_base::yaml::{Node, Place};
 
 pub(super) struct SetLimit {

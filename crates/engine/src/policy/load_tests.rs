@@ -190,6 +190,76 @@ fn a_capability_of_an_earlier_version_gives_nothing_and_is_told() {
     assert!(project.loosened().is_empty());
 }
 
+#[test]
+fn a_role_of_an_earlier_version_gets_nothing_is_told_and_counts_as_no_loosening() {
+    let text =
+        "roles:\n  a: [get-item]\nretired:\n  speaker: the program speaks; delete the line\n";
+    let base = Policy::load(text, "base", &vocabulary()).unwrap();
+    assert!(base.notes().is_empty());
+    // What it had in the earlier version, a capability of that version, and more than it ever had.
+    let own = "roles:\n  speaker: [list-items, get-item, hand-over, delete-item]\n";
+    for allow_loosen in [false, true] {
+        let policy = base.with_project(own, "p", allow_loosen).unwrap();
+        assert_eq!(
+            policy.notes(),
+            [
+                "p:2: the capability \"hand-over\" is no more and gives \"speaker\" nothing: no tool ever needed it",
+                "p:2: the role \"speaker\" is no more and may do nothing, whatever is listed here: the program speaks; delete the line",
+            ]
+        );
+        assert!(policy.loosened().is_empty());
+        let roles: Vec<&str> = policy.roles().map(|(role, _)| role).collect();
+        assert_eq!(roles, ["a"]);
+        let decision = policy.decide("speaker", "list_items", &Map::new());
+        assert!(matches!(decision, Decision::Deny { .. }), "{decision:?}");
+        // Neither does a rule of the project let it pass.
+        let rule = "rules:\n  - {id: f, effect: allow, tools: [mcp__s__t], roles: [speaker], when: 'true', reason: r, match: [{role: speaker}], not_match: [{role: a}]}\n";
+        if let Ok(policy) = base.with_project(&format!("{own}{rule}"), "p", allow_loosen) {
+            assert_eq!(policy.allowed_tools("speaker"), Vec::<String>::new());
+        }
+    }
+    // Beside it the rest of the file counts as before.
+    let told = base
+        .with_project(&format!("{own}  a: [get-item, delete-item]\n"), "p", false)
+        .unwrap_err();
+    assert_eq!(
+        told.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["p:3:3: a project may only tighten the policy: a would get delete-item"]
+    );
+}
+
+#[test]
+fn only_the_pack_says_which_roles_are_retired() {
+    let base = Policy::load("roles: {a: [get-item]}\n", "base", &vocabulary()).unwrap();
+    let told = base
+        .with_project("retired: {a: x}\n", "p", true)
+        .unwrap_err();
+    assert_eq!(
+        told.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        [
+            "p:1:11: only the policy of the pack itself says which roles are retired; take \"a\" out of `retired`"
+        ]
+    );
+    for (text, said) in [
+        (
+            "roles: {a: []}\nretired: {a: x}\n",
+            "base:2:11: the role \"a\" stands under `roles` and under `retired`",
+        ),
+        (
+            "retired: {a: ''}\n",
+            "base:1:14: `retired` needs the text \"a\"",
+        ),
+        (
+            "retired: [a]\n",
+            "base:1:10: `retired` must be a map of role to what to do where it is still named",
+        ),
+    ] {
+        let told = Policy::load(text, "base", &vocabulary()).unwrap_err();
+        let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+        assert_eq!(told, [said]);
+    }
+}
+
 fn matrix(roles: &[(String, Vec<usize>)]) -> String {
     let mut text = "roles:\n".to_owned();
     for (role, can) in roles {

@@ -6,11 +6,15 @@ mod examples;
 mod explain;
 mod facts;
 mod grants;
+mod leaf;
 mod literal;
 mod load;
 mod load_limits;
 mod loosening;
 mod origin;
+mod past;
+mod program;
+mod reader;
 
 #[cfg(test)]
 mod decide_tests;
@@ -24,8 +28,9 @@ mod loosening_tests;
 pub use crate::vocabulary::{Capability, Carries, Does};
 pub use decide::{Effect, Policy, Rule};
 pub use explain::Explanation;
-pub use facts::{Facts, PastCall, keys_of, read_text};
+pub use facts::Facts;
 pub use grants::{Grants, Outside, RULE as PLAN_RULE};
+pub use past::{PastCall, keys_of, read_text};
 
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,10 @@
 //! Where a value came from: whether it stands in the user's words, in the policy's own facts, or in a tool's result, key by key.
 
-use super::facts::PastCall;
+use super::leaf::is_name;
 use super::literal::Text;
+use super::past::PastCall;
 use crate::condition::Origins;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -16,55 +17,6 @@ pub const NONE: &str = "none";
 /// What stands before the name of the tool that gave a value.
 pub(super) const TOOL: &str = "tool:";
 
-/// A leaf of a tool's result, with the keys that lead to it.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Leaf {
-    path: String,
-    text: Text,
-}
-
-/// Every leaf of a tool's result.
-pub(super) fn leaves(result: &Value) -> Vec<Leaf> {
-    let mut leaves = Vec::new();
-    collect(result, String::new(), &mut leaves);
-    leaves
-}
-
-fn collect(value: &Value, path: String, leaves: &mut Vec<Leaf>) {
-    match value {
-        Value::Null | Value::Bool(_) => {}
-        Value::Number(n) => leaves.push(Leaf {
-            path,
-            text: Text::new(&n.to_string()),
-        }),
-        Value::String(s) => leaves.push(Leaf {
-            path,
-            text: Text::new(s),
-        }),
-        Value::Array(items) => {
-            for item in items {
-                collect(item, path.clone(), leaves);
-            }
-        }
-        Value::Object(map) => {
-            for (key, item) in map {
-                // A key that is no name is a value too: addresses are keys of who a file is shared with.
-                if !is_name(key) {
-                    leaves.push(Leaf {
-                        path: path.clone(),
-                        text: Text::new(key),
-                    });
-                }
-                let path = match path.as_str() {
-                    "" => key.clone(),
-                    above => format!("{above}.{key}"),
-                };
-                collect(item, path, leaves);
-            }
-        }
-    }
-}
-
 /// The texts that values are looked up in.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Known {
@@ -73,12 +25,6 @@ pub(super) struct Known {
     pub calls: Vec<Arc<PastCall>>,
     /// Keys that are data though they look like a schema's.
     pub keys: Arc<BTreeSet<String>>,
-}
-
-/// A key as a schema has it.
-fn is_name(key: &str) -> bool {
-    key.chars()
-        .all(|c| c.is_alphanumeric() || c == '_' || c == '-')
 }
 
 /// A part of a value that could carry something.
@@ -248,20 +194,4 @@ impl Origins for Known {
         let results: usize = results.map(|leaf| leaf.text.len() + 16).sum();
         words + program + results
     }
-}
-
-/// The texts of the policy's own facts.
-pub(super) fn program_texts(facts: &Map<String, Value>) -> Vec<Text> {
-    fn walk(value: &Value, texts: &mut Vec<Text>) {
-        match value {
-            Value::String(text) => texts.push(Text::new(text)),
-            Value::Number(n) => texts.push(Text::new(&n.to_string())),
-            Value::Array(items) => items.iter().for_each(|item| walk(item, texts)),
-            Value::Object(map) => map.values().for_each(|item| walk(item, texts)),
-            Value::Null | Value::Bool(_) => {}
-        }
-    }
-    let mut texts = Vec::new();
-    facts.values().for_each(|value| walk(value, &mut texts));
-    texts
 }

@@ -45,9 +45,6 @@ pub struct RunContext<'a> {
 /// Among a run's input: what the user asked for.
 const REQUEST: &str = "request";
 
-/// Among a run's input: the project's files that stood over the built-in pack when it began.
-pub(super) const OVERRIDES: &str = "overrides";
-
 /// How to go on with a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Resume {
@@ -89,7 +86,10 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         input.insert("policy_loosened".into(), loosened.into());
     }
     if !cx.pack.overrides.is_empty() {
-        input.insert(OVERRIDES.into(), cx.pack.overrides.clone().into());
+        input.insert(
+            projection::OVERRIDES.into(),
+            cx.pack.overrides.clone().into(),
+        );
     }
     if !options.answering.answers.is_empty() {
         let kept = questions::without_secrets(cx.pack, &options.answering.answers);

@@ -2,16 +2,10 @@
 
 use super::{
     RunUsage,
-    driver::{Driver, Stop},
+    driver::{AgentAt, Driver, Stop},
     limits::{Limits, Next},
 };
 use crate::flow::{AgentStep, StepKind};
-
-/// An agent, and the step that it works on.
-pub(super) struct AgentAt {
-    pub agent: String,
-    pub step: String,
-}
 
 impl Driver<'_> {
     /// Before each paid or outward action: a stop that was asked for, or a limit that is reached.

@@ -2,7 +2,6 @@
 
 use super::{
     Answering, Asker, Budgets, Cancel, Cause, Models, RunError,
-    budget::AgentAt,
     limits::Limits,
     questions::{self, Got},
     recorder::RunRecorder,
@@ -37,6 +36,12 @@ pub(super) enum Stop {
 
 /// Pure decisions in a row that no working flow needs: one that does not move on is a bug, not a reason to spin.
 const MAX_DECISIONS_IN_A_ROW: u32 = 10_000;
+
+/// An agent, and the step that it works on.
+pub(super) struct AgentAt {
+    pub agent: String,
+    pub step: String,
+}
 
 pub(super) struct Driver<'a> {
     pub pack: &'a Pack,

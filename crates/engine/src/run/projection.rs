@@ -3,7 +3,6 @@
 
 use super::{
     RunError, RunReport,
-    activation::OVERRIDES,
     active::{ACTIVE_MARK, SESSION_FLOW},
     claims,
     driver::Driver,
@@ -18,6 +17,9 @@ use crate::{
 use agentctl_base::question::{Outcome, Question};
 use agentctl_host::files::write_atomic_on;
 use serde_json::{Map, Value, json};
+
+/// Among a run's input: the project's files that stood over the built-in pack when it began.
+pub(super) const OVERRIDES: &str = "overrides";
 
 /// A field larger than this goes to a file of its own; run_state.json keeps its place.
 const MAX_INLINE_BYTES: usize = 8 * 1024;

@@ -5,8 +5,9 @@ use super::{
     Answering, Asker, RunError,
     driver::gateway_error,
     questions::{self, Got},
+    session_run::Serving,
     session_run::SessionRun,
-    tool_session::{Serving, Told, ToolSession},
+    tool_session::{Told, ToolSession},
 };
 use crate::gateway::{ByUser, CallContext, Settled};
 use crate::store::Event;

@@ -1,13 +1,29 @@
 //! A session's run between its calls, and while one is made: what is folded from its journal, and the recorder that writes to it.
 
-use super::{Observer, RunError, recorder::RunRecorder, tool_session::Serving};
-use crate::guards::GuardState;
+use super::{Effects, Observer, RunError, SessionTerms, recorder::RunRecorder};
 use crate::{
     flow::RunLog,
-    store::{Event, Journal, Snapshots},
+    gateway::Gateway,
+    guards::GuardState,
+    pack::Pack,
+    store::{Event, Journal, Project, Snapshots},
     view::RunView,
 };
 use agentctl_base::question::Outcome;
+use std::sync::Mutex as StdMutex;
+use std::time::Duration;
+
+/// What all sessions of one server share.
+pub struct Serving {
+    pub project: Project,
+    pub pack: Pack,
+    pub gateway: Gateway,
+    pub effects: Box<dyn Effects>,
+    pub observer: StdMutex<Box<dyn Observer>>,
+    pub terms: SessionTerms,
+    /// How long a call waits for the project's lock.
+    pub lock_wait: Duration,
+}
 
 /// A run's journal, and what is folded from it.
 pub(super) struct Live {

@@ -5,13 +5,13 @@
 //! work; whatever they wrote is seen, because the journal is looked at again each time. A session that calls nothing leaves nothing.
 
 use super::{
-    Effects, Observer, RunError,
+    Observer, RunError,
     activation::take_lock,
     active::SESSION_FLOW,
     driver::gateway_error,
     fold::fold,
     projection, run_id,
-    session_run::{Live, SessionRun},
+    session_run::{Live, Serving, SessionRun},
 };
 use crate::gateway::CallContext;
 use crate::gateway::Gateway;
@@ -19,9 +19,8 @@ use crate::gateway::Settled;
 use crate::toolset::Fault;
 use crate::{
     flow::RunLog,
-    pack::Pack,
     store::{
-        Event, Journal, Project, ProjectLock, Record, Snapshots, StateFile, StoreError,
+        Event, Journal, ProjectLock, Record, Snapshots, StateFile, StoreError,
         event::JOURNAL_VERSION,
     },
     view::RunView,
@@ -44,18 +43,6 @@ use tokio::sync::Mutex;
 const LOCK_AGAIN: Duration = Duration::from_millis(50);
 /// Longer names of clients are cut.
 const MAX_CLIENT: usize = 80;
-
-/// What all sessions of one server share.
-pub struct Serving {
-    pub project: Project,
-    pub pack: Pack,
-    pub gateway: Gateway,
-    pub effects: Box<dyn Effects>,
-    pub observer: StdMutex<Box<dyn Observer>>,
-    pub terms: super::SessionTerms,
-    /// How long a call waits for the project's lock.
-    pub lock_wait: Duration,
-}
 
 /// Opens a [`ToolSession`] for each client.
 pub struct ToolSessions {
@@ -386,7 +373,7 @@ impl ToolSession {
         serving.gateway.resources().note_place(&mut input);
         if !serving.pack.overrides.is_empty() {
             let overrides = serving.pack.overrides.clone();
-            input.insert(super::activation::OVERRIDES.to_owned(), overrides.into());
+            input.insert(projection::OVERRIDES.to_owned(), overrides.into());
         }
         let mut told = Told(&serving.observer);
         let mut session_run = SessionRun::new(serving, live, &mut told);

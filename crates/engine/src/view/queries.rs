@@ -1,9 +1,20 @@
 //! What is asked of a view.
 
-use super::{Asked, Call, Changed, Returned, RunView, Trace};
+use super::{Asked, Call, Changed, Returned, RunView, Trace, Use};
 use crate::store::{Event, SnapshotRef};
 
 impl RunView {
+    /// All that was used, in the order in which it was.
+    pub fn uses(&self) -> Vec<Use<'_>> {
+        let models = self.model_calls.iter();
+        let models = models.filter_map(|call| Some(Use::Model(call, call.usage.as_ref()?)));
+        let tools = self.calls.iter();
+        let tools = tools.filter_map(|call| Some(Use::Tool(call, call.result.as_ref()?)));
+        let mut uses: Vec<Use<'_>> = models.chain(tools).collect();
+        uses.sort_by_key(Use::seq);
+        uses
+    }
+
     /// The stage that the run is in; None: the flow's first.
     pub fn stage(&self) -> Option<&str> {
         self.stages.last().map(|change| change.to.as_str())

@@ -1,7 +1,7 @@
 //! What a run used. A call of a tool counts when it has a result, whatever the result, and a call that was refused has one; a call
 //! of a model counts when it was answered. What was written to a provider's cache counts as used.
 
-use super::{Call, ModelCall, Returned, RunView};
+use super::{Call, ModelCall, Returned};
 use agentctl_base::model::Usage;
 use serde::{Deserialize, Serialize};
 
@@ -76,23 +76,10 @@ impl<'a> Use<'a> {
         }
     }
 
-    fn seq(&self) -> u64 {
+    pub(super) fn seq(&self) -> u64 {
         match self {
             Use::Model(call, _) => call.answered.as_ref().map_or(0, |at| at.seq),
             Use::Tool(_, returned) => returned.at.seq,
         }
-    }
-}
-
-impl RunView {
-    /// All that was used, in the order in which it was.
-    pub fn uses(&self) -> Vec<Use<'_>> {
-        let models = self.model_calls.iter();
-        let models = models.filter_map(|call| Some(Use::Model(call, call.usage.as_ref()?)));
-        let tools = self.calls.iter();
-        let tools = tools.filter_map(|call| Some(Use::Tool(call, call.result.as_ref()?)));
-        let mut uses: Vec<Use<'_>> = models.chain(tools).collect();
-        uses.sort_by_key(Use::seq);
-        uses
     }
 }

@@ -11,9 +11,8 @@
 //! the gates from a new start, or from one that takes more to begin, is none: nobody may ever call it. What stands behind a gate
 //! of the base counts when it did not stand behind it before.
 
-use super::graph::{Edge, Graph, Number, Set};
+use super::graph::{Begin, Edge, Graph, Number, Set, spread};
 use super::outline::{Ids, Sketch};
-use super::wipe::{Begin, spread};
 use agentctl_n8n::Node;
 use agentctl_n8n::catalog::Begins;
 use agentctl_n8n::dead::{

@@ -3,6 +3,8 @@
 
 use super::change::{key_texts, keyed_edges};
 use super::outline::{Outline, Sketch};
+use agentctl_n8n::catalog::Begins;
+use agentctl_n8n::dead::Ways;
 use agentctl_n8n::{Node, Workflow};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -185,4 +187,39 @@ impl Edge<'_> {
     pub fn is_main(&self) -> bool {
         self.kind == "main"
     }
+}
+
+/// A node that runs begin at, and what it takes for that.
+pub(super) type Begin = (Number, Begins);
+
+/// All that the nodes lead to, by the ways out of each that are open; a sub-node's connection leads from its parent to it.
+pub(super) fn spread<N>(
+    graph: &Graph<'_, N>,
+    mut open: Vec<Number>,
+    ways: &dyn Fn(Number) -> Ways,
+) -> Set {
+    let mut next: HashMap<Number, Vec<(Option<u32>, Number)>> = HashMap::new();
+    for edge in &graph.edges {
+        let (tail, step) = if edge.is_main() {
+            (edge.from, (Some(edge.output), edge.to))
+        } else {
+            (edge.to, (None, edge.from))
+        };
+        next.entry(tail).or_default().push(step);
+    }
+    let mut reached = graph.set(std::iter::empty());
+    while let Some(key) = open.pop() {
+        if !reached.insert(key) {
+            continue;
+        }
+        let Some(steps) = next.get(&key) else {
+            continue;
+        };
+        let ways = ways(key);
+        let taken = steps
+            .iter()
+            .filter(|(output, _)| output.is_none_or(|output| ways.leads(output)));
+        open.extend(taken.map(|(_, to)| *to));
+    }
+    reached
 }

@@ -30,10 +30,10 @@ mod wipe;
 pub use asked_for::is_asked_for;
 pub use change::{Edge, GraphChange, NodeKey, keys};
 pub use credentials::credentials;
-pub use outline::Outline;
+pub use outline::{Outline, Start, Starts};
 pub use scope::{Scope, WORKFLOW_ENTRY, edit_scope};
 pub use scope_data::scope_data;
-pub use wipe::{Loss, Start, Starts, loss, wipe};
+pub use wipe::{Loss, loss, wipe};
 
 use agentctl_base::decision::Decision;
 use agentctl_engine::guards::rules::{self, CHOICE, REDACTED, REPEAT};

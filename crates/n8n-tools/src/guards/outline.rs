@@ -2,8 +2,8 @@
 //! No value of a parameter is kept, only the hash of each.
 
 use super::change::{by_name, texts_of};
-use super::wipe::{Start, Starts};
 use agentctl_base::canonical::sha256_hex;
+use agentctl_n8n::catalog::Begins;
 use agentctl_n8n::dead::{Ways, ways};
 use agentctl_n8n::edit::references::{is_python, references};
 use agentctl_n8n::{Node, Workflow};
@@ -12,6 +12,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
+
+/// What is known of a node type as the beginning of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    No,
+    /// Nobody knows the type. In the base it counts as a start that begins by itself, and so does the same node now; a new one
+    /// has shown nothing yet, and counts as one that a person presses.
+    Unknown,
+    Known(Begins),
+}
+
+/// By the type's name.
+pub type Starts<'a> = &'a dyn Fn(&str) -> Start;
 
 /// Hexadecimal digits kept of a hash: 64 bits, so that nobody finds a value that passes for another one.
 const DIGITS: usize = 16;

@@ -2,14 +2,14 @@
 //! Only the base and the result are compared, so an edit cut into many small ones, in as many runs, is judged like one large one.
 
 use super::gates::{held, is_new_gate};
-use super::graph::{Graph, Number, Set, pair};
-use super::outline::{Ids, Outline, Sketch, is_blank, timeout};
+use super::graph::{Begin, Graph, Number, Set, pair, spread};
+use super::outline::{Ids, Outline, Sketch, Start, Starts, is_blank, timeout};
 use super::{WIPE, allow, ask};
 use agentctl_base::decision::Decision;
 use agentctl_n8n::catalog::Begins;
 use agentctl_n8n::dead::{Ways, ways};
 use agentctl_n8n::{Node, Workflow};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Fewer nodes than this with all parameters replaced are an edit, however small the workflow is.
 const LEAST_REPLACED: usize = 3;
@@ -65,19 +65,6 @@ impl Loss {
         }
     }
 }
-
-/// What is known of a node type as the beginning of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Start {
-    No,
-    /// Nobody knows the type. In the base it counts as a start that begins by itself, and so does the same node now; a new one
-    /// has shown nothing yet, and counts as one that a person presses.
-    Unknown,
-    Known(Begins),
-}
-
-/// By the type's name.
-pub type Starts<'a> = &'a dyn Fn(&str) -> Start;
 
 /// What became of a node of the base.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -216,9 +203,6 @@ fn worth_before(start: Start) -> Begins {
     }
 }
 
-/// A node that runs begin at, and what it takes for that.
-pub(super) type Begin = (Number, Begins);
-
 /// Where runs begin, in the base and now. In the base that is what nothing leads to. Now it is one of those, or
 /// a new node that can be a start, or a node whose predecessors are all gone (they count themselves), if it can be one or no trigger
 /// led to it before: a node that only had its connections cut starts nothing. A sub-node runs when what it hangs on does.
@@ -281,38 +265,6 @@ fn by_worth<N>(graph: &Graph<'_, N>, begin: &[Begin], ways: &dyn Fn(Number) -> W
         let from = begin.iter().filter(|(_, begins)| *begins >= least);
         spread(graph, from.map(|(key, _)| *key).collect(), ways)
     })
-}
-
-/// All that the nodes lead to, by the ways out of each that are open; a sub-node's connection leads from its parent to it.
-pub(super) fn spread<N>(
-    graph: &Graph<'_, N>,
-    mut open: Vec<Number>,
-    ways: &dyn Fn(Number) -> Ways,
-) -> Set {
-    let mut next: HashMap<Number, Vec<(Option<u32>, Number)>> = HashMap::new();
-    for edge in &graph.edges {
-        let (tail, step) = if edge.is_main() {
-            (edge.from, (Some(edge.output), edge.to))
-        } else {
-            (edge.to, (None, edge.from))
-        };
-        next.entry(tail).or_default().push(step);
-    }
-    let mut reached = graph.set(std::iter::empty());
-    while let Some(key) = open.pop() {
-        if !reached.insert(key) {
-            continue;
-        }
-        let Some(steps) = next.get(&key) else {
-            continue;
-        };
-        let ways = ways(key);
-        let taken = steps
-            .iter()
-            .filter(|(output, _)| output.is_none_or(|output| ways.leads(output)));
-        open.extend(taken.map(|(_, to)| *to));
-    }
-    reached
 }
 
 /// What hangs on a node by a connection that takes one sub-node only.

@@ -1,6 +1,6 @@
 //! `load_skill`: a skill's text.
 
-use super::{knowledge_failure, paged};
+use super::answers::{knowledge_failure, paged};
 use crate::arguments::{arguments, cursor, text};
 use crate::capability as can;
 use crate::tool::{On, Tool};

@@ -1,6 +1,6 @@
 //! `read_learning`: single entries and patterns by their ids.
 
-use super::knowledge_failure;
+use super::answers::knowledge_failure;
 use crate::arguments::arguments;
 use crate::capability as can;
 use crate::tool::{On, Tool};

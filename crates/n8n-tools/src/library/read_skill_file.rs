@@ -1,6 +1,6 @@
 //! `read_skill_file`: one further file of a skill.
 
-use super::{knowledge_failure, paged};
+use super::answers::{knowledge_failure, paged};
 use crate::arguments::{arguments, cursor, text};
 use crate::capability as can;
 use crate::tool::{On, Tool};

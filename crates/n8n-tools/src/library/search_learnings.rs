@@ -1,6 +1,6 @@
 //! `search_learnings`: the index first, then single lines that fit. No tool gives the whole file.
 
-use super::knowledge_failure;
+use super::answers::knowledge_failure;
 use crate::arguments::{arguments, limit, most, object, text};
 use crate::capability as can;
 use crate::tool::{On, Tool};

@@ -1,6 +1,6 @@
 //! `write_learning`: a lesson is recorded.
 
-use super::knowledge_failure;
+use super::answers::knowledge_failure;
 use crate::arguments::{arguments, text, texts, workflow_id};
 use crate::capability as can;
 use crate::tool::{On, Tool};

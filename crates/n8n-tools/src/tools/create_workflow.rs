@@ -1,6 +1,6 @@
 //! `create_workflow`: a new workflow from all its nodes, or from operations on an empty one.
 
-use super::created::built;
+use super::created::fill_added_versions;
 use super::memory::memory;
 use super::n8n::N8n;
 use super::perform::Was;
@@ -20,11 +20,13 @@ use agentctl_engine::toolset::{
     Act, Change, Cx, Fault, Head, Keep, Outcome, Performed, Plan, Planning, Reserved, ResourceMark,
     Touches, backend_failure,
 };
+use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::workflow::{Connections, number};
-use agentctl_n8n::{EditOp, Node, NodeId, Workflow, WorkflowId};
+use agentctl_n8n::{EditOp, Node, NodeId, Workflow, WorkflowId, edit, layout};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 arguments! {
@@ -336,4 +338,86 @@ impl N8n {
             question: None,
         }))
     }
+}
+
+/// The document of a create call, checked for what no backend could keep.
+fn built(
+    create: &CreateWorkflow,
+    catalog: &Catalog,
+    ids: &mut dyn FnMut() -> String,
+) -> Result<Workflow, Outcome> {
+    let wrong = |why: String| {
+        Outcome::failed(
+            why,
+            "arguments",
+            "correct it and send the whole workflow again",
+        )
+    };
+    if create.name.trim().is_empty() {
+        return Err(wrong("the name is empty".to_owned()));
+    }
+    let mut workflow = Workflow::empty(create.name.trim());
+    if let Some(ops) = &create.ops {
+        if create.nodes.is_some() || create.connections.is_some() {
+            return Err(wrong(
+                "give nodes and connections, or ops, not both".to_owned(),
+            ));
+        }
+        workflow = edit::apply(&workflow, ops, ids).map_err(|e| wrong(e.to_string()))?;
+    }
+    for node in create.nodes.iter().flatten() {
+        workflow.nodes.push(node.clone().into_node(&mut *ids));
+    }
+    if let Some(connections) = &create.connections {
+        workflow.connections = connections.clone();
+    }
+    if let Some(settings) = &create.settings
+        && let Some(Value::Object(base)) = workflow.head.get_mut("settings")
+    {
+        base.extend(settings.clone());
+    }
+    if workflow.nodes.is_empty() {
+        return Err(wrong("the workflow has no nodes".to_owned()));
+    }
+    let mut names = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    for node in &workflow.nodes {
+        edit::check_name(node.name()).map_err(wrong)?;
+        if node.node_type().is_empty() {
+            return Err(wrong(format!("the node {:?} has no type", node.name())));
+        }
+        if !names.insert(node.name()) {
+            return Err(wrong(format!("two nodes are named {:?}", node.name())));
+        }
+        if !seen.insert(node.id()) {
+            return Err(wrong(format!("two nodes have the id {:?}", node.id().0)));
+        }
+    }
+    for (from, _, _, link) in workflow.edges() {
+        for name in [from, link.node.as_str()] {
+            if !names.contains(name) {
+                return Err(wrong(format!(
+                    "a connection names {name:?}, and no node is named so"
+                )));
+            }
+        }
+    }
+    fill_added_versions(&Workflow::empty(""), &mut workflow, catalog);
+    let unplaced: Vec<NodeId> = workflow
+        .nodes
+        .iter()
+        .filter(|node| node.position().is_none())
+        .map(|node| node.id())
+        .collect();
+    let drawn = create.ops.iter().flatten().any(|op| match op {
+        EditOp::AddNode { node } => node.position.is_some(),
+        EditOp::MoveNode { .. } => true,
+        _ => false,
+    });
+    if unplaced.len() == workflow.nodes.len() || (create.ops.is_some() && !drawn) {
+        layout::layout(&mut workflow);
+    } else {
+        layout::place_new(&mut workflow, &unplaced);
+    }
+    Ok(workflow)
 }

@@ -1,6 +1,7 @@
 //! `get_workflow`: a workflow, whole or in short.
 
 use super::content::{bad_cursor, head, summary};
+use super::memory::GET_WORKFLOW;
 use super::n8n::N8n;
 use crate::arguments::{arguments, cursor, workflow_id};
 use crate::backend::BackendError;
@@ -10,9 +11,6 @@ use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read, page};
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-/// What a run has read by it counts as seen.
-pub(super) const NAME: &str = "get_workflow";
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -33,7 +31,7 @@ arguments! {
 
 pub(super) fn tool() -> Tool<N8n> {
     Tool::read::<GetWorkflow>(Head::new(
-        NAME,
+        GET_WORKFLOW,
         can::GET_WORKFLOW,
         "Read a workflow. view `full` (default): the document, node by node; `summary`: names, types and connections. Returns its graph hash, which later edits are checked against.",
         GetWorkflow::schema,

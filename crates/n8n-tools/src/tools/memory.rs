@@ -12,6 +12,11 @@ use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
+/// The tool whose result counts as seen.
+pub(super) const GET_WORKFLOW: &str = "get_workflow";
+/// The tool whose result a claim of "it passed" is measured against.
+pub(super) const VALIDATE_WORKFLOW: &str = "validate_workflow";
+
 /// The key of a run's input that names the workflow to change.
 pub const WORKFLOW: &str = "workflow";
 
@@ -120,7 +125,7 @@ impl Memory for N8nMemory {
 
     fn seen(&self, result: &ToolResult) -> Option<(String, String)> {
         let text = |key: &str| result.content.get(key)?.as_str().map(str::to_owned);
-        if result.name != super::get_workflow::NAME {
+        if result.name != GET_WORKFLOW {
             return None;
         }
         Some((text("id")?, text("graph_hash")?))
@@ -144,7 +149,7 @@ impl N8nMemory {
         let (Some(id), Some(hash)) = (text("id"), text("graph_hash")) else {
             return;
         };
-        if result.name != super::validate_workflow::NAME {
+        if result.name != VALIDATE_WORKFLOW {
             return;
         }
         let count = |key: &str| result.content.get(key).and_then(Value::as_u64);

@@ -3,7 +3,7 @@
 
 use super::content::head;
 use super::findings::{report, scope_of};
-use super::memory::memory;
+use super::memory::{VALIDATE_WORKFLOW, memory};
 use super::n8n::N8n;
 use crate::arguments::{arguments, cursor, workflow_id};
 use crate::capability as can;
@@ -11,9 +11,6 @@ use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Read};
 use serde_json::json;
-
-/// Its result is what a claim of "it passed" is measured against.
-pub(super) const NAME: &str = "validate_workflow";
 
 arguments! {
     ValidateWorkflow {
@@ -24,7 +21,7 @@ arguments! {
 
 pub(super) fn tool() -> Tool<N8n> {
     Tool::read::<ValidateWorkflow>(Head::new(
-        NAME,
+        VALIDATE_WORKFLOW,
         can::VALIDATE_FINAL,
         "The final check of a workflow. Returns findings with stable ids, the counts, and what was fixed, stayed or is new since the last check of this run.",
         ValidateWorkflow::schema,
