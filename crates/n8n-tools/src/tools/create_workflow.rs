@@ -4,10 +4,12 @@ use super::N8n;
 use super::created::built;
 use super::memory::memory;
 use super::perform::Was;
+use super::resource;
 use super::shown::difference;
 use crate::arguments::{arguments, as_in_update, object, position, text};
 use crate::backend::{BackendError, BackendErrorKind};
 use crate::guards;
+use crate::noted::{CreateMark, Noted};
 use crate::tool::{On, Tool};
 use crate::vocabulary::capability as can;
 use agentctl_base::BoxFuture;
@@ -15,7 +17,7 @@ use agentctl_base::decision::Decision;
 use agentctl_engine::guards::rules::REPEAT;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::store::SnapshotRef;
-use agentctl_engine::store::event::{Change as Changed, CreateMark, MutationExpectation};
+use agentctl_engine::store::event::{Change as Changed, MutationExpectation};
 use agentctl_engine::toolset::{
     Act, Change, Cx, Fault, Head, Outcome, Performed, Plan, Planning, Reserved, Touches,
     backend_failure,
@@ -307,15 +309,16 @@ impl N8n {
             Err(error) => return Ok(Err(Outcome::Failed(backend_failure(&error)))),
         };
         let meant = graph_hash(&after);
+        let noted = Noted {
+            created: mark.clone(),
+            ..Noted::default()
+        };
         Ok(Ok(Plan {
             expect: Some(MutationExpectation {
-                workflow_id: id.as_ref().map(|id| id.0.clone()),
-                before: None,
+                resource: id.as_ref().map(resource),
                 after: Some(meant.clone()),
-                diff: None,
-                rehearsal: None,
-                created: mark.clone(),
-                counted: None,
+                more: noted.written(),
+                ..MutationExpectation::default()
             }),
             act: Box::new(Create {
                 n8n: Arc::clone(self),

@@ -42,6 +42,7 @@ pub use settle::{Settlement, judge};
 use crate::accepted::Accepted;
 use crate::backend::{Backend, BackendError, BackendErrorKind, Stored};
 use crate::guards;
+use crate::noted::REHEARSAL_SIGN;
 use crate::tool::{Table, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
@@ -225,7 +226,7 @@ impl Toolset for N8nTools {
         })
     }
     fn leaves_sign(&self) -> Option<&'static str> {
-        Some("\"rehearsal\"")
+        Some(REHEARSAL_SIGN)
     }
     fn clear<'a>(&'a self, intent: &'a Event) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
@@ -237,13 +238,15 @@ impl Toolset for N8nTools {
     }
 }
 
+/// A workflow, as the engine names it.
+fn resource(id: &agentctl_n8n::WorkflowId) -> ResourceId {
+    ResourceId::new(guards::KIND, id.0.as_str())
+}
+
 /// A workflow in the state in which it was read.
 fn mark(at: &Stored) -> ResourceMark {
     ResourceMark {
-        resource: ResourceId {
-            kind: guards::KIND.to_owned(),
-            id: at.id.0.clone(),
-        },
+        resource: resource(&at.id),
         revision: at.graph_hash.clone(),
         size: at.workflow.nodes.len(),
     }
