@@ -2,7 +2,9 @@ use super::*;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
 use agentctl_engine::store::Event;
+use agentctl_engine::store::ResourceId;
 use agentctl_engine::store::event::Change;
+use agentctl_engine::store::event::JOURNAL_VERSION;
 use serde_json::json;
 
 /// A journal, one event after the other, with true numbers.
@@ -16,7 +18,7 @@ impl Tape {
         let mut tape = Tape::default();
         let input = json!({"request": "post orders", "workflow": workflow});
         tape.put(Event::RunStarted {
-            journal_version: 1,
+            journal_version: JOURNAL_VERSION,
             agentctl_version: "0".into(),
             run_id: "run-1".into(),
             flow: "f".into(),
@@ -70,10 +72,10 @@ impl Tape {
             change: change
                 .filter(|_| status == ToolStatus::Ok)
                 .map(|created| Change {
-                    workflow_id: "w".into(),
+                    resource: ResourceId::new("workflow", "w"),
                     before: (!created).then(|| "a".into()),
                     after: Some("b".into()),
-                    node_count: 2,
+                    size: 2,
                     snapshot: None,
                 }),
         })

@@ -87,7 +87,7 @@ pub struct Changed {
 pub fn changes(run_id: &str, workflow: &str, records: &[Record]) -> Vec<Changed> {
     let of_it = records.iter().filter_map(view::Changed::of);
     of_it
-        .filter(|made| made.change.workflow_id == workflow)
+        .filter(|made| made.change.id() == workflow)
         .filter_map(|made| match made.by {
             By::Tool { tool, .. } => Some(Changed {
                 run_id: run_id.to_owned(),

@@ -85,7 +85,7 @@ fn result(returned: &Returned) -> Option<String> {
             format!("{} refused by {}", result.name, rule.unwrap_or("a rule"))
         }
         (ToolStatus::Ok, Some(change)) => {
-            format!("{} changed {}", result.name, change.workflow_id)
+            format!("{} changed {}", result.name, change.id())
         }
         (ToolStatus::Ok, None) if result.name == "validate_workflow" => {
             format!("check: {} errors", number("error_count").unwrap_or(0))

@@ -5,20 +5,21 @@ use agentctl_base::decision::Decision;
 use agentctl_base::model::{Finish, ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
 use agentctl_base::question::{AnsweredBy, Outcome, Question};
 use agentctl_engine::policy::{Carries, Does};
-use agentctl_engine::store::event::{
-    BaseHow, Change, Counted, CreateMark, MutationExpectation, Rehearsing,
-};
+use agentctl_engine::store::ResourceId;
+use agentctl_engine::store::event::JOURNAL_VERSION;
+use agentctl_engine::store::event::{Change, MutationExpectation};
 use agentctl_engine::store::{Budgets, Event, LimitOverrides, Means, Record};
+use agentctl_n8n_tools::noted::{BaseHow, Counted, CreateMark, Noted, Rehearsing};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 /// One of each kind, with all its fields.
 fn samples() -> Vec<Event> {
     let change = || Change {
-        workflow_id: "w".into(),
+        resource: ResourceId::new("workflow", "w"),
         before: Some("a".into()),
         after: None,
-        node_count: 3,
+        size: 3,
         snapshot: Some("s.json".into()),
     };
     let call = || ToolCall {
@@ -39,7 +40,7 @@ fn samples() -> Vec<Event> {
     let step = || "qa_loop[2]/validate".to_owned();
     vec![
         Event::RunStarted {
-            journal_version: 1,
+            journal_version: JOURNAL_VERSION,
             agentctl_version: "0".into(),
             run_id: "r".into(),
             flow: "f".into(),
@@ -51,8 +52,8 @@ fn samples() -> Vec<Event> {
             client: "x".into(),
             client_version: "1".into(),
             transport: "stdio".into(),
-            workflow: Some("w".into()),
-            edit_scope: Some(vec!["n".into()]),
+            only: Some(ResourceId::new("workflow", "w")),
+            scope: Some(vec!["n".into()]),
         },
         Event::ActivationStarted {
             activation: 1,
@@ -130,26 +131,29 @@ fn samples() -> Vec<Event> {
                 keys: ["note".to_owned()].into(),
             }),
             expect: Some(MutationExpectation {
-                workflow_id: None,
+                resource: None,
                 before: None,
                 after: Some("b".into()),
                 diff: Some("+".into()),
-                rehearsal: Some(Rehearsing {
-                    copy: "n".into(),
-                    activates: true,
-                }),
-                created: Some(CreateMark {
-                    name: "n".into(),
-                    known: vec!["k".into()],
-                    nodes: vec!["i".into()],
-                }),
-                counted: Some(Counted {
-                    how: BaseHow::Accepted,
-                    since: Some("2026-01-01T00:00:00Z".into()),
-                    lost: 1,
-                    total: 2,
-                    requested: false,
-                }),
+                more: Noted {
+                    rehearsal: Some(Rehearsing {
+                        copy: "n".into(),
+                        activates: true,
+                    }),
+                    created: Some(CreateMark {
+                        name: "n".into(),
+                        known: vec!["k".into()],
+                        nodes: vec!["i".into()],
+                    }),
+                    counted: Some(Counted {
+                        how: BaseHow::Accepted,
+                        since: Some("2026-01-01T00:00:00Z".into()),
+                        lost: 1,
+                        total: 2,
+                        requested: false,
+                    }),
+                }
+                .written(),
             }),
         },
         Event::ToolFinished {
@@ -164,10 +168,10 @@ fn samples() -> Vec<Event> {
             change: Some(change()),
         },
         Event::SnapshotTaken {
-            workflow_id: "w".into(),
+            resource: ResourceId::new("workflow", "w"),
             file: "f".into(),
-            graph_hash: "h".into(),
-            node_count: 1,
+            revision: "h".into(),
+            size: 1,
             sha256: Some("s".into()),
         },
         Event::QuestionAsked {
@@ -200,7 +204,7 @@ fn samples() -> Vec<Event> {
             error: "e".into(),
         },
         Event::Undone {
-            workflow_id: "w".into(),
+            resource: ResourceId::new("workflow", "w"),
             to_snapshot: String::new(),
             to: Some(0),
             change: Some(change()),

@@ -24,6 +24,9 @@ mod timeline;
 #[cfg(test)]
 mod timeline_tests;
 mod traces;
+mod words;
+#[cfg(test)]
+mod words_tests;
 
 use args::Global;
 use clap::Parser;

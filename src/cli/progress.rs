@@ -6,6 +6,7 @@ use agentctl_base::model::ToolCall;
 use agentctl_base::question::AnsweredBy;
 use agentctl_base::untrusted;
 use agentctl_engine::store::event::{Event, MutationExpectation, Record};
+use agentctl_n8n_tools::noted::Noted;
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
@@ -120,13 +121,9 @@ pub fn line(event: &Event) -> Option<String> {
             role, call, expect, ..
         } => Some(intent_line(role, call, expect.as_ref())),
         Event::ToolFinished { result, .. } => Some(tool_line(result)),
-        Event::SnapshotTaken {
-            workflow_id,
-            node_count,
-            ..
-        } => Some(format!(
-            "    snapshot of {} ({node_count} nodes)",
-            plain(workflow_id)
+        Event::SnapshotTaken { resource, size, .. } => Some(format!(
+            "    snapshot of {} ({size} nodes)",
+            plain(&resource.id)
         )),
         Event::QuestionAsked { question, .. } => Some(format!(
             "    {} {}{}",
@@ -179,10 +176,10 @@ pub fn line(event: &Event) -> Option<String> {
         )),
         Event::GrantsPinned { by, grants } => Some(pinned_lines(by, grants)),
         Event::Undone {
-            workflow_id,
+            resource,
             to_snapshot,
             ..
-        } => Some(undone_line(workflow_id, to_snapshot)),
+        } => Some(undone_line(&resource.id, to_snapshot)),
         Event::Adopted { from, .. } => Some(format!(
             "    {} you took the run over: from record {from} on your agentctl had not written it",
             style("!").for_stderr().yellow()
@@ -203,9 +200,9 @@ fn intent_line(role: &str, call: &ToolCall, expect: Option<&MutationExpectation>
         plain(&call.name),
         style(arguments(&call.arguments)).for_stderr().dim()
     );
-    let counted = expect.and_then(|e| e.counted.as_ref());
+    let counted = expect.and_then(|e| Noted::in_expectation(e).counted);
     if let Some(counted) = counted.filter(|counted| counted.lost > 0) {
-        let told = format!("loses {}", super::report::lost(counted));
+        let told = format!("loses {}", super::report::lost(&counted));
         text.push_str(&format!("\n      {}", style(told).for_stderr().dim()));
     }
     let diff = expect.and_then(|e| e.diff.as_deref());
@@ -227,12 +224,12 @@ fn answer_line(question_id: &str, value: &Value, by: AnsweredBy) -> String {
 }
 
 /// Without a snapshot: the workflow was not there.
-fn undone_line(workflow_id: &str, to_snapshot: &str) -> String {
+fn undone_line(id: &str, to_snapshot: &str) -> String {
     let to = match to_snapshot {
         "" => ": it was not there before".to_owned(),
         snapshot => format!(" to {}", plain(snapshot)),
     };
-    format!("    {} put back{to}", plain(workflow_id))
+    format!("    {} put back{to}", plain(id))
 }
 
 /// What the run may use from here on.

@@ -90,14 +90,14 @@ impl Timeline {
 fn change_line(made: &Made) -> String {
     let number = style(format!("change {}", made.number)).cyan().bold();
     let change = &made.change;
-    let id = plain(&change.workflow_id);
+    let id = plain(change.id());
     let what = match (&made.by, &change.before, &change.after) {
         (By::Outside, _, None) => "was deleted by somebody else".to_owned(),
         (By::Outside, None, _) => "was created by somebody else".to_owned(),
         (By::Outside, _, _) => "was changed by somebody else".to_owned(),
-        (_, None, Some(_)) => format!("created, {} nodes", change.node_count),
+        (_, None, Some(_)) => format!("created, {} nodes", change.size),
         (_, _, None) => "deleted".to_owned(),
-        _ => format!("now {} nodes", change.node_count),
+        _ => format!("now {} nodes", change.size),
     };
     format!("      {number}: {id} {what}")
 }

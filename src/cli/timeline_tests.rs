@@ -1,6 +1,7 @@
 use super::timeline::{Detail, Timeline};
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
+use agentctl_engine::store::ResourceId;
 use agentctl_engine::store::{Event, Record, event::Change};
 use serde_json::json;
 
@@ -46,10 +47,10 @@ fn came(status: ToolStatus, content: serde_json::Value, change: Option<Change>) 
 
 fn change(before: Option<&str>, after: Option<&str>) -> Option<Change> {
     Some(Change {
-        workflow_id: "orders".into(),
+        resource: ResourceId::new("workflow", "orders"),
         before: before.map(str::to_owned),
         after: after.map(str::to_owned),
-        node_count: 3,
+        size: 3,
         snapshot: None,
     })
 }

@@ -4,6 +4,7 @@ use crate::attack::*;
 use crate::support::*;
 use agentctl_base::question::Outcome;
 use agentctl_engine::run::{self, RunError};
+use agentctl_engine::store::event::JOURNAL_VERSION;
 use agentctl_engine::store::{Event, Journal, StateFile, StoreError};
 use agentctl_n8n_tools::resources::parse;
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ fn case_084_cut_at_any_byte_a_journal_loses_no_whole_record() {
         .clone();
     let events = [
         Event::RunStarted {
-            journal_version: 1,
+            journal_version: JOURNAL_VERSION,
             agentctl_version: "0".into(),
             run_id: "r".into(),
             flow: "f".into(),
@@ -318,7 +319,7 @@ fn case_093_a_newer_programs_journal_is_refused_by_name_and_its_news_are_skipped
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(
         &path,
-        text.replacen("\"journal_version\":1", "\"journal_version\":2", 1),
+        text.replacen("\"journal_version\":2", "\"journal_version\":3", 1),
     )
     .unwrap();
     // Its chain does not hold either; a real one from tomorrow is made below.
@@ -328,7 +329,7 @@ fn case_093_a_newer_programs_journal_is_refused_by_name_and_its_news_are_skipped
     let mut journal = Journal::create(&newer).unwrap();
     let at: jiff::Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
     let begun = Event::RunStarted {
-        journal_version: 2,
+        journal_version: 3,
         agentctl_version: "9".into(),
         run_id: "r".into(),
         flow: "f".into(),

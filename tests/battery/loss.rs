@@ -7,7 +7,6 @@ use agentctl_engine::gateway::Gateway;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{Undo, undo};
 use agentctl_engine::store::Event;
-use agentctl_engine::store::event::{BaseHow, Counted};
 use agentctl_host::home::Home;
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::catalog::Catalog;
@@ -16,6 +15,7 @@ use agentctl_n8n_tools::N8n;
 use agentctl_n8n_tools::accepted::{Accepted, HomeShelf, MemoryShelf, NoShelf};
 use agentctl_n8n_tools::backend::{Backend as _, EmbeddedBackend};
 use agentctl_n8n_tools::fixture::gateway_with;
+use agentctl_n8n_tools::noted::{BaseHow, Counted, Noted};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ pub fn held(backend: &MemoryBackend) -> usize {
 /// What the journal says of the last change.
 pub fn counted(bench: &Bench) -> Counted {
     let counted = |event: &Event| match event {
-        Event::ToolIntent { expect, .. } => expect.clone()?.counted,
+        Event::ToolIntent { expect, .. } => Noted::in_expectation(expect.as_ref()?).counted,
         _ => None,
     };
     let events = bench.desk.events.iter().rev();

@@ -3,8 +3,8 @@
 use crate::loss::{User, counted, is_refused, orders, removed, session, update};
 use crate::loss_ways::{BASE, asked, before, condition, conditions, gate};
 use crate::support::*;
-use agentctl_engine::store::event::BaseHow;
 use agentctl_n8n::Workflow;
+use agentctl_n8n_tools::noted::BaseHow;
 use serde_json::{Value, json};
 
 /// Holds for some items.

@@ -3,11 +3,11 @@
 
 use crate::loss::{User, held, is_refused, orders, removed, session, update};
 use crate::support::*;
-use agentctl_engine::store::event::BaseHow;
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, WorkflowId};
 use agentctl_n8n_tools::accepted::Step;
 use agentctl_n8n_tools::backend::BackendErrorKind;
+use agentctl_n8n_tools::noted::BaseHow;
 use serde_json::{Value, json};
 
 pub const BASE: &str = "n8n-nodes-base.";

@@ -810,8 +810,8 @@ fn case_319_served_to_another_agent_a_foreign_tool_has_no_more_rights() {
             client: "evil@x.example".into(),
             client_version: "1".into(),
             transport: "stdio".into(),
-            workflow: None,
-            edit_scope: None,
+            only: None,
+            scope: None,
         });
         bench.can_ask = false;
         let refused = bench.refused("maker", SEND, to("evil@x.example")).await;

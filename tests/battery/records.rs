@@ -5,7 +5,9 @@ use crate::support::*;
 use agentctl_base::model::{ModelAnswer, ToolResult, ToolStatus};
 use agentctl_base::question::{AnsweredBy, Outcome};
 use agentctl_engine::run::{self, Counted, RunError, Undo};
+use agentctl_engine::store::ResourceId;
 use agentctl_engine::store::event::Change;
+use agentctl_engine::store::event::JOURNAL_VERSION;
 use agentctl_engine::store::{Event, Foreign, Journal, Marks, Project, StoreError, Whose};
 use agentctl_host::key::Key;
 use agentctl_n8n::{Workflow, hash::graph_hash};
@@ -186,7 +188,7 @@ fn case_270_a_forged_run_with_a_chain_that_holds_is_neither_undone_nor_resumed()
     std::fs::create_dir_all(paths.snapshots()).unwrap();
     std::fs::write(paths.snapshots().join("001-orders.json"), &evil).unwrap();
     let begun = Event::RunStarted {
-        journal_version: 1,
+        journal_version: JOURNAL_VERSION,
         agentctl_version: "0.1.0".into(),
         run_id: run.into(),
         flow: shop.pack.flow.name.clone(),
@@ -203,18 +205,18 @@ fn case_270_a_forged_run_with_a_chain_that_holds_is_neither_undone_nor_resumed()
             content: json!({}),
         },
         change: Some(Change {
-            workflow_id: "orders".into(),
+            resource: ResourceId::new("workflow", "orders"),
             before: Some(hash(&evil)),
             after: Some(hash(&now)),
-            node_count: 2,
+            size: 2,
             snapshot: Some("001-orders.json".into()),
         }),
     };
     let taken = Event::SnapshotTaken {
-        workflow_id: "orders".into(),
+        resource: ResourceId::new("workflow", "orders"),
         file: "001-orders.json".into(),
-        graph_hash: hash(&evil),
-        node_count: 2,
+        revision: hash(&evil),
+        size: 2,
         sha256: Some(agentctl_base::canonical::sha256_hex(evil.as_bytes())),
     };
     forge(&paths.journal(), &[begun, taken, done]);

@@ -6,11 +6,14 @@ use crate::records::*;
 use crate::support::*;
 use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_engine::run::{self, Counted, Serving, SessionTerms, ToolSessions, Undo, Unobserved};
-use agentctl_engine::store::event::{Change, MutationExpectation, Rehearsing};
+use agentctl_engine::store::ResourceId;
+use agentctl_engine::store::event::JOURNAL_VERSION;
+use agentctl_engine::store::event::{Change, MutationExpectation};
 use agentctl_engine::store::{Event, Journal, Project, StateFile, Whose};
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_mcp::serve::{Client, Hosts as _};
 use agentctl_n8n::{Workflow, catalog::Catalog, hash::graph_hash};
+use agentctl_n8n_tools::noted::{Noted, Rehearsing};
 use agentctl_n8n_tools::resources::parse;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -176,10 +179,10 @@ fn case_285_a_session_whose_records_somebody_else_went_on_with_takes_no_further_
                 content: json!({"id": "orders"}),
             },
             change: Some(Change {
-                workflow_id: "orders".into(),
+                resource: ResourceId::new("workflow", "orders"),
                 before: None,
                 after: Some("0".into()),
-                node_count: 2,
+                size: 2,
                 snapshot: None,
             }),
         },
@@ -259,7 +262,7 @@ fn case_281_a_forged_interrupted_test_gets_nothing_removed_from_the_n8n() {
     let run = "20200101-000000-abcdef";
     std::fs::create_dir_all(shop.project.run(run).unwrap().dir()).unwrap();
     let begun = Event::RunStarted {
-        journal_version: 1,
+        journal_version: JOURNAL_VERSION,
         agentctl_version: "0.1.0".into(),
         run_id: run.into(),
         flow: shop.pack.flow.name.clone(),
@@ -278,16 +281,16 @@ fn case_281_a_forged_interrupted_test_gets_nothing_removed_from_the_n8n() {
         mutates: true,
         carries: None,
         expect: Some(MutationExpectation {
-            workflow_id: Some("victim".into()),
-            before: None,
-            after: None,
-            diff: None,
-            rehearsal: Some(Rehearsing {
-                copy: copy.into(),
-                activates: true,
-            }),
-            counted: None,
-            created: None,
+            resource: Some(ResourceId::new("workflow", "victim")),
+            more: Noted {
+                rehearsal: Some(Rehearsing {
+                    copy: copy.into(),
+                    activates: true,
+                }),
+                ..Noted::default()
+            }
+            .written(),
+            ..MutationExpectation::default()
         }),
     };
     forge(&journal_of(&shop, run), &[begun, intent]);

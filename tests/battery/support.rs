@@ -4,6 +4,7 @@
 #[path = "../run/support.rs"]
 mod shop;
 
+use agentctl_engine::store::event::JOURNAL_VERSION;
 pub use agentctl_n8n_tools::fixture::*;
 pub use shop::*;
 
@@ -33,7 +34,7 @@ pub fn begun(words: &str) -> Event {
 /// The user's word when the run began.
 pub fn begun_with(input: Value) -> Event {
     Event::RunStarted {
-        journal_version: 1,
+        journal_version: JOURNAL_VERSION,
         agentctl_version: "0".into(),
         run_id: "r".into(),
         flow: "f".into(),

@@ -89,3 +89,99 @@ fn the_engine_names_no_tool_no_capability_and_no_function_of_a_toolset() {
         }
     }
 }
+
+/// Words of n8n. In code they are names of things that the engine must not know.
+const N8N: [&str; 10] = [
+    "workflow",
+    "n8n",
+    "node",
+    "execution",
+    "graph_hash",
+    "edit_scope",
+    "qa_report",
+    "rehears",
+    "webhook",
+    "credential",
+];
+
+/// Where the engine may say one all the same: below this path, the words, why.
+const SAID_ALL_THE_SAME: [(&str, &[&str], &str); 7] = [
+    (
+        "store/event/v1.rs",
+        &["workflow", "node", "graph_hash", "edit_scope"],
+        "keys of records of journal version 1",
+    ),
+    ("condition/", &["node", "execution"], "CEL's own words"),
+    ("flow/mermaid.rs", &["node"], "a node of a drawn flow"),
+    (
+        "redact/mod.rs",
+        &["n8n", "webhook", "credential"],
+        "keys and headers that name a secret, whoever sends them",
+    ),
+    (
+        "gateway/approval.rs",
+        &["n8n", "workflow"],
+        "a sentence that tells the user the command",
+    ),
+    (
+        "pack/keys.rs",
+        &["n8n", "credential"],
+        "a sentence that tells the user where a secret belongs",
+    ),
+    (
+        "testkit/mod.rs",
+        &["edit_scope"],
+        "a field of the flow of its tests",
+    ),
+];
+
+/// The code without comments and without the tests inside it.
+fn code(text: &str) -> String {
+    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+    let lines = text.lines().map(|line| match line.find("//") {
+        Some(at) if !line[..at].ends_with(':') => &line[..at],
+        _ => line,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_engine_says_no_word_of_n8n() {
+    let engine = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/engine/src");
+    let mut files = Vec::new();
+    production(&engine, &mut files);
+    let mut said = BTreeSet::new();
+    let mut unknown = BTreeSet::new();
+    for (file, text) in files {
+        let file = Path::new(&file).strip_prefix(&engine).unwrap();
+        let file = file.to_str().unwrap();
+        let code = code(&text);
+        let of_yaml = text.contains("agentctl_base::yaml");
+        let tokens = code.split(|c: char| !c.is_alphanumeric() && c != '_');
+        for token in tokens.map(str::to_lowercase) {
+            for word in N8N.iter().filter(|word| token.contains(**word)) {
+                // A node of YAML.
+                if *word == "node" && of_yaml {
+                    continue;
+                }
+                let mut allowed = SAID_ALL_THE_SAME.iter();
+                match allowed
+                    .position(|(at, words, _)| file.starts_with(at) && words.contains(word))
+                {
+                    Some(at) => {
+                        said.insert((SAID_ALL_THE_SAME[at].0, *word));
+                    }
+                    None => {
+                        unknown.insert((file.to_owned(), token.clone()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "words of n8n: {unknown:?}");
+    for (at, words, _) in SAID_ALL_THE_SAME {
+        for word in words {
+            assert!(said.contains(&(at, *word)), "no longer needed: {at} {word}");
+        }
+    }
+}

@@ -14,7 +14,7 @@ const FLOORS: [&str; 5] = [
 ];
 
 /// Words that are the program's own, though the built-in pack uses them as names too: file, word, why.
-const OWN_WORDS: [(&str, &str, &str); 8] = [
+const OWN_WORDS: [(&str, &str, &str); 10] = [
     (
         "crates/engine/src/flow/load.rs",
         "blocked",
@@ -29,6 +29,16 @@ const OWN_WORDS: [(&str, &str, &str); 8] = [
         "crates/engine/src/flow/load_control.rs",
         "complete",
         "an outcome of a run",
+    ),
+    (
+        "crates/engine/src/store/event/v1.rs",
+        "edit_scope",
+        "a key of records of journal version 1",
+    ),
+    (
+        "crates/engine/src/store/event/v1.rs",
+        "workflow",
+        "a key of records of journal version 1",
     ),
     (
         "crates/engine/src/store/project.rs",

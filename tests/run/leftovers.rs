@@ -3,14 +3,12 @@
 
 use crate::support::{Seen, Shop, calls, creation, request, says};
 use agentctl_base::{model::ModelAnswer, question::Outcome};
-use agentctl_engine::{
-    policy::Policy,
-    store::{Event, event::Rehearsing},
-};
+use agentctl_engine::{policy::Policy, store::Event};
 use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::{Node, NodeId, Workflow, catalog::Catalog};
 use agentctl_n8n_tools::backend::BackendErrorKind;
 use agentctl_n8n_tools::fixture::{Lie, MemoryBackend};
+use agentctl_n8n_tools::noted::{Noted, Rehearsing};
 use serde_json::json;
 use std::{fs, sync::Arc};
 
@@ -69,7 +67,7 @@ fn killed_in_its_test(shop: &mut Shop) -> (String, Rehearsing) {
             Event::ToolIntent {
                 expect: Some(expect),
                 ..
-            } => Some((at, expect.rehearsal.clone()?)),
+            } => Some((at, Noted::in_expectation(expect).rehearsal?)),
             _ => None,
         })
         .unwrap();
@@ -168,7 +166,7 @@ fn a_resumed_run_takes_its_copy_away_and_tests_again() {
     assert_eq!(backend.ids(), ["orders", "others", "own", "same-name"]);
     let tests = shop.journal_of(&run);
     let tests = tests.iter().filter(|event| {
-        matches!(event, Event::ToolIntent { expect: Some(expect), .. } if expect.rehearsal.is_some())
+        matches!(event, Event::ToolIntent { expect: Some(expect), .. } if Noted::in_expectation(expect).rehearsal.is_some())
     });
     assert_eq!(tests.count(), 2);
 }

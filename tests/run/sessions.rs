@@ -122,7 +122,7 @@ fn kinds(events: &[Event]) -> Vec<String> {
 
 fn take_back(shop: &mut Shop, run: &str) -> Result<usize, RunError> {
     let what = Undo::Run(Some(run.to_owned()));
-    block_on(undo(shop.context(None), what, false)).map(|report| report.workflows.len())
+    block_on(undo(shop.context(None), what, false)).map(|report| report.resources.len())
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn a_session_is_a_run_that_is_listed_shown_and_verified() {
         ("maker", "tester", "1.2")
     );
     assert_eq!((run.outcome, run.active), (Some(Outcome::Complete), false));
-    assert_eq!(run.workflows, ["orders"]);
+    assert_eq!(run.resources, ["orders"]);
     assert_eq!(
         kinds(&shop.journal_of(&run.run_id)),
         [
@@ -530,7 +530,7 @@ fn a_change_that_a_killed_session_had_begun_is_taken_back_too() {
     let run = list(&shop.project).unwrap().remove(0).run_id;
     kill_before_the_result(shop.dir.path(), &run);
     assert_eq!(
-        list(&shop.project).unwrap()[0].workflows,
+        list(&shop.project).unwrap()[0].resources,
         Vec::<String>::new()
     );
     assert_eq!(take_back(&mut shop, &run).unwrap(), 1);

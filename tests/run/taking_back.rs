@@ -17,7 +17,7 @@ fn take_back(
 ) -> Result<Vec<(String, UndoneHow)>, RunError> {
     let report = block_on(undo(shop.context(None), what, force))?;
     Ok(report
-        .workflows
+        .resources
         .into_iter()
         .map(|w| (w.resource.id, w.what))
         .collect())
@@ -52,8 +52,8 @@ fn a_workflow_that_the_run_created_is_removed() {
     assert_eq!(shop.workflows(), []);
     // It was kept before it went, and the journal says so.
     let tail: Vec<_> = shop.journal().into_iter().rev().take(3).collect();
-    assert!(matches!(&tail[1], Event::Undone { workflow_id, .. } if *workflow_id == id));
-    assert!(matches!(&tail[2], Event::SnapshotTaken { workflow_id, .. } if *workflow_id == id));
+    assert!(matches!(&tail[1], Event::Undone { resource, .. } if resource.id == id));
+    assert!(matches!(&tail[2], Event::SnapshotTaken { resource, .. } if resource.id == id));
     let status = agentctl_engine::run::status(&shop.project, &shop.pack).unwrap();
     assert_eq!(
         (status.outcome, built(&status).workflow),
@@ -140,7 +140,7 @@ fn back_to(shop: &mut Shop, what: Undo, to: u32) -> UndoReport {
 }
 
 fn how(report: &UndoReport) -> Vec<UndoneHow> {
-    report.workflows.iter().map(|w| w.what).collect()
+    report.resources.iter().map(|w| w.what).collect()
 }
 
 fn orders(shop: &Shop) -> PathBuf {
@@ -174,7 +174,7 @@ fn any_change_is_taken_back_and_brought_again() {
         (vec![UndoneHow::PutBack], Some(2))
     );
     assert!(
-        report.workflows[0]
+        report.resources[0]
             .difference
             .diff
             .contains("-        \"note\": \"mended\"")
@@ -259,7 +259,7 @@ fn a_workflow_goes_back_over_all_runs() {
     let report = block_on(undo(shop.context(None), of_orders(), false)).unwrap();
     assert_eq!(fs::read_to_string(orders(&shop)).unwrap(), between);
     assert_eq!(
-        (report.workflows[0].to, report.run_id),
+        (report.resources[0].to, report.run_id),
         (2, shop.project.run_ids().unwrap()[1].clone())
     );
     back_to(&mut shop, of_orders(), 1);

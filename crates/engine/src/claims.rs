@@ -1,6 +1,6 @@
 //! What agents claim, against what a run's calls did.
 
-use crate::store::event::{Change, Counted};
+use crate::store::event::Change;
 use crate::vocabulary::capability::Capability;
 use agentctl_base::model::ToolResult;
 use serde_json::{Map, Value};
@@ -23,14 +23,14 @@ impl<'a> Changes<'a> {
     /// The last change of a resource; `id` None: of any.
     pub fn last(&self, id: Option<&str>) -> Option<&DoneChange<'a>> {
         let mut latest = self.0.iter().rev();
-        latest.find(|done| id.is_none_or(|id| done.change.workflow_id == id))
+        latest.find(|done| id.is_none_or(|id| done.change.id() == id))
     }
 
     /// What was changed, in the order of its first change.
     pub fn ids(&self) -> Vec<&'a str> {
         let mut ids: Vec<&str> = Vec::new();
         for done in &self.0 {
-            let id = done.change.workflow_id.as_str();
+            let id = done.change.id();
             if !ids.contains(&id) {
                 ids.push(id);
             }
@@ -50,7 +50,7 @@ impl<'a> Changes<'a> {
     /// Those of one resource, the last first.
     fn of<'s>(&'s self, id: &'s str) -> impl Iterator<Item = &'s DoneChange<'a>> {
         let latest = self.0.iter().rev();
-        latest.filter(move |done| done.change.workflow_id == id)
+        latest.filter(move |done| done.change.id() == id)
     }
 }
 
@@ -72,7 +72,8 @@ pub struct Reported<'a> {
     pub input: &'a Map<String, Value>,
     /// What was put back as it was before the run, by id.
     pub undone: &'a [String],
-    pub losses: &'a BTreeMap<String, Counted>,
+    /// What the toolset noted of each resource that the run was about to change, by id.
+    pub noted: &'a BTreeMap<String, Map<String, Value>>,
     /// The last iteration that a loop of the flow began.
     pub cycle: u32,
 }

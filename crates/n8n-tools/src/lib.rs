@@ -9,6 +9,7 @@ pub mod claims;
 pub mod findings;
 pub mod guards;
 pub mod library;
+pub mod noted;
 pub mod report;
 pub mod resources;
 pub mod server;
@@ -21,5 +22,7 @@ pub mod vocabulary;
 pub mod fixture;
 #[cfg(test)]
 mod gateway_tests;
+#[cfg(test)]
+mod noted_tests;
 
 pub use tools::{N8n, N8nTools};

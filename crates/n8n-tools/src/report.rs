@@ -1,9 +1,9 @@
 //! n8n's part of a run's report: the workflow, where it is, how it was checked, what was lost. Made from the journal's changes and
 //! from the fields to which the flow gives these sections.
 
+use crate::noted::{Counted, Noted};
 use crate::resources::PLACE;
 use agentctl_engine::claims::Reported;
-use agentctl_engine::store::event::Counted;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -99,9 +99,9 @@ pub fn sections(of: &Reported<'_>) -> (Map<String, Value>, Map<String, Value>) {
             .and_then(Value::as_str)
             .map(str::to_owned),
         qa_report: qa_report(of),
-        losses: (of.losses.iter())
+        losses: (of.noted.iter())
+            .filter_map(|(id, noted)| Some((id.clone(), Noted::shown(noted).counted?)))
             .filter(|(_, counted)| counted.lost > 0)
-            .map(|(id, counted)| (id.clone(), counted.clone()))
             .collect(),
     };
     let Ok(Value::Object(mut made)) = serde_json::to_value(built) else {
@@ -117,7 +117,7 @@ fn workflow_report(of: &Reported<'_>) -> Option<WorkflowReport> {
         .and_then(Value::as_str);
     // What the journal says was changed is reported even when no agent got to say so.
     let last = of.changes.last(claimed)?;
-    let id = last.change.workflow_id.as_str();
+    let id = last.change.id();
     let graph_hash = last.change.after.clone()?;
     if of.undone.iter().any(|undone| undone == id) {
         return None;
@@ -126,7 +126,7 @@ fn workflow_report(of: &Reported<'_>) -> Option<WorkflowReport> {
         id: id.to_owned(),
         name: of.changes.name(id).unwrap_or(id).to_owned(),
         file: of.changes.file(id).map(str::to_owned),
-        node_count: last.change.node_count as u64,
+        node_count: last.change.size as u64,
         graph_hash,
     })
 }

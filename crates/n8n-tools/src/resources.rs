@@ -6,10 +6,10 @@ pub use difference::difference;
 
 use crate::backend::{ListQuery, Stored, list_all};
 use crate::guards::{KIND, WORKFLOW_ENTRY};
+use crate::noted::BaseHow;
 use crate::tools::{LET_ACT, N8n};
 use agentctl_base::BoxFuture;
 use agentctl_engine::redact::Redactor;
-use agentctl_engine::store::event::BaseHow;
 use agentctl_engine::toolset::{
     BackendError, BackendErrorKind, BackendResult, ByPerson, ClientWords, Difference, Document,
     Found, PlaceWords, Resources,

@@ -5,6 +5,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{colour_diff, plain, plain_long};
 use crate::cli::session::{self, Session};
+use crate::cli::words::{STATE, in_words};
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::run::{self, Compare, Compared, Side};
 use agentctl_engine::toolset::Difference;
@@ -80,7 +81,7 @@ pub fn diff(root: &Path, args: &DiffArgs, out: &Output) -> Result<Exit, CliError
             }
             compared.iter().map(told).collect()
         },
-        || json!({"diffs": compared}),
+        || json!({"diffs": compared.iter().map(listed).collect::<Vec<_>>()}),
     )
 }
 
@@ -131,6 +132,17 @@ fn read(file: &str) -> Result<Workflow, CliError> {
             CliError::usage(format!("{shown}:{line}:{column}: not valid JSON: {e}"))
         })?;
     Workflow::from_value(value).map_err(|e| CliError::usage(format!("{shown} is no workflow: {e}")))
+}
+
+/// Two states of a workflow, as a program reads them.
+fn listed(compared: &Compared) -> Value {
+    let mut listed = json!(compared);
+    for (key, side) in [("from", &compared.from), ("to", &compared.to)] {
+        if let Some(place) = listed.get_mut(key) {
+            *place = in_words(side, STATE);
+        }
+    }
+    listed
 }
 
 fn told(compared: &Compared) -> String {

@@ -15,7 +15,7 @@ use agentctl_engine::run::{self, Made, Numbering, RunUsage};
 use agentctl_engine::store::{Event, Held, Project, ProjectLock, Record, Tail};
 use clap::Args;
 use console::style;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ fn history(root: &Path, named: &str, out: &Output) -> Result<Exit, CliError> {
                 id
             )
         },
-        || json!({"workflow_id": id, "changes": made}),
+        || json!({"workflow_id": id, "changes": listed(&made)}),
     )
 }
 
@@ -149,7 +149,7 @@ fn records(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> 
                 "run_id": run_id,
                 "outcome": gathered.came_to.filter(|_| gathered.at_work.is_none()),
                 "usage": gathered.usage,
-                "changes": gathered.made,
+                "changes": listed(&gathered.made),
                 "foreign": tail.foreign(),
             });
             if let (OutputFormat::Json, Some(map)) = (out.format, result.as_object_mut()) {
@@ -158,6 +158,25 @@ fn records(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> 
             result
         },
     )
+}
+
+/// Changes as a program reads them. They are n8n's: the words are those of its workflows.
+fn listed(made: &[Made]) -> Vec<Value> {
+    let one = |made: &Made| {
+        json!({
+            "number": made.number,
+            "run_id": made.run_id,
+            "seq": made.seq,
+            "at": made.at,
+            "by": made.by,
+            "workflow_id": made.change.id(),
+            "before": made.change.before,
+            "after": made.change.after,
+            "node_count": made.change.size,
+            "snapshot": made.change.snapshot,
+        })
+    };
+    made.iter().map(one).collect()
 }
 
 /// False when nobody reads any more.

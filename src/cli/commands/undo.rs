@@ -7,10 +7,10 @@ use crate::cli::observer::{RunObserver, Terminal};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::session::{self, Session};
+use crate::cli::words::{LISTED, in_words};
 use agentctl_engine::run::{self, Asker, Undo, UndoReport, UndoTerms, Undone, UndoneHow};
 use clap::Args;
 use console::style;
-use serde_json::json;
 use std::path::Path;
 
 /// Take back what a run changed, all of it or down to one of its changes
@@ -65,12 +65,16 @@ pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError
         return Err(error);
     }
     let report = done.map_err(|e| session::run_error(&e))?;
-    out.answer(Exit::Complete, || text(&report, args), || json!(report))
+    out.answer(
+        Exit::Complete,
+        || text(&report, args),
+        || in_words(&report, LISTED),
+    )
 }
 
 fn text(report: &UndoReport, args: &UndoArgs) -> String {
     let mut text = String::new();
-    for item in &report.workflows {
+    for item in &report.resources {
         text.push_str(&diff_text(&item.difference));
         text.push_str(&format!(
             "{}: {}\n",
@@ -84,7 +88,7 @@ fn text(report: &UndoReport, args: &UndoArgs) -> String {
             ));
         }
     }
-    if report.workflows.is_empty() {
+    if report.resources.is_empty() {
         text.push_str(&format!(
             "nothing to take back: run {} changed no workflow after that\n",
             report.run_id

@@ -8,6 +8,7 @@
 )]
 
 use super::{Action, Flow, RunLog, StepKind, check_patch, next, patch_of, verify_output};
+use crate::store::ResourceId;
 use crate::store::event::{Change, Event, JOURNAL_VERSION};
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
@@ -237,10 +238,10 @@ fn finished(path: &str, i: usize, tool: &str, content: Value, change: Option<Cha
 
 pub fn change(id: &str, before: Option<&str>, after: &str) -> Change {
     Change {
-        workflow_id: id.into(),
+        resource: ResourceId::new("thing", id),
         before: before.map(str::to_owned),
         after: Some(after.into()),
-        node_count: 3,
+        size: 3,
         snapshot: None,
     }
 }

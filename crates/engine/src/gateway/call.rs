@@ -226,13 +226,7 @@ impl Gateway {
     fn snapshot(&self, cx: &mut CallContext<'_>, state: &Keep) -> Result<SnapshotRef, Fault> {
         let taken = cx.recorder.snapshot(&state.mark, &state.text)?;
         cx.record(
-            Event::SnapshotTaken {
-                workflow_id: state.mark.resource.id.clone(),
-                file: taken.file.clone(),
-                graph_hash: state.mark.revision.clone(),
-                node_count: state.mark.size,
-                sha256: taken.sha256.clone(),
-            },
+            taken.clone().into(),
             false, // the file is on the disk; the durable intent that follows takes this line with it
         )?;
         Ok(taken)

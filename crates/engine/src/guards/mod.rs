@@ -145,24 +145,20 @@ impl GuardState {
                 }
             }
             Event::SnapshotTaken {
-                workflow_id,
+                resource,
                 file,
-                graph_hash,
+                revision,
                 ..
             } => self.log.taken(
-                workflow_id,
+                &resource.id,
                 SnapshotMark {
                     file: file.clone(),
-                    graph_hash: graph_hash.clone(),
+                    revision: revision.clone(),
                 },
             ),
-            Event::SessionOpened {
-                workflow,
-                edit_scope,
-                ..
-            } => {
-                self.only.clone_from(workflow);
-                if let Some(scope) = edit_scope {
+            Event::SessionOpened { only, scope, .. } => {
+                self.only = only.as_ref().map(|of| of.id.clone());
+                if let Some(scope) = scope {
                     self.scope = Some(self.given(&Value::from(scope.clone())));
                 }
             }
@@ -199,7 +195,7 @@ impl GuardState {
                     }
                 }
             }
-            Event::Undone { workflow_id, .. } => self.log.undone(workflow_id),
+            Event::Undone { resource, .. } => self.log.undone(&resource.id),
             _ => {}
         }
         for memory in &mut self.memories {

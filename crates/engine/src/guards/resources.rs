@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotMark {
     pub file: String,
-    pub graph_hash: String,
+    pub revision: String,
 }
 
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ impl ResourceLog {
 
     /// `by`: what a call that means the same has too.
     pub(super) fn changed(&mut self, change: &Change, by: Option<&str>) {
-        let id = &change.workflow_id;
+        let id = &change.resource.id;
         match &change.after {
             Some(hash) => self.seen.insert(id.clone(), hash.clone()),
             None => self.seen.remove(id),
@@ -65,7 +65,7 @@ impl ResourceLog {
     /// What the change found and left. What this run made, and found in another state than it left, is no longer its own: from
     /// now on losses count from what it found.
     fn note_left(&mut self, change: &Change) {
-        let id = &change.workflow_id;
+        let id = &change.resource.id;
         let found = change.before.as_ref();
         if found.is_some_and(|found| self.owned.contains(id) && self.left.get(id) != Some(found)) {
             let before_it = self.snapshots(id).len().saturating_sub(1);

@@ -56,7 +56,7 @@ pub struct Adoption {
     /// Calls that were begun and have no result: `resume` and `undo` settle them by reading.
     pub begun: Vec<String>,
     /// What it changed, and what `undo` would do to each.
-    pub workflows: Vec<Touched>,
+    pub resources: Vec<Touched>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -118,9 +118,9 @@ pub async fn adoption(
         believe: Believe::Any,
     };
     let made = history::of_run(&run_id, &loaded.records);
-    let mut workflows = Vec::new();
+    let mut changed = Vec::new();
     for id in history::changed(&made) {
-        workflows.push(touched(&states, redactor, &id, &history::only(&made, &id)).await);
+        changed.push(touched(&states, redactor, &id, &history::only(&made, &id)).await);
     }
     Ok(Adoption {
         foreign: loaded.foreign.clone(),
@@ -153,7 +153,7 @@ pub async fn adoption(
                 _ => None,
             })
             .collect(),
-        workflows,
+        resources: changed,
         run_id,
     })
 }
@@ -193,10 +193,7 @@ async fn touched(
     made: &[history::Made],
 ) -> Touched {
     let mut touched = Touched {
-        resource: ResourceId {
-            kind: states.resources.kind().to_owned(),
-            id: id.to_owned(),
-        },
+        resource: ResourceId::new(states.resources.kind(), id),
         name: None,
         published: None,
         undo: None,

@@ -47,7 +47,6 @@ pub struct Side {
     /// The state after this change; 0: before the first. None: as it is now.
     pub change: Option<u32>,
     /// None: there was no such resource.
-    #[serde(rename = "graph_hash")]
     pub revision: Option<String>,
 }
 
@@ -138,10 +137,7 @@ async fn one(
     };
     let resources = states.resources;
     Ok(Compared {
-        resource: ResourceId {
-            kind: resources.kind().to_owned(),
-            id: id.to_owned(),
-        },
+        resource: ResourceId::new(resources.kind(), id),
         from: side(Some(from), before.as_ref()),
         to: side(to, after.as_ref()),
         difference: resources.difference(redactor, before.as_ref(), after.as_ref()),

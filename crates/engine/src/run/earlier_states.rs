@@ -147,7 +147,7 @@ impl EarlierStates<'_> {
         for (run_id, records) in inspect::readable(self.project)?.into_iter().rev() {
             let mut believed = None;
             for taken in RunView::of(&records).snapshots.iter().rev() {
-                if taken.workflow_id != id || taken.graph_hash != hash {
+                if taken.resource.id != id || taken.revision != hash {
                     continue;
                 }
                 let believed = match &mut believed {

@@ -42,13 +42,13 @@ impl Numbering {
     fn count(&mut self, run_id: &str, changed: Changed) -> Vec<Made> {
         let change = &changed.change;
         let mut made = Vec::new();
-        let left = self.left.get(&change.workflow_id);
+        let left = self.left.get(change.id());
         if let Some(left) = left.filter(|left| **left != change.before).cloned() {
             let outside = Change {
-                workflow_id: change.workflow_id.clone(),
+                resource: change.resource.clone(),
                 before: left,
                 after: change.before.clone(),
-                node_count: 0,
+                size: 0,
                 snapshot: None,
             };
             made.push(self.number(run_id, &changed, By::Outside, outside));
@@ -60,7 +60,7 @@ impl Numbering {
     fn number(&mut self, run_id: &str, told: &Changed, by: By, change: Change) -> Made {
         self.count = self.count.saturating_add(1);
         self.left
-            .insert(change.workflow_id.clone(), change.after.clone());
+            .insert(change.id().to_owned(), change.after.clone());
         Made {
             number: self.count,
             run_id: run_id.to_owned(),
@@ -87,7 +87,7 @@ pub fn of_resource<'a>(
     let mut told: Vec<(&str, Changed)> = Vec::new();
     for (run_id, records) in runs {
         let of_it = records.iter().filter_map(Changed::of);
-        let of_it = of_it.filter(|changed| changed.change.workflow_id == id);
+        let of_it = of_it.filter(|changed| changed.change.id() == id);
         told.extend(of_it.map(|changed| (run_id, changed)));
     }
     // An RFC 3339 time of fewer digits is not smaller as text.
@@ -113,9 +113,9 @@ pub fn state_hash(changes: &[Made], number: u32) -> Option<&str> {
 pub fn changed(changes: &[Made]) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for made in changes {
-        let id = &made.change.workflow_id;
-        if !ids.contains(id) {
-            ids.push(id.clone());
+        let id = made.change.id();
+        if !ids.iter().any(|known| known == id) {
+            ids.push(id.to_owned());
         }
     }
     ids
@@ -123,7 +123,7 @@ pub fn changed(changes: &[Made]) -> Vec<String> {
 
 /// One resource's changes of a history; they keep their numbers.
 pub fn only(changes: &[Made], id: &str) -> Vec<Made> {
-    let of_it = changes.iter().filter(|m| m.change.workflow_id == id);
+    let of_it = changes.iter().filter(|m| m.change.id() == id);
     of_it.cloned().collect()
 }
 

@@ -1,4 +1,5 @@
 use super::history::{Made, before_last_run, changed, of_resource, of_run, only, state_hash};
+use crate::store::ResourceId;
 use crate::store::{Event, Record, event::Change};
 use crate::view::By;
 use agentctl_base::model::{ToolResult, ToolStatus};
@@ -6,10 +7,10 @@ use serde_json::json;
 
 fn change(id: &str, before: Option<&str>, after: Option<&str>) -> Change {
     Change {
-        workflow_id: id.into(),
+        resource: ResourceId::new("workflow", id),
         before: before.map(str::to_owned),
         after: after.map(str::to_owned),
-        node_count: 2,
+        size: 2,
         snapshot: before.map(|b| format!("{b}.json")),
     }
 }
@@ -41,7 +42,7 @@ fn did(seq: u64, status: ToolStatus, change: Change) -> Record {
 
 fn undid(seq: u64, change: Option<Change>) -> Record {
     let event = Event::Undone {
-        workflow_id: "w".into(),
+        resource: ResourceId::new("workflow", "w"),
         to_snapshot: String::new(),
         to: Some(0),
         change,

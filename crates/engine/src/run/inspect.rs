@@ -34,7 +34,7 @@ pub struct RunSummary {
     pub session: Option<SessionOf>,
     /// None: running now, or killed.
     pub outcome: Option<Outcome>,
-    pub workflows: Vec<String>,
+    pub resources: Vec<String>,
     pub active: bool,
     /// From where on the run is not this user's, and why; None: it is. Such a run is shown and not acted on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,7 +97,7 @@ pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
                     request: String::new(),
                     session: None,
                     outcome: None,
-                    workflows: Vec::new(),
+                    resources: Vec::new(),
                     foreign: None,
                     broken: Some(e.to_string()),
                 });
@@ -120,8 +120,8 @@ pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
                 .to_owned(),
             session: view.session.clone(),
             outcome: projection::outcome_of(&view),
-            workflows: view
-                .changed_workflows()
+            resources: view
+                .changed_resources()
                 .into_iter()
                 .map(str::to_owned)
                 .collect(),
@@ -176,7 +176,7 @@ pub fn verify(
             sha256 => snapshots.read_taken(&taken.file, sha256).ok(),
         };
         let document = text.and_then(|text| parse(&text));
-        document.is_none_or(|document| document.revision != taken.graph_hash)
+        document.is_none_or(|document| document.revision != taken.revision)
     };
     Ok(Verified {
         shorter_than_state: cut_off(project, &run_id, &loaded)?,

@@ -202,7 +202,7 @@ pub(super) fn report(
         state_of: &|section| state.get(flow.report_field(section)?),
         input: &view.input,
         undone: &view.undone,
-        losses: &view.losses,
+        noted: &view.noted,
         cycle: log.cycle(),
     });
     RunReport {

@@ -57,8 +57,7 @@ impl Recorder for RunRecorder<'_> {
     }
 
     fn snapshot(&mut self, of: &ResourceMark, text: &str) -> Result<SnapshotRef, StoreError> {
-        self.snapshots
-            .save(&of.resource.id, &of.revision, of.size, text)
+        self.snapshots.save(of, text)
     }
 
     fn load_snapshot(&mut self, file: &str) -> Result<String, StoreError> {

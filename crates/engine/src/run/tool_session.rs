@@ -16,7 +16,7 @@ use super::{
 use crate::gateway::CallContext;
 use crate::gateway::Gateway;
 use crate::gateway::Settled;
-use crate::toolset::Fault;
+use crate::toolset::{Fault, ResourceId};
 use crate::{
     flow::RunLog,
     store::{
@@ -365,6 +365,7 @@ impl ToolSession {
             snapshots: Snapshots::on(serving.project.disk().clone(), paths.snapshots()),
             at: String::new(),
         };
+        let kind = serving.gateway.resources().kind();
         let request = match self.client.transport {
             "command" => format!("{} of the {}", self.client.name, terms.role),
             _ => format!("MCP session of {} as {}", self.client.name, terms.role),
@@ -394,8 +395,8 @@ impl ToolSession {
                 client: self.client.name.clone(),
                 client_version: self.client.version.clone(),
                 transport: self.client.transport.to_owned(),
-                workflow: terms.only.clone(),
-                edit_scope: terms.scope.clone(),
+                only: (terms.only.as_ref()).map(|id| ResourceId::new(kind, id.as_str())),
+                scope: terms.scope.clone(),
             },
             false,
         )?;

@@ -34,7 +34,7 @@ pub enum Undo {
 pub struct UndoReport {
     /// The run whose journal tells of it.
     pub run_id: String,
-    pub workflows: Vec<Undone>,
+    pub resources: Vec<Undone>,
     /// `undo RUN --to` this takes the undo itself back; None: nothing was changed, or nothing kept would be the same.
     pub redo: Option<u32>,
 }
@@ -145,9 +145,9 @@ pub async fn undo_by(
         driver.record(event, false)?;
     }
     let run_id = driver.recorder.view.run_id.clone();
-    let mut workflows = Vec::with_capacity(plans.len());
+    let mut resources = Vec::with_capacity(plans.len());
     for plan in plans {
-        workflows.push(driver.carry_out(project, plan).await?);
+        resources.push(driver.carry_out(project, plan).await?);
     }
     // An unfinished run cannot go on from a resource that was taken away from under it.
     if driver.recorder.view.ended.is_none() {
@@ -165,17 +165,17 @@ pub async fn undo_by(
         true,
     )?;
     driver.project(project, "its changes were undone")?;
-    let redo = redo(&inspect::changes(project, &run_id)?, &workflows);
+    let redo = redo(&inspect::changes(project, &run_id)?, &resources);
     Ok(UndoReport {
         run_id,
-        workflows,
+        resources,
         redo,
     })
 }
 
 /// The state before the undo that ends this history, if it is one state.
-fn redo(made: &[Made], workflows: &[Undone]) -> Option<u32> {
-    let changed = workflows
+fn redo(made: &[Made], resources: &[Undone]) -> Option<u32> {
+    let changed = resources
         .iter()
         .filter(|w| w.snapshot.is_some() || w.what == UndoneHow::Restored);
     let mut undos = made.iter().rev();
@@ -344,21 +344,22 @@ impl Driver<'_> {
                 hint: "look at it; the snapshots of the run hold both states".into(),
             });
         }
+        let resource = ResourceId::new(resources.kind(), id);
         let change = Change {
-            workflow_id: id.clone(),
+            resource: resource.clone(),
             // An undo that was killed before it was journaled did it already.
             before: match what {
                 UndoneHow::Unchanged => plan.left.clone(),
                 _ => plan.now.as_ref().map(|now| now.document.revision.clone()),
             },
             after,
-            node_count: found.as_ref().map_or(0, |now| now.document.size),
+            size: found.as_ref().map_or(0, |now| now.document.size),
             snapshot: kept.clone(),
         };
         let nothing_new = what == UndoneHow::Unchanged && change.before == change.after;
         self.record(
             Event::Undone {
-                workflow_id: id.clone(),
+                resource: resource.clone(),
                 to_snapshot,
                 to: plan.to_of_run,
                 change: Some(change).filter(|_| !nothing_new),
@@ -377,10 +378,7 @@ impl Driver<'_> {
             to: plan.to,
             snapshot: kept,
             difference: resources.difference(redactor, now, wanted),
-            resource: ResourceId {
-                kind: resources.kind().to_owned(),
-                id,
-            },
+            resource,
         })
     }
 
@@ -388,25 +386,12 @@ impl Driver<'_> {
     fn keep(&mut self, id: &str, document: &Document) -> Result<SnapshotRef, RunError> {
         let text = self.resources.text(document);
         let of = ResourceMark {
-            resource: ResourceId {
-                kind: self.resources.kind().to_owned(),
-                id: id.to_owned(),
-            },
+            resource: ResourceId::new(self.resources.kind(), id),
             revision: document.revision.clone(),
             size: document.size,
         };
         let mark = self.recorder.snapshot(&of, &text)?;
-        let taken = mark.clone();
-        self.record(
-            Event::SnapshotTaken {
-                workflow_id: taken.workflow_id,
-                file: taken.file,
-                graph_hash: taken.graph_hash,
-                node_count: taken.node_count,
-                sha256: taken.sha256,
-            },
-            true,
-        )?;
+        self.record(mark.clone().into(), true)?;
         Ok(mark)
     }
 

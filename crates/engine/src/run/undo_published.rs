@@ -1,4 +1,4 @@
-//! The question before an undo touches a published workflow: what is put back, or deleted, is live at once.
+//! The question before an undo touches what is live: what is put back, or deleted, is live at once.
 
 use super::{
     RunError, USER,

@@ -2,8 +2,13 @@
 //! New variants and new optional fields may be added; a field's meaning never changes (see `JOURNAL_VERSION`).
 
 mod change;
+pub(super) mod v1;
+#[cfg(test)]
+mod v1_tests;
 
-pub use change::{BaseHow, Change, Counted, CreateMark, MutationExpectation, Rehearsing};
+pub use change::{Change, MutationExpectation};
+
+use super::ResourceId;
 
 use crate::vocabulary::capability::Carries;
 use agentctl_base::decision::Decision;
@@ -13,8 +18,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Raised when an old reader could misread a new journal. A reader refuses a newer version by name.
-pub const JOURNAL_VERSION: u32 = 1;
+/// Raised when an old reader could misread a new journal. A reader refuses a newer version by name. Records of version 1 are read
+/// by `v1`; a run that was begun in version 1 and is taken up again has records of both.
+pub const JOURNAL_VERSION: u32 = 2;
 
 /// A path of step ids from the flow's root; a loop's iteration stands in brackets, from 1: `qa_loop[2]/validate`.
 pub type StepPath = String;
@@ -40,12 +46,12 @@ pub enum Event {
         client_version: String,
         /// `stdio` or `http`.
         transport: String,
-        /// The one workflow that the session may change; None: any that the role may.
+        /// The one resource that the session may change; None: any that the role may.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        workflow: Option<String>,
-        /// The nodes that the session may change, by id or name; None: all.
+        only: Option<ResourceId>,
+        /// The parts of it that the session may change, by id or name; None: all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        edit_scope: Option<Vec<String>>,
+        scope: Option<Vec<String>>,
     },
     ActivationStarted {
         activation: u32,
@@ -123,10 +129,10 @@ pub enum Event {
         change: Option<Change>,
     },
     SnapshotTaken {
-        workflow_id: String,
+        resource: ResourceId,
         file: String,
-        graph_hash: String,
-        node_count: usize,
+        revision: String,
+        size: usize,
         /// Of the file; None: written by an agentctl that did not say it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sha256: Option<String>,
@@ -168,12 +174,12 @@ pub enum Event {
         by: String,
         grants: Value,
     },
-    /// A workflow was put back (by `undo` or a rollback).
+    /// A resource was put back (by `undo` or a rollback).
     Undone {
-        workflow_id: String,
-        /// Empty when there was no workflow then.
+        resource: ResourceId,
+        /// Empty when there was no such resource then.
         to_snapshot: String,
-        /// The change of this run after which the workflow is again; 0: before the run. None: it is as no change of this run left it.
+        /// The change of this run after which the resource is again; 0: before the run. None: it is as no change of this run left it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<u32>,
         /// None: it was that already.

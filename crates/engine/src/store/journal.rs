@@ -1,7 +1,10 @@
 //! The journal of a run: JSON lines, append-only, each record chained to the one before by its hash. It is the truth.
 //! A torn last line (a crash while writing) is cut off and kept aside; anything else that does not fit is refused.
 
-use super::{Event, Foreign, Marks, Record, StoreError, event::JOURNAL_VERSION};
+use super::{
+    Event, Foreign, Marks, Record, StoreError,
+    event::{JOURNAL_VERSION, v1},
+};
 use crate::store::chain::chain;
 use agentctl_base::canonical::sha256_hex;
 use agentctl_base::untrusted;
@@ -332,6 +335,7 @@ impl Loaded {
                             why,
                         });
                     }
+                    let event = v1::in_words_of_today(event);
                     match serde_json::from_value::<Event>(event.clone()) {
                         Ok(event) => self.records.push(Record {
                             seq: at_head.seq,

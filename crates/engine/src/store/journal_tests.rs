@@ -1,4 +1,4 @@
-use super::{Event, Journal, StoreError, event::JOURNAL_VERSION, journal::Loaded};
+use super::{Event, Journal, ResourceId, StoreError, event::JOURNAL_VERSION, journal::Loaded};
 use agentctl_base::model::{ModelAnswer, Usage};
 use agentctl_base::question::AnsweredBy;
 use serde_json::{Map, json};
@@ -237,6 +237,38 @@ fn an_old_reader_takes_what_a_newer_writer_added() {
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.contains("moon_phase_seen") && text.contains("a new optional field"));
     assert_eq!(Journal::read(&path).unwrap().head().0, 4);
+}
+
+#[test]
+fn a_journal_of_version_1_is_gone_on_with_and_its_lines_stay() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run/journal.jsonl");
+    let mut start = serde_json::to_value(started()).unwrap();
+    start["journal_version"] = json!(1);
+    write_values(
+        &path,
+        &[
+            start,
+            json!({"type": "snapshot_taken", "workflow_id": "orders", "file": "f", "graph_hash": "g", "node_count": 2}),
+        ],
+    );
+    let before = fs::read_to_string(&path).unwrap();
+    let taken = Event::SnapshotTaken {
+        resource: ResourceId::new("workflow", "orders"),
+        file: "f".into(),
+        revision: "g".into(),
+        size: 2,
+        sha256: None,
+    };
+    let (mut journal, loaded) = Journal::open(&path).unwrap();
+    assert_eq!(loaded.records[1].event, taken);
+    journal.append(at(1), taken.clone(), true).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let added = text.strip_prefix(&before).unwrap();
+    assert!(added.contains(r#""resource":{"kind":"workflow","id":"orders"}"#));
+    let whole = Journal::read(&path).unwrap();
+    assert_eq!(whole.head(), journal.head());
+    assert_eq!(whole.records[2].event, taken);
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! The workflow as it was before each change, one file per snapshot. Files are only added, never changed.
+//! A resource as it was before each change, one file per snapshot. Files are only added, never changed.
 
-use super::StoreError;
+use super::{Event, ResourceId, ResourceMark, StoreError};
 use agentctl_base::canonical::sha256_hex;
 use agentctl_host::files::{self, Disk, Found, file_part, read_own, write_atomic_on};
 use serde::{Deserialize, Serialize};
@@ -14,10 +14,10 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// One snapshot. `file` is the file's name inside the run's snapshots folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotRef {
-    pub workflow_id: String,
+    pub resource: ResourceId,
     pub file: String,
-    pub graph_hash: String,
-    pub node_count: usize,
+    pub revision: String,
+    pub size: usize,
     /// Of the file; None: the journal does not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
@@ -29,6 +29,18 @@ pub struct Snapshots {
     dir: PathBuf,
 }
 
+impl From<SnapshotRef> for Event {
+    fn from(taken: SnapshotRef) -> Event {
+        Event::SnapshotTaken {
+            resource: taken.resource,
+            file: taken.file,
+            revision: taken.revision,
+            size: taken.size,
+            sha256: taken.sha256,
+        }
+    }
+}
+
 impl Snapshots {
     pub fn new(dir: PathBuf) -> Self {
         Self::on(files::real(), dir)
@@ -38,26 +50,20 @@ impl Snapshots {
         Snapshots { disk, dir }
     }
 
-    /// Writes `text` (the workflow's document) as `NNN-<workflow id>-<first 8 of the graph hash>.json` and syncs it.
-    pub fn save(
-        &self,
-        workflow_id: &str,
-        graph_hash: &str,
-        node_count: usize,
-        text: &str,
-    ) -> Result<SnapshotRef, StoreError> {
+    /// Writes `text` (the resource's document) as `NNN-<id>-<first 8 of the revision>.json` and syncs it.
+    pub fn save(&self, of: &ResourceMark, text: &str) -> Result<SnapshotRef, StoreError> {
         let file = format!(
             "{:03}-{}-{}.json",
             self.last_number()? + 1,
-            file_part(workflow_id),
-            file_part(graph_hash.get(..8).unwrap_or(graph_hash)),
+            file_part(&of.resource.id),
+            file_part(of.revision.get(..8).unwrap_or(&of.revision)),
         );
         write_atomic_on(self.disk.as_ref(), &self.dir.join(&file), text.as_bytes())?;
         Ok(SnapshotRef {
-            workflow_id: workflow_id.to_owned(),
+            resource: of.resource.clone(),
             file,
-            graph_hash: graph_hash.to_owned(),
-            node_count,
+            revision: of.revision.clone(),
+            size: of.size,
             sha256: Some(sha256_hex(text.as_bytes())),
         })
     }

@@ -1,4 +1,6 @@
 use super::{Holder, Project, ProjectLock, Snapshots, StoreError};
+use crate::store::ResourceId;
+use crate::store::ResourceMark;
 use agentctl_base::canonical::canonical;
 use agentctl_host::files::{file_part, write_atomic};
 use proptest::prelude::*;
@@ -44,10 +46,10 @@ fn snapshots_are_numbered_and_never_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let snapshots = Snapshots::new(dir.path().join("snapshots"));
     let first = snapshots
-        .save("my/flow", "0123456789abcdef", 3, "{}")
+        .save(&state("my/flow", "0123456789abcdef", 3), "{}")
         .unwrap();
     let second = Snapshots::new(dir.path().join("snapshots"))
-        .save("plain", "fedcba9876543210", 4, "[]")
+        .save(&state("plain", "fedcba9876543210", 4), "[]")
         .unwrap();
     assert_eq!(second.file, "002-plain-fedcba98.json");
     assert!(first.file.starts_with("001-my_flow-") && first.file.ends_with("-01234567.json"));
@@ -143,5 +145,13 @@ proptest! {
         let value = json!(n);
         let back: Value = serde_json::from_str(&value.to_string()).unwrap();
         prop_assert_eq!(canonical(&back), canonical(&value));
+    }
+}
+
+fn state(id: &str, revision: &str, size: usize) -> ResourceMark {
+    ResourceMark {
+        resource: ResourceId::new("workflow", id),
+        revision: revision.to_owned(),
+        size,
     }
 }

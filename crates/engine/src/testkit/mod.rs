@@ -63,17 +63,15 @@ impl Recorder for Desk {
             return Err(full());
         }
         let Some(kept) = &mut self.kept else {
-            return self
-                .snapshots
-                .save(&of.resource.id, &of.revision, of.size, text);
+            return self.snapshots.save(of, text);
         };
         let file = format!("{:06}.json", kept.len());
         kept.insert(file.clone(), text.to_owned());
         Ok(SnapshotRef {
-            workflow_id: of.resource.id.clone(),
+            resource: of.resource.clone(),
             file,
-            graph_hash: of.revision.clone(),
-            node_count: of.size,
+            revision: of.revision.clone(),
+            size: of.size,
             sha256: None,
         })
     }

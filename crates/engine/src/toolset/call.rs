@@ -3,11 +3,11 @@
 
 use super::content::Outcome;
 use super::error::BackendError;
-use super::resource::ResourceMark;
+
 use crate::guards::{GuardState, Memory};
 use crate::redact::Redactor;
 use crate::store::event::{Change as Changed, MutationExpectation};
-use crate::store::{Event, SnapshotRef, StoreError};
+use crate::store::{Event, ResourceMark, SnapshotRef, StoreError};
 use crate::vocabulary::Capability;
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;

@@ -18,9 +18,10 @@ pub use content::{
 pub use error::{BackendError, BackendErrorKind, BackendResult};
 pub use none::NoResources;
 pub use resource::{
-    ByPerson, ClientWords, Difference, Document, Found, PlaceWords, ResourceId, ResourceMark,
-    Resources, keyed,
+    ByPerson, ClientWords, Difference, Document, Found, PlaceWords, Resources, keyed,
 };
+
+pub use crate::store::{ResourceId, ResourceMark};
 
 use crate::guards::Memory;
 use crate::store::Event;

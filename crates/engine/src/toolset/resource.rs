@@ -7,18 +7,9 @@ use agentctl_base::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Which thing outside.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct ResourceId {
-    /// What it is: `document`. One word, as the toolset calls it.
-    pub kind: String,
-    /// Its id among those of its kind.
-    pub id: String,
-}
-
-/// A resource among the keys of what names it, for `#[serde(flatten, with = "keyed")]`: `"workflow_id": "orders"`.
+/// A resource among the keys of what names it, for `#[serde(flatten, with = "keyed")]`: `"document_id": "orders"`.
 pub mod keyed {
-    use super::ResourceId;
+    use crate::store::ResourceId;
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
     use serde_json::{Map, Value};
@@ -41,16 +32,6 @@ pub mod keyed {
             })
             .ok_or_else(|| D::Error::custom("no key that ends in `_id` names the resource"))
     }
-}
-
-/// A state of a resource, by its name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResourceMark {
-    pub resource: ResourceId,
-    /// Two states with the same revision mean the same.
-    pub revision: String,
-    /// In parts, whatever the toolset counts.
-    pub size: usize,
 }
 
 /// What a resource holds in one state.

@@ -60,8 +60,8 @@ impl Changed {
                 },
                 change: change.clone(),
                 stands: result.status == ToolStatus::Ok,
-                name: text_at(&result.content, &["/name", "/workflow/name"]),
-                file: text_at(&result.content, &["/file", "/workflow/file"]),
+                name: told(&result.content, &change.resource.kind, "name"),
+                file: told(&result.content, &change.resource.kind, "file"),
             }),
             Event::Undone {
                 to,
@@ -83,9 +83,9 @@ impl Changed {
     }
 }
 
-fn text_at(content: &Value, pointers: &[&str]) -> Option<String> {
-    pointers
-        .iter()
-        .find_map(|p| content.pointer(p)?.as_str())
-        .map(str::to_owned)
+/// What a result says of the resource: at its top, or below the word for such a resource.
+fn told(content: &Value, kind: &str, key: &str) -> Option<String> {
+    let top = content.get(key).and_then(Value::as_str);
+    let below = || content.get(kind)?.get(key)?.as_str();
+    top.or_else(below).map(str::to_owned)
 }

@@ -5,10 +5,7 @@ use super::{
     SessionOf, StageChange, Worked,
     calls::{Call, Intent, ModelCall, Repeated, Repeats, Returned, Trace},
 };
-use crate::store::{
-    Event, Means, Record, SnapshotRef,
-    event::{Counted, StepPath},
-};
+use crate::store::{Event, Means, Record, SnapshotRef, event::StepPath};
 use agentctl_base::{model::ToolResult, question::Outcome};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -51,8 +48,8 @@ pub struct RunView {
     pub errors: Vec<Value>,
     /// Every change, in order, also what does not stand.
     pub changes: Vec<Changed>,
-    /// What was lost of each resource with its last change, by id.
-    pub losses: BTreeMap<String, Counted>,
+    /// What the toolset noted of each resource that the run was about to change, by id; of each key what was noted last.
+    pub noted: BTreeMap<String, Map<String, Value>>,
     pub snapshots: Vec<SnapshotRef>,
     /// Every resource that an undo looked at, in order.
     pub put_back: Vec<PutBack>,
@@ -259,10 +256,11 @@ impl RunView {
         else {
             return;
         };
-        if let Some(expect) = expect
-            && let (Some(id), Some(counted)) = (&expect.workflow_id, &expect.counted)
+        if let Some(expect) = expect.as_ref().filter(|expect| !expect.more.is_empty())
+            && let Some(id) = expect.id()
         {
-            self.losses.insert(id.clone(), counted.clone());
+            let noted = self.noted.entry(id.to_owned()).or_default();
+            noted.extend(expect.more.clone());
         }
         let trace = self.open.entry(step.clone()).or_default();
         trace.begun.insert(call.id.clone(), event.clone());
@@ -410,16 +408,16 @@ impl RunView {
     fn take_states(&mut self, event: &Event, at: Point) {
         match event {
             Event::SnapshotTaken {
-                workflow_id,
+                resource,
                 file,
-                graph_hash,
-                node_count,
+                revision,
+                size,
                 sha256,
             } => self.snapshots.push(SnapshotRef {
-                workflow_id: workflow_id.clone(),
+                resource: resource.clone(),
                 file: file.clone(),
-                graph_hash: graph_hash.clone(),
-                node_count: *node_count,
+                revision: revision.clone(),
+                size: *size,
                 sha256: sha256.clone(),
             }),
             Event::Adopted { snapshots, .. } => {
@@ -430,16 +428,15 @@ impl RunView {
                     }
                 }
             }
-            Event::Undone {
-                workflow_id, to, ..
-            } => {
-                self.undone.retain(|id| id != workflow_id);
+            Event::Undone { resource, to, .. } => {
+                let id = &resource.id;
+                self.undone.retain(|undone| undone != id);
                 if !matches!(to, Some(1..)) {
-                    self.undone.push(workflow_id.clone());
+                    self.undone.push(id.clone());
                 }
                 self.put_back.push(PutBack {
                     at,
-                    resource: workflow_id.clone(),
+                    resource: id.clone(),
                 });
             }
             _ => {}

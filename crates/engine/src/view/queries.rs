@@ -58,14 +58,14 @@ impl RunView {
     /// The last change of a resource; `id` None: of any.
     pub fn last_change(&self, id: Option<&str>) -> Option<&Changed> {
         let mut changes = self.standing().rev();
-        changes.find(|c| id.is_none_or(|id| c.change.workflow_id == id))
+        changes.find(|c| id.is_none_or(|id| c.change.id() == id))
     }
 
     /// Ids of what this run changed, in the order of the first change.
-    pub fn changed_workflows(&self) -> Vec<&str> {
+    pub fn changed_resources(&self) -> Vec<&str> {
         let mut ids: Vec<&str> = Vec::new();
         for changed in self.standing() {
-            let id = changed.change.workflow_id.as_str();
+            let id = changed.change.id();
             if !ids.contains(&id) {
                 ids.push(id);
             }
@@ -74,17 +74,17 @@ impl RunView {
     }
 
     /// The name that the run last saw for something that it changed.
-    pub fn workflow_name(&self, id: &str) -> Option<&str> {
+    pub fn name_of(&self, id: &str) -> Option<&str> {
         let of_it = self.standing().rev();
         of_it
-            .filter(|c| c.change.workflow_id == id)
+            .filter(|c| c.change.id() == id)
             .find_map(|c| c.name.as_deref())
     }
 
-    pub fn workflow_file(&self, id: &str) -> Option<&str> {
+    pub fn file_of(&self, id: &str) -> Option<&str> {
         let of_it = self.standing().rev();
         of_it
-            .filter(|c| c.change.workflow_id == id)
+            .filter(|c| c.change.id() == id)
             .find_map(|c| c.file.as_deref())
     }
 }

@@ -1,4 +1,5 @@
 use super::{By, RunView, Use};
+use crate::store::ResourceId;
 use crate::store::{Event, Record, event::Change, event::JOURNAL_VERSION};
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
@@ -114,10 +115,10 @@ fn finished(step: &str, id: &str, status: ToolStatus, change: Option<Change>) ->
 
 fn change(before: Option<&str>, after: Option<&str>) -> Change {
     Change {
-        workflow_id: "w".into(),
+        resource: ResourceId::new("thing", "w"),
         before: before.map(str::to_owned),
         after: after.map(str::to_owned),
-        node_count: 2,
+        size: 2,
         snapshot: None,
     }
 }
@@ -305,7 +306,7 @@ fn question() -> Question {
 #[test]
 fn every_change_is_told_and_what_stands_can_be_claimed() {
     let undone = |to| Event::Undone {
-        workflow_id: "w".into(),
+        resource: ResourceId::new("thing", "w"),
         to_snapshot: String::new(),
         to,
         change: Some(change(Some("b"), Some("a"))),
@@ -328,7 +329,7 @@ fn every_change_is_told_and_what_stands_can_be_claimed() {
     assert_eq!(told(&run), [(2, true), (3, false), (4, true)]);
     assert_eq!(run.changes[2].by, By::Undo);
     assert_eq!(run.undone, [""; 0]);
-    assert_eq!(run.workflow_name("w"), Some("Orders"));
+    assert_eq!(run.name_of("w"), Some("Orders"));
     assert_eq!(run.last_change(Some("w")).unwrap().seq, 4);
     events.push(undone(Some(0)));
     let run = view(events);
@@ -339,10 +340,10 @@ fn every_change_is_told_and_what_stands_can_be_claimed() {
 #[test]
 fn a_snapshots_hash_is_what_was_said_when_it_was_taken_else_what_the_user_took_over() {
     let taken = |file: &str, sha256: Option<&str>| Event::SnapshotTaken {
-        workflow_id: "w".into(),
+        resource: ResourceId::new("thing", "w"),
         file: file.into(),
-        graph_hash: "g".into(),
-        node_count: 1,
+        revision: "g".into(),
+        size: 1,
         sha256: sha256.map(str::to_owned),
     };
     let both = ["1.json", "2.json"].map(|file| (file.to_owned(), "adopted".to_owned()));

@@ -110,9 +110,9 @@ impl Memory for Losses {
                 if let (Some(change), Some(decision)) = (change, decision)
                     && approved_rules(&decision).any(|rule| rule == LOSS)
                 {
-                    let id = &change.workflow_id;
+                    let id = change.id();
                     self.counted_from
-                        .insert(id.clone(), log.snapshots(id).len());
+                        .insert(id.to_owned(), log.snapshots(id).len());
                 }
             }
             _ => {}

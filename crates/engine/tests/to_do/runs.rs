@@ -53,11 +53,11 @@ fn the_view_of_the_run_knows_the_lists() {
     let mut house = House::new(good);
     house.start(request("the house"));
     let view = RunView::of(&house.records());
-    assert_eq!(view.changed_workflows(), ["chores"]);
+    assert_eq!(view.changed_resources(), ["chores"]);
     let changes: Vec<(bool, usize)> = view
         .changes
         .iter()
-        .map(|changed| (changed.change.before.is_none(), changed.change.node_count))
+        .map(|changed| (changed.change.before.is_none(), changed.change.size))
         .collect();
     assert_eq!(changes, [(true, 2), (false, 2)]);
     let tools: Vec<&str> = view.calls.iter().map(|call| call.tool.as_str()).collect();

@@ -89,7 +89,7 @@ fn a_session_is_kept_to_one_list_and_the_items_that_it_was_given() {
 
     let [run] = list(&house.project).unwrap().try_into().unwrap();
     assert_eq!(
-        (run.outcome, run.workflows),
+        (run.outcome, run.resources),
         (Some(Outcome::Complete), vec!["old".to_owned()])
     );
     let (report, _) = show(&house.project, &house.pack, &run.run_id).unwrap();

@@ -26,7 +26,7 @@ fn ticking(seen: &Seen<'_>) -> ModelAnswer {
 }
 
 fn how(report: &UndoReport) -> Vec<(&str, &str, UndoneHow)> {
-    let of = report.workflows.iter();
+    let of = report.resources.iter();
     of.map(|w| (w.resource.kind.as_str(), w.resource.id.as_str(), w.what))
         .collect()
 }
@@ -79,7 +79,7 @@ fn a_list_that_was_there_is_put_back_unless_somebody_worked_on_it_since() {
     let undone = block_on(undo(house.context(), named(), false)).unwrap();
     assert_eq!(how(&undone), [("list", "old", UndoneHow::PutBack)]);
     assert_eq!(
-        undone.workflows[0].difference.lines,
+        undone.resources[0].difference.lines,
         [
             "- [x] i1 a (ann)",
             "- [x] i2 b (ann)",

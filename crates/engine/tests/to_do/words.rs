@@ -72,10 +72,10 @@ fn settle_list(claim: &mut Map<String, Value>, by: &Claim<'_>) -> Vec<String> {
     let Some(revision) = &last.change.after else {
         return vec!["the list was deleted in this run".to_owned()];
     };
-    let id = &last.change.workflow_id;
+    let id = last.change.id();
     claim.insert("id".into(), json!(id));
     claim.insert("name".into(), json!(by.changes.name(id)));
-    claim.insert("item_count".into(), json!(last.change.node_count));
+    claim.insert("item_count".into(), json!(last.change.size));
     claim.insert("revision".into(), json!(revision));
     Vec::new()
 }
@@ -108,7 +108,7 @@ fn settle_review(review: &mut Map<String, Value>, by: &Claim<'_>) -> Vec<String>
 fn sections(of: &Reported<'_>) -> Sections {
     let claimed = (of.state_of)(LIST).and_then(|list| list.get("id")?.as_str());
     let list = of.changes.last(claimed).and_then(|last| {
-        let id = last.change.workflow_id.as_str();
+        let id = last.change.id();
         let revision = last.change.after.as_ref()?;
         let stands = !of.undone.iter().any(|undone| undone == id);
         stands.then(|| {
@@ -116,7 +116,7 @@ fn sections(of: &Reported<'_>) -> Sections {
                 "id": id,
                 "name": of.changes.name(id),
                 "file": of.changes.file(id),
-                "item_count": last.change.node_count,
+                "item_count": last.change.size,
                 "revision": revision,
             })
         })

@@ -13,7 +13,7 @@ mod shelf;
 pub use shelf::HomeShelf;
 
 use crate::guards::Outline;
-use agentctl_engine::store::event::BaseHow;
+use crate::noted::BaseHow;
 use agentctl_n8n::WorkflowId;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,8 +3,8 @@
 //! record is read again when its files are no longer what this process left.
 
 use super::{Accepted, Base, NotKept, Record, State, Step, moved};
+use crate::noted::BaseHow;
 use agentctl_base::canonical::sha256_hex;
-use agentctl_engine::store::event::BaseHow;
 use agentctl_host::home::{Home, HomeError};
 use agentctl_n8n::WorkflowId;
 use serde::{Deserialize, Serialize};

@@ -75,14 +75,14 @@ fn settled_workflow(claim: &mut Map<String, Value>, by: &Claim<'_>) -> Result<()
     let Some(after) = &change.after else {
         return Err(format!(
             "the workflow {:?} was deleted in this run",
-            change.workflow_id
+            change.id()
         ));
     };
-    claim.insert("id".into(), change.workflow_id.clone().into());
-    if let Some(name) = by.changes.name(&change.workflow_id) {
+    claim.insert("id".into(), change.id().into());
+    if let Some(name) = by.changes.name(change.id()) {
         claim.insert("name".into(), name.into());
     }
-    claim.insert("node_count".into(), change.node_count.into());
+    claim.insert("node_count".into(), change.size.into());
     claim.insert("graph_hash".into(), after.clone().into());
     Ok(())
 }

@@ -3,6 +3,7 @@ use crate::vocabulary;
 use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_engine::flow::{Flow, Known, load};
 use agentctl_engine::run::{Evidence, settle_claims};
+use agentctl_engine::store::ResourceId;
 use agentctl_engine::store::{Event, Record, event::Change};
 use agentctl_engine::view::RunView;
 use agentctl_engine::vocabulary::Capability;
@@ -45,10 +46,10 @@ fn finished(step: &str, id: &str, tool: &str, content: Value, change: Option<Cha
 
 fn change(id: &str, before: Option<&str>, after: Option<&str>) -> Change {
     Change {
-        workflow_id: id.into(),
+        resource: ResourceId::new("workflow", id),
         before: before.map(str::to_owned),
         after: after.map(str::to_owned),
-        node_count: 3,
+        size: 3,
         snapshot: None,
     }
 }

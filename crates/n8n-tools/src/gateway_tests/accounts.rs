@@ -3,6 +3,7 @@
 
 use super::super::fixture::MemoryBackend;
 use super::*;
+use agentctl_engine::store::event::JOURNAL_VERSION;
 
 fn slack(credentials: Value) -> Value {
     let mut node = json!({"name": "Tell", "type": "n8n-nodes-base.slack", "typeVersion": 2.3,
@@ -56,7 +57,7 @@ async fn no_credential_is_taken_where_nobody_can_choose_and_those_that_fit_are_t
 
 fn begun_with(accounts: Value) -> Event {
     Event::RunStarted {
-        journal_version: 1,
+        journal_version: JOURNAL_VERSION,
         agentctl_version: String::new(),
         run_id: "r".into(),
         flow: String::new(),

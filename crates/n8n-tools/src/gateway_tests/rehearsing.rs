@@ -3,6 +3,8 @@
 use super::super::fixture::{Lie, MemoryBackend};
 use super::*;
 use crate::backend::BackendErrorKind;
+use crate::noted::Noted;
+use agentctl_engine::store::event::JOURNAL_VERSION;
 use agentctl_n8n::Workflow;
 use agentctl_n8n::rehearsal::fixture::{chain, execution, node, run, set};
 use serde_json::Map;
@@ -209,7 +211,7 @@ async fn a_node_acts_only_with_the_users_word_and_its_account() {
 
 fn begun_with(key: &str, named: Value) -> Event {
     Event::RunStarted {
-        journal_version: 1,
+        journal_version: JOURNAL_VERSION,
         agentctl_version: String::new(),
         run_id: "r".into(),
         flow: String::new(),
@@ -247,7 +249,7 @@ async fn a_node_that_the_user_named_when_the_run_began_acts_without_a_question()
     // Interrupted, it may have acted: the test is not made again by itself.
     let intents = b.desk.events.iter().map(|(event, _)| event);
     let mut tests = intents.filter(
-        |event| matches!(event, Event::ToolIntent { expect: Some(e), .. } if e.rehearsal.is_some()),
+        |event| matches!(event, Event::ToolIntent { expect: Some(e), .. } if Noted::in_expectation(e).rehearsal.is_some()),
     );
     let intent = tests.next_back().unwrap().clone();
     let mut cx = CallContext {
@@ -356,7 +358,7 @@ async fn a_killed_test_leaves_nothing_after_settling() {
         else {
             panic!("{intent:?}")
         };
-        let left = expect.rehearsal.clone().unwrap();
+        let left = Noted::in_expectation(expect).rehearsal.unwrap();
         let (path, _) = left.copy.split_once(':').unwrap();
         let start = match tagged {
             true => base("Edited", "manualTrigger", 1.0, json!({})),

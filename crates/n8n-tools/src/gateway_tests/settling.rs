@@ -3,6 +3,7 @@
 use super::*;
 use crate::backend::BackendAbilities;
 use crate::fixture::{Lie, MemoryBackend};
+use agentctl_engine::store::ResourceId;
 use std::sync::Arc;
 
 /// The bench as a killed process leaves it: after the intent (and perhaps the write), before the result.
@@ -21,10 +22,10 @@ async fn killed(b: &mut Bench, tool: &str, args: Value, written: bool) -> Event 
         else {
             panic!()
         };
-        let file = b.dir.path().join(format!(
-            "workflows/{}.json",
-            expect.workflow_id.as_ref().unwrap()
-        ));
+        let file = b
+            .dir
+            .path()
+            .join(format!("workflows/{}.json", expect.id().unwrap()));
         match before {
             Some(workflow) => std::fs::write(file, workflow.to_text()).unwrap(),
             None => std::fs::remove_file(file).unwrap(),
@@ -117,13 +118,10 @@ async fn an_interrupted_change_that_somebody_else_overwrote_is_unknown() {
 #[test]
 fn a_settlement_is_judged_by_hashes() {
     let expect = |before: Option<&str>, after: Option<&str>| MutationExpectation {
-        workflow_id: Some("w".into()),
+        resource: Some(ResourceId::new("workflow", "w")),
         before: before.map(str::to_owned),
         after: after.map(str::to_owned),
-        diff: None,
-        rehearsal: None,
-        created: None,
-        counted: None,
+        ..MutationExpectation::default()
     };
     for (before, after, found, want) in [
         (Some("a"), Some("b"), Some("a"), Settlement::NotDone),

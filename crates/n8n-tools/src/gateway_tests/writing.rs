@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::fixture::Lie;
+use agentctl_engine::store::ResourceId;
 
 #[tokio::test]
 async fn a_workflow_is_created_changed_checked_and_journaled() {
@@ -70,13 +71,9 @@ async fn a_workflow_is_created_changed_checked_and_journaled() {
     assert_eq!(
         expect.as_ref().unwrap(),
         &MutationExpectation {
-            workflow_id: Some("my-orders".into()),
-            before: None,
+            resource: Some(ResourceId::new("workflow", "my-orders")),
             after: Some(created["graph_hash"].as_str().unwrap().into()),
-            diff: None,
-            rehearsal: None,
-            created: None,
-            counted: None,
+            ..MutationExpectation::default()
         }
     );
     assert_eq!(decision.rule(), "writer: create-workflow");

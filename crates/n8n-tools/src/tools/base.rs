@@ -5,9 +5,10 @@ use super::n8n::N8n;
 use crate::accepted::{Base, NotKept, State, Step};
 use crate::backend::Stored;
 use crate::guards::{self, Loss, Outline, Start, deny};
+use crate::noted::{BaseHow, Counted};
 use agentctl_base::decision::Decision;
 use agentctl_engine::guards::{SnapshotMark, approved_rules};
-use agentctl_engine::store::event::{BaseHow, Change, Counted};
+use agentctl_engine::store::event::Change;
 use agentctl_engine::toolset::{Cx, Fault, Outcome};
 use agentctl_n8n::catalog::Lookup;
 use agentctl_n8n::{Workflow, WorkflowId};
@@ -257,7 +258,7 @@ impl N8n {
         let (Some(accepted), Some(change)) = (&self.accepted, change) else {
             return Ok(());
         };
-        let id = WorkflowId(change.workflow_id.clone());
+        let id = WorkflowId(change.id().to_owned());
         let Some(hash) = change.after.as_deref() else {
             return Ok(());
         };

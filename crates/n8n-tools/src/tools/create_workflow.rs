@@ -3,19 +3,21 @@
 use super::created::fill_added_versions;
 use super::memory::memory;
 use super::n8n::N8n;
+use super::n8n::resource;
 use super::perform::Was;
 use super::shown::difference;
 use crate::arguments::{arguments, as_in_update, object, position, text};
 use crate::backend::{BackendError, BackendErrorKind};
 use crate::capability as can;
 use crate::guards;
+use crate::noted::{CreateMark, Noted};
 use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
 use agentctl_engine::guards::rules::REPEAT;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::store::SnapshotRef;
-use agentctl_engine::store::event::{Change as Changed, CreateMark, MutationExpectation};
+use agentctl_engine::store::event::{Change as Changed, MutationExpectation};
 use agentctl_engine::toolset::{
     Act, Change, Cx, Fault, Head, Keep, Outcome, Performed, Plan, Planning, Reserved, ResourceMark,
     Touches, backend_failure,
@@ -316,15 +318,16 @@ impl N8n {
             Err(error) => return Ok(Err(Outcome::Failed(backend_failure(&error)))),
         };
         let meant = graph_hash(&after);
+        let noted = Noted {
+            created: mark.clone(),
+            ..Noted::default()
+        };
         Ok(Ok(Plan {
             expect: Some(MutationExpectation {
-                workflow_id: id.as_ref().map(|id| id.0.clone()),
-                before: None,
+                resource: id.as_ref().map(resource),
                 after: Some(meant.clone()),
-                diff: None,
-                rehearsal: None,
-                created: mark.clone(),
-                counted: None,
+                more: noted.written(),
+                ..MutationExpectation::default()
             }),
             act: Box::new(Create {
                 n8n: Arc::clone(self),

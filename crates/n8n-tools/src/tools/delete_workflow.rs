@@ -1,6 +1,6 @@
 //! `delete_workflow`.
 
-use super::n8n::{N8n, mark, reserve};
+use super::n8n::{N8n, mark, reserve, resource};
 use super::shown::{difference, emptied};
 use crate::arguments::{arguments, expect_hash, workflow_id};
 use crate::backend::Stored;
@@ -102,13 +102,9 @@ impl N8n {
         reserved.push(reserve(owner, &before, "delete", exact));
         reserved.push(self.publish_reserve(&before));
         let expect = MutationExpectation {
-            workflow_id: Some(before.id.0.clone()),
+            resource: Some(resource(&before.id)),
             before: Some(before.graph_hash.clone()),
-            after: None,
-            diff: None,
-            rehearsal: None,
-            created: None,
-            counted: None,
+            ..MutationExpectation::default()
         };
         let act = Delete {
             n8n: Arc::clone(self),

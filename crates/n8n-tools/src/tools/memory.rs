@@ -98,7 +98,7 @@ impl Memory for N8nMemory {
                     }
                     return;
                 };
-                let id = &change.workflow_id;
+                let id = &change.resource.id;
                 if change.before.is_none() && change.after.is_some() {
                     let named = intent.as_ref().and_then(|(call, _)| {
                         let args = agentctl_base::strict_json::object(&call.arguments).ok()?;

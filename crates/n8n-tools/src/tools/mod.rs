@@ -42,6 +42,7 @@ pub use push::Push;
 pub use settle::{Settlement, judge};
 
 use crate::guards;
+use crate::noted::REHEARSAL_SIGN;
 use crate::tool::{Table, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_engine::guards::Memory;
@@ -145,7 +146,7 @@ impl Toolset for N8nTools {
         })
     }
     fn leaves_sign(&self) -> Option<&'static str> {
-        Some("\"rehearsal\"")
+        Some(REHEARSAL_SIGN)
     }
     fn clear<'a>(&'a self, intent: &'a Event) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {

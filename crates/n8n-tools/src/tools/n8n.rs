@@ -7,6 +7,7 @@ use agentctl_base::decision::Decision;
 use agentctl_engine::toolset::{
     Fault, Outcome, Reserved, ResourceId, ResourceMark, backend_failure,
 };
+use agentctl_n8n::WorkflowId;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::rehearsal::Hosts;
 use serde_json::{Value, json};
@@ -88,13 +89,15 @@ impl N8n {
     }
 }
 
+/// A workflow, as the engine names it.
+pub(super) fn resource(id: &WorkflowId) -> ResourceId {
+    ResourceId::new(guards::KIND, id.0.as_str())
+}
+
 /// A workflow in the state in which it was read.
 pub(super) fn mark(at: &Stored) -> ResourceMark {
     ResourceMark {
-        resource: ResourceId {
-            kind: guards::KIND.to_owned(),
-            id: at.id.0.clone(),
-        },
+        resource: resource(&at.id),
         revision: at.graph_hash.clone(),
         size: at.workflow.nodes.len(),
     }

@@ -3,7 +3,7 @@
 
 use super::content::head;
 use super::findings::brief;
-use super::n8n::N8n;
+use super::n8n::{N8n, resource};
 use super::scope::GivenScope;
 use crate::backend::{BackendError, BackendErrorKind, Stored};
 use crate::guards;
@@ -71,10 +71,10 @@ impl N8n {
         match (done, gone) {
             (_, true) => {
                 let change = Change {
-                    workflow_id: before.id.0.clone(),
+                    resource: resource(&before.id),
                     before: Some(before.graph_hash.clone()),
                     after: None,
-                    node_count: 0,
+                    size: 0,
                     snapshot: snapshot.clone(),
                 };
                 let content = json!({"id": before.id, "deleted": true, "snapshot": snapshot});
@@ -124,10 +124,10 @@ impl N8n {
             return (Err(error), None);
         }
         let change = Change {
-            workflow_id: was.id.0.clone(),
+            resource: resource(&was.id),
             before: was.before,
             after: Some(stored.graph_hash.clone()),
-            node_count: stored.workflow.nodes.len(),
+            size: stored.workflow.nodes.len(),
             snapshot: was.snapshot.clone(),
         };
         let mut content = head(&stored);

@@ -6,7 +6,7 @@ use super::n8n::N8n;
 use crate::backend::{
     BackendError, BackendErrorKind, ListQuery, Listed, Stored, TriggerCall, Triggered, list_all,
 };
-use agentctl_engine::store::event::Rehearsing;
+use crate::noted::Rehearsing;
 use agentctl_engine::toolset::{Answer, Fault, Outcome, backend_failure, error_content};
 use agentctl_n8n::rehearsal::{COPY, Item, Part, Rehearsal, Trace, evidence, is_copy, judge};
 use agentctl_n8n::{Finding, Workflow, WorkflowId, trigger_points};

@@ -2,18 +2,19 @@
 //! interrupted is named in its intent, and taken away before anything else is done.
 
 use super::memory::memory;
-use super::n8n::{N8n, mark, reserve};
+use super::n8n::{N8n, mark, reserve, resource};
 use super::rehearsal::Test;
 use crate::arguments::{arguments, text, workflow_id};
 use crate::backend::BackendErrorKind;
 use crate::capability as can;
 use crate::guards;
+use crate::noted::{Noted, Rehearsing};
 use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_base::model::ToolCall;
 use agentctl_base::strict_json;
 use agentctl_engine::store::SnapshotRef;
-use agentctl_engine::store::event::{MutationExpectation, Rehearsing};
+use agentctl_engine::store::event::MutationExpectation;
 use agentctl_engine::toolset::{
     Act, Change, Cx, Fault, Head, Keep, Outcome, Performed, Plan, Planning, ResourceMark, Touches,
 };
@@ -152,17 +153,19 @@ impl N8n {
                 .iter()
                 .any(|point| point.node == rehearsal.start.node);
         let reserved = vec![reserve(guards::acts(&asked), &at, "test", exact)];
-        let expect = MutationExpectation {
-            workflow_id: Some(at.id.0.clone()),
-            before: Some(at.graph_hash.clone()),
-            after: Some(at.graph_hash.clone()),
-            diff: None,
-            created: None,
-            counted: None,
+        let noted = Noted {
             rehearsal: Some(Rehearsing {
                 copy: rehearsal.copy.name().to_owned(),
                 activates: as_it_is,
             }),
+            ..Noted::default()
+        };
+        let expect = MutationExpectation {
+            resource: Some(resource(&at.id)),
+            before: Some(at.graph_hash.clone()),
+            after: Some(at.graph_hash.clone()),
+            diff: None,
+            more: noted.written(),
         };
         let checked = self.findings(&at.workflow);
         Ok(Ok(Plan {

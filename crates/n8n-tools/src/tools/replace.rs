@@ -2,17 +2,19 @@
 
 use super::base::Acceptance;
 use super::content::head;
+use super::n8n::resource;
 use super::n8n::{N8n, mark, reserve};
 use super::perform::Was;
 use super::scope::GivenScope;
 use super::shown::difference;
 use crate::backend::Stored;
 use crate::guards;
+use crate::noted::{BaseHow, Counted, Noted};
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::store::SnapshotRef;
-use agentctl_engine::store::event::{BaseHow, Change, Counted, MutationExpectation};
+use agentctl_engine::store::event::{Change, MutationExpectation};
 use agentctl_engine::toolset::{
     Act, Cx, Fault, Keep, Outcome, Performed, Plan, Planning, Reserved, ResourceMark, Touches,
 };
@@ -204,18 +206,20 @@ impl N8n {
         });
         reserved.push(self.publish_reserve(&before));
         let meant = graph_hash(&after);
+        let noted = Noted {
+            counted,
+            ..Noted::default()
+        };
         let expect = MutationExpectation {
-            workflow_id: Some(before.id.0.clone()),
+            resource: Some(resource(&before.id)),
             before: Some(before.graph_hash.clone()),
             after: Some(meant.clone()),
             diff: Some(difference(cx.redactor, &before.workflow, &after)),
-            rehearsal: None,
-            created: None,
-            counted,
+            more: noted.written(),
         };
         let act = Replace {
             n8n: Arc::clone(self),
-            counted: expect.counted.clone(),
+            counted: noted.counted,
             before,
             after,
             meant,

@@ -72,7 +72,7 @@ impl N8n {
         let Ok(workflow) = serde_json::from_str::<Workflow>(&text) else {
             return Ok(None);
         };
-        if graph_hash(&workflow) != mark.graph_hash {
+        if graph_hash(&workflow) != mark.revision {
             return Ok(None);
         }
         let workflow = Arc::new(workflow);

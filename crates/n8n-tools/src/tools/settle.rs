@@ -4,11 +4,12 @@
 use super::base::allowed_a_wipe;
 use super::content::head;
 use super::memory::memory;
-use super::n8n::N8n;
+use super::n8n::{N8n, resource};
 use super::rehearse_workflow::let_something_act;
 use crate::backend::{BackendError, BackendErrorKind, ListQuery, Stored, list_all};
+use crate::noted::{BaseHow, CreateMark, Noted, Rehearsing};
 use agentctl_engine::store::Event;
-use agentctl_engine::store::event::{BaseHow, Change, CreateMark, MutationExpectation, Rehearsing};
+use agentctl_engine::store::event::{Change, MutationExpectation};
 use agentctl_engine::toolset::{Cx, Fault, Settling};
 use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::{Value, json};
@@ -50,8 +51,8 @@ pub(super) fn left(intent: &Event) -> Option<(WorkflowId, Rehearsing)> {
     else {
         return None;
     };
-    let id = WorkflowId(expect.workflow_id.clone()?);
-    Some((id, expect.rehearsal.clone()?))
+    let id = WorkflowId(expect.id()?.to_owned());
+    Some((id, Noted::read(&expect.more).ok()?.rehearsal?))
 }
 
 impl N8n {
@@ -67,22 +68,27 @@ impl N8n {
             let why = "the run was interrupted during a test in which nodes may have acted; its copy is removed";
             return Ok(Settling::Unknown(why.to_owned()));
         }
-        match expect {
-            Some(MutationExpectation {
-                created: Some(mark),
-                after,
-                ..
-            }) => self.settle_new(mark, after.as_deref()).await,
-            Some(
-                expect @ MutationExpectation {
-                    workflow_id: Some(id),
-                    ..
-                },
-            ) => self.settle_known(cx, expect, &WorkflowId(id.clone())).await,
-            _ => Ok(Settling::Unknown(
-                "the run was interrupted during this call; it may have happened".to_owned(),
-            )),
+        if let Some(expect) = expect {
+            let noted = match Noted::read(&expect.more) {
+                Ok(noted) => noted,
+                Err(why) => {
+                    return Ok(Settling::Unknown(format!(
+                        "the run was interrupted during this call, and what its intent says of it cannot be read: {why}"
+                    )));
+                }
+            };
+            if let Some(mark) = noted.created {
+                return self.settle_new(&mark, expect.after.as_deref()).await;
+            }
+            if let Some(id) = expect.id() {
+                return self
+                    .settle_known(cx, expect, &WorkflowId(id.to_owned()))
+                    .await;
+            }
         }
+        Ok(Settling::Unknown(
+            "the run was interrupted during this call; it may have happened".to_owned(),
+        ))
     }
 
     async fn settle_new(&self, mark: &CreateMark, after: Option<&str>) -> Result<Settling, Fault> {
@@ -92,10 +98,10 @@ impl N8n {
             [] => Settling::NotDone,
             [one] if Some(one.graph_hash.as_str()) == after => {
                 let change = Change {
-                    workflow_id: one.id.0.clone(),
+                    resource: resource(&one.id),
                     before: None,
                     after: Some(one.graph_hash.clone()),
-                    node_count: one.workflow.nodes.len(),
+                    size: one.workflow.nodes.len(),
                     snapshot: None,
                 };
                 let content = done_content(one, &change);
@@ -151,7 +157,7 @@ impl N8n {
         }
         // Only the state that was judged: what somebody made of it since is nobody's word. One that cannot be read now is asked for
         // again, which is stricter and stops nothing.
-        match self.find(&WorkflowId(change.workflow_id.clone())).await {
+        match self.find(&WorkflowId(change.id().to_owned())).await {
             Ok(Some(found)) if Some(&found.graph_hash) == change.after.as_ref() => {
                 self.accept(&found, BaseHow::Approved, now)?;
             }
@@ -222,10 +228,10 @@ fn settled_change(
     found: Option<&Stored>,
 ) -> Change {
     Change {
-        workflow_id: id.0.clone(),
+        resource: resource(id),
         before: expect.before.clone(),
         after: found.map(|stored| stored.graph_hash.clone()),
-        node_count: found.map_or(0, |stored| stored.workflow.nodes.len()),
+        size: found.map_or(0, |stored| stored.workflow.nodes.len()),
         snapshot: expect
             .before
             .as_ref()

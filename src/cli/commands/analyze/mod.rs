@@ -179,7 +179,7 @@ fn newest(project: &Project, workflow: Option<&str>) -> Result<Option<String>, C
         };
         let touches = |record: &Record| match &record.event {
             Event::ToolFinished { change, .. } => {
-                change.as_ref().is_some_and(|c| c.workflow_id == workflow)
+                change.as_ref().is_some_and(|c| c.id() == workflow)
             }
             Event::RunStarted { input, .. } => {
                 input.get(WORKFLOW).and_then(Value::as_str) == Some(workflow)

@@ -9,6 +9,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::cli::session::{self, Session};
 use crate::cli::timeline::outcome;
+use crate::cli::words::{LISTED, in_words};
 use agentctl_engine::run::{self, Adoption, Answered, Touched};
 use agentctl_n8n_tools::tools::LET_ACT;
 use console::style;
@@ -75,7 +76,7 @@ fn asked(found: &Adoption) -> Result<bool, CliError> {
 }
 
 fn answer(found: &Adoption, adopted: bool, out: &Output) -> Result<Exit, CliError> {
-    let shown = out.redactor().value(json!(found));
+    let shown = out.redactor().value(in_words(found, LISTED));
     out.answer(
         Exit::Complete,
         || match adopted {
@@ -154,11 +155,11 @@ fn page(found: &Adoption) -> String {
             plain(call)
         ));
     }
-    if found.workflows.is_empty() {
+    if found.resources.is_empty() {
         lines.push("  it changed no workflow".to_owned());
     }
     let mut text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    for workflow in &found.workflows {
+    for workflow in &found.resources {
         text.push_str(&touched(workflow));
     }
     text

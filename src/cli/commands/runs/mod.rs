@@ -6,6 +6,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
 use crate::cli::timeline::{Detail, Timeline, outcome};
+use crate::cli::words::{LISTED, in_words};
 use crate::cli::{project, report, session};
 use agentctl_engine::run::{self, RunSummary, Verified};
 use agentctl_engine::store::{Foreign, Project};
@@ -75,7 +76,7 @@ fn list(project: &Project, out: &Output) -> Result<Exit, CliError> {
             }
             runs.iter().map(summary).collect()
         },
-        || json!({"runs": runs}),
+        || json!({"runs": runs.iter().map(|run| in_words(run, LISTED)).collect::<Vec<_>>()}),
     )
 }
 
@@ -89,10 +90,10 @@ fn summary(run: &RunSummary) -> String {
             plain_long(broken)
         );
     }
-    let made = if run.workflows.is_empty() {
+    let made = if run.resources.is_empty() {
         String::new()
     } else {
-        format!("  → {}", run.workflows.join(", "))
+        format!("  → {}", run.resources.join(", "))
     };
     let foreign = match &run.foreign {
         Some(_) => format!("{}  ", style("foreign").yellow()),

@@ -1,7 +1,7 @@
 //! `create_list`, `edit_list`, `delete_list`: planned, judged, done and read back in one way.
 
 use super::{On, ToDo, object, texts, typed};
-use crate::guards::{self, Losses};
+use crate::guards::{self, KIND, Losses};
 use crate::resources::{lines, mark};
 use crate::store::{List, Store, slug};
 use agentctl_base::BoxFuture;
@@ -12,7 +12,7 @@ use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::store::event::{Change as Changed, MutationExpectation};
 use agentctl_engine::toolset::{
     Act, BackendError, Change, Cx, Fault, Head, Keep, Outcome, Performed, Plan, Planning, Reserved,
-    ResourceMark, Touches, backend_failure,
+    ResourceId, ResourceMark, Touches, backend_failure,
 };
 use agentctl_engine::vocabulary::Capability;
 use serde::Deserialize;
@@ -117,7 +117,7 @@ pub fn told(id: &str, now: Option<&List>, change: &Changed) -> Value {
         "id": id,
         "name": now.map(|list| &list.name),
         "file": now.map(|_| Store::file(id)),
-        "item_count": change.node_count,
+        "item_count": change.size,
         "revision": change.after,
         "changed": true,
         "snapshot": change.snapshot,
@@ -172,10 +172,10 @@ impl Write {
             return (Err(error), None);
         }
         let change = Changed {
-            workflow_id: self.id.clone(),
+            resource: ResourceId::new(KIND, &self.id),
             before: self.before.as_ref().map(List::revision),
             after: now.as_ref().map(List::revision),
-            node_count: now.as_ref().map_or(0, |list| list.items.len()),
+            size: now.as_ref().map_or(0, |list| list.items.len()),
             snapshot: snapshot.map(|taken| taken.file.clone()),
         };
         let told = told(&self.id, now.as_ref(), &change);
@@ -189,13 +189,11 @@ impl Write {
     /// With the guards' decisions.
     fn planned(self, redactor: &Redactor, decisions: Vec<Decision>, exact: &Value) -> Planning {
         let expect = MutationExpectation {
-            workflow_id: Some(self.id.clone()),
+            resource: Some(ResourceId::new(KIND, &self.id)),
             before: self.before.as_ref().map(List::revision),
             after: self.after.as_ref().map(List::revision),
             diff: self.diff(redactor),
-            rehearsal: None,
-            created: None,
-            counted: None,
+            more: Map::new(),
         };
         let verb = if self.after.is_some() {
             "write"

@@ -5,14 +5,14 @@ mod reads;
 
 pub use reads::{CHECKS, READ_LIST};
 
-use crate::guards::{self, Losses};
+use crate::guards::{self, KIND, Losses};
 use crate::store::{List, Store};
 use agentctl_base::BoxFuture;
 use agentctl_engine::guards::Memory;
 use agentctl_engine::store::Event;
 use agentctl_engine::store::event::Change as Changed;
 use agentctl_engine::toolset::{
-    BackendErrorKind, Cx, Fault, Head, Outcome, Parsed, Resources, Settling, Toolset,
+    BackendErrorKind, Cx, Fault, Head, Outcome, Parsed, ResourceId, Resources, Settling, Toolset,
     backend_failure,
 };
 use agentctl_engine::vocabulary::{Capability, Does};
@@ -96,7 +96,7 @@ impl ToDo {
         else {
             return unknown("the journal does not say what the call was about");
         };
-        let Some(id) = &expect.workflow_id else {
+        let Some(id) = expect.id() else {
             return unknown("the journal does not say which list the call was about");
         };
         let Ok(found) = self.0.find(id) else {
@@ -111,10 +111,10 @@ impl ToDo {
         }
         let snapshot = cx.guards.log().snapshots(id).last();
         let change = Changed {
-            workflow_id: id.clone(),
+            resource: ResourceId::new(KIND, id),
             before: expect.before.clone(),
             after: now,
-            node_count: found.as_ref().map_or(0, |list| list.items.len()),
+            size: found.as_ref().map_or(0, |list| list.items.len()),
             snapshot: snapshot
                 .filter(|_| expect.before.is_some())
                 .map(|mark| mark.file.clone()),
