@@ -56,7 +56,9 @@ impl Policy {
         let mut problems = Problems::new(file);
         let mut policy = self.clone();
         policy.notes.extend(layer.notes);
-        for (role, (place, _)) in layer.retired {
+        // A copy of the pack's file says what the pack says.
+        let news = layer.retired.into_iter();
+        for (role, (place, _)) in news.filter(|(role, _)| !self.retired.contains_key(role)) {
             let whose = "only the policy of the pack itself says which roles are retired";
             problems.add(place, format!("{whose}; take {role:?} out of `retired`"));
         }

@@ -240,6 +240,10 @@ fn only_the_pack_says_which_roles_are_retired() {
             "p:1:11: only the policy of the pack itself says which roles are retired; take \"a\" out of `retired`"
         ]
     );
+    // A copy of the pack's file is no mistake and changes nothing.
+    let text = "roles: {a: [get-item]}\nretired: {b: x}\n";
+    let base = Policy::load(text, "base", &vocabulary()).unwrap();
+    assert_eq!(base.with_project(text, "p", false).unwrap(), base);
     for (text, said) in [
         (
             "roles: {a: []}\nretired: {a: x}\n",
