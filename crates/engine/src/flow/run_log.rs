@@ -144,7 +144,7 @@ impl RunLog {
     pub fn ended(&self) -> Option<(Outcome, u8, &str)> {
         self.ended.as_ref().map(|(o, c, m)| (*o, *c, m.as_str()))
     }
-    /// Changes to workflows, in order.
+    /// Changes of resources, in order.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
