@@ -2,7 +2,8 @@
 
 use agentctl_base::decision::Decision;
 use agentctl_engine::policy::Policy;
-use agentctl_n8n_tools::vocabulary::{self, capability as can};
+use agentctl_n8n_tools::capability as can;
+use agentctl_n8n_tools::vocabulary;
 use proptest::prelude::*;
 use serde_json::Map;
 

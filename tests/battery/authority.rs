@@ -8,8 +8,9 @@ use agentctl_engine::pack::LoadOptions;
 use agentctl_engine::policy::Policy;
 use agentctl_engine::run::{Answering, Counted, Resume, RunOptions, advance};
 use agentctl_engine::store::Event;
+use agentctl_n8n_tools::capability as can;
+use agentctl_n8n_tools::vocabulary;
 use agentctl_n8n_tools::vocabulary::n8n;
-use agentctl_n8n_tools::vocabulary::{self, capability as can};
 use serde_json::{Map, Value, json};
 
 const ORDERS: &str = r#"{"workflow_id":"orders"}"#;

@@ -33,7 +33,7 @@ fn case_097_what_belongs_to_one_session_is_nothing_in_another() {
         let before = backend.writes();
 
         // Another session over the same workflows.
-        bench.guards = bench.gateway.guards();
+        bench.guards = bench.gateway.guards(Some(SCOPE_FIELD));
         bench.can_ask = false;
         let back = json!({"workflow_id": "orders", "snapshot": snapshot});
         let result = bench.call("builder", "rollback_workflow", back).await;

@@ -1,14 +1,11 @@
 //! What a policy and a flow may name where n8n is the place to work: the tools, what they do, and the functions of conditions.
 
+use crate::capability as can;
 use crate::findings::compare_findings;
 use agentctl_engine::condition::Function;
 use agentctl_engine::vocabulary::{Capability, Does, NamedTool, Vocabulary, Words};
 use serde_json::Value;
 use std::sync::LazyLock;
-
-pub use crate::capability;
-
-use crate::capability as can;
 
 /// In the order of the matrix, with how far the harm of a call goes.
 const CAPABILITIES: &[(Capability, Does)] = &[

@@ -101,6 +101,10 @@ impl Gateway {
         let exact = json!({"role": cx.role, "tool": head.name, "arguments": args});
         let what = || format!("call {}", head.name);
         let change = match parsed {
+            Parsed::Read(_) if head.changes => {
+                let why = "this call changes nothing, and its tool says that it does";
+                return self.refuse(cx, journaled, deny("tools.unknown", why));
+            }
             Parsed::Read(read) => {
                 let permission = Reserved::new(decision, || (what(), exact));
                 return match self.verdict(cx, &[permission], journaled, None) {
@@ -199,7 +203,13 @@ impl Gateway {
         if let Err(refused) = act.before(&decision, by_person) {
             return self.refuse(cx, call, refused);
         }
+        let changes_what_is_there = act.touches().is_some_and(|t| t.existing.is_some())
+            && expect.as_ref().is_some_and(|e| e.before != e.after);
         let snapshot = match act.keep() {
+            None if changes_what_is_there => {
+                let why = "what would be changed is not kept first, so it could not be taken back";
+                return self.refuse(cx, call, deny("tools.snapshot", why));
+            }
             Some(state) => Some(self.snapshot(cx, &state)?),
             None => None,
         };

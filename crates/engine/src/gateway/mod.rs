@@ -62,7 +62,6 @@ pub enum Settled {
 pub struct Gateway {
     policy: Policy,
     toolsets: Vec<Arc<dyn Toolset>>,
-    scope_field: Option<String>,
     redactor: Redactor,
     foreign: Option<Arc<dyn ForeignTools>>,
     held: held::Keeper,
@@ -71,14 +70,13 @@ pub struct Gateway {
 impl Gateway {
     /// Under the pack's policy. A name that two toolsets have is the first one's.
     pub fn new(pack: &Pack, toolsets: Vec<Arc<dyn Toolset>>) -> Self {
-        Self::with_policy(pack.policy.clone(), toolsets).with_scope_field(pack.flow.scope_field())
+        Self::with_policy(pack.policy.clone(), toolsets)
     }
 
     pub fn with_policy(policy: Policy, toolsets: Vec<Arc<dyn Toolset>>) -> Self {
         Gateway {
             policy,
             toolsets,
-            scope_field: None,
             redactor: Redactor::default(),
             foreign: None,
             held: Err("nothing is set up to keep them".to_owned()),
@@ -101,13 +99,6 @@ impl Gateway {
         redact::clean_text(&self.redactor, text)
     }
 
-    /// A fix cycle is kept to what this field of the flow says.
-    #[must_use]
-    pub fn with_scope_field(mut self, field: Option<&str>) -> Self {
-        self.scope_field = field.map(str::to_owned);
-        self
-    }
-
     /// Lets the tools of other servers be called, as far as the policy allows and the user approved.
     #[must_use]
     pub fn with_foreign(mut self, foreign: Arc<dyn ForeignTools>) -> Self {
@@ -122,10 +113,10 @@ impl Gateway {
         self
     }
 
-    /// The guards' state of a run that has not begun.
-    pub fn guards(&self) -> GuardState {
+    /// The guards' state of a run that has not begun. `scope_field`: the field of its flow that says what a fix cycle may change.
+    pub fn guards(&self, scope_field: Option<&str>) -> GuardState {
         let memories = self.toolsets.iter().filter_map(|set| set.memory());
-        GuardState::new(memories.collect(), self.scope_field.as_deref())
+        GuardState::new(memories.collect(), scope_field)
     }
 
     /// What the engine can take back, compare and verify.
@@ -143,9 +134,15 @@ impl Gateway {
         &self.toolsets
     }
 
+    /// A tool that says another capability than the policy judges it by, or of which the policy knows nothing, is none.
     fn found(&self, name: &str) -> Option<(&dyn Toolset, &Head)> {
+        let judged = self.policy.vocabulary().tool(name)?;
+        let fits = |head: &&Head| {
+            (head.name, head.capability, head.changes)
+                == (judged.name, judged.capability, judged.changes)
+        };
         self.toolsets.iter().find_map(|set| {
-            let head = set.tools().iter().find(|head| head.name == name)?;
+            let head = set.tools().iter().find(fits)?;
             Some((set.as_ref(), head))
         })
     }

@@ -5,6 +5,7 @@ use super::{CallContext, Gateway};
 use crate::redact::clean;
 use crate::store::Event;
 use crate::toolset::{Fault, Leftover, Settling, error_content};
+use agentctl_base::foreign::split_foreign;
 use agentctl_base::model::{ToolResult, ToolStatus};
 
 const UNSETTLED: &str = "settle";
@@ -27,20 +28,22 @@ impl Gateway {
         else {
             return Ok(None);
         };
-        let found = self.found(&call.name);
-        let settling = match found {
-            Some((_, head)) if head.repeatable => Settling::NotDone,
-            Some((toolset, _)) => toolset.settle(&mut self.inner(cx), intent).await?,
-            None => {
-                // What a command of the user's did by a toolset stands under a name that is no tool's.
-                let mut settling = Settling::Unknown(
-                    "the run was interrupted during this call; it may have happened".to_owned(),
-                );
-                if let Some(toolset) = self.toolsets().first() {
-                    settling = toolset.settle(&mut self.inner(cx), intent).await?;
-                }
-                settling
-            }
+        let owner = match self.found(&call.name) {
+            Some((toolset, head)) => Some((toolset, head.repeatable)),
+            // What a command of the user's did stands under a name that is no tool's: the toolset of the resources knows.
+            None if split_foreign(&call.name).is_none() => self
+                .toolsets()
+                .iter()
+                .find(|set| set.resources().is_some())
+                .map(|set| (set.as_ref(), false)),
+            None => None,
+        };
+        let settling = match owner {
+            Some((_, true)) => Settling::NotDone,
+            Some((toolset, false)) => toolset.settle(&mut self.inner(cx), intent).await?,
+            None => Settling::Unknown(
+                "the run was interrupted during this call; it may have happened".to_owned(),
+            ),
         };
         let (status, content, change) = match settling {
             Settling::NotDone => return Ok(None),
@@ -69,9 +72,7 @@ impl Gateway {
             },
             true,
         )?;
-        let toolset = found.map(|(toolset, _)| toolset);
-        let toolset = toolset.or_else(|| self.toolsets().first().map(AsRef::as_ref));
-        if let (Some(toolset), Some(change)) = (toolset, &change) {
+        if let (Some((toolset, _)), Some(change)) = (owner, &change) {
             toolset.settled(intent, change, cx.recorder.now()).await?;
         }
         Ok(Some(result))

@@ -145,10 +145,17 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
     let flow = match flow::load(&flow_source.text, &flow_source.file, known) {
         Ok(mut flow) => {
             if flow_source.file == FLOW_FILE {
-                // Its names are not checked again: only what the fields mean is read.
                 let base = built_in.agent_file("flow.yaml");
-                if let Ok(base) = flow::load(&base, "built-in agents/flow.yaml", Known::default()) {
-                    flow.inherit(&base);
+                let file = format!("built-in {FLOW_FILE}");
+                // Its agents are not asked for: the project's may be others.
+                let known = Known {
+                    agents: None,
+                    vocabulary: Some(vocabulary),
+                };
+                match flow::load(&base, &file, known) {
+                    Ok(base) => flow.inherit(&base),
+                    // Without it the guards of its fields would be gone.
+                    Err(found) => problems.extend(found),
                 }
             }
             Some(flow)

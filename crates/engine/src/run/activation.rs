@@ -110,7 +110,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     let folded = (
         RunLog::new(&cx.pack.flow),
         RunView::default(),
-        cx.gateway.guards(),
+        cx.gateway.guards(cx.pack.flow.scope_field()),
     );
     let project = cx.project;
     let mut driver = driver(

@@ -28,18 +28,22 @@ pub(super) async fn clear(
         let Some(left) = gateway.leaves(&intent) else {
             continue;
         };
-        let (during, what) = (left.during, left.what);
         if !own {
             observer.note(&format!(
-                "run {run_id} says that it was interrupted during {during}; your agentctl did not write it, so nothing is removed (`agentctl runs adopt {run_id}` makes it yours)"
+                "run {run_id} says that it was interrupted during {}; your agentctl did not write it, so nothing is removed (`agentctl runs adopt {run_id}` makes it yours)",
+                left.named
             ));
             continue;
         }
         // A place that cannot be reached is the run's own business; this must not stop it.
         observer.note(&match gateway.clear(&intent).await {
-            Ok(()) => format!("run {run_id} was interrupted during {during}; {what} is removed"),
+            Ok(()) => format!(
+                "run {run_id} was interrupted during {}; {} is removed",
+                left.during, left.left
+            ),
             Err(error) => format!(
-                "run {run_id} was interrupted during {during}; {what} could not be removed: {error}"
+                "run {run_id} was interrupted during {}; {} could not be removed: {error}",
+                left.during, left.left_named
             ),
         });
     }

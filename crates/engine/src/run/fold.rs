@@ -14,7 +14,7 @@ pub(super) type Folded = (RunLog, RunView, GuardState);
 /// What an activation starts from.
 pub(super) fn fold(flow: &Flow, gateway: &Gateway, loaded: &Loaded) -> Result<Folded, RunError> {
     let (log, view) = look(flow, loaded)?;
-    let mut guards = gateway.guards();
+    let mut guards = gateway.guards(flow.scope_field());
     for record in &loaded.records {
         guards.observe(&record.event);
     }

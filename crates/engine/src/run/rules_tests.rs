@@ -6,12 +6,12 @@ use super::{
     questions::{self, Got},
 };
 use crate::{
-    store::{Event, Record, StoreError, event::Change},
+    store::{Event, Record, StoreError},
     view::RunView,
 };
 use agentctl_base::{
     decision::Decision,
-    model::{ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage},
+    model::{ModelAnswer, ToolCall, Usage},
     question::{AnsweredBy, Outcome, Question},
 };
 use serde_json::{Map, Value, json};

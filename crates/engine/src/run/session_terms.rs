@@ -1,7 +1,7 @@
 //! On what terms another agent may use the tools: as which role, and narrowed to which resource and parts of it. Worked out before the
 //! server starts, so that a scope that names nothing is the user's mistake and not a refusal in the middle of the work.
 
-use super::{RunError, earlier_states::failed};
+use super::RunError;
 use crate::{
     gateway::Gateway,
     pack::Pack,
@@ -145,7 +145,10 @@ fn unread(error: BackendError) -> RunError {
 
 /// The one resource that has all of these parts.
 async fn only_with(resources: &dyn Resources, scope: &[String]) -> Result<String, RunError> {
-    let ids = resources.all().await.map_err(|e| failed(resources, e))?;
+    let ids = resources.all().await.map_err(|error| RunError::Backend {
+        message: error.message,
+        hint: error.hint.unwrap_or_default(),
+    })?;
     let mut fitting = Vec::new();
     for id in ids {
         let (id, document) = found(resources, &id).await?;

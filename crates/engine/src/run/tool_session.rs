@@ -361,7 +361,7 @@ impl ToolSession {
                 .marked(serving.project.marks(run_id)),
             log: RunLog::new(&serving.pack.flow),
             view: RunView::default(),
-            guards: serving.gateway.guards(),
+            guards: serving.gateway.guards(serving.pack.flow.scope_field()),
             snapshots: Snapshots::on(serving.project.disk().clone(), paths.snapshots()),
             at: String::new(),
         };

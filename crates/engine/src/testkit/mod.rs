@@ -100,9 +100,7 @@ fn full() -> StoreError {
 }
 
 fn gateway(policy: Policy, toolsets: Vec<Arc<dyn Toolset>>) -> Gateway {
-    Gateway::with_policy(policy, toolsets)
-        .with_scope_field(Some(SCOPE_FIELD))
-        .with_redactor(Redactor::new([SECRET.to_owned()]))
+    Gateway::with_policy(policy, toolsets).with_redactor(Redactor::new([SECRET.to_owned()]))
 }
 
 pub struct Bench {
@@ -129,7 +127,7 @@ impl Bench {
         let (toolsets, place) = toolsets(dir.path());
         let gateway = gateway(policy.clone(), toolsets);
         Bench {
-            guards: gateway.guards(),
+            guards: gateway.guards(Some(SCOPE_FIELD)),
             gateway,
             policy,
             place,
@@ -159,7 +157,7 @@ impl Bench {
 
     /// Forgets what the run knew: another run begins.
     pub fn begin_again(&mut self) {
-        self.guards = self.gateway.guards();
+        self.guards = self.gateway.guards(Some(SCOPE_FIELD));
         self.desk.events.clear();
     }
 
@@ -260,7 +258,7 @@ impl Bench {
 
     /// The state that a resumed run would have: folded from the journal alone.
     pub fn folded(&self) -> GuardState {
-        let mut guards = self.gateway.guards();
+        let mut guards = self.gateway.guards(Some(SCOPE_FIELD));
         for (event, _) in &self.desk.events {
             guards.observe(event);
         }

@@ -216,13 +216,9 @@ pub struct Keep {
 /// the journal, `after`.
 pub trait Act: Send + Sync {
     /// What is there already and this is about: approvals are bound to it as it is now.
-    fn target(&self) -> Option<ResourceMark> {
-        None
-    }
+    fn target(&self) -> Option<ResourceMark>;
     /// None: it changes no resource.
-    fn touches(&self) -> Option<Touches> {
-        None
-    }
+    fn touches(&self) -> Option<Touches>;
     /// True when it writes something else over what is there: the same call, sent twice, would do it twice.
     fn rewrites(&self) -> bool {
         false
@@ -232,9 +228,7 @@ pub trait Act: Send + Sync {
         None
     }
     /// The state before, when it is about to be changed.
-    fn keep(&self) -> Option<Keep> {
-        None
-    }
+    fn keep(&self) -> Option<Keep>;
     /// `by_person`: a command of the user's makes the change. Err: it must not be done.
     fn before(&mut self, _decision: &Decision, _by_person: bool) -> Result<(), Decision> {
         Ok(())

@@ -30,10 +30,14 @@ use serde_json::{Map, Value};
 /// What an interrupted call leaves outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
-    /// In what it was interrupted: "a test of …".
-    pub during: String,
-    /// What it left, as the subject of a sentence: "its copy …".
-    pub what: String,
+    /// In what it was interrupted: "a test".
+    pub during: &'static str,
+    /// The same by name: "a test of …".
+    pub named: String,
+    /// All that it left, as the subject of a sentence.
+    pub left: &'static str,
+    /// That by name: "its copy …".
+    pub left_named: String,
 }
 
 pub trait Toolset: Send + Sync {

@@ -31,7 +31,7 @@ impl Does {
     }
 }
 
-/// What a tool does, by name: `read-skills`. Each tool has one; policy.yaml grants them to roles.
+/// What a tool does, by name: `read-items`. Each tool has one; policy.yaml grants them to roles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Capability(&'static str);

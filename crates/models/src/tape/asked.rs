@@ -55,6 +55,10 @@ pub(super) fn changed(recorded: &Value, asks: &Value) -> Option<String> {
     }
     let gone = before.keys().filter(|name| !now.contains_key(*name));
     told.extend(gone.map(|name| format!("{name}: not asked any more")));
+    // What is not known may say something else of the request.
+    let strange = recorded.as_object().into_iter().flat_map(Map::keys);
+    let strange = strange.filter(|key| ![PARTS, MARKED, SHORTENED].contains(&key.as_str()));
+    told.extend(strange.map(|key| format!("{key}: nothing that a recording has")));
     if told.is_empty() && recorded.get(SHORTENED) != asks.get(SHORTENED) {
         told.push(format!("{SHORTENED}: other results than then"));
     }

@@ -1,4 +1,5 @@
-use crate::vocabulary::{self, capability as can};
+use crate::capability as can;
+use crate::vocabulary;
 use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_engine::flow::{Flow, Known, load};
 use agentctl_engine::run::{Evidence, settle_claims};

@@ -55,12 +55,13 @@ impl Toolset for Library {
     fn parse(&self, tool: &str, args: Map<String, Value>) -> Result<Parsed, String> {
         self.table.parse(&self.knowledge, tool, args)
     }
-    /// A learning is written once however often it is asked for, and nothing else is changed.
+    /// Its one change is repeatable, and so never comes here: a learning is written once however often it is asked for.
     fn settle<'a>(
         &'a self,
         _: &'a mut Cx<'_>,
         _: &'a Event,
     ) -> BoxFuture<'a, Result<Settling, Fault>> {
-        Box::pin(std::future::ready(Ok(Settling::NotDone)))
+        let why = "the run was interrupted during this call; it may have happened";
+        Box::pin(std::future::ready(Ok(Settling::Unknown(why.to_owned()))))
     }
 }

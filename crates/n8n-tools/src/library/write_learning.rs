@@ -6,7 +6,9 @@ use crate::capability as can;
 use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_engine::store::SnapshotRef;
-use agentctl_engine::toolset::{Act, Change, Cx, Head, Outcome, Performed, Plan, Planning};
+use agentctl_engine::toolset::{
+    Act, Change, Cx, Head, Keep, Outcome, Performed, Plan, Planning, ResourceMark, Touches,
+};
 use agentctl_knowledge::{Knowledge, NewLearning};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -79,6 +81,15 @@ struct Write {
 }
 
 impl Act for Write {
+    fn target(&self) -> Option<ResourceMark> {
+        None
+    }
+    fn touches(&self) -> Option<Touches> {
+        None
+    }
+    fn keep(&self) -> Option<Keep> {
+        None
+    }
     fn perform<'a>(&'a mut self, _: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed> {
         let entry = &self.entry;
         let outcome = match self.knowledge.write_learning(entry) {

@@ -12,7 +12,7 @@ use agentctl_base::BoxFuture;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::toolset::{
-    Act, Change, Cx, Head, Performed, Plan, Planning, ResourceMark, Touches,
+    Act, Change, Cx, Head, Keep, Performed, Plan, Planning, ResourceMark, Touches,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -50,6 +50,10 @@ struct SetActive {
 }
 
 impl Act for SetActive {
+    /// Its document stays.
+    fn keep(&self) -> Option<Keep> {
+        None
+    }
     fn target(&self) -> Option<ResourceMark> {
         Some(mark(&self.at))
     }

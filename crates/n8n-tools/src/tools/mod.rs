@@ -138,8 +138,10 @@ impl Toolset for N8nTools {
     fn leaves(&self, intent: &Event) -> Option<Leftover> {
         let (_, left) = settle::left(intent).filter(|_| self.n8n.backend.can().execute)?;
         Some(Leftover {
-            during: format!("a test of {:?}", left.copy),
-            what: "what it put on the n8n".to_owned(),
+            during: "a test",
+            named: format!("a test of {:?}", left.copy),
+            left: "what it put on the n8n",
+            left_named: format!("its copy {:?}", left.copy),
         })
     }
     fn leaves_sign(&self) -> Option<&'static str> {

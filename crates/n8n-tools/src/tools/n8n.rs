@@ -1,4 +1,4 @@
-//! What the tools of n8n work on: a backend with its catalog, and what they share to say which workflow is meant and in which state.
+//! What the tools work on: one n8n or a folder of files, the catalog of node types, and what a person accepted.
 
 use crate::accepted::Accepted;
 use crate::backend::{Backend, BackendError, BackendErrorKind, Stored};

@@ -15,7 +15,7 @@ use agentctl_base::strict_json;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::store::event::{MutationExpectation, Rehearsing};
 use agentctl_engine::toolset::{
-    Act, Change, Cx, Fault, Head, Outcome, Performed, Plan, Planning, ResourceMark, Touches,
+    Act, Change, Cx, Fault, Head, Keep, Outcome, Performed, Plan, Planning, ResourceMark, Touches,
 };
 use agentctl_n8n::rehearsal::{COPY, Ground, Wishes, payload, rehearse};
 use agentctl_n8n::trigger_points;
@@ -77,6 +77,10 @@ struct Rehearse {
 }
 
 impl Act for Rehearse {
+    /// Its document stays.
+    fn keep(&self) -> Option<Keep> {
+        None
+    }
     fn target(&self) -> Option<ResourceMark> {
         Some(mark(&self.test.at))
     }

@@ -146,10 +146,16 @@ impl N8n {
         let Event::ToolIntent { decision, .. } = intent else {
             return Ok(());
         };
-        if allowed_a_wipe(decision)
-            && let Some(found) = self.find(&WorkflowId(change.workflow_id.clone())).await?
-        {
-            self.accept(&found, BaseHow::Approved, now)?;
+        if !allowed_a_wipe(decision) {
+            return Ok(());
+        }
+        // Only the state that was judged: what somebody made of it since is nobody's word. One that cannot be read now is asked for
+        // again, which is stricter and stops nothing.
+        match self.find(&WorkflowId(change.workflow_id.clone())).await {
+            Ok(Some(found)) if Some(&found.graph_hash) == change.after.as_ref() => {
+                self.accept(&found, BaseHow::Approved, now)?;
+            }
+            _ => {}
         }
         Ok(())
     }

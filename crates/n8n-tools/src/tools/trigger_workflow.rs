@@ -8,7 +8,8 @@ use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::toolset::{
-    Act, Change, Cx, Head, Outcome, Performed, Plan, Planning, ResourceMark, Touches, error_content,
+    Act, Change, Cx, Head, Keep, Outcome, Performed, Plan, Planning, ResourceMark, Touches,
+    error_content,
 };
 use agentctl_n8n::{Workflow, trigger_points};
 use serde_json::{Map, Value, json};
@@ -65,6 +66,10 @@ struct Trigger {
 }
 
 impl Act for Trigger {
+    /// Its document stays.
+    fn keep(&self) -> Option<Keep> {
+        None
+    }
     fn target(&self) -> Option<ResourceMark> {
         Some(mark(&self.at))
     }
