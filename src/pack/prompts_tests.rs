@@ -6,7 +6,7 @@ use agentctl_engine::flow::{AgentSpec, Step, StepKind};
 use agentctl_engine::toolset::Head;
 use agentctl_n8n_tools::fixture::toolsets;
 use agentctl_n8n_tools::tools;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 struct Example {
     head: String,
