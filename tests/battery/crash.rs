@@ -347,8 +347,8 @@ fn case_093_a_newer_programs_journal_is_refused_by_name_and_its_news_are_skipped
             matches!(
                 result,
                 Err(StoreError::NewerVersion {
-                    found: 2,
-                    known: 1,
+                    found: 3,
+                    known: JOURNAL_VERSION,
                     ..
                 })
             ),

@@ -238,7 +238,7 @@ fn finished(path: &str, i: usize, tool: &str, content: Value, change: Option<Cha
 
 pub fn change(id: &str, before: Option<&str>, after: &str) -> Change {
     Change {
-        resource: ResourceId::new("thing", id),
+        resource: ResourceId::new("workflow", id),
         before: before.map(str::to_owned),
         after: Some(after.into()),
         size: 3,

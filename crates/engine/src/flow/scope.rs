@@ -5,6 +5,7 @@ use super::log::{RunLog, StepRecord, StepStatus};
 use super::merge::empty;
 use super::model::{FieldSpec, Flow, LoopSpec, StepKind};
 use crate::condition::Condition;
+use crate::store::event::v1::seen_by_flows;
 use agentctl_base::model::ToolStatus;
 use serde_json::{Map, Value, json};
 
@@ -84,8 +85,8 @@ fn root_variable(flow: &Flow, log: &RunLog, path: &str, name: &str) -> Option<Va
         "input" => Value::Object(log.input().clone()),
         "run" => run_view(flow, log, path),
         "answers" => answers_view(log),
-        "changes" => serde_json::to_value(log.changes()).unwrap_or_default(),
-        "changed" => serde_json::to_value(log.changes().last()).unwrap_or_default(),
+        "changes" => log.changes().iter().map(seen_by_flows).collect(),
+        "changed" => log.changes().last().map(seen_by_flows).unwrap_or_default(),
         _ => return None,
     })
 }

@@ -2,7 +2,7 @@
 //! New variants and new optional fields may be added; a field's meaning never changes (see `JOURNAL_VERSION`).
 
 mod change;
-pub(super) mod v1;
+pub(crate) mod v1;
 #[cfg(test)]
 mod v1_tests;
 

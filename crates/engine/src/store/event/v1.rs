@@ -2,6 +2,7 @@
 //! writes it any more, and nothing else knows its words. The chain and the marks are over the record as it stands in the file, so
 //! they are checked before anything is read here.
 
+use super::Change;
 use serde_json::{Map, Value, json};
 
 /// What every resource was then.
@@ -45,6 +46,26 @@ fn state(fields: &mut Map<String, Value>) {
     named(fields, "workflow_id", "resource");
     renamed(fields, "graph_hash", "revision");
     renamed(fields, "node_count", "size");
+}
+
+/// A change as the conditions of a flow see it. A flow that was written in the words of version 1 goes on to work.
+pub fn seen_by_flows(change: &Change) -> Value {
+    let mut seen = json!({
+        "kind": change.resource.kind,
+        "id": change.resource.id,
+        "before": change.before,
+        "after": change.after,
+        "size": change.size,
+        "snapshot": change.snapshot,
+    });
+    if let Some(seen) = seen
+        .as_object_mut()
+        .filter(|_| change.resource.kind == KIND)
+    {
+        seen.insert("workflow_id".to_owned(), change.resource.id.clone().into());
+        seen.insert("node_count".to_owned(), change.size.into());
+    }
+    seen
 }
 
 /// The id of a workflow becomes a resource.

@@ -1,7 +1,8 @@
 //! Each event of version 1 that said it otherwise, against what is written today: the same event is read from both.
 
 use super::Event;
-use super::v1::in_words_of_today;
+use super::v1::{in_words_of_today, seen_by_flows};
+use super::{Change, ResourceId};
 use serde_json::{Value, json};
 
 /// As version 1 wrote it, and as it is written now.
@@ -88,4 +89,22 @@ fn what_is_of_the_wrong_type_is_still_refused() {
     let odd = json!({"type": "snapshot_taken", "resource": "orders", "file": "f", "revision": "a", "size": 3});
     assert_eq!(in_words_of_today(odd.clone()), odd);
     assert_eq!(in_words_of_today(json!("text")), json!("text"));
+}
+
+#[test]
+fn a_flow_sees_a_change_in_the_words_of_both_versions() {
+    let change = |kind: &str| Change {
+        resource: ResourceId::new(kind, "orders"),
+        before: None,
+        after: Some("a".into()),
+        size: 3,
+        snapshot: None,
+    };
+    let seen = json!({"kind": "task", "id": "orders", "before": null, "after": "a", "size": 3, "snapshot": null});
+    assert_eq!(seen_by_flows(&change("task")), seen);
+    let mut both = seen;
+    both["kind"] = json!("workflow");
+    both["workflow_id"] = json!("orders");
+    both["node_count"] = json!(3);
+    assert_eq!(seen_by_flows(&change("workflow")), both);
 }
