@@ -105,7 +105,7 @@ const N8N: [&str; 10] = [
 ];
 
 /// Where the engine may say one all the same: below this path, the words, why.
-const SAID_ALL_THE_SAME: [(&str, &[&str], &str); 7] = [
+const SAID_ALL_THE_SAME: [(&str, &[&str], &str); 5] = [
     (
         "store/event/v1.rs",
         &["workflow", "node", "graph_hash", "edit_scope"],
@@ -119,19 +119,9 @@ const SAID_ALL_THE_SAME: [(&str, &[&str], &str); 7] = [
         "keys and headers that name a secret, whoever sends them",
     ),
     (
-        "gateway/approval.rs",
-        &["n8n", "workflow"],
-        "a sentence that tells the user the command",
-    ),
-    (
         "pack/keys.rs",
         &["n8n", "credential"],
         "a sentence that tells the user where a secret belongs",
-    ),
-    (
-        "testkit/mod.rs",
-        &["edit_scope"],
-        "a field of the flow of its tests",
     ),
 ];
 

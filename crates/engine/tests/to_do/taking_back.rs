@@ -106,9 +106,9 @@ fn two_states_of_a_list_are_compared_in_its_own_words_with_secrets_hidden() {
     let compared = block_on(compare(&house.project, resources, &redactor, what)).unwrap();
     let json = serde_json::to_value(&compared).unwrap();
     assert_eq!(json[0]["list_id"], "old");
-    assert_eq!(json[0]["from"], json!({"change": 0, "graph_hash": before}));
+    assert_eq!(json[0]["from"], json!({"change": 0, "revision": before}));
     let after = house.list("old").unwrap().revision();
-    assert_eq!(json[0]["to"], json!({"change": 1, "graph_hash": after}));
+    assert_eq!(json[0]["to"], json!({"change": 1, "revision": after}));
     let lines = &compared[0].difference.lines;
     assert_eq!((lines.len(), lines[0].as_str()), (4, "- [ ] i1 a (ann)"));
     assert!(!lines.join("").contains("opaque"), "{lines:?}");
