@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 /// Asks one question; `Err` when the terminal cannot be used.
 pub fn ask(question: &Question) -> Result<Asked, String> {
-    for line in super::waiting::origin(question) {
+    for line in super::questions::origin(question) {
         eprintln!("{line}");
     }
     if let Some(proposal) = &question.proposal {
-        eprint!("{}", super::waiting::proposal(proposal));
+        eprint!("{}", super::questions::proposal(proposal));
     }
     let asked = if question.options.is_empty() {
         ask_text(question)
@@ -35,7 +35,7 @@ fn ask_text(question: &Question) -> Result<Option<Value>, InquireError> {
         .recommended
         .as_ref()
         .map(|value| prose(&super::progress::shown(value)));
-    let text = super::waiting::words(question);
+    let text = super::questions::words(question);
     let mut prompt = inquire::Text::new(&text);
     if let Some(text) = &recommended {
         prompt = prompt.with_default(text);
@@ -86,7 +86,7 @@ fn ask_option(question: &Question) -> Result<Option<Value>, InquireError> {
         .iter()
         .position(|o| Some(&o.value) == question.recommended.as_ref())
         .unwrap_or(0);
-    let text = super::waiting::words(question);
+    let text = super::questions::words(question);
     let choice = inquire::Select::new(&text, labels)
         .with_starting_cursor(start)
         .raw_prompt()?;

@@ -1,8 +1,8 @@
 //! The catalog that a project works with: its own file, when `agentctl catalog sync` made one, in front of the compiled-in facts.
 
 use super::error::CliError;
+use super::folder_trust;
 use super::output::Output;
-use super::trusting;
 use crate::trust::MAX_CATALOG;
 use agentctl_engine::pack::Use;
 use agentctl_host::files::read_given;
@@ -30,8 +30,8 @@ pub fn of(project: &Path, out: &Output) -> Result<&'static Catalog, CliError> {
     if let Some(known) = OWN.get() {
         return Ok(known);
     }
-    let counts = trusting::in_force(project, out)?.catalog();
-    if counts.map_err(trusting::refused)? == Use::BuiltIn {
+    let counts = folder_trust::in_force(project, out)?.catalog();
+    if counts.map_err(folder_trust::refused)? == Use::BuiltIn {
         return Ok(Catalog::embedded());
     }
     let file = path(project);

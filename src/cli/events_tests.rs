@@ -1,6 +1,6 @@
 //! `docs/events.schema.json` and docs/events.md against every kind of event that there is.
 
-use super::watcher::stream_event;
+use super::observer::stream_event;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{Finish, ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
 use agentctl_base::question::AnsweredBy;

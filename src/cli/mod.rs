@@ -1,34 +1,52 @@
 //! The command line: parse, call, render. No rule of the domain lives here, and it is the only place that prints.
 
-pub mod args;
+mod activation;
+mod args;
 mod ask;
 mod catalog_file;
-mod choose;
 mod commands;
+mod connection;
 mod error;
 #[cfg(test)]
 mod events_tests;
-mod learning_args;
+mod folder_trust;
+mod layout;
+mod model_choice;
+mod observer;
 mod output;
 mod progress;
 mod project;
+mod questions;
 mod report;
-mod serve_args;
 mod session;
 mod settings;
-mod story;
+mod timeline;
 #[cfg(test)]
-mod story_tests;
+mod timeline_tests;
 mod traces;
-mod trusting;
-mod waiting;
-mod watcher;
 
-use args::{Cli, Command};
+use args::Global;
 use clap::Parser;
-use error::{CliError, Exit};
+use commands::Command;
+use error::Exit;
 use output::Output;
 use std::ffi::OsString;
+
+/// Build, check and repair n8n workflows with agents whose rules the program enforces.
+#[derive(Debug, Parser)]
+#[command(
+    name = "agentctl",
+    version,
+    arg_required_else_help = true,
+    max_term_width = 100,
+    after_help = "Examples:\n  agentctl build \"Every day at 9:00 post the open Jira bugs to Slack #dev\"\n  agentctl qa workflows/\n  agentctl resume\n\nWith no key, no n8n and no network it works on the offline model and the embedded n8n backend.\nExit codes: 0 complete, 1 findings or failed, 2 usage, 3 blocked, 4 waiting for an answer, 5 refused, 6 model, 7 n8n or MCP, 8 budget, 70 internal error, 130/143 interrupted (state saved)."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
 
 /// Runs one command; the exit code is what the process ends with. Err is a bug or a lost stderr.
 pub fn main(args: Vec<OsString>) -> anyhow::Result<u8> {
@@ -61,12 +79,8 @@ pub fn main(args: Vec<OsString>) -> anyhow::Result<u8> {
         }
     };
     let mut out = Output::new(&cli.global);
-    out.no_input = match &cli.command {
-        Command::Build(args) => args.answers.no_input,
-        Command::Resume(args) => args.answers.no_input,
-        _ => false,
-    };
-    let ended = dispatch(&cli, &out);
+    out.no_input = cli.command.no_input();
+    let ended = cli.command.run(&cli.global.project, &out);
     Ok(match ended {
         Ok(exit) => exit.code(),
         Err(error) => {
@@ -74,39 +88,4 @@ pub fn main(args: Vec<OsString>) -> anyhow::Result<u8> {
             error.exit.code()
         }
     })
-}
-
-fn dispatch(cli: &Cli, out: &Output) -> Result<Exit, CliError> {
-    let project = cli.global.project.as_path();
-    match &cli.command {
-        Command::Init(args) => commands::init::init(project, args, out),
-        Command::Catalog(command) => commands::catalog::catalog(project, command, out),
-        Command::Pull(args) => commands::follow::pull(project, args, out),
-        Command::Push(args) => commands::follow::push(project, args, out),
-        Command::Qa(args) => commands::qa::qa(project, args, out),
-        Command::Completions { shell } => commands::meta::completions(*shell),
-        Command::Man { dir } => commands::meta::man(dir.as_deref()),
-        Command::Build(args) => commands::build::build(project, args, out),
-        Command::Resume(args) => commands::build::resume(project, args, out),
-        Command::Answer(args) => commands::build::answer(project, args, out),
-        Command::Status => commands::runs::status(project, out),
-        Command::Runs(command) => commands::runs::runs(project, command, out),
-        Command::Approvals(command) => commands::approvals::approvals(project, command, out),
-        Command::Accept(args) => commands::accept::accept(project, args, out),
-        Command::Undo(args) => commands::undo::undo(project, args, out),
-        Command::Diff(args) => commands::diff::diff(project, args, out),
-        Command::Log(args) => commands::log::log(project, args, out),
-        Command::Agents(command) => commands::pack::agents(project, command, out),
-        Command::Skills(command) => commands::pack::skills(project, command, out),
-        Command::Flow(command) => commands::flow::flow(project, command, out),
-        Command::Policy(command) => commands::policy::policy(project, command, out),
-        Command::Analyze(args) => commands::analyze::analyze(project, args, out),
-        Command::Learnings(command) => commands::learnings::learnings(project, command, out),
-        Command::Usage { run } => commands::usage::usage(project, run.as_deref(), out),
-        Command::Models(args) => commands::models::models(project, args, out),
-        Command::Mcp(command) => commands::mcp::mcp(project, command, out),
-        Command::N8n(command) => commands::n8n::n8n(project, command, out),
-        Command::Trust(args) => commands::trust::trust(project, args, out),
-        Command::Doctor => commands::doctor::doctor(project, out),
-    }
 }

@@ -2,7 +2,7 @@
 //! theirs to do, and the next command to type.
 
 use crate::cli::progress::{plain, plain_long, shown};
-use crate::cli::waiting;
+use crate::cli::questions;
 use crate::run::{QaReport, RunReport};
 use agentctl_base::question::Outcome;
 use agentctl_base::untrusted::prose;
@@ -337,10 +337,10 @@ fn ending(report: &RunReport, out: &mut String) {
             }
         }
         Outcome::Waiting => {
-            out.push_str(&waiting::questions(&report.questions));
+            out.push_str(&questions::questions(&report.questions));
             out.push_str(&format!(
                 "next: {}\n",
-                waiting::answer_command(run, &report.questions)
+                questions::answer_command(run, &report.questions)
             ));
         }
         Outcome::Refused => {

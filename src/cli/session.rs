@@ -2,12 +2,12 @@
 
 use super::args::{AnswerOptions, ModelOptions};
 use super::catalog_file;
-use super::choose::{self, Chosen};
 use super::error::{CliError, Exit};
+use super::folder_trust;
+use super::model_choice::{self, Chosen};
 use super::output::Output;
 use super::progress::plain_long;
 use super::settings;
-use super::trusting;
 use crate::config::Config;
 use crate::gateway::accepted::{Accepted, HomeShelf, NoShelf};
 use crate::gateway::{Gateway, HeldCalls, Redactor};
@@ -90,7 +90,7 @@ impl Session {
         tell_overrides(&pack, out);
         let models = match &model.replay {
             Some(_) => None,
-            None => Some(choose::choose(
+            None => Some(model_choice::choose(
                 &pack,
                 &model.names,
                 kept,
@@ -135,7 +135,7 @@ impl Session {
             effects: System::default(),
             cancel: Cancel::default(),
             choice,
-            in_force: trusting::in_force(root, out)?,
+            in_force: folder_trust::in_force(root, out)?,
             budgets: config.limits,
         })
     }
@@ -189,16 +189,16 @@ pub fn held_calls(root: &Path) -> Result<Held, String> {
 /// Which n8n the project works on. Nothing is reached or started by choosing.
 pub fn choice(root: &Path, out: &Output, config: &Config) -> Result<Choice, CliError> {
     use backend::BackendName as B;
-    let in_force = trusting::in_force(root, out)?;
+    let in_force = folder_trust::in_force(root, out)?;
     let asked = out.backend.or(config.backend).unwrap_or(B::Auto);
     // What a project asks for is not in `config` while it does not count, so this is the user's word.
     if !matches!(asked, B::Auto | B::Embedded) {
-        in_force.live().map_err(trusting::refused)?;
+        in_force.live().map_err(folder_trust::refused)?;
     }
     let servers = match asked {
         B::Embedded => None, // the file need not even be readable
         _ => {
-            let may = in_force.servers_or_none().map_err(trusting::refused)?;
+            let may = in_force.servers_or_none().map_err(folder_trust::refused)?;
             match in_force.standing() {
                 Standing::Restricted => None,
                 _ => agentctl_mcp::read(root, &may, &variable).map_err(|e| {
@@ -299,8 +299,8 @@ fn foreign_tools(
     {
         return Ok(None);
     }
-    let may = trusting::in_force(root, out)?.servers_or_none();
-    let may = may.map_err(trusting::refused)?;
+    let may = folder_trust::in_force(root, out)?.servers_or_none();
+    let may = may.map_err(folder_trust::refused)?;
     let config =
         agentctl_mcp::read(root, &may, &variable).map_err(|e| CliError::usage(e.to_string()))?;
     let pins = super::project::pins(root, out)?;
@@ -310,9 +310,9 @@ fn foreign_tools(
 
 /// The pack in force in a project; all of its mistakes at once, its warnings on stderr.
 pub fn load_pack(root: &Path, out: &Output) -> Result<Pack, CliError> {
-    let files = trusting::in_force(root, out)?.pack();
+    let files = folder_trust::in_force(root, out)?.pack();
     let options = pack::LoadOptions {
-        files: files.map_err(trusting::refused)?,
+        files: files.map_err(folder_trust::refused)?,
         allow_loosen: out.allow_loose_policy,
     };
     let pack = crate::pack::load(root, &options).map_err(|errors| CliError::usage(errors.to_string()).hint("agentctl agents check lists the same; a project file overrides the built-in one of the same name"))?;

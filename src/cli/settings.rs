@@ -1,8 +1,8 @@
 //! Where settings come from: the project's `agentctl.toml` and the user's own file.
 
 use super::error::{CliError, Exit};
+use super::folder_trust;
 use super::output::Output;
-use super::trusting;
 use crate::config::{self, Config};
 use agentctl_engine::pack::Use;
 use agentctl_host::home::lies_in;
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 /// The settings of a project, as far as they count, over the user's own.
 pub fn of_project(root: &Path, out: &Output) -> Result<Config, CliError> {
-    let counts = trusting::in_force(root, out)?.settings();
-    load(root, counts.map_err(trusting::refused)?)
+    let counts = folder_trust::in_force(root, out)?.settings();
+    load(root, counts.map_err(folder_trust::refused)?)
 }
 
 /// The waivers of a project, which are in force whether it is trusted or not.

@@ -81,25 +81,6 @@ fn the_same_request_again_finds_its_workflow() {
 }
 
 #[test]
-fn progress_goes_to_stderr_and_shows_the_phases() {
-    let project = Project::new();
-    let ran = project.run(&["build", "--yes", ORDERS]);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    for phase in ["research", "decision", "build", "validate"] {
-        assert!(ran.stderr.contains(phase), "no {phase} in {}", ran.stderr);
-    }
-    for shown in [
-        "file: workflows/",
-        "checked:",
-        "not checked: it was not executed",
-        "still yours to do:",
-        "next: agentctl",
-    ] {
-        assert!(ran.stdout.contains(shown), "no {shown:?} in {}", ran.stdout);
-    }
-}
-
-#[test]
 fn stream_json_begins_with_init_and_ends_with_the_result() {
     let project = Project::new();
     let ran = project.run(&[

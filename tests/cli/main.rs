@@ -24,6 +24,7 @@ mod model_faults;
 mod models;
 mod qa;
 mod room;
+mod said;
 mod serve;
 mod support;
 mod trust;

@@ -3,7 +3,7 @@
 use super::support::Project;
 use serde_json::{Value, json};
 
-const KEY: &str = "key-that-nobody-may-see-4711";
+pub const KEY: &str = "key-that-nobody-may-see-4711";
 
 /// Lists the tools of `tools.json`; a call answers with its own arguments, the key, and an escape.
 const SERVER: &str = r#"#!/bin/sh
@@ -44,7 +44,7 @@ const FILE: &str = r#"{
 }
 "#;
 
-fn project() -> Project {
+pub fn project() -> Project {
     let project = Project::new();
     project.write("server.sh", SERVER);
     project.write(".mcp.json", FILE);

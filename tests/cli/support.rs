@@ -1,5 +1,6 @@
 //! A project folder and the binary in it.
 
+use regex::Regex;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -79,6 +80,7 @@ impl Project {
             .env_remove("AGENTCTL_MODEL")
             .env_remove("AGENTCTL_PROJECT")
             .env_remove("AGENTCTL_TRUST")
+            .env_remove("COLUMNS")
             .env("AGENTCTL_HOME", self.home())
             .env("AGENTCTL_CONFIG", self.file("no-such-settings.toml"))
             .env("NO_COLOR", "1");
@@ -86,6 +88,48 @@ impl Project {
     }
     pub fn run(&self, args: &[&str]) -> Ran {
         self.command(args).output().unwrap().into()
+    }
+    /// All that a command says: exit code, stdout, stderr; what differs from run to run is named instead. The command is one
+    /// text, with quotes '…' around what has blanks.
+    pub fn said(&self, typed: &str) -> String {
+        self.saying(self.command(&[]), typed)
+    }
+    /// The same, of a command that was set up already.
+    pub fn saying(&self, mut command: Command, typed: &str) -> String {
+        let quoted = typed.split('\'').enumerate();
+        let words = quoted.flat_map(|(i, part)| match i % 2 {
+            0 => part.split_whitespace().collect::<Vec<_>>(),
+            _ => vec![part],
+        });
+        let ran: Ran = command.args(words).output().unwrap().into();
+        let mut text = format!("exit code {}\n{}", ran.code, ran.stdout);
+        if !ran.stderr.is_empty() {
+            text.push_str(&format!("-- stderr --\n{}", ran.stderr));
+        }
+        self.without_what_varies(&text)
+    }
+    fn without_what_varies(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (dir, name) in [(self.path(), "[PROJECT]"), (self.home(), "[HOME]")] {
+            text = text.replace(dir.to_str().unwrap(), name);
+        }
+        for (pattern, name) in [
+            (r"\b\d{8}-\d{6}-[0-9a-f]{6}\b", "[RUN]"),
+            (r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "[UUID]"),
+            (r"\b[0-9a-f]{64}\b", "[HASH]"),
+            (r"\b20\d\d-\d\d-\d\dT[0-9:.]+Z", "[MOMENT]"),
+            (r"\b20\d\d-\d\d-\d\d\b", "[DAY]"),
+            (r"\b\d\d:\d\d:\d\d\b", "[TIME]"),
+            (r"\bprocess \d+", "process [ID]"),
+            (r"\bnode-[a-z]+-[a-z0-9]+@", "node-[PLATFORM]@"),
+            (r"\bagentctl \d+\.\d+\.\d+\b", "agentctl [VERSION]"),
+            (r"127\.0\.0\.1:\d+", "127.0.0.1:[PORT]"),
+            (r"(?m)[ \t]+$", ""),
+        ] {
+            let pattern = Regex::new(pattern).unwrap();
+            text = pattern.replace_all(&text, name).into_owned();
+        }
+        text
     }
     /// Names of the workflow files, sorted.
     pub fn workflows(&self) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! `accept`: the user says that a workflow as it is now is what is wanted, so that losses are counted from it.
 
-use crate::cli::args::{AcceptArgs, ModelOptions};
+use crate::cli::args::ModelOptions;
 use crate::cli::ask;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
@@ -9,8 +9,23 @@ use crate::cli::session::{self, Session};
 use crate::gateway::accepted::NotKept;
 use agentctl_engine::store::event::{BaseHow, Counted};
 use agentctl_n8n_tools::backend::{BackendError, Stored};
+use clap::Args;
 use serde_json::json;
 use std::path::Path;
+
+/// Say that a workflow is as you want it: what agents take away is counted from there
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  agentctl accept orders\n  agentctl accept orders --yes\n\nAgents may take away at most half of the nodes of the last state that you accepted, over all runs and sessions; more is asked.\nShows what was lost since, and asks. Without a terminal: --yes."
+)]
+pub struct AcceptArgs {
+    /// The workflow: its id, or its file
+    #[arg(value_name = "WORKFLOW")]
+    pub workflow: String,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+}
 
 /// Names shown of what was lost.
 const MOST_SHOWN: usize = 20;

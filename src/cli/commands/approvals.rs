@@ -2,16 +2,34 @@
 //! person who sits there, and goes into no file, no pipe and no JSON.
 
 use super::runs::not_yours;
-use crate::cli::args::ApprovalsCommand;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
-use crate::cli::{project, session, waiting};
+use crate::cli::{project, questions, session};
 use crate::gateway::HeldCall;
 use crate::run;
 use agentctl_base::question::Question;
+use clap::Subcommand;
 use serde_json::json;
 use std::path::Path;
+
+/// Look at the calls that wait for your word
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  agentctl approvals show --reveal")]
+pub enum ApprovalsCommand {
+    /// The calls that a run waits with, each with what it would change
+    #[command(
+        after_help = "Examples:\n  agentctl approvals show\n  agentctl approvals show 019a… --reveal"
+    )]
+    Show {
+        /// The run; default: the active one
+        #[arg(value_name = "RUN")]
+        run: Option<String>,
+        /// Show the values that are hidden in the calls too: on a terminal only, and nowhere kept
+        #[arg(long)]
+        reveal: bool,
+    },
+}
 
 pub fn approvals(root: &Path, command: &ApprovalsCommand, out: &Output) -> Result<Exit, CliError> {
     let ApprovalsCommand::Show { run: named, reveal } = command;
@@ -43,11 +61,11 @@ pub fn approvals(root: &Path, command: &ApprovalsCommand, out: &Output) -> Resul
         Exit::Complete,
         || match open.as_slice() {
             [] => format!("run {run} waits for no approval\n"),
-            open if is_foreign => waiting::questions(open),
+            open if is_foreign => questions::questions(open),
             open => format!(
                 "{}next: {}\n",
-                waiting::questions(open),
-                waiting::answer_command(&run, open)
+                questions::questions(open),
+                questions::answer_command(&run, open)
             ),
         },
         || json!({"run_id": run, "foreign": is_foreign, "approvals": open}),

@@ -1,27 +1,84 @@
-//! `build`, `resume`, `answer`: one activation of a run each, and its end told.
+//! `agentctl build REQUEST`: begins a run.
 
-use crate::cli::args::{AnswerArgs, BuildArgs, LimitOptions, ResumeArgs};
-use crate::cli::catalog_file;
+use crate::cli::activation::{self, Start};
+use crate::cli::args::{AnswerOptions, LimitOptions, ModelOptions};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session::{self, Session};
-use crate::cli::traces::Traces;
-use crate::cli::watcher::{Terminal, Watcher};
-use crate::cli::{ask, choose, report};
 use crate::gateway::{ACCOUNTS, LET_ACT, TEST_HOSTS};
-
-use crate::run::{self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport};
-use agentctl_base::question::Outcome;
+use crate::run::RunOptions;
 use agentctl_engine::policy::{Grants, Outside};
-use agentctl_host::files::{read_regular, read_regular_text};
-use agentctl_n8n::{Workflow, WorkflowId, catalog::Catalog};
-use serde_json::{Map, Value, json};
-use std::path::Path;
+use agentctl_host::files::read_regular_text;
+use agentctl_n8n::rehearsal::Hosts;
+use clap::{Args, ValueEnum};
+use serde_json::{Map, json};
+use std::path::{Path, PathBuf};
+
+/// Build a workflow from a request, or change an existing one with --workflow
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  agentctl build \"When a webhook receives an order over 100 EUR, post it to Slack #sales\"\n  agentctl build --workflow workflows/orders.json \"post to #orders instead of #sales\"\n  agentctl build --yes --output-format json \"Every Monday at 8 mail the open Xero invoices to ap@example.com\"\n  agentctl build --answers answers.json \"Tell me when a build fails\"\n\nWithout a terminal, unanswered questions end the run with exit code 4; go on with\n`agentctl answer RUN ID=VALUE` or `agentctl resume --answers FILE`."
+)]
+pub struct BuildArgs {
+    /// What to build or to change, in plain words (`-`: read it from stdin)
+    #[arg(value_name = "REQUEST")]
+    pub request: String,
+    /// The workflow to change: a file, or the id of a workflow in the project
+    #[arg(long, short, value_name = "FILE|ID")]
+    pub workflow: Option<String>,
+    /// Let this node act on the outside world in the test run instead of simulating it; may be given several times
+    #[arg(long, value_name = "NODE")]
+    pub let_act: Vec<String>,
+    /// Let a model read out of the request, before any tool is called, which tools of other servers the run needs; it gets no others
+    #[arg(long, conflicts_with = "grants")]
+    pub plan_tools: bool,
+    /// The same list from your own JSON file: {"tools": [{"tool": …, "times": …, "args": {…}}]}
+    #[arg(long, value_name = "FILE")]
+    pub grants: Option<PathBuf>,
+    /// What becomes of a call outside of that list
+    #[arg(long, value_name = "WHAT")]
+    pub outside_plan: Option<OutsidePlan>,
+    /// Let the test run read this host (a GET without an account and without computed values); may be given several times
+    #[arg(long, value_name = "HOST", value_parser = Hosts::host)]
+    pub test_host: Vec<String>,
+    /// Connect new nodes of a service to this account of the n8n, by the credential's type and name; may be given several times
+    #[arg(long, value_name = "TYPE=NAME", value_parser = named_account)]
+    pub account: Vec<String>,
+    #[command(flatten)]
+    pub answers: AnswerOptions,
+    #[command(flatten)]
+    pub model: ModelOptions,
+    #[command(flatten)]
+    pub limits: LimitOptions,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OutsidePlan {
+    /// You are asked; without a terminal the run waits, exit code 4
+    Ask,
+    /// It is refused, and the run goes on
+    Deny,
+}
+
+impl From<OutsidePlan> for Outside {
+    fn from(typed: OutsidePlan) -> Self {
+        match typed {
+            OutsidePlan::Ask => Outside::Ask,
+            OutsidePlan::Deny => Outside::Deny,
+        }
+    }
+}
+
+fn named_account(text: &str) -> Result<String, &'static str> {
+    match text.split_once('=') {
+        Some((kind, name)) if !kind.is_empty() && !name.is_empty() => Ok(text.to_owned()),
+        _ => Err("write the credential's type and its name, e.g. slackApi=Sales"),
+    }
+}
 
 /// No request is this long; a file given by mistake is.
 const MAX_REQUEST: usize = 20_000;
 const MAX_GRANTS: u64 = 1024 * 1024;
-const MAX_WORKFLOW: u64 = 64 * 1024 * 1024;
 
 pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliError> {
     let request = if args.request == "-" {
@@ -79,10 +136,10 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         workflow: args.workflow.clone(),
         input,
         answering: session::answering(&args.answers)?,
-        limits: limits(&session, &args.limits)?.over(&session.budgets),
+        limits: activation::limits(&session, &args.limits)?.over(&session.budgets),
     };
     session.init("build", out)?;
-    activate(
+    activation::activate(
         &session,
         root,
         args.answers.no_input,
@@ -104,241 +161,4 @@ fn read_grants(path: &Path) -> Result<Grants, CliError> {
         ))
     })?;
     Grants::parse(&value).map_err(|why| CliError::usage(format!("{shown}: {why}")))
-}
-
-pub fn resume(root: &Path, args: &ResumeArgs, out: &Output) -> Result<Exit, CliError> {
-    let session = Session::reopen(root, args.run.as_deref(), &args.model, out)?;
-    let resume = Resume {
-        answering: session::answering(&args.answers)?,
-        limits: limits(&session, &args.limits)?,
-        allow_other_pack: args.allow_pack_change,
-    };
-    session.init("resume", out)?;
-    activate(
-        &session,
-        root,
-        args.answers.no_input,
-        out,
-        Start::Resume(args.run.clone(), resume),
-    )
-}
-
-pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliError> {
-    let session = Session::reopen(root, Some(&args.run), &args.model, out)?;
-    let open = run::show(&session.project, &session.pack, &args.run)
-        .map_err(|e| session::run_error(&e))?
-        .0
-        .questions;
-    let mut answers = session::read_answers(args.answers.as_deref())?;
-    for pair in &args.pairs {
-        let Some((key, typed)) = pair.split_once('=') else {
-            return Err(CliError::usage(format!("{pair:?} is no answer"))
-                .hint("write ID=VALUE, e.g. channel=#sales"));
-        };
-        let question = open
-            .iter()
-            .find(|q| q.id == key)
-            .or_else(|| open.iter().find(|q| q.topic == key));
-        let value = match question {
-            Some(question) => ask::read_answer(typed, &question.schema).map_err(|why| {
-                CliError::usage(format!("the answer to {key:?} does not fit: {why}"))
-            })?,
-            None => Value::String(typed.to_owned()),
-        };
-        answers.insert(key.to_owned(), value);
-    }
-    if answers.is_empty() {
-        return Err(CliError::usage("no answer was given").hint(format!(
-            "agentctl answer {} ID=VALUE; the questions are in agentctl runs show {}",
-            args.run, args.run
-        )));
-    }
-    let limits = limits(&session, &args.limits)?;
-    session.init("answer", out)?;
-    activate(
-        &session,
-        root,
-        true,
-        out,
-        Start::Answer(args.run.clone(), answers, limits),
-    )
-}
-
-/// What was typed, as limits of the run and of its agents.
-fn limits(session: &Session, options: &LimitOptions) -> Result<Budgets, CliError> {
-    let mut budgets = Budgets::default();
-    let mut of = |agent: &Option<String>, set: &dyn Fn(&mut LimitOverrides)| {
-        set(match agent {
-            None => &mut budgets.run,
-            Some(agent) => budgets.agents.entry(agent.clone()).or_default(),
-        });
-    };
-    for limit in &options.max_cost {
-        of(&limit.agent, &|l| l.max_cost_usd = Some(limit.value));
-    }
-    for limit in &options.max_tokens {
-        of(&limit.agent, &|l| l.max_tokens = Some(limit.value));
-    }
-    for limit in &options.max_turns {
-        of(&limit.agent, &|l| l.max_turns = Some(limit.value));
-    }
-    for limit in &options.max_time {
-        of(&limit.agent, &|l| l.max_seconds = Some(limit.value));
-    }
-    choose::known_agents(&session.pack, budgets.agents.keys(), "a limit")?;
-    Ok(budgets)
-}
-
-/// How a run is entered.
-enum Start {
-    New(RunOptions),
-    Resume(Option<String>, Resume),
-    Answer(String, Map<String, Value>, Budgets),
-}
-
-fn activate(
-    session: &Session,
-    root: &Path,
-    no_input: bool,
-    out: &Output,
-    start: Start,
-) -> Result<Exit, CliError> {
-    let let_act = match &start {
-        Start::New(options) => options.input.get(LET_ACT).cloned(),
-        Start::Resume(..) | Start::Answer(..) => None,
-    };
-    let resumed = match &start {
-        Start::New(_) => None,
-        Start::Resume(run, _) => Some(run.as_deref()),
-        Start::Answer(run, ..) => Some(Some(run.as_str())),
-    };
-    let traces = Traces::start(session, resumed, out);
-    let mut watcher = Watcher::new(out, session.tape.clone()).traced(traces);
-    let progress = watcher.progress.clone();
-    let mut terminal = Terminal {
-        progress: progress.clone(),
-    };
-    let asker: Option<&mut dyn Asker> = if !no_input && out.can_ask() {
-        Some(&mut terminal)
-    } else {
-        None
-    };
-    let context = session.context(&mut watcher, asker);
-    let catalog = catalog_file::of(root, out)?;
-    let (ended, held) = session::block_on(&session.cancel, async move {
-        let ended: Result<RunReport, RunError> = match start {
-            Start::New(options) => {
-                let backend = session.gateway.backend();
-                if let Some(warning) = catalog_file::warning(catalog, backend).await {
-                    out.note(&format!("warning: {warning}"));
-                }
-                run::start(context, options).await
-            }
-            Start::Resume(run, resume) => run::advance(context, run.as_deref(), resume).await,
-            Start::Answer(run, answers, limits) => {
-                run::answer(
-                    context,
-                    Some(&run),
-                    answers,
-                    Resume {
-                        limits,
-                        ..Resume::default()
-                    },
-                )
-                .await
-            }
-        };
-        let held = match &ended {
-            Ok(report) => held(session, report).await,
-            Err(_) => None,
-        };
-        (ended, held)
-    })?;
-    progress.finish();
-    if let Some(error) = watcher.finish() {
-        return Err(error);
-    }
-    let report = ended.map_err(|e| session::run_error(&e))?;
-    if let Some(tape) = &session.tape {
-        let is_over = matches!(
-            report.outcome,
-            Outcome::Complete | Outcome::Blocked | Outcome::Refused | Outcome::Failed
-        );
-        tape.finish(is_over)
-            .map_err(|e| CliError::failed(e.to_string()))?;
-    }
-    let named = let_act.as_ref().and_then(Value::as_array);
-    let named = named.into_iter().flatten().filter_map(Value::as_str);
-    if let Some(workflow) = &held {
-        for name in named.filter(|name| workflow.node_by_name(name).is_none()) {
-            out.note(&format!("--let-act: the workflow has no node {name:?}"));
-        }
-    }
-    tell(root, &report, held, out)
-}
-
-/// The workflow that the run left on the n8n, to be shown; one that cannot be read is shown by its address alone.
-async fn held(session: &Session, report: &RunReport) -> Option<Workflow> {
-    report.n8n.as_ref()?;
-    let id = WorkflowId(report.workflow.as_ref()?.id.clone());
-    let stored = session.gateway.backend().get(&id).await.ok()?;
-    Some(stored.workflow)
-}
-
-/// The end of a run: text for people, or the one object. `held`: the workflow, where an n8n keeps it.
-pub fn tell(
-    root: &Path,
-    report: &RunReport,
-    held: Option<Workflow>,
-    out: &Output,
-) -> Result<Exit, CliError> {
-    let exit = session::exit_of(report);
-    let workflow = match held {
-        Some(held) => Workflow::from_value(out.redactor().value(held.to_value())).ok(),
-        None => document(root, report, out),
-    };
-    // A catalog file that broke meanwhile must not hide how the run ended.
-    let catalog = catalog_file::of(root, out).unwrap_or_else(|_| Catalog::embedded());
-    out.answer(
-        exit,
-        || report::text(report, workflow.as_ref().map(|w| (w, catalog))),
-        || whole(report),
-    )
-}
-
-/// The workflow's file as it is now, when the run left one. Its secrets are hidden before a long value is cut: half of one is
-/// no longer known as a secret.
-fn document(root: &Path, report: &RunReport, out: &Output) -> Option<Workflow> {
-    // A path that somebody else wrote down could lead anywhere.
-    let own = Some(report).filter(|report| report.foreign.is_none());
-    let file = own?.workflow.as_ref()?.file.as_ref()?;
-    let bytes = read_regular(&root.join(file), MAX_WORKFLOW).ok()?;
-    let value = serde_json::from_slice(&bytes).ok()?;
-    Workflow::from_value(out.redactor().value(value)).ok()
-}
-
-/// The report's JSON, with what only the state knows: refusal, notes and what is still to do.
-fn whole(report: &RunReport) -> Value {
-    let mut value = serde_json::to_value(report).unwrap_or_default();
-    let at = |pointer: &str| {
-        report
-            .state
-            .get("requirements")
-            .and_then(|r| r.pointer(pointer))
-            .cloned()
-    };
-    let kept = |key: &str| {
-        report
-            .state
-            .get("workflow")
-            .and_then(|w| w.get(key))
-            .cloned()
-            .unwrap_or_else(|| json!([]))
-    };
-    if let Value::Object(map) = &mut value {
-        map.insert("todo".into(), kept("todo"));
-        map.insert("notes".into(), kept("notes"));
-        map.insert("refusal".into(), at("/refusal").unwrap_or(Value::Null));
-    }
-    value
 }

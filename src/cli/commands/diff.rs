@@ -1,6 +1,6 @@
 //! `diff`: what changed between two states of a workflow, or between two files. Secrets hidden, nothing written.
 
-use crate::cli::args::{DiffArgs, ModelOptions};
+use crate::cli::args::ModelOptions;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{colour_diff, plain, plain_long};
@@ -8,9 +8,30 @@ use crate::cli::session::{self, Session};
 use crate::gateway::Redactor;
 use crate::run::{self, Compare, Compared, Difference, Side};
 use agentctl_n8n::Workflow;
+use clap::Args;
 use console::style;
 use serde_json::{Value, json};
 use std::path::Path;
+
+/// Show what changed between two states of a workflow, or between two files
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  agentctl diff\n  agentctl diff 20261121-1009 --from 1 --to 2\n  agentctl diff --workflow orders\n  agentctl diff old.json new.json\n\nNumbers are those of `agentctl log`: state N is what change N left, 0 is what was there before the first."
+)]
+pub struct DiffArgs {
+    /// A run (default: the active one): from what it started from to what it left; or two files
+    #[arg(value_name = "RUN|FILE FILE", num_args = 0..=2)]
+    pub what: Vec<String>,
+    /// A workflow: from before the last run that changed it to how it is now
+    #[arg(long, value_name = "ID|FILE", conflicts_with = "what")]
+    pub workflow: Option<String>,
+    /// From the state that change N left; 0: from before the first
+    #[arg(long, value_name = "N")]
+    pub from: Option<u32>,
+    /// To the state that change N left
+    #[arg(long, value_name = "N")]
+    pub to: Option<u32>,
+}
 
 /// Larger files are no workflows.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;

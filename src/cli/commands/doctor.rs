@@ -2,14 +2,14 @@
 
 use crate::cli::args::ModelNames;
 use crate::cli::catalog_file;
-use crate::cli::choose;
 use crate::cli::error::{CliError, Exit};
+use crate::cli::folder_trust;
+use crate::cli::model_choice;
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::project;
 use crate::cli::session;
 use crate::cli::settings;
-use crate::cli::trusting;
 use crate::run::{self, Cancel};
 use crate::trust::{Since, Standing};
 use agentctl_engine::pack;
@@ -17,11 +17,17 @@ use agentctl_host::home::variable;
 use agentctl_mcp::ProbeOutcome;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n_tools::backend::{Backend, Choice, InstanceCheck};
+use clap::Args;
 use console::style;
 use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
+
+/// Check this machine and this project: what works, what does not, what to do
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  agentctl doctor")]
+pub struct DoctorArgs;
 
 /// One thing that was looked at.
 #[derive(Debug, Serialize)]
@@ -112,11 +118,11 @@ fn folder(root: &Path) -> Check {
 
 /// Whether what the folder overrides counts.
 fn trust(root: &Path, out: &Output) -> Check {
-    let in_force = match trusting::in_force(root, out) {
+    let in_force = match folder_trust::in_force(root, out) {
         Ok(in_force) => in_force,
         Err(error) => return failed("trust", error),
     };
-    let names = trusting::names(in_force.untrusted());
+    let names = folder_trust::names(in_force.untrusted());
     let check = |status, detail: String| {
         Check::new("trust", status, detail)
             .hint("agentctl trust --show lists what would come into force; agentctl trust lets it")
@@ -147,9 +153,9 @@ fn trust(root: &Path, out: &Output) -> Check {
 
 /// The pack in force.
 fn load(root: &Path, out: &Output) -> Result<pack::Pack, CliError> {
-    let files = trusting::in_force(root, out)?.pack();
+    let files = folder_trust::in_force(root, out)?.pack();
     let options = pack::LoadOptions {
-        files: files.map_err(trusting::refused)?,
+        files: files.map_err(folder_trust::refused)?,
         ..pack::LoadOptions::default()
     };
     crate::pack::load(root, &options).map_err(|errors| {
@@ -228,7 +234,7 @@ fn model(root: &Path, out: &Output) -> Check {
         return Check::new("model", Status::Off, "the agents cannot be read");
     };
     let chosen = settings::of_project(root, out).and_then(|config| {
-        choose::choose(
+        model_choice::choose(
             &pack,
             &ModelNames::default(),
             &BTreeMap::new(),
@@ -362,7 +368,7 @@ fn journals(root: &Path) -> Check {
 /// The servers of `.mcp.json` and the n8n instances that they name: asked now, with a time limit each.
 fn servers(root: &Path, out: &Output) -> Result<Vec<Check>, CliError> {
     // The check of trust has told why.
-    let Ok(in_force) = trusting::in_force(root, out) else {
+    let Ok(in_force) = folder_trust::in_force(root, out) else {
         return Ok(Vec::new());
     };
     let config = match agentctl_mcp::read(root, &in_force.servers(), &variable) {

@@ -1,17 +1,29 @@
 //! `agentctl flow check|graph`.
 
-use crate::cli::args::FlowCommand;
 use crate::cli::error::{CliError, Exit};
+use crate::cli::folder_trust;
 use crate::cli::output::Output;
 use crate::cli::session;
-use crate::cli::trusting;
 use agentctl_engine::flow;
+use clap::Subcommand;
 use serde_json::json;
 use std::path::Path;
 
+/// Check or draw the flow
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  agentctl flow graph > flow.mmd")]
+pub enum FlowCommand {
+    /// Check the flow file; every mistake with file and line
+    #[command(after_help = "Example:\n  agentctl flow check")]
+    Check,
+    /// Draw the flow as a Mermaid diagram
+    #[command(after_help = "Example:\n  agentctl flow graph > flow.mmd")]
+    Graph,
+}
+
 pub fn flow(root: &Path, command: &FlowCommand, out: &Output) -> Result<Exit, CliError> {
     if matches!(command, FlowCommand::Check) {
-        trusting::needs_pack(root, out)?;
+        folder_trust::needs_pack(root, out)?;
     }
     let pack = session::load_pack(root, out)?;
     match command {

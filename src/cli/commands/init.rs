@@ -1,14 +1,23 @@
 //! `agentctl init [DIR]`: sets up a project folder. It only adds: nothing that is there is changed, but for the lines
 //! that `.gitignore` lacks.
 
-use crate::cli::args::InitArgs;
 use crate::cli::error::{CliError, Exit};
+use crate::cli::folder_trust::Before;
 use crate::cli::output::Output;
-use crate::cli::trusting::Before;
 use agentctl_host::files::FileError;
 use agentctl_host::files::{Existing, Files, Within, read_regular_text, within};
+use clap::Args;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+
+/// Set up a project folder: workflows/, memory/, .gitignore, .mcp.json.example
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  agentctl init my-automations")]
+pub struct InitArgs {
+    /// The folder to set up (made when it is not there); default: the project folder
+    #[arg(value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}
 
 const MCP_EXAMPLE: &str = include_str!("../../../.mcp.json.example");
 const MCP_FULL_EXAMPLE: &str = include_str!("../../../.mcp.json.full.example");

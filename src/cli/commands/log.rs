@@ -1,22 +1,43 @@
-//! `log`: a run's journal as a story, from its beginning or while it goes on; or the changes of a workflow over all runs.
+//! `agentctl log`: the records of a run in words, from its beginning or while it goes on; or the changes of a workflow over all runs.
 //! It takes no lock and writes nothing.
 
 use super::runs::not_yours;
-use crate::cli::args::{LogArgs, ModelOptions, OutputFormat};
+use crate::cli::args::{ModelOptions, OutputFormat};
 use crate::cli::error::{CliError, Exit};
+use crate::cli::observer::stream_event;
 use crate::cli::output::{Output, write_to_reader};
 use crate::cli::progress::plain;
 use crate::cli::project;
 use crate::cli::session::{self, Session};
-use crate::cli::story::{Detail, Teller, history_line, outcome};
-use crate::cli::watcher::stream_event;
+use crate::cli::timeline::{Detail, Timeline, history_line, outcome};
 use crate::run::{self, Made, Numbering, RunUsage};
 use agentctl_base::question::Outcome;
 use agentctl_engine::store::{Event, Held, Project, ProjectLock, Record, Tail};
+use clap::Args;
 use console::style;
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
+
+/// Read a run's journal as a story: who did what, when, by which rule, at what cost
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  agentctl log\n  agentctl log 20261121-1009 --since 40\n  agentctl log --follow\n  agentctl log --workflow orders\n\nWith --follow it ends when the run ends, waits for an answer, or is found dead."
+)]
+pub struct LogArgs {
+    /// The run; default: the active one
+    #[arg(value_name = "RUN", conflicts_with = "workflow")]
+    pub run: Option<String>,
+    /// The numbered changes of this workflow over all runs, instead of a run
+    #[arg(long, value_name = "ID|FILE", conflicts_with_all = ["follow", "since"])]
+    pub workflow: Option<String>,
+    /// Go on with what comes, until the run ends or stops
+    #[arg(long, short)]
+    pub follow: bool,
+    /// Only records from this number on
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub since: u64,
+}
 
 /// How long a follower sleeps between two looks at the journal.
 const LOOK: Duration = Duration::from_millis(200);
@@ -26,7 +47,7 @@ const LOOKS_BEFORE_ASKING: u32 = 10;
 pub fn log(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> {
     match &args.workflow {
         Some(named) => history(root, named, out),
-        None => story(root, args, out),
+        None => records(root, args, out),
     }
 }
 
@@ -82,7 +103,7 @@ impl Gathered {
     }
 }
 
-fn story(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> {
+fn records(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> {
     let project = project::open(root)?;
     let run_id =
         run::run_named(&project, args.run.as_deref()).map_err(|e| session::run_error(&e))?;
@@ -91,7 +112,7 @@ fn story(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> {
         .map_err(|e| CliError::failed(e.to_string()))?;
     let mut tail = Tail::new(&paths.journal()).of(project.marks(&run_id));
     let mut told = false;
-    let mut teller = Teller::new(Detail::Whole).since(args.since);
+    let mut timeline = Timeline::new(Detail::Whole).since(args.since);
     let mut gathered = Gathered::default();
     out.stream(&json!({
         "type": "init", "agentctl": env!("CARGO_PKG_VERSION"), "command": "log", "run_id": run_id,
@@ -106,7 +127,7 @@ fn story(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> {
         looks = if records.is_empty() { looks + 1 } else { 0 };
         for record in &records {
             gathered.take(&run_id, record);
-            if !show(record, args.since, &mut teller, &mut gathered, out)? {
+            if !show(record, args.since, &mut timeline, &mut gathered, out)? {
                 return Ok(Exit::Complete);
             }
         }
@@ -143,13 +164,13 @@ fn story(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> {
 fn show(
     record: &Record,
     since: u64,
-    teller: &mut Teller,
+    timeline: &mut Timeline,
     gathered: &mut Gathered,
     out: &Output,
 ) -> Result<bool, CliError> {
     match out.format {
         OutputFormat::Text => {
-            let text = teller.tell(record);
+            let text = timeline.lines(record);
             Ok(text.is_empty() || write_to_reader(text.as_bytes())?)
         }
         _ if record.seq < since => Ok(true),

@@ -1,29 +1,125 @@
-//! One file a command, or a family of commands.
+//! One file a command, or a folder where it is large: what can be typed after it with its help, its code, and what it prints.
 
-pub mod accept;
-pub mod adopt;
-pub mod analyze;
-mod analyze_workflow;
-pub mod approvals;
-pub mod build;
-pub mod catalog;
-pub mod diff;
-pub mod doctor;
-pub mod flow;
-pub mod follow;
-pub mod init;
-pub mod learnings;
-pub mod log;
-pub mod mcp;
-pub mod mcp_serve;
-pub mod meta;
-pub mod models;
-pub mod n8n;
-pub mod pack;
-pub mod policy;
-pub mod qa;
-pub mod qa_live;
-pub mod runs;
-pub mod trust;
-pub mod undo;
-pub mod usage;
+mod accept;
+mod agents;
+mod analyze;
+mod answer;
+mod approvals;
+mod build;
+mod catalog;
+mod completions;
+mod diff;
+mod doctor;
+mod flow;
+mod init;
+mod learnings;
+mod log;
+mod man;
+mod mcp;
+mod models;
+mod n8n;
+mod policy;
+mod pull;
+mod push;
+mod qa;
+mod resume;
+mod runs;
+mod skills;
+mod status;
+mod trust;
+mod undo;
+mod usage;
+
+use super::error::{CliError, Exit};
+use super::output::Output;
+use clap::Subcommand;
+use std::path::Path;
+
+/// In the order in which `--help` lists them.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Init(init::InitArgs),
+    Build(build::BuildArgs),
+    Resume(resume::ResumeArgs),
+    Answer(answer::AnswerArgs),
+    Status(status::StatusArgs),
+    #[command(subcommand)]
+    Runs(runs::RunsCommand),
+    #[command(subcommand)]
+    Approvals(approvals::ApprovalsCommand),
+    Usage(usage::UsageArgs),
+    Models(models::ModelsArgs),
+    Undo(undo::UndoArgs),
+    Accept(accept::AcceptArgs),
+    Diff(diff::DiffArgs),
+    Log(log::LogArgs),
+    #[command(subcommand)]
+    Agents(agents::AgentsCommand),
+    #[command(subcommand)]
+    Skills(skills::SkillsCommand),
+    #[command(subcommand)]
+    Flow(flow::FlowCommand),
+    #[command(subcommand)]
+    Policy(policy::PolicyCommand),
+    #[command(subcommand)]
+    Catalog(catalog::CatalogCommand),
+    Pull(pull::PullArgs),
+    Push(push::PushArgs),
+    Qa(qa::QaArgs),
+    Analyze(analyze::AnalyzeArgs),
+    #[command(subcommand)]
+    Learnings(learnings::LearningsCommand),
+    #[command(subcommand)]
+    Mcp(mcp::McpCommand),
+    #[command(subcommand)]
+    N8n(n8n::N8nCommand),
+    Trust(trust::TrustArgs),
+    Doctor(doctor::DoctorArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+}
+
+impl Command {
+    /// Whether this command was told to ask nobody.
+    pub fn no_input(&self) -> bool {
+        match self {
+            Command::Build(args) => args.answers.no_input,
+            Command::Resume(args) => args.answers.no_input,
+            _ => false,
+        }
+    }
+
+    pub fn run(&self, project: &Path, out: &Output) -> Result<Exit, CliError> {
+        match self {
+            Command::Init(args) => init::init(project, args, out),
+            Command::Build(args) => build::build(project, args, out),
+            Command::Resume(args) => resume::resume(project, args, out),
+            Command::Answer(args) => answer::answer(project, args, out),
+            Command::Status(_) => status::status(project, out),
+            Command::Runs(command) => runs::runs(project, command, out),
+            Command::Approvals(command) => approvals::approvals(project, command, out),
+            Command::Usage(args) => usage::usage(project, args, out),
+            Command::Models(args) => models::models(project, args, out),
+            Command::Undo(args) => undo::undo(project, args, out),
+            Command::Accept(args) => accept::accept(project, args, out),
+            Command::Diff(args) => diff::diff(project, args, out),
+            Command::Log(args) => log::log(project, args, out),
+            Command::Agents(command) => agents::agents(project, command, out),
+            Command::Skills(command) => skills::skills(project, command, out),
+            Command::Flow(command) => flow::flow(project, command, out),
+            Command::Policy(command) => policy::policy(project, command, out),
+            Command::Catalog(command) => catalog::catalog(project, command, out),
+            Command::Pull(args) => pull::pull(project, args, out),
+            Command::Push(args) => push::push(project, args, out),
+            Command::Qa(args) => qa::qa(project, args, out),
+            Command::Analyze(args) => analyze::analyze(project, args, out),
+            Command::Learnings(command) => learnings::learnings(project, command, out),
+            Command::Mcp(command) => mcp::mcp(project, command, out),
+            Command::N8n(command) => n8n::n8n(project, command, out),
+            Command::Trust(args) => trust::trust(project, args, out),
+            Command::Doctor(_) => doctor::doctor(project, out),
+            Command::Completions(args) => completions::completions(args),
+            Command::Man(args) => man::man(args),
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! `agentctl models`: which model plays which agent, where its key comes from, what it costs, and whether it answers.
 
-use crate::cli::args::ModelsArgs;
-use crate::cli::choose;
+use crate::cli::args::ModelNames;
 use crate::cli::error::{CliError, Exit};
+use crate::cli::model_choice;
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session::{self, block_on};
@@ -11,10 +11,24 @@ use crate::run::Cancel;
 use agentctl_base::model::{AgentTask, Message, Model, ModelRequest};
 use agentctl_models::provider::Wire;
 use agentctl_models::{ModelName, Price, Prices};
+use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, json};
 use std::collections::BTreeMap;
 use std::path::Path;
+
+/// Which model plays which agent, what it costs, and whether it answers
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  agentctl models\n  agentctl models --no-call --model anthropic::claude-sonnet-4-5\n\nModels are set in agentctl.toml: [models] opus, sonnet, haiku, default; [models.agents]; [providers.NAME].\nKeys come from the environment or a command, never from a file. Each model is asked one short question.\nExit code 6: one does not answer."
+)]
+pub struct ModelsArgs {
+    #[command(flatten)]
+    pub model: ModelNames,
+    /// Only list; ask nobody
+    #[arg(long)]
+    pub no_call: bool,
+}
 
 #[derive(Debug, Serialize)]
 struct Told {
@@ -36,7 +50,7 @@ struct Told {
 pub fn models(root: &Path, args: &ModelsArgs, out: &Output) -> Result<Exit, CliError> {
     let pack = session::load_pack(root, out)?;
     let config = settings::of_project(root, out)?;
-    let plan = choose::plan(&pack, &args.model, &BTreeMap::new(), &config)?;
+    let plan = model_choice::plan(&pack, &args.model, &BTreeMap::new(), &config)?;
     let mut of_model: BTreeMap<ModelName, Vec<(String, &'static str)>> = BTreeMap::new();
     for (agent, (model, why)) in plan {
         of_model.entry(model).or_default().push((agent, why));
@@ -56,7 +70,7 @@ pub fn models(root: &Path, args: &ModelsArgs, out: &Output) -> Result<Exit, CliE
             problem: None,
             hints: Vec::new(),
         };
-        match choose::access(&name, &config, out) {
+        match model_choice::access(&name, &config, out) {
             Ok(None) => {
                 one.price = Some(Price::FREE);
                 one.answers = Some(true);

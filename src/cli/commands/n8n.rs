@@ -1,20 +1,73 @@
 //! `agentctl n8n up|down|status`: a throw-away n8n to develop against.
 
-use crate::cli::args::{N8nCommand, N8nFolder, N8nUpArgs};
 use crate::cli::error::{CliError, Exit};
+use crate::cli::folder_trust::{self, Before};
 use crate::cli::output::Output;
 use crate::cli::session;
-use crate::cli::trusting::{self, Before};
 
 use crate::run::{Cancel, Cause};
 use crate::trust::Kind;
 use agentctl_host::files::write_atomic;
 use agentctl_host::home::variable;
 use agentctl_n8n_tools::server::{self, Cache, Down, Folder, ServerError, State, Step, UpOptions};
+use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// A throw-away n8n of your own to develop against: install, start, stop
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  agentctl n8n up && source .agentctl/n8n/env")]
+pub enum N8nCommand {
+    Up(N8nUpArgs),
+    /// Stop it; its data stays for the next start
+    #[command(after_help = "Examples:\n  agentctl n8n down\n  agentctl n8n down --delete")]
+    Down {
+        /// Forget its workflows, executions and keys
+        #[arg(long)]
+        delete: bool,
+        #[command(flatten)]
+        folder: N8nFolder,
+    },
+    /// Whether it runs, where, and as which process
+    #[command(
+        after_help = "Example:\n  agentctl n8n status --output-format json\n\nExit code 0: it runs and answers; 7: it does not."
+    )]
+    Status {
+        #[command(flatten)]
+        folder: N8nFolder,
+    },
+}
+
+/// Install n8n from npm (once, some minutes and 2.5 GB), start it on the loopback interface and make its keys
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  agentctl n8n up\n  agentctl n8n up --port 5690 --write-mcp\n  source .agentctl/n8n/env && agentctl doctor\n\nNeeds npm. n8n's data and keys stay in .agentctl/n8n/ of the project, which git passes over; the installation is shared by your projects. Run again, it says where n8n is. Exit code 1: not installed or no port; 7: n8n does not start."
+)]
+pub struct N8nUpArgs {
+    /// The port; n8n also uses the one after it. Default: that of last time, else the first free from 5678 on
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..65535))]
+    pub port: Option<u16>,
+    /// How long n8n may take to be ready, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 180)]
+    pub wait: u64,
+    /// Add its MCP servers to .mcp.json, by the names of variables and never with a key
+    #[arg(long)]
+    pub write_mcp: bool,
+    /// Where n8n is installed; default: agentctl's folder in your cache
+    #[arg(long, value_name = "DIR", env = "AGENTCTL_CACHE", hide_env = true)]
+    pub cache: Option<PathBuf>,
+    #[command(flatten)]
+    pub folder: N8nFolder,
+}
+
+#[derive(Debug, Args)]
+pub struct N8nFolder {
+    /// Where its data lies; default: .agentctl/n8n of the project
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
 
 pub fn n8n(project: &Path, command: &N8nCommand, out: &Output) -> Result<Exit, CliError> {
     match command {
@@ -39,7 +92,7 @@ fn up(project: &Path, args: &N8nUpArgs, out: &Output) -> Result<Exit, CliError> 
         None => Cache::of_user(variable).map_err(told)?,
     };
     let folder = data(project, &args.folder);
-    let mine = trusting::n8n_data(project, folder.root(), out)?;
+    let mine = folder_trust::n8n_data(project, folder.root(), out)?;
     let options = UpOptions {
         port: args.port,
         patience: Duration::from_secs(args.wait),

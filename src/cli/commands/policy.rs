@@ -1,15 +1,42 @@
 //! `agentctl policy show|check`: who may do what, and by which rule.
 
-use crate::cli::args::PolicyCommand;
 use crate::cli::error::{CliError, Exit};
+use crate::cli::layout::paragraph;
 use crate::cli::output::Output;
 use crate::cli::session;
 use agentctl_base::decision::Decision;
 use agentctl_engine::policy::Facts;
 use agentctl_host::files::read_regular_text;
+use clap::Subcommand;
 use console::style;
 use serde_json::{Map, Value, json};
 use std::path::Path;
+use std::path::PathBuf;
+
+/// Show the permission matrix, or explain one decision
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  agentctl policy check builder update_workflow")]
+pub enum PolicyCommand {
+    /// The permission matrix and the limits in force
+    #[command(after_help = "Example:\n  agentctl policy show")]
+    Show,
+    /// What would be decided for a call, and by which rule
+    #[command(
+        after_help = "Example:\n  agentctl policy check qa delete_workflow '{\"workflow_id\":\"orders\"}'"
+    )]
+    Check {
+        #[arg(value_name = "ROLE")]
+        role: String,
+        #[arg(value_name = "TOOL")]
+        tool: String,
+        /// The call's arguments as a JSON object
+        #[arg(value_name = "ARGS-JSON")]
+        args: Option<String>,
+        /// What the run knows: a JSON object with `request`, `answers`, `calls`, `grants`
+        #[arg(long, value_name = "FILE")]
+        facts: Option<PathBuf>,
+    },
+}
 
 const MAX_FACTS: u64 = 16 * 1024 * 1024;
 
@@ -27,7 +54,8 @@ pub fn policy(root: &Path, command: &PolicyCommand, out: &Output) -> Result<Exit
                 || {
                     let mut text = String::new();
                     for (role, tools) in &matrix {
-                        text.push_str(&format!("{}\n  {}\n", style(role).bold(), if tools.is_empty() { "no tools".to_owned() } else { tools.join(", ") }));
+                        let tools = if tools.is_empty() { "no tools".to_owned() } else { tools.join(", ") };
+                        text.push_str(&format!("{}\n{}", style(role).bold(), paragraph("  ", &tools)));
                     }
                     text.push_str(&format!("\nlimits: {}\n", json!(pack.policy.limits())));
                     text

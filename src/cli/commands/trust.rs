@@ -1,15 +1,35 @@
 //! `agentctl trust`: what a folder would override, and the user's word that it may.
 
-use crate::cli::args::TrustArgs;
 use crate::cli::ask;
 use crate::cli::error::{CliError, Exit};
+use crate::cli::folder_trust::{self, Kept, broken, inventory, now};
 use crate::cli::output::Output;
-use crate::cli::trusting::{self, Kept, broken, inventory, now};
 use crate::trust::{
     Basis, Book, InForce, Inventory, Item, Judged, N8N_DATA, Standing, VARIABLE, Verdict, n8n_item,
 };
+use clap::Args;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Say that what a project folder overrides may count: its servers, agents, flow, policy, skills, catalog and settings
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  agentctl trust --show\n  agentctl trust\n  agentctl trust ~/projects/shop --yes\n  agentctl trust --revoke\n\nA folder that was never trusted works restricted: files instead of a live n8n, the built-in agents, flow, policy, skills and catalog, no server started, no variable filled in. What you approve is kept in your home by the folder's real path and a hash of each item; one that changes is asked about again. For CI: AGENTCTL_TRUST=HASH, as --show prints it. Exit code 5: an item cannot be trusted."
+)]
+pub struct TrustArgs {
+    /// The folder; default: the project folder
+    #[arg(value_name = "PATH")]
+    pub path: Option<PathBuf>,
+    /// Only show what would come into force, and the hash for AGENTCTL_TRUST
+    #[arg(long, conflicts_with_all = ["revoke", "yes"])]
+    pub show: bool,
+    /// Forget what was approved of the folder: it is restricted again
+    #[arg(long, conflicts_with = "yes")]
+    pub revoke: bool,
+    /// Do not ask, on a terminal either
+    #[arg(long)]
+    pub yes: bool,
+}
 
 pub fn trust(project: &Path, args: &TrustArgs, out: &Output) -> Result<Exit, CliError> {
     let root = args.path.as_deref().unwrap_or(project);
@@ -78,7 +98,7 @@ impl Looked {
     fn judged(inventory: Inventory, n8n: Option<Item>, kept: &Kept) -> Result<Looked, CliError> {
         let book = kept.book()?;
         let n8n = n8n
-            .map(|item| trusting::judge_n8n(item, kept))
+            .map(|item| folder_trust::judge_n8n(item, kept))
             .transpose()?;
         Ok(Looked {
             in_force: InForce::judge(inventory.clone(), Basis::Kept(book.folder())),
@@ -106,7 +126,7 @@ impl Looked {
     fn text(&self, root: &Path) -> String {
         let standing = self.in_force.standing();
         let mut text = format!("{}: {}\n", root.display(), standing.word());
-        text.push_str(&trusting::list(&self.all()));
+        text.push_str(&folder_trust::list(&self.all()));
         text
     }
 

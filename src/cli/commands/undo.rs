@@ -1,16 +1,43 @@
 //! `undo`: taking back what was done to workflows, with the diff of what that changed.
 
 use super::diff::text as diff_text;
-use crate::cli::args::{ModelOptions, UndoArgs};
+use crate::cli::args::ModelOptions;
 use crate::cli::error::{CliError, Exit};
+use crate::cli::observer::{RunObserver, Terminal};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::session::{self, Session};
-use crate::cli::watcher::{Terminal, Watcher};
 use crate::run::{self, Asker, Undo, UndoReport, UndoTerms, Undone, UndoneHow};
+use clap::Args;
 use console::style;
 use serde_json::json;
 use std::path::Path;
+
+/// Take back what a run changed, all of it or down to one of its changes
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  agentctl undo\n  agentctl undo 20261121-1009 --to 2\n  agentctl undo --workflow orders\n  agentctl undo --workflow orders --to 0\n\nChanges are numbered from 1; `agentctl log RUN` and `agentctl log --workflow ID` show the numbers. State N is what change N left, 0 is what was there before the first. An undo is a change too: `--to` a later number brings back what was undone."
+)]
+pub struct UndoArgs {
+    /// The run whose changes are taken back; default: the active run
+    #[arg(value_name = "RUN", conflicts_with = "workflow")]
+    pub run: Option<String>,
+    /// Take back what the last run did to this workflow, instead of a whole run
+    #[arg(long, value_name = "ID|FILE")]
+    pub workflow: Option<String>,
+    /// Put it as change N left it (0: as before the first change); default: as before the run
+    #[arg(long, value_name = "N")]
+    pub to: Option<u32>,
+    /// Also when the workflow was changed since by somebody else
+    #[arg(long)]
+    pub force: bool,
+    /// Allow what would be asked: publish (the workflow is active, so that the change is live at once)
+    #[arg(long, value_name = "GUARD", value_parser = ["publish"])]
+    pub allow: Vec<String>,
+    /// Never ask on the terminal
+    #[arg(long)]
+    pub no_input: bool,
+}
 
 pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
@@ -19,14 +46,14 @@ pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError
         None => Undo::Run(args.run.clone()),
     };
     session.init("undo", out)?;
-    let mut watcher = Watcher::new(out, None);
-    let progress = watcher.progress.clone();
+    let mut observer = RunObserver::new(out, None);
+    let progress = observer.progress.clone();
     let mut terminal = Terminal {
         progress: progress.clone(),
     };
     let can_ask = !args.no_input && out.can_ask();
     let asker = can_ask.then_some(&mut terminal as &mut dyn Asker);
-    let context = session.context(&mut watcher, asker);
+    let context = session.context(&mut observer, asker);
     let terms = UndoTerms {
         to: args.to,
         force: args.force,
@@ -34,7 +61,7 @@ pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError
     };
     let done = session::block_on(&session.cancel, run::undo_by(context, what, terms))?;
     progress.finish();
-    if let Some(error) = watcher.finish() {
+    if let Some(error) = observer.finish() {
         return Err(error);
     }
     let report = done.map_err(|e| session::run_error(&e))?;

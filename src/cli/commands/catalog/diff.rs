@@ -1,14 +1,31 @@
 //! `agentctl catalog diff A B`: what changed for the node types that the user's workflows use.
 
-use crate::cli::args::CatalogDiffArgs;
 use crate::cli::catalog_file;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use agentctl_n8n::catalog::{Catalog, Change, changes};
+use clap::Args;
 use console::style;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+
+/// What changed between two catalogs for the node types that your workflows use
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  agentctl catalog diff embedded project\n  agentctl catalog diff old.bin new.bin --workflows workflows/"
+)]
+pub struct CatalogDiffArgs {
+    /// The catalog before: a file, `embedded` (compiled in) or `project`
+    #[arg(value_name = "A")]
+    pub old: String,
+    /// The catalog after
+    #[arg(value_name = "B")]
+    pub new: String,
+    /// Workflow files or folders; default: workflows/ of the project
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub workflows: Vec<PathBuf>,
+}
 
 /// The compiled-in catalog, by name.
 const EMBEDDED: &str = "embedded";

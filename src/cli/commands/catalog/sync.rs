@@ -1,23 +1,43 @@
 //! `agentctl catalog sync`: the node types of the user's own n8n become the project's catalog.
 
-use crate::cli::args::CatalogSyncArgs;
 use crate::cli::catalog_file;
-use crate::cli::commands::follow::unavailable;
+use crate::cli::commands::n8n::N8nFolder;
 use crate::cli::commands::n8n::{self, told};
+use crate::cli::connection::unavailable;
 use crate::cli::error::{CliError, Exit};
+use crate::cli::folder_trust::{self, Before};
 use crate::cli::output::Output;
 use crate::cli::session;
 use crate::cli::settings;
-use crate::cli::trusting::{self, Before};
 use crate::run::Cancel;
 use crate::trust::Kind;
 use agentctl_n8n::catalog::{Catalog, build::build_for};
 use agentctl_n8n_tools::backend;
 use agentctl_n8n_tools::server::{self, Folder, State};
+use clap::Args;
 use reqwest::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
+
+/// Take the node types of your own n8n, community nodes included, into this project's catalog
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  agentctl catalog sync\n  agentctl catalog sync https://n8n.example.com --auth-env N8N_LOGIN\n  agentctl catalog sync nodes.json credentials.json --n8n-version 2.39.4\n\nWrites n8n-catalog.bin into the project. A package that it knows is its alone; other types stay those that agentctl brings."
+)]
+pub struct CatalogSyncArgs {
+    /// An n8n's address, or files: its `types/nodes.json`, a community package's (after its package.json), `credentials.json`; default: the connected n8n
+    #[arg(value_name = "URL|FILE")]
+    pub sources: Vec<String>,
+    /// The n8n release, e.g. 2.39.4; default: what the n8n says
+    #[arg(long, value_name = "VERSION")]
+    pub n8n_version: Option<String>,
+    /// The environment variable that holds a header to send, e.g. `Cookie: n8n-auth=…`
+    #[arg(long, value_name = "VAR")]
+    pub auth_env: Option<String>,
+    #[command(flatten)]
+    pub folder: N8nFolder,
+}
 
 /// n8n's list of all its types is some 20 MB.
 const LARGEST: usize = 256 * 1024 * 1024;
@@ -109,7 +129,7 @@ async fn of_the_connected(
     let config = settings::of_project(project, out)?;
     let (_, backend) = session::backend_of(project, out, &config)?;
     let Some(place) = backend.place() else {
-        trusting::needs_n8n(project, out)?;
+        folder_trust::needs_n8n(project, out)?;
         return Err(CliError::usage("no n8n is connected, so there is none to ask for its node types")
             .hint("name its address or its types/nodes.json: agentctl catalog sync URL|FILE; or connect one (docs/live.md)"));
     };

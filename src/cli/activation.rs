@@ -1,0 +1,198 @@
+//! One activation of a run, as `build`, `resume` and `answer` enter it, and how its end is told.
+
+use super::args::LimitOptions;
+use crate::cli::error::{CliError, Exit};
+use crate::cli::observer::{RunObserver, Terminal};
+use crate::cli::output::Output;
+use crate::cli::session::{self, Session};
+use crate::cli::traces::Traces;
+use crate::cli::{catalog_file, model_choice, report};
+use crate::gateway::LET_ACT;
+use crate::run::{self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport};
+use agentctl_base::question::Outcome;
+use agentctl_host::files::read_regular;
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::{Workflow, WorkflowId};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+const MAX_WORKFLOW: u64 = 64 * 1024 * 1024;
+
+/// What was typed, as limits of the run and of its agents.
+pub fn limits(session: &Session, options: &LimitOptions) -> Result<Budgets, CliError> {
+    let mut budgets = Budgets::default();
+    let mut of = |agent: &Option<String>, set: &dyn Fn(&mut LimitOverrides)| {
+        set(match agent {
+            None => &mut budgets.run,
+            Some(agent) => budgets.agents.entry(agent.clone()).or_default(),
+        });
+    };
+    for limit in &options.max_cost {
+        of(&limit.agent, &|l| l.max_cost_usd = Some(limit.value));
+    }
+    for limit in &options.max_tokens {
+        of(&limit.agent, &|l| l.max_tokens = Some(limit.value));
+    }
+    for limit in &options.max_turns {
+        of(&limit.agent, &|l| l.max_turns = Some(limit.value));
+    }
+    for limit in &options.max_time {
+        of(&limit.agent, &|l| l.max_seconds = Some(limit.value));
+    }
+    model_choice::known_agents(&session.pack, budgets.agents.keys(), "a limit")?;
+    Ok(budgets)
+}
+
+/// How a run is entered.
+pub enum Start {
+    New(RunOptions),
+    Resume(Option<String>, Resume),
+    Answer(String, Map<String, Value>, Budgets),
+}
+
+pub fn activate(
+    session: &Session,
+    root: &Path,
+    no_input: bool,
+    out: &Output,
+    start: Start,
+) -> Result<Exit, CliError> {
+    let let_act = match &start {
+        Start::New(options) => options.input.get(LET_ACT).cloned(),
+        Start::Resume(..) | Start::Answer(..) => None,
+    };
+    let resumed = match &start {
+        Start::New(_) => None,
+        Start::Resume(run, _) => Some(run.as_deref()),
+        Start::Answer(run, ..) => Some(Some(run.as_str())),
+    };
+    let traces = Traces::start(session, resumed, out);
+    let mut observer = RunObserver::new(out, session.tape.clone()).traced(traces);
+    let progress = observer.progress.clone();
+    let mut terminal = Terminal {
+        progress: progress.clone(),
+    };
+    let asker: Option<&mut dyn Asker> = if !no_input && out.can_ask() {
+        Some(&mut terminal)
+    } else {
+        None
+    };
+    let context = session.context(&mut observer, asker);
+    let catalog = catalog_file::of(root, out)?;
+    let (ended, held) = session::block_on(&session.cancel, async move {
+        let ended: Result<RunReport, RunError> = match start {
+            Start::New(options) => {
+                let backend = session.gateway.backend();
+                if let Some(warning) = catalog_file::warning(catalog, backend).await {
+                    out.note(&format!("warning: {warning}"));
+                }
+                run::start(context, options).await
+            }
+            Start::Resume(run, resume) => run::advance(context, run.as_deref(), resume).await,
+            Start::Answer(run, answers, limits) => {
+                run::answer(
+                    context,
+                    Some(&run),
+                    answers,
+                    Resume {
+                        limits,
+                        ..Resume::default()
+                    },
+                )
+                .await
+            }
+        };
+        let held = match &ended {
+            Ok(report) => held(session, report).await,
+            Err(_) => None,
+        };
+        (ended, held)
+    })?;
+    progress.finish();
+    if let Some(error) = observer.finish() {
+        return Err(error);
+    }
+    let report = ended.map_err(|e| session::run_error(&e))?;
+    if let Some(tape) = &session.tape {
+        let is_over = matches!(
+            report.outcome,
+            Outcome::Complete | Outcome::Blocked | Outcome::Refused | Outcome::Failed
+        );
+        tape.finish(is_over)
+            .map_err(|e| CliError::failed(e.to_string()))?;
+    }
+    let named = let_act.as_ref().and_then(Value::as_array);
+    let named = named.into_iter().flatten().filter_map(Value::as_str);
+    if let Some(workflow) = &held {
+        for name in named.filter(|name| workflow.node_by_name(name).is_none()) {
+            out.note(&format!("--let-act: the workflow has no node {name:?}"));
+        }
+    }
+    tell(root, &report, held, out)
+}
+
+/// The workflow that the run left on the n8n, to be shown; one that cannot be read is shown by its address alone.
+async fn held(session: &Session, report: &RunReport) -> Option<Workflow> {
+    report.n8n.as_ref()?;
+    let id = WorkflowId(report.workflow.as_ref()?.id.clone());
+    let stored = session.gateway.backend().get(&id).await.ok()?;
+    Some(stored.workflow)
+}
+
+/// The end of a run: text for people, or the one object. `held`: the workflow, where an n8n keeps it.
+pub fn tell(
+    root: &Path,
+    report: &RunReport,
+    held: Option<Workflow>,
+    out: &Output,
+) -> Result<Exit, CliError> {
+    let exit = session::exit_of(report);
+    let workflow = match held {
+        Some(held) => Workflow::from_value(out.redactor().value(held.to_value())).ok(),
+        None => document(root, report, out),
+    };
+    // A catalog file that broke meanwhile must not hide how the run ended.
+    let catalog = catalog_file::of(root, out).unwrap_or_else(|_| Catalog::embedded());
+    out.answer(
+        exit,
+        || report::text(report, workflow.as_ref().map(|w| (w, catalog))),
+        || whole(report),
+    )
+}
+
+/// The workflow's file as it is now, when the run left one. Its secrets are hidden before a long value is cut: half of one is
+/// no longer known as a secret.
+fn document(root: &Path, report: &RunReport, out: &Output) -> Option<Workflow> {
+    // A path that somebody else wrote down could lead anywhere.
+    let own = Some(report).filter(|report| report.foreign.is_none());
+    let file = own?.workflow.as_ref()?.file.as_ref()?;
+    let bytes = read_regular(&root.join(file), MAX_WORKFLOW).ok()?;
+    let value = serde_json::from_slice(&bytes).ok()?;
+    Workflow::from_value(out.redactor().value(value)).ok()
+}
+
+/// The report's JSON, with what only the state knows: refusal, notes and what is still to do.
+fn whole(report: &RunReport) -> Value {
+    let mut value = serde_json::to_value(report).unwrap_or_default();
+    let at = |pointer: &str| {
+        report
+            .state
+            .get("requirements")
+            .and_then(|r| r.pointer(pointer))
+            .cloned()
+    };
+    let kept = |key: &str| {
+        report
+            .state
+            .get("workflow")
+            .and_then(|w| w.get(key))
+            .cloned()
+            .unwrap_or_else(|| json!([]))
+    };
+    if let Value::Object(map) = &mut value {
+        map.insert("todo".into(), kept("todo"));
+        map.insert("notes".into(), kept("notes"));
+        map.insert("refusal".into(), at("/refusal").unwrap_or(Value::Null));
+    }
+    value
+}

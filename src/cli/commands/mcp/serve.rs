@@ -1,0 +1,236 @@
+//! `agentctl mcp serve`: our tools for somebody else's agent, over stdio or HTTP on the loopback interface.
+
+use crate::cli::args::ModelOptions;
+use crate::cli::error::{CliError, Exit};
+use crate::cli::folder_trust;
+use crate::cli::output::{Output, write_bytes};
+use crate::cli::progress::{Progress, plain_long};
+use crate::cli::session::{self, Session};
+use crate::run::{Cause, Observer, Serving, Terms, ToolSessions};
+use crate::trust::Kind;
+use agentctl_base::canonical::sha256_hex;
+use agentctl_engine::store::Record;
+use agentctl_mcp::serve::{self, Token, http, stream};
+use clap::{Args, ValueEnum};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Serve agentctl's own tools to another agent, as one role and behind the same guards
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  agentctl mcp serve --role builder\n  agentctl mcp serve --role builder --workflow orders --scope \"Post to Slack\"\n  agentctl mcp serve --role qa --http 127.0.0.1:8137\n  agentctl mcp serve --role builder --print-config claude\n\nOver stdio a client starts it; it ends with its client (exit code 0). Over HTTP it listens on the loopback interface only and wants a bearer token: the one in AGENTCTL_MCP_TOKEN, else a new one that it prints once to stderr.\nEach session is a run of its own: `agentctl runs list`, `agentctl runs show RUN`, `agentctl undo RUN`."
+)]
+pub struct McpServeArgs {
+    /// The role whose tools are served (`agentctl agents list`)
+    #[arg(long, value_name = "ROLE")]
+    pub role: String,
+    /// Only this workflow may be changed, none created or deleted
+    #[arg(long, value_name = "ID")]
+    pub workflow: Option<String>,
+    /// Only these nodes may be changed, by id or name; of the one workflow that has them all, unless --workflow says which
+    #[arg(long, value_name = "NODE", num_args = 1..)]
+    pub scope: Vec<String>,
+    /// Listen for HTTP on this loopback address instead of stdio; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:0", value_parser = loopback)]
+    pub http: Option<std::net::SocketAddr>,
+    /// Print what to paste into a client's configuration, and serve nothing
+    #[arg(long, value_name = "CLIENT", num_args = 0..=1, default_missing_value = "claude")]
+    pub print_config: Option<ConfigFor>,
+}
+
+/// A client whose configuration is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ConfigFor {
+    /// Claude Code: a command to run
+    Claude,
+    /// Codex: a part of config.toml
+    Codex,
+    /// goose: a part of config.yaml
+    Goose,
+}
+
+fn loopback(text: &str) -> Result<std::net::SocketAddr, String> {
+    let numeric = text.replacen("localhost:", "127.0.0.1:", 1);
+    let address: std::net::SocketAddr = numeric
+        .parse()
+        .map_err(|_| "write ADDRESS:PORT, for example 127.0.0.1:8137".to_owned())?;
+    if address.ip().is_loopback() {
+        Ok(address)
+    } else {
+        Err("only a loopback address is listened on, for example 127.0.0.1".to_owned())
+    }
+}
+
+/// Where the token is read from; on a command line every process of the machine could read it.
+const TOKEN_VARIABLE: &str = "AGENTCTL_MCP_TOKEN";
+
+/// How long a call waits for a build that has the project.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+
+pub fn serve(root: &Path, args: &McpServeArgs, out: &Output) -> Result<Exit, CliError> {
+    let session = Session::open(root, &ModelOptions::offline(), out)?;
+    let cancel = session.cancel.clone();
+    if !session.pack.agents.contains_key(&args.role) {
+        // Perhaps a role of the project's own.
+        let kinds = |kind: Kind| kind.is_of_pack();
+        session
+            .in_force
+            .needs(kinds)
+            .map_err(folder_trust::refused)?;
+    }
+    let terms = session::block_on(&cancel, async {
+        let terms = Terms::settle(
+            &session.pack,
+            &session.gateway,
+            &args.role,
+            args.workflow.as_deref(),
+            &args.scope,
+        );
+        let terms = terms.await;
+        // A server that was started for this belongs to this runtime.
+        session.gateway.backend().close().await;
+        terms
+    })?
+    .map_err(|e| session::run_error(&e))?;
+    if let Some(client) = args.print_config {
+        write_bytes(config(client, root, args)?.as_bytes())?;
+        return Ok(Exit::Complete);
+    }
+    let token = match args.http {
+        Some(_) => Some(token()?),
+        None => None,
+    };
+    let role = terms.role.clone();
+    let hosts = Arc::new(ToolSessions::new(Serving {
+        project: session.project,
+        pack: session.pack,
+        gateway: session.gateway,
+        effects: Box::new(session.effects),
+        observer: Mutex::new(Box::new(Log(Progress::new(out)))),
+        terms,
+        lock_wait: LOCK_WAIT,
+    }));
+    let stop = async {
+        cancel.requested().await;
+    };
+    let ended = match (args.http, token) {
+        (Some(address), Some((token, generated))) => session::block_on(&cancel, async {
+            let listener = tokio::net::TcpListener::bind(address).await?;
+            let address = listener.local_addr()?;
+            // Asked for, so not muted: without them nobody can connect.
+            eprintln!("serving as {role} on http://{address}{}", http::PATH);
+            match generated {
+                Some(text) => eprintln!("bearer token (shown once): {text}"),
+                None => eprintln!("bearer token: as in {TOKEN_VARIABLE}"),
+            }
+            http::serve(listener, hosts, token, http::HttpLimits::default(), stop).await
+        }),
+        _ => session::block_on(&cancel, async {
+            out.note(&format!("serving as {role} on stdin and stdout"));
+            let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+            stream::serve(hosts, input, output, stop).await
+        }),
+    }?;
+    ended.map_err(|error| CliError::failed(format!("serving ended: {error}")))?;
+    Ok(match cancel.cause() {
+        None => Exit::Complete,
+        Some(Cause::Interrupt) => Exit::Interrupted,
+        Some(Cause::Terminate) => Exit::Terminated,
+    })
+}
+
+/// The token from the environment, or a new one with its text.
+fn token() -> Result<(Token, Option<String>), CliError> {
+    match std::env::var(TOKEN_VARIABLE) {
+        Ok(text) => Token::new(&text)
+            .map(|token| (token, None))
+            .map_err(|why| CliError::usage(format!("{TOKEN_VARIABLE}: {why}"))),
+        Err(std::env::VarError::NotPresent) => {
+            // Three times 122 random bits, for 256.
+            let random: Vec<u8> = (0..3)
+                .flat_map(|_| *uuid::Uuid::new_v4().as_bytes())
+                .collect();
+            let text = sha256_hex(&random);
+            let token =
+                Token::new(&text).map_err(|why| CliError::new(Exit::Internal, why.to_string()))?;
+            Ok((token, Some(text)))
+        }
+        Err(_) => Err(CliError::usage(format!("{TOKEN_VARIABLE} is not text"))),
+    }
+}
+
+/// What the sessions do, line by line on stderr.
+struct Log(Progress);
+
+impl Observer for Log {
+    fn event(&mut self, record: &Record) {
+        self.0.record(record);
+    }
+    fn note(&mut self, text: &str) {
+        self.0.line(&plain_long(text));
+    }
+}
+
+/// What to paste into a client's configuration. The token is named by its variable, never written.
+fn config(client: ConfigFor, root: &Path, args: &McpServeArgs) -> Result<String, CliError> {
+    let mut command: Vec<String> = Vec::new();
+    if root != Path::new(".") {
+        command.extend(["--project".to_owned(), root.display().to_string()]);
+    }
+    command.extend(["mcp", "serve", "--role", &args.role].map(str::to_owned));
+    if let Some(workflow) = &args.workflow {
+        command.extend(["--workflow".to_owned(), workflow.clone()]);
+    }
+    for node in &args.scope {
+        command.extend(["--scope".to_owned(), node.clone()]);
+    }
+    let url = match args.http {
+        None => None,
+        Some(address) if address.port() == 0 => {
+            return Err(CliError::usage("a client must know the port")
+                .hint("give one: --http 127.0.0.1:8137"));
+        }
+        Some(address) => Some(format!("http://{address}{}", http::PATH)),
+    };
+    let name = serve::SERVER_NAME;
+    let quoted: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+    let list = format!("[{}]", quoted.join(", "));
+    Ok(match (client, url) {
+        (ConfigFor::Claude, None) => {
+            let words: Vec<String> = command.iter().map(|word| shell(word)).collect();
+            format!("claude mcp add {name} -- {name} {}\n", words.join(" "))
+        }
+        (ConfigFor::Claude, Some(url)) => format!(
+            "claude mcp add --transport http {name} {url} --header \"Authorization: Bearer ${TOKEN_VARIABLE}\"\n"
+        ),
+        (ConfigFor::Codex, None) => format!(
+            "# ~/.codex/config.toml\n[mcp_servers.{name}]\ncommand = {:?}\nargs = {list}\n",
+            name
+        ),
+        (ConfigFor::Codex, Some(url)) => format!(
+            "# ~/.codex/config.toml\n[mcp_servers.{name}]\nurl = {url:?}\nbearer_token_env_var = {TOKEN_VARIABLE:?}\n"
+        ),
+        (ConfigFor::Goose, None) => format!(
+            "# ~/.config/goose/config.yaml\nextensions:\n  {name}:\n    enabled: true\n    type: stdio\n    name: {name}\n    cmd: {name}\n    args: {list}\n    timeout: 300\n"
+        ),
+        (ConfigFor::Goose, Some(url)) => format!(
+            "# ~/.config/goose/config.yaml\nextensions:\n  {name}:\n    enabled: true\n    type: streamable_http\n    name: {name}\n    uri: {url:?}\n    env_keys: [{TOKEN_VARIABLE}]\n    headers:\n      Authorization: \"Bearer ${{{TOKEN_VARIABLE}}}\"\n    timeout: 300\n"
+        ),
+    })
+}
+
+/// A text as JSON writes it, which TOML and YAML read too.
+fn quoted(word: &str) -> String {
+    serde_json::Value::from(word).to_string()
+}
+
+/// One word of a shell's command line.
+fn shell(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,96 @@
+//! Workflows of the connected n8n as sources of a check; read, never written.
+
+use super::QaArgs;
+use crate::cli::args::ModelOptions;
+use crate::cli::catalog_file;
+use crate::cli::connection::{connected, unavailable};
+use crate::cli::error::CliError;
+use crate::cli::output::Output;
+use crate::cli::progress::plain;
+use crate::cli::report::second_opinion;
+use crate::cli::session::{self, Session};
+use agentctl_n8n::WorkflowId;
+use agentctl_n8n_tools::backend::{
+    Backend, BackendErrorKind, BackendResult, ListQuery, Stored, list_all,
+};
+use agentctl_n8n_tools::sync;
+use agentctl_qa::source::Source;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use std::path::{Path, PathBuf};
+
+/// So many are asked for at a time.
+const AT_ONCE: usize = 4;
+
+pub fn is_asked(args: &QaArgs) -> bool {
+    args.all || args.tag.is_some() || !args.workflow.is_empty()
+}
+
+/// Each as a text of its own; its path is `n8n/ID`.
+pub fn sources(project: &Path, args: &QaArgs, out: &Output) -> Result<Vec<Source>, CliError> {
+    let session = Session::open(project, &ModelOptions::offline(), out)?;
+    let backend = connected(&session)?;
+    let catalog = catalog_file::of(project, out)?;
+    let held = session::block_on(&session.cancel, async {
+        let held = held(backend, args).await;
+        if let Some(warning) = catalog_file::warning(catalog, backend).await {
+            out.note(&format!("warning: {warning}"));
+        }
+        // Those named stand first. Of a whole n8n it would take long.
+        for stored in held.iter().flatten().take(args.workflow.len()) {
+            if let Some(word) = session.gateway.servers_word(&stored.id).await {
+                let mut told = format!("{}: ", plain(stored.workflow.name()));
+                second_opinion(&word, &mut told);
+                out.note(told.trim_end());
+            }
+        }
+        if let (Some(tag), Ok([])) = (&args.tag, held.as_deref()) {
+            out.note(&format!("no workflow of the n8n has the tag {tag:?}"));
+        }
+        backend.close().await;
+        held
+    })?
+    .map_err(unavailable)?;
+    Ok(held
+        .iter()
+        .map(|stored| {
+            Source::held(
+                PathBuf::from("n8n").join(&stored.id.0),
+                sync::file(stored, true),
+            )
+        })
+        .collect())
+}
+
+async fn held(backend: &dyn Backend, args: &QaArgs) -> BackendResult<Vec<Stored>> {
+    let mut ids: Vec<WorkflowId> = Vec::new();
+    for named in &args.workflow {
+        ids.push(backend.resolve(named).await?);
+    }
+    if args.all || args.tag.is_some() {
+        let query = match &args.tag {
+            Some(tag) => ListQuery::tagged(tag),
+            None => ListQuery::default(),
+        };
+        ids.extend(
+            list_all(backend, &query)
+                .await?
+                .workflows
+                .into_iter()
+                .map(|listed| listed.id),
+        );
+    }
+    let named = args.workflow.len();
+    let one = |(index, id): (usize, WorkflowId)| async move {
+        match backend.get(&id).await {
+            // Listed a moment ago, and gone since.
+            Err(e) if e.kind == BackendErrorKind::NotFound && index >= named => Ok(None),
+            other => other.map(Some),
+        }
+    };
+    let found: Vec<Option<Stored>> = stream::iter(ids.into_iter().enumerate())
+        .map(one)
+        .buffered(AT_ONCE)
+        .try_collect()
+        .await?;
+    Ok(found.into_iter().flatten().collect())
+}

@@ -1,0 +1,371 @@
+//! `agentctl qa PATH…`: checks workflow files; every file is checked, whatever is wrong with the others.
+
+mod live;
+mod report;
+
+use crate::cli::args::{FailOn, OutputFormat};
+use crate::cli::error::{CliError, Exit};
+use crate::cli::output::{Output, write_bytes};
+use crate::cli::{catalog_file, settings};
+use agentctl_host::files::{read_given_text, write_atomic};
+use agentctl_n8n::finding::Finding;
+use agentctl_n8n::validate::{RULES, Rule};
+use agentctl_qa::baseline::{Baseline, Known};
+use agentctl_qa::changed;
+use agentctl_qa::check::{Check, Checked, FixMode, Outcome, State};
+use agentctl_qa::report::json;
+use agentctl_qa::rules::FILE_RULES;
+use agentctl_qa::source::{self, Source};
+use agentctl_qa::summary::{Summary, Threshold};
+use clap::Args;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Check workflow files, or the workflows of the connected n8n
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n  agentctl qa --fix workflows/\n  agentctl qa --baseline qa-baseline.json --write-baseline workflows/\n  agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .\n  agentctl qa --all --report junit=qa.xml\n  agentctl qa --explain agentctl/unknown-reference\n\nWaivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
+)]
+pub struct QaArgs {
+    /// Workflow files or folders (`-`: stdin)
+    #[arg(value_name = "PATH", required_unless_present_any = ["explain", "workflow", "all", "tag"])]
+    pub paths: Vec<PathBuf>,
+    /// A workflow of the connected n8n, by id or name, instead of files; n8n is only read
+    #[arg(long, value_name = "ID", conflicts_with_all = ["paths", "fix", "changed_since"])]
+    pub workflow: Vec<String>,
+    /// All workflows of the connected n8n
+    #[arg(long, conflicts_with_all = ["paths", "fix", "changed_since", "workflow", "tag"])]
+    pub all: bool,
+    /// The workflows of the connected n8n that have this tag
+    #[arg(long, value_name = "TAG", conflicts_with_all = ["paths", "fix", "changed_since", "workflow"])]
+    pub tag: Option<String>,
+    /// Print what a code means, with examples and the fix, and check nothing
+    #[arg(long, value_name = "CODE", exclusive = true)]
+    pub explain: Option<String>,
+    /// The lowest severity that fails the check
+    #[arg(long, value_name = "SEVERITY", default_value = "error")]
+    pub fail_on: FailOn,
+    /// Only these codes, or families of codes (`n8n/`)
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Not these codes, or families of codes
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    pub ignore: Vec<String>,
+    /// Write a report for CI: `sarif=FILE`, `junit=FILE`, or `github` for annotations
+    #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = report)]
+    pub reports: Vec<Report>,
+    /// Known findings, which do not fail the check
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Make what is found now the baseline
+    #[arg(long, requires = "baseline", conflicts_with = "fix")]
+    pub write_baseline: bool,
+    /// Apply the fixes that are sure, and show the diff
+    #[arg(long)]
+    pub fix: bool,
+    /// With --fix: show the diff and change nothing
+    #[arg(long, requires = "fix")]
+    pub dry_run: bool,
+    /// Only files that differ from where the branch left this git revision
+    #[arg(long, value_name = "REV")]
+    pub changed_since: Option<String>,
+}
+
+/// A form in which CI reads the findings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Report {
+    Sarif(PathBuf),
+    Junit(PathBuf),
+    Github,
+}
+
+fn report(text: &str) -> Result<Report, String> {
+    match text.split_once('=') {
+        Some(("sarif", file)) if !file.is_empty() => Ok(Report::Sarif(file.into())),
+        Some(("junit", file)) if !file.is_empty() => Ok(Report::Junit(file.into())),
+        None if text == "github" => Ok(Report::Github),
+        _ => Err("write sarif=FILE, junit=FILE or github".to_owned()),
+    }
+}
+
+pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError> {
+    if let Some(code) = &args.explain {
+        return explain(code, out);
+    }
+    let sources = if live::is_asked(args) {
+        live::sources(project, args, out)?
+    } else {
+        sources(args)?
+    };
+    let waivers = settings::waivers(project)?;
+    let known = args
+        .baseline
+        .as_deref()
+        .map(|file| read_baseline(file, args.write_baseline));
+    let known = known.transpose()?;
+    let today = jiff::Zoned::now().date();
+    let check = Check {
+        catalog: catalog_file::of(project, out)?,
+        only: &args.only,
+        ignore: &args.ignore,
+        baseline: known.as_ref(),
+        baseline_root: args.baseline.as_deref().map(folder_of).unwrap_or_default(),
+        waivers: &waivers,
+        waiver_root: project.to_owned(),
+        today,
+        fix: match (args.fix, args.dry_run) {
+            (false, _) => FixMode::Off,
+            (true, true) => FixMode::Show,
+            (true, false) => FixMode::Write,
+        },
+    };
+    let threshold = match args.fail_on {
+        FailOn::Never => Threshold::Never,
+        FailOn::Error => Threshold::Error,
+        FailOn::Warning => Threshold::Warning,
+    };
+    out.stream(&json!({"type": "init", "command": "qa", "files": sources.len()}))?;
+    let Run {
+        files,
+        mut summary,
+        drawn,
+        answer,
+    } = run(&check, &sources, threshold, args, out)?;
+    summary.expired_waivers = waivers
+        .iter()
+        .filter(|w| !w.holds_on(today))
+        .map(|w| format!("{} (until {}: {})", w.subject(), w.expires, w.reason))
+        .collect();
+    report::reports(&files, threshold, args, out)?;
+    if let Some(file) = args.baseline.as_deref().filter(|_| args.write_baseline) {
+        write_atomic(file, drawn.to_text().as_bytes())
+            .map_err(|e| CliError::failed(e.to_string()))?;
+        summary.failed = false; // what is found now is known from now on
+        out.note(&format!(
+            "{} findings are the baseline now: {}",
+            drawn.len(),
+            file.display()
+        ));
+    }
+    let exit = if summary.failed {
+        Exit::Failed
+    } else {
+        Exit::Complete
+    };
+    if out.format == OutputFormat::Json {
+        answer.end(&summary)?;
+        return Ok(exit);
+    }
+    out.answer(
+        exit,
+        || report::text(&files, &summary, args),
+        || json!({"summary": summary}),
+    )
+}
+
+/// What a run over the files leaves.
+struct Run<'a> {
+    /// Empty where nothing needs them any more.
+    files: Vec<Checked>,
+    summary: Summary,
+    /// The baseline as it would be drawn now.
+    drawn: Baseline,
+    answer: Pieces<'a>,
+}
+
+/// The JSON answer, written in pieces while files are still being checked.
+struct Pieces<'a> {
+    out: &'a Output,
+    held: String,
+    is_empty: bool,
+    /// Nothing can fail any more that would have to be said instead.
+    at_once: bool,
+}
+
+impl Pieces<'_> {
+    /// So many bytes are worth a write.
+    const ENOUGH: usize = 64 * 1024;
+
+    fn add(&mut self, piece: &str) -> Result<(), CliError> {
+        self.held.push_str(json::before_file(self.is_empty));
+        self.held.push_str(piece);
+        self.is_empty = false;
+        if self.at_once && self.held.len() >= Self::ENOUGH {
+            write_bytes(self.held.as_bytes())?;
+            self.held.clear();
+        }
+        Ok(())
+    }
+
+    fn end(mut self, summary: &Summary) -> Result<(), CliError> {
+        self.held.push_str(json::before_summary(self.is_empty));
+        let summary = self.out.json_piece(summary, json::SUMMARY_MARGIN)?;
+        self.held.push_str(&summary);
+        self.held.push_str(json::END);
+        write_bytes(self.held.as_bytes())
+    }
+}
+
+/// Checks the files.
+fn run<'a>(
+    check: &Check,
+    sources: &[Source],
+    threshold: Threshold,
+    args: &QaArgs,
+    out: &'a Output,
+) -> Result<Run<'a>, CliError> {
+    let mut files = Vec::new();
+    let mut summary = Summary {
+        baseline_gone: check.baseline.map(|_| 0),
+        ..Summary::default()
+    };
+    let mut drawn = check.baseline.cloned().unwrap_or_default();
+    let mut answer = Pieces {
+        out,
+        held: String::new(),
+        is_empty: true,
+        at_once: args.reports.is_empty() && !args.write_baseline,
+    };
+    // What is said file by file is not kept, unless a report wants the whole.
+    let keep = out.is_text() || !args.reports.is_empty();
+    let make = |outcome: Outcome| {
+        let pieces = match &outcome {
+            Outcome::Checked(checked) if out.format == OutputFormat::Json => checked
+                .iter()
+                .map(|one| out.json_piece(one, json::FILE_MARGIN))
+                .collect(),
+            _ => Ok(Vec::new()),
+        };
+        (outcome, pieces)
+    };
+    check.all(sources, &make, &mut |source, (outcome, pieces)| {
+        let pieces: Vec<String> = pieces?;
+        let checked = match outcome {
+            Outcome::Skipped(path) => {
+                summary.skipped.push(path);
+                return Ok(());
+            }
+            Outcome::Checked(checked) => checked,
+        };
+        if let Some(baseline) = check.baseline {
+            let path = source::relative(&source.path, &check.baseline_root);
+            let looks_for = |code: &str| check.looks_for(code);
+            let found = || checked.iter().flat_map(|c| &c.findings);
+            let ids: BTreeSet<&str> = found().map(|j| j.finding.id.as_str()).collect();
+            let gone = baseline.gone(&path, &looks_for, &ids);
+            summary.baseline_gone = summary.baseline_gone.map(|n| n + gone);
+            drawn.forget(&path, &looks_for);
+            for judged in found().filter(|j| !matches!(j.state, State::Waived { .. })) {
+                drawn.insert(&path, known(&judged.finding));
+            }
+        }
+        for piece in &pieces {
+            answer.add(piece)?;
+        }
+        for one in checked {
+            summary.add(&one, threshold);
+            out.stream(&line(&one))?;
+            if keep {
+                files.push(one);
+            }
+        }
+        Ok::<(), CliError>(())
+    })?;
+    Ok(Run {
+        files,
+        summary,
+        drawn,
+        answer,
+    })
+}
+
+fn line(checked: &Checked) -> serde_json::Value {
+    let mut line = json!({"type": "file"});
+    if let (Some(line), Ok(serde_json::Value::Object(mut file))) =
+        (line.as_object_mut(), serde_json::to_value(checked))
+    {
+        line.append(&mut file);
+    }
+    line
+}
+
+fn known(finding: &Finding) -> Known {
+    Known {
+        id: finding.id.clone(),
+        code: finding.code.clone(),
+        node: finding.node.clone(),
+    }
+}
+
+/// Prints the page of a rule. A code may be given without its family when only one rule has the name.
+fn explain(code: &str, out: &Output) -> Result<Exit, CliError> {
+    let all = || RULES.iter().chain(FILE_RULES);
+    let named = |rule: &&Rule| rule.code == code || rule.code.rsplit('/').next() == Some(code);
+    let found: Vec<&Rule> = all().filter(named).collect();
+    let [rule] = found.as_slice() else {
+        let likeness = |rule: &Rule| strsim::jaro_winkler(code, rule.code);
+        let closest = all().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+        let hint = closest.map_or(String::new(), |c| format!("did you mean {}?", c.code));
+        return Err(CliError::usage(format!("no finding has the code {code:?}")).hint(hint));
+    };
+    out.answer(
+        Exit::Complete,
+        || rule.page.to_owned(),
+        || json!({"code": rule.code, "severity": rule.severity, "reason": rule.reason, "page": rule.page}),
+    )
+}
+
+fn sources(args: &QaArgs) -> Result<Vec<Source>, CliError> {
+    if args.fix && args.paths.iter().any(|p| p == Path::new("-")) {
+        return Err(CliError::usage("stdin cannot be fixed in place").hint("name a file"));
+    }
+    let sources = source::collect(&args.paths).map_err(|error| {
+        CliError::usage(error.to_string()).hint("name a workflow file or a folder")
+    })?;
+    if sources.is_empty() {
+        return Err(
+            CliError::usage(format!("no workflow files in {}", list(&args.paths)))
+                .hint("name a .json file, a folder that has some, or `-` for stdin"),
+        );
+    }
+    let Some(rev) = &args.changed_since else {
+        return Ok(sources);
+    };
+    changed::since(rev, sources, changed::PATIENCE).map_err(|error| {
+        let hint = match error {
+            changed::GitError::NoRevision(_) => "in CI, fetch it first: a shallow clone knows only its own commit (actions/checkout: fetch-depth: 0)",
+            changed::GitError::Waits { .. } => "remove the pipe, or check files without --changed-since",
+            _ => "--changed-since needs git and a repository",
+        };
+        CliError::usage(error.to_string()).hint(hint)
+    })
+}
+
+fn read_baseline(file: &Path, will_be_written: bool) -> Result<Baseline, CliError> {
+    match read_given_text(file, source::MAX_BYTES) {
+        Ok(text) => Baseline::read(&text)
+            .map_err(|error| CliError::usage(format!("the baseline {}: {error}", file.display()))),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound && will_be_written => {
+            Ok(Baseline::default())
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Err(CliError::usage(format!(
+            "the baseline {} is not there",
+            file.display()
+        ))
+        .hint("--write-baseline makes it from what is found now")),
+        Err(e) => Err(CliError::io("read", file, &e)),
+    }
+}
+
+fn folder_of(file: &Path) -> PathBuf {
+    source::absolute(file)
+        .parent()
+        .map(Path::to_owned)
+        .unwrap_or_default()
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    let shown: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
+    shown.join(", ")
+}

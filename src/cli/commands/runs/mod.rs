@@ -1,0 +1,213 @@
+//! `agentctl runs list|show|adopt|verify`: looking at runs.
+
+mod adopt;
+
+use crate::cli::error::{CliError, Exit};
+use crate::cli::output::Output;
+use crate::cli::progress::{plain, plain_long};
+use crate::cli::timeline::{Detail, Timeline, outcome};
+use crate::cli::{project, report, session};
+use crate::run::{self, RunSummary, Verified};
+use agentctl_engine::store::{Foreign, Project};
+use clap::Subcommand;
+use console::style;
+use serde_json::json;
+use std::path::Path;
+
+/// List, show and verify runs
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  agentctl runs list")]
+pub enum RunsCommand {
+    /// All runs of the project, newest first
+    #[command(after_help = "Example:\n  agentctl runs list")]
+    List,
+    /// One run: what was asked, what happened, how it ended
+    #[command(after_help = "Example:\n  agentctl runs show 019a…")]
+    Show {
+        #[arg(value_name = "RUN")]
+        run: String,
+    },
+    /// Make a run yours that your agentctl did not write, after looking at what it would let happen
+    #[command(
+        after_help = "Example:\n  agentctl runs adopt 019a…\n\nSuch a run came with the folder, was written by an older agentctl, or without a folder of your own (AGENTCTL_HOME). Until it is adopted it is shown and nothing is done with it: resume, answer and undo end with exit code 5."
+    )]
+    Adopt {
+        #[arg(value_name = "RUN")]
+        run: String,
+        /// Do not ask
+        #[arg(long, short)]
+        yes: bool,
+    },
+    /// Check the hash chain of a journal, and whose it is (all runs when none is named)
+    #[command(after_help = "Example:\n  agentctl runs verify")]
+    Verify {
+        #[arg(value_name = "RUN")]
+        run: Option<String>,
+    },
+}
+
+/// That a run is not this user's, why, and what can be done.
+pub fn not_yours(run_id: &str, foreign: &Foreign) -> String {
+    format!(
+        "run {run_id} was not written by your agentctl: {foreign}; it is shown, and nothing is done with it (agentctl runs adopt {run_id})"
+    )
+}
+
+pub fn runs(root: &Path, command: &RunsCommand, out: &Output) -> Result<Exit, CliError> {
+    let project = project::open(root)?;
+    match command {
+        RunsCommand::List => list(&project, out),
+        RunsCommand::Show { run } => show(root, &project, run, out),
+        RunsCommand::Verify { run } => verify(&project, run.as_deref(), out),
+        RunsCommand::Adopt { run, yes } => adopt::adopt(root, run, *yes, out),
+    }
+}
+
+fn list(project: &Project, out: &Output) -> Result<Exit, CliError> {
+    let mut runs = run::list(project).map_err(|e| session::run_error(&e))?;
+    runs.reverse();
+    out.answer(
+        Exit::Complete,
+        || {
+            if runs.is_empty() {
+                return "no runs yet; agentctl build \"…\" starts one\n".to_owned();
+            }
+            runs.iter().map(summary).collect()
+        },
+        || json!({"runs": runs}),
+    )
+}
+
+fn summary(run: &RunSummary) -> String {
+    let active = if run.active { "*" } else { " " };
+    if let Some(broken) = &run.broken {
+        return format!(
+            "{active} {}  {}  {}\n",
+            style(&run.run_id).bold(),
+            style("unreadable").red(),
+            plain_long(broken)
+        );
+    }
+    let made = if run.workflows.is_empty() {
+        String::new()
+    } else {
+        format!("  → {}", run.workflows.join(", "))
+    };
+    let foreign = match &run.foreign {
+        Some(_) => format!("{}  ", style("foreign").yellow()),
+        None => String::new(),
+    };
+    format!(
+        "{active} {}  {:<11}  {foreign}{}{made}\n",
+        style(&run.run_id).bold(),
+        outcome(run.outcome),
+        plain(&run.request)
+    )
+}
+
+fn show(root: &Path, project: &Project, run: &str, out: &Output) -> Result<Exit, CliError> {
+    let pack = session::load_pack(root, out)?;
+    let (report, records) = run::show(project, &pack, run).map_err(|e| session::run_error(&e))?;
+    if let Some(foreign) = &report.foreign {
+        out.note(&not_yours(&report.run_id, foreign));
+    }
+    out.answer(
+        Exit::Complete,
+        || {
+            let mut text = format!(
+                "run {} · stage {} · {}\n\n",
+                style(&report.run_id).bold(),
+                report.stage,
+                outcome(Some(report.outcome))
+            );
+            let mut timeline = Timeline::new(Detail::Progress);
+            for record in &records {
+                text.push_str(&timeline.lines(record));
+            }
+            text.push('\n');
+            text.push_str(&report::text(&report, None));
+            text
+        },
+        || json!({"report": report, "records": records}),
+    )
+}
+
+fn verify(project: &Project, run: Option<&str>, out: &Output) -> Result<Exit, CliError> {
+    let ids = match run {
+        Some(run) => vec![run.to_owned()],
+        None => project
+            .run_ids()
+            .map_err(|e| CliError::failed(e.to_string()))?,
+    };
+    let checked: Vec<(String, Result<Verified, String>)> = ids
+        .into_iter()
+        .map(|id| {
+            let result = run::verify(project, &id).map_err(|e| e.to_string());
+            (id, result)
+        })
+        .collect();
+    let any = |which: fn(&Verified) -> bool| {
+        checked
+            .iter()
+            .any(|(_, result)| result.as_ref().is_ok_and(which))
+    };
+    let exit = if checked.iter().any(|(_, r)| r.is_err()) || any(|v| !v.is_whole()) {
+        Exit::Failed
+    } else if any(|v| v.foreign.is_some()) {
+        // Nothing is broken, and nothing would be done with it either.
+        Exit::Refused
+    } else {
+        Exit::Complete
+    };
+    out.answer(
+        exit,
+        || {
+            if checked.is_empty() {
+                return "no runs yet\n".to_owned();
+            }
+            checked
+                .iter()
+                .map(|(id, result)| match result {
+                    Ok(v) => verified(id, v),
+                    Err(why) => format!("{} {id}: {}\n", style("✗").red(), plain_long(why)),
+                })
+                .collect()
+        },
+        || json!({"runs": checked.iter().map(|(id, r)| match r { Ok(v) => json!(v), Err(why) => json!({"run_id": id, "error": why}) }).collect::<Vec<_>>()}),
+    )
+}
+
+/// One run that can be read to its end.
+fn verified(id: &str, v: &Verified) -> String {
+    let mut text = match &v.foreign {
+        None => format!(
+            "{} {id}: {} records, the chain is whole",
+            style("✓").green(),
+            v.records
+        ),
+        Some(foreign) => format!(
+            "{} {id}: {} records, chain whole, author unknown: {foreign}",
+            style("!").yellow(),
+            v.records
+        ),
+    };
+    if let Some(bytes) = v.torn_bytes {
+        text.push_str(&format!(
+            ", a torn last line of {bytes} bytes that the next resume cuts off"
+        ));
+    }
+    text.push('\n');
+    let bad = style("✗").red();
+    if let Some(seq) = v.shorter_than_state {
+        text.push_str(&format!(
+            "{bad} {id}: its summary was made from {seq} records: the end of the journal was cut off\n"
+        ));
+    }
+    for file in &v.damaged_snapshots {
+        text.push_str(&format!(
+            "{bad} {id}: the snapshot {} is missing or not the one that was taken\n",
+            plain(file)
+        ));
+    }
+    text
+}

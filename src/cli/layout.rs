@@ -1,0 +1,84 @@
+//! Columns and paragraphs. A pipe gets each paragraph as one line; on a terminal it is wrapped to the terminal's width.
+
+use comfy_table::{CellAlignment, ColumnConstraint, Table, Width};
+use console::Term;
+use textwrap::{Options, WordSeparator, WordSplitter};
+
+/// A terminal narrower than this is written to as if it were so wide.
+const NARROWEST: u16 = 40;
+
+/// Rows of plain text without borders: names to the left, figures to the right. `widths`: the least of each column, with the
+/// blanks before a figure; a longer cell makes its column wider.
+pub fn table<const N: usize>(
+    widths: [u16; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> String {
+    let mut table = Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    table.add_rows(rows);
+    table.discover_columns();
+    for (index, (column, width)) in table.column_iter_mut().zip(widths).enumerate() {
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
+        if index == 0 {
+            column.set_padding((0, 0));
+        } else {
+            column.set_padding((2, 0));
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt() + "\n"
+}
+
+/// A paragraph behind an indent, for stdout.
+pub fn paragraph(indent: &str, text: &str) -> String {
+    let terminal = Term::stdout();
+    let width = terminal.size_checked().map(|(_, columns)| columns);
+    wrapped(indent, text, width.filter(|_| terminal.is_term()))
+}
+
+/// None: as one line.
+fn wrapped(indent: &str, text: &str, width: Option<u16>) -> String {
+    let Some(width) = width else {
+        return format!("{indent}{text}\n");
+    };
+    let options = Options::new(usize::from(width.max(NARROWEST)))
+        .initial_indent(indent)
+        .subsequent_indent(indent)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
+    textwrap::fill(text, options) + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_makes_its_column_wider_and_figures_stay_below_each_other() {
+        let row = |name: &str, figure: &str| [name.to_owned(), figure.to_owned()];
+        let rows = || [row("agent", "calls"), row("qa", "4")];
+        insta::assert_snapshot!(table([10, 7], rows()), @r"
+        agent       calls
+        qa              4
+        ");
+        let long = [row("an-agent-with-a-long-name", "12")];
+        insta::assert_snapshot!(table([10, 7], rows().into_iter().chain(long)), @r"
+        agent                      calls
+        qa                             4
+        an-agent-with-a-long-name     12
+        ");
+    }
+
+    #[test]
+    fn a_paragraph_is_one_line_in_a_pipe_and_wrapped_on_a_terminal() {
+        let text = "get_execution, get_workflow, list_executions, list_versions, list_workflows";
+        assert_eq!(wrapped("  ", text, None), format!("  {text}\n"));
+        insta::assert_snapshot!(wrapped("  ", text, Some(45)), @r"
+        get_execution, get_workflow,
+        list_executions, list_versions,
+        list_workflows
+        ");
+        assert_eq!(wrapped("  ", text, Some(3)), wrapped("  ", text, Some(40)));
+    }
+}

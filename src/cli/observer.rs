@@ -1,0 +1,121 @@
+//! The observer of a run: its events on a terminal or as lines of JSON; and its questions, put to the person at the terminal.
+
+use super::ask;
+use super::error::CliError;
+use super::output::Output;
+use super::progress::{Progress, plain_long};
+use super::traces::Traces;
+use crate::run::{Asked, Asker, Observer};
+use agentctl_base::model::ToolCall;
+use agentctl_base::question::Question;
+use agentctl_engine::store::{Event, Record};
+use agentctl_models::tape::Tape;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// Sees a run's events: progress on stderr, or lines of `stream-json` on stdout.
+pub struct RunObserver<'a> {
+    pub out: &'a Output,
+    pub progress: Arc<Progress>,
+    /// What stdout refused; told at the end.
+    pub failed: Option<CliError>,
+    tape: Option<Arc<Tape>>,
+    traces: Traces<'a>,
+    /// The call whose result comes next.
+    begun: Option<ToolCall>,
+}
+
+impl<'a> RunObserver<'a> {
+    pub fn new(out: &'a Output, tape: Option<Arc<Tape>>) -> Self {
+        RunObserver {
+            out,
+            progress: Arc::new(Progress::new(out)),
+            failed: None,
+            tape,
+            traces: Traces::default(),
+            begun: None,
+        }
+    }
+
+    /// Tells a collector too.
+    #[must_use]
+    pub fn traced(mut self, traces: Traces<'a>) -> Self {
+        self.traces = traces;
+        self
+    }
+
+    /// Nothing more comes: what stdout refused.
+    pub fn finish(self) -> Option<CliError> {
+        self.traces.finish(self.out);
+        self.failed
+    }
+
+    fn keep_on_tape(&mut self, event: &Event) {
+        let Some(tape) = &self.tape else { return };
+        match event {
+            Event::ToolIntent { call, .. } => self.begun = Some(call.clone()),
+            Event::ToolFinished {
+                step, role, result, ..
+            } => {
+                let begun = self.begun.take().filter(|call| call.id == result.call_id);
+                let arguments = begun.map(|call| call.arguments).unwrap_or_default();
+                tape.tool(role, step, &result.name, &arguments, result);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Observer for RunObserver<'_> {
+    fn event(&mut self, record: &Record) {
+        self.progress.record(record);
+        self.keep_on_tape(&record.event);
+        self.traces.record(record);
+        if let Err(error) = self.out.stream(&stream_event(record)) {
+            self.failed.get_or_insert(error);
+        }
+    }
+    fn text(&mut self, delta: &str) {
+        self.progress.text(delta);
+        let line = json!({"type": "model.text", "text": delta});
+        if let Err(error) = self.out.stream(&line) {
+            self.failed.get_or_insert(error);
+        }
+    }
+    fn note(&mut self, text: &str) {
+        self.progress.line(&plain_long(text));
+    }
+}
+
+/// A journal record as a line of `stream-json`: `type` with dots, `seq`, `at` and the event's own fields.
+pub fn stream_event(record: &Record) -> Value {
+    let mut event = match serde_json::to_value(&record.event) {
+        Ok(Value::Object(map)) => map,
+        _ => Map::new(),
+    };
+    let kind = event
+        .shift_remove("type")
+        .and_then(|t| t.as_str().map(|t| t.replacen('_', ".", 1)))
+        .unwrap_or_default();
+    let mut line = Map::new();
+    line.insert("type".into(), kind.into());
+    line.insert("seq".into(), record.seq.into());
+    line.insert("at".into(), record.at.clone().into());
+    line.append(&mut event);
+    Value::Object(line)
+}
+
+/// A person at the terminal.
+pub struct Terminal {
+    pub progress: Arc<Progress>,
+}
+
+impl Asker for Terminal {
+    fn ask(&mut self, question: &Question) -> Result<Asked, String> {
+        self.progress.suspend(|| ask::ask(question))
+    }
+    fn refuse(&mut self, _question: &Question, why: &str) {
+        self.progress
+            .line(&format!("that answer does not fit: {}", plain_long(why)));
+    }
+}

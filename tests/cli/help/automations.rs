@@ -1,0 +1,454 @@
+//! Help: n8n, its node types and its workflows; MCP servers.
+
+use super::help;
+
+#[test]
+fn catalog() {
+    insta::assert_snapshot!(help("catalog"), @r"
+    Look up n8n's node types; no n8n needed
+
+    Usage: agentctl catalog [OPTIONS] <COMMAND>
+
+    Commands:
+      search  Find node types by name, operation or synonym
+      show    A node type: its operations, or the parameters of one operation
+      sync    Take the node types of your own n8n, community nodes included, into this project's catalog
+      diff    What changed between two catalogs for the node types that your workflows use
+      build   Make a catalog file from n8n's published node descriptions
+      help    Print this message or the help of the given subcommand(s)
+
+    Options:
+    Example:
+      agentctl catalog show n8n-nodes-base.slack --resource message --operation post
+    ");
+    insta::assert_snapshot!(help("catalog search"), @r#"
+    Find node types by name, operation or synonym
+
+    Usage: agentctl catalog search [OPTIONS] <WORDS>...
+
+    Arguments:
+      <WORDS>...
+
+
+    Options:
+          --limit <N>
+              At most this many
+
+              [default: 10]
+
+    Example:
+      agentctl catalog search "append google sheet"
+    "#);
+    insta::assert_snapshot!(help("catalog show"), @r"
+    A node type: its operations, or the parameters of one operation
+
+    Usage: agentctl catalog show [OPTIONS] <TYPE>
+
+    Arguments:
+      <TYPE>
+
+
+    Options:
+          --version <N>
+
+
+          --resource <RESOURCE>
+
+
+          --operation <OPERATION>
+
+
+    Examples:
+      agentctl catalog show slack
+      agentctl catalog show n8n-nodes-base.slack --resource message --operation post
+    ");
+    insta::assert_snapshot!(help("catalog sync"), @r"
+    Take the node types of your own n8n, community nodes included, into this project's catalog
+
+    Usage: agentctl catalog sync [OPTIONS] [URL|FILE]...
+
+    Arguments:
+      [URL|FILE]...
+              An n8n's address, or files: its `types/nodes.json`, a community package's (after its
+              package.json), `credentials.json`; default: the connected n8n
+
+    Options:
+          --n8n-version <VERSION>
+              The n8n release, e.g. 2.39.4; default: what the n8n says
+
+          --auth-env <VAR>
+              The environment variable that holds a header to send, e.g. `Cookie: n8n-auth=…`
+
+          --data <DIR>
+              Where its data lies; default: .agentctl/n8n of the project
+
+    Examples:
+      agentctl catalog sync
+      agentctl catalog sync https://n8n.example.com --auth-env N8N_LOGIN
+      agentctl catalog sync nodes.json credentials.json --n8n-version 2.39.4
+
+    Writes n8n-catalog.bin into the project. A package that it knows is its alone; other types stay
+    those that agentctl brings.
+    ");
+    insta::assert_snapshot!(help("catalog diff"), @r"
+    What changed between two catalogs for the node types that your workflows use
+
+    Usage: agentctl catalog diff [OPTIONS] <A> <B>
+
+    Arguments:
+      <A>
+              The catalog before: a file, `embedded` (compiled in) or `project`
+
+      <B>
+              The catalog after
+
+    Options:
+          --workflows <PATH>...
+              Workflow files or folders; default: workflows/ of the project
+
+    Examples:
+      agentctl catalog diff embedded project
+      agentctl catalog diff old.bin new.bin --workflows workflows/
+    ");
+    insta::assert_snapshot!(help("catalog build"), @r"
+    Make a catalog file from n8n's published node descriptions
+
+    Usage: agentctl catalog build [OPTIONS] --output <OUT> <FILE>...
+
+    Arguments:
+      <FILE>...
+              `dist/types/nodes.json` of a package, or a running n8n's `types/nodes.json`
+
+    Options:
+      -o, --output <OUT>
+              Where the catalog goes
+
+          --n8n-version <VERSION>
+              The n8n release that the descriptions belong to, e.g. 2.39.4
+
+    Example:
+      npm pack n8n-nodes-base@2.39.2 && tar xzf n8n-nodes-base-2.39.2.tgz
+      agentctl catalog build package/dist/types/nodes.json -o catalog.bin
+    ");
+}
+
+#[test]
+fn pull() {
+    insta::assert_snapshot!(help("pull"), @r#"
+    Write a workflow of the connected n8n as a file that git can keep
+
+    Usage: agentctl pull [OPTIONS] <ID> [FILE]
+
+    Arguments:
+      <ID>
+              The workflow: its id, or the name that only it has
+
+      [FILE]
+              Where it goes; default: workflows/ of the project, named after the workflow
+
+    Options:
+          --pinned
+              With the data that is pinned in n8n's editor
+
+          --force
+              Over a file that has other changes or follows another workflow
+
+          --dry-run
+              Show what would change, and write nothing
+
+    Examples:
+      agentctl pull Xk2fTq0sOmW9aLcD
+      agentctl pull "Order intake" workflows/orders.json
+
+    The file is what n8n imports, without what belongs to that n8n alone. Pinned data stays out unless
+    --pinned is given; static data always does. Exit code 5: the file has changes that were not pushed;
+    7: n8n is not there.
+    "#);
+}
+
+#[test]
+fn push() {
+    insta::assert_snapshot!(help("push"), @r"
+    Send a workflow file to the connected n8n: update the workflow that it follows, or create one
+
+    Usage: agentctl push [OPTIONS] <FILE>
+
+    Arguments:
+      <FILE>
+              The workflow file
+
+    Options:
+          --id <ID>
+              The workflow to update; default: the one that the file follows, else a new one
+
+          --force
+              Over what was changed on n8n since the file was pulled
+
+          --allow <GUARD>
+              Allow what a guard would ask: wipe, publish, credentials
+
+              [possible values: wipe, publish, credentials]
+
+          --dry-run
+              Show the diff, and change nothing
+
+    Examples:
+      agentctl push workflows/orders.json --dry-run
+      agentctl push workflows/orders.json
+      agentctl push workflows/orders.json --allow publish
+
+    Shows the diff. Refused (exit code 5): the workflow was changed on n8n since the file was pulled
+    (--force), most of its nodes would go (--allow wipe), it is active and the change goes live (--allow
+    publish), credentials change (--allow credentials).
+    Each push is a run: `agentctl undo RUN` takes it back.
+    ");
+}
+
+#[test]
+fn mcp() {
+    insta::assert_snapshot!(help("mcp"), @r"
+    The MCP servers of .mcp.json: what they are, their tools, calls by hand
+
+    Usage: agentctl mcp [OPTIONS] <COMMAND>
+
+    Commands:
+      list     The servers of .mcp.json, started or not; none is started for this
+      serve    Serve agentctl's own tools to another agent, as one role and behind the same guards
+      tools    Start a server and show its tools: approved, new, or changed since they were approved
+      call     Call a tool yourself: no agent, no policy, but the same limits; secrets are hidden
+      approve  Approve a server's tools as they are described now; agents can call no other
+      enable   Switch a server on in .mcp.json
+      disable  Switch a server off in .mcp.json; it stays in the file
+      switch   Switch between the servers of n8n only and all servers
+      help     Print this message or the help of the given subcommand(s)
+
+    Options:
+    Example:
+      agentctl mcp list
+    ");
+    insta::assert_snapshot!(help("mcp list"), @r"
+    The servers of .mcp.json, started or not; none is started for this
+
+    Usage: agentctl mcp list [OPTIONS]
+
+    Options:
+    Example:
+      agentctl mcp list
+    ");
+    insta::assert_snapshot!(help("mcp serve"), @r#"
+    Serve agentctl's own tools to another agent, as one role and behind the same guards
+
+    Usage: agentctl mcp serve [OPTIONS] --role <ROLE>
+
+    Options:
+          --role <ROLE>
+              The role whose tools are served (`agentctl agents list`)
+
+          --workflow <ID>
+              Only this workflow may be changed, none created or deleted
+
+          --scope <NODE>...
+              Only these nodes may be changed, by id or name; of the one workflow that has them all,
+              unless --workflow says which
+
+          --http [<ADDRESS:PORT>]
+              Listen for HTTP on this loopback address instead of stdio; port 0 takes a free one
+
+          --print-config [<CLIENT>]
+              Print what to paste into a client's configuration, and serve nothing
+
+              Possible values:
+              - claude: Claude Code: a command to run
+              - codex:  Codex: a part of config.toml
+              - goose:  goose: a part of config.yaml
+
+    Examples:
+      agentctl mcp serve --role builder
+      agentctl mcp serve --role builder --workflow orders --scope "Post to Slack"
+      agentctl mcp serve --role qa --http 127.0.0.1:8137
+      agentctl mcp serve --role builder --print-config claude
+
+    Over stdio a client starts it; it ends with its client (exit code 0). Over HTTP it listens on the
+    loopback interface only and wants a bearer token: the one in AGENTCTL_MCP_TOKEN, else a new one that
+    it prints once to stderr.
+    Each session is a run of its own: `agentctl runs list`, `agentctl runs show RUN`, `agentctl undo
+    RUN`.
+    "#);
+    insta::assert_snapshot!(help("mcp tools"), @r"
+    Start a server and show its tools: approved, new, or changed since they were approved
+
+    Usage: agentctl mcp tools [OPTIONS] <SERVER>
+
+    Arguments:
+      <SERVER>
+
+
+    Options:
+    Example:
+      agentctl mcp tools context7
+    ");
+    insta::assert_snapshot!(help("mcp call"), @r#"
+    Call a tool yourself: no agent, no policy, but the same limits; secrets are hidden
+
+    Usage: agentctl mcp call [OPTIONS] <SERVER> <TOOL> [JSON]
+
+    Arguments:
+      <SERVER>
+
+
+      <TOOL>
+
+
+      [JSON]
+              The arguments as a JSON object (`-`: stdin); default: none
+
+    Options:
+    Examples:
+      agentctl mcp call n8n-mcp search_nodes '{"query":"slack"}'
+      agentctl mcp call n8n-mcp n8n_health_check
+    "#);
+    insta::assert_snapshot!(help("mcp approve"), @r"
+    Approve a server's tools as they are described now; agents can call no other
+
+    Usage: agentctl mcp approve [OPTIONS] <SERVER> [TOOL]
+
+    Arguments:
+      <SERVER>
+
+
+      [TOOL]
+              Only this tool; default: all of them
+
+    Options:
+    Examples:
+      agentctl mcp approve context7
+      agentctl mcp approve context7 get-library-docs
+
+    What is approved is shown. A tool whose description or schema changes later needs approval again.
+    ");
+    insta::assert_snapshot!(help("mcp enable"), @r"
+    Switch a server on in .mcp.json
+
+    Usage: agentctl mcp enable [OPTIONS] <SERVER>
+
+    Arguments:
+      <SERVER>
+
+
+    Options:
+    Example:
+      agentctl mcp enable github
+    ");
+    insta::assert_snapshot!(help("mcp disable"), @r"
+    Switch a server off in .mcp.json; it stays in the file
+
+    Usage: agentctl mcp disable [OPTIONS] <SERVER>
+
+    Arguments:
+      <SERVER>
+
+
+    Options:
+    Example:
+      agentctl mcp disable github
+    ");
+    insta::assert_snapshot!(help("mcp switch"), @r"
+    Switch between the servers of n8n only and all servers
+
+    Usage: agentctl mcp switch [OPTIONS] <WHICH>
+
+    Arguments:
+      <WHICH>
+              Possible values:
+              - minimal: The servers of n8n; all others are switched off
+              - full:    All servers of the file
+
+    Options:
+    Example:
+      agentctl mcp switch minimal
+    ");
+}
+
+#[test]
+fn n8n() {
+    insta::assert_snapshot!(help("n8n"), @r"
+    A throw-away n8n of your own to develop against: install, start, stop
+
+    Usage: agentctl n8n [OPTIONS] <COMMAND>
+
+    Commands:
+      up      Install n8n from npm (once, some minutes and 2.5 GB), start it on the loopback interface
+              and make its keys
+      down    Stop it; its data stays for the next start
+      status  Whether it runs, where, and as which process
+      help    Print this message or the help of the given subcommand(s)
+
+    Options:
+    Example:
+      agentctl n8n up && source .agentctl/n8n/env
+    ");
+    insta::assert_snapshot!(help("n8n up"), @r"
+    Install n8n from npm (once, some minutes and 2.5 GB), start it on the loopback interface and make
+    its keys
+
+    Usage: agentctl n8n up [OPTIONS]
+
+    Options:
+          --port <N>
+              The port; n8n also uses the one after it. Default: that of last time, else the first free
+              from 5678 on
+
+          --wait <SECONDS>
+              How long n8n may take to be ready, in seconds
+
+              [default: 180]
+
+          --write-mcp
+              Add its MCP servers to .mcp.json, by the names of variables and never with a key
+
+          --cache <DIR>
+              Where n8n is installed; default: agentctl's folder in your cache
+
+          --data <DIR>
+              Where its data lies; default: .agentctl/n8n of the project
+
+    Examples:
+      agentctl n8n up
+      agentctl n8n up --port 5690 --write-mcp
+      source .agentctl/n8n/env && agentctl doctor
+
+    Needs npm. n8n's data and keys stay in .agentctl/n8n/ of the project, which git passes over; the
+    installation is shared by your projects. Run again, it says where n8n is. Exit code 1: not installed
+    or no port; 7: n8n does not start.
+    ");
+    insta::assert_snapshot!(help("n8n down"), @r"
+    Stop it; its data stays for the next start
+
+    Usage: agentctl n8n down [OPTIONS]
+
+    Options:
+          --delete
+              Forget its workflows, executions and keys
+
+          --data <DIR>
+              Where its data lies; default: .agentctl/n8n of the project
+
+    Examples:
+      agentctl n8n down
+      agentctl n8n down --delete
+    ");
+    insta::assert_snapshot!(help("n8n status"), @r"
+    Whether it runs, where, and as which process
+
+    Usage: agentctl n8n status [OPTIONS]
+
+    Options:
+          --data <DIR>
+              Where its data lies; default: .agentctl/n8n of the project
+
+    Example:
+      agentctl n8n status --output-format json
+
+    Exit code 0: it runs and answers; 7: it does not.
+    ");
+}

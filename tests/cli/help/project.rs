@@ -1,0 +1,310 @@
+//! Help: a project folder, its pack and this machine.
+
+use super::help;
+
+#[test]
+fn init() {
+    insta::assert_snapshot!(help("init"), @r"
+    Set up a project folder: workflows/, memory/, .gitignore, .mcp.json.example
+
+    Usage: agentctl init [OPTIONS] [DIR]
+
+    Arguments:
+      [DIR]
+              The folder to set up (made when it is not there); default: the project folder
+
+    Options:
+    Example:
+      agentctl init my-automations
+    ");
+}
+
+#[test]
+fn models() {
+    insta::assert_snapshot!(help("models"), @r"
+    Which model plays which agent, what it costs, and whether it answers
+
+    Usage: agentctl models [OPTIONS]
+
+    Options:
+          --model <MODEL>
+              The model of all agents: `offline`, or `provider::model`; default: from agentctl.toml,
+              else offline
+
+          --model-for <AGENT=MODEL>
+              The model of one agent
+
+          --no-call
+              Only list; ask nobody
+
+    Examples:
+      agentctl models
+      agentctl models --no-call --model anthropic::claude-sonnet-4-5
+
+    Models are set in agentctl.toml: [models] opus, sonnet, haiku, default; [models.agents];
+    [providers.NAME].
+    Keys come from the environment or a command, never from a file. Each model is asked one short
+    question.
+    Exit code 6: one does not answer.
+    ");
+}
+
+#[test]
+fn agents() {
+    insta::assert_snapshot!(help("agents"), @r"
+    The agents of the pack
+
+    Usage: agentctl agents [OPTIONS] <COMMAND>
+
+    Commands:
+      list   The agents: role, model tier, tools, skills
+      show   One agent with its prompt and the tools it may use
+      check  Check agents, flow, policy and skills; every mistake with file and line
+      help   Print this message or the help of the given subcommand(s)
+
+    Options:
+    Example:
+      agentctl agents list
+    ");
+    insta::assert_snapshot!(help("agents list"), @r"
+    The agents: role, model tier, tools, skills
+
+    Usage: agentctl agents list [OPTIONS]
+
+    Options:
+    Example:
+      agentctl agents list
+    ");
+    insta::assert_snapshot!(help("agents show"), @r"
+    One agent with its prompt and the tools it may use
+
+    Usage: agentctl agents show [OPTIONS] <NAME>
+
+    Arguments:
+      <NAME>
+
+
+    Options:
+    Example:
+      agentctl agents show builder
+    ");
+    insta::assert_snapshot!(help("agents check"), @r"
+    Check agents, flow, policy and skills; every mistake with file and line
+
+    Usage: agentctl agents check [OPTIONS]
+
+    Options:
+    Example:
+      agentctl agents check --project .
+    ");
+}
+
+#[test]
+fn skills() {
+    insta::assert_snapshot!(help("skills"), @r"
+    The skills that agents can load
+
+    Usage: agentctl skills [OPTIONS] <COMMAND>
+
+    Commands:
+      list  The skills, where they come from and who has them
+      show  A skill's text, or one of its files
+      help  Print this message or the help of the given subcommand(s)
+
+    Options:
+    Example:
+      agentctl skills list
+    ");
+    insta::assert_snapshot!(help("skills list"), @r"
+    The skills, where they come from and who has them
+
+    Usage: agentctl skills list [OPTIONS]
+
+    Options:
+    Example:
+      agentctl skills list
+    ");
+    insta::assert_snapshot!(help("skills show"), @r"
+    A skill's text, or one of its files
+
+    Usage: agentctl skills show [OPTIONS] <NAME> [FILE]
+
+    Arguments:
+      <NAME>
+
+
+      [FILE]
+              A file inside the skill's folder
+
+    Options:
+    Example:
+      agentctl skills show n8n-expression-syntax
+    ");
+}
+
+#[test]
+fn flow() {
+    insta::assert_snapshot!(help("flow"), @r"
+    Check or draw the flow
+
+    Usage: agentctl flow [OPTIONS] <COMMAND>
+
+    Commands:
+      check  Check the flow file; every mistake with file and line
+      graph  Draw the flow as a Mermaid diagram
+      help   Print this message or the help of the given subcommand(s)
+
+    Options:
+    Example:
+      agentctl flow graph > flow.mmd
+    ");
+    insta::assert_snapshot!(help("flow check"), @r"
+    Check the flow file; every mistake with file and line
+
+    Usage: agentctl flow check [OPTIONS]
+
+    Options:
+    Example:
+      agentctl flow check
+    ");
+    insta::assert_snapshot!(help("flow graph"), @r"
+    Draw the flow as a Mermaid diagram
+
+    Usage: agentctl flow graph [OPTIONS]
+
+    Options:
+    Example:
+      agentctl flow graph > flow.mmd
+    ");
+}
+
+#[test]
+fn policy() {
+    insta::assert_snapshot!(help("policy"), @r"
+    Show the permission matrix, or explain one decision
+
+    Usage: agentctl policy [OPTIONS] <COMMAND>
+
+    Commands:
+      show   The permission matrix and the limits in force
+      check  What would be decided for a call, and by which rule
+      help   Print this message or the help of the given subcommand(s)
+
+    Options:
+    Example:
+      agentctl policy check builder update_workflow
+    ");
+    insta::assert_snapshot!(help("policy show"), @r"
+    The permission matrix and the limits in force
+
+    Usage: agentctl policy show [OPTIONS]
+
+    Options:
+    Example:
+      agentctl policy show
+    ");
+    insta::assert_snapshot!(help("policy check"), @r#"
+    What would be decided for a call, and by which rule
+
+    Usage: agentctl policy check [OPTIONS] <ROLE> <TOOL> [ARGS-JSON]
+
+    Arguments:
+      <ROLE>
+
+
+      <TOOL>
+
+
+      [ARGS-JSON]
+              The call's arguments as a JSON object
+
+    Options:
+          --facts <FILE>
+              What the run knows: a JSON object with `request`, `answers`, `calls`, `grants`
+
+    Example:
+      agentctl policy check qa delete_workflow '{"workflow_id":"orders"}'
+    "#);
+}
+
+#[test]
+fn trust() {
+    insta::assert_snapshot!(help("trust"), @r"
+    Say that what a project folder overrides may count: its servers, agents, flow, policy, skills,
+    catalog and settings
+
+    Usage: agentctl trust [OPTIONS] [PATH]
+
+    Arguments:
+      [PATH]
+              The folder; default: the project folder
+
+    Options:
+          --show
+              Only show what would come into force, and the hash for AGENTCTL_TRUST
+
+          --revoke
+              Forget what was approved of the folder: it is restricted again
+
+          --yes
+              Do not ask, on a terminal either
+
+    Examples:
+      agentctl trust --show
+      agentctl trust
+      agentctl trust ~/projects/shop --yes
+      agentctl trust --revoke
+
+    A folder that was never trusted works restricted: files instead of a live n8n, the built-in agents,
+    flow, policy, skills and catalog, no server started, no variable filled in. What you approve is kept
+    in your home by the folder's real path and a hash of each item; one that changes is asked about
+    again. For CI: AGENTCTL_TRUST=HASH, as --show prints it. Exit code 5: an item cannot be trusted.
+    ");
+}
+
+#[test]
+fn doctor() {
+    insta::assert_snapshot!(help("doctor"), @r"
+    Check this machine and this project: what works, what does not, what to do
+
+    Usage: agentctl doctor [OPTIONS]
+
+    Options:
+    Example:
+      agentctl doctor
+    ");
+}
+
+#[test]
+fn completions() {
+    insta::assert_snapshot!(help("completions"), @r"
+    Print a shell completion script
+
+    Usage: agentctl completions [OPTIONS] <SHELL>
+
+    Arguments:
+      <SHELL>
+              [possible values: bash, elvish, fish, powershell, zsh]
+
+    Options:
+    Example:
+      agentctl completions bash > /etc/bash_completion.d/agentctl
+    ");
+}
+
+#[test]
+fn man() {
+    insta::assert_snapshot!(help("man"), @r"
+    Print the manual page, or write one page for each command
+
+    Usage: agentctl man [OPTIONS]
+
+    Options:
+          --dir <DIR>
+              Write agentctl.1, agentctl-build.1, … into this folder
+
+    Examples:
+      agentctl man | man -l -
+      agentctl man --dir share/man/man1
+    ");
+}

@@ -1,0 +1,277 @@
+//! The pack: agents, skills, flow, policy; and models.
+
+use crate::support::Project;
+
+#[test]
+fn agents() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("agents list"), @r"
+    exit code 0
+    analyst (opus)
+      Explains why a run was blocked, from evidence only - the run's journal, findings, edits, executions and versions - and proposes learnings so that it does not happen again. Reads everything, changes nothing but proposals.
+      tools: get_execution, get_workflow, list_executions, list_versions, list_workflows, load_skill, read_learning, read_skill_file, search_learnings, write_learning
+    architect (opus)
+      Turns a request into requirements, asks only what is missing, decides between modifying an existing workflow and building a new one, and draws the blueprint. Has no n8n tool at all.
+      tools: load_skill, read_learning, read_skill_file, search_learnings
+    builder (sonnet)
+      Builds and repairs n8n workflows from a blueprint, with the smallest edits that do the job. The only agent that may create, change, roll back or delete a workflow.
+      tools: autofix_workflow, check_workflow, create_workflow, delete_workflow, get_node, get_workflow, list_workflows, load_skill, read_learning, read_skill_file, rollback_workflow, search_learnings, update_workflow
+    orchestrator (sonnet)
+      Speaks for the run. Turns what the run did into a short, honest account for the user, and chooses among listed cases where a flow step asks an agent to route. Never builds, edits, validates or tests.
+      tools: get_workflow, list_workflows
+    qa (sonnet)
+      Gives the final verdict on a workflow - validates, sets the edit scope for a fix, compares cycles, activates and triggers where that is possible and safe - and reports exactly what was and was not tested. Never edits.
+      tools: activate_workflow, deactivate_workflow, get_execution, get_workflow, list_executions, list_versions, list_workflows, load_skill, read_learning, read_skill_file, rehearse_workflow, search_learnings, trigger_workflow, validate_workflow
+    researcher (sonnet)
+      Finds what exists before anything is built - learnings, existing workflows, templates, nodes with their exact types, versions and operations - and explains unknown findings to the builder. Reads only.
+      tools: get_node, get_template, get_workflow, list_workflows, load_skill, read_learning, read_skill_file, search_learnings, search_nodes, search_templates
+    ");
+    insta::assert_snapshot!(project.said("agents show nobody"), @r#"
+    exit code 2
+    -- stderr --
+    error: there is no agent "nobody"
+    hint: agents: analyst, architect, builder, orchestrator, qa, researcher
+    "#);
+    insta::assert_snapshot!(project.said("agents check"), @r"
+    exit code 0
+    6 agents, 7 skills, flow n8n-builder: no mistakes, 0 warnings
+    ");
+    project.write(
+        "agents/analyst.md",
+        "---\nname: analyst\ndescription: Mine\nmodel: haiku\n---\nLook at the run.\n",
+    );
+    insta::assert_snapshot!(project.said("agents show analyst"), @r"
+    exit code 0
+    analyst (haiku, at most 20 turns)
+    Mine
+    tools it may use: get_execution, get_workflow, list_executions, list_versions, list_workflows, load_skill, read_learning, read_skill_file, search_learnings, write_learning
+    skills:
+    from: agents/analyst.md
+
+    Look at the run.
+    ");
+    project.write(
+        "agents/analyst.md",
+        "---\nname: analyst\nmodel: gigantic\n---\n",
+    );
+    insta::assert_snapshot!(project.said("agents check"), @r#"
+    exit code 2
+    -- stderr --
+    error: agents/analyst.md: there is no prompt below the head
+    agents/analyst.md:1:1: the head has no "description"
+    agents/analyst.md:3:8: model must be opus, sonnet or haiku, not "gigantic"
+    built-in agents/flow.yaml:94:40: the pack has no agent "analyst"
+    built-in agents/flow.yaml:95:48: the pack has no agent "analyst"
+    built-in agents/flow.yaml:99:51: the pack has no agent "analyst"
+    built-in agents/flow.yaml:697:18: the pack has no agent "analyst"
+    hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
+    "#);
+}
+
+#[test]
+fn skills() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("skills list"), @r"
+    exit code 0
+    n8n-code-javascript [builder] built-in
+      How to write JavaScript for n8n's Code node - when not to, the two modes and what each must return, reading input and earlier nodes, item linking, dates, binary data, static data, the sandbox limits of n8n 2.x, and tested snippets. Use when configuring a Code node with JavaScript or repairing one that fails.
+    n8n-code-python [builder] built-in
+      How to write Python for n8n's Code node in n8n 2.x - native Python only, _items and _item, bracket access, no imports by default, what the sandbox denies, return forms, how to migrate older Pyodide code, and when JavaScript is the better choice. Use when a Code node must be in Python or an existing Python node fails.
+    n8n-expression-syntax [builder] built-in
+      How to write n8n expressions that work - the leading equals sign, what $json holds after each kind of node, reading earlier nodes with $('Name'), dates with Luxon, building JSON and text, and the mistakes that make an expression arrive as plain text or undefined. Use whenever a parameter carries data between nodes or a message shows braces, undefined or [object Object].
+    n8n-mcp-tools-expert [architect, qa, researcher] built-in
+      How to use agentctl's native n8n tools - which tool does what, what it returns, the order that works, how update_workflow operations are written, what the gateway refuses and what to do then. Use before the first tool call on a workflow, when a call was refused or failed, or when planning edits to an existing workflow.
+    n8n-node-configuration [builder, researcher] built-in
+      How to configure n8n nodes correctly - resource and operation first, which parameters become visible, resource locators, fixed collections, filters, column mappings, credentials, node versions and node-level settings - with exact JSON for the common nodes. Use whenever setting or checking a node's parameters, or when a finding says a parameter is missing or unknown.
+    n8n-validation-expert [analyst, qa] built-in
+      How to read findings on an n8n workflow, tell what blocks from what advises, find the cause behind several findings, set the edit scope for a fix, compare cycles, and report honestly what was and was not tested. Use when validating, testing, reviewing a failed execution, or explaining why a workflow is rejected.
+    n8n-workflow-patterns [analyst, architect] built-in
+      Proven shapes for n8n workflows - triggers, branches, merges, loops, batching, deduplication, error handling, sub-workflows, AI agents - with the wiring for each and how items flow through them. Use when designing a blueprint, choosing nodes for a request, deciding whether to modify or build, or explaining why a workflow misbehaves.
+    ");
+    insta::assert_snapshot!(project.said("skills show no-such-skill"), @r#"
+    exit code 2
+    -- stderr --
+    error: there is no skill "no-such-skill"
+    hint: agentctl skills list names them
+    "#);
+    project.write(
+        "skills/mine/SKILL.md",
+        "---\nname: mine\ndescription: What is mine\n---\nKeep it.\n",
+    );
+    insta::assert_snapshot!(project.said("skills show mine"), @r"
+    exit code 0
+    Keep it.
+    ");
+}
+
+#[test]
+fn flow() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("flow check"), @r"
+    exit code 0
+    flow n8n-builder: 30 steps, stages clarification → research → decision → build → validate → test → complete (or blocked), no mistakes
+    ");
+    insta::assert_snapshot!(project.said("flow graph"), @r#"
+    exit code 0
+    flowchart TD
+      start([start])
+      existing["researcher calls get_workflow<br/>when has(input.workflow) and input.workflow != null"]
+      start --> existing
+      failures["qa calls list_executions<br/>when has(input.executes) and input.executes and has(input.workflow) …"]
+      existing --> failures
+      failed_run["qa calls get_execution<br/>when steps.failures.status == 'done' and size(steps.failures.outpu …"]
+      failures --> failed_run
+      learned["researcher calls search_learnings"]
+      failed_run --> learned
+      clarify["architect: clarify"]
+      learned --> clarify
+      acceptable{"acceptable?"}
+      clarify --> acceptable
+      acceptable_end(["refused"])
+      acceptable -- "no" --> acceptable_end
+      questions[/"ask the user: questions"\]
+      acceptable -- "yes" --> questions
+      refine["architect: refine<br/>when size(steps.questions.output) > 0"]
+      questions --> refine
+      still_acceptable{"still acceptable?"}
+      refine --> still_acceptable
+      still_acceptable_end(["refused"])
+      still_acceptable -- "no" --> still_acceptable_end
+      research["researcher: research"]
+      still_acceptable -- "yes" --> research
+      decide["architect: decide"]
+      research --> decide
+      choose[/"ask the user: choose<br/>when (!has(input.workflow) or input.workflow == null) and (size(st …"\]
+      decide --> choose
+      chosen["set decision<br/>when steps.choose.status == 'done'"]
+      choose --> chosen
+      blueprint["architect: blueprint"]
+      chosen --> blueprint
+      build["builder: build"]
+      blueprint --> build
+      built["set workflow<br/>when changed != null"]
+      build --> built
+      subgraph qa_loop["qa_loop, at most 3"]
+        qa_loop_cycle(("next cycle"))
+        validate["qa: validate"]
+        qa_loop_cycle --> validate
+        second_opinion["set qa_report<br/>when has(steps.validate.tools.validate_workflow.server)"]
+        validate --> second_opinion
+        untested["set qa_report"]
+        second_opinion --> untested
+        test["qa: test<br/>when state.qa_report.status == 'pass'"]
+        untested --> test
+        compared["set qa_report"]
+        test --> compared
+        failed{"failed?"}
+        compared --> failed
+        failed -- "no" --> qa_loop_left
+        cycles_left{"cycles left?"}
+        failed -- "yes" --> cycles_left
+        cycles_left -- "no" --> qa_loop_exhausted
+        known["builder calls search_learnings"]
+        cycles_left -- "yes" --> known
+        known_fixes["builder calls read_learning<br/>when steps.known.status == 'done' and size(steps.known.output.lear …"]
+        known --> known_fixes
+        research_fix["researcher: research_fix<br/>when size(state.qa_report.unknown) > 0 or size(state.qa_report.co …"]
+        known_fixes --> research_fix
+        fix["builder: fix"]
+        research_fix --> fix
+        fixed["set workflow<br/>when changed != null"]
+        fix --> fixed
+        fixed --> qa_loop_cycle
+      end
+      built --> qa_loop_cycle
+      qa_loop_left[/"left"/]
+      qa_loop_exhausted[/"exhausted"/]
+      qa_loop_cycle -- "after 3" --> qa_loop_exhausted
+      post_mortem["analyst: post_mortem"]
+      qa_loop_exhausted --> post_mortem
+      qa_loop_end(["blocked"])
+      post_mortem --> qa_loop_end
+      finish(["complete"])
+      qa_loop_left --> finish
+    "#);
+    project.write("agents/flow.yaml", "name: mine\nstages: 7\n");
+    insta::assert_snapshot!(project.said("flow check"), @r#"
+    exit code 2
+    -- stderr --
+    error: agents/flow.yaml:1:1: the flow has no "blocked"
+    agents/flow.yaml:1:1: the flow has no "steps"
+    agents/flow.yaml:2:9: `stages` must be a list of names, in forward order
+    hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
+    "#);
+}
+
+#[test]
+fn policy() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("policy show"), @r#"
+    exit code 0
+    analyst
+      get_execution, get_workflow, list_executions, list_versions, list_workflows, load_skill, read_learning, read_skill_file, search_learnings, write_learning
+    architect
+      load_skill, read_learning, read_skill_file, search_learnings
+    builder
+      autofix_workflow, check_workflow, create_workflow, delete_workflow, get_node, get_workflow, list_workflows, load_skill, read_learning, read_skill_file, rollback_workflow, search_learnings, update_workflow
+    orchestrator
+      get_workflow, list_workflows
+    qa
+      activate_workflow, deactivate_workflow, get_execution, get_workflow, list_executions, list_versions, list_workflows, load_skill, read_learning, read_skill_file, rehearse_workflow, search_learnings, trigger_workflow, validate_workflow
+    researcher
+      get_node, get_template, get_workflow, list_workflows, load_skill, read_learning, read_skill_file, search_learnings, search_nodes, search_templates
+
+    limits: {"max_turns":30,"max_model_calls":200,"max_tool_calls":400,"max_identical_calls":3,"max_tokens":2000000,"max_cost_usd":10.0,"max_seconds":3600,"max_approval_seconds":86400}
+    "#);
+    insta::assert_snapshot!(project.said("policy check builder update_workflow"), @r"
+    exit code 0
+    allow: update_workflow for builder
+      decided by builder: update-workflow
+      - update_workflow needs update-workflow: granted to builder
+      - effect: change
+    guards (edit scope, wipe, stale, …) decide on the workflow as it is, at the call
+    ");
+    insta::assert_snapshot!(project.said("policy check qa update_workflow"), @r"
+    exit code 5
+    deny: update_workflow for qa
+      decided by qa: no update-workflow
+      qa may not update workflow; builder may
+      - update_workflow needs update-workflow: not granted to qa
+      - effect: change
+    guards (edit scope, wipe, stale, …) decide on the workflow as it is, at the call
+    ");
+    insta::assert_snapshot!(project.said("policy check nobody update_workflow"), @r#"
+    exit code 2
+    -- stderr --
+    error: there is no role "nobody"
+    hint: roles: analyst, architect, builder, orchestrator, qa, researcher
+    "#);
+    insta::assert_snapshot!(project.said("policy check builder update_workflow '[1'"), @r"
+    exit code 2
+    -- stderr --
+    error: the arguments are not valid JSON: EOF while parsing a list at line 1 column 2
+    ");
+}
+
+#[test]
+fn models() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("models"), @r"
+    exit code 0
+    offline  answers
+      agents: analyst, architect, builder, orchestrator, qa, researcher (by default)
+    ");
+    insta::assert_snapshot!(project.said("models --model no-such-model"), @r#"
+    exit code 2
+    -- stderr --
+    error: "no-such-model" is no model; write `offline` or `provider::model`, e.g. `anthropic::claude-sonnet-4-5`
+    "#);
+    insta::assert_snapshot!(project.said("models --no-call --model anthropic::claude-opus-4-6"), @r"
+    exit code 6
+    anthropic::claude-opus-4-6  does not answer
+      agents: analyst, architect, builder, orchestrator, qa, researcher (by --model)
+      problem: the model anthropic::claude-opus-4-6 is not available: the environment variable ANTHROPIC_API_KEY is not set
+      hint: export ANTHROPIC_API_KEY=…, or name another variable or a command under [providers.anthropic] in agentctl.toml
+      hint: --model offline needs no key
+    ");
+}

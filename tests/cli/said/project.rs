@@ -1,0 +1,138 @@
+//! The project folder and this machine.
+
+use crate::support::Project;
+
+#[test]
+fn init() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("init shop"), @r#"
+    exit code 0
+    set up shop:
+      shop/workflows
+      shop/memory
+      shop/memory/README.md
+      shop/.mcp.json.example
+      shop/.mcp.json.full.example
+      shop/agentctl.toml
+      shop/.gitignore
+    next: cd shop && agentctl build "Every day at 9:00 post the open Jira bugs to Slack #dev"
+    "#);
+    insta::assert_snapshot!(project.said("init shop"), @r#"
+    exit code 0
+    shop is set up already
+    next: cd shop && agentctl build "Every day at 9:00 post the open Jira bugs to Slack #dev"
+    "#);
+    project.write("taken", "a file");
+    insta::assert_snapshot!(project.said("init taken"), @r"
+    exit code 1
+    -- stderr --
+    error: cannot read taken/.gitignore: Not a directory (os error 20)
+    ");
+}
+
+#[test]
+fn trust() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("trust --show"), @r"
+    exit code 0
+    .: nothing to trust
+    ");
+    project.write(
+        "skills/mine/SKILL.md",
+        "---\nname: mine\ndescription: What is mine\n---\nKeep it.\n",
+    );
+    insta::assert_snapshot!(project.said("trust --show"), @r"
+    exit code 0
+    .: restricted
+      skills/mine (skill) new
+        texts that agents are given
+    for CI: AGENTCTL_TRUST=[HASH]
+    let them: agentctl trust
+    ");
+    insta::assert_snapshot!(project.said("trust --yes"), @r"
+    exit code 0
+    .: trusted
+      skills/mine (skill) trusted
+        texts that agents are given
+    for CI: AGENTCTL_TRUST=[HASH]
+    ");
+    insta::assert_snapshot!(project.said("trust --show"), @r"
+    exit code 0
+    .: trusted
+      skills/mine (skill) trusted
+        texts that agents are given
+    for CI: AGENTCTL_TRUST=[HASH]
+    ");
+    insta::assert_snapshot!(project.said("trust --revoke"), @r"
+    exit code 0
+    .: not trusted any more; it works restricted
+    ");
+    insta::assert_snapshot!(project.said("trust --yes nowhere"), @r"
+    exit code 2
+    -- stderr --
+    error: there is no folder nowhere
+    ");
+}
+
+#[test]
+fn doctor() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("doctor"), @r"
+    exit code 0
+    agentctl [VERSION]
+    ✓ project: [PROJECT]
+    ✓ trust: the folder overrides nothing
+    ✓ pack: 6 agents (0 of this project), 7 skills, flow n8n-builder
+    ✓ catalog: n8n 2.39.4: 565 node types, 1001 type-version pairs
+    ✓ model: offline (no key, no network; reads plain requests)
+    ✓ backend: embedded (no .mcp.json names an n8n): workflow files in workflows/; it cannot execute workflows, tests are reported as not executed
+    - runs: none yet
+    - mcp: no .mcp.json; the embedded backend needs none
+    ");
+    project.write("agentctl.toml", "[models]\ndefault = 7\n");
+    insta::assert_snapshot!(project.said("doctor"), @r"
+    exit code 1
+    agentctl [VERSION]
+    ✓ project: [PROJECT]
+    ✓ trust: trusted, the one item of it
+    ✓ pack: 6 agents (0 of this project), 7 skills, flow n8n-builder
+    ✓ catalog: n8n 2.39.4: 565 node types, 1001 type-version pairs
+    ✗ model: ./agentctl.toml:2: invalid type: integer `7`, expected a string
+      hint: what can stand there: docs/models.md ([models], [providers.NAME], [prices]) and docs/qa.md ([[qa.waiver]])
+    ✗ backend: ./agentctl.toml:2: invalid type: integer `7`, expected a string
+      hint: what can stand there: docs/models.md ([models], [providers.NAME], [prices]) and docs/qa.md ([[qa.waiver]])
+    - runs: none yet
+    - mcp: no .mcp.json; the embedded backend needs none
+    ");
+}
+
+#[test]
+fn completions_and_man() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("completions tcsh"), @r"
+    exit code 2
+    -- stderr --
+    error: invalid value 'tcsh' for '<SHELL>'
+      [possible values: bash, elvish, fish, powershell, zsh]
+
+      tip: a similar value exists: 'zsh'
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(project.said("man --dir man1"), @r"exit code 0");
+    project.write("taken", "a file");
+    insta::assert_snapshot!(project.said("man --dir taken"), @r"
+    exit code 1
+    -- stderr --
+    error: cannot make the folder taken: File exists (os error 17)
+    ");
+    insta::assert_snapshot!(project.said("no-such-command"), @r"
+    exit code 2
+    -- stderr --
+    error: unrecognized subcommand 'no-such-command'
+
+    Usage: agentctl [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+}

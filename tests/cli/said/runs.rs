@@ -1,0 +1,447 @@
+//! Beginning runs, going on with them, looking at them.
+
+use super::built;
+use crate::support::Project;
+
+#[test]
+fn build() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("build --yes 'When a webhook receives an order over 100 EUR, post it to Slack #sales'"), @r#"
+    exit code 0
+    Orders over 100 EUR to Slack (3 nodes)
+
+    Webhook · webhook (POST, orders-over-100-eur-to-slack)
+    └─ Only amount > 100 · filter
+       └─ Slack: Send message · slack (message, post, #sales, ={{ JSON.stringify($json.body, null…)
+
+    file: workflows/orders-over-100-eur-to-slack.json (imports into n8n as it is)
+    checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 1 warnings
+    not checked: it was not executed (the embedded backend cannot execute workflows: not executed)
+      warning n8n/credential [Slack: Send message] still to connect: Slack API
+    still yours to do:
+      - [Slack: Send message] connect a credential: Slack API
+    next: agentctl build --workflow workflows/orders-over-100-eur-to-slack.json "…" to change it, agentctl undo [RUN] to take it back
+    -- stderr --
+    model: offline (no key needed; it reads plain requests and asks about the rest)
+    run [RUN] (n8n-builder)
+      learned
+        researcher → search_learnings query=
+        ✓ search_learnings index: # Learnings index Generated: agentctl learnings index. Read by id. , plans: 0, learnings: 0
+      clarify
+      questions
+    ▶ research
+      research
+        researcher → list_workflows wanted={4 keys}
+        ✓ list_workflows workflows: 0, total: 0
+        researcher → search_templates query=slack wanted={4 keys} limit=5
+        ✓ search_templates templates: 0, note: the embedded backend has no templates
+        researcher → search_nodes query=n8n-nodes-base.slack limit=3
+        ✓ search_nodes nodes: 3
+    ▶ decision
+      decide
+      blueprint
+    ▶ build
+      build
+        builder → create_workflow name=Orders over 100 EUR to Slack nodes=[3] connections={"Webhook":{"main":[[{"node":"Only amount > …
+        ✓ create_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
+    ▶ validate
+      qa_loop[1]/validate
+        qa → validate_workflow workflow_id=orders-over-100-eur-to-slack
+        ✓ validate_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
+        qa: pass, 0 errors, 1 warnings
+    ▶ test
+      qa_loop[1]/test
+        qa → rehearse_workflow workflow_id=orders-over-100-eur-to-slack
+        failed rehearse_workflow the embedded backend cannot execute workflows: not executed
+        qa: pass, 0 errors, 0 warnings
+    ▶ complete
+    "#);
+    insta::assert_snapshot!(project.said("build ''"), @r#"
+    exit code 2
+    -- stderr --
+    error: the request is empty
+    hint: say what to build: agentctl build "Every day at 9:00 …"
+    "#);
+    insta::assert_snapshot!(project.said("build --workflow nowhere.json 'post to #orders instead of #sales'"), @r"
+    exit code 1
+    failed: step existing failed: get_workflow: there is no workflow `nowhere.json` (nowhere.json)
+    next: agentctl runs show [RUN], then agentctl resume [RUN]
+    -- stderr --
+    model: offline (no key needed; it reads plain requests and asks about the rest)
+    run [RUN] (n8n-builder)
+      existing
+        researcher → get_workflow workflow_id=nowhere.json
+        failed get_workflow there is no workflow `nowhere.json` (nowhere.json)
+        ✗ existing: get_workflow: there is no workflow `nowhere.json` (nowhere.json)
+    ");
+}
+
+#[test]
+fn answer_and_resume() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("build --no-input 'Tell me when a build fails'"), @r"
+    exit code 4
+    ? waiting for answers
+      timing (timing) When should it run: on a schedule (how often, at what time), or as soon as something happens (what is the trigger)?
+      recipient (recipient) How and where should it be delivered: which channel (e-mail, Slack, Telegram …) and which address or person?
+    next: agentctl answer [RUN] timing=… recipient=…
+    -- stderr --
+    model: offline (no key needed; it reads plain requests and asks about the rest)
+    run [RUN] (n8n-builder)
+      learned
+        researcher → search_learnings query=
+        ✓ search_learnings index: # Learnings index Generated: agentctl learnings index. Read by id. , plans: 0, learnings: 0
+      clarify
+      questions
+        ? When should it run: on a schedule (how often, at what time), or as soon as something happens (what i…
+        ? How and where should it be delivered: which channel (e-mail, Slack, Telegram …) and which address or…
+    ");
+    insta::assert_snapshot!(project.said("answer"), @r"
+    exit code 2
+    -- stderr --
+    error: the following required arguments were not provided:
+      <RUN>
+
+    Usage: agentctl answer <RUN> [ID=VALUE]...
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(project.said("answer no-such-run channel=#dev"), @r#"
+    exit code 2
+    -- stderr --
+    error: no run "no-such-run" in this project; `agentctl runs list` shows what there is
+    "#);
+    insta::assert_snapshot!(project.said("resume no-such-run"), @r#"
+    exit code 2
+    -- stderr --
+    error: no run "no-such-run" in this project; `agentctl runs list` shows what there is
+    "#);
+    insta::assert_snapshot!(project.said("resume --no-input"), @r"
+    exit code 4
+    ? waiting for answers
+      timing (timing) When should it run: on a schedule (how often, at what time), or as soon as something happens (what is the trigger)?
+      recipient (recipient) How and where should it be delivered: which channel (e-mail, Slack, Telegram …) and which address or person?
+    next: agentctl answer [RUN] timing=… recipient=…
+    ");
+    let runs = project
+        .run(&["runs", "list", "--output-format", "json"])
+        .json();
+    let run = runs["runs"][0]["run_id"].as_str().unwrap();
+    let typed = format!("answer {run} 'timing=every day at 9:00'");
+    insta::assert_snapshot!(project.said(&typed), @r"
+    exit code 4
+    ? waiting for an answer
+      recipient (recipient) How and where should it be delivered: which channel (e-mail, Slack, Telegram …) and which address or person?
+    next: agentctl answer [RUN] recipient=…
+    -- stderr --
+        ✓ timing: every day at 9:00 (command)
+    ");
+    project.write("answers.json", r#"{"recipient": "Slack #dev"}"#);
+    insta::assert_snapshot!(project.said("resume --answers answers.json"), @r#"
+    exit code 0
+    Tell me when a build fails – every (2 nodes)
+
+    Schedule · scheduleTrigger
+    └─ Slack: Send message · slack (message, post, #dev, Slack #dev Slack)
+
+    file: workflows/tell-me-when-a-build-fails-every.json (imports into n8n as it is)
+    checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 1 warnings
+    not checked: it was not executed (the embedded backend cannot execute workflows: not executed)
+      warning n8n/credential [Slack: Send message] still to connect: Slack API
+    still yours to do:
+      - [Slack: Send message] connect a credential: Slack API
+    next: agentctl build --workflow workflows/tell-me-when-a-build-fails-every.json "…" to change it, agentctl undo [RUN] to take it back
+    -- stderr --
+        ✓ recipient: Slack #dev (file)
+      refine
+    ▶ research
+      research
+        researcher → list_workflows wanted={4 keys}
+        ✓ list_workflows workflows: 0, total: 0
+        researcher → search_templates query=slack wanted={4 keys} limit=5
+        ✓ search_templates templates: 0, note: the embedded backend has no templates
+        researcher → search_nodes query=n8n-nodes-base.slack limit=3
+        ✓ search_nodes nodes: 3
+    ▶ decision
+      decide
+      blueprint
+    ▶ build
+      build
+        builder → create_workflow name=Tell me when a build fails – every nodes=[2] connections={"Schedule":{"main":[[{"node":"Slack: …
+        ✓ create_workflow id: tell-me-when-a-build-fails-every, name: Tell me when a build fails – every, active: false, file:…
+    ▶ validate
+      qa_loop[1]/validate
+        qa → validate_workflow workflow_id=tell-me-when-a-build-fails-every
+        ✓ validate_workflow id: tell-me-when-a-build-fails-every, name: Tell me when a build fails – every, active: false, file:…
+        qa: pass, 0 errors, 1 warnings
+    ▶ test
+      qa_loop[1]/test
+        qa → rehearse_workflow workflow_id=tell-me-when-a-build-fails-every
+        failed rehearse_workflow the embedded backend cannot execute workflows: not executed
+        qa: pass, 0 errors, 0 warnings
+    ▶ complete
+    "#);
+}
+
+#[test]
+fn status_of_nothing() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("status"), @r"
+    exit code 2
+    -- stderr --
+    error: this project has no run yet; `agentctl build` starts one (an MCP session is meant only when it is named, see `agentctl runs list`)
+    ");
+}
+
+/// One build is enough for all commands that only look.
+#[test]
+fn status_runs_approvals_and_usage() {
+    let project = built();
+    insta::assert_snapshot!(project.said("status"), @r#"
+    exit code 0
+    run [RUN] · stage complete · complete
+    Orders over 100 EUR to Slack (3 nodes)
+
+    Webhook · webhook (POST, orders-over-100-eur-to-slack)
+    └─ Only amount > 100 · filter
+       └─ Slack: Send message · slack (message, post, #sales, ={{ JSON.stringify($json.body, null…)
+
+    file: workflows/orders-over-100-eur-to-slack.json (imports into n8n as it is)
+    checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 1 warnings
+    not checked: it was not executed (the embedded backend cannot execute workflows: not executed)
+      warning n8n/credential [Slack: Send message] still to connect: Slack API
+    still yours to do:
+      - [Slack: Send message] connect a credential: Slack API
+    next: agentctl build --workflow workflows/orders-over-100-eur-to-slack.json "…" to change it, agentctl undo [RUN] to take it back
+    "#);
+    insta::assert_snapshot!(project.said("runs list"), @r"
+    exit code 0
+    * [RUN]  complete     When a webhook receives an order over 100 EUR, post it to Slack #sales  → orders-over-100-eur-to-slack
+    ");
+    insta::assert_snapshot!(project.said("runs show no-such-run"), @r#"
+    exit code 2
+    -- stderr --
+    error: no run "no-such-run" in this project; `agentctl runs list` shows what there is
+    "#);
+    insta::assert_snapshot!(project.said("runs verify"), @r"
+    exit code 0
+    ✓ [RUN]: 88 records, the chain is whole
+    ");
+    insta::assert_snapshot!(project.said("runs verify no-such-run"), @r#"
+    exit code 1
+    ✗ no-such-run: no run "no-such-run" in this project; `agentctl runs list` shows what there is
+    "#);
+    let run = project
+        .run(&["runs", "list", "--output-format", "json"])
+        .json();
+    let run = run["runs"][0]["run_id"].as_str().unwrap().to_owned();
+    insta::assert_snapshot!(project.said(&format!("runs show {run}")), @r#"
+    exit code 0
+    run [RUN] · stage complete · complete
+
+    [TIME] run [RUN] (n8n-builder)
+    [TIME]   learned
+    [TIME]     researcher → search_learnings query=
+    [TIME]     ✓ search_learnings index: # Learnings index Generated: agentctl learnings index. Read by id. , plans: 0, learnings: 0
+    [TIME]   clarify
+    [TIME]   questions
+    [TIME] ▶ research
+    [TIME]   research
+    [TIME]     researcher → list_workflows wanted={4 keys}
+    [TIME]     ✓ list_workflows workflows: 0, total: 0
+    [TIME]     researcher → search_templates query=slack wanted={4 keys} limit=5
+    [TIME]     ✓ search_templates templates: 0, note: the embedded backend has no templates
+    [TIME]     researcher → search_nodes query=n8n-nodes-base.slack limit=3
+    [TIME]     ✓ search_nodes nodes: 3
+    [TIME] ▶ decision
+    [TIME]   decide
+    [TIME]   blueprint
+    [TIME] ▶ build
+    [TIME]   build
+    [TIME]     builder → create_workflow name=Orders over 100 EUR to Slack nodes=[3] connections={"Webhook":{"main":[[{"node":"Only amount > …
+    [TIME]     ✓ create_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
+                   change 1: orders-over-100-eur-to-slack created, 3 nodes
+    [TIME] ▶ validate
+    [TIME]   qa_loop[1]/validate
+    [TIME]     qa → validate_workflow workflow_id=orders-over-100-eur-to-slack
+    [TIME]     ✓ validate_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
+    [TIME]     qa: pass, 0 errors, 1 warnings
+    [TIME] ▶ test
+    [TIME]   qa_loop[1]/test
+    [TIME]     qa → rehearse_workflow workflow_id=orders-over-100-eur-to-slack
+    [TIME]     failed rehearse_workflow the embedded backend cannot execute workflows: not executed
+    [TIME]     qa: pass, 0 errors, 0 warnings
+    [TIME] ▶ complete
+
+    checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 1 warnings
+    not checked: it was not executed (the embedded backend cannot execute workflows: not executed)
+      warning n8n/credential [Slack: Send message] still to connect: Slack API
+    still yours to do:
+      - [Slack: Send message] connect a credential: Slack API
+    next: agentctl build --workflow workflows/orders-over-100-eur-to-slack.json "…" to change it, agentctl undo [RUN] to take it back
+    "#);
+    insta::assert_snapshot!(project.said(&format!("runs adopt {run}")), @r"
+    exit code 0
+    run [RUN] is yours already
+    ");
+    insta::assert_snapshot!(project.said("runs adopt no-such-run"), @r#"
+    exit code 2
+    -- stderr --
+    error: no run "no-such-run" in this project; `agentctl runs list` shows what there is
+    "#);
+    insta::assert_snapshot!(project.said("approvals show"), @r"
+    exit code 0
+    run [RUN] waits for no approval
+    ");
+    insta::assert_snapshot!(project.said("approvals show no-such-run"), @r#"
+    exit code 2
+    -- stderr --
+    error: no run "no-such-run" in this project; `agentctl runs list` shows what there is
+    "#);
+    insta::assert_snapshot!(project.said("usage"), @r"
+    exit code 0
+    run [RUN]
+    agent                         calls     input    cached    output        cost
+    researcher                        2         0         0         0     $0.0000
+    architect                         3         0         0         0     $0.0000
+    builder                           2         0         0         0     $0.0000
+    qa                                4         0         0         0     $0.0000
+
+    phase                         calls     input    cached    output        cost
+    clarification                     1         0         0         0     $0.0000
+    research                          2         0         0         0     $0.0000
+    decision                          2         0         0         0     $0.0000
+    build                             2         0         0         0     $0.0000
+    validate                          2         0         0         0     $0.0000
+    test                              2         0         0         0     $0.0000
+
+    model                         calls     input    cached    output        cost
+    offline                          11         0         0         0     $0.0000
+    total                            11         0         0         0     $0.0000
+
+    tool                          calls    not ok             ≈tokens
+    search_learnings                  1         0                  27
+    list_workflows                    1         0                   7
+    search_templates                  1         0                  16
+    search_nodes                      1         0                  64
+    create_workflow                   1         0                  91
+    validate_workflow                 1         0                 157
+    rehearse_workflow                 1         1                  52
+    ");
+    insta::assert_snapshot!(project.said("usage no-such-run"), @r#"
+    exit code 2
+    -- stderr --
+    error: no run "no-such-run" in this project; `agentctl runs list` shows what there is
+    "#);
+}
+
+#[test]
+fn log() {
+    let project = built();
+    insta::assert_snapshot!(project.said("log"), @r#"
+    exit code 0
+    [DAY] UTC
+       1  [TIME] run [RUN] (n8n-builder)
+                     request: When a webhook receives an order over 100 EUR, post it to Slack #sales
+       2  [TIME] activation 1: start (process [ID])
+       3  [TIME]   existing: skipped
+       4  [TIME]   failures: skipped
+       5  [TIME]   failed_run: skipped
+       6  [TIME]   learned
+       7  [TIME]     researcher → search_learnings query=
+                         allowed by researcher: read-learnings
+       8  [TIME]     ✓ search_learnings index: # Learnings index Generated: agentctl learnings index. Read by id. , plans: 0, learnings: 0
+      10  [TIME]   clarify
+      11  [TIME]     asks offline (turn 1)
+      12  [TIME]     answered
+      13  [TIME]     architect wrote requirements, research_request
+      15  [TIME]   acceptable: passed
+      16  [TIME]   questions
+      18  [TIME]   refine: skipped
+      19  [TIME]   still_acceptable: passed
+      20  [TIME] ▶ research
+      21  [TIME]   research
+      22  [TIME]     asks offline (turn 1)
+      23  [TIME]     answered, wants 3 tool calls
+      24  [TIME]     researcher → list_workflows wanted={4 keys}
+                         allowed by researcher: list-workflows
+      25  [TIME]     ✓ list_workflows workflows: 0, total: 0
+      26  [TIME]     researcher → search_templates query=slack wanted={4 keys} limit=5
+                         allowed by researcher: search-templates
+      27  [TIME]     ✓ search_templates templates: 0, note: the embedded backend has no templates
+      28  [TIME]     researcher → search_nodes query=n8n-nodes-base.slack limit=3
+                         allowed by researcher: search-nodes
+      29  [TIME]     ✓ search_nodes nodes: 3
+      30  [TIME]     asks offline (turn 2)
+      31  [TIME]     answered
+      32  [TIME]     researcher wrote research_findings
+      34  [TIME] ▶ decision
+      35  [TIME]   decide
+      36  [TIME]     asks offline (turn 1)
+      37  [TIME]     answered
+      38  [TIME]     architect wrote decision
+      40  [TIME]   choose: skipped
+      41  [TIME]   chosen: skipped
+      42  [TIME]   blueprint
+      43  [TIME]     asks offline (turn 1)
+      44  [TIME]     answered
+      45  [TIME]     architect wrote blueprint
+      47  [TIME] ▶ build
+      48  [TIME]   build
+      49  [TIME]     asks offline (turn 1)
+      50  [TIME]     answered, wants 1 tool call
+      51  [TIME]     builder → create_workflow name=Orders over 100 EUR to Slack nodes=[3] connections={"Webhook":{"main":[[{"node":"Only amount > …
+                         allowed by builder: create-workflow
+      52  [TIME]     ✓ create_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
+                         change 1: orders-over-100-eur-to-slack created, 3 nodes
+      53  [TIME]     asks offline (turn 2)
+      54  [TIME]     answered
+      55  [TIME]     builder wrote workflow
+      57  [TIME]   built: taken
+      58  [TIME]     program wrote workflow
+      59  [TIME]   qa_loop: cycle 1
+      60  [TIME] ▶ validate
+      61  [TIME]   qa_loop[1]/validate
+      62  [TIME]     asks offline (turn 1)
+      63  [TIME]     answered, wants 1 tool call
+      64  [TIME]     qa → validate_workflow workflow_id=orders-over-100-eur-to-slack
+                         allowed by qa: validate-final
+      65  [TIME]     ✓ validate_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
+      66  [TIME]     asks offline (turn 2)
+      67  [TIME]     answered
+      68  [TIME]     qa wrote qa_report, edit_scope
+                       qa: pass, 0 errors, 1 warnings
+      70  [TIME]   qa_loop[1]/second_opinion: skipped
+      71  [TIME]     program wrote qa_report
+      72  [TIME]   qa_loop[1]/test: taken
+      73  [TIME] ▶ test
+      74  [TIME]   qa_loop[1]/test
+      75  [TIME]     asks offline (turn 1)
+      76  [TIME]     answered, wants 1 tool call
+      77  [TIME]     qa → rehearse_workflow workflow_id=orders-over-100-eur-to-slack
+                         allowed by qa: trigger-workflow
+      78  [TIME]     failed rehearse_workflow the embedded backend cannot execute workflows: not executed
+      79  [TIME]     asks offline (turn 2)
+      80  [TIME]     answered
+      81  [TIME]     qa wrote qa_report, edit_scope
+      83  [TIME]     program wrote qa_report
+                       qa: pass, 0 errors, 0 warnings
+      84  [TIME]   qa_loop[1]/failed: stopped
+      85  [TIME]   qa_loop: left
+      86  [TIME] ▶ complete
+      87  [TIME] complete: checked; not executed (exit code 0)
+      88  [TIME] activation 1 ended: complete
+    run [RUN]: complete; 88 records, 11 model calls, 7 tool calls
+    next: agentctl undo [RUN] --to N puts things as change N left them (1 to 1; 0: as before the run)
+    "#);
+    insta::assert_snapshot!(project.said("log no-such-run"), @r#"
+    exit code 2
+    -- stderr --
+    error: no run "no-such-run" in this project; `agentctl runs list` shows what there is
+    "#);
+    insta::assert_snapshot!(project.said("log --workflow no-such-workflow"), @r#"
+    exit code 2
+    -- stderr --
+    error: no run of this project changed a workflow "no-such-workflow"
+    "#);
+}
