@@ -16,26 +16,24 @@ mod foreign;
 mod guard_state;
 pub mod guards;
 mod held;
-mod hide;
 mod learnings;
 mod perform;
 mod places;
 mod plan;
 mod push;
 mod reads;
-pub mod redact;
 mod rehearse;
 mod settle;
 mod shown;
 pub mod tools;
 
 pub use agentctl_base::untrusted;
+pub use agentctl_engine::redact::{self, Redactor};
 pub use approval::approval_hash;
 pub use foreign::{ApprovedTool, ForeignTools};
 pub use guard_state::{ACCOUNTS, GuardState, LET_ACT, SnapshotMark, TEST_HOSTS, Validation};
 pub use held::{HeldCall, HeldCalls};
 pub use push::Push;
-pub use redact::Redactor;
 pub use settle::{Settlement, judge};
 
 use accepted::{Accepted, NotKept};

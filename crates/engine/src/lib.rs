@@ -6,4 +6,6 @@ pub mod condition;
 pub mod flow;
 pub mod pack;
 pub mod policy;
+pub mod redact;
 pub mod store;
+pub mod toolset;

@@ -10,6 +10,7 @@ mod live;
 mod slug;
 mod types;
 
+pub use agentctl_engine::toolset::{BackendError, BackendErrorKind, BackendResult};
 pub use choice::{BackendName, Choice, ChoiceError, Offered, Target, choose};
 pub use embedded::EmbeddedBackend;
 pub use live::{LiveBackend, RestTarget, release_at};
@@ -21,75 +22,8 @@ pub use types::{
 };
 
 use agentctl_base::BoxFuture;
-use agentctl_host::files::FileError;
 use agentctl_n8n::{Workflow, WorkflowId};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-pub type BackendResult<T> = Result<T, BackendError>;
-
-/// What kind of failure it was: the gateway stops the run for `Unavailable`, and tells the model about the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum BackendErrorKind {
-    /// No workflow, version, execution or template of that id.
-    NotFound,
-    /// The backend cannot be reached, or its storage cannot be read or written.
-    Unavailable,
-    /// The backend understood and said no: a broken file, a name that is taken, a document that is not valid.
-    Rejected,
-    /// This backend has no such ability.
-    Unsupported,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
-#[error("{message}")]
-pub struct BackendError {
-    pub kind: BackendErrorKind,
-    pub message: String,
-    /// What to do next.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
-}
-
-impl BackendError {
-    pub fn new(kind: BackendErrorKind, message: impl Into<String>) -> Self {
-        BackendError {
-            kind,
-            message: message.into(),
-            hint: None,
-        }
-    }
-    pub fn not_found(message: impl Into<String>) -> Self {
-        Self::new(BackendErrorKind::NotFound, message)
-    }
-    pub fn unavailable(message: impl Into<String>) -> Self {
-        Self::new(BackendErrorKind::Unavailable, message)
-    }
-    pub fn rejected(message: impl Into<String>) -> Self {
-        Self::new(BackendErrorKind::Rejected, message)
-    }
-    pub fn unsupported(message: impl Into<String>) -> Self {
-        Self::new(BackendErrorKind::Unsupported, message)
-    }
-    #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-}
-
-impl From<FileError> for BackendError {
-    fn from(error: FileError) -> Self {
-        match error {
-            FileError::Exists { .. } => BackendError::rejected(error.to_string())
-                .with_hint("nothing was written; use another name"),
-            error => BackendError::unavailable(error.to_string()).with_hint(
-                "check the permissions of the project folder and the space left on the disk",
-            ),
-        }
-    }
-}
 
 /// One n8n, or something that keeps workflows for one.
 pub trait Backend: Send + Sync {

@@ -3,10 +3,12 @@
 //! environment's, `.mcp.json`'s). Each in every coat: Base64, hexadecimal, percent-encoded, escaped, split over two fields.
 //! Pure; a value that is hidden once is hidden everywhere in the same way.
 
-use super::hide::Texts;
+mod hide;
+
+use crate::store::Event;
 use agentctl_base::secrets::{self, Known, forms};
 use agentctl_base::untrusted::map_strings;
-use agentctl_engine::store::Event;
+use hide::Texts;
 use serde::de::Error as _;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -142,7 +144,7 @@ impl Redactor {
     }
 
     /// Where known values stand.
-    pub(super) fn known_in<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+    fn known_in<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
         self.known.find_iter(text)
     }
 
@@ -258,7 +260,7 @@ fn may_name_a_secret(key: &str) -> bool {
 }
 
 /// True when the key says that its text is a secret, or may be one and the text looks so.
-pub(super) fn names_secret_text(key: &str, item: &Value) -> bool {
+fn names_secret_text(key: &str, item: &Value) -> bool {
     item.as_str().is_some_and(|text| names_secret(key, text))
 }
 
@@ -276,7 +278,7 @@ fn names_secret(key: &str, text: &str) -> bool {
 
 /// `{"name": "X-API-Key", "value": "…"}`: how header and query lists are kept. A field list that offers a field by its own
 /// name is none.
-pub(super) fn is_secret_pair(map: &Map<String, Value>) -> bool {
+fn is_secret_pair(map: &Map<String, Value>) -> bool {
     let (mut name, mut key, mut value) = (None, None, None);
     for (at, item) in map {
         match at.as_str() {
@@ -293,7 +295,7 @@ pub(super) fn is_secret_pair(map: &Map<String, Value>) -> bool {
 }
 
 /// A text that is a value itself: no expression, no placeholder, long enough.
-pub(super) fn is_literal(text: &str) -> bool {
+fn is_literal(text: &str) -> bool {
     text.len() >= 6 && !text.starts_with('=') && !text.contains("{{") && !text.contains(MARK)
 }
 
@@ -324,17 +326,16 @@ fn entropy(text: &str) -> f64 {
         .sum()
 }
 
-/// The same for one text.
-pub(super) fn clean_text(redactor: &Redactor, text: &str) -> String {
+/// One text, redacted, then harmless to look at.
+pub fn clean_text(redactor: &Redactor, text: &str) -> String {
     agentctl_base::untrusted::text(&redactor.text(text)).into_owned()
 }
 
 /// Redacted, then harmless to look at.
-pub(super) fn clean(redactor: &Redactor, mut value: Value) -> Value {
+pub fn clean(redactor: &Redactor, mut value: Value) -> Value {
     redactor.hide(&mut value, Texts::HiddenAndHarmless);
     value
 }
 
 #[cfg(test)]
-#[path = "redact_tests.rs"]
-mod redact_tests;
+mod tests;

@@ -2,7 +2,7 @@
 //! anything that may have to be hidden; the second changes what there is. A document that has nothing to hide, which is the usual
 //! one, is neither copied nor built again. Pure.
 
-use super::redact::{Redactor, is_literal, is_secret_pair, names_secret_text};
+use super::{Redactor, is_literal, is_secret_pair, names_secret_text};
 use agentctl_base::secrets;
 use agentctl_base::untrusted;
 use serde_json::{Map, Value};
