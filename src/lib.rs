@@ -8,13 +8,24 @@
 #[cfg(test)]
 extern crate self as agentctl;
 
+#[cfg(feature = "full")]
 pub mod analysis;
+#[cfg(feature = "full")]
 pub mod cli;
+#[cfg(not(feature = "full"))]
+#[path = "checker/mod.rs"]
+pub mod cli;
+#[cfg(feature = "full")]
 pub mod config;
+#[cfg(feature = "full")]
 pub mod gateway;
+#[cfg(feature = "full")]
 pub mod held;
+#[cfg(feature = "full")]
 pub mod pack;
+#[cfg(feature = "full")]
 pub mod run;
 #[cfg(feature = "otel")]
 pub mod telemetry;
+#[cfg(feature = "full")]
 pub mod trust;

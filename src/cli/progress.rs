@@ -2,15 +2,13 @@
 //! spinner stays below the lines; without one there are only lines. Journal events are the one source.
 
 use super::output::Output;
+pub use super::plain::{plain, plain_long};
 use agentctl_base::untrusted;
 use agentctl_engine::store::event::{Event, Record};
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 use std::time::Duration;
-
-/// Longest text of a line that comes from outside (a tool's argument, an error), in characters.
-const SHOWN: usize = 100;
 
 /// Writes lines for events; `spinner` only on a terminal.
 pub struct Progress {
@@ -76,20 +74,6 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
-}
-
-/// Text from outside on one line: control characters out, cut to [`SHOWN`] characters.
-pub fn plain(text: &str) -> String {
-    let mut out: String = plain_long(text).chars().take(SHOWN).collect();
-    if text.chars().count() > SHOWN {
-        out.push('…');
-    }
-    out
-}
-
-/// Text from outside, whole, on one line, with what steers or hides (ANSI escapes, bidi tricks) made harmless.
-pub fn plain_long(text: &str) -> String {
-    untrusted::line(text)
 }
 
 /// The line for an event, or none when a person need not see it.
