@@ -3,8 +3,10 @@
 
 use super::output::Output;
 pub use super::plain::{plain, plain_long};
+use agentctl_base::model::ToolCall;
+use agentctl_base::question::AnsweredBy;
 use agentctl_base::untrusted;
-use agentctl_engine::store::event::{Event, Record};
+use agentctl_engine::store::event::{Event, MutationExpectation, Record};
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
@@ -100,26 +102,7 @@ pub fn line(event: &Event) -> Option<String> {
         Event::StepStarted { step } => Some(format!("  {}", style(plain(step)).for_stderr().dim())),
         Event::ToolIntent {
             role, call, expect, ..
-        } => {
-            let mut head = format!(
-                "    {role} → {} {}",
-                plain(&call.name),
-                style(arguments(&call.arguments)).for_stderr().dim()
-            );
-            let counted = expect.as_ref().and_then(|e| e.counted.as_ref());
-            if let Some(counted) = counted.filter(|counted| counted.lost > 0) {
-                let told = format!("loses {}", super::report::lost(counted));
-                head.push_str(&format!("\n      {}", style(told).for_stderr().dim()));
-            }
-            match expect
-                .as_ref()
-                .and_then(|e| e.diff.as_deref())
-                .filter(|d| !d.is_empty())
-            {
-                Some(diff) => Some(format!("{head}\n{}", colour_diff(diff).trim_end())),
-                None => Some(head),
-            }
-        }
+        } => Some(intent_line(role, call, expect.as_ref())),
         Event::ToolFinished { result, .. } => Some(tool_line(result)),
         Event::SnapshotTaken {
             workflow_id,
@@ -143,18 +126,7 @@ pub fn line(event: &Event) -> Option<String> {
             value,
             by,
             ..
-        } => {
-            let by = serde_json::to_value(by)
-                .ok()
-                .and_then(|v| v.as_str().map(str::to_owned))
-                .unwrap_or_default();
-            Some(format!(
-                "    {} {}: {} ({by})",
-                style("✓").for_stderr().green(),
-                plain(question_id),
-                plain(&shown(value))
-            ))
-        }
+        } => Some(answer_line(question_id, value, *by)),
         Event::PatchRefused {
             agent, field, rule, ..
         } => Some(format!(
@@ -194,11 +166,7 @@ pub fn line(event: &Event) -> Option<String> {
             workflow_id,
             to_snapshot,
             ..
-        } => Some(format!(
-            "    {} put back to {}",
-            plain(workflow_id),
-            plain(to_snapshot)
-        )),
+        } => Some(undone_line(workflow_id, to_snapshot)),
         Event::Adopted { from, .. } => Some(format!(
             "    {} you took the run over: from record {from} on your agentctl had not written it",
             style("!").for_stderr().yellow()
@@ -211,6 +179,44 @@ pub fn line(event: &Event) -> Option<String> {
         | Event::ModelAnswered { .. }
         | Event::StepFinished { .. } => None,
     }
+}
+
+fn intent_line(role: &str, call: &ToolCall, expect: Option<&MutationExpectation>) -> String {
+    let mut text = format!(
+        "    {role} → {} {}",
+        plain(&call.name),
+        style(arguments(&call.arguments)).for_stderr().dim()
+    );
+    let counted = expect.and_then(|e| e.counted.as_ref());
+    if let Some(counted) = counted.filter(|counted| counted.lost > 0) {
+        let told = format!("loses {}", super::report::lost(counted));
+        text.push_str(&format!("\n      {}", style(told).for_stderr().dim()));
+    }
+    let diff = expect.and_then(|e| e.diff.as_deref());
+    if let Some(diff) = diff.filter(|diff| !diff.is_empty()) {
+        text.push_str(&format!("\n{}", colour_diff(diff).trim_end()));
+    }
+    text
+}
+
+fn answer_line(question_id: &str, value: &Value, by: AnsweredBy) -> String {
+    let by = serde_json::to_value(by).unwrap_or_default();
+    format!(
+        "    {} {}: {} ({})",
+        style("✓").for_stderr().green(),
+        plain(question_id),
+        plain(&shown(value)),
+        by.as_str().unwrap_or_default()
+    )
+}
+
+/// Without a snapshot: the workflow was not there.
+fn undone_line(workflow_id: &str, to_snapshot: &str) -> String {
+    let to = match to_snapshot {
+        "" => ": it was not there before".to_owned(),
+        snapshot => format!(" to {}", plain(snapshot)),
+    };
+    format!("    {} put back{to}", plain(workflow_id))
 }
 
 /// What the run may use from here on.

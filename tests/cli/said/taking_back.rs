@@ -183,13 +183,13 @@ fn accept_and_undo() {
     next: agentctl undo [RUN] --to 1 takes this undo back
     -- stderr --
         snapshot of orders-over-100-eur-to-slack (3 nodes)
-        orders-over-100-eur-to-slack put back to
+        orders-over-100-eur-to-slack put back: it was not there before
     "##);
     insta::assert_snapshot!(project.said("undo"), @r"
     exit code 0
     orders-over-100-eur-to-slack: already as it was before the run
     -- stderr --
-        orders-over-100-eur-to-slack put back to
+        orders-over-100-eur-to-slack put back: it was not there before
     ");
     let project = Project::new();
     insta::assert_snapshot!(project.said("undo"), @r"
