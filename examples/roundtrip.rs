@@ -115,11 +115,14 @@ async fn as_it_is(n8n: &N8n, value: &Value, name: &str) -> Came {
         }
     }
     let url = format!("{}/api/v1/workflows", n8n.url.trim_end_matches('/'));
-    let request = reqwest::Client::new()
-        .post(url)
-        .header("X-N8N-API-KEY", &n8n.key)
-        .json(&body);
-    match request.send().await {
+    let answer = match agentctl_host::http::client().build() {
+        Ok(client) => {
+            let request = client.post(url).header("X-N8N-API-KEY", &n8n.key);
+            request.json(&body).send().await
+        }
+        Err(e) => Err(e),
+    };
+    match answer {
         Ok(answer) if answer.status().is_client_error() => {
             Came::Refused(answer.text().await.unwrap_or_default())
         }

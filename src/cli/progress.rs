@@ -5,7 +5,6 @@ use super::output::Output;
 pub use super::plain::{plain, plain_long};
 use agentctl_base::model::ToolCall;
 use agentctl_base::question::AnsweredBy;
-use agentctl_base::untrusted;
 use agentctl_engine::store::event::{Event, MutationExpectation, Record};
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};

@@ -6,7 +6,8 @@ pub mod files;
 pub mod home;
 #[cfg(feature = "http")]
 pub mod http;
-#[cfg(all(test, feature = "http"))]
+#[cfg(feature = "http")]
+#[cfg(test)]
 mod http_tests;
 pub mod key;
 pub mod process;
