@@ -8,11 +8,19 @@
 #[cfg(test)]
 extern crate self as agentctl;
 
+#[cfg(feature = "full")]
 pub mod analysis;
+#[cfg(feature = "full")]
 pub mod cli;
+#[cfg(not(feature = "full"))]
+#[path = "checker/mod.rs"]
+pub mod cli;
+#[cfg(feature = "full")]
 pub mod config;
 pub mod held;
+#[cfg(feature = "full")]
 pub mod pack;
 #[cfg(feature = "otel")]
 pub mod telemetry;
+#[cfg(feature = "full")]
 pub mod trust;

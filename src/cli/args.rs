@@ -1,5 +1,7 @@
 //! Options that several commands share. What only one command takes stands in its own file.
 
+pub use super::choices::{Color, FailOn, OutputFormat};
+
 use crate::config::limit;
 use agentctl_n8n_tools::backend::BackendName;
 use clap::{Args, ValueEnum};
@@ -63,24 +65,6 @@ impl From<BackendArg> for BackendName {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OutputFormat {
-    /// For people
-    Text,
-    /// One JSON object (or array) at the end
-    Json,
-    /// One JSON object a line as things happen; the first is `init`, the last `result` (also: jsonl)
-    #[value(alias = "jsonl")]
-    StreamJson,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    Auto,
-    Always,
-    Never,
-}
-
 /// How questions are answered.
 #[derive(Debug, Args)]
 pub struct AnswerOptions {
@@ -93,13 +77,6 @@ pub struct AnswerOptions {
     /// Never ask on the terminal: stop with exit code 4 instead
     #[arg(long)]
     pub no_input: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FailOn {
-    Error,
-    Warning,
-    Never,
 }
 
 #[derive(Debug, Default, Args)]

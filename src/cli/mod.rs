@@ -4,6 +4,7 @@ mod activation;
 mod args;
 mod ask;
 mod catalog_file;
+mod choices;
 mod commands;
 mod connection;
 mod error;
@@ -14,6 +15,7 @@ mod layout;
 mod model_choice;
 mod observer;
 mod output;
+mod plain;
 mod progress;
 mod project;
 mod questions;
@@ -55,31 +57,7 @@ pub struct Cli {
 pub fn main(args: Vec<OsString>) -> anyhow::Result<u8> {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are answers, the rest is usage.
-            let exit = if error.use_stderr() {
-                Exit::Usage
-            } else {
-                Exit::Complete
-            };
-            if error.use_stderr() {
-                // It repeats what was typed, which may have been pasted from anywhere.
-                let text = error.render();
-                let text = if console::colors_enabled_stderr() {
-                    text.ansi().to_string()
-                } else {
-                    text.to_string()
-                };
-                eprint!("{}", output::plainly(&text));
-            } else {
-                match error.print() {
-                    // Whoever reads it has seen enough.
-                    Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => {}
-                    printed => printed?,
-                }
-            }
-            return Ok(exit.code());
-        }
+        Err(error) => return output::usage(&error).map(Exit::code),
     };
     let mut out = Output::new(&cli.global);
     out.no_input = cli.command.no_input();

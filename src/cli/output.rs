@@ -3,15 +3,20 @@
 
 use super::args::{Color, Global, OutputFormat};
 use super::error::{CliError, Exit};
+#[cfg(feature = "full")]
 use crate::trust::InForce;
 use agentctl_base::untrusted;
-use agentctl_engine::redact::Redactor;
-use agentctl_engine::redact::secret_values;
+use agentctl_engine::redact::{Redactor, secret_values};
+#[cfg(feature = "full")]
 use agentctl_n8n_tools::backend::BackendName;
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use std::io::{IsTerminal, Write};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+#[cfg(feature = "full")]
+use std::io::IsTerminal as _;
+use std::io::Write;
+#[cfg(feature = "full")]
+use std::sync::Mutex;
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Where and how a command's answer is written.
 #[derive(Debug, Clone)]
@@ -22,14 +27,19 @@ pub struct Output {
     /// one. One for all clones: a key is known to everything that prints as soon as it was read.
     redactor: Arc<RwLock<Arc<Redactor>>>,
     /// Said with every command like the two above; counts where the pack is loaded.
+    #[cfg(feature = "full")]
     pub allow_loose_policy: bool,
     /// `--backend`; counts where a backend is chosen.
+    #[cfg(feature = "full")]
     pub backend: Option<BackendName>,
     /// `--trust-once`; counts where it is decided what of the folder is in force.
+    #[cfg(feature = "full")]
     pub trust_once: bool,
     /// `--no-input` of the command: nobody is asked, terminal or not.
+    #[cfg(feature = "full")]
     pub no_input: bool,
     /// What was decided of the folder, once a process.
+    #[cfg(feature = "full")]
     pub(super) decided: Arc<Mutex<Option<Arc<InForce>>>>,
 }
 
@@ -51,10 +61,15 @@ impl Output {
             format: global.output_format,
             quiet: global.quiet,
             redactor: Arc::new(RwLock::new(Arc::new(known_secrets()))),
+            #[cfg(feature = "full")]
             allow_loose_policy: global.allow_loose_policy,
+            #[cfg(feature = "full")]
             backend: global.backend.map(Into::into),
+            #[cfg(feature = "full")]
             trust_once: global.trust_once,
+            #[cfg(feature = "full")]
             no_input: false,
+            #[cfg(feature = "full")]
             decided: Arc::default(),
         }
     }
@@ -64,6 +79,7 @@ impl Output {
         Arc::clone(&known)
     }
 
+    #[cfg(feature = "full")]
     /// From here on nothing shows these values.
     pub fn hide(&self, secrets: impl IntoIterator<Item = String>) {
         let mut secrets = secrets.into_iter().peekable();
@@ -105,6 +121,7 @@ impl Output {
         self.format == OutputFormat::Text
     }
 
+    #[cfg(feature = "full")]
     /// True when a person can be asked: both ends of the conversation are a terminal.
     pub fn can_ask(&self) -> bool {
         !self.no_input && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
@@ -219,6 +236,27 @@ fn known_secrets() -> Redactor {
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     Redactor::new(secret_values(environment))
+}
+
+/// What the parser of the command line says instead of a command: an answer (help, version), or what was typed wrongly.
+pub fn usage(error: &clap::Error) -> anyhow::Result<Exit> {
+    if error.use_stderr() {
+        // It repeats what was typed, which may have been pasted from anywhere.
+        let text = error.render();
+        let text = if console::colors_enabled_stderr() {
+            text.ansi().to_string()
+        } else {
+            text.to_string()
+        };
+        eprint!("{}", plainly(&text));
+        return Ok(Exit::Usage);
+    }
+    match error.print() {
+        // Whoever reads it has seen enough.
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => {}
+        printed => printed?,
+    }
+    Ok(Exit::Complete)
 }
 
 /// Text for stderr before it is known what was typed.

@@ -2,18 +2,15 @@
 //! spinner stays below the lines; without one there are only lines. Journal events are the one source.
 
 use super::output::Output;
+pub use super::plain::{plain, plain_long};
 use agentctl_base::model::ToolCall;
 use agentctl_base::question::AnsweredBy;
-use agentctl_base::untrusted;
 use agentctl_engine::store::event::{Event, MutationExpectation, Record};
 use agentctl_n8n_tools::noted::Noted;
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 use std::time::Duration;
-
-/// Longest text of a line that comes from outside (a tool's argument, an error), in characters.
-const SHOWN: usize = 100;
 
 /// Writes lines for events; `spinner` only on a terminal.
 pub struct Progress {
@@ -79,20 +76,6 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
-}
-
-/// Text from outside on one line: control characters out, cut to [`SHOWN`] characters.
-pub fn plain(text: &str) -> String {
-    let mut out: String = plain_long(text).chars().take(SHOWN).collect();
-    if text.chars().count() > SHOWN {
-        out.push('…');
-    }
-    out
-}
-
-/// Text from outside, whole, on one line, with what steers or hides (ANSI escapes, bidi tricks) made harmless.
-pub fn plain_long(text: &str) -> String {
-    untrusted::line(text)
 }
 
 /// The line for an event, or none when a person need not see it.

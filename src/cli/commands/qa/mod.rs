@@ -1,5 +1,6 @@
 //! `agentctl qa PATH…`: checks workflow files; every file is checked, whatever is wrong with the others.
 
+#[cfg(feature = "full")]
 mod live;
 mod report;
 
@@ -22,21 +23,41 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Check workflow files, or the workflows of the connected n8n
+#[cfg_attr(
+    feature = "full",
+    doc = "Check workflow files, or the workflows of the connected n8n"
+)]
+#[cfg_attr(not(feature = "full"), doc = "Check workflow files")]
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n  agentctl qa --fix workflows/\n  agentctl qa --baseline qa-baseline.json --write-baseline workflows/\n  agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .\n  agentctl qa --all --report junit=qa.xml\n  agentctl qa --explain agentctl/unknown-reference\n\nWaivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
+#[cfg_attr(
+    feature = "full",
+    command(
+        after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n  agentctl qa --fix workflows/\n  agentctl qa --baseline qa-baseline.json --write-baseline workflows/\n  agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .\n  agentctl qa --all --report junit=qa.xml\n  agentctl qa --explain agentctl/unknown-reference\n\nWaivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
+    )
+)]
+#[cfg_attr(
+    not(feature = "full"),
+    command(
+        after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n  agentctl qa --fix workflows/\n  agentctl qa --baseline qa-baseline.json --write-baseline workflows/\n  agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .\n  agentctl qa --report junit=qa.xml workflows/\n  agentctl qa --explain agentctl/unknown-reference\n\nWaivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
+    )
 )]
 pub struct QaArgs {
     /// Workflow files or folders (`-`: stdin)
-    #[arg(value_name = "PATH", required_unless_present_any = ["explain", "workflow", "all", "tag"])]
+    #[cfg_attr(feature = "full", arg(value_name = "PATH", required_unless_present_any = ["explain", "workflow", "all", "tag"]))]
+    #[cfg_attr(
+        not(feature = "full"),
+        arg(value_name = "PATH", required_unless_present = "explain")
+    )]
     pub paths: Vec<PathBuf>,
+    #[cfg(feature = "full")]
     /// A workflow of the connected n8n, by id or name, instead of files; n8n is only read
     #[arg(long, value_name = "ID", conflicts_with_all = ["paths", "fix", "changed_since"])]
     pub workflow: Vec<String>,
+    #[cfg(feature = "full")]
     /// All workflows of the connected n8n
     #[arg(long, conflicts_with_all = ["paths", "fix", "changed_since", "workflow", "tag"])]
     pub all: bool,
+    #[cfg(feature = "full")]
     /// The workflows of the connected n8n that have this tag
     #[arg(long, value_name = "TAG", conflicts_with_all = ["paths", "fix", "changed_since", "workflow"])]
     pub tag: Option<String>,
@@ -93,11 +114,14 @@ pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError>
     if let Some(code) = &args.explain {
         return explain(code, out);
     }
+    #[cfg(feature = "full")]
     let sources = if live::is_asked(args) {
         live::sources(project, args, out)?
     } else {
         sources(args)?
     };
+    #[cfg(not(feature = "full"))]
+    let sources = sources(args)?;
     let waivers = settings::waivers(project)?;
     let known = args
         .baseline

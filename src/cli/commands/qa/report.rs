@@ -3,7 +3,7 @@
 use super::{QaArgs, Report};
 use crate::cli::error::CliError;
 use crate::cli::output::Output;
-use crate::cli::progress::{plain, plain_long};
+use crate::cli::plain::{plain, plain_long};
 use agentctl_base::untrusted;
 use agentctl_host::files::write_atomic;
 use agentctl_n8n::finding::{Finding, Severity};

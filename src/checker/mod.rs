@@ -1,0 +1,65 @@
+//! The command line of a program that only checks files: feature `qa` without `full`. The command is the full program's own; what
+//! differs stands here. It knows no trust, so nothing that a project could override counts, but for its waivers.
+
+mod args;
+mod catalog_file;
+#[path = "../cli/commands"]
+mod commands {
+    pub mod qa;
+}
+#[path = "../cli/error.rs"]
+#[expect(
+    dead_code,
+    reason = "the table of all endings; files end in few of them"
+)]
+mod error;
+#[path = "../cli/output.rs"]
+mod output;
+#[path = "../cli/plain.rs"]
+mod plain;
+mod settings;
+
+use args::Global;
+use clap::{Parser, Subcommand};
+use commands::qa::{QaArgs, qa};
+use error::Exit;
+use output::Output;
+use std::ffi::OsString;
+
+/// Check n8n workflow files: agentctl built with its checker alone, without models, runs, servers and a connected n8n.
+#[derive(Debug, Parser)]
+#[command(
+    name = "agentctl",
+    version,
+    arg_required_else_help = true,
+    max_term_width = 100,
+    after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --changed-since origin/main --report github .\n\nThis program was built with the feature `qa` alone. All other commands are in the one that\n`cargo install --path .` builds.\nExit codes: 0 complete, 1 findings or failed, 2 usage, 70 internal error."
+)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Qa(QaArgs),
+}
+
+/// Runs one command; the exit code is what the process ends with. Err is a bug or a lost stderr.
+pub fn main(args: Vec<OsString>) -> anyhow::Result<u8> {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => return output::usage(&error).map(Exit::code),
+    };
+    let out = Output::new(&cli.global);
+    let Command::Qa(args) = &cli.command;
+    Ok(match qa(&cli.global.project, args, &out) {
+        Ok(exit) => exit.code(),
+        Err(error) => {
+            out.error(&error);
+            error.exit.code()
+        }
+    })
+}

@@ -1,0 +1,28 @@
+//! What can be chosen wherever something is checked and shown.
+
+use clap::ValueEnum;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// For people
+    Text,
+    /// One JSON object (or array) at the end
+    Json,
+    /// One JSON object a line as things happen; the first is `init`, the last `result` (also: jsonl)
+    #[value(alias = "jsonl")]
+    StreamJson,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    Error,
+    Warning,
+    Never,
+}
