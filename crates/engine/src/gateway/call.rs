@@ -12,7 +12,7 @@ use crate::store::event::{Change, Event, MutationExpectation};
 use crate::store::{SnapshotRef, StoreError};
 use crate::toolset::{
     Act, Answer, BackendErrorKind, Fault, Head, Keep, Outcome, Parsed, Plan, Reserved,
-    ResourceMark, Toolset, backend_failure, error_content,
+    ResourceMark, Toolset, Touches, backend_failure, error_content,
 };
 use agentctl_base::decision::Decision;
 use agentctl_base::foreign::split_foreign;
@@ -151,21 +151,22 @@ impl Gateway {
             expect,
             question,
         } = plan;
-        let target = act.target();
+        let touches = act.touches();
         // What may be done to a thing may be done to it as it is now.
-        let subject = || match &target {
+        let subject = || match touches.at() {
             Some(at) => bound(&exact, at),
             None => exact.clone(),
         };
         reserved.insert(0, Reserved::new(decision, || (what(), subject())));
-        if let Some(touches) = act.touches() {
+        if touches != Touches::Nothing {
             let kind = toolset.resources().map_or("resource", |own| own.kind());
-            let existing = touches.existing.as_deref();
-            let decision = rules::only(kind, cx.guards.only(), existing, touches.deletes);
+            let existing = touches.at().map(|at| at.resource.id.as_str());
+            let deletes = matches!(touches, Touches::Deleted(_));
+            let decision = rules::only(kind, cx.guards.only(), existing, deletes);
             let what = format!("change another {kind}");
             reserved.push(Reserved::new(decision, || (what, exact)));
         }
-        if let Some(at) = target.filter(|_| act.rewrites())
+        if let Some(at) = touches.at().filter(|_| act.rewrites())
             && cx
                 .guards
                 .made_by(cx.step, journaled, &at.resource.id, &at.revision)
@@ -203,8 +204,8 @@ impl Gateway {
         if let Err(refused) = act.before(&decision, by_person) {
             return self.refuse(cx, call, refused);
         }
-        let changes_what_is_there = act.touches().is_some_and(|t| t.existing.is_some())
-            && expect.as_ref().is_some_and(|e| e.before != e.after);
+        let changes_what_is_there =
+            act.touches().at().is_some() && expect.as_ref().is_some_and(|e| e.before != e.after);
         let snapshot = match act.keep() {
             None if changes_what_is_there => {
                 let why = "what would be changed is not kept first, so it could not be taken back";

@@ -198,12 +198,26 @@ impl Reserved {
     }
 }
 
-/// Which resource a plan changes.
+/// Which resource a change is about. One that is there already is named as it is now: approvals are bound to that state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Touches {
-    /// None: it makes a new one.
-    pub existing: Option<String>,
-    pub deletes: bool,
+pub enum Touches {
+    /// It changes no resource.
+    Nothing,
+    /// It makes a new one.
+    New,
+    Existing(ResourceMark),
+    /// It deletes this one.
+    Deleted(ResourceMark),
+}
+
+impl Touches {
+    /// What is there already and this is about.
+    pub fn at(&self) -> Option<&ResourceMark> {
+        match self {
+            Touches::Nothing | Touches::New => None,
+            Touches::Existing(at) | Touches::Deleted(at) => Some(at),
+        }
+    }
 }
 
 /// A state that is put on the disk before it is changed.
@@ -215,10 +229,7 @@ pub struct Keep {
 /// What is done when everything allows it, in this order: `before`, the snapshot, the intent in the journal, `perform`, the result in
 /// the journal, `after`.
 pub trait Act: Send + Sync {
-    /// What is there already and this is about: approvals are bound to it as it is now.
-    fn target(&self) -> Option<ResourceMark>;
-    /// None: it changes no resource.
-    fn touches(&self) -> Option<Touches>;
+    fn touches(&self) -> Touches;
     /// True when it writes something else over what is there: the same call, sent twice, would do it twice.
     fn rewrites(&self) -> bool {
         false

@@ -7,7 +7,7 @@ use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::toolset::{
-    Act, Change, Cx, Head, Keep, Outcome, Performed, Plan, Planning, ResourceMark, Touches,
+    Act, Change, Cx, Head, Keep, Outcome, Performed, Plan, Planning, Touches,
 };
 use agentctl_knowledge::{Knowledge, NewLearning};
 use serde_json::{Value, json};
@@ -81,11 +81,8 @@ struct Write {
 }
 
 impl Act for Write {
-    fn target(&self) -> Option<ResourceMark> {
-        None
-    }
-    fn touches(&self) -> Option<Touches> {
-        None
+    fn touches(&self) -> Touches {
+        Touches::Nothing
     }
     fn keep(&self) -> Option<Keep> {
         None

@@ -11,9 +11,7 @@ use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::store::SnapshotRef;
-use agentctl_engine::toolset::{
-    Act, Change, Cx, Head, Keep, Performed, Plan, Planning, ResourceMark, Touches,
-};
+use agentctl_engine::toolset::{Act, Change, Cx, Head, Keep, Performed, Plan, Planning, Touches};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -54,14 +52,8 @@ impl Act for SetActive {
     fn keep(&self) -> Option<Keep> {
         None
     }
-    fn target(&self) -> Option<ResourceMark> {
-        Some(mark(&self.at))
-    }
-    fn touches(&self) -> Option<Touches> {
-        Some(Touches {
-            existing: Some(self.at.id.0.clone()),
-            deletes: false,
-        })
+    fn touches(&self) -> Touches {
+        Touches::Existing(mark(&self.at))
     }
     fn diff(&self, redactor: &Redactor) -> Option<String> {
         let state = |active: bool| {

@@ -19,8 +19,8 @@ use agentctl_engine::redact::Redactor;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::store::event::{Change as Changed, MutationExpectation};
 use agentctl_engine::toolset::{
-    Act, Change, Cx, Fault, Head, Keep, Outcome, Performed, Plan, Planning, Reserved, ResourceMark,
-    Touches, backend_failure,
+    Act, Change, Cx, Fault, Head, Keep, Outcome, Performed, Plan, Planning, Reserved, Touches,
+    backend_failure,
 };
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::hash::graph_hash;
@@ -196,17 +196,11 @@ struct Create {
 
 impl Act for Create {
     /// There is none yet.
-    fn target(&self) -> Option<ResourceMark> {
-        None
-    }
     fn keep(&self) -> Option<Keep> {
         None
     }
-    fn touches(&self) -> Option<Touches> {
-        Some(Touches {
-            existing: None,
-            deletes: false,
-        })
+    fn touches(&self) -> Touches {
+        Touches::New
     }
     fn diff(&self, redactor: &Redactor) -> Option<String> {
         Some(difference(redactor, &Workflow::empty(""), &self.after))

@@ -11,9 +11,7 @@ use agentctl_base::BoxFuture;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::store::event::MutationExpectation;
-use agentctl_engine::toolset::{
-    Act, Change, Cx, Head, Keep, Performed, Plan, Planning, ResourceMark, Touches,
-};
+use agentctl_engine::toolset::{Act, Change, Cx, Head, Keep, Performed, Plan, Planning, Touches};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -55,14 +53,8 @@ struct Delete {
 }
 
 impl Act for Delete {
-    fn target(&self) -> Option<ResourceMark> {
-        Some(mark(&self.before))
-    }
-    fn touches(&self) -> Option<Touches> {
-        Some(Touches {
-            existing: Some(self.before.id.0.clone()),
-            deletes: true,
-        })
+    fn touches(&self) -> Touches {
+        Touches::Deleted(mark(&self.before))
     }
     fn diff(&self, redactor: &Redactor) -> Option<String> {
         let before = &self.before.workflow;

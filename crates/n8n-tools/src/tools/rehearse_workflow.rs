@@ -16,7 +16,7 @@ use agentctl_base::strict_json;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::store::event::MutationExpectation;
 use agentctl_engine::toolset::{
-    Act, Change, Cx, Fault, Head, Keep, Outcome, Performed, Plan, Planning, ResourceMark, Touches,
+    Act, Change, Cx, Fault, Head, Keep, Outcome, Performed, Plan, Planning, Touches,
 };
 use agentctl_n8n::rehearsal::{COPY, Ground, Wishes, payload, rehearse};
 use agentctl_n8n::trigger_points;
@@ -82,14 +82,8 @@ impl Act for Rehearse {
     fn keep(&self) -> Option<Keep> {
         None
     }
-    fn target(&self) -> Option<ResourceMark> {
-        Some(mark(&self.test.at))
-    }
-    fn touches(&self) -> Option<Touches> {
-        Some(Touches {
-            existing: Some(self.test.at.id.0.clone()),
-            deletes: false,
-        })
+    fn touches(&self) -> Touches {
+        Touches::Existing(mark(&self.test.at))
     }
     fn perform<'a>(&'a mut self, _: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed> {
         Box::pin(async { (self.n8n.try_out(&mut self.test).await, None) })

@@ -16,7 +16,7 @@ use agentctl_engine::redact::Redactor;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::store::event::{Change, MutationExpectation};
 use agentctl_engine::toolset::{
-    Act, Cx, Fault, Keep, Outcome, Performed, Plan, Planning, Reserved, ResourceMark, Touches,
+    Act, Cx, Fault, Keep, Outcome, Performed, Plan, Planning, Reserved, Touches,
 };
 use agentctl_n8n::diff::changes;
 use agentctl_n8n::hash::graph_hash;
@@ -56,14 +56,8 @@ struct Replace {
 }
 
 impl Act for Replace {
-    fn target(&self) -> Option<ResourceMark> {
-        Some(mark(&self.before))
-    }
-    fn touches(&self) -> Option<Touches> {
-        Some(Touches {
-            existing: Some(self.before.id.0.clone()),
-            deletes: false,
-        })
+    fn touches(&self) -> Touches {
+        Touches::Existing(mark(&self.before))
     }
     fn rewrites(&self) -> bool {
         self.after != self.before.workflow

@@ -8,8 +8,7 @@ use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::toolset::{
-    Act, Change, Cx, Head, Keep, Outcome, Performed, Plan, Planning, ResourceMark, Touches,
-    error_content,
+    Act, Change, Cx, Head, Keep, Outcome, Performed, Plan, Planning, Touches, error_content,
 };
 use agentctl_n8n::{Workflow, trigger_points};
 use serde_json::{Map, Value, json};
@@ -70,14 +69,8 @@ impl Act for Trigger {
     fn keep(&self) -> Option<Keep> {
         None
     }
-    fn target(&self) -> Option<ResourceMark> {
-        Some(mark(&self.at))
-    }
-    fn touches(&self) -> Option<Touches> {
-        Some(Touches {
-            existing: Some(self.at.id.0.clone()),
-            deletes: false,
-        })
+    fn touches(&self) -> Touches {
+        Touches::Existing(mark(&self.at))
     }
     fn perform<'a>(&'a mut self, _: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed> {
         Box::pin(async {

@@ -12,7 +12,7 @@ use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::store::event::{Change as Changed, MutationExpectation};
 use agentctl_engine::toolset::{
     Act, BackendError, Change, Cx, Fault, Head, Keep, Outcome, Performed, Plan, Planning, Reserved,
-    ResourceId, ResourceMark, Touches, backend_failure,
+    ResourceId, Touches, backend_failure,
 };
 use agentctl_engine::vocabulary::Capability;
 use serde::Deserialize;
@@ -133,14 +133,12 @@ struct Write {
 }
 
 impl Act for Write {
-    fn target(&self) -> Option<ResourceMark> {
-        self.before.as_ref().map(|list| mark(&self.id, list))
-    }
-    fn touches(&self) -> Option<Touches> {
-        Some(Touches {
-            existing: self.before.as_ref().map(|_| self.id.clone()),
-            deletes: self.after.is_none(),
-        })
+    fn touches(&self) -> Touches {
+        match (&self.before, &self.after) {
+            (None, _) => Touches::New,
+            (Some(list), Some(_)) => Touches::Existing(mark(&self.id, list)),
+            (Some(list), None) => Touches::Deleted(mark(&self.id, list)),
+        }
     }
     fn rewrites(&self) -> bool {
         self.before.is_some() && self.after.is_some()
