@@ -3,26 +3,20 @@
 
 use super::{
     Answering, Asker, Budgets, Cancel, Effects, Models, Observer, RunError, RunOptions, RunReport,
-    active::{active_run, archive_active, is_session},
+    active::archive_active,
     cleanup,
     driver::{Driver, Stop},
     exit_code,
-    fold::{Folded, fold},
-    limits::Limits,
     plan_tools::{WISH, never_allowed},
     projection, questions,
-    recorder::RunRecorder,
+    reopen::{driver, lock_for, refuse_session, reopen},
     run_id,
 };
 use crate::gateway::Gateway;
 use crate::{
     flow::RunLog,
     pack::Pack,
-    store::{
-        Event, Holder, Journal, Loaded, Means, Project, ProjectLock, RunPaths, Snapshots,
-        event::JOURNAL_VERSION,
-    },
-    toolset::Resources,
+    store::{Event, Journal, Means, Project, event::JOURNAL_VERSION},
     view::RunView,
 };
 use agentctl_base::question::{AnsweredBy, Outcome};
@@ -67,7 +61,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         }
     }
     let run_id = run_id::new(cx.effects, cx.project)?;
-    let lock = lock_for(&cx, Some(&run_id))?;
+    let _lock = lock_for(&cx, Some(&run_id))?;
     archive_active(cx.project, &run_id, cx.observer)?;
     cleanup::clear(cx.project, cx.gateway, &run_id, cx.observer).await;
     let paths = cx.project.run(&run_id)?;
@@ -126,9 +120,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         driver.pin("user", grants)?;
     }
     driver.activate("start", Some(driver.means()))?;
-    let report = driver.carry_on(project).await;
-    drop(lock);
-    report
+    driver.carry_on(project).await
 }
 
 /// Goes on with a run: the active one, or the one named.
@@ -137,7 +129,7 @@ pub async fn advance(
     run: Option<&str>,
     resume: Resume,
 ) -> Result<RunReport, RunError> {
-    let (lock, mut driver, project) = reopen(cx, run, resume)?;
+    let (_lock, mut driver, project) = reopen(cx, run, resume)?;
     refuse_session(&driver)?;
     if let Some(ended) = driver.recorder.view.ended.clone() {
         // It may have been killed between its end and the projections.
@@ -152,9 +144,7 @@ pub async fn advance(
         ));
     }
     driver.activate("resume", Some(driver.means()))?;
-    let report = driver.carry_on(project).await;
-    drop(lock);
-    report
+    driver.carry_on(project).await
 }
 
 /// Answers open questions by id or topic, then goes on. An answer to no open question, or one that does not fit, is refused
@@ -165,7 +155,7 @@ pub async fn answer(
     answers: Map<String, Value>,
     resume: Resume,
 ) -> Result<RunReport, RunError> {
-    let (lock, mut driver, project) = reopen(cx, run, resume)?;
+    let (_lock, mut driver, project) = reopen(cx, run, resume)?;
     refuse_session(&driver)?;
     if driver.recorder.view.ended.is_some() {
         return Err(RunError::Usage(format!(
@@ -179,9 +169,7 @@ pub async fn answer(
     for event in given {
         driver.record(event, false)?;
     }
-    let report = driver.carry_on(project).await;
-    drop(lock);
-    report
+    driver.carry_on(project).await
 }
 
 /// Ends a run that is not finished. What it built stays; `undo` takes it back.
@@ -200,189 +188,6 @@ pub fn cancel(cx: RunContext<'_>, run: Option<&str>) -> Result<RunReport, RunErr
     driver.activate("cancel", None)?;
     driver.end(Outcome::Cancelled, "cancelled by the user".into())?;
     driver.close(project, Ok(Stop::Ended))
-}
-
-fn lock_for(cx: &RunContext<'_>, run_id: Option<&str>) -> Result<ProjectLock, RunError> {
-    take_lock(cx.project, cx.gateway.resources(), cx.effects, run_id)
-}
-
-/// Takes the project's lock at once, or says who has it.
-pub(super) fn take_lock(
-    project: &Project,
-    resources: &dyn Resources,
-    effects: &dyn Effects,
-    run_id: Option<&str>,
-) -> Result<ProjectLock, RunError> {
-    project.refuse_links(None)?;
-    let holder = Holder {
-        pid: effects.pid(),
-        run_id: run_id.map(str::to_owned),
-        since: effects.now().to_string(),
-        host: None,
-    };
-    let lock = ProjectLock::take(&project.lock_file(), &holder)?;
-    resources.tidy().map_err(|error| RunError::Backend {
-        message: error.message,
-        hint: error.hint.unwrap_or_default(),
-    })?;
-    Ok(lock)
-}
-
-pub(super) type Reopened<'a> = (ProjectLock, Driver<'a>, &'a Project);
-
-pub(super) fn reopen<'a>(
-    cx: RunContext<'a>,
-    run: Option<&str>,
-    resume: Resume,
-) -> Result<Reopened<'a>, RunError> {
-    let lock = lock_for(&cx, run)?;
-    let run_id = match run {
-        Some(given) => cx.project.find_run(given)?,
-        None => active_run(cx.project)?,
-    };
-    let paths = cx.project.run(&run_id)?;
-    cx.project.refuse_links(Some(&paths))?;
-    // One that this user's agentctl did not write ends here: nothing of it is believed, and nothing of the project is touched.
-    let (journal, loaded) = Journal::open_for(
-        cx.project.disk().clone(),
-        &paths.journal(),
-        cx.project.marks(&run_id),
-    )?;
-    // A session is never the active run: the one that is stays so.
-    if !is_session(cx.project, &run_id) {
-        archive_active(cx.project, &run_id, cx.observer)?;
-    }
-    tell_what_was_healed(&loaded, cx.observer);
-    if loaded.records.is_empty() {
-        return Err(RunError::Usage(format!(
-            "run {run_id} was killed before it began; start it again"
-        )));
-    }
-    let folded = fold(&cx.pack.flow, cx.gateway, &loaded)?;
-    let view = &folded.1;
-    if view.pack_hash != cx.pack.hash && !resume.allow_other_pack {
-        return Err(RunError::Usage(format!(
-            "the agents, the flow or the policy changed since run {run_id} began; put them back, or resume with --allow-pack-change"
-        )));
-    }
-    same_place(cx.gateway.resources(), &run_id, &view.input)?;
-    let project = cx.project;
-    let at = loaded.records.last().map(|r| r.at.clone());
-    let said_now = resume.answering.answers.clone();
-    let answering = as_begun(&view.input, resume.answering);
-    let limits = match &view.means {
-        Some(kept) => resume.limits.over(&kept.limits),
-        None => resume.limits,
-    };
-    let worked = folded.1.worked.clone();
-    let mut driver = driver(cx, paths, journal, folded, answering, limits);
-    driver.said_now = said_now;
-    driver.recorder.at = at.unwrap_or_default();
-    driver.worked_ms = worked.total();
-    driver.worked_ms_of = worked.of_steps();
-    Ok((lock, driver, project))
-}
-
-/// A run goes on where it began: its ids mean nothing anywhere else, and what is missing there would be made again.
-fn same_place(
-    resources: &dyn Resources,
-    run_id: &str,
-    input: &Map<String, Value>,
-) -> Result<(), RunError> {
-    let (began, now) = (resources.place_of(input), resources.place());
-    if began == now {
-        return Ok(());
-    }
-    let (began, now) = (resources.place_words(began), resources.place_words(now));
-    Err(RunError::Usage(format!(
-        "run {run_id} works on {}, and this command on {}; {}",
-        began.name, now.name, began.way
-    )))
-}
-
-/// What was said when the run began still holds; what is said now comes before it.
-fn as_begun(input: &Map<String, Value>, now: Answering) -> Answering {
-    let mut answers = match input.get("answers") {
-        Some(Value::Object(begun)) => begun.clone(),
-        _ => Map::new(),
-    };
-    answers.extend(now.answers);
-    Answering {
-        answers,
-        yes: now.yes || input.get("yes") == Some(&Value::Bool(true)),
-    }
-}
-
-fn driver<'a>(
-    cx: RunContext<'a>,
-    paths: RunPaths,
-    journal: Journal,
-    (log, view, guards): Folded,
-    answering: Answering,
-    limits: Budgets,
-) -> Driver<'a> {
-    Driver {
-        pack: cx.pack,
-        gateway: cx.gateway,
-        resources: cx.gateway.resources(),
-        models: cx.models,
-        cancel: cx.cancel,
-        asker: cx.asker,
-        answering,
-        said_now: Map::new(),
-        limits: Limits::of(cx.pack.policy.limits()).lowered(&limits.run),
-        budgets: limits,
-        at_step: None,
-        guards,
-        started_ms: cx.effects.elapsed_ms(),
-        worked_ms: 0,
-        worked_ms_of: BTreeMap::new(),
-        retries: 0,
-        recorder: RunRecorder {
-            journal,
-            flow: &cx.pack.flow,
-            log,
-            view,
-            snapshots: Snapshots::on(cx.project.disk().clone(), paths.snapshots()),
-            redactor: cx.gateway.redactor(),
-            effects: cx.effects,
-            observer: cx.observer,
-            at: String::new(),
-            broken: None,
-        },
-    }
-}
-
-fn refuse_session(driver: &Driver<'_>) -> Result<(), RunError> {
-    let view = &driver.recorder.view;
-    match &view.session {
-        None => Ok(()),
-        Some(of) => Err(RunError::Usage(format!(
-            "run {id} is an MCP session (of {:?}), which no flow drives; `agentctl runs show {id}` tells what it did, `agentctl undo {id}` takes it back",
-            of.client,
-            id = view.run_id,
-        ))),
-    }
-}
-
-fn tell_what_was_healed(loaded: &Loaded, observer: &mut dyn Observer) {
-    if let Some(torn) = &loaded.torn {
-        let kept = torn
-            .kept_as
-            .as_ref()
-            .map(|p| p.display().to_string())
-            .unwrap_or_default();
-        observer.note(&format!(
-            "the journal's last line was torn by a crash; its {} bytes were cut off and kept as {kept}",
-            torn.bytes
-        ));
-    }
-    if loaded.unknown > 0 {
-        observer.note(&format!(
-            "{} records were written by a newer agentctl and are skipped",
-            loaded.unknown
-        ));
-    }
 }
 
 /// The answers as events; every key must name an open question.

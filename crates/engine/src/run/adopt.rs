@@ -3,9 +3,9 @@
 
 use super::{
     Effects, RunError,
-    activation::take_lock,
     earlier_states::{Believe, EarlierStates},
     history, inspect, projection,
+    reopen::take_lock,
 };
 use crate::guards::GuardState;
 use crate::{

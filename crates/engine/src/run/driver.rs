@@ -156,19 +156,22 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// Journals that a question is asked.
+    fn put(&mut self, step: &str, question: &Question) -> Result<(), RunError> {
+        let asked = Event::QuestionAsked {
+            step: step.to_owned(),
+            question: question.clone(),
+        };
+        self.record(asked, false)
+    }
+
     /// Puts a step's questions. The flow goes on by itself once the required ones are answered.
     fn ask(&mut self, step: &str, questions: &[Question]) -> Result<Option<Stop>, RunError> {
         let marked = |question: &Question| questions::marked(self.pack, step, question.clone());
         let mut open: Vec<Question> = questions.iter().map(marked).collect();
         for question in &open.clone() {
             if !self.is_asked(step, &question.id) {
-                self.record(
-                    Event::QuestionAsked {
-                        step: step.to_owned(),
-                        question: question.clone(),
-                    },
-                    false,
-                )?;
+                self.put(step, question)?;
             }
         }
         // An optional question is put once by the flow; while its step is open it can still be answered.
@@ -357,13 +360,7 @@ impl Driver<'_> {
         let question = match open {
             Some(asked) => asked.question.clone(),
             None => {
-                self.record(
-                    Event::QuestionAsked {
-                        step: step.to_owned(),
-                        question: question.clone(),
-                    },
-                    false,
-                )?;
+                self.put(step, &question)?;
                 question
             }
         };

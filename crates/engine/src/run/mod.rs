@@ -33,6 +33,7 @@ mod projection;
 mod push;
 mod questions;
 mod recorder;
+mod reopen;
 mod report;
 mod retry;
 mod run_id;

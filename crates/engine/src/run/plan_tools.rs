@@ -118,15 +118,11 @@ impl Driver<'_> {
                     }
                 }
                 TurnAction::CallTools(calls) => {
-                    let mut results = Vec::with_capacity(calls.len());
-                    for call in &calls {
-                        // It is offered none, so each is refused, and journaled.
-                        match self.tool_call(STEP, &agent.0, Some(&[]), call).await? {
-                            Ok(result) => results.push(result),
-                            Err(stop) => return Ok(Some(stop)),
-                        }
+                    // It is offered none, so each is refused, and journaled.
+                    match self.tool_calls(STEP, &agent.0, &[], &calls).await? {
+                        Ok(results) => Input::Results(results),
+                        Err(stop) => return Ok(Some(stop)),
                     }
-                    Input::Results(results)
                 }
                 TurnAction::Done(answer) => match checked(&answer, &tools) {
                     Ok(grants) => {

@@ -71,7 +71,8 @@ impl Driver<'_> {
                     }
                 }
                 TurnAction::CallTools(calls) => {
-                    match self.tool_calls(step, &offered, calls).await? {
+                    let made = self.tool_calls(&step.path, &step.agent, &offered, &calls);
+                    match made.await? {
                         Ok(results) => Input::Results(results),
                         Err(stop) => return Ok(Some(stop)),
                     }
@@ -109,18 +110,17 @@ impl Driver<'_> {
             .unwrap_or(u32::MAX)
     }
 
-    async fn tool_calls(
+    /// Makes the calls of one answer, in order.
+    pub(super) async fn tool_calls(
         &mut self,
-        step: &AgentStep,
+        step: &str,
+        role: &str,
         offered: &[String],
-        calls: Vec<ToolCall>,
+        calls: &[ToolCall],
     ) -> Result<Result<Vec<ToolResult>, Stop>, RunError> {
         let mut results = Vec::with_capacity(calls.len());
-        for call in &calls {
-            match self
-                .tool_call(&step.path, &step.agent, Some(offered), call)
-                .await?
-            {
+        for call in calls {
+            match self.tool_call(step, role, Some(offered), call).await? {
                 Ok(result) => results.push(result),
                 Err(stop) => return Ok(Err(stop)),
             }

@@ -6,11 +6,12 @@
 
 use super::{
     Observer, RunError,
-    activation::take_lock,
     active::SESSION_FLOW,
     driver::gateway_error,
     fold::fold,
-    projection, run_id,
+    projection,
+    reopen::take_lock,
+    run_id,
     session_run::{Live, Serving, SessionRun},
 };
 use crate::gateway::CallContext;

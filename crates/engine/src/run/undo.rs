@@ -4,12 +4,12 @@
 
 use super::{
     Resume, RunContext, RunError,
-    activation::{Reopened, reopen},
     compare::within,
     driver::{Driver, gateway_error},
     earlier_states::{Believe, Copy, EarlierStates, failed},
     history::{self, Made, state_hash},
     inspect,
+    reopen::{Reopened, reopen},
 };
 use crate::gateway::CallContext;
 use crate::toolset::Recorder;
