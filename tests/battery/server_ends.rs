@@ -3,7 +3,6 @@
 use super::server::{CHANGE, FIND, approved, called, connected, done, gateway, line, q, tools};
 use super::support::Bench;
 use agentctl_base::model::{ToolResult, ToolStatus};
-use agentctl_engine::gateway::CallContext;
 use agentctl_engine::gateway::Settled;
 use agentctl_engine::store::Event;
 use agentctl_mcp::fake::{Act, answer, object, polite, server, text, tool};
@@ -100,15 +99,7 @@ async fn case_074_what_died_in_the_middle_may_have_happened_and_is_not_done_agai
     assert_eq!(heard.calls().len(), 2);
 
     // When it is we who die between intent and result, the next life settles it the same way: unknown, and not called.
-    let mut cx = CallContext {
-        role: "role",
-        step: "s",
-        offered: None,
-        can_ask: true,
-        guards: &mut b.guards,
-        recorder: &mut b.desk,
-    };
-    let settled = b.gateway.settle(&mut cx, &intent).await.unwrap().unwrap();
+    let settled = b.settle("role", &intent).await.unwrap();
     assert_eq!(settled.status, ToolStatus::Unknown);
     assert_eq!(heard.calls().len(), 2);
 }

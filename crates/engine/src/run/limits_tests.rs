@@ -4,10 +4,7 @@ use super::{
     LimitOverrides, RunUsage,
     limits::{Limits, Next},
 };
-use crate::{
-    store::{Event, Record},
-    view::RunView,
-};
+use crate::{store::Event, testkit::view};
 use agentctl_base::{
     BoxFuture,
     decision::Decision,
@@ -117,15 +114,7 @@ fn the_same_call_with_the_same_result_is_counted_through_the_whole_run() {
     ] {
         events.extend(round(step, arguments, content));
     }
-    let record = |event: &Event| Record {
-        seq: 1,
-        at: "2026-01-01T00:00:00Z".into(),
-        prev: String::new(),
-        hash: String::new(),
-        event: event.clone(),
-    };
-    let records: Vec<Record> = events.iter().map(record).collect();
-    let view = RunView::of(&records);
+    let view = view(&events);
     let most = view.most_repeated.unwrap();
     assert_eq!((most.tool.as_str(), most.times), ("get_node", 2));
     let limits = Limits {

@@ -6,8 +6,8 @@ use super::{
     questions::{self, Got},
 };
 use crate::{
-    store::{Event, Record, StoreError},
-    view::RunView,
+    store::{Event, StoreError},
+    testkit::{record, view},
 };
 use agentctl_base::{
     decision::Decision,
@@ -15,24 +15,6 @@ use agentctl_base::{
     question::{AnsweredBy, Outcome, Question},
 };
 use serde_json::{Map, Value, json};
-
-fn record(event: &Event) -> Record {
-    Record {
-        seq: 1,
-        at: "2026-01-01T00:00:00Z".into(),
-        prev: String::new(),
-        hash: String::new(),
-        event: event.clone(),
-    }
-}
-
-fn view(events: &[Event]) -> RunView {
-    let mut view = RunView::default();
-    for event in events {
-        view.apply(&record(event));
-    }
-    view
-}
 
 #[test]
 fn a_steps_trace_is_kept_while_it_runs() {

@@ -13,8 +13,9 @@ use crate::gateway::{CallContext, Gateway, Settled};
 use crate::guards::GuardState;
 use crate::policy::Policy;
 use crate::redact::Redactor;
-use crate::store::{Event, Journal, SnapshotRef, Snapshots, StoreError};
+use crate::store::{Event, Journal, Record, SnapshotRef, Snapshots, StoreError};
 use crate::toolset::{Fault, Recorder, ResourceMark, Toolset};
+use crate::view::RunView;
 use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
 use agentctl_base::question::AnsweredBy;
 use agentctl_base::question::Question;
@@ -29,6 +30,23 @@ pub const SECRET: &str = "opaque-secret-value";
 
 /// The field by which the bench's runs are given a scope.
 pub const SCOPE_FIELD: &str = "edit_scope";
+
+/// An event as a record of no journal in particular.
+pub fn record(event: &Event) -> Record {
+    Record {
+        seq: 1,
+        at: "2026-01-01T00:00:00Z".into(),
+        prev: String::new(),
+        hash: String::new(),
+        event: event.clone(),
+    }
+}
+
+/// What the journal of a run with these events folds to.
+pub fn view(events: &[Event]) -> RunView {
+    let records: Vec<Record> = events.iter().map(record).collect();
+    RunView::of(&records)
+}
 
 /// A run's journal and snapshots: the events in memory, the snapshots in a folder.
 pub struct Desk {
@@ -167,7 +185,19 @@ impl Bench {
             name: tool.to_owned(),
             arguments: arguments.to_owned(),
         };
-        let mut cx = CallContext {
+        let (gateway, mut cx) = self.context(role);
+        gateway.call(&mut cx, &call).await
+    }
+
+    /// What became of a call that was interrupted.
+    pub async fn settle(&mut self, role: &str, intent: &Event) -> Option<ToolResult> {
+        let (gateway, mut cx) = self.context(role);
+        gateway.settle(&mut cx, intent).await.unwrap()
+    }
+
+    /// The gateway, and what it is called with.
+    pub fn context<'b>(&'b mut self, role: &'b str) -> (&'b Gateway, CallContext<'b>) {
+        let cx = CallContext {
             role,
             step: "s",
             offered: self.offered.as_deref(),
@@ -175,7 +205,7 @@ impl Bench {
             guards: &mut self.guards,
             recorder: &mut self.desk,
         };
-        self.gateway.call(&mut cx, &call).await
+        (&self.gateway, cx)
     }
 
     pub async fn call(&mut self, role: &str, tool: &str, args: Value) -> ToolResult {

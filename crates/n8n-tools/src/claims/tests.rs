@@ -4,7 +4,8 @@ use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_engine::flow::{Flow, Known, load};
 use agentctl_engine::run::{Evidence, settle_claims};
 use agentctl_engine::store::ResourceId;
-use agentctl_engine::store::{Event, Record, event::Change};
+use agentctl_engine::store::{Event, event::Change};
+use agentctl_engine::testkit::view;
 use agentctl_engine::view::RunView;
 use agentctl_engine::vocabulary::Capability;
 use serde_json::{Value, json};
@@ -52,24 +53,6 @@ fn change(id: &str, before: Option<&str>, after: Option<&str>) -> Change {
         size: 3,
         snapshot: None,
     }
-}
-
-fn record(event: &Event) -> Record {
-    Record {
-        seq: 1,
-        at: "2026-01-01T00:00:00Z".into(),
-        prev: String::new(),
-        hash: String::new(),
-        event: event.clone(),
-    }
-}
-
-fn view(events: &[Event]) -> RunView {
-    let mut view = RunView::default();
-    for event in events {
-        view.apply(&record(event));
-    }
-    view
 }
 
 fn capability(tool: &str) -> Option<Capability> {

@@ -16,7 +16,7 @@ use crate::tools::*;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
 use agentctl_base::question::AnsweredBy;
-use agentctl_engine::gateway::{CallContext, Settled};
+use agentctl_engine::gateway::Settled;
 use agentctl_engine::guards::rules;
 use agentctl_engine::policy::Policy;
 use agentctl_engine::store::Event;

@@ -49,14 +49,6 @@ async fn no_new_node_has_a_name_that_every_javascript_object_has() {
 
 async fn pushed(b: &mut Bench, after: &Workflow, over: Option<(WorkflowId, String)>) -> ToolResult {
     let n8n = b.n8n();
-    let mut cx = CallContext {
-        role: "user",
-        step: "s",
-        offered: None,
-        can_ask: false,
-        guards: &mut b.guards,
-        recorder: &mut b.desk,
-    };
     let push = Push {
         file: "new.json".into(),
         after: after.clone(),
@@ -67,7 +59,9 @@ async fn pushed(b: &mut Bench, after: &Workflow, over: Option<(WorkflowId, Strin
         arguments: push.arguments(),
         change: &*push.on(&n8n),
     };
-    match b.gateway.by_user(&mut cx, &own).await.unwrap() {
+    let (gateway, mut cx) = b.context("user");
+    cx.can_ask = false;
+    match gateway.by_user(&mut cx, &own).await.unwrap() {
         Settled::Done(result) => result,
         Settled::NeedsApproval(question) => panic!("asks: {question:?}"),
     }

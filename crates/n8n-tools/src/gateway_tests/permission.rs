@@ -65,24 +65,12 @@ async fn a_role_has_its_tools_and_no_others() {
 #[tokio::test]
 async fn a_tool_that_was_not_offered_is_refused() {
     let mut b = bench().with_file("old", 3, false);
-    let offered = vec!["list_workflows".to_owned()];
-    let call = ToolCall {
-        id: "1".into(),
-        name: "get_workflow".into(),
-        arguments: json!({"workflow_id": "old"}).to_string(),
-    };
-    let mut cx = CallContext {
-        role: "writer",
-        step: "s",
-        offered: Some(&offered),
-        can_ask: true,
-        guards: &mut b.guards,
-        recorder: &mut b.desk,
-    };
-    let Settled::Done(result) = b.gateway.call(&mut cx, &call).await.unwrap() else {
-        panic!()
-    };
-    assert_eq!(result.content["rule"], "tools.not_offered");
+    b.offered = Some(vec!["list_workflows".to_owned()]);
+    let args = json!({"workflow_id": "old"});
+    assert_eq!(
+        b.refused("writer", "get_workflow", args).await,
+        "tools.not_offered"
+    );
 }
 
 #[tokio::test]

@@ -252,15 +252,7 @@ async fn a_node_that_the_user_named_when_the_run_began_acts_without_a_question()
         |event| matches!(event, Event::ToolIntent { expect: Some(e), .. } if Noted::in_expectation(e).rehearsal.is_some()),
     );
     let intent = tests.next_back().unwrap().clone();
-    let mut cx = CallContext {
-        role: "checker",
-        step: "s",
-        offered: None,
-        can_ask: true,
-        guards: &mut b.guards,
-        recorder: &mut b.desk,
-    };
-    let settled = b.gateway.settle(&mut cx, &intent).await.unwrap();
+    let settled = b.settle("checker", &intent).await;
     assert_eq!(settled.unwrap().status, ToolStatus::Unknown);
 }
 
@@ -375,15 +367,7 @@ async fn a_killed_test_leaves_nothing_after_settling() {
         );
         backend.put("theirs", theirs, active);
         b.refold();
-        let mut cx = CallContext {
-            role: "checker",
-            step: "s",
-            offered: None,
-            can_ask: true,
-            guards: &mut b.guards,
-            recorder: &mut b.desk,
-        };
-        assert_eq!(b.gateway.settle(&mut cx, &intent).await.unwrap(), None);
+        assert_eq!(b.settle("checker", &intent).await, None);
         assert_eq!(backend.ids(), ["orders", "theirs"]);
         // One in which something may have acted is not made again by itself.
         let mut acted = intent.clone();
@@ -394,22 +378,7 @@ async fn a_killed_test_leaves_nothing_after_settling() {
             arguments: json!({"workflow_id": "orders", "let_act": ["Tell sales"]}).to_string(),
             ..call.clone()
         };
-        let result = b
-            .gateway
-            .settle(
-                &mut CallContext {
-                    role: "checker",
-                    step: "s",
-                    offered: None,
-                    can_ask: true,
-                    guards: &mut b.guards,
-                    recorder: &mut b.desk,
-                },
-                &acted,
-            )
-            .await
-            .unwrap()
-            .unwrap();
+        let result = b.settle("checker", &acted).await.unwrap();
         assert_eq!(result.status, ToolStatus::Unknown);
     }
 }

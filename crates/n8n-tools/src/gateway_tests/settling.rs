@@ -35,25 +35,13 @@ async fn killed(b: &mut Bench, tool: &str, args: Value, written: bool) -> Event 
     intent
 }
 
-async fn settle(b: &mut Bench, intent: &Event) -> Option<ToolResult> {
-    let mut cx = CallContext {
-        role: "writer",
-        step: "s",
-        offered: None,
-        can_ask: true,
-        guards: &mut b.guards,
-        recorder: &mut b.desk,
-    };
-    b.gateway.settle(&mut cx, intent).await.unwrap()
-}
-
 #[tokio::test]
 async fn an_interrupted_change_is_found_again_or_made_once() {
     for written in [true, false] {
         let mut b = bench().with_file("old", 4, false);
         let create = two_nodes("New One");
         let intent = killed(&mut b, "create_workflow", create.clone(), written).await;
-        let settled = settle(&mut b, &intent).await;
+        let settled = b.settle("writer", &intent).await;
         assert_eq!(settled.is_some(), written);
         if let Some(result) = settled {
             assert_eq!(result.status, ToolStatus::Ok);
@@ -68,7 +56,7 @@ async fn an_interrupted_change_is_found_again_or_made_once() {
             .await;
         let update = set("old", "id-1", json!(9));
         let intent = killed(&mut b, "update_workflow", update.clone(), written).await;
-        let settled = settle(&mut b, &intent).await;
+        let settled = b.settle("writer", &intent).await;
         assert_eq!(settled.is_some(), written);
         match settled {
             Some(result) => assert_eq!(result.content["settled"], true),
@@ -86,7 +74,7 @@ async fn an_interrupted_change_is_found_again_or_made_once() {
 
         let delete = json!({"workflow_id": "new-one"});
         let intent = killed(&mut b, "delete_workflow", delete, written).await;
-        assert_eq!(settle(&mut b, &intent).await.is_some(), written);
+        assert_eq!(b.settle("writer", &intent).await.is_some(), written);
     }
 }
 
@@ -104,7 +92,7 @@ async fn an_interrupted_change_that_somebody_else_overwrote_is_unknown() {
     .await;
     let other = chain("old", 3);
     std::fs::write(b.dir.path().join("workflows/old.json"), other.to_text()).unwrap();
-    let result = settle(&mut b, &intent).await.unwrap();
+    let result = b.settle("writer", &intent).await.unwrap();
     assert_eq!(result.status, ToolStatus::Unknown);
     assert_eq!(result.content["rule"], "settle");
     assert_eq!(
@@ -185,7 +173,7 @@ async fn an_interrupted_creation_is_settled_without_a_chosen_id() {
     let (mut b, backend, _, intent) = creating(None).await;
     b.desk.events.pop();
     b.refold();
-    let settled = settle(&mut b, &intent).await.unwrap();
+    let settled = b.settle("writer", &intent).await.unwrap();
     assert_eq!(settled.status, ToolStatus::Ok);
     assert_eq!(settled.content["id"], "made2");
     assert!(b.guards.log().made("made2"));
@@ -193,12 +181,12 @@ async fn an_interrupted_creation_is_settled_without_a_chosen_id() {
     let mut changed = backend.held("made2").unwrap();
     changed.nodes[0].set("disabled", json!(true));
     backend.put("made2", changed, false);
-    let settled = settle(&mut b, &intent).await.unwrap();
+    let settled = b.settle("writer", &intent).await.unwrap();
     assert_eq!(settled.status, ToolStatus::Unknown);
     // It did not happen: a workflow of the same name is somebody else's, before it and after.
     let (mut b, backend, _, intent) = creating(Some(Lie::ClaimsSuccess)).await;
     b.desk.events.pop();
     b.refold();
     backend.put("later", chain("New One", 2), false);
-    assert_eq!(settle(&mut b, &intent).await, None);
+    assert_eq!(b.settle("writer", &intent).await, None);
 }
