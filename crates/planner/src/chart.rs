@@ -1,0 +1,287 @@
+//! The words of a request, each with the class that it has here: literals, services and times set aside, forms of several
+//! words joined, verbs told from nouns by what stands around them. Every later reading works on these items.
+
+#[cfg(test)]
+mod chart_tests;
+mod tag;
+
+use crate::lex::{Class, Lexicon, Sense};
+use crate::lexicon::{self, ServiceEntry};
+use crate::spot::{Kind, Token, tokens};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// What an item is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum What {
+    /// A thing given word for word, a figure, a time of day, a sign, a mark, an end.
+    Shape(Kind),
+    Service(&'static ServiceEntry),
+    /// A word with the sense that it has here.
+    Word(Sense),
+    /// A word of no table.
+    Unknown,
+}
+
+/// One item of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    pub from: usize,
+    pub to: usize,
+    /// As compared: lower case, a quote without its marks.
+    pub text: String,
+    pub capital: bool,
+    pub what: What,
+    /// A typo was read as the form that it misses by one letter.
+    pub spelled: bool,
+}
+
+impl Item {
+    pub fn is(&self, class: &str) -> bool {
+        matches!(&self.what, What::Word(s) if s.is(class))
+    }
+    pub fn shape(&self) -> Option<Kind> {
+        match self.what {
+            What::Shape(kind) => Some(kind),
+            _ => None,
+        }
+    }
+    pub fn sense(&self, class: Class) -> Option<&Sense> {
+        match &self.what {
+            What::Word(s) if s.class == class => Some(s),
+            _ => None,
+        }
+    }
+    pub fn verb(&self) -> Option<&Sense> {
+        self.sense(Class::Verb)
+    }
+    pub fn noun(&self) -> Option<&Sense> {
+        self.sense(Class::Noun)
+    }
+    pub fn service(&self) -> Option<&'static ServiceEntry> {
+        match self.what {
+            What::Service(s) => Some(s),
+            _ => None,
+        }
+    }
+    /// Whether it is a sign of punctuation, or a line's end.
+    pub fn stops(&self) -> bool {
+        matches!(self.shape(), Some(Kind::Mark | Kind::End))
+    }
+    /// Whether a workflow must hold it: a literal thing.
+    pub fn literal(&self) -> bool {
+        self.shape().is_some_and(|k| {
+            !matches!(
+                k,
+                Kind::Number
+                    | Kind::Clock
+                    | Kind::Sign
+                    | Kind::Mark
+                    | Kind::End
+                    | Kind::Hole
+                    | Kind::Word
+            )
+        })
+    }
+}
+
+/// A request, cut into items.
+#[derive(Debug, Clone)]
+pub struct Chart {
+    pub language: &'static str,
+    pub items: Vec<Item>,
+}
+
+/// An item before its class is chosen.
+pub(crate) struct Open {
+    pub from: usize,
+    pub to: usize,
+    pub text: String,
+    pub capital: bool,
+    pub shape: Kind,
+    pub service: Option<&'static ServiceEntry>,
+    pub senses: &'static [Sense],
+    pub spelled: bool,
+}
+
+/// The longest name of a service, in tokens.
+const LONGEST_NAME: usize = 5;
+
+/// Reads a request in a language.
+pub fn chart(text: &str, language: &str) -> Chart {
+    let lexicon = Lexicon::of(language);
+    let tokens = tokens(text);
+    let mut open = Vec::with_capacity(tokens.len());
+    let mut at = 0;
+    while at < tokens.len() {
+        let (item, used) = one(&tokens[at..], lexicon, open.last());
+        open.push(item);
+        at += used;
+    }
+    Chart {
+        language: lexicon.language,
+        items: tag::tagged(open, lexicon.language),
+    }
+}
+
+/// The language whose function words a text has most of; English in doubt.
+pub fn language(text: &str) -> &'static str {
+    let tokens = tokens(text);
+    let words = || {
+        tokens
+            .iter()
+            .filter(|t| t.kind == Kind::Word)
+            .map(|t| t.text.as_str())
+    };
+    let count = |l: &'static str| (Lexicon::of(l).familiar(words()), l);
+    let best = crate::lex::languages()
+        .map(count)
+        .rev()
+        .max_by_key(|(n, _)| *n);
+    best.map_or("en", |(_, l)| l)
+}
+
+/// Services by the first word of each name, longest names first.
+static NAMES: LazyLock<HashMap<String, Vec<(Vec<String>, bool, &'static ServiceEntry)>>> =
+    LazyLock::new(|| {
+        let mut names: HashMap<String, Vec<(Vec<String>, bool, &'static ServiceEntry)>> =
+            HashMap::new();
+        for service in lexicon::services() {
+            for alias in &service.aliases {
+                let words: Vec<String> = tokens(&alias.text.to_lowercase())
+                    .into_iter()
+                    .map(|t| t.text)
+                    .collect();
+                if let Some(first) = words.first() {
+                    let of = names.entry(first.clone()).or_default();
+                    of.push((words.clone(), alias.capitalised, service));
+                }
+            }
+        }
+        for of in names.values_mut() {
+            of.sort_by_key(|(words, _, _)| std::cmp::Reverse(words.len()));
+        }
+        names
+    });
+
+/// The item that begins with the first token, and how many tokens it takes.
+fn one(tokens: &[Token], lexicon: &'static Lexicon, before: Option<&Open>) -> (Open, usize) {
+    let first = &tokens[0];
+    let item = |used: usize, text: String| {
+        let last = &tokens[used - 1];
+        Open {
+            from: first.from,
+            to: last.to,
+            text,
+            capital: first.capital,
+            shape: first.kind,
+            service: None,
+            senses: &[],
+            spelled: false,
+        }
+    };
+    if let Some((service, used)) = service(tokens, before) {
+        let text = joined(&tokens[..used]);
+        return (
+            Open {
+                service: Some(service),
+                shape: Kind::Word,
+                ..item(used, text)
+            },
+            used,
+        );
+    }
+    if first.kind != Kind::Word {
+        return (item(1, first.text.clone()), 1);
+    }
+    let reach = lexicon.reach(&first.text).min(tokens.len());
+    for used in (1..=reach).rev() {
+        if tokens[..used]
+            .iter()
+            .any(|t| !matches!(t.kind, Kind::Word | Kind::Id | Kind::Mark))
+        {
+            continue;
+        }
+        let text = joined(&tokens[..used]);
+        let senses = lexicon.senses(&text);
+        if !senses.is_empty() {
+            return (
+                Open {
+                    senses,
+                    ..item(used, text)
+                },
+                used,
+            );
+        }
+    }
+    if let Some(form) = (!first.capital)
+        .then(|| lexicon.spelled(&first.text))
+        .flatten()
+    {
+        let senses = lexicon.senses(form);
+        return (
+            Open {
+                senses,
+                spelled: true,
+                ..item(1, form.to_owned())
+            },
+            1,
+        );
+    }
+    (item(1, first.text.clone()), 1)
+}
+
+fn joined(tokens: &[Token]) -> String {
+    let words: Vec<&str> = tokens.iter().map(|t| t.text.as_str()).collect();
+    words.join(" ")
+}
+
+/// The service whose name begins here, with its length in tokens. A name that is an ordinary word counts only with a capital
+/// letter within a sentence.
+fn service(tokens: &[Token], before: Option<&Open>) -> Option<(&'static ServiceEntry, usize)> {
+    let starts = before.is_none_or(|b| b.shape == Kind::End);
+    let first = &tokens[0];
+    if !matches!(first.kind, Kind::Word | Kind::Id | Kind::File) {
+        return None;
+    }
+    let fits = |(words, capitalised, _): &&(Vec<String>, bool, &'static ServiceEntry)| {
+        words.len() <= tokens.len().min(LONGEST_NAME)
+            && words
+                .iter()
+                .zip(tokens)
+                .all(|(w, t)| t.kind != Kind::Quote && *w == t.text)
+            && (!capitalised || first.capital && !starts)
+    };
+    if let Some((words, _, service)) = NAMES.get(&first.text).and_then(|of| of.iter().find(fits)) {
+        return Some((service, words.len()));
+    }
+    misspelled(first).map(|service| (service, 1))
+}
+
+/// The service of a name of one word, at least six letters long, that is missed by one letter.
+fn misspelled(token: &Token) -> Option<&'static ServiceEntry> {
+    const SHORTEST: usize = 6;
+    if token.kind != Kind::Word || token.text.chars().count() < SHORTEST {
+        return None;
+    }
+    let known = ["en"]
+        .iter()
+        .any(|l| !Lexicon::of(l).senses(&token.text).is_empty());
+    let near = |name: &&String| {
+        name.chars().count() >= SHORTEST
+            && name.chars().next() == token.text.chars().next()
+            && strsim::osa_distance(name, &token.text) == 1
+    };
+    let of = |name: &String| {
+        let of = NAMES.get(name)?;
+        of.iter()
+            .find(|(words, wordy, _)| words.len() == 1 && !wordy)
+            .map(|(_, _, s)| *s)
+    };
+    if known {
+        return None;
+    }
+    let mut found: Vec<&String> = NAMES.keys().filter(near).collect();
+    found.sort();
+    found.into_iter().find_map(of)
+}

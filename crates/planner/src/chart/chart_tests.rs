@@ -1,0 +1,54 @@
+use super::{What, chart};
+use crate::lex::Class;
+
+/// Verbs `+`, nouns `=`, adjectives `~`, services `$`, unknown words `?`.
+fn tags(text: &str) -> String {
+    let chart = chart(text, "en");
+    let mark = |i: &super::Item| match &i.what {
+        What::Service(s) => Some(format!("${}", s.key)),
+        What::Word(s) if s.class == Class::Verb => Some(format!("+{}", s.concept)),
+        What::Word(s) if s.class == Class::Noun => Some(format!("={}", s.concept)),
+        What::Word(s) if s.class == Class::Adjective => Some(format!("~{}", s.concept)),
+        What::Unknown => Some(format!("?{}", i.text)),
+        _ => None,
+    };
+    chart
+        .items
+        .iter()
+        .filter_map(mark)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[test]
+fn verbs_are_told_from_nouns_by_what_stands_around() {
+    for (text, wanted) in [
+        ("post the report to #ops", "+post =report"),
+        (
+            "When a new order comes in, log it",
+            "~new =order +arrive +log",
+        ),
+        ("the post gets 3 comments", "=message +get =comment"),
+        (
+            "email the log file to the boss",
+            "+email =log =file =manager",
+        ),
+        (
+            "Orders above 100 should be approved by the manager",
+            "=order +approve =manager",
+        ),
+        (
+            "list all files and file a ticket",
+            "+list =file +file =ticket",
+        ),
+        ("Notify me on Slak", "+notify ?slak"),
+        ("Notify me on Telegran", "+notify $telegram"),
+        ("sum up the totals per customer", "+sum =total =customer"),
+        (
+            "Every morning, a summary of unread emails is sent to the team",
+            "?morning =report ~unread =email +send =team",
+        ),
+    ] {
+        assert_eq!(tags(text), wanted, "{text}");
+    }
+}

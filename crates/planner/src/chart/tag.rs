@@ -1,0 +1,236 @@
+//! Which of its senses a word has: by what stands before and after it, counted, the most points first.
+
+use super::{Item, Open, What};
+use crate::lex::{Class, Sense};
+use crate::spot::Kind;
+
+/// Gives each open item its class.
+pub(super) fn tagged(open: Vec<Open>, language: &str) -> Vec<Item> {
+    let mut done: Vec<Item> = Vec::with_capacity(open.len());
+    for (i, item) in open.iter().enumerate() {
+        let what = match (item.service, item.shape) {
+            (Some(service), _) => What::Service(service),
+            (None, Kind::Word) if item.senses.is_empty() => What::Unknown,
+            (None, Kind::Word) => {
+                let around = Around {
+                    before: &done,
+                    after: &open[i + 1..],
+                    item,
+                    language,
+                };
+                What::Word(around.best())
+            }
+            (None, shape) => What::Shape(shape),
+        };
+        done.push(Item {
+            from: item.from,
+            to: item.to,
+            text: item.text.clone(),
+            capital: item.capital,
+            what,
+            spelled: item.spelled,
+        });
+    }
+    done
+}
+
+struct Around<'a> {
+    before: &'a [Item],
+    after: &'a [Open],
+    item: &'a Open,
+    language: &'a str,
+}
+
+impl Around<'_> {
+    fn best(&self) -> Sense {
+        let mut scored: Vec<(i32, usize, &Sense)> = Vec::new();
+        for (order, sense) in self.item.senses.iter().enumerate() {
+            scored.push((self.points(sense), order, sense));
+        }
+        let best = scored
+            .into_iter()
+            .max_by_key(|(points, order, _)| (*points, std::cmp::Reverse(*order)));
+        best.map_or_else(
+            || Sense {
+                class: Class::Function,
+                concept: String::new(),
+                says: Vec::new(),
+                form: String::new(),
+                row: String::new(),
+            },
+            |(_, _, sense)| sense.clone(),
+        )
+    }
+
+    fn points(&self, sense: &Sense) -> i32 {
+        match sense.class {
+            Class::Function => self.function(sense),
+            Class::Verb => self.verb(sense),
+            Class::Noun => self.noun(sense),
+            Class::Adjective => self.adjective(),
+        }
+    }
+
+    /// The word before, without words that tell nothing.
+    fn last(&self) -> Option<&Item> {
+        self.before
+            .iter()
+            .rev()
+            .find(|i| !i.is("filler") && !i.is("also"))
+    }
+    fn begins(&self) -> bool {
+        self.last().is_none_or(|l| {
+            l.stops()
+                || ["and", "then", "or", "if", "when", "else", "unless"]
+                    .iter()
+                    .any(|c| l.is(c))
+        })
+    }
+    /// The next open item, and whether a sense of it has a class.
+    fn next_has(&self, class: Class) -> bool {
+        self.after
+            .first()
+            .is_some_and(|n| n.senses.iter().any(|s| s.class == class))
+    }
+    fn next_is(&self, class: &str) -> bool {
+        self.after
+            .first()
+            .is_some_and(|n| n.senses.iter().any(|s| s.is(class)))
+    }
+    fn next_ends(&self) -> bool {
+        self.after
+            .first()
+            .is_none_or(|n| matches!(n.shape, Kind::End | Kind::Mark))
+    }
+    fn next_names(&self) -> bool {
+        self.after.first().is_some_and(|n| {
+            n.service.is_some()
+                || !matches!(n.shape, Kind::Word | Kind::End | Kind::Mark | Kind::Sign)
+        })
+    }
+    fn after_determiner(&self) -> bool {
+        self.last().is_some_and(|l| {
+            l.is("det")
+                || l.is("quant")
+                || l.sense(Class::Adjective).is_some()
+                || l.shape() == Some(Kind::Number)
+        })
+    }
+
+    fn function(&self, sense: &Sense) -> i32 {
+        match sense.concept.as_str() {
+            "more" | "less" | "equal" => 4,
+            // "to", "in", "so": what else the form may be counts first.
+            "prep" | "det" | "aux" | "and" | "or" | "neg" | "if" | "when" => 5,
+            _ => 2,
+        }
+    }
+
+    fn verb(&self, sense: &Sense) -> i32 {
+        let base = sense.form == "base";
+        let mut points = 1;
+        let Some(last) = self.last() else {
+            let object = self.next_is("det")
+                || self.next_is("quant")
+                || self.next_names()
+                || self.next_is("pronoun");
+            return points
+                + if base { 3 } else { 0 }
+                + i32::from(object || self.next_has(Class::Adjective)) * 2;
+        };
+        if last.is("aux") || last.is("neg") || last.is("pronoun") {
+            points += 4;
+        }
+        if last.is("prep") {
+            points += if last.text == "to" && base {
+                4
+            } else if sense.form == "ing" {
+                2
+            } else {
+                -3
+            };
+        }
+        if self.after_determiner() {
+            points -= 4;
+        }
+        if self.begins() {
+            points += if base { 3 } else { 1 };
+        }
+        let subject = last.noun().is_some()
+            || last.service().is_some()
+            || matches!(last.what, What::Unknown)
+            || last.literal();
+        if subject && sense.form != "base" {
+            points += 2;
+        }
+        if subject && base {
+            points -= 1;
+        }
+        if self.next_is("det")
+            || self.next_is("quant")
+            || self.next_is("pronoun")
+            || self.next_names()
+        {
+            points += 2;
+        }
+        if self.next_is("prep") && sense.form == "past" {
+            points += 2;
+        }
+        points
+    }
+
+    fn noun(&self, sense: &Sense) -> i32 {
+        let mut points = 2;
+        if self.after_determiner() {
+            points += 4;
+        }
+        if let Some(last) = self.last() {
+            let to = last.text == "to";
+            if last.is("prep") {
+                points += if to { 1 } else { 3 };
+            }
+            if last.noun().is_some() || last.service().is_some() {
+                points += 2;
+            }
+            if last.is("pronoun") || last.is("aux") {
+                points -= 3;
+            }
+            if last.verb().is_some() {
+                points += 2;
+            }
+        }
+        if self.begins() && !self.next_ends() {
+            points -= 1;
+        }
+        if self.next_ends() {
+            points += 1;
+        }
+        if sense.form == "many" {
+            points += 1;
+        }
+        if self.language == "de" {
+            points += if self.item.capital { 4 } else { -4 };
+        }
+        points
+    }
+
+    fn adjective(&self) -> i32 {
+        let mut points = 2;
+        if self.next_has(Class::Noun) || self.after.first().is_some_and(|n| n.service.is_some()) {
+            points += 3;
+        }
+        if self.after_determiner() {
+            points += 2;
+        }
+        if self
+            .last()
+            .is_some_and(|l| l.is("aux") || l.verb().is_some_and(|v| v.calls("STATE")))
+        {
+            points += 3;
+        }
+        if self.begins() && !self.next_has(Class::Noun) {
+            points -= 2;
+        }
+        points
+    }
+}

@@ -1,0 +1,145 @@
+//! The words of one language: verbs with the frames that they call up, nouns with their concepts, adjectives and function
+//! words, read from `knowledge/lang/<language>/*.tsv`. Owns inflection (by table) and the spelling of a typo.
+
+mod inflect;
+#[cfg(test)]
+mod lex_tests;
+mod tables;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+pub use tables::BadRow;
+pub(crate) use tables::rows;
+
+/// What kind of word a sense is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Class {
+    Verb,
+    Noun,
+    Adjective,
+    Function,
+}
+
+/// One meaning of a written form.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sense {
+    pub class: Class,
+    /// A verb's lemma, a noun's or an adjective's concept, a function word's class.
+    pub concept: String,
+    /// A verb's frames, likeliest first; a noun's or an adjective's kind alone.
+    pub says: Vec<String>,
+    /// Which form it is: `base`, `third`, `past`, `ing`, `one`, `many`; empty where the table lists it.
+    pub form: String,
+    /// The row that says so, as `en/verbs.tsv:12`.
+    pub row: String,
+}
+
+impl Sense {
+    /// Whether it is a function word of a class.
+    pub fn is(&self, class: &str) -> bool {
+        self.class == Class::Function && self.concept == class
+    }
+    /// The kind of a noun or an adjective.
+    pub fn kind(&self) -> &str {
+        match self.class {
+            Class::Noun | Class::Adjective => self.says.first().map_or("", String::as_str),
+            Class::Verb | Class::Function => "",
+        }
+    }
+    pub fn calls(&self, frame: &str) -> bool {
+        self.class == Class::Verb && self.says.iter().any(|f| f == frame)
+    }
+}
+
+/// The words of a language.
+#[derive(Debug, Default)]
+pub struct Lexicon {
+    pub language: &'static str,
+    /// Senses by written form, a form of several words with single spaces.
+    senses: HashMap<String, Vec<Sense>>,
+    /// The most words that a form begun by this word has.
+    longest: HashMap<String, usize>,
+}
+
+impl Lexicon {
+    /// The lexicon of a language; English where there is none.
+    pub fn of(language: &str) -> &'static Lexicon {
+        static ALL: LazyLock<Vec<Lexicon>> = LazyLock::new(|| {
+            let read = |l: &tables::Language| tables::lexicon(l).unwrap_or_default();
+            tables::LANGUAGES.iter().map(read).collect()
+        });
+        let found = ALL.iter().position(|l| l.language == language);
+        &ALL[found.unwrap_or(0)]
+    }
+
+    /// The senses of a written form, in lower case.
+    pub fn senses(&self, form: &str) -> &[Sense] {
+        self.senses.get(form).map_or(&[], Vec::as_slice)
+    }
+
+    /// The most words of a form that begins with this word.
+    pub fn reach(&self, word: &str) -> usize {
+        self.longest.get(word).copied().unwrap_or(1)
+    }
+
+    /// The form that a word of at least five letters misses by one letter; none where several would fit as well.
+    pub fn spelled(&self, word: &str) -> Option<&str> {
+        const SHORTEST: usize = 5;
+        let length = word.chars().count();
+        if length < SHORTEST || !word.chars().all(char::is_alphabetic) {
+            return None;
+        }
+        let first = word.chars().next();
+        let near = |form: &&String| {
+            let other = form.chars().count();
+            other.abs_diff(length) <= 1
+                && other >= SHORTEST
+                && form.chars().next() == first
+                && !form.contains(' ')
+                && strsim::osa_distance(form, word) == 1
+        };
+        let mut found: Vec<&String> = self.senses.keys().filter(near).collect();
+        found.sort_by_key(|form| (form.chars().count().abs_diff(length), form.to_string()));
+        found.first().map(|form| form.as_str())
+    }
+
+    fn add(&mut self, form: &str, sense: Sense) {
+        let words = form.split(' ').count();
+        if let Some(first) = form.split(' ').next() {
+            let longest = self.longest.entry(first.to_owned()).or_insert(1);
+            *longest = (*longest).max(words);
+        }
+        let known = self.senses.entry(form.to_owned()).or_default();
+        match known
+            .iter_mut()
+            .find(|s| s.class == sense.class && s.concept == sense.concept)
+        {
+            Some(same) => {
+                for frame in sense.says {
+                    if !same.says.contains(&frame) {
+                        same.says.push(frame);
+                    }
+                }
+            }
+            None => known.push(sense),
+        }
+    }
+
+    /// Every sense of the language.
+    pub fn all(&self) -> impl Iterator<Item = &Sense> {
+        self.senses.values().flatten()
+    }
+
+    /// How many of these words are its function words: the language of a text is the one with most.
+    pub fn familiar<'a>(&self, words: impl Iterator<Item = &'a str>) -> usize {
+        words
+            .filter(|w| self.senses(w).iter().any(|s| s.class == Class::Function))
+            .count()
+    }
+}
+
+/// The languages that are read.
+pub fn languages() -> impl DoubleEndedIterator<Item = &'static str> {
+    tables::LANGUAGES.iter().map(|l| l.name)
+}

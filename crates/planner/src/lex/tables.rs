@@ -1,0 +1,131 @@
+//! Reads the tables of a language. A row that does not fit names its file and line.
+
+use super::inflect::Inflection;
+use super::{Class, Lexicon, Sense};
+use std::fmt;
+
+/// The tables of a language, as they stand in `knowledge/lang`.
+pub(super) struct Language {
+    pub name: &'static str,
+    inflect: &'static str,
+    verbs: &'static str,
+    nouns: &'static str,
+    adjectives: &'static str,
+    function: &'static str,
+}
+
+macro_rules! language {
+    ($name:literal) => {
+        Language {
+            name: $name,
+            inflect: include_str!(concat!("../../knowledge/lang/", $name, "/inflect.tsv")),
+            verbs: include_str!(concat!("../../knowledge/lang/", $name, "/verbs.tsv")),
+            nouns: include_str!(concat!("../../knowledge/lang/", $name, "/nouns.tsv")),
+            adjectives: include_str!(concat!("../../knowledge/lang/", $name, "/adjectives.tsv")),
+            function: include_str!(concat!("../../knowledge/lang/", $name, "/function.tsv")),
+        }
+    };
+}
+
+pub(super) const LANGUAGES: &[Language] = &[language!("en")];
+
+/// A row of a table that can't be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadRow {
+    /// `en/verbs.tsv:12`.
+    pub row: String,
+    pub why: String,
+}
+
+impl fmt::Display for BadRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.row, self.why)
+    }
+}
+
+/// The rows of a table with where they stand: neither empty lines nor comments, each with at least so many columns.
+pub(crate) fn rows<'a>(
+    file: &'a str,
+    text: &'a str,
+    columns: usize,
+) -> impl Iterator<Item = Result<(String, Vec<&'a str>), BadRow>> + 'a {
+    let numbered = text.lines().enumerate();
+    let rows = numbered.filter(|(_, l)| !l.trim().is_empty() && !l.starts_with('#'));
+    rows.map(move |(i, line)| {
+        let row = format!("{file}:{}", i + 1);
+        let cells: Vec<&str> = line.split('\t').map(str::trim).collect();
+        if cells.len() < columns {
+            let why = format!("{columns} columns are wanted, {} are there", cells.len());
+            return Err(BadRow { row, why });
+        }
+        Ok((row, cells))
+    })
+}
+
+/// The parts of a cell between bars.
+fn forms(cell: &str) -> impl Iterator<Item = &str> {
+    cell.split('|').map(str::trim).filter(|f| !f.is_empty())
+}
+
+pub(super) fn lexicon(of: &Language) -> Result<Lexicon, BadRow> {
+    let mut lexicon = Lexicon {
+        language: of.name,
+        ..Lexicon::default()
+    };
+    let file = |name: &str| format!("{}/{name}.tsv", of.name);
+    let inflection = Inflection::read(&file("inflect"), of.inflect)?;
+    for row in rows(&file("function"), of.function, 2) {
+        let (row, cells) = row?;
+        for form in forms(cells[1]) {
+            let sense = sense(Class::Function, cells[0], &[], "", &row);
+            lexicon.add(form, sense);
+        }
+    }
+    for row in rows(&file("verbs"), of.verbs, 2) {
+        let (row, cells) = row?;
+        let frames: Vec<&str> = cells[1].split_whitespace().collect();
+        for (form, tag) in inflection.forms("verb", cells[0]) {
+            lexicon.add(&form, sense(Class::Verb, cells[0], &frames, &tag, &row));
+        }
+        for form in cells.get(2).into_iter().flat_map(|c| forms(c)) {
+            let listed = match form.split_once('=') {
+                Some((form, tag)) => vec![(form.to_owned(), tag.to_owned())],
+                None => inflection.forms("verb", form),
+            };
+            for (form, tag) in listed {
+                lexicon.add(&form, sense(Class::Verb, cells[0], &frames, &tag, &row));
+            }
+        }
+    }
+    for (name, text, class) in [
+        ("nouns", of.nouns, Class::Noun),
+        ("adjectives", of.adjectives, Class::Adjective),
+    ] {
+        for row in rows(&file(name), text, 2) {
+            let (row, cells) = row?;
+            let own = std::iter::once(cells[0]).filter(|c| !c.starts_with('='));
+            let listed = cells.get(2).into_iter().flat_map(|c| forms(c));
+            let concept = cells[0].trim_start_matches('=');
+            for lemma in own.chain(listed) {
+                let inflected = match class {
+                    Class::Noun => inflection.forms("noun", lemma),
+                    _ => inflection.forms("adjective", lemma),
+                };
+                for (form, tag) in inflected {
+                    lexicon.add(&form, sense(class, concept, &[cells[1]], &tag, &row));
+                }
+            }
+        }
+    }
+    Ok(lexicon)
+}
+
+fn sense(class: Class, concept: &str, says: &[&str], form: &str, row: &str) -> Sense {
+    Sense {
+        class,
+        concept: concept.to_owned(),
+        says: says.iter().map(|s| (*s).to_owned()).collect(),
+        form: form.to_owned(),
+        row: row.to_owned(),
+    }
+}
