@@ -1,0 +1,203 @@
+//! What of a request a workflow does: each word that carries meaning is found in the workflow (a service as a node, a verb as an
+//! operation, a condition as a test, a noun as a field or a resource), needs nothing there, or is not understood. It reads the
+//! finished workflow, so it judges whoever wrote it.
+
+#[cfg(test)]
+mod account_tests;
+mod evidence;
+mod frames;
+mod part;
+
+use crate::chart::{Chart, Item, What, chart};
+use crate::cover::{self, Unused};
+use crate::lex::Class;
+use agentctl_n8n::Workflow;
+use evidence::Evidence;
+use serde::{Deserialize, Serialize};
+
+pub use frames::check as check_frames;
+
+/// What became of a word of the request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "is")]
+pub enum Fate {
+    /// It stands in the workflow; how it was found there.
+    Built { by: String },
+    /// It needs nothing in the workflow; why.
+    Context { why: String },
+    /// Nothing in the workflow answers to it.
+    Missing,
+}
+
+/// A word, or a literal thing, of the request. `from` and `to` are byte offsets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Word {
+    pub from: usize,
+    pub to: usize,
+    pub fate: Fate,
+    /// How much it weighs: a service 4, a value or a condition 3, a verb 2, a noun 1.
+    pub weight: u32,
+}
+
+/// A request held against a workflow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// The words that carry meaning, in order.
+    pub words: Vec<Word>,
+    /// How many parts (clauses) the request has, and how many of them are whole.
+    pub parts: usize,
+    pub built: usize,
+    /// The phrases that were not understood, as they stand in the request.
+    pub missing: Vec<String>,
+}
+
+impl Account {
+    /// Whether each word is answered for.
+    pub fn complete(&self) -> bool {
+        self.missing.is_empty()
+    }
+    /// The weight of what is answered for, in hundredths of all weight that needs an answer.
+    pub fn percent(&self) -> u32 {
+        let needs = |w: &&Word| !matches!(w.fate, Fate::Context { .. });
+        let all: u32 = self.words.iter().filter(needs).map(|w| w.weight).sum();
+        let missing = |w: &&Word| w.fate == Fate::Missing;
+        let lost: u32 = self.words.iter().filter(missing).map(|w| w.weight).sum();
+        ((all - lost) * 100).checked_div(all).unwrap_or(0)
+    }
+}
+
+const SERVICE: u32 = 4;
+const VALUE: u32 = 3;
+const CONDITION: u32 = 3;
+const PREDICATE: u32 = 2;
+const NOUN: u32 = 1;
+
+/// Holds a request against the workflows that answer it (the built one; for a change the one before too).
+pub fn account(request: &str, language: &str, workflows: &[&Workflow]) -> Account {
+    let chart = chart(request, language);
+    let evidence = Evidence::of(workflows);
+    let unused = cover::unused(request, workflows);
+    let context = part::background(&chart);
+    let mut words = Vec::new();
+    for (i, item) in chart.items.iter().enumerate() {
+        let Some((weight, fate)) = judged(&chart, i, item, &evidence, &unused) else {
+            continue;
+        };
+        let fate = match context.get(&i) {
+            Some(why) if fate == Fate::Missing => Fate::Context { why: why.clone() },
+            _ => fate,
+        };
+        words.push((
+            i,
+            Word {
+                from: item.from,
+                to: item.to,
+                fate,
+                weight,
+            },
+        ));
+    }
+    let (parts, built) = part::counted(&chart, &words);
+    let missing = part::phrases(request, &chart, &words);
+    Account {
+        words: words.into_iter().map(|(_, w)| w).collect(),
+        parts,
+        built,
+        missing,
+    }
+}
+
+fn built(by: impl Into<String>) -> Fate {
+    Fate::Built { by: by.into() }
+}
+
+fn found(by: Option<String>) -> Fate {
+    by.map_or(Fate::Missing, built)
+}
+
+fn context(why: &str) -> Fate {
+    Fate::Context {
+        why: why.to_owned(),
+    }
+}
+
+/// The weight and the fate of an item; none where it carries no meaning of its own.
+fn judged(
+    chart: &Chart,
+    at: usize,
+    item: &Item,
+    evidence: &Evidence,
+    unused: &[Unused],
+) -> Option<(u32, Fate)> {
+    match &item.what {
+        What::Service(service) => Some((SERVICE, found(evidence.service(service, &item.text)))),
+        What::Shape(_) if item.literal() => {
+            let lost = unused
+                .iter()
+                .any(|u| u.said.contains(&item.text) || item.text.contains(&u.said.to_lowercase()));
+            Some((VALUE, if lost { Fate::Missing } else { built("value") }))
+        }
+        What::Shape(crate::spot::Kind::Number) => {
+            let lost = unused.iter().any(|u| u.said.to_lowercase() == item.text);
+            Some((VALUE, if lost { Fate::Missing } else { built("value") }))
+        }
+        What::Shape(_) => None,
+        What::Unknown => {
+            let named = evidence.word(&item.text, chart.language);
+            Some((NOUN, found(named)))
+        }
+        What::Word(sense) => match sense.class {
+            Class::Function => condition(sense, evidence),
+            Class::Verb => {
+                let negated = part::negated(chart, at);
+                Some((PREDICATE, frames::verb(sense, negated, evidence)))
+            }
+            Class::Noun => noun(sense, item, chart, evidence),
+            Class::Adjective => adjective(sense, item, chart, evidence),
+        },
+    }
+}
+
+/// A function word that says when something happens.
+fn condition(sense: &crate::lex::Sense, evidence: &Evidence) -> Option<(u32, Fate)> {
+    let fate = match sense.concept.as_str() {
+        "if" | "unless" | "only" => found(evidence.choice()),
+        "else" => found(evidence.branches()),
+        "more" | "less" => found(evidence.bound()),
+        "each" | "until" => context("how items go through"),
+        _ => return None,
+    };
+    Some((CONDITION, fate))
+}
+
+fn noun(
+    sense: &crate::lex::Sense,
+    item: &Item,
+    chart: &Chart,
+    evidence: &Evidence,
+) -> Option<(u32, Fate)> {
+    if sense.kind() == "context" {
+        return None;
+    }
+    let by = evidence
+        .concept(&sense.concept)
+        .or_else(|| evidence.word(&item.text, chart.language))
+        .or_else(|| evidence.kind(sense.kind(), &sense.concept));
+    Some((NOUN, found(by)))
+}
+
+fn adjective(
+    sense: &crate::lex::Sense,
+    item: &Item,
+    chart: &Chart,
+    evidence: &Evidence,
+) -> Option<(u32, Fate)> {
+    let by = match sense.kind() {
+        "filler" => return None,
+        "new" => evidence.starts(),
+        _ => evidence
+            .concept(&sense.concept)
+            .or_else(|| evidence.word(&item.text, chart.language)),
+    };
+    Some((CONDITION, found(by)))
+}

@@ -1,0 +1,366 @@
+//! What a workflow shows of what it does: its nodes, their operations, the words of their parameters.
+
+use crate::lex::{Class, Lexicon};
+use crate::lexicon::{self, ServiceEntry};
+use agentctl_n8n::workflow::short_type;
+use agentctl_n8n::{Node, Workflow};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The evidence of one or two workflows.
+#[derive(Debug, Default)]
+pub(super) struct Evidence {
+    /// Types without their package, with the name of a node of each.
+    nodes: BTreeMap<String, String>,
+    /// Operations and resources, with the node that has each.
+    operations: BTreeMap<String, String>,
+    /// Kinds of services.
+    tags: BTreeMap<String, String>,
+    services: BTreeMap<&'static str, String>,
+    /// Words of parameters' names and values, each with the node that holds it.
+    words: BTreeMap<String, String>,
+    /// Concepts of those words.
+    concepts: BTreeMap<String, String>,
+    /// Names of nodes that choose.
+    choices: Vec<String>,
+    /// Names of nodes with two used outputs.
+    branches: Vec<String>,
+    triggers: Vec<String>,
+}
+
+/// Nodes that let items pass by a test.
+const CHOOSERS: &[&str] = &[
+    "if",
+    "switch",
+    "filter",
+    "compareDatasets",
+    "textClassifier",
+    "removeDuplicates",
+];
+
+impl Evidence {
+    pub(super) fn of(workflows: &[&Workflow]) -> Self {
+        let mut evidence = Evidence::default();
+        for workflow in workflows {
+            for node in workflow
+                .nodes
+                .iter()
+                .filter(|n| !n.is_sticky() && !n.disabled())
+            {
+                evidence.node(node);
+            }
+            let mut outputs: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+            for (from, kind, output, _) in workflow.edges() {
+                if kind == "main" {
+                    outputs.entry(from).or_default().insert(output);
+                }
+            }
+            let two = outputs
+                .iter()
+                .filter(|(_, used)| used.len() > 1 || used.iter().any(|o| *o > 0));
+            evidence
+                .branches
+                .extend(two.map(|(name, _)| (*name).to_owned()));
+        }
+        let english = Lexicon::of("en");
+        for (word, node) in &evidence.words {
+            for sense in english.senses(word) {
+                if matches!(sense.class, Class::Noun | Class::Adjective | Class::Verb) {
+                    evidence
+                        .concepts
+                        .entry(sense.concept.clone())
+                        .or_insert_with(|| node.clone());
+                }
+            }
+        }
+        evidence
+    }
+
+    fn node(&mut self, node: &Node) {
+        let name = node.name();
+        let short = short_type(node.node_type()).to_owned();
+        if CHOOSERS.contains(&short.as_str()) {
+            self.choices.push(name.to_owned());
+        }
+        if short.ends_with("Trigger") || matches!(short.as_str(), "webhook" | "emailReadImap") {
+            self.triggers.push(name.to_owned());
+        }
+        for service in lexicon::services() {
+            let serves = |t: &String| t == node.node_type();
+            if service.actions.iter().any(serves) || service.triggers.iter().any(serves) {
+                self.services
+                    .entry(&service.key)
+                    .or_insert_with(|| name.to_owned());
+                for tag in &service.tags {
+                    self.tags
+                        .entry(tag.clone())
+                        .or_insert_with(|| name.to_owned());
+                }
+            }
+        }
+        for (key, value) in node.parameters().into_iter().flatten() {
+            if let (true, Value::String(value)) = (
+                matches!(key.as_str(), "operation" | "resource" | "event" | "events"),
+                value,
+            ) {
+                self.operations
+                    .entry(value.to_lowercase())
+                    .or_insert_with(|| name.to_owned());
+            }
+            self.parameter(key, value, name);
+        }
+        for key in node.map().keys() {
+            if matches!(
+                key.as_str(),
+                "onError" | "retryOnFail" | "maxTries" | "executeOnce" | "waitBetweenTries"
+            ) {
+                self.words_of(key, name);
+                if let Some(Value::String(value)) = node.map().get(key) {
+                    self.words_of(value, name);
+                }
+            }
+        }
+        self.words_of(&short, name);
+        self.nodes.entry(short).or_insert_with(|| name.to_owned());
+    }
+
+    fn parameter(&mut self, key: &str, value: &Value, node: &str) {
+        self.words_of(key, node);
+        match value {
+            Value::String(text) => self.words_of(text, node),
+            Value::Array(list) => list.iter().for_each(|v| self.parameter("", v, node)),
+            Value::Object(map) => map.iter().for_each(|(k, v)| self.parameter(k, v, node)),
+            Value::Number(n) => self.words_of(&n.to_string(), node),
+            Value::Bool(_) | Value::Null => {}
+        }
+    }
+
+    /// The words of a text, with the parts of names in camel case, and the whole.
+    fn words_of(&mut self, text: &str, node: &str) {
+        for whole in text.split(|c: char| !(c.is_alphanumeric())) {
+            if whole.is_empty() {
+                continue;
+            }
+            self.word_in(whole, node);
+            for part in camel(whole) {
+                self.word_in(part, node);
+            }
+        }
+    }
+
+    fn word_in(&mut self, word: &str, node: &str) {
+        self.words
+            .entry(word.to_lowercase())
+            .or_insert_with(|| node.to_owned());
+    }
+
+    pub(super) fn service(&self, service: &ServiceEntry, said: &str) -> Option<String> {
+        let direct = self.services.get(service.key.as_str()).cloned();
+        direct
+            .or_else(|| {
+                said.split(' ')
+                    .all(|w| self.words.contains_key(w))
+                    .then(|| "address".to_owned())
+            })
+            .or_else(|| {
+                // A kind of service that has no node of its own ("email", "sms", "calendar"): any of its kind.
+                let general =
+                    service.actions.is_empty() || service.tags.iter().any(|t| *t == service.key);
+                general
+                    .then(|| service.tags.iter().find_map(|t| self.tags.get(t).cloned()))
+                    .flatten()
+            })
+    }
+
+    pub(super) fn word(&self, word: &str, language: &str) -> Option<String> {
+        let parts: Vec<&str> = word
+            .split([' ', '-', '\''])
+            .filter(|p| !p.is_empty())
+            .collect();
+        let each = |part: &&str| {
+            self.words.contains_key(*part)
+                || Lexicon::of(language)
+                    .senses(part)
+                    .iter()
+                    .any(|s| s.class != Class::Function && self.concepts.contains_key(&s.concept))
+                || self.near(part)
+        };
+        (!parts.is_empty() && parts.iter().all(|p| each(&p))).then(|| {
+            parts
+                .iter()
+                .find_map(|p| self.words.get(*p))
+                .cloned()
+                .unwrap_or_else(|| "word".to_owned())
+        })
+    }
+
+    /// A word of at least four letters that differs by its ending only.
+    fn near(&self, word: &str) -> bool {
+        const SHORTEST: usize = 4;
+        let letters: Vec<char> = word.chars().collect();
+        if letters.len() < SHORTEST {
+            return false;
+        }
+        let stem: String = letters[..letters.len().saturating_sub(2).max(SHORTEST)]
+            .iter()
+            .collect();
+        self.words
+            .range(stem.clone()..)
+            .take_while(|(w, _)| w.starts_with(&stem))
+            .any(|(w, _)| w.chars().count().abs_diff(letters.len()) <= 2)
+    }
+
+    pub(super) fn concept(&self, concept: &str) -> Option<String> {
+        self.concepts
+            .get(concept)
+            .cloned()
+            .or_else(|| self.words.get(concept).cloned())
+    }
+
+    /// What stands for any noun of a kind.
+    pub(super) fn kind(&self, kind: &str, concept: &str) -> Option<String> {
+        let tags: &[&str] = match (kind, concept) {
+            (_, "email" | "inbox") => &["mail"],
+            (_, "calendar" | "event") => &["calendar"],
+            ("message", _) => &["chat", "mail", "sms", "queue"],
+            ("place", _) => &["chat"],
+            (_, "spreadsheet" | "tab" | "row" | "column") => &["sheet", "db", "base"],
+            (_, "table" | "database") => &["db", "base", "sheet"],
+            ("container", _) => &[
+                "files",
+                "mail",
+                "task",
+                "issue",
+                "base",
+                "newsletter",
+                "db",
+                "sheet",
+            ],
+            ("file", _) => &["files"],
+            ("ai", _) => &["llm", "vector"],
+            _ => &[],
+        };
+        let nodes: &[&str] = match kind {
+            "web" => &[
+                "httpRequest",
+                "webhook",
+                "formTrigger",
+                "rssFeedRead",
+                "rssFeedReadTrigger",
+                "html",
+                "form",
+            ],
+            "ai" => &[
+                "agent",
+                "chainLlm",
+                "chatTrigger",
+                "textClassifier",
+                "openAi",
+                "sentimentAnalysis",
+            ],
+            "file" => &[
+                "convertToFile",
+                "extractFromFile",
+                "readWriteFile",
+                "compression",
+            ],
+            "record" if concept == "error" => &["errorTrigger", "stopAndError"],
+            "record" if concept == "data" => &["set", "webhook", "httpRequest", "code"],
+            "message" => &["emailSend", "respondToWebhook", "chat"],
+            "date" => &["scheduleTrigger", "dateTime", "wait"],
+            _ => &[],
+        };
+        let tagged = tags.iter().find_map(|t| self.tags.get(*t));
+        tagged
+            .or_else(|| nodes.iter().find_map(|n| self.nodes.get(*n)))
+            .cloned()
+    }
+
+    /// Whether a token of the table of frames holds.
+    pub(super) fn shows(&self, token: &str) -> Option<String> {
+        match token.split_once('=') {
+            Some(("op", op)) => {
+                let op = op.to_lowercase();
+                let begins = self.operations.range(op.clone()..).next();
+                begins
+                    .filter(|(o, _)| o.starts_with(&op))
+                    .map(|(_, n)| n.clone())
+            }
+            Some(("node", node)) => {
+                let begins = |(n, _): &(&String, &String)| n.starts_with(node);
+                self.nodes.iter().find(begins).map(|(_, n)| n.clone())
+            }
+            Some(("tag", tag)) => self.tags.get(tag).cloned(),
+            Some(("text", text)) => self.words.get(&text.to_lowercase()).cloned(),
+            _ => match token {
+                "trigger" => self.starts(),
+                "branch" => self.choice(),
+                _ => None,
+            },
+        }
+    }
+
+    /// A node that starts the workflow by itself.
+    pub(super) fn starts(&self) -> Option<String> {
+        self.triggers.first().cloned()
+    }
+
+    /// A node that tests something, a query with a condition, or an output for errors.
+    pub(super) fn choice(&self) -> Option<String> {
+        let first = self
+            .choices
+            .first()
+            .or_else(|| self.branches.first())
+            .cloned();
+        first.or_else(|| {
+            ["where", "filters", "filter", "q", "query"]
+                .iter()
+                .find_map(|w| self.words.get(*w))
+                .cloned()
+        })
+    }
+
+    /// A node whose items go several ways.
+    pub(super) fn branches(&self) -> Option<String> {
+        self.branches.first().cloned()
+    }
+
+    /// A comparison of size, or a limit.
+    pub(super) fn bound(&self) -> Option<String> {
+        const WORDS: [&str; 12] = [
+            "gt",
+            "lt",
+            "gte",
+            "lte",
+            "larger",
+            "smaller",
+            "after",
+            "before",
+            "limit",
+            "minus",
+            "maxresults",
+            "where",
+        ];
+        WORDS
+            .iter()
+            .find_map(|w| self.words.get(*w))
+            .cloned()
+            .or_else(|| self.nodes.get("code").cloned())
+    }
+}
+
+/// The parts of a name in camel case.
+fn camel(name: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    let mut last = ' ';
+    for (i, c) in name.char_indices() {
+        if c.is_uppercase() && last.is_lowercase() {
+            parts.extend(name.get(start..i));
+            start = i;
+        }
+        last = c;
+    }
+    parts.extend(name.get(start..));
+    parts
+}

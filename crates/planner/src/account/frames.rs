@@ -1,0 +1,93 @@
+//! Which evidence shows that a verb was obeyed: `knowledge/frames.tsv`.
+
+use super::evidence::Evidence;
+use super::{Fate, built, context};
+use crate::lex::{BadRow, Sense, rows};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+const TABLE: &str = include_str!("../../knowledge/frames.tsv");
+
+/// A frame: what it does to the world, and what in a workflow shows it.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    pub acts: &'static str,
+    shown_by: Vec<&'static str>,
+}
+
+type Frames = HashMap<&'static str, Frame>;
+
+static FRAMES: LazyLock<Frames> = LazyLock::new(|| read().unwrap_or_default());
+
+fn read() -> Result<Frames, BadRow> {
+    const ACTS: [&str; 7] = [
+        "outside", "destroys", "pays", "executes", "reads", "shapes", "none",
+    ];
+    const FORMS: [&str; 4] = ["op=", "node=", "tag=", "text="];
+    let mut frames = Frames::new();
+    for row in rows("frames.tsv", TABLE, 3) {
+        let (row, cells) = row?;
+        let bad = |why: String| BadRow {
+            row: row.clone(),
+            why,
+        };
+        if !ACTS.contains(&cells[1]) {
+            return Err(bad(format!(
+                "`{}` is none of {}",
+                cells[1],
+                ACTS.join(", ")
+            )));
+        }
+        let shown_by: Vec<&str> = cells[2].split_whitespace().collect();
+        let known = |token: &&&str| {
+            FORMS.iter().any(|f| token.starts_with(f))
+                || ["trigger", "branch", "any"].contains(*token)
+        };
+        if let Some(token) = shown_by.iter().find(|t| !known(t)) {
+            return Err(bad(format!("`{token}` is no kind of evidence")));
+        }
+        frames.insert(
+            cells[0],
+            Frame {
+                acts: cells[1],
+                shown_by,
+            },
+        );
+    }
+    Ok(frames)
+}
+
+/// Checks the table of frames, and that each verb's frames are in it.
+pub fn check() -> Result<(), BadRow> {
+    read().map(|_| ())
+}
+
+pub(crate) fn frame(name: &str) -> Option<&'static Frame> {
+    FRAMES.get(name)
+}
+
+/// Whether a verb was obeyed. A negated verb is obeyed where nothing shows it, and where something else of its kind was asked for.
+pub(super) fn verb(sense: &Sense, negated: bool, evidence: &Evidence) -> Fate {
+    if negated {
+        return context("said not to happen");
+    }
+    for name in &sense.says {
+        let Some(frame) = frame(name) else {
+            continue;
+        };
+        for token in &frame.shown_by {
+            if *token == "any" {
+                return context("needs no step of its own");
+            }
+            if let Some(by) = evidence.shows(token) {
+                return built(by);
+            }
+        }
+    }
+    if sense.says.is_empty() {
+        return context("helps another verb");
+    }
+    evidence
+        .word(&sense.concept, "en")
+        .map_or(Fate::Missing, built)
+}

@@ -1,0 +1,137 @@
+//! The parts of a request: its clauses, how many of them are whole, and the phrases that were not understood.
+
+use super::{Fate, Word};
+use crate::chart::{Chart, Item};
+use crate::spot::Kind;
+use std::collections::HashMap;
+
+/// The number of the part that each item belongs to: parts end at marks, and at "and", "then", "if" where a verb follows.
+fn parts(chart: &Chart) -> Vec<usize> {
+    let mut part = 0;
+    let mut verbs = 0;
+    let mut of = Vec::with_capacity(chart.items.len());
+    for (i, item) in chart.items.iter().enumerate() {
+        let joins = ["and", "then", "if", "when", "else", "or", "because"]
+            .iter()
+            .any(|c| item.is(c));
+        let ends = item.stops() || joins;
+        if ends
+            && verbs > 0
+            && (item.shape() == Some(Kind::End) || verb_follows(&chart.items[i + 1..]))
+        {
+            part += 1;
+            verbs = 0;
+        }
+        if item.shape() == Some(Kind::End) && verbs == 0 && of.last() == Some(&part) {
+            part += 1;
+        }
+        verbs += usize::from(item.verb().is_some());
+        of.push(part);
+    }
+    of
+}
+
+/// Whether a verb comes before the next end.
+fn verb_follows(rest: &[Item]) -> bool {
+    rest.iter()
+        .take_while(|i| !i.stops())
+        .any(|i| i.verb().is_some())
+}
+
+/// How many parts carry meaning, and how many of them are whole.
+pub(super) fn counted(chart: &Chart, words: &[(usize, Word)]) -> (usize, usize) {
+    let of = parts(chart);
+    let mut whole: HashMap<usize, bool> = HashMap::new();
+    for (i, word) in words {
+        if matches!(word.fate, Fate::Context { .. }) {
+            continue;
+        }
+        if let Some(part) = of.get(*i) {
+            let whole = whole.entry(*part).or_insert(true);
+            *whole &= word.fate != Fate::Missing;
+        }
+    }
+    (whole.len(), whole.values().filter(|w| **w).count())
+}
+
+/// The phrases not understood: neighbouring missing words as one, with what stands between them in the same part.
+pub(super) fn phrases(request: &str, chart: &Chart, words: &[(usize, Word)]) -> Vec<String> {
+    let of = parts(chart);
+    let mut spans: Vec<(usize, usize, usize)> = Vec::new();
+    let mut last_good = false;
+    for (i, word) in words {
+        match word.fate {
+            Fate::Missing => {
+                let part = of.get(*i).copied().unwrap_or(0);
+                match spans.last_mut() {
+                    Some((_, to, of)) if *of == part && !last_good => *to = word.to,
+                    _ => spans.push((word.from, word.to, part)),
+                }
+                last_good = false;
+            }
+            Fate::Built { .. } => last_good = true,
+            Fate::Context { .. } => {}
+        }
+    }
+    let said = spans
+        .iter()
+        .filter_map(|(from, to, _)| request.get(*from..*to));
+    let mut phrases: Vec<String> = Vec::new();
+    for phrase in said {
+        let phrase = phrase.split_whitespace().collect::<Vec<_>>().join(" ");
+        if !phrases.contains(&phrase) {
+            phrases.push(phrase);
+        }
+    }
+    phrases
+}
+
+/// Whether a negation stands before a verb, in its part.
+pub(super) fn negated(chart: &Chart, at: usize) -> bool {
+    let before = chart.items[..at]
+        .iter()
+        .rev()
+        .take_while(|i| !i.stops() && i.verb().is_none());
+    before.take(3).any(|i| i.is("neg"))
+}
+
+/// The items of sentences that tell about the person and ask for nothing, with the reason.
+pub(super) fn background(chart: &Chart) -> HashMap<usize, String> {
+    let mut found = HashMap::new();
+    let mut start = 0;
+    for end in 0..=chart.items.len() {
+        let ends = chart
+            .items
+            .get(end)
+            .is_none_or(|i| i.shape() == Some(Kind::End));
+        if !ends {
+            continue;
+        }
+        let sentence = &chart.items[start..end];
+        if tells(sentence) {
+            found.extend((start..end).map(|i| (i, "tells about the person".to_owned())));
+        }
+        start = end + 1;
+    }
+    found
+}
+
+/// A sentence with a first person, only verbs of being and having, and no literal thing.
+fn tells(sentence: &[Item]) -> bool {
+    let mut verbs = sentence.iter().filter_map(Item::verb).peekable();
+    let person = sentence
+        .iter()
+        .any(|i| i.is("pronoun") || i.is("det") || i.is("filler"));
+    let asks = sentence.iter().any(|i| {
+        i.literal()
+            || ["if", "when", "only", "unless", "else"]
+                .iter()
+                .any(|c| i.is(c))
+    });
+    let still = verbs.all(|v| {
+        v.says
+            .iter()
+            .any(|f| f == "STATE" || f == "KNOW" || f == "DO")
+    });
+    person && still && !asks && !sentence.iter().any(|i| i.service().is_some())
+}
