@@ -2,14 +2,20 @@
 //! It reads a request into a [`plan::Plan`], compiles a plan into a workflow and edits an existing workflow; it never
 //! invents a node type or a parameter (both come from the catalog) and asks about what it cannot read.
 
+pub mod account;
 mod ahead;
+pub mod assemble;
+mod chart;
+mod clause;
 pub mod compile;
 mod cover;
 mod evidence;
 #[cfg(test)]
 mod evidence_tests;
+pub mod explain;
 mod extend;
 mod learned;
+mod lex;
 
 mod lexicon;
 mod modify;
@@ -18,6 +24,8 @@ pub mod plan;
 pub mod read;
 mod reuse;
 mod roles;
+mod spot;
+pub mod time;
 
 pub use ahead::read_ahead;
 

@@ -1,0 +1,195 @@
+//! From clauses to a plan: what starts the workflow, what is done, under which conditions and in which order. A clause that
+//! says nothing that it can build adds nothing; the account of the finished workflow says so.
+
+mod act;
+mod condition;
+mod content;
+mod flow;
+mod form;
+mod named;
+mod start;
+mod think;
+
+use crate::chart::{Chart, chart};
+use crate::clause::{Clause, Intro, Phrase, clauses};
+use crate::lexicon::{self, ServiceEntry};
+use crate::plan::{Arg, Does, Plan, Role, Service, Step, Val};
+use crate::time::{TimeMeaning, spans};
+use serde_json::{Value, json};
+
+/// Reads a request into a plan.
+pub fn plan(request: &str, language: &str) -> Plan {
+    let chart = chart(request, language);
+    let times = spans(request, language);
+    let clauses = clauses(&chart, &times);
+    let mut reading = Reading::new(request, &chart, clauses);
+    reading.start();
+    reading.flow();
+    reading.plan
+}
+
+/// A request while it is read.
+pub(crate) struct Reading<'a> {
+    text: &'a str,
+    chart: &'a Chart,
+    clauses: Vec<Clause>,
+    /// Clauses that have been used for something already.
+    used: Vec<bool>,
+    plan: Plan,
+    steps: u32,
+    /// Services in the order in which they were last named.
+    services: Vec<&'static ServiceEntry>,
+    /// What "it" and "them" stand for.
+    topic: Topic,
+}
+
+/// What was last spoken of.
+#[derive(Debug, Clone, Default)]
+struct Topic {
+    /// The concept of the last object ("order", "invoice").
+    object: Option<String>,
+    /// The field that a condition compared last.
+    field: Option<Val>,
+    /// A file was made, or came.
+    file: bool,
+    /// Many items go through.
+    many: bool,
+}
+
+impl<'a> Reading<'a> {
+    fn new(text: &'a str, chart: &'a Chart, clauses: Vec<Clause>) -> Self {
+        let plan = Plan {
+            language: chart.language.to_owned(),
+            ..Plan::default()
+        };
+        Reading {
+            text,
+            chart,
+            used: vec![false; clauses.len()],
+            clauses,
+            plan,
+            steps: 0,
+            services: Vec::new(),
+            topic: Topic::default(),
+        }
+    }
+
+    fn step(&mut self, said: &str, does: Does) -> Step {
+        self.steps += 1;
+        Step {
+            id: format!("s{}", self.steps),
+            said: said.to_owned(),
+            does,
+            name: None,
+        }
+    }
+
+    fn said(&self, clause: &Clause) -> String {
+        clause.said(self.text, self.chart).to_owned()
+    }
+
+    /// The text of an item as it stands in the request.
+    fn raw(&self, at: usize) -> &'a str {
+        let item = self.chart.items.get(at);
+        item.and_then(|i| self.text.get(i.from..i.to)).unwrap_or("")
+    }
+
+    fn words(&self, phrase: &Phrase) -> String {
+        phrase.words(self.chart, self.text)
+    }
+
+    fn concept(&self, phrase: &Phrase) -> &'a str {
+        phrase.concept(self.chart)
+    }
+
+    fn kind(&self, phrase: &Phrase) -> &'a str {
+        phrase.kind(self.chart)
+    }
+
+    /// Remembers a service as the last one that was named.
+    fn mention(&mut self, service: &'static ServiceEntry) {
+        self.services.retain(|s| s.key != service.key);
+        self.services.push(service);
+    }
+
+    /// The service that was last named of those with a tag; else one that is named anywhere in the request.
+    fn latest(&self, tag: &str) -> Option<&'static ServiceEntry> {
+        let last = self
+            .services
+            .iter()
+            .rev()
+            .find(|s| s.is(tag) && !s.actions.is_empty());
+        last.copied().or_else(|| {
+            let named = self
+                .chart
+                .items
+                .iter()
+                .filter_map(crate::chart::Item::service);
+            let mut fits = named.filter(|s| s.is(tag) && !s.actions.is_empty());
+            let first = fits.next()?;
+            fits.all(|s| s.key == first.key).then_some(first)
+        })
+    }
+}
+
+/// A service as a plan names it, for steps.
+fn acting(service: &ServiceEntry) -> Service {
+    Service {
+        said: service.label.clone(),
+        node_types: service.actions.clone(),
+    }
+}
+
+fn service(key: &str) -> Option<&'static ServiceEntry> {
+    lexicon::service(key)
+}
+
+fn lit(value: impl Into<Value>) -> Val {
+    Val::Lit {
+        value: value.into(),
+    }
+}
+
+fn field(name: &str) -> Val {
+    Val::Field {
+        name: name.to_owned(),
+        of: None,
+    }
+}
+
+fn arg(role: Role, value: Val) -> Arg {
+    Arg { role, value }
+}
+
+/// The number that a figure says: separators, `k` and `m` read, money and per cent left out.
+fn figure(text: &str) -> Option<f64> {
+    let lower = text.to_lowercase();
+    let digits: String = lower
+        .chars()
+        .filter(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | '-'))
+        .collect();
+    let tail = digits.rsplit(['.', ',']).next().map_or(0, str::len);
+    let grouped = digits.contains(',') && tail == 3
+        || digits.matches('.').count() == 1 && tail == 3 && !digits.contains(',');
+    let plain = if grouped {
+        digits.replace([',', '.'], "")
+    } else {
+        digits.replace(',', ".")
+    };
+    let value: f64 = plain.parse().ok()?;
+    let times = match lower.trim_end_matches(|c: char| !c.is_alphanumeric()) {
+        t if t.ends_with('k') => 1_000.0,
+        t if t.ends_with('m') && !t.ends_with("mm") => 1_000_000.0,
+        _ => 1.0,
+    };
+    Some(value * times)
+}
+
+/// A number as JSON, whole where it is whole.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        json!(value as i64)
+    } else {
+        json!(value)
+    }
+}

@@ -1,0 +1,727 @@
+//! One clause as steps: its frame says what is done, its phrases say to what.
+
+use super::{Reading, acting, arg, field, figure, lit, service};
+use crate::clause::{Clause, Phrase};
+use crate::lex::Class;
+use crate::lexicon::ServiceEntry;
+use crate::plan::{Arg, Cond, Does, Measure, Role, Step, Trigger, Val, Verb};
+use crate::spot::Kind;
+use crate::time::TimeMeaning;
+
+/// Names of file formats, by the concepts and words that say them.
+const FORMATS: &[(&str, &str)] = &[
+    ("csv", "csv"),
+    ("pdf", "pdf"),
+    ("json", "json"),
+    ("excel", "xlsx"),
+    ("xlsx", "xlsx"),
+    ("html", "html"),
+];
+
+impl Reading<'_> {
+    /// The steps of a clause; none where it says nothing that is done.
+    pub(super) fn act(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
+        for found in self.services_of(clause) {
+            if !found.actions.is_empty() {
+                self.mention(found);
+            }
+        }
+        let frames: Vec<String> = match &clause.verb {
+            Some(verb) => verb.sense.says.clone(),
+            None => self
+                .nominal(clause)
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+        };
+        let mut steps = Vec::new();
+        for frame in &frames {
+            steps = self.frame(i, clause, frame);
+            if !steps.is_empty() {
+                break;
+            }
+        }
+        if steps.is_empty() && clause.verb.is_some() {
+            steps = self
+                .nominal(clause)
+                .into_iter()
+                .find_map(|f| Some(self.frame(i, clause, f)).filter(|s| !s.is_empty()))
+                .unwrap_or_default();
+        }
+        if let Some(object) = clause
+            .after
+            .iter()
+            .chain(&clause.before)
+            .find(|p| matches!(self.kind(p), "record" | "person" | "file" | "text"))
+        {
+            self.topic.object = Some(self.concept(object).to_owned());
+        }
+        steps
+    }
+
+    /// The frame that a clause without a verb calls up: by where it aims and by its nouns.
+    fn nominal(&self, clause: &Clause) -> Vec<&'static str> {
+        let has = |kind: Kind| {
+            clause
+                .phrases()
+                .any(|p| p.literal(self.chart, kind).is_some())
+        };
+        let named = self.services_of(clause);
+        let tagged = |tag: &str| named.iter().any(|s| s.is(tag));
+        let url = has(Kind::Url);
+        if self.method(clause).is_some() && url {
+            return vec!["CALL"];
+        }
+        if has(Kind::Channel)
+            || has(Kind::Mail)
+            || has(Kind::Phone)
+            || has(Kind::Handle)
+            || tagged("chat")
+            || tagged("mail")
+            || tagged("sms")
+        {
+            return vec!["NOTIFY"];
+        }
+        if named.iter().any(|s| !s.actions.is_empty()) {
+            let fetched = clause.phrases().any(|p| {
+                p.prep == "from"
+                    || p.states
+                        .iter()
+                        .any(|s| self.chart.items[*s].sense(Class::Adjective).is_some())
+            });
+            return if fetched { vec!["GET"] } else { vec!["STORE"] };
+        }
+        if url { vec!["GET"] } else { Vec::new() }
+    }
+
+    fn frame(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+        match frame {
+            "SEND" | "NOTIFY" | "MAIL" | "SAY" | "KNOW" | "RECEIVE" | "GO" => {
+                self.notify(i, clause, frame)
+            }
+            "WANT" => self.wanted(i, clause),
+            "PUBLISH" => self.on_service(i, clause, frame, Verb::Publish),
+            "REPLY" | "ANSWER" => self.answer(i, clause, frame),
+            "STORE" | "ARCHIVE" | "SYNC" | "EXPORT" => self.store(i, clause, frame),
+            "CREATE" | "DRAFT" => self.create(i, clause, frame),
+            "UPDATE" => self.on_service(i, clause, frame, Verb::Update),
+            "UPSERT" => self.on_service(i, clause, frame, Verb::Upsert),
+            "DELETE" => self.on_service(i, clause, frame, Verb::Delete),
+            "MOVE" | "RENAME" => self.on_service(i, clause, frame, Verb::Move),
+            "COPY" => self.on_service(i, clause, frame, Verb::Create),
+            "UPLOAD" => self.store(i, clause, frame),
+            "DOWNLOAD" => self.on_service(i, clause, frame, Verb::Download),
+            "GET" | "SEARCH" | "CHECK" | "ENRICH" => self.fetch(i, clause, frame),
+            "CALL" | "RUN" => self.call(i, clause, frame),
+            "CHARGE" | "REFUND" => self.on_service(i, clause, frame, Verb::Create),
+            "FILTER" => self.filter(clause),
+            "SUM" | "COUNT" | "AVERAGE" => self.measured(clause, frame),
+            "SORT" => self.sorted(clause),
+            "LIMIT" => self.limited(clause),
+            "DEDUPE" => vec![self.simple(
+                clause,
+                Does::Unique {
+                    by: self.keys(clause),
+                },
+            )],
+            "AGGREGATE" | "MERGE" => vec![self.simple(
+                clause,
+                Does::Aggregate {
+                    format: "list".into(),
+                    group_by: None,
+                },
+            )],
+            "WAIT" => self.waited(clause),
+            "APPROVE" | "ASK" => self.approved(clause, frame),
+            "CONVERT" => self.converted(clause),
+            "SUMMARIZE" | "CLASSIFY" | "EXTRACT" | "TRANSLATE" | "ANALYZE" | "WRITE" => {
+                self.think(i, clause, frame)
+            }
+            "TRANSCRIBE" => vec![self.simple(clause, Does::Transcribe { provider: None })],
+            _ => Vec::new(),
+        }
+    }
+
+    fn simple(&mut self, clause: &Clause, does: Does) -> Step {
+        let said = self.said(clause);
+        self.step(&said, does)
+    }
+
+    /// A message to people: through a chat, by mail, as a text message.
+    fn notify(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+        let Some(service) = self
+            .acts_on(clause, frame)
+            .or_else(|| self.to_people(clause))
+        else {
+            return Vec::new();
+        };
+        let sends = [
+            "chat",
+            "mail",
+            "sms",
+            "queue",
+            "incident",
+            "social",
+            "newsletter",
+        ]
+        .iter()
+        .any(|t| service.is(t));
+        if !sends && !service.actions.iter().any(|a| a.ends_with("emailSend")) {
+            return self.store(i, clause, "STORE");
+        }
+        let mut steps = self.file_for(clause);
+        let mut args = self.containers(clause, service);
+        args.extend(self.recipients(clause));
+        let direct = args
+            .iter()
+            .any(|a| matches!(a.role, Role::Channel | Role::Recipient));
+        if !service.is("mail") && direct {
+            args.retain(|a| a.role != Role::To);
+        }
+        if !service.is("mail")
+            && !direct
+            && let Some(phrase) = clause.phrases().find(|p| {
+                p.service.is_some_and(|s| s.key == service.key) || self.concept(p) == "conversation"
+            })
+            && let Some(at) = phrase.numbers.first().or(phrase.names.first())
+        {
+            args.push(arg(Role::Channel, lit(self.raw(*at))));
+        }
+        args.extend(self.text_of(i));
+        args.extend(
+            self.details(clause)
+                .into_iter()
+                .filter(|a| matches!(a.role, Role::Title | Role::Priority)),
+        );
+        if !steps.is_empty() || clause.phrases().any(|p| self.concept(p) == "attachment") {
+            args.push(arg(Role::Attachment, lit("data")));
+        }
+        let many = self.topic.many;
+        if many && steps.is_empty() {
+            steps.push(self.simple(
+                clause,
+                Does::Aggregate {
+                    format: "list".into(),
+                    group_by: None,
+                },
+            ));
+            self.topic.many = false;
+        }
+        self.mention(service);
+        let verb = if service.is("incident") {
+            Verb::Create
+        } else {
+            Verb::Send
+        };
+        let object = if service.is("sms") { "sms" } else { "message" };
+        steps.push(self.simple(
+            clause,
+            Does::Service {
+                service: acting(service),
+                verb,
+                object: Some(object.into()),
+                args,
+                once: many,
+            },
+        ));
+        steps
+    }
+
+    /// "tell the customer", "let me know": by the means that the request names, else by mail.
+    fn to_people(&self, clause: &Clause) -> Option<&'static ServiceEntry> {
+        let person = clause
+            .phrases()
+            .any(|p| self.kind(p) == "person" || p.pronoun.is_some());
+        let latest = || ["chat", "mail", "sms"].iter().find_map(|t| self.latest(t));
+        if !person {
+            None
+        } else {
+            latest().or_else(|| service("email"))
+        }
+    }
+
+    /// "I want an email to …", "I need a row in …".
+    fn wanted(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
+        let frame = self.nominal(clause).first().copied().unwrap_or("");
+        let mails = clause
+            .after
+            .iter()
+            .any(|p| self.concept(p) == "email" || self.kind(p) == "message");
+        if mails {
+            self.notify(i, clause, "MAIL")
+        } else if frame.is_empty() {
+            Vec::new()
+        } else {
+            self.frame(i, clause, frame)
+        }
+    }
+
+    /// A file that a clause asks for ("as a CSV"): the step that makes it.
+    fn file_for(&mut self, clause: &Clause) -> Vec<Step> {
+        let said = |p: &Phrase| {
+            let words = self.words(p).to_lowercase();
+            FORMATS
+                .iter()
+                .find(|(w, _)| words.split([' ', '-']).any(|x| x == *w))
+                .map(|(_, f)| *f)
+        };
+        let format = clause
+            .after
+            .iter()
+            .filter(|p| matches!(p.prep.as_str(), "as" | "" | "in" | "into" | "to" | "with"))
+            .find_map(said);
+        let Some(format) = format.filter(|_| !self.topic.file) else {
+            return Vec::new();
+        };
+        self.topic.file = true;
+        self.topic.many = false;
+        vec![self.simple(
+            clause,
+            Does::ToFile {
+                format: format.into(),
+                file_name: None,
+            },
+        )]
+    }
+
+    /// The answer to who started the workflow.
+    fn answer(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+        let webhook = self
+            .plan
+            .triggers
+            .iter()
+            .any(|t| matches!(t, Trigger::Webhook { .. }));
+        if webhook && self.services_of(clause).is_empty() {
+            let status = clause
+                .phrases()
+                .flat_map(|p| p.numbers.iter())
+                .find_map(|n| figure(self.raw(*n)))
+                .filter(|n| (100.0..600.0).contains(n));
+            let body: Vec<Arg> = self
+                .fields(i)
+                .iter()
+                .map(|f| arg(Role::Field(f.clone()), field(f)))
+                .collect();
+            let as_text = if body.is_empty() {
+                self.quote(clause)
+            } else {
+                None
+            };
+            return vec![self.simple(
+                clause,
+                Does::Respond {
+                    status: status.map_or(200, |n| n as u16),
+                    body,
+                    as_text,
+                },
+            )];
+        }
+        let named = self
+            .acts_on(clause, frame)
+            .or_else(|| self.trigger_service());
+        let Some(service) = named else {
+            return Vec::new();
+        };
+        let mut args = self.containers(clause, service);
+        args.extend(self.text_of(i));
+        vec![self.simple(
+            clause,
+            Does::Service {
+                service: acting(service),
+                verb: Verb::Reply,
+                object: Some("message".into()),
+                args,
+                once: false,
+            },
+        )]
+    }
+
+    /// The service of the trigger, where it can act too.
+    fn trigger_service(&self) -> Option<&'static ServiceEntry> {
+        let types = self.plan.triggers.iter().find_map(|t| match t {
+            Trigger::Service { service, .. } => Some(&service.node_types),
+            _ => None,
+        })?;
+        crate::lexicon::services()
+            .iter()
+            .find(|s| !s.actions.is_empty() && s.triggers == *types)
+    }
+
+    /// A row, a record, a file put somewhere.
+    fn store(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+        let Some(service) = self.acts_on(clause, frame) else {
+            return Vec::new();
+        };
+        if ["chat", "mail", "sms"].iter().any(|t| service.is(t))
+            && !clause.phrases().any(|p| self.concept(p) == "draft")
+        {
+            return self.notify(i, clause, frame);
+        }
+        let mut steps = Vec::new();
+        let verb = if service.is("files") {
+            steps = self.file_for(clause);
+            Verb::Upload
+        } else if service.is("sheet") {
+            Verb::Append
+        } else if service.is("db") {
+            Verb::Insert
+        } else if service.is("kv") {
+            Verb::Set
+        } else {
+            Verb::Create
+        };
+        let made = self.written(i, clause, service, verb);
+        steps.push(made);
+        steps
+    }
+
+    fn create(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+        let file = clause.after.iter().any(|p| {
+            FORMATS
+                .iter()
+                .any(|(w, _)| self.words(p).to_lowercase().split(' ').any(|x| x == *w))
+        });
+        if file && self.services_of(clause).is_empty() {
+            return self.file_for(clause);
+        }
+        let Some(service) = self.acts_on(clause, frame) else {
+            return Vec::new();
+        };
+        if ["sheet", "db", "files"].iter().any(|t| service.is(t)) {
+            return self.store(i, clause, frame);
+        }
+        let draft = frame == "DRAFT" || clause.phrases().any(|p| self.concept(p) == "draft");
+        let verb = if draft { Verb::Draft } else { Verb::Create };
+        vec![self.written(i, clause, service, verb)]
+    }
+
+    /// A step that writes something to a service.
+    fn written(
+        &mut self,
+        i: usize,
+        clause: &Clause,
+        service: &'static ServiceEntry,
+        verb: Verb,
+    ) -> Step {
+        let mut args = self.containers(clause, service);
+        args.extend(self.details(clause));
+        for name in self.fields(i) {
+            args.push(arg(Role::Field(name.clone()), field(&name)));
+        }
+        let object = self.object(clause, service);
+        self.mention(service);
+        self.simple(
+            clause,
+            Does::Service {
+                service: acting(service),
+                verb,
+                object,
+                args,
+                once: false,
+            },
+        )
+    }
+
+    /// What a clause acts on: the first record, message, file or person that it names.
+    fn object(&self, clause: &Clause, service: &ServiceEntry) -> Option<String> {
+        if service.is("sheet") || service.is("db") {
+            return Some("row".into());
+        }
+        let fits = |p: &&Phrase| {
+            matches!(
+                self.kind(p),
+                "record" | "message" | "file" | "person" | "text" | "event"
+            ) && p.prep != "with"
+        };
+        let own = clause
+            .after
+            .iter()
+            .chain(&clause.before)
+            .find(fits)
+            .map(|p| self.concept(p).to_owned());
+        own.or_else(|| self.topic.object.clone())
+    }
+
+    fn on_service(&mut self, i: usize, clause: &Clause, frame: &str, verb: Verb) -> Vec<Step> {
+        let latest = || {
+            self.services.last().copied().filter(|_| {
+                clause.phrases().any(|p| {
+                    p.pronoun.is_some() || self.kind(p) == "record" || self.concept(p) == "status"
+                })
+            })
+        };
+        let Some(service) = self.acts_on(clause, frame).or_else(latest) else {
+            return Vec::new();
+        };
+        vec![self.written(i, clause, service, verb)]
+    }
+
+    /// Reads from a service or an address; what narrows it down becomes a filter after it.
+    fn fetch(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+        if clause
+            .phrases()
+            .any(|p| p.literal(self.chart, Kind::Url).is_some())
+            && self
+                .services_of(clause)
+                .iter()
+                .all(|s| s.actions.is_empty())
+        {
+            return self.call(i, clause, frame);
+        }
+        let Some(service) = self.acts_on(clause, frame) else {
+            return Vec::new();
+        };
+        let mut args = self.containers(clause, service);
+        let query = clause
+            .phrases()
+            .find_map(|p| p.literal(self.chart, Kind::Quote))
+            .filter(|q| q.text.to_lowercase().starts_with("select"));
+        let verb = match (&query, frame) {
+            (Some(q), _) => {
+                args.retain(|a| !matches!(a.role, Role::Part | Role::Container | Role::Named(_)));
+                args.push(arg(Role::Query, lit(q.text.clone())));
+                Verb::Query
+            }
+            (None, "SEARCH") if service.is("social") => Verb::Search,
+            _ => Verb::GetMany,
+        };
+        let object = self.object(clause, service);
+        self.mention(service);
+        self.topic.many = true;
+        let mut steps = vec![self.simple(
+            clause,
+            Does::Service {
+                service: acting(service),
+                verb,
+                object,
+                args,
+                once: false,
+            },
+        )];
+        let narrowed = Clause {
+            verb: None,
+            ..clause.clone()
+        };
+        if query.is_none()
+            && let Some(condition) = self.condition(&narrowed)
+        {
+            steps.push(self.simple(clause, Does::Filter { condition }));
+        }
+        steps
+    }
+
+    /// A call of an address, of another workflow, of a command.
+    fn call(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+        let url = clause
+            .phrases()
+            .find_map(|p| p.literal(self.chart, Kind::Url))
+            .map(|u| self.text.get(u.from..u.to).unwrap_or("").to_owned());
+        if let Some(url) = url {
+            let method = self.method(clause).unwrap_or_else(|| "GET".to_owned());
+            let body = if method == "GET" {
+                Vec::new()
+            } else {
+                self.fields(i)
+                    .iter()
+                    .map(|f| arg(Role::Field(f.clone()), field(f)))
+                    .collect()
+            };
+            self.topic.many = true;
+            return vec![self.simple(
+                clause,
+                Does::Http {
+                    method,
+                    url,
+                    query: Vec::new(),
+                    body,
+                    auth: None,
+                    save_as_file: false,
+                    never_fail: false,
+                    rate_per_second: None,
+                },
+            )];
+        }
+        let workflow = clause
+            .phrases()
+            .find(|p| self.concept(p) == "workflow" && !p.names.is_empty())
+            .and_then(|p| p.names.first());
+        if let Some(at) = workflow {
+            let reference = self.name(*at);
+            return vec![self.simple(
+                clause,
+                Does::CallWorkflow {
+                    reference,
+                    inputs: Vec::new(),
+                    wait: true,
+                },
+            )];
+        }
+        let Some(service) = self.acts_on(clause, frame) else {
+            return Vec::new();
+        };
+        let mut args = self.containers(clause, service);
+        if let Some(quote) = clause
+            .phrases()
+            .find_map(|p| p.literal(self.chart, Kind::Quote))
+        {
+            let role = if service.is("db") {
+                Role::Query
+            } else {
+                Role::Command
+            };
+            args.retain(|a| !matches!(a.role, Role::Part | Role::Container | Role::Named(_)));
+            args.push(arg(role, lit(quote.text.clone())));
+        }
+        let verb = if service.is("db") {
+            Verb::Query
+        } else if service.is("sms") {
+            Verb::Call
+        } else {
+            Verb::Run
+        };
+        let object = self.object(clause, service);
+        vec![self.simple(
+            clause,
+            Does::Service {
+                service: acting(service),
+                verb,
+                object,
+                args,
+                once: false,
+            },
+        )]
+    }
+
+    /// "Ignore …", "keep only …".
+    fn filter(&mut self, clause: &Clause) -> Vec<Step> {
+        let keeps = clause.verb.as_ref().is_some_and(|v| v.calls("STORE"));
+        let alone = Clause {
+            verb: None,
+            ..clause.clone()
+        };
+        let Some(condition) = self.condition(&alone) else {
+            return Vec::new();
+        };
+        let condition = if keeps {
+            condition
+        } else {
+            Cond::Not {
+                of: Box::new(condition),
+            }
+        };
+        vec![self.simple(clause, Does::Filter { condition })]
+    }
+
+    fn measured(&mut self, clause: &Clause, frame: &str) -> Vec<Step> {
+        let op = match frame {
+            "SUM" => "sum",
+            "COUNT" => "count",
+            _ => "average",
+        };
+        let by: Vec<Val> = clause
+            .after
+            .iter()
+            .filter(|p| matches!(p.prep.as_str(), "per" | "by"))
+            .map(|p| field(&self.words(p)))
+            .collect();
+        let of = clause
+            .after
+            .iter()
+            .find(|p| p.prep.is_empty() || p.prep == "of")
+            .map(|p| self.words(p))
+            .filter(|w| !w.is_empty());
+        let Some(of) = of else {
+            return Vec::new();
+        };
+        self.topic.many = !by.is_empty();
+        vec![self.simple(
+            clause,
+            Does::Summarize {
+                measures: vec![Measure {
+                    op: op.into(),
+                    of: field(&of),
+                }],
+                by,
+            },
+        )]
+    }
+
+    fn sorted(&mut self, clause: &Clause) -> Vec<Step> {
+        let by = clause
+            .after
+            .iter()
+            .find(|p| p.prep == "by")
+            .map(|p| self.words(p));
+        let descending = ["descending", "highest", "newest", "largest", "latest"]
+            .iter()
+            .any(|w| self.said(clause).to_lowercase().contains(w));
+        by.into_iter()
+            .map(|by| {
+                self.simple(
+                    clause,
+                    Does::Sort {
+                        by: field(&by),
+                        descending,
+                    },
+                )
+            })
+            .collect()
+    }
+
+    fn limited(&mut self, clause: &Clause) -> Vec<Step> {
+        let n = clause
+            .phrases()
+            .flat_map(|p| p.numbers.iter())
+            .find_map(|n| figure(self.raw(*n)));
+        n.into_iter()
+            .map(|n| self.simple(clause, Does::LimitTo { n: n as u32 }))
+            .collect()
+    }
+
+    fn keys(&self, clause: &Clause) -> Vec<Val> {
+        clause
+            .after
+            .iter()
+            .filter(|p| matches!(p.prep.as_str(), "by" | "on"))
+            .map(|p| field(&self.field_name(p)))
+            .collect()
+    }
+
+    fn waited(&mut self, clause: &Clause) -> Vec<Step> {
+        let seconds = clause.times.iter().find_map(|t| match t.means {
+            TimeMeaning::Duration { seconds } => Some(seconds),
+            TimeMeaning::Offset { seconds } => u64::try_from(seconds).ok(),
+            _ => None,
+        });
+        seconds
+            .into_iter()
+            .map(|seconds| self.simple(clause, Does::Wait { seconds }))
+            .collect()
+    }
+
+    /// A person is asked for a yes or a no.
+    fn approved(&mut self, clause: &Clause, frame: &str) -> Vec<Step> {
+        let approves = frame == "APPROVE" || clause.phrases().any(|p| self.kind(p) == "approve");
+        let service = self
+            .acts_on(clause, "SEND")
+            .or_else(|| self.to_people(clause));
+        let Some(service) = service.filter(|_| approves) else {
+            return Vec::new();
+        };
+        let mut args = self.containers(clause, service);
+        args.extend(self.recipients(clause));
+        vec![self.simple(
+            clause,
+            Does::Approval {
+                service: acting(service),
+                args,
+                approved: Vec::new(),
+                rejected: Vec::new(),
+            },
+        )]
+    }
+
+    fn converted(&mut self, clause: &Clause) -> Vec<Step> {
+        self.file_for(clause)
+    }
+}

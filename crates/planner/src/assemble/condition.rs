@@ -1,0 +1,272 @@
+//! Conditions: what is compared with what, from the phrases of a clause.
+
+use super::{Reading, field, figure, lit, number};
+use crate::chart::Item;
+use crate::clause::{Clause, Phrase};
+use crate::lex::Class;
+use crate::plan::{Cmp, Cond, Val};
+use crate::spot::Kind;
+use crate::time::TimeMeaning;
+
+/// Frames of verbs that tell how something is, and so join conditions.
+pub(super) const STILL: &[&str] = &["STATE", "INCLUDE", "REACH", "EXIST", "SAY"];
+
+impl Reading<'_> {
+    /// The condition that a clause states; none where nothing in it can be compared.
+    pub(super) fn condition(&mut self, clause: &Clause) -> Option<Cond> {
+        let negated = clause.negated();
+        let found = self
+            .compared(clause)
+            .or_else(|| self.contained(clause))
+            .or_else(|| self.aged(clause))
+            .or_else(|| self.stated(clause))?;
+        if let Cond::Compare { left, .. } = &found {
+            self.topic.field = Some(left.clone());
+        }
+        Some(if negated { not(found) } else { found })
+    }
+
+    /// "total over 100", "severity = critical", "status is Retired".
+    fn compared(&self, clause: &Clause) -> Option<Cond> {
+        let phrases: Vec<&Phrase> = clause.phrases().collect();
+        for (i, phrase) in phrases.iter().enumerate() {
+            let Some(sign) = phrase.compared else {
+                continue;
+            };
+            let right = self
+                .right(phrase)
+                .or_else(|| phrases.get(i + 1).and_then(|p| self.right(p)))?;
+            let left = phrases[..i]
+                .iter()
+                .rev()
+                .find_map(|p| self.left(p))
+                .or_else(|| self.topic.field.clone());
+            let left = left.or_else(|| self.unit(phrase))?;
+            let op = self.sign(sign, phrase);
+            return Some(Cond::Compare { left, op, right });
+        }
+        let reach = clause.calls("REACH");
+        let is = clause
+            .verb
+            .as_ref()
+            .is_some_and(|v| v.sense.concept == "be");
+        if !reach && !is {
+            return None;
+        }
+        let left = clause
+            .before
+            .iter()
+            .rev()
+            .find_map(|p| self.left(p))
+            .or_else(|| self.topic.field.clone())?;
+        let right = clause.after.iter().find_map(|p| self.right(p))?;
+        Some(Cond::Compare {
+            left,
+            op: if reach { Cmp::Gt } else { Cmp::Eq },
+            right,
+        })
+    }
+
+    /// What is compared: a field, by the words of a phrase.
+    fn left(&self, phrase: &Phrase) -> Option<Val> {
+        if let Some(id) = phrase
+            .names
+            .iter()
+            .find(|n| self.chart.items[**n].shape() == Some(Kind::Id))
+        {
+            return Some(field(self.raw(*id)));
+        }
+        let words = self.words(phrase);
+        (!words.is_empty() && phrase.pronoun.is_none()).then(|| field(&words))
+    }
+
+    /// "with 200 employees or more": the unit is the field.
+    fn unit(&self, phrase: &Phrase) -> Option<Val> {
+        let head = phrase.head(self.chart)?;
+        head.noun()
+            .filter(|n| n.kind() != "money")
+            .map(|_| field(&self.words(phrase)))
+    }
+
+    /// What it is compared with: a figure, a quoted text, a name.
+    fn right(&self, phrase: &Phrase) -> Option<Val> {
+        if let Some(at) = phrase.numbers.first() {
+            return figure(self.raw(*at)).map(|n| lit(number(n)));
+        }
+        if let Some(at) = phrase.names.first() {
+            return Some(lit(self.name(*at)));
+        }
+        let words = self.words(phrase);
+        (!words.is_empty() && phrase.prep.is_empty()).then(|| lit(words))
+    }
+
+    fn sign(&self, at: usize, phrase: &Phrase) -> Cmp {
+        let item = &self.chart.items[at];
+        let cmp = match item.text.as_str() {
+            ">" => Cmp::Gt,
+            ">=" | "\u{2265}" => Cmp::Ge,
+            "<" => Cmp::Lt,
+            "<=" | "\u{2264}" => Cmp::Le,
+            "!=" | "!==" | "<>" | "\u{2260}" => Cmp::Ne,
+            _ if item.is("more") => {
+                if item.text.contains("least")
+                    || item.text.contains("or more")
+                    || item.text.contains("minimum")
+                {
+                    Cmp::Ge
+                } else {
+                    Cmp::Gt
+                }
+            }
+            _ if item.is("less") => {
+                if item.text.contains("most")
+                    || item.text.contains("up to")
+                    || item.text.contains("or less")
+                    || item.text.contains("maximum")
+                {
+                    Cmp::Le
+                } else {
+                    Cmp::Lt
+                }
+            }
+            _ => Cmp::Eq,
+        };
+        if phrase.negated { opposite(cmp) } else { cmp }
+    }
+
+    /// "the subject contains 'x'", "'x' is in the subject", "labelled 'x'".
+    fn contained(&self, clause: &Clause) -> Option<Cond> {
+        let quote = |p: &&Phrase| p.literal(self.chart, Kind::Quote).is_some();
+        let name = |p: &Phrase| p.names.first().map(|n| lit(self.name(*n)));
+        if clause.calls("INCLUDE") {
+            let left = clause
+                .before
+                .iter()
+                .rev()
+                .find_map(|p| self.left(p))
+                .or_else(|| self.topic.field.clone())?;
+            let right = clause
+                .after
+                .iter()
+                .find_map(|p| name(p).or_else(|| self.right(p)))?;
+            return Some(Cond::Compare {
+                left,
+                op: Cmp::Contains,
+                right,
+            });
+        }
+        let phrases: Vec<&Phrase> = clause.phrases().collect();
+        let at = phrases.iter().position(|p| quote(p))?;
+        let right = name(phrases[at])?;
+        let place = phrases.get(at + 1).filter(|p| p.prep == "in")?;
+        Some(Cond::Compare {
+            left: self.left(place)?,
+            op: Cmp::Contains,
+            right,
+        })
+    }
+
+    /// "older than 30 days".
+    fn aged(&self, clause: &Clause) -> Option<Cond> {
+        let age = clause.times.iter().find_map(|t| match t.means {
+            TimeMeaning::Age { older, seconds } => Some((older, seconds)),
+            _ => None,
+        });
+        let (older, seconds) = age?;
+        let date = clause
+            .phrases()
+            .find(|p| self.kind(p) == "date")
+            .map(|p| self.words(p));
+        Some(Cond::Age {
+            field: field(date.as_deref().unwrap_or("date")),
+            older,
+            seconds,
+        })
+    }
+
+    /// "is paid", "is missing", "exists", "it's Germany".
+    fn stated(&self, clause: &Clause) -> Option<Cond> {
+        let subject = clause.before.iter().rev().find_map(|p| self.left(p));
+        if clause.calls("EXIST") {
+            return Some(Cond::Compare {
+                left: subject?,
+                op: Cmp::Exists,
+                right: lit(true),
+            });
+        }
+        for phrase in clause.phrases() {
+            let Some(state) = phrase
+                .states
+                .iter()
+                .find_map(|s| self.chart.items[*s].sense(Class::Adjective))
+            else {
+                continue;
+            };
+            if state.kind() != "state" {
+                continue;
+            }
+            let own = self.left(&Phrase {
+                states: Vec::new(),
+                ..phrase.clone()
+            });
+            if state.concept == "missing" {
+                return Some(Cond::Compare {
+                    left: own.or(subject)?,
+                    op: Cmp::Missing,
+                    right: lit(true),
+                });
+            }
+            return Some(Cond::Compare {
+                left: field("status"),
+                op: Cmp::Eq,
+                right: lit(state.concept.clone()),
+            });
+        }
+        let verb = clause.verb.as_ref()?;
+        let named = clause.after.iter().find_map(|p| {
+            p.head(self.chart)
+                .filter(|h: &&Item| h.capital)
+                .map(|h| self.text.get(h.from..h.to).unwrap_or("").to_owned())
+        });
+        if verb.calls("STATE") {
+            let left = subject.or_else(|| self.topic.field.clone())?;
+            return Some(Cond::Compare {
+                left,
+                op: Cmp::Eq,
+                right: lit(named?),
+            });
+        }
+        None
+    }
+}
+
+fn not(cond: Cond) -> Cond {
+    match cond {
+        Cond::Compare { left, op, right } => Cond::Compare {
+            left,
+            op: opposite(op),
+            right,
+        },
+        other => Cond::Not {
+            of: Box::new(other),
+        },
+    }
+}
+
+fn opposite(op: Cmp) -> Cmp {
+    match op {
+        Cmp::Eq => Cmp::Ne,
+        Cmp::Ne => Cmp::Eq,
+        Cmp::Gt => Cmp::Le,
+        Cmp::Ge => Cmp::Lt,
+        Cmp::Lt => Cmp::Ge,
+        Cmp::Le => Cmp::Gt,
+        Cmp::Contains => Cmp::NotContains,
+        Cmp::NotContains => Cmp::Contains,
+        Cmp::Exists => Cmp::Missing,
+        Cmp::Missing => Cmp::Exists,
+        Cmp::IsTrue => Cmp::IsFalse,
+        Cmp::IsFalse => Cmp::IsTrue,
+        other => other,
+    }
+}

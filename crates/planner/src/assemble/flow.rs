@@ -1,0 +1,373 @@
+//! The order of the steps and the conditions that they stand under.
+
+use super::Reading;
+use super::condition::STILL;
+use crate::clause::{Clause, Intro};
+use crate::plan::{Cmp, Cond, Does, Retry, Step};
+use crate::time::TimeMeaning;
+
+/// A branch that is still open.
+struct Open {
+    said: String,
+    kind: Kind,
+    /// The steps of the first and of the second way.
+    first: Vec<Step>,
+    second: Vec<Step>,
+    on_second: bool,
+    sentence: usize,
+}
+
+enum Kind {
+    If(Cond),
+    /// A step that waits for a yes or a no.
+    Approval(Box<Step>),
+    /// What happens when something fails.
+    Failure,
+}
+
+/// Steps and the branches that are open around the place.
+#[derive(Default)]
+pub(super) struct Tree {
+    steps: Vec<Step>,
+    open: Vec<Open>,
+}
+
+impl Tree {
+    fn here(&mut self) -> &mut Vec<Step> {
+        match self.open.last_mut() {
+            Some(open) if open.on_second => &mut open.second,
+            Some(open) => &mut open.first,
+            None => &mut self.steps,
+        }
+    }
+}
+
+impl Reading<'_> {
+    /// Reads all clauses that are not used yet into steps.
+    pub(super) fn flow(&mut self) {
+        let mut tree = Tree::default();
+        for i in 0..self.clauses.len() {
+            let clause = self.clauses[i].clone();
+            self.leave(&mut tree, &clause);
+            if !self.used[i] {
+                self.clause(&mut tree, i, &clause);
+            }
+        }
+        while !tree.open.is_empty() {
+            self.close(&mut tree);
+        }
+        self.plan.steps = tree.steps;
+    }
+
+    /// Closes branches that end with the sentence before this clause.
+    fn leave(&mut self, tree: &mut Tree, clause: &Clause) {
+        while let Some(open) = tree.open.last() {
+            let stays = open.sentence == clause.sentence
+                || clause.intro == Intro::Else
+                || matches!(open.kind, Kind::Approval(_)) && self.decides(clause).is_some()
+                || open.first.is_empty()
+                    && !open.on_second
+                    && !matches!(open.kind, Kind::Approval(_));
+            if stays {
+                return;
+            }
+            self.close(tree);
+        }
+    }
+
+    fn close(&mut self, tree: &mut Tree) {
+        let Some(open) = tree.open.pop() else {
+            return;
+        };
+        let does = match open.kind {
+            Kind::If(_) if open.first.is_empty() && open.second.is_empty() => return,
+            Kind::If(condition) => Does::If {
+                condition,
+                then: open.first,
+                otherwise: open.second,
+            },
+            Kind::Approval(mut step) => {
+                if let Does::Approval {
+                    approved, rejected, ..
+                } = &mut step.does
+                {
+                    *approved = open.first;
+                    *rejected = open.second;
+                }
+                tree.here().push(*step);
+                return;
+            }
+            Kind::Failure => {
+                self.plan.on_error.extend(open.first);
+                return;
+            }
+        };
+        let step = self.step(&open.said, does);
+        tree.here().push(step);
+    }
+
+    /// Whether a clause speaks of the outcome of an approval: approved or not.
+    fn decides(&self, clause: &Clause) -> Option<bool> {
+        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let says = |concepts: &[&str]| {
+            items.iter().take(5).any(|i| match &i.what {
+                crate::chart::What::Word(s) => concepts.contains(&s.concept.as_str()),
+                _ => concepts.contains(&i.text.as_str()),
+            })
+        };
+        if says(&[
+            "rejected", "reject", "no", "denied", "deny", "refused", "declined",
+        ]) {
+            Some(false)
+        } else if says(&["approved", "approve", "yes", "confirmed", "ok"]) {
+            Some(true)
+        } else {
+            None
+        }
+    }
+
+    fn clause(&mut self, tree: &mut Tree, i: usize, clause: &Clause) {
+        let said = self.said(clause);
+        if self.retries(clause) {
+            return;
+        }
+        if let Some(open) = tree.open.last_mut()
+            && matches!(open.kind, Kind::Approval(_))
+            && let Some(yes) = self.decides(clause)
+        {
+            open.on_second = !yes;
+            open.sentence = clause.sentence;
+            self.act_into(tree, i, clause);
+            return;
+        }
+        match clause.intro {
+            Intro::If | Intro::When | Intro::Unless => self.conditional(tree, i, clause, &said),
+            Intro::Else => {
+                if let Some(open) = tree.open.last_mut() {
+                    open.on_second = true;
+                    open.sentence = clause.sentence;
+                }
+                self.act_into(tree, i, clause);
+            }
+            Intro::Relative => self.narrowed(tree, clause, &said),
+            Intro::Because | Intro::Until => {}
+            Intro::None | Intro::Only | Intro::Purpose => {
+                if self.joins(tree, clause) {
+                    return;
+                }
+                self.act_into(tree, i, clause);
+            }
+        }
+    }
+
+    /// "… and the total is over 100": one more condition of the branch that was just opened.
+    fn joins(&mut self, tree: &mut Tree, clause: &Clause) -> bool {
+        let still = clause
+            .verb
+            .as_ref()
+            .is_some_and(|v| STILL.contains(&v.frame()));
+        let fresh = tree.open.last().is_some_and(|o| {
+            o.first.is_empty()
+                && !o.on_second
+                && matches!(o.kind, Kind::If(_))
+                && o.sentence == clause.sentence
+        });
+        if !still || !fresh {
+            return false;
+        }
+        let Some(more) = self.condition(clause) else {
+            return false;
+        };
+        let Some(Open {
+            kind: Kind::If(condition),
+            ..
+        }) = tree.open.last_mut()
+        else {
+            return false;
+        };
+        let first = std::mem::replace(condition, Cond::All { of: Vec::new() });
+        *condition = if clause.or {
+            Cond::Any {
+                of: vec![first, more],
+            }
+        } else {
+            Cond::All {
+                of: vec![first, more],
+            }
+        };
+        true
+    }
+
+    fn conditional(&mut self, tree: &mut Tree, i: usize, clause: &Clause, said: &str) {
+        let failing = clause.calls("FAIL")
+            && self
+                .condition(clause)
+                .is_none_or(|c| matches!(c, Cond::Compare { op: Cmp::Eq, .. }));
+        if failing && !self.plan.triggers.is_empty() && i > 0 {
+            tree.open.push(Open {
+                said: said.to_owned(),
+                kind: Kind::Failure,
+                first: Vec::new(),
+                second: Vec::new(),
+                on_second: false,
+                sentence: clause.sentence,
+            });
+            return;
+        }
+        let Some(mut condition) = self.condition(clause) else {
+            return;
+        };
+        if clause.intro == Intro::Unless {
+            condition = Cond::Not {
+                of: Box::new(condition),
+            };
+        }
+        let follows = self.clauses[..i]
+            .iter()
+            .rev()
+            .take_while(|c| c.sentence == clause.sentence)
+            .any(|c| c.intro == Intro::None && c.verb.is_some());
+        let later = self.clauses[i + 1..]
+            .iter()
+            .take_while(|c| c.sentence == clause.sentence)
+            .any(|c| matches!(c.intro, Intro::None | Intro::Else));
+        if follows && !later && tree.open.is_empty() && !tree.steps.is_empty() {
+            let made = self.made_in(tree, clause.sentence, i);
+            if !made.is_empty() {
+                let step = self.step(
+                    said,
+                    Does::If {
+                        condition,
+                        then: made,
+                        otherwise: Vec::new(),
+                    },
+                );
+                tree.here().push(step);
+                return;
+            }
+        }
+        tree.open.push(Open {
+            said: said.to_owned(),
+            kind: Kind::If(condition),
+            first: Vec::new(),
+            second: Vec::new(),
+            on_second: false,
+            sentence: clause.sentence,
+        });
+    }
+
+    /// Takes back the steps that the clauses of this sentence made.
+    fn made_in(&mut self, tree: &mut Tree, sentence: usize, i: usize) -> Vec<Step> {
+        let said: Vec<String> = self.clauses[..i]
+            .iter()
+            .filter(|c| c.sentence == sentence)
+            .map(|c| self.said(c))
+            .collect();
+        let steps = tree.here();
+        let at = steps
+            .iter()
+            .position(|s| said.contains(&s.said))
+            .unwrap_or(steps.len());
+        steps.split_off(at)
+    }
+
+    /// "… that are overdue": what is fetched is narrowed down.
+    fn narrowed(&mut self, tree: &mut Tree, clause: &Clause, said: &str) {
+        if tree.here().is_empty() {
+            return;
+        }
+        if let Some(condition) = self.condition(clause) {
+            let step = self.step(said, Does::Filter { condition });
+            tree.here().push(step);
+        }
+    }
+
+    fn act_into(&mut self, tree: &mut Tree, i: usize, clause: &Clause) {
+        if clause.negated() {
+            return;
+        }
+        let inline = self.inline_condition(clause);
+        let steps = self.act(i, clause);
+        let approval = steps
+            .iter()
+            .position(|s| matches!(s.does, Does::Approval { .. }));
+        let mut steps = steps;
+        if let Some(condition) = inline.filter(|_| !steps.is_empty()) {
+            let said = self.said(clause);
+            let then = std::mem::take(&mut steps);
+            let step = self.step(
+                &said,
+                Does::If {
+                    condition,
+                    then,
+                    otherwise: Vec::new(),
+                },
+            );
+            tree.here().push(step);
+            return;
+        }
+        match approval {
+            Some(at) => {
+                let step = steps.remove(at);
+                tree.here().extend(steps);
+                let said = step.said.clone();
+                tree.open.push(Open {
+                    said,
+                    kind: Kind::Approval(Box::new(step)),
+                    first: Vec::new(),
+                    second: Vec::new(),
+                    on_second: false,
+                    sentence: clause.sentence,
+                });
+            }
+            None => tree.here().extend(steps),
+        }
+    }
+
+    /// "For complaints, …", "with 200 or more: …" before the verb: a condition of this clause alone.
+    fn inline_condition(&mut self, clause: &Clause) -> Option<Cond> {
+        let front: Vec<_> = clause
+            .before
+            .iter()
+            .filter(|p| p.compared.is_some())
+            .cloned()
+            .collect();
+        if front.is_empty() {
+            return None;
+        }
+        let alone = Clause {
+            before: Vec::new(),
+            after: clause.before.clone(),
+            verb: None,
+            ..clause.clone()
+        };
+        self.condition(&alone)
+    }
+
+    /// "Retry up to 3 times", "3 attempts".
+    fn retries(&mut self, clause: &Clause) -> bool {
+        if !clause.calls("RETRY") {
+            return false;
+        }
+        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let times = items
+            .iter()
+            .find_map(|i| super::figure(&i.text))
+            .or_else(|| {
+                items.iter().find_map(|i| match i.text.as_str() {
+                    "twice" | "two" => Some(2.0),
+                    "three" => Some(3.0),
+                    _ => None,
+                })
+            });
+        let wait = clause.times.iter().find_map(|t| match t.means {
+            TimeMeaning::Duration { seconds } => u32::try_from(seconds).ok(),
+            _ => None,
+        });
+        self.plan.retry = Some(Retry {
+            max_tries: times.map_or(3, |n| n as u32).clamp(2, 5),
+            wait_seconds: wait,
+        });
+        true
+    }
+}

@@ -1,0 +1,183 @@
+//! Which service a clause speaks of, and which of its containers: the sheet, the table, the channel, the folder.
+
+use super::{Reading, arg, lit, service};
+use crate::clause::{Clause, Phrase};
+use crate::lexicon::ServiceEntry;
+use crate::plan::{Arg, Role};
+use crate::spot::Kind;
+
+impl Reading<'_> {
+    /// The services that a clause names, in order.
+    pub(super) fn services_of(&self, clause: &Clause) -> Vec<&'static ServiceEntry> {
+        clause.phrases().filter_map(|p| p.service).collect()
+    }
+
+    /// The service that a clause acts on: one that it names, else what its literals and nouns imply.
+    pub(super) fn acts_on(&self, clause: &Clause, frame: &str) -> Option<&'static ServiceEntry> {
+        let named = self.services_of(clause);
+        let usable = |s: &&&'static ServiceEntry| !s.actions.is_empty();
+        let target = clause.phrases().find(|p| {
+            p.service.is_some_and(|s| !s.actions.is_empty())
+                && matches!(
+                    p.prep.as_str(),
+                    "to" | "in"
+                        | "into"
+                        | "on"
+                        | "onto"
+                        | "via"
+                        | "through"
+                        | "by"
+                        | "with"
+                        | "using"
+                        | "over"
+                )
+        });
+        let found = target
+            .and_then(|p| p.service)
+            .or_else(|| named.iter().find(usable).copied());
+        found
+            .map(|s| self.concrete(s))
+            .or_else(|| self.implied(clause, frame))
+    }
+
+    /// A general word for a service ("email", "spreadsheet", "calendar") as the concrete one that the request names.
+    fn concrete(&self, named: &'static ServiceEntry) -> &'static ServiceEntry {
+        let general = named
+            .tags
+            .iter()
+            .find(|t| **t == named.key || named.key == "email" || named.key == "sheet");
+        general
+            .and_then(|tag| self.latest(tag))
+            .filter(|s| !s.actions.is_empty())
+            .unwrap_or(named)
+    }
+
+    fn implied(&self, clause: &Clause, frame: &str) -> Option<&'static ServiceEntry> {
+        let has = |kind: Kind| {
+            clause
+                .phrases()
+                .any(|p| p.literal(self.chart, kind).is_some())
+        };
+        let says = |concept: &str| clause.phrases().any(|p| self.concept(p) == concept);
+        if has(Kind::Channel) {
+            return self.latest("chat").or_else(|| service("slack"));
+        }
+        if has(Kind::Mail) || frame == "MAIL" || says("email") {
+            return self.latest("mail").or_else(|| service("email"));
+        }
+        if has(Kind::Handle) {
+            return self.latest("chat");
+        }
+        if has(Kind::Phone) {
+            return self.latest("sms").or_else(|| service("twilio"));
+        }
+        let tags: &[(&str, &[&str])] = &[
+            ("spreadsheet", &["sheet"]),
+            ("tab", &["sheet"]),
+            ("row", &["sheet", "db", "base"]),
+            ("table", &["db", "base"]),
+            ("database", &["db", "base"]),
+            ("calendar", &["calendar"]),
+            ("event", &["calendar"]),
+            ("folder", &["files"]),
+            ("file", &["files"]),
+            ("contact", &["crm"]),
+            ("lead", &["crm"]),
+            ("deal", &["crm"]),
+            ("card", &["task"]),
+            ("task", &["task"]),
+            ("issue", &["issue"]),
+            ("ticket", &["ticket", "issue"]),
+            ("message", &["chat", "sms"]),
+            ("draft", &["mail"]),
+        ];
+        for (concept, of) in tags {
+            if says(concept)
+                && let Some(found) = of.iter().find_map(|t| self.latest(t))
+            {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// The containers and parts that a clause names, as arguments for a service.
+    pub(super) fn containers(&self, clause: &Clause, of: &ServiceEntry) -> Vec<Arg> {
+        let mut args = Vec::new();
+        for phrase in clause.phrases() {
+            self.container(phrase, of, &mut args);
+        }
+        args
+    }
+
+    fn container(&self, phrase: &Phrase, of: &ServiceEntry, args: &mut Vec<Arg>) {
+        let Some(name) = phrase.names.first().copied() else {
+            return;
+        };
+        let shape = self
+            .chart
+            .items
+            .get(name)
+            .and_then(crate::chart::Item::shape);
+        let value = || lit(self.name(name));
+        let concept = self.concept(phrase);
+        let own = phrase
+            .service
+            .is_some_and(|s| s.key == of.key || s.tags.iter().any(|t| of.is(t)));
+        match shape {
+            Some(Kind::Channel) => return args.push(arg(Role::Channel, value())),
+            Some(Kind::Handle) => return args.push(arg(Role::Recipient, value())),
+            Some(Kind::Phone) => return args.push(arg(Role::Recipient, value())),
+            Some(Kind::Mail) => return,
+            Some(Kind::Url) if of.is("sheet") || of.is("files") || of.is("base") => {
+                return args.push(arg(Role::Container, value()));
+            }
+            Some(Kind::Url | Kind::File) => return,
+            _ => {}
+        }
+        let role = match concept {
+            "place" | "group" => Some(Role::Channel),
+            "tab" => Some(Role::Part),
+            "table" if of.is("db") || of.is("base") || of.is("vector") => Some(Role::Part),
+            "spreadsheet" if of.is("sheet") => Some(Role::Container),
+            "database" | "folder" | "project" | "board" | "list" | "calendar" | "repository"
+            | "container" => Some(Role::Container),
+            "branch" => Some(Role::Branch),
+            "label" => Some(Role::Label),
+            "" if own && of.is("db") => Some(Role::Part),
+            "" if own && of.is("chat") => Some(Role::Channel),
+            "" if own => Some(Role::Container),
+            _ => None,
+        };
+        let Some(role) = role else {
+            return;
+        };
+        let word = phrase.head(self.chart).map(|h| h.text.clone());
+        if concept == "repository" {
+            args.push(arg(Role::Field("repository".into()), value()));
+        }
+        args.push(arg(role, value()));
+        if let Some(word) = word.filter(|w| !w.is_empty()) {
+            args.push(arg(Role::Named(singular(&word)), value()));
+        }
+    }
+
+    /// A name as it is given: a quote without its marks, a channel without its sign.
+    pub(super) fn name(&self, at: usize) -> String {
+        let item = self.chart.items.get(at);
+        match item.and_then(crate::chart::Item::shape) {
+            Some(Kind::Quote) => item.map_or(String::new(), |i| i.text.clone()),
+            Some(Kind::Channel | Kind::Handle) => {
+                self.raw(at).trim_start_matches(['#', '@']).to_owned()
+            }
+            _ => self.raw(at).to_owned(),
+        }
+    }
+}
+
+fn singular(word: &str) -> String {
+    word.strip_suffix('s')
+        .filter(|w| w.len() > 2)
+        .unwrap_or(word)
+        .to_owned()
+}

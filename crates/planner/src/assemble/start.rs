@@ -1,0 +1,350 @@
+//! What starts the workflow: a rhythm, an event of a service, a form, a call, a chat, a person.
+
+use super::{Reading, arg, lit};
+use crate::clause::{Clause, Intro, Phrase};
+use crate::lexicon::ServiceEntry;
+use crate::plan::{Role, Service, Trigger, Val, WebhookAuth};
+use crate::spot::Kind;
+use crate::time::TimeMeaning;
+
+/// Frames of verbs that tell of an event.
+const EVENTS: &[&str] = &[
+    "HAPPEN", "RECEIVE", "SUBMIT", "SIGNUP", "ORDER", "PAY", "FAIL", "EXPIRE", "SUCCEED",
+];
+
+impl Reading<'_> {
+    /// Finds all triggers and marks the clauses that say no more than that.
+    pub(super) fn start(&mut self) {
+        self.rhythm();
+        if self.plan.triggers.is_empty() {
+            self.called();
+        }
+        if self.plan.triggers.is_empty() {
+            self.event();
+        }
+        if self.plan.triggers.is_empty() {
+            self.spoken();
+        }
+    }
+
+    /// Schedules, wherever they are said; a time of day said apart belongs to the schedule.
+    fn rhythm(&mut self) {
+        let mut rules = Vec::new();
+        for (i, clause) in self.clauses.iter().enumerate() {
+            for time in &clause.times {
+                match &time.means {
+                    TimeMeaning::Schedule { rules: more } => {
+                        for rule in more {
+                            if !rules.contains(rule) {
+                                rules.push(rule.clone());
+                            }
+                        }
+                        if clause.verb.is_none()
+                            && clause.phrases().all(|p| {
+                                self.kind(p) == "context"
+                                    || p.names.is_empty() && p.service.is_none() && p.head.is_none()
+                            })
+                        {
+                            self.used[i] = true;
+                        }
+                    }
+                    TimeMeaning::Zone { name } => self.plan.timezone = Some(name.clone()),
+                    _ => {}
+                }
+            }
+        }
+        if !rules.is_empty() {
+            self.plan.triggers.push(Trigger::Schedule { rules });
+        }
+    }
+
+    /// A webhook, an endpoint, a form, a chat, another workflow, an error of any workflow.
+    fn called(&mut self) {
+        for i in 0..self.clauses.len() {
+            let clause = &self.clauses[i];
+            let says = |concept: &str| clause.phrases().any(|p| self.concept(p) == concept);
+            let shapes = |kind: Kind| {
+                clause
+                    .phrases()
+                    .any(|p| p.literal(self.chart, kind).is_some())
+            };
+            let method = self.method(clause);
+            let fails = clause.calls("FAIL") && (says("workflow") || self.own_workflow(clause));
+            if fails || says("error") && says("workflow") && clause.verb.is_none() {
+                self.plan.triggers.push(Trigger::Error);
+                self.used[i] = true;
+                return;
+            }
+            let service = clause
+                .phrases()
+                .find_map(|p| p.service)
+                .filter(|s| !s.triggers.is_empty());
+            if service.is_none() && (says("webhook") || method.is_some() && shapes(Kind::Path)) {
+                let trigger = self.webhook(i, method);
+                self.plan.triggers.push(trigger);
+                self.used[i] = self.only_starts(i);
+                return;
+            }
+            let form = clause
+                .phrases()
+                .any(|p| self.concept(p) == "form" || self.concept(p) == "submission");
+            if form && service.is_none_or(|s| s.key == "form") {
+                let trigger = self.form(i);
+                self.plan.triggers.push(trigger);
+                self.used[i] = self.only_starts(i);
+                return;
+            }
+        }
+    }
+
+    /// "one of them", "an automation of mine": a workflow that was spoken of.
+    fn own_workflow(&self, clause: &Clause) -> bool {
+        let pronoun = clause.before.iter().any(|p| p.pronoun.is_some());
+        let told = self
+            .chart
+            .items
+            .iter()
+            .any(|i| i.noun().is_some_and(|n| n.concept == "workflow"));
+        pronoun && told && clause.phrases().all(|p| p.service.is_none())
+    }
+
+    /// Whether a clause says nothing but what starts the workflow.
+    fn only_starts(&self, i: usize) -> bool {
+        let clause = &self.clauses[i];
+        let verb = clause.verb.as_ref().map_or("", |v| v.frame());
+        clause.intro == Intro::When
+            || verb.is_empty()
+            || EVENTS.contains(&verb)
+            || matches!(verb, "CREATE" | "WANT" | "STATE" | "USE" | "ANSWER")
+    }
+
+    /// The method of a call: a word of a clause in capitals.
+    pub(super) fn method(&self, clause: &Clause) -> Option<String> {
+        let words = (clause.from..clause.to).map(|i| self.raw(i));
+        words
+            .into_iter()
+            .find(|w| matches!(*w, "GET" | "POST" | "PUT" | "PATCH" | "DELETE"))
+            .map(str::to_owned)
+    }
+
+    fn webhook(&self, i: usize, method: Option<String>) -> Trigger {
+        let near = || self.clauses[i..].iter().take(3);
+        let path = near().flat_map(Clause::phrases).find_map(|p| {
+            let literal = p.literal(self.chart, Kind::Path);
+            let said = literal.map(|l| self.text.get(l.from..l.to).unwrap_or("").to_owned());
+            let named = p
+                .noun(self.chart)
+                .is_some_and(|n| n.concept == "path" || n.concept == "webhook");
+            said.or_else(|| {
+                named
+                    .then(|| p.names.first().map(|n| self.name(*n)))
+                    .flatten()
+            })
+        });
+        let method = method.or_else(|| near().find_map(|c| self.method(c)));
+        let method = method.unwrap_or_else(|| "POST".to_owned());
+        let words = |w: &str| self.chart.items.iter().any(|i| i.text == w);
+        let auth = if words("basic") {
+            Some(WebhookAuth::Basic)
+        } else if words("bearer") {
+            Some(WebhookAuth::Bearer)
+        } else if words("jwt") {
+            Some(WebhookAuth::Jwt)
+        } else if words("header") && (words("auth") || words("key") || words("authentication")) {
+            Some(WebhookAuth::Header)
+        } else {
+            None
+        };
+        let path = path.map(|p| p.split('?').next().unwrap_or(&p).to_owned());
+        Trigger::Webhook {
+            method,
+            path,
+            fields: self.listed(i),
+            auth,
+            file: false,
+        }
+    }
+
+    /// The event of a service that a clause tells of.
+    fn event(&mut self) {
+        let mut best: Option<(i32, usize, &'static ServiceEntry)> = None;
+        for (i, clause) in self.clauses.iter().enumerate() {
+            let new = clause.phrases().any(|p| {
+                p.states.iter().any(|s| {
+                    self.chart.items[*s]
+                        .sense(crate::lex::Class::Adjective)
+                        .is_some_and(|a| a.kind() == "new")
+                })
+            });
+            let verb = clause.verb.as_ref();
+            let told = verb.is_some_and(|v| EVENTS.contains(&v.frame()))
+                || clause.intro == Intro::When
+                || clause.intro == Intro::If && i == 0;
+            let nominal = verb.is_none() && clause.fresh && i < 2;
+            let mails = clause
+                .phrases()
+                .any(|p| matches!(self.concept(p), "email" | "inbox"));
+            let named = clause
+                .phrases()
+                .filter_map(|p| p.service)
+                .find(|s| !s.triggers.is_empty());
+            let near = self
+                .clauses
+                .get(i + 1)
+                .filter(|_| told)
+                .into_iter()
+                .flat_map(|c| c.before.iter())
+                .find_map(|p| p.service);
+            let before = i
+                .checked_sub(1)
+                .and_then(|b| self.clauses.get(b))
+                .filter(|b| b.verb.is_none())
+                .into_iter()
+                .flat_map(|c| c.after.iter())
+                .find_map(|p| p.service);
+            let mailed = || {
+                mails
+                    .then(|| self.latest("mail").or_else(|| super::service("imap")))
+                    .flatten()
+            };
+            let Some(service) = named
+                .or(near)
+                .or(before)
+                .or_else(mailed)
+                .filter(|s| !s.triggers.is_empty())
+            else {
+                continue;
+            };
+            let mut points = 0;
+            points += if told { 4 } else { 0 };
+            points += if new { 3 } else { 0 };
+            points += if nominal { 2 } else { 0 };
+            points -= i32::try_from(i).unwrap_or(9).min(9);
+            if points > 0 && best.is_none_or(|(most, _, _)| points > most) {
+                best = Some((points, i, service));
+            }
+        }
+        let Some((_, i, service)) = best else {
+            return;
+        };
+        let clause = self.clauses[i].clone();
+        let object = clause
+            .phrases()
+            .find(|p| {
+                matches!(
+                    self.kind(p),
+                    "record" | "message" | "file" | "person" | "text"
+                )
+            })
+            .map(|p| self.concept(p).to_owned());
+        let mut args: Vec<_> = self.containers(&clause, service);
+        for phrase in clause.phrases() {
+            if phrase.states.iter().any(|s| {
+                self.chart.items[*s]
+                    .verb()
+                    .is_some_and(|v| v.concept == "tag")
+            }) && let Some(name) = phrase.names.first()
+            {
+                args.push(arg(Role::Label, lit(self.name(*name))));
+            }
+            if self.concept(phrase) == "attachment" {
+                args.push(arg(Role::Attachment, lit(true)));
+            }
+            if phrase.prep == "from"
+                && let Some(mail) = phrase.literal(self.chart, Kind::Mail)
+            {
+                args.push(arg(Role::From, lit(mail.text.clone())));
+            }
+        }
+        self.topic.object.clone_from(&object);
+        self.mention(service);
+        self.plan.triggers.push(Trigger::Service {
+            service: Service {
+                said: service.label.clone(),
+                node_types: service.triggers.clone(),
+            },
+            event: self.said(&clause),
+            object,
+            args,
+        });
+        self.used[i] = clause.intro != Intro::None
+            || clause
+                .verb
+                .as_ref()
+                .is_none_or(|v| EVENTS.contains(&v.frame()));
+    }
+
+    /// A chat, or a person who starts it by hand.
+    fn spoken(&mut self) {
+        for i in 0..self.clauses.len() {
+            let clause = &self.clauses[i];
+            let chat = clause.phrases().any(|p| {
+                self.concept(p) == "conversation" || self.words(p).to_lowercase().contains("chat")
+            });
+            if chat && clause.phrases().all(|p| p.service.is_none()) {
+                let public = self.chart.items.iter().any(|i| i.text == "public");
+                self.plan.triggers.push(Trigger::Chat { public });
+                return;
+            }
+        }
+        let manual = [
+            "manual",
+            "manually",
+            "by hand",
+            "on demand",
+            "button",
+            "click",
+        ];
+        if self
+            .chart
+            .items
+            .iter()
+            .any(|i| manual.contains(&i.text.as_str()))
+            || self.text.to_lowercase().contains("on demand")
+        {
+            self.plan.triggers.push(Trigger::Manual);
+        }
+    }
+
+    /// The field names that are listed in a clause or right after it: those in brackets, after a colon, after "with".
+    pub(super) fn listed(&self, i: usize) -> Vec<String> {
+        let mut fields = Vec::new();
+        let clause = &self.clauses[i];
+        let mut take = |phrases: &[Phrase]| {
+            let start = phrases
+                .iter()
+                .position(|p| p.aside || p.prep == "with" && (phrases.len() > 1));
+            for phrase in phrases.iter().skip(start.unwrap_or(usize::MAX)) {
+                if phrase.aside || phrase.listed || phrase.prep == "with" {
+                    fields.push(self.field_name(phrase));
+                } else {
+                    break;
+                }
+            }
+        };
+        take(&clause.after);
+        if fields.is_empty()
+            && let Some(next) = self
+                .clauses
+                .get(i + 1)
+                .filter(|n| n.verb.is_none() && (n.colon || n.sentence == clause.sentence))
+        {
+            fields.extend(next.after.iter().map(|p| self.field_name(p)));
+        }
+        fields.retain(|f| !f.is_empty());
+        fields
+    }
+
+    /// A phrase as the name of a field.
+    pub(super) fn field_name(&self, phrase: &Phrase) -> String {
+        match phrase.names.first() {
+            Some(name) if phrase.head.is_none() => self.name(*name),
+            _ => self.words(phrase),
+        }
+    }
+}
+
+/// A field of the data, by the words of a phrase.
+pub(super) fn value_of(name: &str) -> Val {
+    super::field(name)
+}

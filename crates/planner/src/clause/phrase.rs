@@ -1,0 +1,272 @@
+//! Noun phrases: a head with what stands around it, the preposition before it, and the names that it is given.
+
+use crate::chart::{Chart, Item, What};
+use crate::lex::{Class, Sense};
+use crate::lexicon::ServiceEntry;
+use crate::spot::Kind;
+
+/// A phrase. Items are indices into the chart.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Phrase {
+    /// The preposition before it, in lower case; empty where there is none.
+    pub prep: String,
+    pub from: usize,
+    pub to: usize,
+    pub head: Option<usize>,
+    /// Nouns and unknown words before the head.
+    pub modifiers: Vec<usize>,
+    /// Adjectives.
+    pub states: Vec<usize>,
+    pub service: Option<&'static ServiceEntry>,
+    /// Literal things, and capitalised words that name what the head is.
+    pub names: Vec<usize>,
+    pub numbers: Vec<usize>,
+    /// "each", "all", "every".
+    pub quantity: Option<usize>,
+    pub pronoun: Option<usize>,
+    /// A comparison sign or word before it ("more than", ">=").
+    pub compared: Option<usize>,
+    pub negated: bool,
+    /// Joined to the phrase before it by a comma, "and" or "or".
+    pub listed: bool,
+    /// It stands in brackets, or after a colon.
+    pub aside: bool,
+}
+
+impl Phrase {
+    pub fn head<'c>(&self, chart: &'c Chart) -> Option<&'c Item> {
+        self.head.and_then(|i| chart.items.get(i))
+    }
+    pub fn noun<'c>(&self, chart: &'c Chart) -> Option<&'c Sense> {
+        self.head(chart).and_then(Item::noun)
+    }
+    /// The concept of the head; empty where there is none.
+    pub fn concept<'c>(&self, chart: &'c Chart) -> &'c str {
+        self.noun(chart).map_or("", |n| n.concept.as_str())
+    }
+    pub fn kind<'c>(&self, chart: &'c Chart) -> &'c str {
+        self.noun(chart).map_or("", Sense::kind)
+    }
+    /// The first literal of a kind.
+    pub fn literal<'c>(&self, chart: &'c Chart, kind: Kind) -> Option<&'c Item> {
+        let items = self.names.iter().filter_map(|i| chart.items.get(*i));
+        items.into_iter().find(|i| i.shape() == Some(kind))
+    }
+    /// The first name of any kind.
+    pub fn name<'c>(&self, chart: &'c Chart) -> Option<&'c Item> {
+        self.names.first().and_then(|i| chart.items.get(*i))
+    }
+    /// The words of modifiers and head, as a field is called.
+    pub fn words(&self, chart: &Chart, text: &str) -> String {
+        let items = self.states.iter().chain(&self.modifiers).chain(&self.head);
+        let mut at: Vec<usize> = items.copied().collect();
+        at.sort_unstable();
+        let word = |i: &usize| chart.items.get(*i).and_then(|i| text.get(i.from..i.to));
+        at.iter().filter_map(word).collect::<Vec<_>>().join(" ")
+    }
+    fn empty(&self) -> bool {
+        self.head.is_none()
+            && self.modifiers.is_empty()
+            && self.names.is_empty()
+            && self.service.is_none()
+            && self.numbers.is_empty()
+            && self.pronoun.is_none()
+            && self.states.is_empty()
+    }
+}
+
+/// The phrases among these items.
+pub(super) fn phrases(chart: &Chart, items: &[usize]) -> Vec<Phrase> {
+    let mut reader = Reader {
+        chart,
+        done: Vec::new(),
+        now: Phrase::default(),
+        depth: 0,
+    };
+    for at in items {
+        reader.item(*at);
+    }
+    reader.close();
+    reader.done
+}
+
+struct Reader<'c> {
+    chart: &'c Chart,
+    done: Vec<Phrase>,
+    now: Phrase,
+    depth: usize,
+}
+
+impl Reader<'_> {
+    fn close(&mut self) {
+        let mut phrase = std::mem::take(&mut self.now);
+        phrase.aside |= self.depth > 0;
+        if phrase.head.is_none() {
+            phrase.head = phrase.modifiers.pop();
+        }
+        if !phrase.empty() {
+            self.done.push(phrase);
+        }
+    }
+
+    fn begin(&mut self, at: usize) {
+        if self.now.empty() && self.now.to == 0 {
+            self.now.from = at;
+        }
+        self.now.to = at + 1;
+    }
+
+    fn item(&mut self, at: usize) {
+        let Some(item) = self.chart.items.get(at) else {
+            return;
+        };
+        match &item.what {
+            What::Service(service) => self.service(at, service),
+            What::Shape(Kind::Mark | Kind::End) => self.mark(item),
+            What::Shape(Kind::Number | Kind::Clock) => {
+                if self.now.names.is_empty() && self.now.head.is_none() || self.container() {
+                    self.begin(at);
+                } else {
+                    self.close();
+                    self.begin(at);
+                }
+                self.now.numbers.push(at);
+            }
+            What::Shape(Kind::Sign) => self.compare(at),
+            What::Shape(_) => self.literal(at),
+            What::Unknown => self.unknown(at, item),
+            What::Word(sense) => match sense.class {
+                Class::Noun => self.noun(at),
+                Class::Adjective => {
+                    if sense.kind() != "filler" {
+                        self.begin(at);
+                        self.now.states.push(at);
+                    }
+                }
+                Class::Verb => {
+                    // A participle that says more about the noun beside it.
+                    self.begin(at);
+                    self.now.states.push(at);
+                }
+                Class::Function => self.function(at, &sense.concept, item),
+            },
+        }
+    }
+
+    /// The head so far is something that has a name.
+    fn container(&self) -> bool {
+        let kind = self
+            .now
+            .head
+            .and_then(|h| self.chart.items.get(h))
+            .and_then(Item::noun)
+            .map(Sense::kind);
+        kind.is_some_and(|k| matches!(k, "container" | "place" | "field" | "person"))
+    }
+
+    fn service(&mut self, at: usize, service: &'static ServiceEntry) {
+        if self.now.service.is_some() || !self.now.names.is_empty() || self.now.head.is_some() {
+            self.close();
+        }
+        self.begin(at);
+        self.now.service = Some(service);
+    }
+
+    fn mark(&mut self, item: &Item) {
+        match item.text.as_str() {
+            "(" | "[" | "{" => {
+                self.close();
+                self.depth += 1;
+            }
+            ")" | "]" | "}" => {
+                self.close();
+                self.depth = self.depth.saturating_sub(1);
+            }
+            "," | ";" | "/" | "+" => {
+                self.close();
+                self.now.listed = true;
+            }
+            _ => self.close(),
+        }
+    }
+
+    fn compare(&mut self, at: usize) {
+        self.close();
+        self.begin(at);
+        self.now.compared = Some(at);
+    }
+
+    fn literal(&mut self, at: usize) {
+        let second = !self.now.names.is_empty() && !self.container();
+        if second || self.now.pronoun.is_some() {
+            self.close();
+        }
+        self.begin(at);
+        self.now.names.push(at);
+    }
+
+    fn unknown(&mut self, at: usize, item: &Item) {
+        let named = self.container() && (item.capital || self.now.to == at);
+        if named && self.now.names.is_empty() && item.capital {
+            self.begin(at);
+            self.now.names.push(at);
+        } else if self.now.head.is_some() {
+            self.close();
+            self.begin(at);
+            self.now.modifiers.push(at);
+        } else {
+            self.begin(at);
+            self.now.modifiers.push(at);
+        }
+    }
+
+    fn noun(&mut self, at: usize) {
+        if !self.now.names.is_empty() || self.now.pronoun.is_some() {
+            let named_first =
+                self.now.head.is_none() && self.now.pronoun.is_none() && self.now.names.len() == 1;
+            if !named_first {
+                self.close();
+            }
+        }
+        self.begin(at);
+        if let Some(head) = self.now.head.replace(at) {
+            self.now.modifiers.push(head);
+        }
+    }
+
+    fn function(&mut self, at: usize, class: &str, item: &Item) {
+        match class {
+            "prep" => {
+                self.close();
+                self.now.prep.clone_from(&item.text);
+            }
+            "det" | "quant" => {
+                let begun = self.now.head.is_some()
+                    || !self.now.names.is_empty()
+                    || self.now.service.is_some();
+                if begun {
+                    self.close();
+                }
+                self.begin(at);
+                if class == "quant" {
+                    self.now.quantity = Some(at);
+                }
+            }
+            "neg" => self.now.negated = true,
+            "pronoun" => {
+                if !self.now.empty() {
+                    self.close();
+                }
+                self.begin(at);
+                self.now.pronoun = Some(at);
+            }
+            "and" | "or" => {
+                self.close();
+                self.now.listed = true;
+            }
+            "more" | "less" | "equal" => self.compare(at),
+            "aux" => self.close(),
+            _ => {}
+        }
+    }
+}

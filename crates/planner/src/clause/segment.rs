@@ -1,0 +1,409 @@
+//! Where clauses begin and end: at sentence ends and strong marks always, at a comma, "and", "or" and introducing words only
+//! where each side has a verb, or a target, of its own.
+
+use super::{Clause, Intro, Use, phrase};
+use crate::chart::{Chart, Item};
+use crate::lex::Sense;
+use crate::spot::Kind;
+use crate::time::TimeSpan;
+
+/// A stretch of items that becomes a clause.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Segment {
+    items: Vec<usize>,
+    intro: Option<Intro>,
+    sentence: usize,
+    line: usize,
+    fresh: bool,
+    colon: bool,
+    arrow: bool,
+    aside: bool,
+    or: bool,
+}
+
+/// Words that introduce a clause, by the class of the function word.
+fn intro(item: &Item) -> Option<Intro> {
+    let classes = [
+        ("if", Intro::If),
+        ("when", Intro::When),
+        ("unless", Intro::Unless),
+        ("else", Intro::Else),
+        ("until", Intro::Until),
+        ("because", Intro::Because),
+    ];
+    classes
+        .iter()
+        .find(|(class, _)| item.is(class))
+        .map(|(_, intro)| *intro)
+}
+
+/// Frames of verbs that only help another one.
+const SUPPORT: &[&str] = &["WANT", "KNOW", "STATE", "GO", "TRY", "DO"];
+
+fn supports(sense: &Sense) -> bool {
+    sense
+        .says
+        .first()
+        .is_some_and(|f| SUPPORT.contains(&f.as_str()))
+}
+
+pub(super) fn segments(chart: &Chart, times: &[TimeSpan]) -> Vec<Segment> {
+    let mut done = Vec::new();
+    for raw in strong(chart) {
+        split(chart, times, raw, &mut done);
+    }
+    done.retain(|s| !s.items.is_empty());
+    done
+}
+
+/// The stretches between ends of sentences, semicolons, arrows, dashes, colons and brackets.
+fn strong(chart: &Chart) -> Vec<Segment> {
+    let mut done: Vec<Segment> = Vec::new();
+    let mut now = Segment {
+        fresh: true,
+        ..Segment::default()
+    };
+    let (mut sentence, mut line) = (0, 0);
+    let mut close = |now: &mut Segment, next: Segment| {
+        if !now.items.is_empty() {
+            done.push(std::mem::take(now));
+        }
+        *now = next;
+    };
+    for (i, item) in chart.items.iter().enumerate() {
+        let shape = item.shape();
+        let place = |fresh| Segment {
+            sentence,
+            line,
+            fresh,
+            ..Segment::default()
+        };
+        if shape == Some(Kind::End) {
+            sentence += 1;
+            line += usize::from(item.text == "\n");
+            close(
+                &mut now,
+                Segment {
+                    sentence,
+                    line,
+                    fresh: true,
+                    ..Segment::default()
+                },
+            );
+            continue;
+        }
+        if shape == Some(Kind::Mark) {
+            match item.text.as_str() {
+                ";" | "\u{2014}" | "\u{2013}" => {
+                    close(&mut now, place(true));
+                    continue;
+                }
+                "-" | "*" | "\u{2022}" | "\u{b7}" if now.items.is_empty() => continue,
+                "->" | "-->" | "=>" | "==>" | "\u{2192}" | "\u{21d2}" | "\u{27a1}" | ">>" => {
+                    close(
+                        &mut now,
+                        Segment {
+                            arrow: true,
+                            ..place(true)
+                        },
+                    );
+                    continue;
+                }
+                ":" if clause_follows(chart, i + 1) || !has_verb(chart, &now.items) => {
+                    close(
+                        &mut now,
+                        Segment {
+                            colon: true,
+                            ..place(true)
+                        },
+                    );
+                    continue;
+                }
+                _ => {}
+            }
+        }
+        now.items.push(i);
+    }
+    close(&mut now, Segment::default());
+    done
+}
+
+fn has_verb(chart: &Chart, items: &[usize]) -> bool {
+    items
+        .iter()
+        .any(|i| chart.items.get(*i).is_some_and(|i| i.verb().is_some()))
+}
+
+/// Whether a verb comes before the next end of a sentence, and not first a list.
+fn clause_follows(chart: &Chart, at: usize) -> bool {
+    let rest = chart.items.get(at..).unwrap_or(&[]);
+    rest.iter()
+        .take_while(|i| i.shape() != Some(Kind::End))
+        .take(6)
+        .any(|i| i.verb().is_some() || intro(i).is_some())
+}
+
+/// Splits a stretch at its weak joints.
+fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment>) {
+    let timed = |i: usize| {
+        let item = &chart.items[i];
+        times.iter().any(|t| item.from >= t.from && item.to <= t.to)
+    };
+    let mut now = Segment {
+        items: Vec::new(),
+        ..raw.clone()
+    };
+    let next = || Segment {
+        items: Vec::new(),
+        fresh: false,
+        colon: false,
+        arrow: false,
+        ..raw.clone()
+    };
+    let mut depth = 0usize;
+    for (n, &at) in raw.items.iter().enumerate() {
+        let item = &chart.items[at];
+        let rest = &raw.items[n + 1..];
+        match item.text.as_str() {
+            "(" if item.stops() => depth += 1,
+            ")" if item.stops() => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > 0 || timed(at) {
+            now.items.push(at);
+            continue;
+        }
+        if let Some(intro) = intro(item) {
+            let only = now.items.iter().all(|i| {
+                chart.items[*i].is("and")
+                    || chart.items[*i].stops()
+                    || chart.items[*i].is("only")
+                    || chart.items[*i].is("then")
+            });
+            if !only {
+                done.push(std::mem::replace(&mut now, next()));
+            }
+            if now.intro.is_none() || matches!(intro, Intro::Else) {
+                now.intro = Some(intro);
+            }
+            now.items.push(at);
+            continue;
+        }
+        let relative = item.is("pronoun") || item.is("det");
+        if relative && is_relative(chart, at, &now.items, rest) {
+            done.push(std::mem::replace(&mut now, next()));
+            now.intro = Some(Intro::Relative);
+            continue;
+        }
+        if joint(item) && goes_on(chart, &now, rest) {
+            let or = item.is("or");
+            done.push(std::mem::replace(&mut now, next()));
+            now.or = or;
+            continue;
+        }
+        if item.text == "to" && purpose(chart, &now, rest) {
+            done.push(std::mem::replace(&mut now, next()));
+            now.intro = Some(Intro::Purpose);
+            continue;
+        }
+        now.items.push(at);
+    }
+    done.push(now);
+}
+
+fn joint(item: &Item) -> bool {
+    item.is("and")
+        || item.is("or")
+        || item.is("then")
+        || item.is("also") && item.text == "plus"
+        || item.shape() == Some(Kind::Mark) && matches!(item.text.as_str(), "," | "&" | "+" | "-")
+}
+
+/// Whether the stretch so far can stand alone and what follows begins a clause of its own.
+fn goes_on(chart: &Chart, now: &Segment, rest: &[usize]) -> bool {
+    let so_far = now.items.iter().any(|i| main_verb(chart, *i));
+    let introduced = now.intro.is_some_and(|i| !matches!(i, Intro::Else));
+    if !so_far && !introduced && !aims(chart, &now.items) {
+        return false;
+    }
+    begins(chart, rest, introduced)
+}
+
+/// A verb that is the main one of a clause: no participle that belongs to a noun.
+fn main_verb(chart: &Chart, at: usize) -> bool {
+    chart.items.get(at).is_some_and(|i| i.verb().is_some())
+}
+
+/// Whether these items name where something goes: a channel, an address, a service.
+fn aims(chart: &Chart, items: &[usize]) -> bool {
+    items.iter().filter_map(|i| chart.items.get(*i)).any(|i| {
+        i.service().is_some()
+            || matches!(
+                i.shape(),
+                Some(Kind::Channel | Kind::Mail | Kind::Url | Kind::Phone)
+            )
+    })
+}
+
+/// Whether a clause begins here: a verb comes before the next joint, with no more than a short subject before it; after an
+/// introduced clause a target is enough.
+fn begins(chart: &Chart, rest: &[usize], introduced: bool) -> bool {
+    const LONGEST_SUBJECT: usize = 7;
+    let mut seen = 0;
+    for at in rest {
+        let item = &chart.items[*at];
+        if item.is("filler") || item.is("then") || item.is("also") || item.is("only") {
+            continue;
+        }
+        if item.verb().is_some() {
+            return true;
+        }
+        if intro(item).is_some() {
+            return true;
+        }
+        if introduced
+            && (item.service().is_some()
+                || matches!(item.shape(), Some(Kind::Channel | Kind::Mail)))
+        {
+            return true;
+        }
+        if joint(item) || item.shape() == Some(Kind::End) {
+            return false;
+        }
+        seen += 1;
+        if seen > LONGEST_SUBJECT {
+            return false;
+        }
+    }
+    false
+}
+
+/// Whether "who", "that" or "which" begins a relative clause: a noun before it and a verb soon after it.
+fn is_relative(chart: &Chart, at: usize, now: &[usize], rest: &[usize]) -> bool {
+    let item = &chart.items[at];
+    let word =
+        matches!(item.text.as_str(), "who" | "that" | "which" | "whose") || item.is("relative");
+    let before = now.last().and_then(|i| chart.items.get(*i));
+    let noun = before.is_some_and(|b| {
+        b.noun().is_some() || b.literal() || b.service().is_some() || b.shape() == Some(Kind::Mark)
+    });
+    let soon = rest
+        .iter()
+        .take(4)
+        .any(|i| chart.items[*i].verb().is_some() || chart.items[*i].is("aux"));
+    word && noun && soon
+}
+
+/// Whether "to" begins a purpose: a verb in its base form follows, and the stretch has a verb that is more than support.
+fn purpose(chart: &Chart, now: &Segment, rest: &[usize]) -> bool {
+    let base = rest
+        .first()
+        .and_then(|i| chart.items.get(*i))
+        .and_then(Item::verb)
+        .is_some_and(|v| v.form == "base");
+    let full = now
+        .items
+        .iter()
+        .filter_map(|i| chart.items.get(*i)?.verb())
+        .any(|v| !supports(v));
+    base && full
+}
+
+impl Segment {
+    pub(super) fn clause(self, chart: &Chart, times: &[TimeSpan]) -> Clause {
+        let spans: Vec<&TimeSpan> = times
+            .iter()
+            .filter(|t| {
+                self.items
+                    .iter()
+                    .any(|i| chart.items[*i].from >= t.from && chart.items[*i].to <= t.to)
+            })
+            .collect();
+        let plain: Vec<usize> = self
+            .items
+            .iter()
+            .copied()
+            .filter(|i| {
+                let item = &chart.items[*i];
+                !spans.iter().any(|t| item.from >= t.from && item.to <= t.to)
+                    && intro(item).is_none()
+            })
+            .collect();
+        let verb = main(chart, &plain);
+        let at = verb.as_ref().map_or(usize::MAX, |v| v.at);
+        let support: Vec<usize> = plain
+            .iter()
+            .copied()
+            .filter(|i| {
+                *i != at
+                    && *i < at
+                    && at != usize::MAX
+                    && chart.items[*i].verb().is_some_and(supports)
+            })
+            .collect();
+        let words = |keep: &dyn Fn(usize) -> bool| {
+            let items: Vec<usize> = plain
+                .iter()
+                .copied()
+                .filter(|i| keep(*i) && !support.contains(i))
+                .collect();
+            phrase::phrases(chart, &items)
+        };
+        let (before, after) = if at == usize::MAX {
+            (Vec::new(), words(&|_| true))
+        } else {
+            (words(&|i| i < at), words(&|i| i > at))
+        };
+        Clause {
+            intro: self.intro.unwrap_or(Intro::None),
+            before,
+            after,
+            times: spans.into_iter().cloned().collect(),
+            from: self.items.first().copied().unwrap_or(0),
+            to: self.items.last().map_or(0, |i| i + 1),
+            sentence: self.sentence,
+            line: self.line,
+            fresh: self.fresh,
+            colon: self.colon,
+            arrow: self.arrow,
+            aside: self.aside,
+            or: self.or,
+            verb,
+        }
+    }
+}
+
+/// The verb that counts: the first that is more than support and no participle within a noun phrase; else the first.
+fn main(chart: &Chart, items: &[usize]) -> Option<Use> {
+    let verbs: Vec<usize> = items
+        .iter()
+        .copied()
+        .filter(|i| chart.items[*i].verb().is_some())
+        .collect();
+    let sense = |i: usize| chart.items[i].verb();
+    let full = |i: &&usize| sense(**i).is_some_and(|v| !supports(v)) && !attributive(chart, **i);
+    let at = *verbs.iter().find(full).or_else(|| verbs.first())?;
+    let sense = sense(at)?.clone();
+    let before: Vec<&Item> = items
+        .iter()
+        .take_while(|i| **i < at)
+        .map(|i| &chart.items[*i])
+        .collect();
+    let negated = before.iter().rev().take(5).any(|i| i.is("neg"));
+    let passive = sense.form == "past" && before.iter().rev().take(3).any(|i| i.is("aux"));
+    Some(Use {
+        at,
+        sense,
+        negated,
+        passive,
+    })
+}
+
+/// A participle directly before a noun, or after one with no helper: it says more about the noun.
+fn attributive(chart: &Chart, at: usize) -> bool {
+    let item = &chart.items[at];
+    let past = item.verb().is_some_and(|v| v.form == "past");
+    let next = chart.items.get(at + 1).is_some_and(|n| n.noun().is_some());
+    let before = at.checked_sub(1).and_then(|b| chart.items.get(b));
+    past && next && before.is_some_and(|b| b.is("det") || b.is("quant") || b.is("prep"))
+}
