@@ -2,6 +2,7 @@
 //! says nothing that it can build adds nothing; the account of the finished workflow says so.
 
 mod act;
+mod agent;
 mod condition;
 mod content;
 mod flow;
@@ -24,6 +25,7 @@ pub fn plan(request: &str, language: &str) -> Plan {
     let clauses = clauses(&chart, &times);
     let mut reading = Reading::new(request, &chart, clauses);
     reading.start();
+    reading.agent();
     reading.flow();
     reading.plan
 }
@@ -41,6 +43,9 @@ pub(crate) struct Reading<'a> {
     services: Vec<&'static ServiceEntry>,
     /// What "it" and "them" stand for.
     topic: Topic,
+    /// The assistant that the request is for, and the clause that speaks of it.
+    assistant: Option<Step>,
+    agent_at: usize,
 }
 
 /// What was last spoken of.
@@ -54,6 +59,8 @@ struct Topic {
     file: bool,
     /// Many items go through.
     many: bool,
+    /// The labels that a classification gives.
+    labels: Vec<String>,
 }
 
 impl<'a> Reading<'a> {
@@ -71,6 +78,8 @@ impl<'a> Reading<'a> {
             steps: 0,
             services: Vec::new(),
             topic: Topic::default(),
+            assistant: None,
+            agent_at: 0,
         }
     }
 

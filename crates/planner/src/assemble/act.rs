@@ -337,6 +337,10 @@ impl Reading<'_> {
     }
 
     /// The service of the trigger, where it can act too.
+    pub(super) fn trigger_acts(&self) -> Option<&'static ServiceEntry> {
+        self.trigger_service()
+    }
+
     fn trigger_service(&self) -> Option<&'static ServiceEntry> {
         let types = self.plan.triggers.iter().find_map(|t| match t {
             Trigger::Service { service, .. } => Some(&service.node_types),
@@ -498,6 +502,40 @@ impl Reading<'_> {
                 once: false,
             },
         )];
+        let others: Vec<_> = self
+            .services_of(clause)
+            .into_iter()
+            .filter(|s| {
+                s.key != service.key
+                    && !s.actions.is_empty()
+                    && !["chat", "mail", "sms"].iter().any(|t| s.is(t))
+            })
+            .collect();
+        for other in others {
+            let of = clause
+                .after
+                .iter()
+                .position(|p| p.service.is_some_and(|s| s.key == other.key));
+            let object = of
+                .and_then(|at| {
+                    clause.after[..=at]
+                        .iter()
+                        .rev()
+                        .find(|p| self.kind(p) == "record")
+                })
+                .map(|p| self.concept(p).to_owned());
+            self.mention(other);
+            steps.push(self.simple(
+                clause,
+                Does::Service {
+                    service: acting(other),
+                    verb: Verb::GetMany,
+                    object,
+                    args: Vec::new(),
+                    once: false,
+                },
+            ));
+        }
         let narrowed = Clause {
             verb: None,
             ..clause.clone()

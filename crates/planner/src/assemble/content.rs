@@ -45,6 +45,9 @@ impl Reading<'_> {
                 if !name.is_empty() && !fields.contains(&name) {
                     fields.push(name);
                 }
+            } else if matches!(self.kind(phrase), "place" | "container") || phrase.service.is_some()
+            {
+                begun = true;
             } else if phrase.prep != "of" && !phrase.listed {
                 begun = false;
             }
@@ -122,17 +125,42 @@ impl Reading<'_> {
         args
     }
 
+    /// "the subject as the title, the text of the mail as description": what fills which field.
+    fn given_as(&self, clause: &Clause) -> Vec<Arg> {
+        let mut args = Vec::new();
+        let phrases = &clause.after;
+        for (n, phrase) in phrases.iter().enumerate().skip(1) {
+            let fits = matches!(
+                self.kind(phrase),
+                "field" | "text" | "date" | "money" | "number"
+            ) && phrase.prep == "as";
+            if !fits {
+                continue;
+            }
+            let mut from = n - 1;
+            while from > 0 && phrases[from].prep == "of" {
+                from -= 1;
+            }
+            let value = match phrases[from].names.first() {
+                Some(name) => template(&self.name(*name)),
+                None => field(&self.words(&phrases[from])),
+            };
+            let name = self.words(phrase);
+            let role = match self.concept(phrase) {
+                "title" => Role::Title,
+                "subject" => Role::Subject,
+                _ => Role::Field(name),
+            };
+            args.push(arg(role, value));
+        }
+        args
+    }
+
     /// Title, due date, priority, status and limits that a clause gives.
     pub(super) fn details(&self, clause: &Clause) -> Vec<Arg> {
-        let mut args = Vec::new();
+        let mut args = self.given_as(clause);
         for (n, phrase) in clause.after.iter().enumerate() {
             let value = phrase.names.first().map(|n| lit(self.name(*n)));
-            let state = || {
-                phrase
-                    .head(self.chart)
-                    .filter(|_| phrase.names.is_empty())
-                    .map(|_| ())
-            };
             let next = clause.after.get(n + 1);
             match self.concept(phrase) {
                 "title" | "subject" if value.is_some() => {
@@ -171,9 +199,7 @@ impl Reading<'_> {
                         .map(|q| template(&q.text));
                     args.extend(quote.map(|v| arg(Role::Title, v)));
                 }
-                _ => {
-                    let _ = state();
-                }
+                _ => {}
             }
         }
         for time in &clause.times {

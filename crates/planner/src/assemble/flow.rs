@@ -23,6 +23,8 @@ enum Kind {
     Approval(Box<Step>),
     /// What happens when something fails.
     Failure,
+    /// The steps for each batch of so many items.
+    Loop(u32),
 }
 
 /// Steps and the branches that are open around the place.
@@ -49,6 +51,13 @@ impl Reading<'_> {
         for i in 0..self.clauses.len() {
             let clause = self.clauses[i].clone();
             self.leave(&mut tree, &clause);
+            if i == self.agent_at
+                && let Some(step) = self.assistant.take()
+            {
+                tree.here().push(step);
+                let back = self.answer_back();
+                tree.here().extend(back);
+            }
             if !self.used[i] {
                 self.clause(&mut tree, i, &clause);
             }
@@ -62,7 +71,8 @@ impl Reading<'_> {
     /// Closes branches that end with the sentence before this clause.
     fn leave(&mut self, tree: &mut Tree, clause: &Clause) {
         while let Some(open) = tree.open.last() {
-            let stays = open.sentence == clause.sentence
+            let stays = matches!(open.kind, Kind::Loop(_))
+                || open.sentence == clause.sentence
                 || clause.intro == Intro::Else
                 || matches!(open.kind, Kind::Approval(_)) && self.decides(clause).is_some()
                 || open.first.is_empty()
@@ -101,6 +111,15 @@ impl Reading<'_> {
                 self.plan.on_error.extend(open.first);
                 return;
             }
+            Kind::Loop(_) if open.first.is_empty() => {
+                tree.here().extend(open.second);
+                return;
+            }
+            Kind::Loop(batch_size) => Does::Loop {
+                batch_size,
+                body: open.first,
+                after: open.second,
+            },
         };
         let step = self.step(&open.said, does);
         tree.here().push(step);
@@ -132,12 +151,21 @@ impl Reading<'_> {
             return;
         }
         if let Some(open) = tree.open.last_mut()
+            && matches!(open.kind, Kind::Loop(_))
+            && ends(self.chart, clause)
+        {
+            open.on_second = true;
+        }
+        if let Some(open) = tree.open.last_mut()
             && matches!(open.kind, Kind::Approval(_))
             && let Some(yes) = self.decides(clause)
         {
             open.on_second = !yes;
             open.sentence = clause.sentence;
             self.act_into(tree, i, clause);
+            return;
+        }
+        if self.points(i, clause) && self.cased(tree, clause, &said) {
             return;
         }
         match clause.intro {
@@ -158,6 +186,60 @@ impl Reading<'_> {
                 self.act_into(tree, i, clause);
             }
         }
+    }
+
+    /// Whether a clause without a verb stands before an arrow, or a colon, that leads to what is done then.
+    fn points(&self, i: usize, clause: &Clause) -> bool {
+        let leads = self
+            .clauses
+            .get(i + 1)
+            .is_some_and(|n| (n.arrow || n.colon) && n.line == clause.line);
+        let aims = clause.phrases().any(|p| p.service.is_some());
+        let plain = clause
+            .verb
+            .as_ref()
+            .is_none_or(|v| STILL.contains(&v.frame()) || v.calls("APPROVE"));
+        leads && !aims && plain && clause.intro == Intro::None
+    }
+
+    /// Opens a branch for a clause that only names its condition.
+    fn cased(&mut self, tree: &mut Tree, clause: &Clause, said: &str) -> bool {
+        let Some(condition) = self.condition(clause).or_else(|| self.labelled(clause)) else {
+            return false;
+        };
+        tree.open.push(Open {
+            said: said.to_owned(),
+            kind: Kind::If(condition),
+            first: Vec::new(),
+            second: Vec::new(),
+            on_second: false,
+            sentence: clause.sentence,
+        });
+        true
+    }
+
+    /// "critical", "billing": one of the labels of a classification, or a value of the field that was compared last.
+    fn labelled(&self, clause: &Clause) -> Option<Cond> {
+        let phrase = clause.phrases().next()?;
+        let word = match phrase.names.first() {
+            Some(name) => self.name(*name),
+            None => self.words(phrase),
+        };
+        let label = self
+            .topic
+            .labels
+            .iter()
+            .find(|l| l.eq_ignore_ascii_case(&word));
+        let left = match label {
+            Some(_) => super::field("category"),
+            None => self.topic.field.clone()?,
+        };
+        let right = super::lit(label.cloned().unwrap_or(word));
+        Some(Cond::Compare {
+            left,
+            op: Cmp::Eq,
+            right,
+        })
     }
 
     /// "… and the total is over 100": one more condition of the branch that was just opened.
@@ -288,6 +370,32 @@ impl Reading<'_> {
         }
         let inline = self.inline_condition(clause);
         let steps = self.act(i, clause);
+        if let Some(size) = self.batch(clause)
+            && !tree.open.iter().any(|o| matches!(o.kind, Kind::Loop(_)))
+        {
+            let reads = steps.first().is_some_and(|s| {
+                matches!(
+                    &s.does,
+                    Does::Service {
+                        verb: crate::plan::Verb::GetMany | crate::plan::Verb::Query,
+                        ..
+                    }
+                )
+            });
+            if reads {
+                tree.here().extend(steps.clone());
+            }
+            tree.open.push(Open {
+                said: self.said(clause),
+                kind: Kind::Loop(size),
+                first: if reads { Vec::new() } else { steps },
+                second: Vec::new(),
+                on_second: false,
+                sentence: clause.sentence,
+            });
+            self.topic.many = false;
+            return;
+        }
         let approval = steps
             .iter()
             .position(|s| matches!(s.does, Does::Approval { .. }));
@@ -324,6 +432,40 @@ impl Reading<'_> {
         }
     }
 
+    /// How many items go through at once: "in batches of 25", "10 per batch", "25 at a time".
+    fn batch(&self, clause: &Clause) -> Option<u32> {
+        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let batch = clause.phrases().any(|p| self.concept(p) == "batch");
+        let each = items.windows(3).any(|w| {
+            w[0].shape() == Some(crate::spot::Kind::Number)
+                && w[1].text == "at"
+                && w[2].text.starts_with('a')
+        });
+        let one = items.iter().any(|i| {
+            matches!(
+                i.text.as_str(),
+                "one by one" | "one at a time" | "one after another" | "individually"
+            )
+        });
+        if one {
+            return Some(1);
+        }
+        if !batch && !each {
+            return None;
+        }
+        let after = items
+            .iter()
+            .skip_while(|i| !i.noun().is_some_and(|n| n.concept == "batch"))
+            .find_map(|i| {
+                super::figure(&i.text).filter(|_| i.shape() == Some(crate::spot::Kind::Number))
+            });
+        let any = items
+            .iter()
+            .filter(|i| i.shape() == Some(crate::spot::Kind::Number))
+            .find_map(|i| super::figure(&i.text));
+        after.or(any).map(|n| n as u32)
+    }
+
     /// "For complaints, …", "with 200 or more: …" before the verb: a condition of this clause alone.
     fn inline_condition(&mut self, clause: &Clause) -> Option<Cond> {
         let front: Vec<_> = clause
@@ -333,7 +475,26 @@ impl Reading<'_> {
             .cloned()
             .collect();
         if front.is_empty() {
-            return None;
+            let fits = |l: &String| {
+                clause.phrases().take(1).any(|p| {
+                    let said = self.words(p).to_lowercase();
+                    let label = l.to_lowercase();
+                    let head = p
+                        .head(self.chart)
+                        .map(|h| h.text.clone())
+                        .unwrap_or_default();
+                    said == label
+                        || head.trim_end_matches('s') == label
+                        || said.trim_end_matches('s') == label
+                        || label.ends_with(&said) && !said.is_empty()
+                })
+            };
+            let label = self.topic.labels.iter().find(|l| fits(l)).cloned()?;
+            return Some(Cond::Compare {
+                left: super::field("category"),
+                op: Cmp::Eq,
+                right: super::lit(label),
+            });
         }
         let alone = Clause {
             before: Vec::new(),
@@ -370,4 +531,22 @@ impl Reading<'_> {
         });
         true
     }
+}
+
+/// Whether a clause speaks of the time when all items went through.
+fn ends(chart: &crate::chart::Chart, clause: &Clause) -> bool {
+    let items = chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+    items.iter().take(4).any(|i| {
+        matches!(
+            i.text.as_str(),
+            "finally" | "at the end" | "in the end" | "afterwards" | "lastly" | "once done"
+        )
+    }) || clause
+        .before
+        .iter()
+        .any(|p| p.prep == "after" && p.phrase_says(chart, "batch"))
+        || clause
+            .before
+            .iter()
+            .any(|p| p.prep == "at" && p.head(chart).is_some_and(|h| h.text == "end"))
 }

@@ -177,9 +177,9 @@ impl Reading<'_> {
                 })
             });
             let verb = clause.verb.as_ref();
-            let told = verb.is_some_and(|v| EVENTS.contains(&v.frame()))
+            let told = verb.is_some_and(|v| EVENTS.contains(&v.frame()) && !v.negated)
                 || clause.intro == Intro::When
-                || clause.intro == Intro::If && i == 0;
+                || clause.intro == Intro::If && i < 2;
             let nominal = verb.is_none() && clause.fresh && i < 2;
             let mails = clause
                 .phrases()
@@ -207,10 +207,29 @@ impl Reading<'_> {
                     .then(|| self.latest("mail").or_else(|| super::service("imap")))
                     .flatten()
             };
+            let feed = || {
+                clause
+                    .phrases()
+                    .any(|p| self.concept(p) == "news")
+                    .then(|| super::service("rssFeedRead"))
+                    .flatten()
+            };
+            let earlier = || {
+                let spoken = self.clauses[..i]
+                    .iter()
+                    .rev()
+                    .flat_map(|c| c.phrases().filter_map(|p| p.service));
+                spoken.into_iter().find(|s| {
+                    !s.triggers.is_empty() && !["mail", "chat", "sms"].iter().any(|t| s.is(t))
+                })
+            };
+            let told_elsewhere = || told.then(earlier).flatten();
             let Some(service) = named
                 .or(near)
                 .or(before)
+                .or_else(feed)
                 .or_else(mailed)
+                .or_else(told_elsewhere)
                 .filter(|s| !s.triggers.is_empty())
             else {
                 continue;
@@ -249,6 +268,12 @@ impl Reading<'_> {
             }
             if self.concept(phrase) == "attachment" {
                 args.push(arg(Role::Attachment, lit(true)));
+            }
+            if self.concept(phrase) == "news" || service.key == "rssFeedRead" {
+                let url = phrase
+                    .literal(self.chart, Kind::Url)
+                    .and_then(|u| self.text.get(u.from..u.to));
+                args.extend(url.map(|u| arg(Role::Url, lit(u))));
             }
             if phrase.prep == "from"
                 && let Some(mail) = phrase.literal(self.chart, Kind::Mail)

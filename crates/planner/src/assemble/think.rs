@@ -46,6 +46,9 @@ impl Reading<'_> {
             "WRITE" | "ANALYZE" if model => LlmTask::Write,
             _ => return Vec::new(),
         };
+        if let LlmTask::Classify { labels } = &task {
+            self.topic.labels.clone_from(labels);
+        }
         let said = self.said(clause);
         vec![self.step(
             &said.clone(),

@@ -64,6 +64,10 @@ impl Phrase {
         let word = |i: &usize| chart.items.get(*i).and_then(|i| text.get(i.from..i.to));
         at.iter().filter_map(word).collect::<Vec<_>>().join(" ")
     }
+    /// Whether its head has a concept.
+    pub fn phrase_says(&self, chart: &Chart, concept: &str) -> bool {
+        self.noun(chart).is_some_and(|n| n.concept == concept)
+    }
     fn empty(&self) -> bool {
         self.head.is_none()
             && self.modifiers.is_empty()
@@ -206,8 +210,10 @@ impl Reader<'_> {
     }
 
     fn unknown(&mut self, at: usize, item: &Item) {
-        let named = self.container() && (item.capital || self.now.to == at);
-        if named && self.now.names.is_empty() && item.capital {
+        let machine =
+            item.text.contains(['-', '_']) || item.text.chars().any(|c| c.is_ascii_digit());
+        let named = self.container() && self.now.to == at && (item.capital || machine);
+        if named && self.now.names.is_empty() {
             self.begin(at);
             self.now.names.push(at);
         } else if self.now.head.is_some() {
