@@ -18,6 +18,7 @@ pub mod plan;
 pub mod read;
 mod reuse;
 mod roles;
+pub mod time;
 
 pub use ahead::read_ahead;
 
