@@ -7,7 +7,8 @@ mod lex_tests;
 mod tables;
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+use std::sync::{LazyLock, OnceLock};
 
 pub use tables::BadRow;
 pub(crate) use tables::rows;
@@ -60,17 +61,17 @@ pub struct Lexicon {
     senses: HashMap<String, Vec<Sense>>,
     /// The most words that a form begun by this word has.
     longest: HashMap<String, usize>,
+    /// Forms of one word by their first letter, each first without its accents.
+    initials: HashMap<char, Vec<(String, String)>>,
 }
 
 impl Lexicon {
-    /// The lexicon of a language; English where there is none.
+    /// The lexicon of a language; English where there is none. Each is read when it is first asked for.
     pub fn of(language: &str) -> &'static Lexicon {
-        static ALL: LazyLock<Vec<Lexicon>> = LazyLock::new(|| {
-            let read = |l: &tables::Language| tables::lexicon(l).unwrap_or_default();
-            tables::LANGUAGES.iter().map(read).collect()
-        });
-        let found = ALL.iter().position(|l| l.language == language);
-        &ALL[found.unwrap_or(0)]
+        static ALL: LazyLock<Vec<OnceLock<Lexicon>>> =
+            LazyLock::new(|| tables::LANGUAGES.iter().map(|_| OnceLock::new()).collect());
+        let at = tables::LANGUAGES.iter().position(|l| l.name == language).unwrap_or(0);
+        ALL[at].get_or_init(|| tables::lexicon(&tables::LANGUAGES[at]).unwrap_or_default())
     }
 
     /// The senses of a written form, in lower case.
@@ -83,25 +84,39 @@ impl Lexicon {
         self.longest.get(word).copied().unwrap_or(1)
     }
 
-    /// The form that a word of at least five letters misses by one letter; none where several would fit as well.
+    /// The form that a word of at least five letters misses by one letter, or by its accents; of several the first in order.
     pub fn spelled(&self, word: &str) -> Option<&str> {
         const SHORTEST: usize = 5;
         let length = word.chars().count();
         if length < SHORTEST || !word.chars().all(char::is_alphabetic) {
             return None;
         }
-        let first = word.chars().next();
-        let near = |form: &&String| {
-            let other = form.chars().count();
-            other.abs_diff(length) <= 1
-                && other >= SHORTEST
-                && form.chars().next() == first
-                && !form.contains(' ')
-                && strsim::osa_distance(form, word) == 1
-        };
-        let mut found: Vec<&String> = self.senses.keys().filter(near).collect();
-        found.sort_by_key(|form| (form.chars().count().abs_diff(length), form.to_string()));
-        found.first().map(|form| form.as_str())
+        let plain = unaccented(word);
+        let bucket = self.initials.get(&plain.chars().next()?)?;
+        let mut best: Option<(usize, &str)> = None;
+        for (bare, form) in bucket {
+            if bare.len().abs_diff(plain.len()) > 1 {
+                continue;
+            }
+            let far = if *bare == plain { 0 } else { strsim::osa_distance(bare, &plain) };
+            if far <= 1 && best.is_none_or(|b| (far, form.as_str()) < b) {
+                best = Some((far, form));
+            }
+        }
+        best.map(|(_, form)| form)
+    }
+
+    /// Sorts the forms by their first letters, for [`Lexicon::spelled`].
+    fn index(&mut self) {
+        const SHORTEST: usize = 5;
+        for form in self.senses.keys() {
+            let plain = unaccented(form);
+            if !form.contains(' ') && plain.chars().count() >= SHORTEST
+                && let Some(first) = plain.chars().next()
+            {
+                self.initials.entry(first).or_default().push((plain, form.clone()));
+            }
+        }
     }
 
     fn add(&mut self, form: &str, sense: Sense) {
@@ -142,4 +157,9 @@ impl Lexicon {
 /// The languages that are read.
 pub fn languages() -> impl DoubleEndedIterator<Item = &'static str> {
     tables::LANGUAGES.iter().map(|l| l.name)
+}
+
+/// A word without the accents of its letters, as people type it in a hurry.
+fn unaccented(word: &str) -> String {
+    word.nfd().filter(|c| !is_combining_mark(*c)).collect()
 }

@@ -33,7 +33,7 @@ impl Reading<'_> {
         for (i, clause) in self.clauses.iter().enumerate() {
             for time in &clause.times {
                 match &time.means {
-                    TimeMeaning::Schedule { rules: more } => {
+                    TimeMeaning::Schedule { rules: more, .. } => {
                         for rule in more {
                             if !rules.contains(rule) {
                                 rules.push(rule.clone());

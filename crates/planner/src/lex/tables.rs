@@ -27,7 +27,7 @@ macro_rules! language {
     };
 }
 
-pub(super) const LANGUAGES: &[Language] = &[language!("en")];
+pub(super) const LANGUAGES: &[Language] = &[language!("en"), language!("de"), language!("es"), language!("fr")];
 
 /// A row of a table that can't be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,6 +117,7 @@ pub(super) fn lexicon(of: &Language) -> Result<Lexicon, BadRow> {
             }
         }
     }
+    lexicon.index();
     Ok(lexicon)
 }
 
