@@ -7,8 +7,8 @@ mod lex_tests;
 mod tables;
 
 use std::collections::HashMap;
-use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 use std::sync::{LazyLock, OnceLock};
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 pub use tables::BadRow;
 pub(crate) use tables::rows;
@@ -70,7 +70,10 @@ impl Lexicon {
     pub fn of(language: &str) -> &'static Lexicon {
         static ALL: LazyLock<Vec<OnceLock<Lexicon>>> =
             LazyLock::new(|| tables::LANGUAGES.iter().map(|_| OnceLock::new()).collect());
-        let at = tables::LANGUAGES.iter().position(|l| l.name == language).unwrap_or(0);
+        let at = tables::LANGUAGES
+            .iter()
+            .position(|l| l.name == language)
+            .unwrap_or(0);
         ALL[at].get_or_init(|| tables::lexicon(&tables::LANGUAGES[at]).unwrap_or_default())
     }
 
@@ -98,7 +101,11 @@ impl Lexicon {
             if bare.len().abs_diff(plain.len()) > 1 {
                 continue;
             }
-            let far = if *bare == plain { 0 } else { strsim::osa_distance(bare, &plain) };
+            let far = if *bare == plain {
+                0
+            } else {
+                strsim::osa_distance(bare, &plain)
+            };
             if far <= 1 && best.is_none_or(|b| (far, form.as_str()) < b) {
                 best = Some((far, form));
             }
@@ -111,10 +118,14 @@ impl Lexicon {
         const SHORTEST: usize = 5;
         for form in self.senses.keys() {
             let plain = unaccented(form);
-            if !form.contains(' ') && plain.chars().count() >= SHORTEST
+            if !form.contains(' ')
+                && plain.chars().count() >= SHORTEST
                 && let Some(first) = plain.chars().next()
             {
-                self.initials.entry(first).or_default().push((plain, form.clone()));
+                self.initials
+                    .entry(first)
+                    .or_default()
+                    .push((plain, form.clone()));
             }
         }
     }

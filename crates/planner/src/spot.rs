@@ -121,6 +121,13 @@ fn one(text: &str, at: usize, first: char, found: &mut Vec<Token>) -> usize {
         found.push(token);
         return end;
     }
+        if let Some(end) = literal::code(rest).filter(|_| begins_word(text, at)) {
+        push(found, text, at, at + end, Kind::Quote);
+        if let Some(last) = found.last_mut() {
+            last.text = text[at..at + end].to_owned();
+        }
+        return at + end;
+    }
     if let Some(end) = literal::hole(rest) {
         push(found, text, at, at + end, Kind::Hole);
         return at + end;
@@ -223,4 +230,8 @@ fn elided(before: &str) -> bool {
     let letters = before.chars().count();
     let lower = before.to_lowercase();
     lower.ends_with("qu") || letters == 1 && !matches!(lower.as_str(), "i" | "o")
+}
+
+fn begins_word(text: &str, at: usize) -> bool {
+    !text[..at].chars().next_back().is_some_and(char::is_alphanumeric)
 }

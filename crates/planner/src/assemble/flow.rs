@@ -147,7 +147,7 @@ impl Reading<'_> {
 
     fn clause(&mut self, tree: &mut Tree, i: usize, clause: &Clause) {
         let said = self.said(clause);
-        if self.retries(clause) {
+                if self.retries(clause) || self.defines(tree, i, clause) {
             return;
         }
         if let Some(open) = tree.open.last_mut()
@@ -186,6 +186,46 @@ impl Reading<'_> {
                 self.act_into(tree, i, clause);
             }
         }
+    }
+
+        /// "The chat id is 778812345", "text: title and link": says more about the last step.
+    fn defines(&mut self, tree: &mut Tree, i: usize, clause: &Clause) -> bool {
+        let still = clause.verb.as_ref().is_none_or(|v| v.sense.concept == "be");
+        let phrases: Vec<_> = clause.phrases().collect();
+        let [subject, rest @ ..] = phrases.as_slice() else {
+            return false;
+        };
+        let kind = self.kind(subject);
+        let fits = matches!(kind, "field" | "text" | "message" | "place" | "container" | "ai") && subject.service.is_none();
+        if !still || !fits || clause.intro != Intro::None || rest.is_empty() && subject.names.is_empty() {
+            return false;
+        }
+        let value = rest.iter().find_map(|p| p.names.first().or(p.numbers.first())).copied();
+        let listed = rest.iter().all(|p| p.aside || p.listed || p.prep == "of") && value.is_none_or(|v| self.chart.items[v].shape() == Some(crate::spot::Kind::Id));
+        let text = matches!(self.concept(subject), "text" | "message" | "data" | "description") && listed;
+        let arg = if text {
+            self.text_of(i)
+        } else {
+            let words = self.words(subject).to_lowercase();
+            let role = match self.concept(subject) {
+                "title" => crate::plan::Role::Title,
+                "subject" => crate::plan::Role::Subject,
+                "text" | "message" => crate::plan::Role::Text,
+                _ if words.contains("chat") || kind == "place" => crate::plan::Role::Channel,
+                _ => crate::plan::Role::Named(words),
+            };
+            value.map(|v| super::arg(role, super::lit(self.name(v))))
+        };
+        let Some(arg) = arg else {
+            return false;
+        };
+        let Some(args) = last_args(tree.here()) else {
+            return false;
+        };
+        if !args.iter().any(|a| a.role == arg.role) {
+            args.push(arg);
+        }
+        true
     }
 
     /// Whether a clause without a verb stands before an arrow, or a colon, that leads to what is done then.
@@ -549,4 +589,12 @@ fn ends(chart: &crate::chart::Chart, clause: &Clause) -> bool {
             .before
             .iter()
             .any(|p| p.prep == "at" && p.head(chart).is_some_and(|h| h.text == "end"))
+}
+
+/// The arguments of the last step that acts on a service.
+fn last_args(steps: &mut [Step]) -> Option<&mut Vec<crate::plan::Arg>> {
+    steps.iter_mut().rev().find_map(|s| match &mut s.does {
+        Does::Service { args, .. } => Some(args),
+        _ => None,
+    })
 }

@@ -111,8 +111,8 @@ impl Reading<'_> {
     }
 
     fn container(&self, phrase: &Phrase, of: &ServiceEntry, args: &mut Vec<Arg>) {
-        let Some(name) = phrase.names.first().copied() else {
-            return;
+                let Some(name) = phrase.names.first().copied() else {
+            return self.figured(phrase, of, args);
         };
         let shape = self
             .chart
@@ -146,10 +146,17 @@ impl Reading<'_> {
             "label" => Some(Role::Label),
             "" if own && of.is("db") => Some(Role::Part),
             "" if own && of.is("chat") => Some(Role::Channel),
-            "" if own => Some(Role::Container),
+                        "" if own => Some(Role::Container),
+            "conversation" if of.is("chat") => Some(Role::Channel),
             _ => None,
         };
         let Some(role) = role else {
+            let told = matches!(concept, "title" | "subject" | "text" | "message" | "priority" | "status" | "description") || self.kind(phrase) == "record";
+            let plain = !matches!(shape, Some(Kind::Quote)) || self.kind(phrase) == "field" || self.kind(phrase) == "container";
+            if let (Some(head), false, true) = (phrase.head(self.chart), told, plain) {
+                let words = self.words(phrase).to_lowercase();
+                args.push(arg(Role::Named(if words.is_empty() { singular(&head.text) } else { words }), value()));
+            }
             return;
         };
         let word = phrase.head(self.chart).map(|h| h.text.clone());
@@ -160,6 +167,28 @@ impl Reading<'_> {
         if let Some(word) = word.filter(|w| !w.is_empty()) {
             args.push(arg(Role::Named(singular(&word)), value()));
         }
+    }
+
+        /// "chat 5512340", "limit 50": a figure that is the name of something.
+    fn figured(&self, phrase: &Phrase, of: &ServiceEntry, args: &mut Vec<Arg>) {
+        let (Some(at), Some(head)) = (phrase.numbers.first(), phrase.head(self.chart)) else {
+            return;
+        };
+        if phrase.compared.is_some() || phrase.head.is_some_and(|h| h > *at) {
+            return;
+        }
+        let raw = self.raw(*at);
+        let role = match self.concept(phrase) {
+            "conversation" | "place" | "group" if of.is("chat") => Role::Channel,
+            "priority" => Role::Priority,
+            _ if head.text == "limit" => Role::Limit,
+            _ => Role::Named(self.words(phrase).to_lowercase()),
+        };
+        let value = match (&role, super::figure(raw)) {
+            (Role::Channel, _) | (_, None) => lit(raw),
+            (_, Some(n)) => lit(super::number(n)),
+        };
+        args.push(arg(role, value));
     }
 
     /// A name as it is given: a quote without its marks, a channel without its sign.

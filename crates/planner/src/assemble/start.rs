@@ -62,7 +62,7 @@ impl Reading<'_> {
     fn called(&mut self) {
         for i in 0..self.clauses.len() {
             let clause = &self.clauses[i];
-            let says = |concept: &str| clause.phrases().any(|p| self.concept(p) == concept);
+            let says = |concept: &str| self.says(clause, concept);
             let shapes = |kind: Kind| {
                 clause
                     .phrases()

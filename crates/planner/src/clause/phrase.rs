@@ -86,6 +86,7 @@ pub(super) fn phrases(chart: &Chart, items: &[usize]) -> Vec<Phrase> {
         done: Vec::new(),
         now: Phrase::default(),
         depth: 0,
+        after_colon: false,
     };
     for at in items {
         reader.item(*at);
@@ -98,13 +99,14 @@ struct Reader<'c> {
     chart: &'c Chart,
     done: Vec<Phrase>,
     now: Phrase,
-    depth: usize,
+        depth: usize,
+    after_colon: bool,
 }
 
 impl Reader<'_> {
     fn close(&mut self) {
         let mut phrase = std::mem::take(&mut self.now);
-        phrase.aside |= self.depth > 0;
+        phrase.aside |= self.depth > 0 || self.after_colon;
         if phrase.head.is_none() {
             phrase.head = phrase.modifiers.pop();
         }
@@ -186,6 +188,10 @@ impl Reader<'_> {
                 self.close();
                 self.depth = self.depth.saturating_sub(1);
             }
+                        ":" => {
+                self.close();
+                self.after_colon = true;
+            }
             "," | ";" | "/" | "+" => {
                 self.close();
                 self.now.listed = true;
@@ -212,7 +218,7 @@ impl Reader<'_> {
     fn unknown(&mut self, at: usize, item: &Item) {
         let machine =
             item.text.contains(['-', '_']) || item.text.chars().any(|c| c.is_ascii_digit());
-        let named = self.container() && self.now.to == at && (item.capital || machine);
+        let named = self.now.to == at && (self.container() && item.capital || machine && (self.now.head.is_some() || !self.now.modifiers.is_empty()));
         if named && self.now.names.is_empty() {
             self.begin(at);
             self.now.names.push(at);

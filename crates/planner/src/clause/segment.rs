@@ -109,7 +109,7 @@ fn strong(chart: &Chart) -> Vec<Segment> {
                     );
                     continue;
                 }
-                ":" if clause_follows(chart, i + 1) || !has_verb(chart, &now.items) => {
+                ":" if clause_follows(chart, i + 1) => {
                     close(
                         &mut now,
                         Segment {
@@ -126,12 +126,6 @@ fn strong(chart: &Chart) -> Vec<Segment> {
     }
     close(&mut now, Segment::default());
     done
-}
-
-fn has_verb(chart: &Chart, items: &[usize]) -> bool {
-    items
-        .iter()
-        .any(|i| chart.items.get(*i).is_some_and(|i| i.verb().is_some()))
 }
 
 /// Whether a verb comes before the next end of a sentence, and not first a list.

@@ -27,7 +27,12 @@ macro_rules! language {
     };
 }
 
-pub(super) const LANGUAGES: &[Language] = &[language!("en"), language!("de"), language!("es"), language!("fr")];
+pub(super) const LANGUAGES: &[Language] = &[
+    language!("en"),
+    language!("de"),
+    language!("es"),
+    language!("fr"),
+];
 
 /// A row of a table that can't be read.
 #[derive(Debug, Clone, PartialEq, Eq)]

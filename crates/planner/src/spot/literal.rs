@@ -43,6 +43,36 @@ pub(super) fn hole(rest: &str) -> Option<usize> {
     None
 }
 
+/// A statement of SQL, up to the end of its sentence, or an object of JSON.
+pub(super) fn code(rest: &str) -> Option<usize> {
+    const BEGINS: [&str; 5] = ["SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH "];
+    const MEANS: [&str; 4] = [" FROM ", " VALUES", " SET ", "DELETE FROM "];
+    let line = rest.split(['\n', '\u{2192}']).next().unwrap_or(rest);
+    let ends = [". ", " -> ", "; ", " => "];
+    let end = ends.iter().filter_map(|e| line.find(e)).min().unwrap_or(line.len());
+    let said = line[..end].trim_end_matches(['.', ' ', ';', ')']);
+    if BEGINS.iter().any(|b| rest.starts_with(b)) && MEANS.iter().any(|m| said.contains(m)) {
+        let open = said.matches('(').count() > said.matches(')').count();
+        return Some(said.len() + usize::from(open));
+    }
+    if !(rest.starts_with("{\"") || rest.starts_with("{ \"") || rest.starts_with("[{")) {
+        return None;
+    }
+    let mut depth = 0usize;
+    for (i, c) in rest.char_indices() {
+        match c {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth = depth.saturating_sub(1),
+            '\n' if i > 600 => return None,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(i + 1);
+        }
+    }
+    None
+}
+
 /// The run of characters up to white space, without the punctuation that ends it.
 fn run(rest: &str) -> &str {
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
@@ -205,7 +235,7 @@ fn number(run: &str) -> Option<(Kind, usize)> {
 /// A name of a machine: letters with digits or underscores, parts joined by full stops or colons, capitals inside.
 fn machine(run: &str) -> Option<(Kind, usize)> {
     let end = run
-        .find(|c: char| !(c.is_alphanumeric() || "_-.:*/".contains(c)))
+        .find(|c: char| !(c.is_alphanumeric() || "_-.:*/+#".contains(c)))
         .unwrap_or(run.len());
     let name = run[..end].trim_end_matches(['.', ':', '-', '/']);
     if name.contains("//") || !name.contains(char::is_alphabetic) && !name.contains('-') {
