@@ -107,10 +107,12 @@ impl<'a> Reading<'a> {
         phrase.words(self.chart, self.text)
     }
 
-        /// Whether a noun of a clause has a concept.
+    /// Whether a noun of a clause has a concept.
     fn says(&self, clause: &Clause, concept: &str) -> bool {
         let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
-        items.iter().any(|i| i.noun().is_some_and(|n| n.concept == concept))
+        items
+            .iter()
+            .any(|i| i.noun().is_some_and(|n| n.concept == concept))
     }
 
     fn concept(&self, phrase: &Phrase) -> &'a str {

@@ -121,7 +121,7 @@ fn one(text: &str, at: usize, first: char, found: &mut Vec<Token>) -> usize {
         found.push(token);
         return end;
     }
-        if let Some(end) = literal::code(rest).filter(|_| begins_word(text, at)) {
+    if let Some(end) = literal::code(rest).filter(|_| begins_word(text, at)) {
         push(found, text, at, at + end, Kind::Quote);
         if let Some(last) = found.last_mut() {
             last.text = text[at..at + end].to_owned();
@@ -233,5 +233,8 @@ fn elided(before: &str) -> bool {
 }
 
 fn begins_word(text: &str, at: usize) -> bool {
-    !text[..at].chars().next_back().is_some_and(char::is_alphanumeric)
+    !text[..at]
+        .chars()
+        .next_back()
+        .is_some_and(char::is_alphanumeric)
 }

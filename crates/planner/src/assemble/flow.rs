@@ -147,7 +147,7 @@ impl Reading<'_> {
 
     fn clause(&mut self, tree: &mut Tree, i: usize, clause: &Clause) {
         let said = self.said(clause);
-                if self.retries(clause) || self.defines(tree, i, clause) {
+        if self.retries(clause) || self.defines(tree, i, clause) {
             return;
         }
         if let Some(open) = tree.open.last_mut()
@@ -188,7 +188,7 @@ impl Reading<'_> {
         }
     }
 
-        /// "The chat id is 778812345", "text: title and link": says more about the last step.
+    /// "The chat id is 778812345", "text: title and link": says more about the last step.
     fn defines(&mut self, tree: &mut Tree, i: usize, clause: &Clause) -> bool {
         let still = clause.verb.as_ref().is_none_or(|v| v.sense.concept == "be");
         let phrases: Vec<_> = clause.phrases().collect();
@@ -196,13 +196,27 @@ impl Reading<'_> {
             return false;
         };
         let kind = self.kind(subject);
-        let fits = matches!(kind, "field" | "text" | "message" | "place" | "container" | "ai") && subject.service.is_none();
-        if !still || !fits || clause.intro != Intro::None || rest.is_empty() && subject.names.is_empty() {
+        let fits = matches!(
+            kind,
+            "field" | "text" | "message" | "place" | "container" | "ai"
+        ) && subject.service.is_none();
+        if !still
+            || !fits
+            || clause.intro != Intro::None
+            || rest.is_empty() && subject.names.is_empty()
+        {
             return false;
         }
-        let value = rest.iter().find_map(|p| p.names.first().or(p.numbers.first())).copied();
-        let listed = rest.iter().all(|p| p.aside || p.listed || p.prep == "of") && value.is_none_or(|v| self.chart.items[v].shape() == Some(crate::spot::Kind::Id));
-        let text = matches!(self.concept(subject), "text" | "message" | "data" | "description") && listed;
+        let value = rest
+            .iter()
+            .find_map(|p| p.names.first().or(p.numbers.first()))
+            .copied();
+        let listed = rest.iter().all(|p| p.aside || p.listed || p.prep == "of")
+            && value.is_none_or(|v| self.chart.items[v].shape() == Some(crate::spot::Kind::Id));
+        let text = matches!(
+            self.concept(subject),
+            "text" | "message" | "data" | "description"
+        ) && listed;
         let arg = if text {
             self.text_of(i)
         } else {

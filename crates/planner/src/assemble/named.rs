@@ -111,7 +111,7 @@ impl Reading<'_> {
     }
 
     fn container(&self, phrase: &Phrase, of: &ServiceEntry, args: &mut Vec<Arg>) {
-                let Some(name) = phrase.names.first().copied() else {
+        let Some(name) = phrase.names.first().copied() else {
             return self.figured(phrase, of, args);
         };
         let shape = self
@@ -146,16 +146,28 @@ impl Reading<'_> {
             "label" => Some(Role::Label),
             "" if own && of.is("db") => Some(Role::Part),
             "" if own && of.is("chat") => Some(Role::Channel),
-                        "" if own => Some(Role::Container),
+            "" if own => Some(Role::Container),
             "conversation" if of.is("chat") => Some(Role::Channel),
             _ => None,
         };
         let Some(role) = role else {
-            let told = matches!(concept, "title" | "subject" | "text" | "message" | "priority" | "status" | "description") || self.kind(phrase) == "record";
-            let plain = !matches!(shape, Some(Kind::Quote)) || self.kind(phrase) == "field" || self.kind(phrase) == "container";
+            let told = matches!(
+                concept,
+                "title" | "subject" | "text" | "message" | "priority" | "status" | "description"
+            ) || self.kind(phrase) == "record";
+            let plain = !matches!(shape, Some(Kind::Quote))
+                || self.kind(phrase) == "field"
+                || self.kind(phrase) == "container";
             if let (Some(head), false, true) = (phrase.head(self.chart), told, plain) {
                 let words = self.words(phrase).to_lowercase();
-                args.push(arg(Role::Named(if words.is_empty() { singular(&head.text) } else { words }), value()));
+                args.push(arg(
+                    Role::Named(if words.is_empty() {
+                        singular(&head.text)
+                    } else {
+                        words
+                    }),
+                    value(),
+                ));
             }
             return;
         };
@@ -169,7 +181,7 @@ impl Reading<'_> {
         }
     }
 
-        /// "chat 5512340", "limit 50": a figure that is the name of something.
+    /// "chat 5512340", "limit 50": a figure that is the name of something.
     fn figured(&self, phrase: &Phrase, of: &ServiceEntry, args: &mut Vec<Arg>) {
         let (Some(at), Some(head)) = (phrase.numbers.first(), phrase.head(self.chart)) else {
             return;

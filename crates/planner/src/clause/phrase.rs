@@ -99,7 +99,7 @@ struct Reader<'c> {
     chart: &'c Chart,
     done: Vec<Phrase>,
     now: Phrase,
-        depth: usize,
+    depth: usize,
     after_colon: bool,
 }
 
@@ -188,7 +188,7 @@ impl Reader<'_> {
                 self.close();
                 self.depth = self.depth.saturating_sub(1);
             }
-                        ":" => {
+            ":" => {
                 self.close();
                 self.after_colon = true;
             }
@@ -218,7 +218,9 @@ impl Reader<'_> {
     fn unknown(&mut self, at: usize, item: &Item) {
         let machine =
             item.text.contains(['-', '_']) || item.text.chars().any(|c| c.is_ascii_digit());
-        let named = self.now.to == at && (self.container() && item.capital || machine && (self.now.head.is_some() || !self.now.modifiers.is_empty()));
+        let named = self.now.to == at
+            && (self.container() && item.capital
+                || machine && (self.now.head.is_some() || !self.now.modifiers.is_empty()));
         if named && self.now.names.is_empty() {
             self.begin(at);
             self.now.names.push(at);

@@ -45,11 +45,21 @@ pub(super) fn hole(rest: &str) -> Option<usize> {
 
 /// A statement of SQL, up to the end of its sentence, or an object of JSON.
 pub(super) fn code(rest: &str) -> Option<usize> {
-    const BEGINS: [&str; 5] = ["SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH "];
+    const BEGINS: [&str; 5] = [
+        "SELECT ",
+        "INSERT INTO ",
+        "UPDATE ",
+        "DELETE FROM ",
+        "WITH ",
+    ];
     const MEANS: [&str; 4] = [" FROM ", " VALUES", " SET ", "DELETE FROM "];
     let line = rest.split(['\n', '\u{2192}']).next().unwrap_or(rest);
     let ends = [". ", " -> ", "; ", " => "];
-    let end = ends.iter().filter_map(|e| line.find(e)).min().unwrap_or(line.len());
+    let end = ends
+        .iter()
+        .filter_map(|e| line.find(e))
+        .min()
+        .unwrap_or(line.len());
     let said = line[..end].trim_end_matches(['.', ' ', ';', ')']);
     if BEGINS.iter().any(|b| rest.starts_with(b)) && MEANS.iter().any(|m| said.contains(m)) {
         let open = said.matches('(').count() > said.matches(')').count();
