@@ -26,6 +26,9 @@ impl Reading<'_> {
                 self.mention(found);
             }
         }
+        if self.tells_source(clause) {
+            return Vec::new();
+        }
         let frames: Vec<String> = match &clause.verb {
             Some(verb) => verb.sense.says.clone(),
             None => self
@@ -57,6 +60,27 @@ impl Reading<'_> {
             self.topic.object = Some(self.concept(object).to_owned());
         }
         steps
+    }
+
+    /// "Our MySQL table products has the columns …": a source that a later clause reads.
+    fn tells_source(&mut self, clause: &Clause) -> bool {
+        let still = clause
+            .verb
+            .as_ref()
+            .is_some_and(|v| matches!(v.frame(), "STATE" | "NAME"));
+        let subject = clause.before.iter().find_map(|p| p.service).or_else(|| {
+            clause
+                .verb
+                .as_ref()
+                .and(clause.after.iter().find_map(|p| p.service))
+        });
+        let Some(service) =
+            subject.filter(|s| still && ["db", "sheet", "base", "kv"].iter().any(|t| s.is(t)))
+        else {
+            return false;
+        };
+        self.source = Some((service, self.containers(clause, service)));
+        true
     }
 
     /// The frame that a clause without a verb calls up: by where it aims and by its nouns.
@@ -408,6 +432,19 @@ impl Reading<'_> {
         verb: Verb,
     ) -> Step {
         let mut args = self.containers(clause, service);
+        if !args.iter().any(|a| a.role == Role::Container)
+            && let Some((_, last)) = self
+                .containers
+                .iter()
+                .rev()
+                .find(|(key, _)| *key == service.key)
+        {
+            args.push(last.clone());
+        }
+        if let Some(container) = args.iter().find(|a| a.role == Role::Container) {
+            self.containers
+                .push((service.key.clone(), container.clone()));
+        }
         args.extend(self.details(clause));
         for name in self.fields(i) {
             args.push(arg(Role::Field(name.clone()), field(&name)));
@@ -472,10 +509,22 @@ impl Reading<'_> {
         {
             return self.call(i, clause, frame);
         }
-        let Some(service) = self.acts_on(clause, frame) else {
+        let spoken = self
+            .source
+            .clone()
+            .filter(|_| self.services_of(clause).is_empty());
+        let Some(service) = spoken
+            .as_ref()
+            .map(|(s, _)| *s)
+            .or_else(|| self.acts_on(clause, frame))
+        else {
             return Vec::new();
         };
         let mut args = self.containers(clause, service);
+        if let Some((_, more)) = spoken {
+            args.extend(more);
+            self.source = None;
+        }
         let query = clause
             .phrases()
             .find_map(|p| p.literal(self.chart, Kind::Quote))

@@ -350,9 +350,9 @@ impl Reading<'_> {
             });
             return;
         }
-        let Some(mut condition) = self.condition(clause) else {
-            return;
-        };
+        let mut condition = self
+            .condition(clause)
+            .unwrap_or_else(|| self.closed(clause));
         if clause.intro == Intro::Unless {
             condition = Cond::Not {
                 of: Box::new(condition),
