@@ -26,7 +26,7 @@ impl Reading<'_> {
                 self.mention(found);
             }
         }
-        if self.tells_source(clause) {
+        if self.tells_source(clause) || self.tells_of_people(clause) {
             return Vec::new();
         }
         let frames: Vec<String> = match &clause.verb {
@@ -60,6 +60,27 @@ impl Reading<'_> {
             self.topic.object = Some(self.concept(object).to_owned());
         }
         steps
+    }
+
+    /// "My supplier announces …": what people do, not what is asked for.
+    fn tells_of_people(&self, clause: &Clause) -> bool {
+        let Some(verb) = clause.verb.as_ref().filter(|v| !v.passive) else {
+            return false;
+        };
+        let does = matches!(verb.sense.form.as_str(), "third" | "past")
+            && ["NOTIFY", "SEND", "CREATE", "STORE", "PAY", "CHARGE"]
+                .iter()
+                .any(|f| verb.frame() == *f);
+        let person = clause
+            .before
+            .last()
+            .is_some_and(|p| self.kind(p) == "person");
+        let aims = clause.phrases().any(|p| {
+            p.literal(self.chart, Kind::Channel).is_some()
+                || p.literal(self.chart, Kind::Mail).is_some()
+                || p.service.is_some()
+        });
+        does && person && !aims
     }
 
     /// "Our MySQL table products has the columns …": a source that a later clause reads.
@@ -135,6 +156,7 @@ impl Reading<'_> {
             "COPY" => self.on_service(i, clause, frame, Verb::Create),
             "UPLOAD" => self.store(i, clause, frame),
             "DOWNLOAD" => self.on_service(i, clause, frame, Verb::Download),
+            "GET" if self.is_given(clause) => self.notify(i, clause, frame),
             "GET" | "SEARCH" | "CHECK" | "ENRICH" => self.fetch(i, clause, frame),
             "CALL" | "RUN" => self.call(i, clause, frame),
             "CHARGE" | "REFUND" => self.on_service(i, clause, frame, Verb::Create),
@@ -164,6 +186,18 @@ impl Reading<'_> {
             "TRANSCRIBE" => vec![self.simple(clause, Does::Transcribe { provider: None })],
             _ => Vec::new(),
         }
+    }
+
+    /// "Everyone else gets a mail", "the customer gets …": somebody is given a message.
+    fn is_given(&self, clause: &Clause) -> bool {
+        let subject = clause.intro == crate::clause::Intro::Else
+            || clause.before.iter().any(|p| self.kind(p) == "person");
+        let message = clause.after.iter().any(|p| {
+            self.kind(p) == "message"
+                || p.service
+                    .is_some_and(|s| ["mail", "chat", "sms"].iter().any(|t| s.is(t)))
+        });
+        subject && message
     }
 
     fn simple(&mut self, clause: &Clause, does: Does) -> Step {

@@ -350,6 +350,9 @@ impl Reading<'_> {
             });
             return;
         }
+        if clause.intro == Intro::When && self.retells(clause) {
+            return;
+        }
         let mut condition = self
             .condition(clause)
             .unwrap_or_else(|| self.closed(clause));
@@ -390,6 +393,18 @@ impl Reading<'_> {
             on_second: false,
             sentence: clause.sentence,
         });
+    }
+
+    /// "When it comes in": the event that started the workflow, told again.
+    fn retells(&self, clause: &Clause) -> bool {
+        let event = clause
+            .verb
+            .as_ref()
+            .is_some_and(|v| super::start::EVENTS.contains(&v.frame()));
+        let own = clause
+            .phrases()
+            .all(|p| p.compared.is_none() && p.names.is_empty());
+        event && own && !self.plan.triggers.is_empty() && !clause.calls("FAIL")
     }
 
     /// Takes back the steps that the clauses of this sentence made.

@@ -102,6 +102,10 @@ impl Around<'_> {
             .first()
             .is_none_or(|n| matches!(n.shape, Kind::End | Kind::Mark))
     }
+    /// The next item ends the clause, or goes on with a list: a verb in its base form would want an object.
+    fn next_closes(&self) -> bool {
+        self.next_ends() || self.next_is("and") || self.next_is("or")
+    }
     fn next_names(&self) -> bool {
         self.after.first().is_some_and(|n| {
             n.service.is_some()
@@ -155,6 +159,9 @@ impl Around<'_> {
         }
         if self.begins() {
             points += if base { 3 } else { 1 };
+        }
+        if base && self.next_closes() {
+            points -= 4;
         }
         let subject = last.noun().is_some()
             || last.service().is_some()

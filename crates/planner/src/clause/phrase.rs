@@ -309,8 +309,20 @@ impl Reader<'_> {
                 self.now.listed = true;
             }
             "more" | "less" | "equal" => self.compare(at),
+            // "the channel id is 5512": the figure is its name.
+            "aux"
+                if self.container() && self.now.names.is_empty() && is_followed(self.chart, at) =>
+            {
+                self.now.to = at + 1;
+            }
             "aux" => self.close(),
             _ => {}
         }
     }
+}
+
+/// Whether a literal or a figure follows.
+fn is_followed(chart: &Chart, at: usize) -> bool {
+    let next = chart.items.get(at + 1);
+    next.is_some_and(|n| n.literal() || n.shape() == Some(Kind::Number))
 }

@@ -189,6 +189,16 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
             now.intro = Some(Intro::Relative);
             continue;
         }
+        let asks = item.is("please") && now.items.iter().any(|i| main_verb(chart, *i));
+        if asks
+            && rest
+                .first()
+                .and_then(|i| chart.items.get(*i))
+                .is_some_and(|n| n.verb().is_some_and(|v| v.form == "base"))
+        {
+            done.push(std::mem::replace(&mut now, next()));
+            continue;
+        }
         if joint(item) && goes_on(chart, &now, rest) {
             let or = item.is("or");
             done.push(std::mem::replace(&mut now, next()));
