@@ -44,6 +44,10 @@ pub(crate) struct Reading<'a> {
     /// What "it" and "them" stand for.
     topic: Topic,
     /// The assistant that the request is for, and the clause that speaks of it.
+    /// The containers that were written to, with the keys of their services.
+    containers: Vec<(String, Arg)>,
+    /// A source that was spoken of and not read yet, with its containers.
+    source: Option<(&'static ServiceEntry, Vec<Arg>)>,
     assistant: Option<Step>,
     agent_at: usize,
 }
@@ -78,6 +82,8 @@ impl<'a> Reading<'a> {
             steps: 0,
             services: Vec::new(),
             topic: Topic::default(),
+            containers: Vec::new(),
+            source: None,
             assistant: None,
             agent_at: 0,
         }
@@ -131,18 +137,17 @@ impl<'a> Reading<'a> {
 
     /// The service that was last named of those with a tag; else one that is named anywhere in the request.
     fn latest(&self, tag: &str) -> Option<&'static ServiceEntry> {
-        let last = self
-            .services
-            .iter()
-            .rev()
-            .find(|s| s.is(tag) && !s.actions.is_empty());
+        let usable = |s: &&&'static ServiceEntry| {
+            s.is(tag) && !s.actions.is_empty() && s.key != tag && s.key != "email"
+        };
+        let last = self.services.iter().rev().find(usable);
         last.copied().or_else(|| {
             let named = self
                 .chart
                 .items
                 .iter()
                 .filter_map(crate::chart::Item::service);
-            let mut fits = named.filter(|s| s.is(tag) && !s.actions.is_empty());
+            let mut fits = named.filter(|s| usable(&s));
             let first = fits.next()?;
             fits.all(|s| s.key == first.key).then_some(first)
         })

@@ -26,6 +26,9 @@ impl Reading<'_> {
                 self.mention(found);
             }
         }
+        if self.tells_source(clause) || self.tells_of_people(clause) {
+            return Vec::new();
+        }
         let frames: Vec<String> = match &clause.verb {
             Some(verb) => verb.sense.says.clone(),
             None => self
@@ -59,6 +62,48 @@ impl Reading<'_> {
         steps
     }
 
+    /// "My supplier announces …": what people do, not what is asked for.
+    fn tells_of_people(&self, clause: &Clause) -> bool {
+        let Some(verb) = clause.verb.as_ref().filter(|v| !v.passive) else {
+            return false;
+        };
+        let does = matches!(verb.sense.form.as_str(), "third" | "past")
+            && ["NOTIFY", "SEND", "CREATE", "STORE", "PAY", "CHARGE"]
+                .iter()
+                .any(|f| verb.frame() == *f);
+        let person = clause
+            .before
+            .last()
+            .is_some_and(|p| self.kind(p) == "person");
+        let aims = clause.phrases().any(|p| {
+            p.literal(self.chart, Kind::Channel).is_some()
+                || p.literal(self.chart, Kind::Mail).is_some()
+                || p.service.is_some()
+        });
+        does && person && !aims
+    }
+
+    /// "Our MySQL table products has the columns …": a source that a later clause reads.
+    fn tells_source(&mut self, clause: &Clause) -> bool {
+        let still = clause
+            .verb
+            .as_ref()
+            .is_some_and(|v| matches!(v.frame(), "STATE" | "NAME"));
+        let subject = clause.before.iter().find_map(|p| p.service).or_else(|| {
+            clause
+                .verb
+                .as_ref()
+                .and(clause.after.iter().find_map(|p| p.service))
+        });
+        let Some(service) =
+            subject.filter(|s| still && ["db", "sheet", "base", "kv"].iter().any(|t| s.is(t)))
+        else {
+            return false;
+        };
+        self.source = Some((service, self.containers(clause, service)));
+        true
+    }
+
     /// The frame that a clause without a verb calls up: by where it aims and by its nouns.
     fn nominal(&self, clause: &Clause) -> Vec<&'static str> {
         let has = |kind: Kind| {
@@ -72,6 +117,15 @@ impl Reading<'_> {
         if self.method(clause).is_some() && url {
             return vec!["CALL"];
         }
+        let code = clause.phrases().flat_map(|p| p.names.iter()).any(|n| {
+            self.raw(*n).starts_with('`') || self.raw(*n).to_uppercase().starts_with("SELECT ")
+        });
+        if code && named.iter().any(|s| !s.actions.is_empty()) {
+            return vec!["RUN"];
+        }
+        if clause.phrases().any(|p| self.kind(p) == "approve") {
+            return vec!["APPROVE"];
+        }
         if has(Kind::Channel)
             || has(Kind::Mail)
             || has(Kind::Phone)
@@ -83,12 +137,14 @@ impl Reading<'_> {
             return vec!["NOTIFY"];
         }
         if named.iter().any(|s| !s.actions.is_empty()) {
-            let fetched = clause.phrases().any(|p| {
-                p.prep == "from"
-                    || p.states
-                        .iter()
-                        .any(|s| self.chart.items[*s].sense(Class::Adjective).is_some())
-            });
+            let state = |p: &Phrase| {
+                p.states.iter().any(|s| {
+                    self.chart.items[*s]
+                        .sense(Class::Adjective)
+                        .is_some_and(|a| a.kind() == "state")
+                })
+            };
+            let fetched = !clause.arrow && clause.phrases().any(|p| p.prep == "from" || state(p));
             return if fetched { vec!["GET"] } else { vec!["STORE"] };
         }
         if url { vec!["GET"] } else { Vec::new() }
@@ -111,6 +167,7 @@ impl Reading<'_> {
             "COPY" => self.on_service(i, clause, frame, Verb::Create),
             "UPLOAD" => self.store(i, clause, frame),
             "DOWNLOAD" => self.on_service(i, clause, frame, Verb::Download),
+            "GET" if self.is_given(clause) => self.notify(i, clause, frame),
             "GET" | "SEARCH" | "CHECK" | "ENRICH" => self.fetch(i, clause, frame),
             "CALL" | "RUN" => self.call(i, clause, frame),
             "CHARGE" | "REFUND" => self.on_service(i, clause, frame, Verb::Create),
@@ -140,6 +197,18 @@ impl Reading<'_> {
             "TRANSCRIBE" => vec![self.simple(clause, Does::Transcribe { provider: None })],
             _ => Vec::new(),
         }
+    }
+
+    /// "Everyone else gets a mail", "the customer gets …": somebody is given a message.
+    fn is_given(&self, clause: &Clause) -> bool {
+        let subject = clause.intro == crate::clause::Intro::Else
+            || clause.before.iter().any(|p| self.kind(p) == "person");
+        let message = clause.after.iter().any(|p| {
+            self.kind(p) == "message"
+                || p.service
+                    .is_some_and(|s| ["mail", "chat", "sms"].iter().any(|t| s.is(t)))
+        });
+        subject && message
     }
 
     fn simple(&mut self, clause: &Clause, does: Does) -> Step {
@@ -408,6 +477,19 @@ impl Reading<'_> {
         verb: Verb,
     ) -> Step {
         let mut args = self.containers(clause, service);
+        if !args.iter().any(|a| a.role == Role::Container)
+            && let Some((_, last)) = self
+                .containers
+                .iter()
+                .rev()
+                .find(|(key, _)| *key == service.key)
+        {
+            args.push(last.clone());
+        }
+        if let Some(container) = args.iter().find(|a| a.role == Role::Container) {
+            self.containers
+                .push((service.key.clone(), container.clone()));
+        }
         args.extend(self.details(clause));
         for name in self.fields(i) {
             args.push(arg(Role::Field(name.clone()), field(&name)));
@@ -472,10 +554,22 @@ impl Reading<'_> {
         {
             return self.call(i, clause, frame);
         }
-        let Some(service) = self.acts_on(clause, frame) else {
+        let spoken = self
+            .source
+            .clone()
+            .filter(|_| self.services_of(clause).is_empty());
+        let Some(service) = spoken
+            .as_ref()
+            .map(|(s, _)| *s)
+            .or_else(|| self.acts_on(clause, frame))
+        else {
             return Vec::new();
         };
         let mut args = self.containers(clause, service);
+        if let Some((_, more)) = spoken {
+            args.extend(more);
+            self.source = None;
+        }
         let query = clause
             .phrases()
             .find_map(|p| p.literal(self.chart, Kind::Quote))
@@ -556,8 +650,16 @@ impl Reading<'_> {
             .map(|u| self.text.get(u.from..u.to).unwrap_or("").to_owned());
         if let Some(url) = url {
             let method = self.method(clause).unwrap_or_else(|| "GET".to_owned());
+            let json = clause.phrases().flat_map(|p| p.names.iter()).find_map(|n| {
+                serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(self.raw(*n))
+                    .ok()
+            });
             let body = if method == "GET" {
                 Vec::new()
+            } else if let Some(json) = json {
+                json.into_iter()
+                    .map(|(k, v)| arg(Role::Field(k), lit(v)))
+                    .collect()
             } else {
                 self.fields(i)
                     .iter()

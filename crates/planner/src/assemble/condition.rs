@@ -26,6 +26,25 @@ impl Reading<'_> {
         Some(if negated { not(found) } else { found })
     }
 
+    /// The condition of a clause that was not understood: it lets nothing pass until its left side is filled in, so that
+    /// what depends on it is never done without it.
+    pub(super) fn closed(&self, clause: &Clause) -> Cond {
+        let value = clause.phrases().find_map(|p| {
+            let name = p.names.first().map(|n| self.name(*n));
+            name.or_else(|| p.numbers.first().map(|n| self.raw(*n).to_owned()))
+                .or_else(|| {
+                    p.head(self.chart)
+                        .filter(|h| h.capital)
+                        .map(|_| self.words(p))
+                })
+        });
+        Cond::Compare {
+            left: lit(""),
+            op: Cmp::Eq,
+            right: lit(value.unwrap_or_else(|| self.said(clause))),
+        }
+    }
+
     /// "total over 100", "severity = critical", "status is Retired".
     fn compared(&self, clause: &Clause) -> Option<Cond> {
         let phrases: Vec<&Phrase> = clause.phrases().collect();

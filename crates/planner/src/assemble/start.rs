@@ -8,7 +8,7 @@ use crate::spot::Kind;
 use crate::time::TimeMeaning;
 
 /// Frames of verbs that tell of an event.
-const EVENTS: &[&str] = &[
+pub(super) const EVENTS: &[&str] = &[
     "HAPPEN", "RECEIVE", "SUBMIT", "SIGNUP", "ORDER", "PAY", "FAIL", "EXPIRE", "SUCCEED",
 ];
 
@@ -210,7 +210,7 @@ impl Reading<'_> {
             let feed = || {
                 clause
                     .phrases()
-                    .any(|p| self.concept(p) == "news")
+                    .any(|p| matches!(self.concept(p), "news" | "feed"))
                     .then(|| super::service("rssFeedRead"))
                     .flatten()
             };
@@ -238,7 +238,17 @@ impl Reading<'_> {
             points += if told { 4 } else { 0 };
             points += if new { 3 } else { 0 };
             points += if nominal { 2 } else { 0 };
-            points -= i32::try_from(i).unwrap_or(9).min(9);
+            points += i32::from(clause.phrases().any(|p| {
+                self.kind(p) == "record" || self.kind(p) == "message" || self.kind(p) == "file"
+            })) * 2;
+            points += i32::from(named.is_some()) * 2;
+            let leads = self
+                .clauses
+                .get(i + 1)
+                .is_some_and(|n| n.arrow && n.line == clause.line);
+            points += i32::from(leads && verb.is_none()) * 4;
+            points -= i32::from(clause.arrow) * 6;
+            points -= i32::try_from(i / 2).unwrap_or(6).min(6);
             if points > 0 && best.is_none_or(|(most, _, _)| points > most) {
                 best = Some((points, i, service));
             }

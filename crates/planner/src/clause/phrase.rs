@@ -95,6 +95,24 @@ pub(super) fn phrases(chart: &Chart, items: &[usize]) -> Vec<Phrase> {
     reader.done
 }
 
+/// Concepts whose name may follow them as a plain word: "table invoices".
+const NAMED: &[&str] = &[
+    "table",
+    "tab",
+    "folder",
+    "board",
+    "project",
+    "list",
+    "label",
+    "place",
+    "container",
+    "index",
+];
+/// Concepts that are parts of those instead: "table rows".
+const UNNAMED: &[&str] = &[
+    "row", "column", "name", "record", "data", "key", "id", "file",
+];
+
 struct Reader<'c> {
     chart: &'c Chart,
     done: Vec<Phrase>,
@@ -221,6 +239,13 @@ impl Reader<'_> {
         let named = self.now.to == at
             && (self.container() && item.capital
                 || machine && (self.now.head.is_some() || !self.now.modifiers.is_empty()));
+        let concept = self
+            .now
+            .head
+            .and_then(|h| self.chart.items.get(h))
+            .and_then(Item::noun)
+            .map_or("", |n| n.concept.as_str());
+        let named = named || self.now.head.is_some_and(|h| h + 1 == at) && NAMED.contains(&concept);
         if named && self.now.names.is_empty() {
             self.begin(at);
             self.now.names.push(at);
@@ -241,6 +266,22 @@ impl Reader<'_> {
             if !named_first {
                 self.close();
             }
+        }
+        let concept = |i: usize| {
+            self.chart
+                .items
+                .get(i)
+                .and_then(Item::noun)
+                .map_or("", |n| n.concept.as_str())
+        };
+        let holds = self
+            .now
+            .head
+            .is_some_and(|h| h + 1 == at && NAMED.contains(&concept(h)));
+        if holds && !UNNAMED.contains(&concept(at)) {
+            self.begin(at);
+            self.now.names.push(at);
+            return;
         }
         self.begin(at);
         if let Some(head) = self.now.head.replace(at) {
@@ -279,8 +320,20 @@ impl Reader<'_> {
                 self.now.listed = true;
             }
             "more" | "less" | "equal" => self.compare(at),
+            // "the channel id is 5512": the figure is its name.
+            "aux"
+                if self.container() && self.now.names.is_empty() && is_followed(self.chart, at) =>
+            {
+                self.now.to = at + 1;
+            }
             "aux" => self.close(),
             _ => {}
         }
     }
+}
+
+/// Whether a literal or a figure follows.
+fn is_followed(chart: &Chart, at: usize) -> bool {
+    let next = chart.items.get(at + 1);
+    next.is_some_and(|n| n.literal() || n.shape() == Some(Kind::Number))
 }
