@@ -24,7 +24,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             println!("\n{id}: {request}");
         }
         if std::env::var_os("EXPLAIN").is_some() {
-            println!("{}", agentctl_planner::explain::explain(request, agentctl_planner::explain::language(request)));
+            println!(
+                "{}",
+                agentctl_planner::explain::explain(
+                    request,
+                    agentctl_planner::explain::language(request)
+                )
+            );
         }
         if std::env::var_os("ITEMS").is_some() {
             let language = agentctl_planner::explain::language(request);
