@@ -24,7 +24,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             println!("\n{id}: {request}");
         }
         if std::env::var_os("EXPLAIN").is_some() {
-            println!("{}", agentctl_planner::explain::explain(request, "en"));
+            println!(
+                "{}",
+                agentctl_planner::explain::explain(
+                    request,
+                    agentctl_planner::explain::language(request)
+                )
+            );
+        }
+        if std::env::var_os("ITEMS").is_some() {
+            let language = agentctl_planner::explain::language(request);
+            println!("{}", agentctl_planner::explain::items(request, language));
         }
         let answer = answer(request);
         std::fs::write(
@@ -41,7 +51,11 @@ fn answer(request: &str) -> Value {
         return json!({"kind": "refuse", "reason": refusal.reason, "alternatives": refusal.alternatives});
     }
     if std::env::var_os("NEW").is_some() {
-        let plan = agentctl_planner::assemble::plan(request, &reading.plan.language);
+        let language = agentctl_planner::explain::language(request);
+        if std::env::var_os("ACCOUNT").is_some() {
+            println!("language {language}");
+        }
+        let plan = agentctl_planner::assemble::plan(request, language);
         if std::env::var_os("PLAN").is_some() {
             println!("{}", serde_json::to_string(&plan).unwrap_or_default());
         }

@@ -167,11 +167,19 @@ impl Reading<'_> {
                 _ => concepts.contains(&i.text.as_str()),
             })
         };
-        if says(&[
-            "rejected", "reject", "no", "denied", "deny", "refused", "declined",
-        ]) {
+        let calls = |frame: &str| {
+            items
+                .iter()
+                .take(5)
+                .any(|i| i.verb().is_some_and(|v| v.calls(frame)))
+        };
+        if calls("REJECT")
+            || says(&[
+                "rejected", "reject", "no", "denied", "deny", "refused", "declined",
+            ])
+        {
             Some(false)
-        } else if says(&["approved", "approve", "yes", "confirmed", "ok"]) {
+        } else if calls("APPROVE") || says(&["approved", "approve", "yes", "confirmed", "ok"]) {
             Some(true)
         } else {
             None
@@ -239,7 +247,7 @@ impl Reading<'_> {
 
     /// "The chat id is 778812345", "text: title and link": says more about the last step.
     fn defines(&mut self, tree: &mut Tree, i: usize, clause: &Clause) -> bool {
-        let still = clause.verb.as_ref().is_none_or(|v| v.sense.concept == "be");
+        let still = clause.verb.as_ref().is_none_or(|v| v.calls("BE"));
         let phrases: Vec<_> = clause.phrases().collect();
         let [subject, rest @ ..] = phrases.as_slice() else {
             return false;
@@ -563,12 +571,7 @@ impl Reading<'_> {
                 && w[1].text == "at"
                 && w[2].text.starts_with('a')
         });
-        let one = items.iter().any(|i| {
-            matches!(
-                i.text.as_str(),
-                "one by one" | "one at a time" | "one after another" | "individually"
-            )
-        });
+        let one = items.iter().any(|i| i.tells("one"));
         if one {
             return Some(1);
         }
@@ -658,15 +661,11 @@ impl Reading<'_> {
 /// Whether a clause speaks of the time when all items went through.
 fn ends(chart: &crate::chart::Chart, clause: &Clause) -> bool {
     let items = chart.items.get(clause.from..clause.to).unwrap_or(&[]);
-    items.iter().take(4).any(|i| {
-        matches!(
-            i.text.as_str(),
-            "finally" | "at the end" | "in the end" | "afterwards" | "lastly" | "once done"
-        )
-    }) || clause
-        .before
-        .iter()
-        .any(|p| p.prep == "after" && p.phrase_says(chart, "batch"))
+    items.iter().take(4).any(|i| i.tells("last"))
+        || clause
+            .before
+            .iter()
+            .any(|p| p.prep == "after" && p.phrase_says(chart, "batch"))
         || clause
             .before
             .iter()
