@@ -117,6 +117,15 @@ impl Reading<'_> {
         if self.method(clause).is_some() && url {
             return vec!["CALL"];
         }
+        let code = clause.phrases().flat_map(|p| p.names.iter()).any(|n| {
+            self.raw(*n).starts_with('`') || self.raw(*n).to_uppercase().starts_with("SELECT ")
+        });
+        if code && named.iter().any(|s| !s.actions.is_empty()) {
+            return vec!["RUN"];
+        }
+        if clause.phrases().any(|p| self.kind(p) == "approve") {
+            return vec!["APPROVE"];
+        }
         if has(Kind::Channel)
             || has(Kind::Mail)
             || has(Kind::Phone)
@@ -128,12 +137,14 @@ impl Reading<'_> {
             return vec!["NOTIFY"];
         }
         if named.iter().any(|s| !s.actions.is_empty()) {
-            let fetched = clause.phrases().any(|p| {
-                p.prep == "from"
-                    || p.states
-                        .iter()
-                        .any(|s| self.chart.items[*s].sense(Class::Adjective).is_some())
-            });
+            let state = |p: &Phrase| {
+                p.states.iter().any(|s| {
+                    self.chart.items[*s]
+                        .sense(Class::Adjective)
+                        .is_some_and(|a| a.kind() == "state")
+                })
+            };
+            let fetched = !clause.arrow && clause.phrases().any(|p| p.prep == "from" || state(p));
             return if fetched { vec!["GET"] } else { vec!["STORE"] };
         }
         if url { vec!["GET"] } else { Vec::new() }
@@ -639,8 +650,16 @@ impl Reading<'_> {
             .map(|u| self.text.get(u.from..u.to).unwrap_or("").to_owned());
         if let Some(url) = url {
             let method = self.method(clause).unwrap_or_else(|| "GET".to_owned());
+            let json = clause.phrases().flat_map(|p| p.names.iter()).find_map(|n| {
+                serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(self.raw(*n))
+                    .ok()
+            });
             let body = if method == "GET" {
                 Vec::new()
+            } else if let Some(json) = json {
+                json.into_iter()
+                    .map(|(k, v)| arg(Role::Field(k), lit(v)))
+                    .collect()
             } else {
                 self.fields(i)
                     .iter()

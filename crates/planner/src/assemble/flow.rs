@@ -125,6 +125,39 @@ impl Reading<'_> {
         tree.here().push(step);
     }
 
+    /// Opens the last branch again, where its second way is still free: "otherwise …" may stand sentences later.
+    fn reopen(&mut self, tree: &mut Tree, sentence: usize) {
+        if tree
+            .open
+            .iter()
+            .any(|o| matches!(o.kind, Kind::If(_) | Kind::Approval(_)))
+        {
+            return;
+        }
+        let steps = tree.here();
+        let last = matches!(steps.last().map(|s| &s.does), Some(Does::If { otherwise, .. }) if otherwise.is_empty());
+        if !last {
+            return;
+        }
+        if let Some(Step {
+            said,
+            does: Does::If {
+                condition, then, ..
+            },
+            ..
+        }) = steps.pop()
+        {
+            tree.open.push(Open {
+                said,
+                kind: Kind::If(condition),
+                first: then,
+                second: Vec::new(),
+                on_second: true,
+                sentence,
+            });
+        }
+    }
+
     /// Whether a clause speaks of the outcome of an approval: approved or not.
     fn decides(&self, clause: &Clause) -> Option<bool> {
         let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
@@ -171,6 +204,22 @@ impl Reading<'_> {
         match clause.intro {
             Intro::If | Intro::When | Intro::Unless => self.conditional(tree, i, clause, &said),
             Intro::Else => {
+                self.reopen(tree, clause.sentence);
+                if tree.open.is_empty() {
+                    if !clause.calls("FILTER") && !clause.calls("STOP") {
+                        let condition = self.closed(clause);
+                        tree.open.push(Open {
+                            said: said.clone(),
+                            kind: Kind::If(condition),
+                            first: Vec::new(),
+                            second: Vec::new(),
+                            on_second: false,
+                            sentence: clause.sentence,
+                        });
+                        self.act_into(tree, i, clause);
+                    }
+                    return;
+                }
                 if let Some(open) = tree.open.last_mut() {
                     open.on_second = true;
                     open.sentence = clause.sentence;
@@ -258,7 +307,11 @@ impl Reading<'_> {
 
     /// Opens a branch for a clause that only names its condition.
     fn cased(&mut self, tree: &mut Tree, clause: &Clause, said: &str) -> bool {
-        let Some(condition) = self.condition(clause).or_else(|| self.labelled(clause)) else {
+        let figures = clause
+            .phrases()
+            .any(|p| p.compared.is_some() || !p.numbers.is_empty());
+        let told = self.condition(clause).or_else(|| self.labelled(clause));
+        let Some(condition) = told.or_else(|| figures.then(|| self.closed(clause))) else {
             return false;
         };
         tree.open.push(Open {

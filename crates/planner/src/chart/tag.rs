@@ -102,6 +102,18 @@ impl Around<'_> {
             .first()
             .is_none_or(|n| matches!(n.shape, Kind::End | Kind::Mark))
     }
+    /// "…, label cve", "…: title 'x'": after a mark and before a name, a word that may be a noun is one.
+    fn in_list(&self) -> bool {
+        let noun = self.item.senses.iter().any(|s| s.class == Class::Noun);
+        let mark = self.last().is_some_and(|l| {
+            l.shape() == Some(Kind::Mark) && matches!(l.text.as_str(), "," | ":" | "(")
+        });
+        let name = self.after.first().is_some_and(|n| {
+            matches!(n.shape, Kind::Id | Kind::Number | Kind::Quote | Kind::Sign)
+                || n.shape == Kind::Word && n.senses.is_empty() && n.service.is_none()
+        });
+        noun && mark && name
+    }
     /// The next item ends the clause, or goes on with a list: a verb in its base form would want an object.
     fn next_closes(&self) -> bool {
         self.next_ends() || self.next_is("and") || self.next_is("or")
@@ -159,6 +171,9 @@ impl Around<'_> {
         }
         if self.begins() {
             points += if base { 3 } else { 1 };
+        }
+        if self.in_list() {
+            points -= 4;
         }
         if base && self.next_closes() {
             points -= 4;

@@ -96,7 +96,18 @@ pub(super) fn phrases(chart: &Chart, items: &[usize]) -> Vec<Phrase> {
 }
 
 /// Concepts whose name may follow them as a plain word: "table invoices".
-const NAMED: &[&str] = &["table", "tab", "folder", "board", "project", "list"];
+const NAMED: &[&str] = &[
+    "table",
+    "tab",
+    "folder",
+    "board",
+    "project",
+    "list",
+    "label",
+    "place",
+    "container",
+    "index",
+];
 /// Concepts that are parts of those instead: "table rows".
 const UNNAMED: &[&str] = &[
     "row", "column", "name", "record", "data", "key", "id", "file",

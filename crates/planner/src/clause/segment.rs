@@ -109,7 +109,7 @@ fn strong(chart: &Chart) -> Vec<Segment> {
                     );
                     continue;
                 }
-                ":" if clause_follows(chart, i + 1) => {
+                ":" if clause_follows(chart, i + 1) || conditional(chart, &now.items) => {
                     close(
                         &mut now,
                         Segment {
@@ -410,4 +410,11 @@ fn attributive(chart: &Chart, at: usize) -> bool {
     let next = chart.items.get(at + 1).is_some_and(|n| n.noun().is_some());
     let before = at.checked_sub(1).and_then(|b| chart.items.get(b));
     past && next && before.is_some_and(|b| b.is("det") || b.is("quant") || b.is("prep"))
+}
+
+/// Whether these items compare something, or are introduced as a condition.
+fn conditional(chart: &Chart, items: &[usize]) -> bool {
+    items.iter().filter_map(|i| chart.items.get(*i)).any(|i| {
+        i.shape() == Some(Kind::Sign) || i.is("more") || i.is("less") || intro(i).is_some()
+    })
 }
