@@ -259,7 +259,8 @@ impl Reading<'_> {
             .map_or_else(|| "simple".to_owned(), |s| s.key.clone());
         let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
         let key = items.windows(3).find_map(|w| {
-            let each = w[0].is("quant") && w[0].text != "all" || w[0].text == "per" || w[0].is("each");
+            let each =
+                w[0].is("quant") && w[0].text != "all" || w[0].text == "per" || w[0].is("each");
             each.then(|| w[1..].iter().find_map(|i| i.noun()))
                 .flatten()
                 .map(|n| n.concept.clone())
@@ -303,16 +304,14 @@ impl Reading<'_> {
             };
             return vec![self.tool(&purpose, does, inputs)];
         }
-        let workflow = clause
-            .phrases()
-            .find(|p| self.concept(p) == "workflow" && !p.names.is_empty())
-            .and_then(|p| p.names.first())
-            .map(|n| self.name(*n));
-        if let Some(reference) = workflow {
-            let inputs = self.fields(i);
-            let given = inputs
+        if let Some(reference) = self.workflow_of(clause) {
+            let given = self.inputs_of(i);
+            let inputs = given
                 .iter()
-                .map(|f| arg(Role::Field(f.clone()), field(f)))
+                .filter_map(|a| match &a.role {
+                    Role::Field(name) => Some(name.clone()),
+                    _ => None,
+                })
                 .collect();
             return vec![self.tool(
                 &purpose,
