@@ -6,6 +6,7 @@ pub mod account;
 mod ahead;
 pub mod assemble;
 mod chart;
+mod choice;
 mod clause;
 pub mod compile;
 mod cover;
