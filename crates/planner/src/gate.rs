@@ -132,9 +132,9 @@ fn words(language: &str) -> [&'static str; 3] {
 fn shortened(text: &str) -> String {
     const LONGEST: usize = 120;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
+    match line.chars().count() > LONGEST {
+        true => line.chars().take(LONGEST).chain(['…']).collect(),
+        false => line,
     }
 }
 
