@@ -15,6 +15,7 @@ mod evidence;
 mod evidence_tests;
 pub mod explain;
 mod extend;
+mod gate;
 mod learned;
 mod lex;
 
