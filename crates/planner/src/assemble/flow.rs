@@ -396,7 +396,7 @@ impl Reading<'_> {
     }
 
     fn conditional(&mut self, tree: &mut Tree, i: usize, clause: &Clause, said: &str) {
-        let failing = clause.calls("FAIL")
+        let failing = (clause.calls("FAIL") || clause.calls("SUCCEED") && clause.negated())
             && self
                 .condition(clause)
                 .is_none_or(|c| matches!(c, Cond::Compare { op: Cmp::Eq, .. }));

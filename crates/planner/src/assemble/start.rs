@@ -115,7 +115,10 @@ impl Reading<'_> {
         clause.intro == Intro::When
             || verb.is_empty()
             || EVENTS.contains(&verb)
-            || matches!(verb, "CREATE" | "WANT" | "STATE" | "USE" | "ANSWER")
+            || matches!(
+                verb,
+                "CREATE" | "CALL" | "WANT" | "STATE" | "USE" | "ANSWER"
+            )
     }
 
     /// The method of a call: a word of a clause in capitals.
