@@ -16,6 +16,9 @@ impl Reading<'_> {
     /// Finds all triggers and marks the clauses that say no more than that.
     pub(super) fn start(&mut self) {
         self.rhythm();
+        if self.plan.triggers.is_empty() && self.by_person() {
+            self.plan.triggers.push(Trigger::Manual);
+        }
         if self.plan.triggers.is_empty() {
             self.called();
         }
@@ -25,6 +28,22 @@ impl Reading<'_> {
         if self.plan.triggers.is_empty() {
             self.spoken();
         }
+    }
+
+    /// "I start it myself": a clause of its own says that a person does.
+    fn by_person(&mut self) -> bool {
+        let speaker = |p: &Phrase| {
+            p.pronoun
+                .is_some_and(|at| self.chart.items[at].tells("speaker"))
+        };
+        let starts = |c: &Clause| {
+            c.calls("RUN") && c.phrases().any(speaker) && c.phrases().all(|p| p.service.is_none())
+        };
+        let found = self.clauses.iter().position(starts);
+        if let Some(at) = found {
+            self.used[at] = true;
+        }
+        found.is_some()
     }
 
     /// Schedules, wherever they are said; a time of day said apart belongs to the schedule.
@@ -326,19 +345,11 @@ impl Reading<'_> {
             }
         }
         let manual = ["manual", "on demand", "button", "click"];
-        let by_person = self.clauses.iter().any(|c| {
-            c.calls("RUN")
-                && c.phrases().any(|p| {
-                    p.pronoun
-                        .is_some_and(|at| self.chart.items[at].tells("speaker"))
-                })
-        });
         if self
             .chart
             .items
             .iter()
             .any(|i| manual.contains(&i.text.as_str()) || i.tells("manual"))
-            || by_person
             || self.text.to_lowercase().contains("on demand")
         {
             self.plan.triggers.push(Trigger::Manual);

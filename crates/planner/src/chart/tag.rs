@@ -301,7 +301,7 @@ impl Around<'_> {
             points += 1;
         }
         if self.ends_list() {
-            points += 3;
+            points += 5;
         }
         points
     }
