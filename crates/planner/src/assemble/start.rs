@@ -36,9 +36,12 @@ impl Reading<'_> {
             p.pronoun
                 .is_some_and(|at| self.chart.items[at].tells("speaker"))
         };
-        let starts = |c: &Clause| {
-            c.calls("RUN") && c.phrases().any(speaker) && c.phrases().all(|p| p.service.is_none())
+        let plain = |p: &Phrase| {
+            p.service.is_none()
+                && (p.head.is_none() || self.concept(p) == "workflow" || p.prep == "to")
         };
+        let starts =
+            |c: &Clause| c.calls("RUN") && c.phrases().any(speaker) && c.phrases().all(plain);
         let found = self.clauses.iter().position(starts);
         if let Some(at) = found {
             self.used[at] = true;
