@@ -160,5 +160,18 @@ pub fn items(request: &str, language: &str) -> String {
         crate::chart::What::Unknown => format!("{}=?", i.text),
     };
     let items = chart(request, language).items;
-    items.iter().map(item).collect::<Vec<_>>().join(" | ")
+    let times = spans(request, language);
+    let time = |t: &crate::time::TimeSpan| {
+        format!(
+            "TIME {:?}={:?}",
+            request.get(t.from..t.to).unwrap_or(""),
+            t.means
+        )
+    };
+    items
+        .iter()
+        .map(item)
+        .chain(times.iter().map(time))
+        .collect::<Vec<_>>()
+        .join(" | ")
 }

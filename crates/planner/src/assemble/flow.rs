@@ -220,7 +220,10 @@ impl Reading<'_> {
                 }
                 self.act_into(tree, i, clause);
             }
-            Intro::Relative => self.narrowed(tree, clause, &said),
+            Intro::Relative => {
+                let starts = i.checked_sub(1).is_some_and(|before| self.used[before]);
+                self.narrowed(tree, clause, &said, starts);
+            }
             Intro::Because | Intro::Until => {}
             Intro::None | Intro::Only | Intro::Purpose => {
                 if self.joins(tree, clause) {
@@ -378,7 +381,7 @@ impl Reading<'_> {
     }
 
     fn conditional(&mut self, tree: &mut Tree, i: usize, clause: &Clause, said: &str) {
-        let failing = clause.calls("FAIL")
+        let failing = (clause.calls("FAIL") || clause.calls("SUCCEED") && clause.negated())
             && self
                 .condition(clause)
                 .is_none_or(|c| matches!(c, Cond::Compare { op: Cmp::Eq, .. }));
@@ -404,7 +407,10 @@ impl Reading<'_> {
             });
             return;
         }
-        if clause.intro == Intro::When && self.retells(clause) {
+        let nominal = clause.intro == Intro::When && clause.verb.is_none();
+        if nominal && !self.plan.triggers.is_empty()
+            || clause.intro == Intro::When && self.retells(clause)
+        {
             return;
         }
         let mut condition = self
@@ -477,8 +483,8 @@ impl Reading<'_> {
     }
 
     /// "… that are overdue": what is fetched is narrowed down.
-    fn narrowed(&mut self, tree: &mut Tree, clause: &Clause, said: &str) {
-        if tree.here().is_empty() {
+    fn narrowed(&mut self, tree: &mut Tree, clause: &Clause, said: &str, starts: bool) {
+        if tree.here().is_empty() && !starts {
             return;
         }
         if let Some(condition) = self.condition(clause) {
