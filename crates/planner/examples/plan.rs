@@ -24,7 +24,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             println!("\n{id}: {request}");
         }
         if std::env::var_os("EXPLAIN").is_some() {
-            println!("{}", agentctl_planner::explain::explain(request, read::language(request)));
+            println!(
+                "{}",
+                agentctl_planner::explain::explain(
+                    request,
+                    agentctl_planner::explain::language(request)
+                )
+            );
+        }
+        if std::env::var_os("ITEMS").is_some() {
+            let language = agentctl_planner::explain::language(request);
+            println!("{}", agentctl_planner::explain::items(request, language));
         }
         let answer = answer(request);
         std::fs::write(
@@ -38,12 +48,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn answer(request: &str) -> Value {
     let reading = read::read(request, &read::ReadContext::default());
     if std::env::var_os("NEW").is_some() {
-        let reading = agentctl_planner::assemble::read(request, &reading.plan.language);
+        let language = agentctl_planner::explain::language(request);
+        let reading = agentctl_planner::assemble::read(request, language);
         if let Some(refusal) = reading.refusal {
             return json!({"kind": "refuse", "reason": refusal.reason, "alternatives": refusal.alternatives});
         }
         let questions: Vec<&str> = reading.questions.iter().map(|q| q.text.as_str()).collect();
         if std::env::var_os("ACCOUNT").is_some() {
+            println!("language {language}");
             println!("questions: {questions:?}");
         }
         if reading.questions.iter().any(|q| q.required) {

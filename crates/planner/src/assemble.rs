@@ -3,20 +3,23 @@
 
 mod act;
 mod agent;
+mod approval;
+mod called;
 mod condition;
 mod content;
 mod flow;
 mod form;
 mod gate;
 mod named;
+mod repeat;
 mod start;
 mod think;
 
 use crate::chart::{Chart, chart};
-use crate::clause::{Clause, Intro, Phrase, clauses};
+use crate::clause::{Clause, Phrase, clauses};
 use crate::lexicon::{self, ServiceEntry};
 use crate::plan::{Arg, Does, Plan, Role, Service, Step, Val};
-use crate::time::{TimeMeaning, spans};
+use crate::time::spans;
 use serde_json::{Value, json};
 
 /// Reads a request: a plan, what must be asked first, or why it is refused.

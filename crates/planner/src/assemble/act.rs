@@ -29,6 +29,13 @@ impl Reading<'_> {
         if self.tells_source(clause) || self.tells_of_people(clause) {
             return Vec::new();
         }
+        if self.asks_leave(clause) {
+            return self.approved(clause, "APPROVE");
+        }
+        let thought = self.thought(i, clause);
+        if !thought.is_empty() {
+            return thought;
+        }
         let frames: Vec<String> = match &clause.verb {
             Some(verb) => verb.sense.says.clone(),
             None => self
@@ -117,6 +124,18 @@ impl Reading<'_> {
         if self.method(clause).is_some() && url {
             return vec!["CALL"];
         }
+        let code = clause.phrases().flat_map(|p| p.names.iter()).any(|n| {
+            self.raw(*n).starts_with('`') || self.raw(*n).to_uppercase().starts_with("SELECT ")
+        });
+        if code && named.iter().any(|s| !s.actions.is_empty()) {
+            return vec!["RUN"];
+        }
+        if self.workflow_of(clause).is_some() {
+            return vec!["CALL"];
+        }
+        if clause.phrases().any(|p| self.kind(p) == "approve") {
+            return vec!["APPROVE"];
+        }
         if has(Kind::Channel)
             || has(Kind::Mail)
             || has(Kind::Phone)
@@ -128,12 +147,14 @@ impl Reading<'_> {
             return vec!["NOTIFY"];
         }
         if named.iter().any(|s| !s.actions.is_empty()) {
-            let fetched = clause.phrases().any(|p| {
-                p.prep == "from"
-                    || p.states
-                        .iter()
-                        .any(|s| self.chart.items[*s].sense(Class::Adjective).is_some())
-            });
+            let state = |p: &Phrase| {
+                p.states.iter().any(|s| {
+                    self.chart.items[*s]
+                        .sense(Class::Adjective)
+                        .is_some_and(|a| a.kind() == "state")
+                })
+            };
+            let fetched = !clause.arrow && clause.phrases().any(|p| p.prep == "from" || state(p));
             return if fetched { vec!["GET"] } else { vec!["STORE"] };
         }
         if url { vec!["GET"] } else { Vec::new() }
@@ -286,7 +307,7 @@ impl Reading<'_> {
     }
 
     /// "tell the customer", "let me know": by the means that the request names, else by mail.
-    fn to_people(&self, clause: &Clause) -> Option<&'static ServiceEntry> {
+    pub(super) fn to_people(&self, clause: &Clause) -> Option<&'static ServiceEntry> {
         let person = clause
             .phrases()
             .any(|p| self.kind(p) == "person" || p.pronoun.is_some());
@@ -639,8 +660,16 @@ impl Reading<'_> {
             .map(|u| self.text.get(u.from..u.to).unwrap_or("").to_owned());
         if let Some(url) = url {
             let method = self.method(clause).unwrap_or_else(|| "GET".to_owned());
+            let json = clause.phrases().flat_map(|p| p.names.iter()).find_map(|n| {
+                serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(self.raw(*n))
+                    .ok()
+            });
             let body = if method == "GET" {
                 Vec::new()
+            } else if let Some(json) = json {
+                json.into_iter()
+                    .map(|(k, v)| arg(Role::Field(k), lit(v)))
+                    .collect()
             } else {
                 self.fields(i)
                     .iter()
@@ -662,17 +691,13 @@ impl Reading<'_> {
                 },
             )];
         }
-        let workflow = clause
-            .phrases()
-            .find(|p| self.concept(p) == "workflow" && !p.names.is_empty())
-            .and_then(|p| p.names.first());
-        if let Some(at) = workflow {
-            let reference = self.name(*at);
+        if let Some(reference) = self.workflow_of(clause) {
+            let inputs = self.inputs_of(i);
             return vec![self.simple(
                 clause,
                 Does::CallWorkflow {
                     reference,
-                    inputs: Vec::new(),
+                    inputs,
                     wait: true,
                 },
             )];
@@ -818,28 +843,6 @@ impl Reading<'_> {
             .into_iter()
             .map(|seconds| self.simple(clause, Does::Wait { seconds }))
             .collect()
-    }
-
-    /// A person is asked for a yes or a no.
-    fn approved(&mut self, clause: &Clause, frame: &str) -> Vec<Step> {
-        let approves = frame == "APPROVE" || clause.phrases().any(|p| self.kind(p) == "approve");
-        let service = self
-            .acts_on(clause, "SEND")
-            .or_else(|| self.to_people(clause));
-        let Some(service) = service.filter(|_| approves) else {
-            return Vec::new();
-        };
-        let mut args = self.containers(clause, service);
-        args.extend(self.recipients(clause));
-        vec![self.simple(
-            clause,
-            Does::Approval {
-                service: acting(service),
-                args,
-                approved: Vec::new(),
-                rejected: Vec::new(),
-            },
-        )]
     }
 
     fn converted(&mut self, clause: &Clause) -> Vec<Step> {

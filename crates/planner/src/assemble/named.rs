@@ -104,8 +104,22 @@ impl Reading<'_> {
     /// The containers and parts that a clause names, as arguments for a service.
     pub(super) fn containers(&self, clause: &Clause, of: &ServiceEntry) -> Vec<Arg> {
         let mut args = Vec::new();
-        for phrase in clause.phrases() {
-            self.container(phrase, of, &mut args);
+        let phrases: Vec<&Phrase> = clause.phrases().collect();
+        for (n, phrase) in phrases.iter().enumerate() {
+            let before = n.checked_sub(1).and_then(|b| phrases.get(b));
+            let after_own = before
+                .is_some_and(|b| b.service.is_some_and(|s| s.key == of.key) && !b.names.is_empty());
+            let bare = phrase.head.is_none()
+                && phrase.service.is_none()
+                && phrase.prep.is_empty()
+                && phrase.listed;
+            if let (true, true, true, Some(name)) =
+                (after_own, bare, of.is("base"), phrase.names.first())
+            {
+                args.push(arg(Role::Part, lit(self.name(*name))));
+            } else {
+                self.container(phrase, of, &mut args);
+            }
         }
         args
     }

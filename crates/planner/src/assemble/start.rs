@@ -242,6 +242,12 @@ impl Reading<'_> {
                 self.kind(p) == "record" || self.kind(p) == "message" || self.kind(p) == "file"
             })) * 2;
             points += i32::from(named.is_some()) * 2;
+            let leads = self
+                .clauses
+                .get(i + 1)
+                .is_some_and(|n| n.arrow && n.line == clause.line);
+            points += i32::from(leads && verb.is_none()) * 4;
+            points -= i32::from(clause.arrow) * 6;
             points -= i32::try_from(i / 2).unwrap_or(6).min(6);
             if points > 0 && best.is_none_or(|(most, _, _)| points > most) {
                 best = Some((points, i, service));
@@ -316,19 +322,20 @@ impl Reading<'_> {
                 return;
             }
         }
-        let manual = [
-            "manual",
-            "manually",
-            "by hand",
-            "on demand",
-            "button",
-            "click",
-        ];
+        let manual = ["manual", "on demand", "button", "click"];
+        let by_person = self.clauses.iter().any(|c| {
+            c.calls("RUN")
+                && c.phrases().any(|p| {
+                    p.pronoun
+                        .is_some_and(|at| self.chart.items[at].tells("speaker"))
+                })
+        });
         if self
             .chart
             .items
             .iter()
-            .any(|i| manual.contains(&i.text.as_str()))
+            .any(|i| manual.contains(&i.text.as_str()) || i.tells("manual"))
+            || by_person
             || self.text.to_lowercase().contains("on demand")
         {
             self.plan.triggers.push(Trigger::Manual);

@@ -22,13 +22,27 @@ const MOST_SOURCES: usize = 2;
 const OPEN: usize = 4;
 /// Kinds of nouns that are kept somewhere.
 const KEPT: &[&str] = &[
-    "record", "container", "person", "file", "web", "number", "money", "event", "text", "ai",
-    "message", "context",
+    "record",
+    "container",
+    "person",
+    "file",
+    "web",
+    "number",
+    "money",
+    "event",
+    "text",
+    "ai",
+    "message",
+    "context",
 ];
 
 /// The questions of a request; none where it can be built.
 pub(super) fn questions(reading: &Reading<'_>, hits: &[Hit]) -> Vec<Question> {
-    let gaps = Gaps { reading, hits, out: Vec::new() };
+    let gaps = Gaps {
+        reading,
+        hits,
+        out: Vec::new(),
+    };
     if gaps.thin() { gaps.ask() } else { Vec::new() }
 }
 
@@ -61,7 +75,8 @@ impl Gaps<'_, '_> {
     fn anchors(&self) -> usize {
         let items = self.reading.chart.items.iter();
         let named = items.filter(|i| {
-            i.service().is_some_and(|s| !s.actions.is_empty() || !s.triggers.is_empty())
+            i.service()
+                .is_some_and(|s| !s.actions.is_empty() || !s.triggers.is_empty())
                 || matches!(
                     i.shape(),
                     Some(
@@ -87,10 +102,17 @@ impl Gaps<'_, '_> {
         let plan = &self.reading.plan;
         let untimed = plan.triggers.is_empty();
         let idle = !acts(&plan.steps);
-        [untimed, idle, self.has("vague"), self.has("broad"), self.has("thing"), self.has("usual")]
-            .into_iter()
-            .filter(|g| *g)
-            .count()
+        [
+            untimed,
+            idle,
+            self.has("vague"),
+            self.has("broad"),
+            self.has("thing"),
+            self.has("usual"),
+        ]
+        .into_iter()
+        .filter(|g| *g)
+        .count()
             + usize::from(self.has("usual"))
     }
 
@@ -122,7 +144,14 @@ impl Gaps<'_, '_> {
             self.topic("authority", "");
         }
         let what = self.thing();
-        if !self.reading.plan.triggers.iter().any(|t| matches!(t, Trigger::Schedule { .. })) && !agent {
+        if !self
+            .reading
+            .plan
+            .triggers
+            .iter()
+            .any(|t| matches!(t, Trigger::Schedule { .. }))
+            && !agent
+        {
             self.topic("timing", "");
         }
         self.topic("action", &what);
@@ -170,7 +199,12 @@ impl Gaps<'_, '_> {
             let concepts: Vec<String> = cells[2].split(',').map(|c| format!("n:{c}")).collect();
             let told = concepts.iter().any(|c| self.has(c));
             let tags = || cells[1].split(',');
-            let services = self.reading.chart.items.iter().filter_map(crate::chart::Item::service);
+            let services = self
+                .reading
+                .chart
+                .items
+                .iter()
+                .filter_map(crate::chart::Item::service);
             let answered = services.into_iter().any(|s| tags().any(|t| s.is(t)));
             if !told || answered || self.out.len() >= MOST_SOURCES {
                 continue;
@@ -214,27 +248,43 @@ impl Gaps<'_, '_> {
 
     /// A clause without the word that introduces it.
     fn bare(&self, clause: &Clause) -> String {
-        let items = self.reading.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let items = self
+            .reading
+            .chart
+            .items
+            .get(clause.from..clause.to)
+            .unwrap_or(&[]);
         let introduces = |i: &&crate::chart::Item| ["if", "when", "unless"].iter().any(|c| i.is(c));
         let first = items.iter().find(|i| !introduces(i) && !i.stops());
         let range = first.zip(items.last()).map(|(f, l)| f.from..l.to);
-        range.and_then(|r| self.reading.text.get(r)).unwrap_or("").to_owned()
+        range
+            .and_then(|r| self.reading.text.get(r))
+            .unwrap_or("")
+            .to_owned()
     }
 
     /// Something goes to people.
     fn tells(&self) -> bool {
-        ["v:SEND", "v:MAIL", "v:NOTIFY", "v:ASK", "v:REPLY", "v:KNOW"].iter().any(|f| self.has(f))
+        ["v:SEND", "v:MAIL", "v:NOTIFY", "v:ASK", "v:REPLY", "v:KNOW"]
+            .iter()
+            .any(|f| self.has(f))
     }
 
     fn stores(&self) -> bool {
-        ["v:STORE", "v:ARCHIVE", "v:UPLOAD"].iter().any(|f| self.has(f))
+        ["v:STORE", "v:ARCHIVE", "v:UPLOAD"]
+            .iter()
+            .any(|f| self.has(f))
     }
 
     fn addressed(&self) -> bool {
         let items = &self.reading.chart.items;
         items.iter().any(|i| {
-            matches!(i.shape(), Some(Kind::Mail | Kind::Phone | Kind::Channel | Kind::Handle))
-                || i.service().is_some_and(|s| ["chat", "mail", "sms"].iter().any(|t| s.is(t)))
+            matches!(
+                i.shape(),
+                Some(Kind::Mail | Kind::Phone | Kind::Channel | Kind::Handle)
+            ) || i
+                .service()
+                .is_some_and(|s| ["chat", "mail", "sms"].iter().any(|t| s.is(t)))
         })
     }
 
@@ -255,29 +305,58 @@ impl Gaps<'_, '_> {
         phrase.head.is_some()
             && phrase.service.is_none()
             && KEPT.contains(&self.reading.kind(phrase))
-            && !matches!(self.reading.concept(phrase), "thing" | "nothing" | "one" | "workflow" | "time" | "agent" | "person" | "message" | "approval")
+            && !matches!(
+                self.reading.concept(phrase),
+                "thing"
+                    | "nothing"
+                    | "one"
+                    | "workflow"
+                    | "time"
+                    | "agent"
+                    | "person"
+                    | "message"
+                    | "approval"
+            )
     }
 
     /// The first thing; else the words of the first verb's clause.
     fn thing(&self) -> String {
-        let vague = || self.hits.iter().find(|h| h.class == "thing").and_then(|h| self.reading.text.get(h.at.clone())).map(str::to_owned);
+        let vague = || {
+            self.hits
+                .iter()
+                .find(|h| h.class == "thing")
+                .and_then(|h| self.reading.text.get(h.at.clone()))
+                .map(str::to_owned)
+        };
         let clause = || self.reading.clauses.first().map(|c| self.reading.said(c));
-        vague().or_else(|| self.things().into_iter().next()).or_else(clause).unwrap_or_default()
+        vague()
+            .or_else(|| self.things().into_iter().next())
+            .or_else(clause)
+            .unwrap_or_default()
     }
 }
 
 /// Whether a step does something with a service that was named, or with data.
 fn acts(steps: &[Step]) -> bool {
     steps.iter().any(|s| match &s.does {
-        Does::If { then, otherwise, .. } => acts(then) || acts(otherwise),
+        Does::If {
+            then, otherwise, ..
+        } => acts(then) || acts(otherwise),
         Does::Switch { cases, .. } => cases.iter().any(|c| acts(&c.steps)),
         Does::Loop { body, after, .. } => acts(body) || acts(after),
         Does::Service { service, args, .. } => {
-            let reached = args.iter().any(|a| matches!(a.role, Role::To | Role::Recipient | Role::Channel));
+            let reached = args
+                .iter()
+                .any(|a| matches!(a.role, Role::To | Role::Recipient | Role::Channel));
             service.node_types.len() == 1 || reached
         }
-        Does::Agent { tools, knowledge, .. } => !tools.is_empty() || !knowledge.is_empty(),
-        Does::Http { .. } | Does::Respond { .. } | Does::Code { .. } | Does::CallWorkflow { .. } => true,
+        Does::Agent {
+            tools, knowledge, ..
+        } => !tools.is_empty() || !knowledge.is_empty(),
+        Does::Http { .. }
+        | Does::Respond { .. }
+        | Does::Code { .. }
+        | Does::CallWorkflow { .. } => true,
         _ => false,
     })
 }

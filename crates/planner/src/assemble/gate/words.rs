@@ -94,7 +94,11 @@ fn said(text: &str) -> Vec<Said> {
         }
         if let Some(from) = begun.take() {
             let word = plain(text.get(from..i).unwrap_or(""));
-            all.push(Said { word, sentence, at: from..i });
+            all.push(Said {
+                word,
+                sentence,
+                at: from..i,
+            });
         }
         let rest = text.get(i + c.len_utf8()..).unwrap_or("");
         let end = rest.starts_with(char::is_whitespace);
@@ -149,14 +153,17 @@ pub(super) fn hits(reading: &Reading<'_>) -> Vec<Hit> {
         let place = words.iter().find(|w| w.at.end > item.from);
         let sentence = place.or(words.last()).map_or(0, |w| w.sentence);
         let mut push = |class: String| {
-            found.push(Hit { class, sentence, at: item.from..item.to });
+            found.push(Hit {
+                class,
+                sentence,
+                at: item.from..item.to,
+            });
         };
         if let Some(noun) = item.noun() {
             push(format!("n:{}", noun.concept));
         }
-        let denied = |c: &crate::clause::Clause| {
-            c.negated() && c.verb.as_ref().is_some_and(|v| v.at == i)
-        };
+        let denied =
+            |c: &crate::clause::Clause| c.negated() && c.verb.as_ref().is_some_and(|v| v.at == i);
         if let Some(verb) = item.verb()
             && !reading.clauses.iter().any(denied)
         {
