@@ -133,7 +133,10 @@ impl Reading<'_> {
         if self.workflow_of(clause).is_some() {
             return vec!["CALL"];
         }
-        if clause.phrases().any(|p| self.kind(p) == "approve") {
+        if clause
+            .phrases()
+            .any(|p| self.approves(p) && p.prep.is_empty())
+        {
             return vec!["APPROVE"];
         }
         if has(Kind::Channel)
@@ -145,6 +148,23 @@ impl Reading<'_> {
             || tagged("sms")
         {
             return vec!["NOTIFY"];
+        }
+        let quoted = clause.arrow
+            && named.is_empty()
+            && clause
+                .phrases()
+                .all(|p| p.literal(self.chart, Kind::Quote).is_some());
+        if quoted && clause.phrases().next().is_some() && self.talks() {
+            return vec!["REPLY"];
+        }
+        let first = self.steps == 0
+            && !clause.arrow
+            && matches!(
+                self.plan.triggers.first(),
+                Some(Trigger::Schedule { .. } | Trigger::Manual)
+            );
+        if first && ["sheet", "db", "base"].iter().any(|t| tagged(t)) {
+            return vec!["GET"];
         }
         if named.iter().any(|s| !s.actions.is_empty()) {
             let state = |p: &Phrase| {
@@ -401,6 +421,9 @@ impl Reading<'_> {
         let Some(service) = named else {
             return Vec::new();
         };
+        if ["sheet", "db", "base", "kv"].iter().any(|t| service.is(t)) {
+            return self.store(i, clause, "STORE");
+        }
         let mut args = self.containers(clause, service);
         args.extend(self.text_of(i));
         vec![self.simple(

@@ -9,7 +9,7 @@ use crate::plan::{Does, Role, Step};
 impl Reading<'_> {
     /// A person is asked for a yes or a no.
     pub(super) fn approved(&mut self, clause: &Clause, frame: &str) -> Vec<Step> {
-        let approves = frame == "APPROVE" || clause.phrases().any(|p| self.kind(p) == "approve");
+        let approves = frame == "APPROVE" || clause.phrases().any(|p| self.approves(p));
         let service = self
             .acts_on(clause, "SEND")
             .filter(|s| ["chat", "mail", "sms"].iter().any(|t| s.is(t)))
@@ -37,6 +37,15 @@ impl Reading<'_> {
         )]
     }
 
+    /// Whether a phrase is an approval, or names one before its head: "approval request".
+    pub(super) fn approves(&self, phrase: &crate::clause::Phrase) -> bool {
+        let items = phrase.head.iter().chain(&phrase.modifiers);
+        !phrase.negated
+            && items
+                .filter_map(|n| self.chart.items[*n].noun())
+                .any(|n| n.kind() == "approve")
+    }
+
     /// Whether a clause that sends something asks for a yes or a no: an approval request, a request for a sign-off.
     pub(super) fn asks_leave(&self, clause: &Clause) -> bool {
         let sends = clause.verb.as_ref().is_some_and(|v| {
@@ -50,7 +59,7 @@ impl Reading<'_> {
             && clause
                 .after
                 .iter()
-                .any(|p| self.concept(p) == "approval" && !p.negated)
+                .any(|p| self.approves(p) && !p.phrase_says(self.chart, "confirmation"))
     }
 
     /// Where the trigger is a chat of the same service: the chat that the message came from.
@@ -106,7 +115,11 @@ impl Reading<'_> {
             })
         };
         let denied = items.iter().take(5).any(|i| i.is("neg"));
-        let approves = verb("APPROVE") || verb("ACCEPT");
+        let approves = verb("APPROVE")
+            || items
+                .iter()
+                .take(2)
+                .any(|i| i.verb().is_some_and(|v| v.calls("APPROVE")));
         if says(&["rejected", "reject", "decline", "deny", "refuse"])
             || begins("nay")
             || verb("EXPIRE")

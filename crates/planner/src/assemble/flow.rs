@@ -14,6 +14,8 @@ pub(super) struct Open {
     pub(super) second: Vec<Step>,
     pub(super) on_second: bool,
     sentence: usize,
+    /// Its condition stands in the clause that acts: "for complaints, …".
+    inline: bool,
 }
 
 pub(super) enum Kind {
@@ -24,6 +26,20 @@ pub(super) enum Kind {
     Failure,
     /// The steps for each batch of so many items, with a pause after it.
     Loop(u32, Option<u64>),
+}
+
+impl Open {
+    fn new(said: String, kind: Kind, sentence: usize) -> Self {
+        Open {
+            said,
+            kind,
+            first: Vec::new(),
+            second: Vec::new(),
+            on_second: false,
+            sentence,
+            inline: false,
+        }
+    }
 }
 
 /// Steps and the branches that are open around the place.
@@ -158,6 +174,7 @@ impl Reading<'_> {
                 second: Vec::new(),
                 on_second: true,
                 sentence,
+                inline: false,
             });
         }
     }
@@ -196,20 +213,18 @@ impl Reading<'_> {
             return;
         }
         match clause.intro {
+            Intro::Else if self.rests(tree, i, clause) => self.act_into(tree, i, clause),
             Intro::If | Intro::When | Intro::Unless => self.conditional(tree, i, clause, &said),
             Intro::Else => {
                 self.reopen(tree, clause.sentence);
                 if tree.open.is_empty() {
                     if !clause.calls("FILTER") && !clause.calls("STOP") {
                         let condition = self.closed(clause);
-                        tree.open.push(Open {
-                            said: said.clone(),
-                            kind: Kind::If(condition),
-                            first: Vec::new(),
-                            second: Vec::new(),
-                            on_second: false,
-                            sentence: clause.sentence,
-                        });
+                        tree.open.push(Open::new(
+                            said.clone(),
+                            Kind::If(condition),
+                            clause.sentence,
+                        ));
                         self.act_into(tree, i, clause);
                     }
                     return;
@@ -304,18 +319,18 @@ impl Reading<'_> {
         let figures = clause
             .phrases()
             .any(|p| p.compared.is_some() || !p.numbers.is_empty());
-        let told = self.condition(clause).or_else(|| self.labelled(clause));
+        let told = self
+            .commanded(clause)
+            .or_else(|| self.condition(clause))
+            .or_else(|| self.labelled(clause));
         let Some(condition) = told.or_else(|| figures.then(|| self.closed(clause))) else {
             return false;
         };
-        tree.open.push(Open {
-            said: said.to_owned(),
-            kind: Kind::If(condition),
-            first: Vec::new(),
-            second: Vec::new(),
-            on_second: false,
-            sentence: clause.sentence,
-        });
+        tree.open.push(Open::new(
+            said.to_owned(),
+            Kind::If(condition),
+            clause.sentence,
+        ));
         true
     }
 
@@ -382,34 +397,32 @@ impl Reading<'_> {
             && self
                 .condition(clause)
                 .is_none_or(|c| matches!(c, Cond::Compare { op: Cmp::Eq, .. }));
-        if failing && let Some(condition) = self.fails_alone(tree, i, clause) {
-            tree.open.push(Open {
-                said: said.to_owned(),
-                kind: Kind::If(condition),
-                first: Vec::new(),
-                second: Vec::new(),
-                on_second: false,
-                sentence: clause.sentence,
-            });
+        let refused = clause.negated()
+            && clause.before.iter().any(|p| p.service.is_some())
+            && self.condition(clause).is_none();
+        if (failing || refused)
+            && let Some(condition) = self.fails_alone(tree, i, clause)
+        {
+            tree.open.push(Open::new(
+                said.to_owned(),
+                Kind::If(condition),
+                clause.sentence,
+            ));
             return;
         }
         if failing && !self.plan.triggers.is_empty() && i > 0 {
-            tree.open.push(Open {
-                said: said.to_owned(),
-                kind: Kind::Failure,
-                first: Vec::new(),
-                second: Vec::new(),
-                on_second: false,
-                sentence: clause.sentence,
-            });
+            tree.open
+                .push(Open::new(said.to_owned(), Kind::Failure, clause.sentence));
             return;
         }
         if clause.intro == Intro::When && self.retells(clause) {
             return;
         }
-        let mut condition = self
-            .condition(clause)
-            .unwrap_or_else(|| self.closed(clause));
+        let told = self.condition(clause);
+        if told.is_none() && self.can_say(clause, "place") {
+            return;
+        }
+        let mut condition = told.unwrap_or_else(|| self.closed(clause));
         if clause.intro == Intro::Unless {
             condition = Cond::Not {
                 of: Box::new(condition),
@@ -439,14 +452,11 @@ impl Reading<'_> {
                 return;
             }
         }
-        tree.open.push(Open {
-            said: said.to_owned(),
-            kind: Kind::If(condition),
-            first: Vec::new(),
-            second: Vec::new(),
-            on_second: false,
-            sentence: clause.sentence,
-        });
+        tree.open.push(Open::new(
+            said.to_owned(),
+            Kind::If(condition),
+            clause.sentence,
+        ));
     }
 
     /// "When it comes in": the event that started the workflow, told again.
@@ -515,6 +525,7 @@ impl Reading<'_> {
                 second: Vec::new(),
                 on_second: false,
                 sentence: clause.sentence,
+                inline: false,
             });
             self.topic.many = false;
             return;
@@ -524,32 +535,25 @@ impl Reading<'_> {
             .position(|s| matches!(s.does, Does::Approval { .. }));
         let mut steps = steps;
         if let Some(condition) = inline.filter(|_| !steps.is_empty()) {
-            let said = self.said(clause);
-            let then = std::mem::take(&mut steps);
-            let step = self.step(
-                &said,
-                Does::If {
-                    condition,
-                    then,
-                    otherwise: Vec::new(),
-                },
-            );
-            tree.here().push(step);
-            return;
+            if tree.open.last().is_some_and(|o| o.inline) {
+                self.close(tree);
+            }
+            let open = Open::new(self.said(clause), Kind::If(condition), clause.sentence);
+            tree.open.push(Open {
+                inline: true,
+                ..open
+            });
         }
         match approval {
             Some(at) => {
                 let step = steps.remove(at);
                 tree.here().extend(steps);
                 let said = step.said.clone();
-                tree.open.push(Open {
+                tree.open.push(Open::new(
                     said,
-                    kind: Kind::Approval(Box::new(step)),
-                    first: Vec::new(),
-                    second: Vec::new(),
-                    on_second: false,
-                    sentence: clause.sentence,
-                });
+                    Kind::Approval(Box::new(step)),
+                    clause.sentence,
+                ));
             }
             None => tree.here().extend(steps),
         }

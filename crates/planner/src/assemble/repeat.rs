@@ -110,7 +110,8 @@ impl Reading<'_> {
 
     /// "Carry on with the others", "that must not stop the rest": the step before may fail.
     pub(super) fn spares(&mut self, tree: &mut Tree, clause: &Clause) -> bool {
-        let stops = clause.calls("STOP") && self.denies(clause);
+        let fails = clause.calls("FAIL") && matches!(clause.intro, Intro::None | Intro::Else);
+        let stops = (clause.calls("STOP") || fails) && self.denies(clause);
         if !(clause.calls("CONTINUE") && !self.denies(clause) || stops) {
             return false;
         }
@@ -119,6 +120,19 @@ impl Reading<'_> {
             self.may_fail(tree);
         }
         bare
+    }
+
+    /// "… with the others", "… the rest": what is left over is the object of the clause before, no other way.
+    pub(super) fn rests(&self, tree: &Tree, i: usize, clause: &Clause) -> bool {
+        let before = i.checked_sub(1).and_then(|b| self.clauses.get(b));
+        let object = before.is_some_and(|b| {
+            b.sentence == clause.sentence
+                && ["CONTINUE", "FILTER", "STOP", "FAIL"]
+                    .iter()
+                    .any(|f| b.calls(f))
+        });
+        let looping = matches!(tree.open.last().map(|o| &o.kind), Some(Kind::Loop(..)));
+        object || looping && clause.verb.is_none()
     }
 
     /// Whether a word of a clause denies it.

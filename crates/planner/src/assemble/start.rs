@@ -20,6 +20,9 @@ impl Reading<'_> {
             self.called();
         }
         if self.plan.triggers.is_empty() {
+            self.addressed();
+        }
+        if self.plan.triggers.is_empty() {
             self.event();
         }
         if self.plan.triggers.is_empty() {
