@@ -24,7 +24,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             println!("\n{id}: {request}");
         }
         if std::env::var_os("EXPLAIN").is_some() {
-            println!("{}", agentctl_planner::explain::explain(request, "en"));
+            println!(
+                "{}",
+                agentctl_planner::explain::explain(
+                    request,
+                    agentctl_planner::explain::language(request)
+                )
+            );
+        }
+        if std::env::var_os("ITEMS").is_some() {
+            let language = agentctl_planner::explain::language(request);
+            println!("{}", agentctl_planner::explain::items(request, language));
         }
         let answer = answer(request);
         std::fs::write(
@@ -37,11 +47,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn answer(request: &str) -> Value {
     let reading = read::read(request, &read::ReadContext::default());
-    if let Some(refusal) = reading.refusal {
-        return json!({"kind": "refuse", "reason": refusal.reason, "alternatives": refusal.alternatives});
-    }
     if std::env::var_os("NEW").is_some() {
-        let plan = agentctl_planner::assemble::plan(request, &reading.plan.language);
+        let language = agentctl_planner::explain::language(request);
+        let reading = agentctl_planner::assemble::read(request, language);
+        if let Some(refusal) = reading.refusal {
+            return json!({"kind": "refuse", "reason": refusal.reason, "alternatives": refusal.alternatives});
+        }
+        let questions: Vec<&str> = reading.questions.iter().map(|q| q.text.as_str()).collect();
+        if std::env::var_os("ACCOUNT").is_some() {
+            println!("language {language}");
+            println!("questions: {questions:?}");
+        }
+        if reading.questions.iter().any(|q| q.required) {
+            return json!({"kind": "clarify", "questions": questions});
+        }
+        let plan = reading.plan;
         if std::env::var_os("PLAN").is_some() {
             println!("{}", serde_json::to_string(&plan).unwrap_or_default());
         }
@@ -61,6 +81,9 @@ fn answer(request: &str) -> Value {
             return json!({"kind": "clarify", "questions": [account.missing.join(", ")]});
         }
         return json!({"missing": account.missing, "percent": account.percent(), "workflow": built.workflow.to_value()});
+    }
+    if let Some(refusal) = reading.refusal {
+        return json!({"kind": "refuse", "reason": refusal.reason, "alternatives": refusal.alternatives});
     }
     let questions: Vec<&str> = reading.questions.iter().map(|q| q.text.as_str()).collect();
     if reading.plan.steps.is_empty() || reading.questions.iter().any(|q| q.required) {

@@ -9,6 +9,7 @@ mod condition;
 mod content;
 mod flow;
 mod form;
+mod gate;
 mod named;
 mod repeat;
 mod start;
@@ -21,8 +22,8 @@ use crate::plan::{Arg, Does, Plan, Role, Service, Step, Val};
 use crate::time::spans;
 use serde_json::{Value, json};
 
-/// Reads a request into a plan.
-pub fn plan(request: &str, language: &str) -> Plan {
+/// Reads a request: a plan, what must be asked first, or why it is refused.
+pub fn read(request: &str, language: &str) -> crate::read::Reading {
     let chart = chart(request, language);
     let times = spans(request, language);
     let clauses = clauses(&chart, &times);
@@ -30,7 +31,7 @@ pub fn plan(request: &str, language: &str) -> Plan {
     reading.start();
     reading.agent();
     reading.flow();
-    reading.plan
+    reading.judged()
 }
 
 /// A request while it is read.

@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 mod chart_tests;
+mod grammar;
 mod tag;
 
 use crate::lex::{Class, Lexicon, Sense};
@@ -39,6 +40,10 @@ pub struct Item {
 impl Item {
     pub fn is(&self, class: &str) -> bool {
         matches!(&self.what, What::Word(s) if s.is(class))
+    }
+    /// Whether it is a function word that says something besides its class.
+    pub fn tells(&self, more: &str) -> bool {
+        matches!(&self.what, What::Word(s) if s.tells(more))
     }
     pub fn shape(&self) -> Option<Kind> {
         match self.what {
@@ -110,7 +115,7 @@ const LONGEST_NAME: usize = 5;
 /// Reads a request in a language.
 pub fn chart(text: &str, language: &str) -> Chart {
     let lexicon = Lexicon::of(language);
-    let tokens = tokens(text);
+    let tokens = hyphens(tokens(text), lexicon);
     let mut open = Vec::with_capacity(tokens.len());
     let mut at = 0;
     while at < tokens.len() {
@@ -120,7 +125,7 @@ pub fn chart(text: &str, language: &str) -> Chart {
     }
     Chart {
         language: lexicon.language,
-        items: tag::tagged(open, lexicon.language),
+        items: grammar::refined(tag::tagged(open, lexicon.language), lexicon.language),
     }
 }
 
@@ -214,6 +219,15 @@ fn one(tokens: &[Token], lexicon: &'static Lexicon, before: Option<&Open>) -> (O
             );
         }
     }
+    if let Some(senses) = compound(&first.text, lexicon) {
+        return (
+            Open {
+                senses,
+                ..item(1, first.text.clone())
+            },
+            1,
+        );
+    }
     if let Some(form) = (!first.capital)
         .then(|| lexicon.spelled(&first.text))
         .flatten()
@@ -229,6 +243,90 @@ fn one(tokens: &[Token], lexicon: &'static Lexicon, before: Option<&Open>) -> (O
         );
     }
     (item(1, first.text.clone()), 1)
+}
+
+/// The senses of the noun that a German compound ends with: "Rechnungsbetrag" is an amount.
+fn compound(word: &str, lexicon: &'static Lexicon) -> Option<&'static [Sense]> {
+    const SHORTEST: usize = 4;
+    const SHORTEST_BEFORE: usize = 3;
+    if lexicon.language != "de" {
+        return None;
+    }
+    let last = word.rsplit('-').next().filter(|l| l.len() < word.len());
+    let begins = word
+        .char_indices()
+        .skip(SHORTEST_BEFORE)
+        .map(|(i, _)| &word[i..]);
+    last.into_iter()
+        .chain(begins)
+        .take_while(|end| end.chars().count() >= SHORTEST)
+        .find_map(|end| {
+            let senses = lexicon.senses(end);
+            let noun = senses
+                .first()
+                .is_some_and(|s| s.class == Class::Noun && !end.contains('-'));
+            noun.then(|| &senses[..1])
+        })
+}
+
+/// Splits "Slack-Kanal" and "Google-Drive-Ordner" into the service and the noun after it.
+fn hyphens(tokens: Vec<Token>, lexicon: &Lexicon) -> Vec<Token> {
+    let mut done = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        match parted(&token, lexicon) {
+            Some(parts) => done.extend(parts),
+            None => done.push(token),
+        }
+    }
+    done
+}
+
+fn parted(token: &Token, lexicon: &Lexicon) -> Option<Vec<Token>> {
+    if token.kind != Kind::Word
+        || !token.text.contains('-')
+        || token.text.len() != token.to - token.from
+    {
+        return None;
+    }
+    let named = |words: &[&str]| {
+        let of = NAMES.get(words[0])?;
+        of.iter().find(|(name, _, _)| {
+            name.len() == words.len() && name.iter().zip(words).all(|(a, b)| a == b)
+        })
+    };
+    if named(&[&token.text]).is_some() {
+        return None;
+    }
+    let parts: Vec<&str> = token.text.split('-').collect();
+    let known = |noun: &str| {
+        let noun = Some(noun).filter(|n| n.len() > 2)?;
+        let own = lexicon.senses(noun).iter().any(|s| s.class == Class::Noun);
+        (own || compound(noun, Lexicon::of(lexicon.language)).is_some()).then_some(())
+    };
+    let cut = (1..parts.len())
+        .rev()
+        .find(|cut| named(&parts[..*cut]).is_some())?;
+    known(&parts[cut..].join("-"))?;
+    let mut at = token.from;
+    let pieces = parts.iter().enumerate();
+    let mut out: Vec<Token> = Vec::new();
+    for (n, part) in pieces {
+        if n > cut {
+            if let Some(last) = out.last_mut() {
+                last.text = format!("{}-{part}", last.text);
+                last.to = at + part.len();
+            }
+        } else {
+            out.push(Token {
+                from: at,
+                to: at + part.len(),
+                text: (*part).to_owned(),
+                ..token.clone()
+            });
+        }
+        at += part.len() + 1;
+    }
+    Some(out)
 }
 
 fn joined(tokens: &[Token]) -> String {

@@ -63,3 +63,27 @@ fn phrase(phrase: &Phrase, chart: &Chart, text: &str) -> String {
     let comma = if phrase.listed { "," } else { "" };
     format!("{comma}[{}]", parts.join(" "))
 }
+
+/// The language that a request is read in.
+pub fn language(request: &str) -> &'static str {
+    crate::chart::language(request)
+}
+
+/// Each item of a request with its class, its concept and its form, for those who look after the tables.
+pub fn items(request: &str, language: &str) -> String {
+    let item = |i: &crate::chart::Item| match &i.what {
+        crate::chart::What::Word(s) => format!(
+            "{}={:?}:{}{}{}",
+            i.text,
+            s.class,
+            s.concept,
+            if s.form.is_empty() { "" } else { "." },
+            s.form
+        ),
+        crate::chart::What::Service(s) => format!("{}=${}", i.text, s.key),
+        crate::chart::What::Shape(k) => format!("{}={k:?}", i.text),
+        crate::chart::What::Unknown => format!("{}=?", i.text),
+    };
+    let items = chart(request, language).items;
+    items.iter().map(item).collect::<Vec<_>>().join(" | ")
+}

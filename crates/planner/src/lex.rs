@@ -37,9 +37,14 @@ pub struct Sense {
 }
 
 impl Sense {
-    /// Whether it is a function word of a class.
+    /// Whether it is a function word of a class, or says so besides ("no" of a noun says `neg`).
     pub fn is(&self, class: &str) -> bool {
-        self.class == Class::Function && self.concept == class
+        self.class == Class::Function
+            && (self.concept == class || class == "neg" && self.tells(class))
+    }
+    /// Whether a function word says more of itself: which preposition it is, that a bound is included, that it comes last.
+    pub fn tells(&self, more: &str) -> bool {
+        self.class == Class::Function && self.says.iter().any(|s| s == more)
     }
     /// The kind of a noun or an adjective.
     pub fn kind(&self) -> &str {

@@ -65,10 +65,7 @@ impl Reading<'_> {
             return Some(Cond::Compare { left, op, right });
         }
         let reach = clause.calls("REACH");
-        let is = clause
-            .verb
-            .as_ref()
-            .is_some_and(|v| v.sense.concept == "be");
+        let is = clause.verb.as_ref().is_some_and(|v| v.calls("BE"));
         if !reach && !is {
             return None;
         }
@@ -128,21 +125,14 @@ impl Reading<'_> {
             "<=" | "\u{2264}" => Cmp::Le,
             "!=" | "!==" | "<>" | "\u{2260}" => Cmp::Ne,
             _ if item.is("more") => {
-                if item.text.contains("least")
-                    || item.text.contains("or more")
-                    || item.text.contains("minimum")
-                {
+                if item.tells("or") {
                     Cmp::Ge
                 } else {
                     Cmp::Gt
                 }
             }
             _ if item.is("less") => {
-                if item.text.contains("most")
-                    || item.text.contains("up to")
-                    || item.text.contains("or less")
-                    || item.text.contains("maximum")
-                {
+                if item.tells("or") {
                     Cmp::Le
                 } else {
                     Cmp::Lt

@@ -248,7 +248,7 @@ impl Reading<'_> {
 
     /// "The chat id is 778812345", "text: title and link": says more about the last step.
     fn defines(&mut self, tree: &mut Tree, i: usize, clause: &Clause) -> bool {
-        let still = clause.verb.as_ref().is_none_or(|v| v.sense.concept == "be");
+        let still = clause.verb.as_ref().is_none_or(|v| v.calls("BE"));
         let phrases: Vec<_> = clause.phrases().collect();
         let [subject, rest @ ..] = phrases.as_slice() else {
             return false;

@@ -325,19 +325,20 @@ impl Reading<'_> {
                 return;
             }
         }
-        let manual = [
-            "manual",
-            "manually",
-            "by hand",
-            "on demand",
-            "button",
-            "click",
-        ];
+        let manual = ["manual", "on demand", "button", "click"];
+        let by_person = self.clauses.iter().any(|c| {
+            c.calls("RUN")
+                && c.phrases().any(|p| {
+                    p.pronoun
+                        .is_some_and(|at| self.chart.items[at].tells("speaker"))
+                })
+        });
         if self
             .chart
             .items
             .iter()
-            .any(|i| manual.contains(&i.text.as_str()))
+            .any(|i| manual.contains(&i.text.as_str()) || i.tells("manual"))
+            || by_person
             || self.text.to_lowercase().contains("on demand")
         {
             self.plan.triggers.push(Trigger::Manual);

@@ -6,6 +6,13 @@ use crate::spot::Kind;
 
 /// Gives each open item its class.
 pub(super) fn tagged(open: Vec<Open>, language: &str) -> Vec<Item> {
+    let within = |pair: &[Open]| {
+        pair[1].capital
+            && pair[1].service.is_none()
+            && !matches!(pair[0].shape, Kind::End | Kind::Mark)
+            && pair[1].senses.iter().any(|s| s.class == Class::Noun)
+    };
+    let capitals = open.windows(2).any(within);
     let mut done: Vec<Item> = Vec::with_capacity(open.len());
     for (i, item) in open.iter().enumerate() {
         let what = match (item.service, item.shape) {
@@ -17,6 +24,7 @@ pub(super) fn tagged(open: Vec<Open>, language: &str) -> Vec<Item> {
                     after: &open[i + 1..],
                     item,
                     language,
+                    capitals,
                 };
                 What::Word(around.best())
             }
@@ -39,6 +47,8 @@ struct Around<'a> {
     after: &'a [Open],
     item: &'a Open,
     language: &'a str,
+    /// The request writes nouns with capital letters.
+    capitals: bool,
 }
 
 impl Around<'_> {
@@ -63,12 +73,13 @@ impl Around<'_> {
     }
 
     fn points(&self, sense: &Sense) -> i32 {
-        match sense.class {
+        let points = match sense.class {
             Class::Function => self.function(sense),
             Class::Verb => self.verb(sense),
             Class::Noun => self.noun(sense),
             Class::Adjective => self.adjective(),
-        }
+        };
+        points + self.capitals(sense)
     }
 
     /// The word before, without words that tell nothing.
@@ -124,6 +135,44 @@ impl Around<'_> {
                 || !matches!(n.shape, Kind::Word | Kind::End | Kind::Mark | Kind::Sign)
         })
     }
+    fn next_number(&self) -> bool {
+        self.after.first().is_some_and(|n| n.shape == Kind::Number)
+    }
+    /// A German word with a capital letter within a sentence is no verb; one without is no noun, where nouns have them.
+    fn capitals(&self, sense: &Sense) -> i32 {
+        if self.language != "de" || !self.capitals {
+            return 0;
+        }
+        let first = self.before.last().is_none_or(|l| {
+            l.shape() == Some(Kind::End)
+                || l.stops() && matches!(l.text.as_str(), ":" | "-" | "\u{2013}")
+        });
+        match (sense.class, self.item.capital, first) {
+            (Class::Noun, true, true) => 2,
+            (Class::Noun, true, false) => 4,
+            (Class::Noun, false, _) => -4,
+            (Class::Verb | Class::Adjective, true, false) => -5,
+            _ => 0,
+        }
+    }
+    /// A verb in the form that its dictionary gives: what follows a preposition in the Romance languages, and "zu".
+    fn infinitive(&self, sense: &Sense) -> bool {
+        sense.form == "base"
+            && match self.language {
+                "es" | "fr" => self.item.text.starts_with(&sense.concept),
+                "de" => self.item.text == sense.concept && !self.item.capital,
+                _ => false,
+            }
+    }
+    /// "…, date and amount": after "and" in a list of nouns stands a noun.
+    fn ends_list(&self) -> bool {
+        let mut back = self.before.iter().rev();
+        let joined = back.next().is_some_and(|i| i.is("and") || i.is("or"));
+        let noun = back.next().is_some_and(|i| i.noun().is_some());
+        let comma = back.take(4).any(|i| i.stops());
+        let object = self.next_is("det") || self.next_is("quant") || self.next_is("pronoun");
+        self.language != "en" && joined && noun && comma && !object
+    }
     fn after_determiner(&self) -> bool {
         self.last().is_some_and(|l| {
             l.is("det")
@@ -135,7 +184,9 @@ impl Around<'_> {
 
     fn function(&self, sense: &Sense) -> i32 {
         match sense.concept.as_str() {
+            "more" | "less" if self.next_number() => 7,
             "more" | "less" | "equal" => 4,
+            "quant" if self.language != "en" => 5,
             // "to", "in", "so": what else the form may be counts first.
             "prep" | "det" | "aux" | "and" | "or" | "neg" | "if" | "when" => 5,
             _ => 2,
@@ -158,7 +209,7 @@ impl Around<'_> {
             points += 4;
         }
         if last.is("prep") {
-            points += if last.text == "to" && base {
+            points += if last.text == "to" && base || self.infinitive(sense) {
                 4
             } else if sense.form == "ing" {
                 2
@@ -233,8 +284,8 @@ impl Around<'_> {
         if sense.form == "many" {
             points += 1;
         }
-        if self.language == "de" {
-            points += if self.item.capital { 4 } else { -4 };
+        if self.ends_list() {
+            points += 3;
         }
         points
     }

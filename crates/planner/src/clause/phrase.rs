@@ -8,8 +8,10 @@ use crate::spot::Kind;
 /// A phrase. Items are indices into the chart.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Phrase {
-    /// The preposition before it, in lower case; empty where there is none.
+    /// The preposition before it: its class ("to", "with", "from") in every language; empty where there is none.
     pub prep: String,
+    /// The classes that its preposition may have.
+    pub preps: Vec<String>,
     pub from: usize,
     pub to: usize,
     pub head: Option<usize>,
@@ -124,6 +126,11 @@ struct Reader<'c> {
 impl Reader<'_> {
     fn close(&mut self) {
         let mut phrase = std::mem::take(&mut self.now);
+        if phrase.preps.len() > 1
+            && let Some(prep) = self.prep(&phrase)
+        {
+            phrase.prep = prep;
+        }
         phrase.aside |= self.depth > 0 || self.after_colon;
         if phrase.head.is_none() {
             phrase.head = phrase.modifiers.pop();
@@ -131,6 +138,35 @@ impl Reader<'_> {
         if !phrase.empty() {
             self.done.push(phrase);
         }
+    }
+
+    /// Of the classes that a preposition may have the first that what follows it fits, else the last.
+    fn prep(&self, phrase: &Phrase) -> Option<String> {
+        let kind = phrase.kind(self.chart);
+        let named = phrase.names.iter().any(|n| {
+            let shape = self.chart.items.get(*n).and_then(Item::shape);
+            matches!(
+                shape,
+                Some(
+                    Kind::Channel
+                        | Kind::Mail
+                        | Kind::Phone
+                        | Kind::Handle
+                        | Kind::Url
+                        | Kind::Path
+                )
+            )
+        });
+        let place =
+            phrase.service.is_some() || named || matches!(kind, "container" | "place" | "web");
+        let fits = |class: &&String| match class.as_str() {
+            "to" => place || kind == "person" || phrase.pronoun.is_some(),
+            "from" => place,
+            "by" => matches!(kind, "field" | "date" | "number" | "money"),
+            _ => false,
+        };
+        let found = phrase.preps.iter().find(fits).or(phrase.preps.last());
+        found.cloned()
     }
 
     fn begin(&mut self, at: usize) {
@@ -289,20 +325,38 @@ impl Reader<'_> {
         }
     }
 
+    fn preposition(&mut self, item: &Item) {
+        let classes = match &item.what {
+            What::Word(sense) => sense.says.as_slice(),
+            _ => &[],
+        };
+        self.now.preps = classes
+            .iter()
+            .filter(|c| !matches!(c.as_str(), "neg" | "relative"))
+            .cloned()
+            .collect();
+        self.now.prep = self.now.preps.first().unwrap_or(&item.text).clone();
+    }
+
     fn function(&mut self, at: usize, class: &str, item: &Item) {
         match class {
             "prep" => {
                 self.close();
-                self.now.prep.clone_from(&item.text);
+                self.preposition(item);
             }
             "det" | "quant" => {
                 let begun = self.now.head.is_some()
                     || !self.now.names.is_empty()
                     || self.now.service.is_some();
+                let owned = self.now.head.is_some() && self.now.to == at && item.tells("of");
                 if begun {
                     self.close();
                 }
+                if owned {
+                    self.preposition(item);
+                }
                 self.begin(at);
+                self.now.negated |= item.tells("neg");
                 if class == "quant" {
                     self.now.quantity = Some(at);
                 }

@@ -3,7 +3,7 @@
 
 use super::{Clause, Intro, Use, phrase};
 use crate::chart::{Chart, Item};
-use crate::lex::Sense;
+use crate::lex::{Lexicon, Sense};
 use crate::spot::Kind;
 use crate::time::TimeSpan;
 
@@ -183,8 +183,20 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
             now.items.push(at);
             continue;
         }
+        if now.items.is_empty()
+            && now.intro.is_none()
+            && n == 0
+            && raw.fresh
+            && inverted(chart, at, rest)
+        {
+            now.intro = Some(Intro::If);
+        }
         let relative = item.is("pronoun") || item.is("det");
         if relative && is_relative(chart, at, &now.items, rest) {
+            let led = now.items.last().is_some_and(|i| chart.items[*i].is("prep"));
+            if led {
+                now.items.pop();
+            }
             done.push(std::mem::replace(&mut now, next()));
             now.intro = Some(Intro::Relative);
             continue;
@@ -205,7 +217,8 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
             now.or = or;
             continue;
         }
-        if item.text == "to" && purpose(chart, &now, rest) {
+        let leads = item.text == "to" || item.is("prep") && chart.language != "en";
+        if leads && purpose(chart, &now, rest) {
             done.push(std::mem::replace(&mut now, next()));
             now.intro = Some(Intro::Purpose);
             continue;
@@ -253,6 +266,13 @@ fn aims(chart: &Chart, items: &[usize]) -> bool {
 /// introduced clause a target is enough.
 fn begins(chart: &Chart, rest: &[usize], introduced: bool) -> bool {
     const LONGEST_SUBJECT: usize = 7;
+    // A German verb may stand at the end.
+    const LONGEST_FIELD: usize = 16;
+    let longest = if chart.language == "de" {
+        LONGEST_FIELD
+    } else {
+        LONGEST_SUBJECT
+    };
     let mut seen = 0;
     for at in rest {
         let item = &chart.items[*at];
@@ -275,7 +295,7 @@ fn begins(chart: &Chart, rest: &[usize], introduced: bool) -> bool {
             return false;
         }
         seen += 1;
-        if seen > LONGEST_SUBJECT {
+        if seen > longest {
             return false;
         }
     }
@@ -286,7 +306,10 @@ fn begins(chart: &Chart, rest: &[usize], introduced: bool) -> bool {
 fn is_relative(chart: &Chart, at: usize, now: &[usize], rest: &[usize]) -> bool {
     let item = &chart.items[at];
     let word =
-        matches!(item.text.as_str(), "who" | "that" | "which" | "whose") || item.is("relative");
+        matches!(item.text.as_str(), "who" | "that" | "which" | "whose") || item.tells("relative");
+    if chart.language == "de" {
+        return word && verb_final(chart, now, rest);
+    }
     let before = now.last().and_then(|i| chart.items.get(*i));
     let noun = before.is_some_and(|b| {
         b.noun().is_some() || b.literal() || b.service().is_some() || b.shape() == Some(Kind::Mark)
@@ -298,13 +321,66 @@ fn is_relative(chart: &Chart, at: usize, now: &[usize], rest: &[usize]) -> bool 
     word && noun && soon
 }
 
+/// Whether a German relative clause begins here: after a comma (and a preposition), with its finite verb at the end.
+fn verb_final(chart: &Chart, now: &[usize], rest: &[usize]) -> bool {
+    let mut back = now.iter().rev().map(|i| &chart.items[*i]).peekable();
+    back.next_if(|i| i.is("prep"));
+    let comma = back.next().is_some_and(|i| i.stops() && i.text == ",");
+    let mut last = None;
+    for at in rest {
+        let item = &chart.items[*at];
+        if item.stops() || item.is("and") && last.is_some_and(finite) {
+            break;
+        }
+        last = Some(item);
+    }
+    comma && last.is_some_and(finite)
+}
+
+/// A form of a verb that agrees with its subject, as far as the tables tell.
+fn finite(item: &Item) -> bool {
+    item.is("aux")
+        || item.verb().is_some_and(|v| {
+            v.form == "third" || v.form == "past" || v.form == "base" && v.concept == item.text
+        })
+}
+
+/// Whether a German clause begins with its finite verb and so means "if": "Ist nichts da, …".
+fn inverted(chart: &Chart, at: usize, rest: &[usize]) -> bool {
+    let item = &chart.items[at];
+    let helper = item.is("aux")
+        && Lexicon::of("de")
+            .senses(&item.text)
+            .iter()
+            .any(|s| s.calls("STATE"));
+    let third = item.verb().is_some_and(|v| v.form == "third");
+    let subject = rest.first().is_some_and(|n| {
+        let next = &chart.items[*n];
+        !next.stops() && !next.is("prep") && !next.is("aux")
+    });
+    let goes_on = rest.iter().any(|i| chart.items[*i].text == ",")
+        || rest
+            .last()
+            .is_some_and(|l| chart.items.get(l + 1).is_some_and(|n| n.text == ":"));
+    chart.language == "de" && (helper || third) && subject && goes_on
+}
+
 /// Whether "to" begins a purpose: a verb in its base form follows, and the stretch has a verb that is more than support.
 fn purpose(chart: &Chart, now: &Segment, rest: &[usize]) -> bool {
-    let base = rest
-        .first()
-        .and_then(|i| chart.items.get(*i))
-        .and_then(Item::verb)
-        .is_some_and(|v| v.form == "base");
+    let first = rest
+        .iter()
+        .filter_map(|i| chart.items.get(*i))
+        .find(|i| chart.language == "en" || !i.is("pronoun") && !i.is("det"));
+    let base = first.is_some_and(|i| {
+        i.verb().is_some_and(|v| {
+            let given = match chart.language {
+                "en" => true,
+                "de" => i.text == v.concept,
+                _ => i.text.starts_with(&v.concept),
+            };
+            v.form == "base" && given
+        })
+    });
     let full = now
         .items
         .iter()
@@ -353,11 +429,33 @@ impl Segment {
                 .collect();
             phrase::phrases(chart, &items)
         };
-        let (before, after) = if at == usize::MAX {
+        let (mut before, mut after) = if at == usize::MAX {
             (Vec::new(), words(&|_| true))
         } else {
             (words(&|i| i < at), words(&|i| i > at))
         };
+        let told = matches!(
+            self.intro,
+            None | Some(Intro::None | Intro::Else | Intro::Only | Intro::Purpose)
+        );
+        if chart.language == "de"
+            && told
+            && verb
+                .as_ref()
+                .is_some_and(|v| v.sense.form != "third" || after.is_empty())
+        {
+            let (subjects, objects) = before
+                .into_iter()
+                .enumerate()
+                .partition(|(n, p): &(usize, phrase::Phrase)| subject(chart, *n, p));
+            let plain = |of: Vec<(usize, phrase::Phrase)>| {
+                of.into_iter().map(|(_, p)| p).collect::<Vec<_>>()
+            };
+            before = plain(subjects);
+            let mut objects = plain(objects);
+            objects.append(&mut after);
+            after = objects;
+        }
         Clause {
             intro: self.intro.unwrap_or(Intro::None),
             before,
@@ -377,6 +475,13 @@ impl Segment {
     }
 }
 
+/// Whether the first phrase before a verb at the end is who acts.
+fn subject(chart: &Chart, n: usize, phrase: &phrase::Phrase) -> bool {
+    n == 0
+        && phrase.prep.is_empty()
+        && (phrase.pronoun.is_some() || matches!(phrase.kind(chart), "person" | "ai"))
+}
+
 /// The verb that counts: the first that is more than support and no participle within a noun phrase; else the first.
 fn main(chart: &Chart, items: &[usize]) -> Option<Use> {
     let verbs: Vec<usize> = items
@@ -393,7 +498,12 @@ fn main(chart: &Chart, items: &[usize]) -> Option<Use> {
         .take_while(|i| **i < at)
         .map(|i| &chart.items[*i])
         .collect();
-    let negated = before.iter().rev().take(5).any(|i| i.is("neg"));
+    let mut negated = before.iter().rev().take(5).any(|i| i.is("neg"));
+    if chart.language == "de" {
+        // "nicht" and "keine …" stand behind a finite verb.
+        let after = items.iter().skip_while(|i| **i <= at);
+        negated |= after.map(|i| &chart.items[*i]).any(|i| i.is("neg"));
+    }
     let passive = sense.form == "past" && before.iter().rev().take(3).any(|i| i.is("aux"));
     Some(Use {
         at,

@@ -81,8 +81,10 @@ pub(super) fn lexicon(of: &Language) -> Result<Lexicon, BadRow> {
     let inflection = Inflection::read(&file("inflect"), of.inflect)?;
     for row in rows(&file("function"), of.function, 2) {
         let (row, cells) = row?;
+        let (class, says) = cells[0].split_once('.').unwrap_or((cells[0], ""));
+        let says: Vec<&str> = says.split('.').filter(|s| !s.is_empty()).collect();
         for form in forms(cells[1]) {
-            let sense = sense(Class::Function, cells[0], &[], "", &row);
+            let sense = sense(Class::Function, class, &says, "", &row);
             lexicon.add(form, sense);
         }
     }

@@ -1,0 +1,60 @@
+//! What becomes of a request that is read: it is refused, asked about, or built. Harm is found by the words of
+//! `knowledge/lang/*/gate.tsv` under the rules of `knowledge/gate/risks.tsv`; what is asked stands in `knowledge/gate`.
+
+mod ask;
+mod risk;
+mod words;
+
+use super::Reading;
+use crate::lex::rows;
+use crate::plan::Refusal;
+use crate::read;
+
+/// The columns of the texts in four languages, in the order of the tables.
+fn column(language: &str) -> usize {
+    ["en", "de", "es", "fr"]
+        .iter()
+        .position(|l| *l == language)
+        .unwrap_or(0)
+}
+
+impl Reading<'_> {
+    /// The reading as it is handed on. A refusal leaves the plan without its steps; questions stand beside the plan.
+    pub(super) fn judged(mut self) -> read::Reading {
+        let hits = words::hits(&self);
+        let topics = risk::topics(&self, &hits);
+        if !topics.is_empty() {
+            self.plan.steps.clear();
+            return read::Reading {
+                refusal: Some(refusal(&topics, self.chart.language)),
+                plan: self.plan,
+                ..read::Reading::default()
+            };
+        }
+        let questions = ask::questions(&self, &hits);
+        read::Reading {
+            plan: self.plan,
+            questions,
+            ..read::Reading::default()
+        }
+    }
+}
+
+/// The reasons of all topics, and what could be built instead.
+fn refusal(topics: &[String], language: &str) -> Refusal {
+    const TEXTS: &str = include_str!("../../knowledge/gate/refusals.tsv");
+    let mut reasons = Vec::new();
+    let mut alternatives: Vec<String> = Vec::new();
+    for row in rows("gate/refusals.tsv", TEXTS, 3).flatten() {
+        let (_, cells) = row;
+        let fits = cells[1] == language && topics.iter().any(|t| t == cells[0]);
+        if fits {
+            reasons.push(cells[2]);
+            alternatives.extend(cells[3..].iter().map(|a| (*a).to_owned()));
+        }
+    }
+    Refusal {
+        reason: reasons.join(" "),
+        alternatives,
+    }
+}

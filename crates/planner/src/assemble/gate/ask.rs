@@ -1,0 +1,362 @@
+//! What must be asked: a request that names no service, no address and nothing else to hold on to leaves open where the data
+//! is, what is meant, when it starts and where it goes. Never asks what the text says.
+
+use super::super::Reading;
+use super::column;
+use super::words::Hit;
+use crate::clause::{Clause, Intro, Phrase};
+use crate::lex::rows;
+use crate::lexicon;
+use crate::plan::{Does, Role, Step, Trigger};
+use crate::spot::Kind;
+use agentctl_base::question::{Question, QuestionOption};
+use serde_json::json;
+
+const TEXTS: &str = include_str!("../../../knowledge/gate/questions.tsv");
+const SYSTEMS: &str = include_str!("../../../knowledge/gate/systems.tsv");
+/// The most questions that are asked at once.
+const MOST: usize = 6;
+/// The most questions about where things are.
+const MOST_SOURCES: usize = 2;
+/// With one thing to hold on to, so many gaps make a request too open to build.
+const OPEN: usize = 4;
+/// Kinds of nouns that are kept somewhere.
+const KEPT: &[&str] = &[
+    "record",
+    "container",
+    "person",
+    "file",
+    "web",
+    "number",
+    "money",
+    "event",
+    "text",
+    "ai",
+    "message",
+    "context",
+];
+
+/// The questions of a request; none where it can be built.
+pub(super) fn questions(reading: &Reading<'_>, hits: &[Hit]) -> Vec<Question> {
+    let gaps = Gaps {
+        reading,
+        hits,
+        out: Vec::new(),
+    };
+    if gaps.thin() { gaps.ask() } else { Vec::new() }
+}
+
+struct Gaps<'r, 'a> {
+    reading: &'r Reading<'a>,
+    hits: &'r [Hit],
+    out: Vec<Question>,
+}
+
+impl Gaps<'_, '_> {
+    fn thin(&self) -> bool {
+        let plan = &self.reading.plan;
+        let own = plan.triggers.iter().any(|t| {
+            matches!(
+                t,
+                Trigger::Webhook { .. }
+                    | Trigger::Form { .. }
+                    | Trigger::Chat { .. }
+                    | Trigger::McpServer { .. }
+            )
+        });
+        match self.anchors() {
+            0 => !(own && acts(&plan.steps)),
+            1 => self.gaps() >= OPEN,
+            _ => false,
+        }
+    }
+
+    /// Things that a workflow can hold on to: services, addresses, names given word for word.
+    fn anchors(&self) -> usize {
+        let items = self.reading.chart.items.iter();
+        let named = items.filter(|i| {
+            i.service()
+                .is_some_and(|s| !s.actions.is_empty() || !s.triggers.is_empty())
+                || matches!(
+                    i.shape(),
+                    Some(
+                        Kind::Quote
+                            | Kind::Url
+                            | Kind::Mail
+                            | Kind::Phone
+                            | Kind::Channel
+                            | Kind::Path
+                            | Kind::File
+                            | Kind::Id
+                    )
+                )
+        });
+        named.count()
+    }
+
+    fn has(&self, class: &str) -> bool {
+        self.hits.iter().any(|h| h.class == class)
+    }
+
+    fn gaps(&self) -> usize {
+        let plan = &self.reading.plan;
+        let untimed = plan.triggers.is_empty();
+        let idle = !acts(&plan.steps);
+        [
+            untimed,
+            idle,
+            self.has("vague"),
+            self.has("broad"),
+            self.has("thing"),
+            self.has("usual"),
+        ]
+        .into_iter()
+        .filter(|g| *g)
+        .count()
+            + usize::from(self.has("usual"))
+    }
+
+    fn ask(mut self) -> Vec<Question> {
+        let broad = self.has("broad");
+        if self.has("usual") {
+            self.topic("context", "");
+        }
+        self.systems();
+        self.sources();
+        if self.has("escalate") {
+            self.topic("escalate_when", "");
+            self.topic("escalate_to", "");
+            return self.out;
+        }
+        self.meanings();
+        let agent = self.has("n:agent");
+        if agent {
+            self.topic("channel", "");
+        } else if self.tells() && !self.addressed() {
+            self.topic("recipient", "");
+        }
+        if self.stores() {
+            let what = self.thing();
+            self.topic("target", &what);
+        }
+        if broad {
+            self.topic("rules", "");
+            self.topic("authority", "");
+        }
+        let what = self.thing();
+        if !self
+            .reading
+            .plan
+            .triggers
+            .iter()
+            .any(|t| matches!(t, Trigger::Schedule { .. }))
+            && !agent
+        {
+            self.topic("timing", "");
+        }
+        self.topic("action", &what);
+        if !agent && !self.addressed() {
+            self.topic("recipient", "");
+        }
+        self.out.truncate(MOST);
+        self.out
+    }
+
+    fn topic(&mut self, topic: &str, what: &str) {
+        let column = column(self.reading.chart.language);
+        let row = rows("gate/questions.tsv", TEXTS, 5).flatten();
+        let text = row.into_iter().find(|(_, cells)| cells[0] == topic);
+        if let Some((_, cells)) = text {
+            let text = cells[1 + column].replace("{what}", what);
+            self.push(topic, text, Vec::new());
+        }
+    }
+
+    fn push(&mut self, topic: &str, text: String, options: Vec<QuestionOption>) {
+        let again = topic != "source" && self.out.iter().any(|q| q.topic == topic);
+        if again || self.out.iter().any(|q| q.text == text) {
+            return;
+        }
+        self.out.push(Question {
+            id: topic.to_owned(),
+            topic: topic.to_owned(),
+            text,
+            options,
+            recommended: None,
+            required: true,
+            schema: json!({"type": "string", "minLength": 1}),
+            approves: None,
+            proposal: None,
+            asked_by: None,
+            asks_secret: false,
+        });
+    }
+
+    /// Kinds of systems that a noun tells of and no service answers.
+    fn systems(&mut self) {
+        let language = column(self.reading.chart.language);
+        for (_, cells) in rows("gate/systems.tsv", SYSTEMS, 8).flatten() {
+            let concepts: Vec<String> = cells[2].split(',').map(|c| format!("n:{c}")).collect();
+            let told = concepts.iter().any(|c| self.has(c));
+            let tags = || cells[1].split(',');
+            let services = self
+                .reading
+                .chart
+                .items
+                .iter()
+                .filter_map(crate::chart::Item::service);
+            let answered = services.into_iter().any(|s| tags().any(|t| s.is(t)));
+            if !told || answered || self.out.len() >= MOST_SOURCES {
+                continue;
+            }
+            let options = cells[3].split(',').filter_map(lexicon::service);
+            let options = options.map(|s| QuestionOption::new(s.label.as_str(), s.label.as_str()));
+            let (options, text) = (options.collect(), cells[4 + language].to_owned());
+            self.push(cells[0], text, options);
+        }
+    }
+
+    /// Where the things are that the request speaks of and that no system's question covers.
+    fn sources(&mut self) {
+        let mut asked = self.out.len();
+        for what in self.things() {
+            if asked >= MOST_SOURCES {
+                return;
+            }
+            self.topic("source", &what);
+            asked += 1;
+        }
+    }
+
+    /// What vague words and conditions mean.
+    fn meanings(&mut self) {
+        let condition = |c: &&Clause| {
+            matches!(c.intro, Intro::If | Intro::When | Intro::Unless) && c.to > c.from + 1
+        };
+        let told = self.reading.clauses.iter().find(condition);
+        if let Some(clause) = told {
+            let said = self.bare(clause);
+            self.topic("detect", &said);
+            return;
+        }
+        let vague = self.hits.iter().find(|h| h.class == "vague");
+        if let Some(said) = vague.and_then(|h| self.reading.text.get(h.at.clone())) {
+            let said = said.to_owned();
+            self.topic("threshold", &said);
+        }
+    }
+
+    /// A clause without the word that introduces it.
+    fn bare(&self, clause: &Clause) -> String {
+        let items = self
+            .reading
+            .chart
+            .items
+            .get(clause.from..clause.to)
+            .unwrap_or(&[]);
+        let introduces = |i: &&crate::chart::Item| ["if", "when", "unless"].iter().any(|c| i.is(c));
+        let first = items.iter().find(|i| !introduces(i) && !i.stops());
+        let range = first.zip(items.last()).map(|(f, l)| f.from..l.to);
+        range
+            .and_then(|r| self.reading.text.get(r))
+            .unwrap_or("")
+            .to_owned()
+    }
+
+    /// Something goes to people.
+    fn tells(&self) -> bool {
+        ["v:SEND", "v:MAIL", "v:NOTIFY", "v:ASK", "v:REPLY", "v:KNOW"]
+            .iter()
+            .any(|f| self.has(f))
+    }
+
+    fn stores(&self) -> bool {
+        ["v:STORE", "v:ARCHIVE", "v:UPLOAD"]
+            .iter()
+            .any(|f| self.has(f))
+    }
+
+    fn addressed(&self) -> bool {
+        let items = &self.reading.chart.items;
+        items.iter().any(|i| {
+            matches!(
+                i.shape(),
+                Some(Kind::Mail | Kind::Phone | Kind::Channel | Kind::Handle)
+            ) || i
+                .service()
+                .is_some_and(|s| ["chat", "mail", "sms"].iter().any(|t| s.is(t)))
+        })
+    }
+
+    /// What the request is about, in its own words, each once.
+    fn things(&self) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        let phrases = self.reading.clauses.iter().flat_map(Clause::phrases);
+        for phrase in phrases.filter(|p| self.thingy(p)) {
+            let words = self.reading.words(phrase);
+            if !words.is_empty() && !found.iter().any(|f| f.eq_ignore_ascii_case(&words)) {
+                found.push(words);
+            }
+        }
+        found
+    }
+
+    fn thingy(&self, phrase: &Phrase) -> bool {
+        phrase.head.is_some()
+            && phrase.service.is_none()
+            && KEPT.contains(&self.reading.kind(phrase))
+            && !matches!(
+                self.reading.concept(phrase),
+                "thing"
+                    | "nothing"
+                    | "one"
+                    | "workflow"
+                    | "time"
+                    | "agent"
+                    | "person"
+                    | "message"
+                    | "approval"
+            )
+    }
+
+    /// The first thing; else the words of the first verb's clause.
+    fn thing(&self) -> String {
+        let vague = || {
+            self.hits
+                .iter()
+                .find(|h| h.class == "thing")
+                .and_then(|h| self.reading.text.get(h.at.clone()))
+                .map(str::to_owned)
+        };
+        let clause = || self.reading.clauses.first().map(|c| self.reading.said(c));
+        vague()
+            .or_else(|| self.things().into_iter().next())
+            .or_else(clause)
+            .unwrap_or_default()
+    }
+}
+
+/// Whether a step does something with a service that was named, or with data.
+fn acts(steps: &[Step]) -> bool {
+    steps.iter().any(|s| match &s.does {
+        Does::If {
+            then, otherwise, ..
+        } => acts(then) || acts(otherwise),
+        Does::Switch { cases, .. } => cases.iter().any(|c| acts(&c.steps)),
+        Does::Loop { body, after, .. } => acts(body) || acts(after),
+        Does::Service { service, args, .. } => {
+            let reached = args
+                .iter()
+                .any(|a| matches!(a.role, Role::To | Role::Recipient | Role::Channel));
+            service.node_types.len() == 1 || reached
+        }
+        Does::Agent {
+            tools, knowledge, ..
+        } => !tools.is_empty() || !knowledge.is_empty(),
+        Does::Http { .. }
+        | Does::Respond { .. }
+        | Does::Code { .. }
+        | Does::CallWorkflow { .. } => true,
+        _ => false,
+    })
+}

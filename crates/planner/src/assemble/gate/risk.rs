@@ -1,0 +1,63 @@
+//! Harm in a request: which rules over the classes of its words it meets.
+
+use super::super::Reading;
+use super::words::Hit;
+use crate::lex::rows;
+use agentctl_base::secrets::spoken;
+use std::sync::LazyLock;
+
+const RULES: &str = include_str!("../../../knowledge/gate/risks.tsv");
+
+/// A rule: each of `needs` found, none of `unless`.
+#[derive(Debug)]
+struct Rule {
+    topic: &'static str,
+    needs: Vec<&'static str>,
+    near: bool,
+    unless: Vec<&'static str>,
+}
+
+fn rules() -> &'static [Rule] {
+    static ALL: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+        let classes = |cell: &'static str| cell.split(' ').filter(|w| !w.is_empty()).collect();
+        let read = |cells: Vec<&'static str>| Rule {
+            topic: cells[0],
+            needs: classes(cells[1]),
+            near: cells[2] == "sentence",
+            unless: cells.get(3).map_or_else(Vec::new, |c| classes(c)),
+        };
+        let of = rows("gate/risks.tsv", RULES, 3).flatten();
+        of.map(|(_, cells)| read(cells)).collect()
+    });
+    &ALL
+}
+
+/// What the request would do that is not built, by topic; empty where nothing is wrong with it.
+pub(super) fn topics(reading: &Reading<'_>, hits: &[Hit]) -> Vec<String> {
+    let mut topics: Vec<String> = Vec::new();
+    if !spoken(reading.text).is_empty() {
+        topics.push("secret".to_owned());
+    }
+    for rule in rules() {
+        if !topics.iter().any(|t| t == rule.topic) && meets(rule, hits) {
+            topics.push(rule.topic.to_owned());
+        }
+    }
+    topics
+}
+
+fn meets(rule: &Rule, hits: &[Hit]) -> bool {
+    let found = |need: &str, within: Option<usize>| {
+        hits.iter().any(|hit| {
+            need.split('|').any(|n| n == hit.class) && within.is_none_or(|w| w == hit.sentence)
+        })
+    };
+    let holds = |within: Option<usize>| {
+        rule.needs.iter().all(|n| found(n, within)) && !rule.unless.iter().any(|n| found(n, within))
+    };
+    if !rule.near {
+        return holds(None);
+    }
+    let last = hits.iter().map(|h| h.sentence).max().unwrap_or(0);
+    (0..=last).any(|s| holds(Some(s)))
+}
