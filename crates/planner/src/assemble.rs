@@ -10,6 +10,7 @@ mod content;
 mod flow;
 mod form;
 mod gate;
+mod lookup;
 mod named;
 mod repeat;
 mod start;

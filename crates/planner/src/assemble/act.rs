@@ -196,7 +196,7 @@ impl Reading<'_> {
             "MOVE" | "RENAME" => self.on_service(i, clause, frame, Verb::Move),
             "COPY" => self.on_service(i, clause, frame, Verb::Create),
             "UPLOAD" => self.store(i, clause, frame),
-            "DOWNLOAD" => self.on_service(i, clause, frame, Verb::Download),
+            "DOWNLOAD" => self.downloaded(i, clause, frame),
             "GET" if self.is_given(clause) => self.notify(i, clause, frame),
             "GET" | "SEARCH" | "CHECK" | "ENRICH" => self.fetch(i, clause, frame),
             "CALL" | "RUN" => self.call(i, clause, frame),
@@ -573,6 +573,16 @@ impl Reading<'_> {
             return Vec::new();
         };
         vec![self.written(i, clause, service, verb)]
+    }
+
+    /// A file is fetched: from what the clause names, else from the files that were spoken of.
+    fn downloaded(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+        let steps = self.on_service(i, clause, frame, Verb::Download);
+        let files = self.latest("files").filter(|_| steps.is_empty());
+        let Some(service) = files else {
+            return steps;
+        };
+        vec![self.written(i, clause, service, Verb::Download)]
     }
 
     /// Reads from a service or an address; what narrows it down becomes a filter after it.

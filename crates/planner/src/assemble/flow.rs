@@ -16,6 +16,8 @@ pub(super) struct Open {
     sentence: usize,
     /// Its condition stands in the clause that acts: "for complaints, …".
     inline: bool,
+    /// The line of a list that it stands in: all of the line belongs to it.
+    line: Option<usize>,
 }
 
 pub(super) enum Kind {
@@ -38,6 +40,7 @@ impl Open {
             on_second: false,
             sentence,
             inline: false,
+            line: None,
         }
     }
 }
@@ -66,7 +69,7 @@ impl Reading<'_> {
         tree.steps.extend(self.allowed());
         for i in 0..self.clauses.len() {
             let clause = self.clauses[i].clone();
-            self.leave(&mut tree, &clause);
+            self.leave(&mut tree, i, &clause);
             if i == self.agent_at
                 && let Some(step) = self.assistant.take()
             {
@@ -85,10 +88,11 @@ impl Reading<'_> {
     }
 
     /// Closes branches that end with the sentence before this clause.
-    fn leave(&mut self, tree: &mut Tree, clause: &Clause) {
+    fn leave(&mut self, tree: &mut Tree, i: usize, clause: &Clause) {
         while let Some(open) = tree.open.last() {
             let stays = matches!(open.kind, Kind::Loop(..))
                 || open.sentence == clause.sentence
+                || open.line == Some(clause.line) && !self.points(i, clause)
                 || clause.intro == Intro::Else
                 || matches!(open.kind, Kind::Approval(_)) && self.decides(clause).is_some()
                 || open.first.is_empty()
@@ -175,6 +179,7 @@ impl Reading<'_> {
                 on_second: true,
                 sentence,
                 inline: false,
+                line: None,
             });
         }
     }
@@ -321,16 +326,17 @@ impl Reading<'_> {
             .any(|p| p.compared.is_some() || !p.numbers.is_empty());
         let told = self
             .commanded(clause)
+            .or_else(|| self.look(tree, clause))
             .or_else(|| self.condition(clause))
             .or_else(|| self.labelled(clause));
         let Some(condition) = told.or_else(|| figures.then(|| self.closed(clause))) else {
             return false;
         };
-        tree.open.push(Open::new(
-            said.to_owned(),
-            Kind::If(condition),
-            clause.sentence,
-        ));
+        let lines = self.clauses.last().is_some_and(|c| c.line > 1);
+        tree.open.push(Open {
+            line: lines.then_some(clause.line),
+            ..Open::new(said.to_owned(), Kind::If(condition), clause.sentence)
+        });
         true
     }
 
@@ -418,7 +424,11 @@ impl Reading<'_> {
         if clause.intro == Intro::When && self.retells(clause) {
             return;
         }
-        let told = self.condition(clause);
+        let last = tree.steps_so_far().next().cloned();
+        let told = self
+            .found(last.as_ref(), clause)
+            .or_else(|| self.look(tree, clause))
+            .or_else(|| self.condition(clause));
         if told.is_none() && self.can_say(clause, "place") {
             return;
         }
@@ -486,8 +496,28 @@ impl Reading<'_> {
         steps.split_off(at)
     }
 
+    /// The look into a store that a condition asks for, put before it.
+    fn look(&mut self, tree: &mut Tree, clause: &Clause) -> Option<Cond> {
+        let look = self.looked_up(clause)?;
+        let condition = look.condition();
+        tree.here().push(look.step);
+        Some(condition)
+    }
+
     /// "… that are overdue": what is fetched is narrowed down.
     fn narrowed(&mut self, tree: &mut Tree, clause: &Clause, said: &str) {
+        if let Some(look) = self.looked_up(clause) {
+            let lookup = Box::new(look.step);
+            let step = self.step(
+                said,
+                Does::NotIn {
+                    lookup,
+                    key: look.key,
+                },
+            );
+            tree.here().push(step);
+            return;
+        }
         if tree.here().is_empty() {
             return;
         }
@@ -526,6 +556,7 @@ impl Reading<'_> {
                 on_second: false,
                 sentence: clause.sentence,
                 inline: false,
+                line: None,
             });
             self.topic.many = false;
             return;

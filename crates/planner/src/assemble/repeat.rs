@@ -136,7 +136,7 @@ impl Reading<'_> {
     }
 
     /// Whether a word of a clause denies it.
-    fn denies(&self, clause: &Clause) -> bool {
+    pub(super) fn denies(&self, clause: &Clause) -> bool {
         let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
         clause.negated() || items.iter().any(|i| i.is("neg"))
     }

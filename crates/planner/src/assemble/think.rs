@@ -74,7 +74,7 @@ impl Reading<'_> {
             "EXTRACT" => {
                 let fields = self.fields(i);
                 if fields.is_empty() {
-                    return Vec::new();
+                    return self.opened(clause);
                 }
                 LlmTask::Extract { fields }
             }
