@@ -15,6 +15,7 @@ mod named;
 mod repeat;
 mod start;
 mod think;
+mod timing;
 
 use crate::chart::{Chart, chart};
 use crate::clause::{Clause, Phrase, clauses};

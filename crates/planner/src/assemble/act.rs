@@ -866,18 +866,6 @@ impl Reading<'_> {
             .collect()
     }
 
-    fn waited(&mut self, clause: &Clause) -> Vec<Step> {
-        let seconds = clause.times.iter().find_map(|t| match t.means {
-            TimeMeaning::Duration { seconds } => Some(seconds),
-            TimeMeaning::Offset { seconds } => u64::try_from(seconds).ok(),
-            _ => None,
-        });
-        seconds
-            .into_iter()
-            .map(|seconds| self.simple(clause, Does::Wait { seconds }))
-            .collect()
-    }
-
     fn converted(&mut self, clause: &Clause) -> Vec<Step> {
         self.file_for(clause)
     }

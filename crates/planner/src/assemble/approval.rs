@@ -97,6 +97,67 @@ impl Reading<'_> {
         true
     }
 
+    /// A clause that tells what is done on a yes or a no, without the verb that only says which.
+    pub(super) fn outcome(&self, clause: &Clause) -> Clause {
+        let says = clause
+            .verb
+            .as_ref()
+            .is_some_and(|v| v.calls("APPROVE") || v.calls("EXPIRE"));
+        if !says
+            || clause
+                .verb
+                .as_ref()
+                .is_some_and(|v| v.frame() == "NOTIFY" && clause.phrases().count() > 1)
+        {
+            return clause.clone();
+        }
+        Clause {
+            verb: None,
+            before: Vec::new(),
+            after: clause.phrases().cloned().collect(),
+            ..clause.clone()
+        }
+    }
+
+    /// "The boss gets a mail in which she can approve": the message that was just sent is the one that asks.
+    pub(super) fn asked_by(&mut self, tree: &mut Tree, i: usize, step: &mut Step) {
+        let Does::Approval { service, args, .. } = &mut step.does else {
+            return;
+        };
+        let aimed =
+            |a: &crate::plan::Arg| matches!(a.role, Role::To | Role::Channel | Role::Recipient);
+        if args.iter().any(aimed) {
+            return;
+        }
+        let sentence = self.clauses[i].sentence;
+        let said: Vec<String> = self.clauses[..i]
+            .iter()
+            .filter(|c| c.sentence == sentence)
+            .map(|c| self.said(c))
+            .collect();
+        let here = tree.here();
+        let asks = here.last().is_some_and(|s| {
+            said.contains(&s.said)
+                && matches!(&s.does, Does::Service { verb: crate::plan::Verb::Send, args, .. } if args.iter().any(aimed))
+        });
+        if !asks {
+            return;
+        }
+        if let Some(Step {
+            does:
+                Does::Service {
+                    service: by,
+                    args: to,
+                    ..
+                },
+            ..
+        }) = here.pop()
+        {
+            *service = by;
+            args.extend(to);
+        }
+    }
+
     /// Whether a clause speaks of the outcome of an approval: a yes; a no, or no answer in time.
     pub(super) fn decides(&self, clause: &Clause) -> Option<bool> {
         let lexicon = crate::lex::Lexicon::of(self.chart.language);
@@ -120,7 +181,12 @@ impl Reading<'_> {
                 .iter()
                 .take(2)
                 .any(|i| i.verb().is_some_and(|v| v.calls("APPROVE")));
-        if says(&["rejected", "reject", "decline", "deny", "refuse"])
+        let rejects = items
+            .iter()
+            .take(3)
+            .any(|i| i.verb().is_some_and(|v| v.calls("REJECT")));
+        if rejects
+            || says(&["rejected", "reject", "decline", "deny", "refuse"])
             || begins("nay")
             || verb("EXPIRE")
         {

@@ -66,6 +66,7 @@ impl Reading<'_> {
     /// Reads all clauses that are not used yet into steps.
     pub(super) fn flow(&mut self) {
         let mut tree = Tree::default();
+        tree.steps.extend(self.delayed());
         tree.steps.extend(self.allowed());
         for i in 0..self.clauses.len() {
             let clause = self.clauses[i].clone();
@@ -97,6 +98,7 @@ impl Reading<'_> {
                 || matches!(open.kind, Kind::Approval(_)) && self.decides(clause).is_some()
                 || open.first.is_empty()
                     && !open.on_second
+                    && open.line.is_none_or(|l| l == clause.line)
                     && !matches!(open.kind, Kind::Approval(_));
             if stays {
                 return;
@@ -201,6 +203,7 @@ impl Reading<'_> {
         if self.limits(tree, clause)
             || self.spares(tree, clause)
             || self.once_only(tree, clause)
+            || self.compares(tree, i, clause)
             || self.batch(clause).is_none() && self.pauses(tree, clause)
         {
             return;
@@ -211,7 +214,8 @@ impl Reading<'_> {
         {
             open.on_second = !yes;
             open.sentence = clause.sentence;
-            self.act_into(tree, i, clause);
+            let outcome = self.outcome(clause);
+            self.act_into(tree, i, &outcome);
             return;
         }
         if self.points(i, clause) && self.cased(tree, clause, &said) {
@@ -577,8 +581,9 @@ impl Reading<'_> {
         }
         match approval {
             Some(at) => {
-                let step = steps.remove(at);
+                let mut step = steps.remove(at);
                 tree.here().extend(steps);
+                self.asked_by(tree, i, &mut step);
                 let said = step.said.clone();
                 tree.open.push(Open::new(
                     said,

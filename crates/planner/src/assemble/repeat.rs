@@ -132,7 +132,14 @@ impl Reading<'_> {
                     .any(|f| b.calls(f))
         });
         let looping = matches!(tree.open.last().map(|o| &o.kind), Some(Kind::Loop(..)));
-        object || looping && clause.verb.is_none()
+        let empty = clause.verb.is_none()
+            && clause
+                .phrases()
+                .all(|p| p.names.is_empty() && p.service.is_none() && p.head.is_none())
+            && self.clauses.get(i + 1).is_none_or(|n| {
+                n.sentence != clause.sentence && !(n.line == clause.line && (n.arrow || n.colon))
+            });
+        object || empty || looping && clause.verb.is_none()
     }
 
     /// Whether a word of a clause denies it.
@@ -175,7 +182,11 @@ impl Reading<'_> {
 
     /// "A CVE must never be filed twice": what was handled in an earlier run is dropped before the last step that acts.
     pub(super) fn once_only(&mut self, tree: &mut Tree, clause: &Clause) -> bool {
-        if !self.denies(clause) || !self.can_say(clause, "twice") || clause.calls("RETRY") {
+        if !self.denies(clause)
+            || !self.can_say(clause, "twice")
+            || clause.calls("RETRY")
+            || clause.intro == Intro::Because
+        {
             return false;
         }
         let key = clause
