@@ -255,7 +255,10 @@ fn noun(
     evidence: &Evidence,
 ) -> Option<(u32, Fate)> {
     // "someone", "people": whoever it is.
-    if sense.kind() == "context" || sense.concept == "person" {
+    if sense.kind() == "context"
+        || matches!(sense.concept.as_str(), "person" | "time")
+        || item.text == "field"
+    {
         return None;
     }
     let by = evidence

@@ -140,7 +140,8 @@ impl Evidence {
                 let words = fixed
                     .split(|c: char| !c.is_alphanumeric())
                     .filter(|w| !w.is_empty());
-                for word in words.map(str::to_lowercase).collect::<Vec<_>>() {
+                let parts = words.flat_map(|w| std::iter::once(w).chain(camel(w)));
+                for word in parts.map(str::to_lowercase).collect::<Vec<_>>() {
                     self.plain.entry(word).or_insert_with(|| node.to_owned());
                 }
             }
@@ -171,7 +172,16 @@ impl Evidence {
     }
 
     pub(super) fn service(&self, service: &ServiceEntry, said: &str) -> Option<String> {
-        let direct = self.services.get(service.key.as_str()).cloned();
+        let part = || {
+            let key = service.key.to_lowercase();
+            let of = |(n, _): &(&String, &String)| n.to_lowercase().contains(&key);
+            self.nodes.iter().find(of).map(|(_, name)| name.clone())
+        };
+        let direct = self
+            .services
+            .get(service.key.as_str())
+            .cloned()
+            .or_else(part);
         direct
             .or_else(|| {
                 said.split(' ')
@@ -245,7 +255,11 @@ impl Evidence {
             };
             of("en") || of(language)
         };
-        let first = own(concept).or_else(|| own(word));
+        let empty = || match concept {
+            "missing" => own("empty").or_else(|| own("exists")),
+            _ => None,
+        };
+        let first = own(concept).or_else(|| own(word)).or_else(empty);
         first.or_else(|| {
             self.plain
                 .iter()
@@ -324,6 +338,7 @@ impl Evidence {
             ],
             ("file", _) => &["files"],
             ("ai", _) => &["llm", "vector"],
+            (_, "contact" | "lead" | "deal") => &["crm"],
             _ => &[],
         };
         let nodes: &[&str] = match kind {

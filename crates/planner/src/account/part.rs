@@ -141,6 +141,12 @@ fn tells(sentence: &[Item]) -> bool {
     person && still && !asks && !sentence.iter().any(|i| i.service().is_some())
 }
 
+/// Frames of verbs that tell of an event.
+const EVENTS: &[&str] = &[
+    "HAPPEN", "RECEIVE", "SUBMIT", "SIGNUP", "ORDER", "PAY", "FAIL", "EXPIRE", "SEND", "CREATE",
+    "DELETE", "UPDATE",
+];
+
 /// What a request says of the event that starts the workflow.
 #[derive(Debug, Default)]
 pub(super) struct Event {
@@ -162,12 +168,15 @@ impl Event {
 pub(super) fn event(chart: &Chart, times: &[TimeSpan]) -> Event {
     let mut event = Event::default();
     for clause in clauses(chart, times) {
-        if clause.intro != Intro::When {
-            continue;
-        }
         let Some(verb) = &clause.verb else {
             continue;
         };
+        // In some languages one word says "if" and "when": at the beginning, with the verb of an event, it is the latter.
+        let begins = clause.fresh && clause.sentence == 0 && EVENTS.iter().any(|f| verb.calls(f));
+        if clause.intro != Intro::When && !(clause.intro == Intro::If && begins) {
+            continue;
+        }
+        event.told.insert(clause.from);
         event.told.insert(verb.at);
         let helpers = (clause.from..verb.at).filter(|i| chart.items[*i].verb().is_some());
         event.told.extend(helpers);
