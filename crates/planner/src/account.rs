@@ -10,7 +10,8 @@ mod part;
 
 use crate::chart::{Chart, Item, What, chart};
 use crate::cover::{self, Unused};
-use crate::lex::Class;
+use crate::lex::{Class, Lexicon};
+use crate::time::{TimeSpan, spans};
 use agentctl_n8n::Workflow;
 use evidence::Evidence;
 use serde::{Deserialize, Serialize};
@@ -78,10 +79,20 @@ pub fn account(request: &str, language: &str, workflows: &[&Workflow]) -> Accoun
     let evidence = Evidence::of(workflows);
     let unused = cover::unused(request, workflows);
     let context = part::background(&chart);
+    let times = spans(request, language);
     let mut words = Vec::new();
     for (i, item) in chart.items.iter().enumerate() {
         let Some((weight, fate)) = judged(&chart, i, item, &evidence, &unused) else {
             continue;
+        };
+        let within = |t: &&TimeSpan| item.from >= t.from && item.to <= t.to;
+        let timed = times
+            .iter()
+            .filter(within)
+            .find_map(|t| evidence.time(&t.means));
+        let fate = match timed {
+            Some(by) if fate == Fate::Missing => built(by),
+            _ => fate,
         };
         let fate = match context.get(&i) {
             Some(why) if fate == Fate::Missing => Fate::Context { why: why.clone() },
@@ -147,7 +158,7 @@ fn judged(
             Some((NOUN, found(named)))
         }
         What::Word(sense) => match sense.class {
-            Class::Function => condition(sense, evidence),
+            Class::Function => condition(sense, item, chart, evidence),
             Class::Verb => {
                 let negated = part::negated(chart, at);
                 Some((PREDICATE, frames::verb(sense, negated, evidence)))
@@ -159,9 +170,21 @@ fn judged(
 }
 
 /// A function word that says when something happens.
-fn condition(sense: &crate::lex::Sense, evidence: &Evidence) -> Option<(u32, Fate)> {
+fn condition(
+    sense: &crate::lex::Sense,
+    item: &Item,
+    chart: &Chart,
+    evidence: &Evidence,
+) -> Option<(u32, Fate)> {
+    // A word that means both "if" and "when" may tell of what starts the workflow.
+    let when = || {
+        let senses = Lexicon::of(chart.language).senses(&item.text);
+        let both = senses.iter().any(|s| s.is("when"));
+        both.then(|| evidence.starts()).flatten()
+    };
     let fate = match sense.concept.as_str() {
-        "if" | "unless" | "only" => found(evidence.choice()),
+        "if" => found(evidence.choice().or_else(when)),
+        "unless" | "only" => found(evidence.choice()),
         "else" => found(evidence.branches()),
         "more" | "less" => found(evidence.bound()),
         "each" | "until" => context("how items go through"),

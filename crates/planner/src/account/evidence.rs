@@ -2,6 +2,7 @@
 
 use crate::lex::{Class, Lexicon};
 use crate::lexicon::{self, ServiceEntry};
+use crate::time::TimeMeaning;
 use agentctl_n8n::workflow::short_type;
 use agentctl_n8n::{Node, Workflow};
 use serde_json::Value;
@@ -323,6 +324,26 @@ impl Evidence {
     /// A node whose items go several ways.
     pub(super) fn branches(&self) -> Option<String> {
         self.branches.first().cloned()
+    }
+
+    /// What keeps a time: the trigger's rhythm, a pause, a comparison of dates.
+    pub(super) fn time(&self, means: &TimeMeaning) -> Option<String> {
+        let node = |names: &[&str]| names.iter().find_map(|n| self.nodes.get(*n)).cloned();
+        let word = |words: &[&str]| words.iter().find_map(|w| self.words.get(*w)).cloned();
+        match means {
+            TimeMeaning::Schedule { .. }
+            | TimeMeaning::AtTime { .. }
+            | TimeMeaning::Rate { .. } => node(&["scheduleTrigger", "wait", "splitInBatches"]),
+            TimeMeaning::Duration { .. } => node(&["wait", "dateTime"])
+                .or_else(|| word(&["waitbetweentries", "minus", "plus", "limitwaittime"])),
+            TimeMeaning::Zone { .. } => node(&["scheduleTrigger"]),
+            TimeMeaning::Age { .. } | TimeMeaning::Window { .. } | TimeMeaning::Date { .. } => {
+                self.bound()
+            }
+            TimeMeaning::Offset { .. } | TimeMeaning::Today => self
+                .bound()
+                .or_else(|| word(&["now", "today", "plus", "minus"])),
+        }
     }
 
     /// A comparison of size, or a limit.
