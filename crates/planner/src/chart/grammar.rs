@@ -1,0 +1,170 @@
+//! What a language's grammar says of tagged words: particles that stand apart from their verb, verbs of being where no other
+//! verb follows, "ne … que" for "only".
+
+use super::{Item, What};
+use crate::lex::{Class, Lexicon, Sense};
+use crate::spot::Kind;
+
+/// Refines the tags of items that belong together over a distance.
+pub(super) fn refined(mut items: Vec<Item>, language: &str) -> Vec<Item> {
+    let lexicon = Lexicon::of(language);
+    match language {
+        "de" => particles(&mut items, lexicon),
+        "fr" => {
+            only(&mut items);
+            reflexive(&mut items);
+        }
+        _ => {}
+    }
+    if language != "en" {
+        copulas(&mut items, lexicon);
+    }
+    sheets(&mut items);
+    items
+}
+
+fn word(class: &str) -> What {
+    What::Word(Sense {
+        class: Class::Function,
+        concept: class.to_owned(),
+        says: Vec::new(),
+        form: String::new(),
+        row: String::new(),
+    })
+}
+
+/// Whether a clause may end before this item.
+fn ends(item: Option<&Item>) -> bool {
+    item.is_none_or(|i| {
+        i.stops()
+            || ["and", "or", "then", "if", "when", "else", "because"]
+                .iter()
+                .any(|c| i.is(c))
+    })
+}
+
+/// "Lege … an": the verb is the one with the particle that stands at the end of the clause.
+fn particles(items: &mut [Item], lexicon: &Lexicon) {
+    const FURTHEST: usize = 30;
+    for at in 0..items.len() {
+        let Some(verb) = items[at].verb() else {
+            continue;
+        };
+        if verb.form == "ing" || lexicon.senses(&items[at].text).len() < 2 {
+            continue;
+        }
+        let whole = |p: &Item| {
+            lexicon
+                .senses(&items[at].text)
+                .iter()
+                .filter(|s| s.class == Class::Verb && !items[at].text.starts_with(&p.text))
+                .find(|s| {
+                    s.concept
+                        .strip_prefix(p.text.as_str())
+                        .is_some_and(|rest| rest.chars().count() > 3)
+                })
+                .cloned()
+        };
+        let reach = items[at + 1..]
+            .iter()
+            .take(FURTHEST)
+            .take_while(|i| i.shape() != Some(Kind::End));
+        let found = reach
+            .enumerate()
+            .map(|(n, i)| (at + 1 + n, i))
+            .find_map(|(n, i)| {
+                let sense = whole(i).filter(|_| !i.text.is_empty() && ends(items.get(n + 1)))?;
+                Some((n, sense))
+            });
+        if let Some((n, sense)) = found {
+            items[at].what = What::Word(sense);
+            items[n].what = word("filler");
+        }
+    }
+}
+
+/// A helper that is also a verb of being or having is one where its clause has no other verb.
+fn copulas(items: &mut [Item], lexicon: &Lexicon) {
+    for at in 0..items.len() {
+        if !items[at].is("aux") {
+            continue;
+        }
+        let Some(sense) = lexicon
+            .senses(&items[at].text)
+            .iter()
+            .find(|s| ["STATE", "EXIST", "GO"].iter().any(|f| s.calls(f)))
+        else {
+            continue;
+        };
+        let closes = |i: &&Item| !ends(Some(i)) && !i.is("aux");
+        let after = items[at + 1..]
+            .iter()
+            .take_while(closes)
+            .any(|i| i.verb().is_some());
+        let helped = at
+            .checked_sub(1)
+            .is_some_and(|b| items[b].verb().is_some() || items[b].is("aux"))
+            || items.get(at + 1).is_some_and(|n| n.is("aux"));
+        if !after && !helped {
+            items[at].what = What::Word(sense.clone());
+        }
+    }
+}
+
+/// "the Google file 'X'" of a request that speaks of rows or tabs is a spreadsheet.
+fn sheets(items: &mut [Item]) {
+    const SPEAKS: &[&str] = &["row", "tab", "column", "spreadsheet"];
+    let tables = items.iter().any(|i| {
+        i.noun()
+            .is_some_and(|n| SPEAKS.contains(&n.concept.as_str()))
+    });
+    let Some(sheets) = crate::lexicon::service("googleSheets").filter(|_| tables) else {
+        return;
+    };
+    for at in 0..items.len() {
+        let file = |i: &Item| {
+            i.noun().is_some_and(|n| {
+                matches!(n.concept.as_str(), "file" | "spreadsheet" | "table" | "tab")
+            })
+        };
+        let before = items[..at]
+            .iter()
+            .rev()
+            .find(|i| !i.is("prep") && !i.is("det"));
+        let beside = before.is_some_and(file) || items.get(at + 1).is_some_and(file);
+        if items[at].text == "google" && items[at].what == What::Unknown && beside {
+            items[at].what = What::Service(sheets);
+        }
+    }
+}
+
+/// "s'" is "if" before "il" alone; elsewhere it belongs to a verb.
+fn reflexive(items: &mut [Item]) {
+    for at in 0..items.len() {
+        let himself = items
+            .get(at + 1)
+            .is_none_or(|n| !matches!(n.text.as_str(), "il" | "ils"));
+        if items[at].text == "s'" && items[at].is("if") && himself {
+            items[at].what = word("pronoun");
+        }
+    }
+}
+
+/// "n'envoie que les factures": only the invoices.
+fn only(items: &mut [Item]) {
+    const FURTHEST: usize = 6;
+    for at in 0..items.len() {
+        if !matches!(items[at].text.as_str(), "ne" | "n'") {
+            continue;
+        }
+        let rest = items.iter().enumerate().skip(at + 1).take(FURTHEST);
+        let found = rest
+            .take_while(|(_, i)| !i.stops() && !i.is("neg"))
+            .find(|(_, i)| matches!(i.text.as_str(), "que" | "qu'"))
+            .map(|(n, _)| n);
+        if let Some(n) = found {
+            items[at].what = word("filler");
+            items[n].what = word("only");
+        }
+    }
+}
