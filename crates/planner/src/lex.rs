@@ -87,6 +87,11 @@ impl Lexicon {
         self.senses.get(form).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether a written form can be a function word of a class.
+    pub fn can_be(&self, form: &str, class: &str) -> bool {
+        self.senses(form).iter().any(|s| s.is(class))
+    }
+
     /// The most words of a form that begins with this word.
     pub fn reach(&self, word: &str) -> usize {
         self.longest.get(word).copied().unwrap_or(1)

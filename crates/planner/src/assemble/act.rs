@@ -29,6 +29,13 @@ impl Reading<'_> {
         if self.tells_source(clause) || self.tells_of_people(clause) {
             return Vec::new();
         }
+        if self.asks_leave(clause) {
+            return self.approved(clause, "APPROVE");
+        }
+        let thought = self.thought(i, clause);
+        if !thought.is_empty() {
+            return thought;
+        }
         let frames: Vec<String> = match &clause.verb {
             Some(verb) => verb.sense.says.clone(),
             None => self
@@ -122,6 +129,9 @@ impl Reading<'_> {
         });
         if code && named.iter().any(|s| !s.actions.is_empty()) {
             return vec!["RUN"];
+        }
+        if self.workflow_of(clause).is_some() {
+            return vec!["CALL"];
         }
         if clause.phrases().any(|p| self.kind(p) == "approve") {
             return vec!["APPROVE"];
@@ -297,7 +307,7 @@ impl Reading<'_> {
     }
 
     /// "tell the customer", "let me know": by the means that the request names, else by mail.
-    fn to_people(&self, clause: &Clause) -> Option<&'static ServiceEntry> {
+    pub(super) fn to_people(&self, clause: &Clause) -> Option<&'static ServiceEntry> {
         let person = clause
             .phrases()
             .any(|p| self.kind(p) == "person" || p.pronoun.is_some());
@@ -681,17 +691,13 @@ impl Reading<'_> {
                 },
             )];
         }
-        let workflow = clause
-            .phrases()
-            .find(|p| self.concept(p) == "workflow" && !p.names.is_empty())
-            .and_then(|p| p.names.first());
-        if let Some(at) = workflow {
-            let reference = self.name(*at);
+        if let Some(reference) = self.workflow_of(clause) {
+            let inputs = self.inputs_of(i);
             return vec![self.simple(
                 clause,
                 Does::CallWorkflow {
                     reference,
-                    inputs: Vec::new(),
+                    inputs,
                     wait: true,
                 },
             )];
@@ -837,28 +843,6 @@ impl Reading<'_> {
             .into_iter()
             .map(|seconds| self.simple(clause, Does::Wait { seconds }))
             .collect()
-    }
-
-    /// A person is asked for a yes or a no.
-    fn approved(&mut self, clause: &Clause, frame: &str) -> Vec<Step> {
-        let approves = frame == "APPROVE" || clause.phrases().any(|p| self.kind(p) == "approve");
-        let service = self
-            .acts_on(clause, "SEND")
-            .or_else(|| self.to_people(clause));
-        let Some(service) = service.filter(|_| approves) else {
-            return Vec::new();
-        };
-        let mut args = self.containers(clause, service);
-        args.extend(self.recipients(clause));
-        vec![self.simple(
-            clause,
-            Does::Approval {
-                service: acting(service),
-                args,
-                approved: Vec::new(),
-                rejected: Vec::new(),
-            },
-        )]
     }
 
     fn converted(&mut self, clause: &Clause) -> Vec<Step> {

@@ -3,7 +3,7 @@
 use super::{Reading, acting, arg, field};
 use crate::clause::{Clause, Intro};
 use crate::lexicon::ServiceEntry;
-use crate::plan::{Does, Knowledge, Memory, Role, Step, Tool, Trigger, Verb};
+use crate::plan::{Does, Knowledge, Memory, Role, Service, Step, Tool, Trigger, Verb};
 use crate::spot::Kind;
 
 /// Frames of what an assistant may do with a service.
@@ -12,95 +12,62 @@ const USES: &[&str] = &[
     "WRITE",
 ];
 
+/// Frames of what a model does in one go, without tools.
+const THINKS: &[&str] = &["CLASSIFY", "EXTRACT", "TRANSLATE", "SUMMARIZE", "ANALYZE"];
+
+/// An assistant while its clauses are read.
+#[derive(Default)]
+struct Assistant {
+    provider: Option<String>,
+    tools: Vec<Tool>,
+    memory: Option<Memory>,
+    knowledge: Vec<Knowledge>,
+    said: Vec<String>,
+}
+
+/// Whether the subject of a clause is a person or a message, so that it does not speak of the assistant.
+fn next_person(reading: &Reading, clause: &Clause) -> bool {
+    clause
+        .before
+        .iter()
+        .any(|p| matches!(reading.kind(p), "person" | "message" | "text"))
+}
+
 impl Reading<'_> {
     /// Whether the request is for an assistant with tools: it speaks of one, and lets it use something.
     pub(super) fn agent(&mut self) -> bool {
-        let speaks = |c: &Clause| {
-            c.phrases().any(|p| {
-                self.concept(p) == "agent" && !self.words(p).to_lowercase().contains("user")
-            })
-        };
-        let Some(at) = self.clauses.iter().position(speaks) else {
+        let Some(at) = self.assistant_at() else {
             return false;
         };
-        let asks = |c: &Clause| {
-            c.verb
-                .as_ref()
-                .is_some_and(|v| matches!(v.frame(), "CLASSIFY" | "EXTRACT" | "TRANSLATE"))
-        };
-        if self.clauses[at..].iter().take(2).any(asks) {
-            return false;
-        }
-        let chat = matches!(self.plan.triggers.as_slice(), [] | [Trigger::Chat { .. }]);
-        if self.plan.triggers.is_empty() {
-            let public = self.chart.items.iter().any(|i| i.text == "public")
-                && !self.text.to_lowercase().contains("not open to the public");
-            self.plan.triggers.push(Trigger::Chat { public });
-        }
-        let mut tools = Vec::new();
-        let mut memory = None;
-        let mut knowledge = Vec::new();
-        let mut provider = None;
-        let mut said: Vec<String> = Vec::new();
-        let last_sentence = self.clauses.last().map_or(0, |c| c.sentence);
+        self.listens(at);
+        let mut made = Assistant::default();
+        let mut inside = true;
+        let mut closed = None;
+        let mut over = false;
         for i in at..self.clauses.len() {
             let clause = self.clauses[i].clone();
-            let subject = clause
-                .before
-                .iter()
-                .any(|p| p.pronoun.is_some() || matches!(self.kind(p), "ai" | "person"));
-            let own = clause.sentence == self.clauses[at].sentence
-                || subject
-                || clause.before.is_empty() && clause.intro == Intro::None
-                || self.names_tool(&clause);
-            let after = clause.intro == Intro::When
-                || self.follows(&clause) && clause.sentence == last_sentence;
-            if !own || after && i > at {
-                continue;
+            let next = i > at && clause.sentence != self.clauses[i - 1].sentence;
+            over |= i > at && self.follows(&clause);
+            let own = !over && closed != Some(clause.sentence) && self.owns(&clause, inside, next);
+            if !own && matches!(clause.intro, Intro::If | Intro::When | Intro::Unless) {
+                closed = Some(clause.sentence);
             }
-            provider = provider.or_else(|| self.model(&clause));
-            if let Some(found) = self.memory(&clause) {
-                memory = Some(found);
-                self.used[i] = true;
-                said.push(self.said(&clause));
-                continue;
-            }
-            if let Some(store) = clause
-                .phrases()
-                .find_map(|p| p.service)
-                .filter(|s| s.is("vector"))
-            {
-                let collection = clause
-                    .phrases()
-                    .flat_map(|p| p.names.iter())
-                    .next()
-                    .map(|n| self.name(*n));
-                knowledge.push(Knowledge {
-                    store: acting(store),
-                    collection,
-                    embeddings: None,
-                });
-                self.used[i] = true;
-                said.push(self.said(&clause));
-                continue;
-            }
-            let made = self.tools(i, &clause);
-            if !made.is_empty() || i == at || chat && clause.verb.is_some() {
-                said.push(self.said(&clause));
+            inside = own || i == at;
+            if inside {
+                self.equip(i, &clause, &mut made);
                 self.used[i] = true;
             }
-            tools.extend(made);
         }
-        let instructions = said.join(". ");
+        let instructions = made.said.join(". ");
         let step = self.step(
             &instructions.clone(),
             Does::Agent {
-                provider,
+                provider: made.provider,
                 instructions,
                 input: None,
-                tools,
-                memory,
-                knowledge,
+                tools: made.tools,
+                memory: made.memory,
+                knowledge: made.knowledge,
                 output_fields: Vec::new(),
             },
         );
@@ -109,8 +76,142 @@ impl Reading<'_> {
         true
     }
 
-    fn names_tool(&self, clause: &Clause) -> bool {
-        clause.phrases().any(|p| self.concept(p) == "tool")
+    /// The clause that speaks of an assistant. A model alone is one only where it is given tools, a memory or knowledge, or
+    /// is to answer people; a bot alone is none.
+    fn assistant_at(&self) -> Option<usize> {
+        let of = |c: &Clause, concept: &str| {
+            c.phrases().any(|p| {
+                self.concept(p) == concept
+                    && p.modifiers.iter().all(|m| {
+                        let item = &self.chart.items[*m];
+                        item.noun().is_none_or(|n| n.kind() != "person")
+                    })
+            })
+        };
+        let equipped = self.clauses.iter().any(|c| {
+            ["tool", "memory", "knowledge"].iter().any(|n| of(c, n))
+                || c.calls("MEMORY")
+                || c.phrases()
+                    .any(|p| p.service.is_some_and(|s| s.is("vector") || s.is("tool")))
+        });
+        let (at, word) = self.clauses.iter().enumerate().find_map(|(i, c)| {
+            let said = ["agent", "model"].into_iter().find(|n| of(c, n));
+            Some(i).zip(said)
+        })?;
+        let near = || {
+            let sentence = self.clauses[at].sentence;
+            self.clauses[at..]
+                .iter()
+                .take_while(move |c| c.sentence == sentence)
+        };
+        let thinks = near().any(|c| c.verb.as_ref().is_some_and(|v| THINKS.contains(&v.frame())));
+        let answers = near().any(|c| c.calls("REPLY") || c.calls("ANSWER"));
+        let fits = equipped || word == "agent" && !thinks || word == "model" && answers && !thinks;
+        fits.then_some(at)
+    }
+
+    /// What brings the messages where no other trigger is named: the chat service that people write on, else a chat.
+    fn listens(&mut self, at: usize) {
+        if !self.plan.triggers.is_empty() {
+            return;
+        }
+        let sentence = self.clauses[at].sentence;
+        let talks = |s: &&'static ServiceEntry| {
+            ["chat", "sms", "mail"].iter().any(|t| s.is(t)) && !s.triggers.is_empty()
+        };
+        let found = self
+            .clauses
+            .iter()
+            .enumerate()
+            .take_while(|(_, c)| c.sentence <= sentence)
+            .find_map(|(i, c)| {
+                let service = c.phrases().filter_map(|p| p.service).find(talks)?;
+                Some((i, service))
+            });
+        if let Some((i, service)) = found {
+            self.used[i] |= i < at;
+            self.mention(service);
+            self.plan.triggers.push(Trigger::Service {
+                service: Service {
+                    said: service.label.clone(),
+                    node_types: service.triggers.clone(),
+                },
+                event: "message".into(),
+                object: Some("message".into()),
+                args: Vec::new(),
+            });
+            return;
+        }
+        let public = self.clauses.iter().any(|c| {
+            let open = (c.from..c.to).any(|i| {
+                self.chart.items[i]
+                    .sense(crate::lex::Class::Adjective)
+                    .is_some_and(|a| a.concept == "public")
+            });
+            open && !c.negated()
+        });
+        self.plan.triggers.push(Trigger::Chat { public });
+    }
+
+    /// Whether a clause says more about the assistant: it is its subject, it names its parts, or it goes on with what did.
+    fn owns(&self, clause: &Clause, inside: bool, next: bool) -> bool {
+        let subject = clause
+            .before
+            .iter()
+            .any(|p| p.pronoun.is_some() || matches!(self.concept(p), "agent" | "model" | "bot"));
+        let part = clause.phrases().any(|p| {
+            matches!(
+                self.concept(p),
+                "tool" | "memory" | "knowledge" | "prompt" | "model" | "agent"
+            ) || p
+                .service
+                .is_some_and(|s| s.is("llm") || s.is("vector") || s.is("tool"))
+        });
+        let aims = matches!(
+            clause.verb.as_ref().map_or("", |v| v.frame()),
+            "SEND" | "NOTIFY" | "MAIL" | "STORE" | "PUBLISH" | "REPLY" | "UPDATE" | "CREATE"
+        );
+        match clause.intro {
+            Intro::If | Intro::When | Intro::Unless => subject && !next_person(self, clause),
+            Intro::Else => inside && subject,
+            _ if subject || part => true,
+            _ if next => inside && !aims && clause.verb.is_some() || inside && clause.negated(),
+            _ => inside,
+        }
+    }
+
+    /// Takes what a clause says of the assistant: model, memory, knowledge, tools, rules.
+    fn equip(&mut self, i: usize, clause: &Clause, made: &mut Assistant) {
+        if let Some(model) = self.model(clause) {
+            made.provider = made.provider.take().or(Some(model));
+        }
+        let said = self.said(clause);
+        if let Some(found) = self.memory(clause) {
+            made.memory = Some(found);
+            made.said.push(said);
+            return;
+        }
+        let store = clause
+            .phrases()
+            .find_map(|p| p.service)
+            .filter(|s| s.is("vector"));
+        if let Some(store) = store {
+            let collection = clause
+                .phrases()
+                .flat_map(|p| p.names.iter())
+                .next()
+                .map(|n| self.name(*n));
+            made.knowledge.push(Knowledge {
+                store: acting(store),
+                collection,
+                embeddings: None,
+            });
+            made.said.push(said);
+            return;
+        }
+        let tools = self.tools(i, clause);
+        made.tools.extend(tools);
+        made.said.push(said);
     }
 
     /// "After each answer …", "finally …": what comes behind the assistant.
@@ -118,15 +219,22 @@ impl Reading<'_> {
         let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
         let first = items.iter().take(2).any(|i| i.is("then"));
         let after = clause.before.iter().any(|p| p.prep == "after");
-        first || after
+        let answered = clause.intro == Intro::When
+            && (clause.calls("REPLY") || clause.phrases().any(|p| self.concept(p) == "answer"));
+        first || after || answered
     }
 
     fn model(&self, clause: &Clause) -> Option<String> {
-        clause
+        let phrase = clause
             .phrases()
-            .find_map(|p| p.service)
-            .filter(|s| s.is("llm"))
-            .map(|s| s.key.clone())
+            .find(|p| p.service.is_some_and(|s| s.is("llm")))?;
+        let key = phrase.service.map(|s| s.key.clone())?;
+        let named = phrase
+            .names
+            .first()
+            .map(|n| self.name(*n))
+            .filter(|n| n.chars().any(|c| c.is_ascii_digit()));
+        Some(named.map_or(key.clone(), |n| format!("{key}:{n}")))
     }
 
     /// "remembers the last 12 messages", "memory: Redis".
@@ -149,10 +257,24 @@ impl Reading<'_> {
         let store = near
             .filter(|s| s.is("db") || s.is("kv"))
             .map_or_else(|| "simple".to_owned(), |s| s.key.clone());
+        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let key = items.windows(3).find_map(|w| {
+            let each =
+                w[0].is("quant") && w[0].text != "all" || w[0].text == "per" || w[0].is("each");
+            each.then(|| w[1..].iter().find_map(|i| i.noun()))
+                .flatten()
+                .map(|n| n.concept.clone())
+        });
+        let session = key.and_then(|k| match k.as_str() {
+            "phone" | "key" => Some(field("from")),
+            "conversation" | "place" | "group" => Some(field("chat id")),
+            "user" | "person" | "customer" | "contact" => Some(field("user id")),
+            _ => None,
+        });
         Some(Memory {
             store,
             window: window.map(|n| n as u32),
-            session: None,
+            session,
         })
     }
 
@@ -182,16 +304,14 @@ impl Reading<'_> {
             };
             return vec![self.tool(&purpose, does, inputs)];
         }
-        let workflow = clause
-            .phrases()
-            .find(|p| self.concept(p) == "workflow" && !p.names.is_empty())
-            .and_then(|p| p.names.first())
-            .map(|n| self.name(*n));
-        if let Some(reference) = workflow {
-            let inputs = self.fields(i);
-            let given = inputs
+        if let Some(reference) = self.workflow_of(clause) {
+            let given = self.inputs_of(i);
+            let inputs = given
                 .iter()
-                .map(|f| arg(Role::Field(f.clone()), field(f)))
+                .filter_map(|a| match &a.role {
+                    Role::Field(name) => Some(name.clone()),
+                    _ => None,
+                })
                 .collect();
             return vec![self.tool(
                 &purpose,
@@ -233,7 +353,9 @@ impl Reading<'_> {
                 }
                 let writes = matches!(frame.as_str(), "CREATE" | "STORE" | "UPDATE" | "DRAFT")
                     && !self.only_reads(clause);
+                let drafts = clause.phrases().any(|p| self.concept(p) == "draft");
                 let verb = match frame.as_str() {
+                    _ if writes && drafts => Verb::Draft,
                     "DRAFT" => Verb::Draft,
                     "UPDATE" => Verb::Update,
                     _ if writes && service.is("sheet") => Verb::Append,

@@ -3,39 +3,38 @@
 use super::Reading;
 use super::condition::STILL;
 use crate::clause::{Clause, Intro};
-use crate::plan::{Cmp, Cond, Does, Retry, Step};
-use crate::time::TimeMeaning;
+use crate::plan::{Cmp, Cond, Does, Step};
 
 /// A branch that is still open.
-struct Open {
+pub(super) struct Open {
     said: String,
-    kind: Kind,
+    pub(super) kind: Kind,
     /// The steps of the first and of the second way.
-    first: Vec<Step>,
-    second: Vec<Step>,
-    on_second: bool,
+    pub(super) first: Vec<Step>,
+    pub(super) second: Vec<Step>,
+    pub(super) on_second: bool,
     sentence: usize,
 }
 
-enum Kind {
+pub(super) enum Kind {
     If(Cond),
     /// A step that waits for a yes or a no.
     Approval(Box<Step>),
     /// What happens when something fails.
     Failure,
-    /// The steps for each batch of so many items.
-    Loop(u32),
+    /// The steps for each batch of so many items, with a pause after it.
+    Loop(u32, Option<u64>),
 }
 
 /// Steps and the branches that are open around the place.
 #[derive(Default)]
 pub(super) struct Tree {
-    steps: Vec<Step>,
-    open: Vec<Open>,
+    pub(super) steps: Vec<Step>,
+    pub(super) open: Vec<Open>,
 }
 
 impl Tree {
-    fn here(&mut self) -> &mut Vec<Step> {
+    pub(super) fn here(&mut self) -> &mut Vec<Step> {
         match self.open.last_mut() {
             Some(open) if open.on_second => &mut open.second,
             Some(open) => &mut open.first,
@@ -48,6 +47,8 @@ impl Reading<'_> {
     /// Reads all clauses that are not used yet into steps.
     pub(super) fn flow(&mut self) {
         let mut tree = Tree::default();
+        tree.steps.extend(self.day_holds());
+        tree.steps.extend(self.allowed());
         for i in 0..self.clauses.len() {
             let clause = self.clauses[i].clone();
             self.leave(&mut tree, &clause);
@@ -65,13 +66,13 @@ impl Reading<'_> {
         while !tree.open.is_empty() {
             self.close(&mut tree);
         }
-        self.plan.steps = tree.steps;
+        self.plan.steps = super::think::folded(tree.steps);
     }
 
     /// Closes branches that end with the sentence before this clause.
     fn leave(&mut self, tree: &mut Tree, clause: &Clause) {
         while let Some(open) = tree.open.last() {
-            let stays = matches!(open.kind, Kind::Loop(_))
+            let stays = matches!(open.kind, Kind::Loop(..))
                 || open.sentence == clause.sentence
                 || clause.intro == Intro::Else
                 || matches!(open.kind, Kind::Approval(_)) && self.decides(clause).is_some()
@@ -111,15 +112,19 @@ impl Reading<'_> {
                 self.plan.on_error.extend(open.first);
                 return;
             }
-            Kind::Loop(_) if open.first.is_empty() => {
+            Kind::Loop(..) if open.first.is_empty() => {
                 tree.here().extend(open.second);
                 return;
             }
-            Kind::Loop(batch_size) => Does::Loop {
-                batch_size,
-                body: open.first,
-                after: open.second,
-            },
+            Kind::Loop(batch_size, pause) => {
+                let mut body = open.first;
+                body.extend(pause.map(|seconds| self.step(&open.said, Does::Wait { seconds })));
+                Does::Loop {
+                    batch_size,
+                    body,
+                    after: open.second,
+                }
+            }
         };
         let step = self.step(&open.said, does);
         tree.here().push(step);
@@ -158,44 +163,26 @@ impl Reading<'_> {
         }
     }
 
-    /// Whether a clause speaks of the outcome of an approval: approved or not.
-    fn decides(&self, clause: &Clause) -> Option<bool> {
-        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
-        let says = |concepts: &[&str]| {
-            items.iter().take(5).any(|i| match &i.what {
-                crate::chart::What::Word(s) => concepts.contains(&s.concept.as_str()),
-                _ => concepts.contains(&i.text.as_str()),
-            })
-        };
-        let calls = |frame: &str| {
-            items
-                .iter()
-                .take(5)
-                .any(|i| i.verb().is_some_and(|v| v.calls(frame)))
-        };
-        if calls("REJECT")
-            || says(&[
-                "rejected", "reject", "no", "denied", "deny", "refused", "declined",
-            ])
-        {
-            Some(false)
-        } else if calls("APPROVE") || says(&["approved", "approve", "yes", "confirmed", "ok"]) {
-            Some(true)
-        } else {
-            None
-        }
-    }
-
     fn clause(&mut self, tree: &mut Tree, i: usize, clause: &Clause) {
         let said = self.said(clause);
         if self.retries(clause) || self.defines(tree, i, clause) {
             return;
         }
         if let Some(open) = tree.open.last_mut()
-            && matches!(open.kind, Kind::Loop(_))
-            && ends(self.chart, clause)
+            && matches!(open.kind, Kind::Loop(..))
+            && self.ends(clause)
         {
             open.on_second = true;
+            if clause.intro == Intro::When {
+                return;
+            }
+        }
+        if self.limits(tree, clause)
+            || self.spares(tree, clause)
+            || self.once_only(tree, clause)
+            || self.batch(clause).is_none() && self.pauses(tree, clause)
+        {
+            return;
         }
         if let Some(open) = tree.open.last_mut()
             && matches!(open.kind, Kind::Approval(_))
@@ -343,16 +330,12 @@ impl Reading<'_> {
             Some(name) => self.name(*name),
             None => self.words(phrase),
         };
-        let label = self
-            .topic
-            .labels
-            .iter()
-            .find(|l| l.eq_ignore_ascii_case(&word));
+        let label = self.label_of(phrase);
         let left = match label {
             Some(_) => super::field("category"),
             None => self.topic.field.clone()?,
         };
-        let right = super::lit(label.cloned().unwrap_or(word));
+        let right = super::lit(label.unwrap_or(word));
         Some(Cond::Compare {
             left,
             op: Cmp::Eq,
@@ -403,6 +386,17 @@ impl Reading<'_> {
             && self
                 .condition(clause)
                 .is_none_or(|c| matches!(c, Cond::Compare { op: Cmp::Eq, .. }));
+        if failing && let Some(condition) = self.fails_alone(tree, i, clause) {
+            tree.open.push(Open {
+                said: said.to_owned(),
+                kind: Kind::If(condition),
+                first: Vec::new(),
+                second: Vec::new(),
+                on_second: false,
+                sentence: clause.sentence,
+            });
+            return;
+        }
         if failing && !self.plan.triggers.is_empty() && i > 0 {
             tree.open.push(Open {
                 said: said.to_owned(),
@@ -507,7 +501,7 @@ impl Reading<'_> {
         let inline = self.inline_condition(clause);
         let steps = self.act(i, clause);
         if let Some(size) = self.batch(clause)
-            && !tree.open.iter().any(|o| matches!(o.kind, Kind::Loop(_)))
+            && !tree.open.iter().any(|o| matches!(o.kind, Kind::Loop(..)))
         {
             let reads = steps.first().is_some_and(|s| {
                 matches!(
@@ -523,7 +517,7 @@ impl Reading<'_> {
             }
             tree.open.push(Open {
                 said: self.said(clause),
-                kind: Kind::Loop(size),
+                kind: Kind::Loop(size, Self::lasts(clause)),
                 first: if reads { Vec::new() } else { steps },
                 second: Vec::new(),
                 on_second: false,
@@ -568,35 +562,6 @@ impl Reading<'_> {
         }
     }
 
-    /// How many items go through at once: "in batches of 25", "10 per batch", "25 at a time".
-    fn batch(&self, clause: &Clause) -> Option<u32> {
-        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
-        let batch = clause.phrases().any(|p| self.concept(p) == "batch");
-        let each = items.windows(3).any(|w| {
-            w[0].shape() == Some(crate::spot::Kind::Number)
-                && w[1].text == "at"
-                && w[2].text.starts_with('a')
-        });
-        let one = items.iter().any(|i| i.tells("one"));
-        if one {
-            return Some(1);
-        }
-        if !batch && !each {
-            return None;
-        }
-        let after = items
-            .iter()
-            .skip_while(|i| !i.noun().is_some_and(|n| n.concept == "batch"))
-            .find_map(|i| {
-                super::figure(&i.text).filter(|_| i.shape() == Some(crate::spot::Kind::Number))
-            });
-        let any = items
-            .iter()
-            .filter(|i| i.shape() == Some(crate::spot::Kind::Number))
-            .find_map(|i| super::figure(&i.text));
-        after.or(any).map(|n| n as u32)
-    }
-
     /// "For complaints, …", "with 200 or more: …" before the verb: a condition of this clause alone.
     fn inline_condition(&mut self, clause: &Clause) -> Option<Cond> {
         let front: Vec<_> = clause
@@ -606,21 +571,7 @@ impl Reading<'_> {
             .cloned()
             .collect();
         if front.is_empty() {
-            let fits = |l: &String| {
-                clause.phrases().take(1).any(|p| {
-                    let said = self.words(p).to_lowercase();
-                    let label = l.to_lowercase();
-                    let head = p
-                        .head(self.chart)
-                        .map(|h| h.text.clone())
-                        .unwrap_or_default();
-                    said == label
-                        || head.trim_end_matches('s') == label
-                        || said.trim_end_matches('s') == label
-                        || label.ends_with(&said) && !said.is_empty()
-                })
-            };
-            let label = self.topic.labels.iter().find(|l| fits(l)).cloned()?;
+            let label = clause.phrases().next().and_then(|p| self.label_of(p))?;
             return Some(Cond::Compare {
                 left: super::field("category"),
                 op: Cmp::Eq,
@@ -635,47 +586,6 @@ impl Reading<'_> {
         };
         self.condition(&alone)
     }
-
-    /// "Retry up to 3 times", "3 attempts".
-    fn retries(&mut self, clause: &Clause) -> bool {
-        if !clause.calls("RETRY") {
-            return false;
-        }
-        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
-        let times = items
-            .iter()
-            .find_map(|i| super::figure(&i.text))
-            .or_else(|| {
-                items.iter().find_map(|i| match i.text.as_str() {
-                    "twice" | "two" => Some(2.0),
-                    "three" => Some(3.0),
-                    _ => None,
-                })
-            });
-        let wait = clause.times.iter().find_map(|t| match t.means {
-            TimeMeaning::Duration { seconds } => u32::try_from(seconds).ok(),
-            _ => None,
-        });
-        self.plan.retry = Some(Retry {
-            max_tries: times.map_or(3, |n| n as u32).clamp(2, 5),
-            wait_seconds: wait,
-        });
-        true
-    }
-}
-
-/// Whether a clause speaks of the time when all items went through.
-fn ends(chart: &crate::chart::Chart, clause: &Clause) -> bool {
-    let items = chart.items.get(clause.from..clause.to).unwrap_or(&[]);
-    items.iter().take(4).any(|i| i.tells("last"))
-        || clause
-            .before
-            .iter()
-            .any(|p| p.prep == "after" && p.phrase_says(chart, "batch"))
-        || clause
-            .before
-            .iter()
-            .any(|p| p.prep == "at" && p.head(chart).is_some_and(|h| h.text == "end"))
 }
 
 /// The arguments of the last step that acts on a service.

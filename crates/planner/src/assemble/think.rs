@@ -1,26 +1,69 @@
-//! What a language model does: classify, extract, summarise, translate, write.
+//! What a language model does: classify, extract, summarise, translate, write. The branches for its labels are folded into a
+//! choice between them.
 
 use super::Reading;
-use crate::clause::Clause;
-use crate::plan::{Does, LlmTask, Step};
+use crate::clause::{Clause, Intro, Phrase};
+use crate::plan::{Case, Cmp, Cond, Does, LlmTask, Step, Val};
+
+/// Frames of verbs that a model can do, where the clause names one.
+const THINKS: &[&str] = &[
+    "CLASSIFY",
+    "EXTRACT",
+    "SUMMARIZE",
+    "TRANSLATE",
+    "ANALYZE",
+    "WRITE",
+];
 
 impl Reading<'_> {
+    /// A clause that names a model, or the model's service, and what it does.
+    pub(super) fn thought(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
+        let verb = clause.verb.as_ref().filter(|v| !v.negated);
+        let Some(verb) = verb.filter(|_| self.models(clause)) else {
+            return Vec::new();
+        };
+        let frame = verb
+            .sense
+            .says
+            .iter()
+            .find(|f| THINKS.contains(&f.as_str()));
+        let frame = frame.cloned().unwrap_or_else(|| "WRITE".to_owned());
+        self.think(i, clause, &frame)
+    }
+
+    /// Whether a clause names a model as who does it.
+    fn models(&self, clause: &Clause) -> bool {
+        let written = clause
+            .verb
+            .as_ref()
+            .is_some_and(|v| v.sense.says.iter().any(|f| THINKS.contains(&f.as_str())));
+        clause.phrases().any(|p| {
+            p.service.is_some_and(|s| s.is("llm"))
+                || written && matches!(self.concept(p), "model" | "agent")
+        })
+    }
+
     pub(super) fn think(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
         let provider = self
             .services_of(clause)
             .into_iter()
             .find(|s| s.is("llm"))
             .map(|s| s.key.clone());
+        let provider = provider.or_else(|| self.latest_model());
         let model = provider.is_some() || clause.phrases().any(|p| self.kind(p) == "ai");
-        let names: Vec<String> = clause
-            .after
-            .iter()
-            .filter(|p| p.prep == "as" || p.prep == "into" || p.listed || p.aside)
-            .map(|p| self.field_name(p))
-            .filter(|n| !n.is_empty())
-            .collect();
+        let mut said = self.said(clause);
         let task = match frame {
-            "CLASSIFY" if names.len() > 1 => LlmTask::Classify { labels: names },
+            "CLASSIFY" => {
+                let (labels, used) = self.labels(i, clause);
+                if labels.len() < 2 {
+                    return Vec::new();
+                }
+                if let Some(next) = used {
+                    self.used[next] = true;
+                    said = format!("{said} {}", self.said(&self.clauses[next].clone()));
+                }
+                LlmTask::Classify { labels }
+            }
             "ANALYZE" if clause.phrases().any(|p| self.concept(p) == "sentiment") => {
                 LlmTask::Sentiment
             }
@@ -36,7 +79,11 @@ impl Reading<'_> {
                 let to = clause
                     .after
                     .iter()
-                    .find(|p| matches!(p.prep.as_str(), "to" | "into"))
+                    .find(|p| self.concept(p) == "language")
+                    .or_else(|| {
+                        let to = |p: &&Phrase| matches!(p.prep.as_str(), "to" | "into");
+                        clause.after.iter().find(to)
+                    })
                     .map(|p| self.words(p));
                 let Some(language) = to.filter(|w| !w.is_empty()) else {
                     return Vec::new();
@@ -49,7 +96,6 @@ impl Reading<'_> {
         if let LlmTask::Classify { labels } = &task {
             self.topic.labels.clone_from(labels);
         }
-        let said = self.said(clause);
         vec![self.step(
             &said.clone(),
             Does::Llm {
@@ -60,4 +106,213 @@ impl Reading<'_> {
             },
         )]
     }
+
+    /// The model's service that was named last, where only one is named.
+    fn latest_model(&self) -> Option<String> {
+        let mut named = self
+            .chart
+            .items
+            .iter()
+            .filter_map(crate::chart::Item::service)
+            .filter(|s| s.is("llm"));
+        let first = named.next()?;
+        named.all(|s| s.key == first.key).then(|| first.key.clone())
+    }
+
+    /// The labels that a classification chooses from, and the clause that lists them where it is the next one.
+    fn labels(&self, i: usize, clause: &Clause) -> (Vec<String>, Option<usize>) {
+        let listed = |phrases: &[Phrase]| {
+            let mut labels: Vec<String> = Vec::new();
+            let begins = phrases.iter().enumerate().position(|(n, p)| {
+                let next = phrases.get(n + 1).is_some_and(|x| x.listed);
+                next && (p.head.is_some() || !p.states.is_empty() || !p.names.is_empty())
+            });
+            let Some(begins) = begins else {
+                return labels;
+            };
+            for (n, phrase) in phrases[begins..].iter().enumerate() {
+                if n > 0 && !phrase.listed {
+                    break;
+                }
+                let name = self.field_name(phrase);
+                if !name.is_empty() && !labels.contains(&name) {
+                    labels.push(name);
+                }
+            }
+            labels
+        };
+        let own = listed(&clause.after);
+        if own.len() > 1 {
+            return (own, None);
+        }
+        let next = self.clauses.get(i + 1).filter(|n| {
+            n.sentence == clause.sentence
+                && (matches!(n.intro, Intro::If) || n.colon || n.verb.is_none())
+        });
+        let more = next.map(|n| listed(&n.after)).unwrap_or_default();
+        if more.len() > 1 {
+            (more, Some(i + 1))
+        } else {
+            (own, None)
+        }
+    }
+
+    /// The label that a phrase speaks of: the one with the most words in common, by their beginnings.
+    pub(super) fn label_of(&self, phrase: &Phrase) -> Option<String> {
+        let said = match phrase.names.first() {
+            Some(name) => self.name(*name),
+            None => self.words(phrase),
+        };
+        let stems = |text: &str| -> Vec<String> {
+            text.to_lowercase()
+                .split(|c: char| !c.is_alphanumeric())
+                .filter(|w| w.chars().count() > 1)
+                .map(|w| w.chars().take(5).collect())
+                .collect()
+        };
+        let words = stems(&said);
+        if words.is_empty() {
+            return None;
+        }
+        let score = |label: &String| {
+            let of = stems(label);
+            let common = of.iter().filter(|w| words.contains(w)).count();
+            (common * 10).saturating_sub(of.len().abs_diff(words.len()))
+        };
+        let best = self.topic.labels.iter().max_by_key(|l| score(l))?;
+        (score(best) > 4).then(|| best.clone())
+    }
+}
+
+/// Branches in a row that compare one field with one value each become a choice between them; the other way of the last is
+/// for all the rest.
+pub(super) fn folded(steps: Vec<Step>) -> Vec<Step> {
+    let mut done: Vec<Step> = Vec::new();
+    let mut run: Vec<Step> = Vec::new();
+    for step in steps {
+        let step = inner(step);
+        let fits = compared(&step).is_some_and(|field| {
+            run.last().is_none_or(|last| {
+                compared(last) == Some(field) && otherwise(last).is_some_and(|o| o.is_empty())
+            })
+        });
+        if !fits {
+            close(&mut run, &mut done);
+        }
+        if compared(&step).is_some() {
+            run.push(step);
+        } else {
+            done.push(step);
+        }
+    }
+    close(&mut run, &mut done);
+    done
+}
+
+fn close(run: &mut Vec<Step>, done: &mut Vec<Step>) {
+    let mut steps = std::mem::take(run);
+    if steps.len() < 2 {
+        done.append(&mut steps);
+        return;
+    }
+    let first = steps[0].clone();
+    let Some(on) = compared(&first).cloned() else {
+        done.append(&mut steps);
+        return;
+    };
+    let mut fallback = None;
+    let cases = steps
+        .into_iter()
+        .filter_map(|step| match step.does {
+            Does::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                if !otherwise.is_empty() {
+                    fallback = Some(otherwise);
+                }
+                Some(Case {
+                    label: label(&condition),
+                    condition: Some(condition),
+                    steps: then,
+                })
+            }
+            _ => None,
+        })
+        .collect();
+    done.push(Step {
+        does: Does::Switch {
+            on,
+            cases,
+            fallback,
+        },
+        ..first
+    });
+}
+
+fn otherwise(step: &Step) -> Option<&Vec<Step>> {
+    match &step.does {
+        Does::If { otherwise, .. } => Some(otherwise),
+        _ => None,
+    }
+}
+
+/// The field that a branch compares with given values.
+fn compared(step: &Step) -> Option<&Val> {
+    fn of(cond: &Cond) -> Option<&Val> {
+        match cond {
+            Cond::Compare {
+                left: left @ Val::Field { .. },
+                op: Cmp::Eq,
+                right: Val::Lit { .. },
+            } => Some(left),
+            Cond::Any { of: all } => {
+                let first = of(all.first()?)?;
+                all.iter().all(|c| of(c) == Some(first)).then_some(first)
+            }
+            _ => None,
+        }
+    }
+    match &step.does {
+        Does::If { condition, .. } => of(condition),
+        _ => None,
+    }
+}
+
+fn label(cond: &Cond) -> String {
+    match cond {
+        Cond::Compare {
+            right: Val::Lit { value },
+            ..
+        } => value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned),
+        Cond::Any { of } => of.iter().map(label).collect::<Vec<_>>().join(", "),
+        _ => String::new(),
+    }
+}
+
+/// The same within the ways of a step.
+fn inner(mut step: Step) -> Step {
+    match &mut step.does {
+        Does::If {
+            then, otherwise, ..
+        } => {
+            *then = folded(std::mem::take(then));
+            *otherwise = folded(std::mem::take(otherwise));
+        }
+        Does::Loop { body, after, .. } => {
+            *body = folded(std::mem::take(body));
+            *after = folded(std::mem::take(after));
+        }
+        Does::Approval {
+            approved, rejected, ..
+        } => {
+            *approved = folded(std::mem::take(approved));
+            *rejected = folded(std::mem::take(rejected));
+        }
+        _ => {}
+    }
+    step
 }

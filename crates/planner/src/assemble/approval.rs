@@ -1,0 +1,134 @@
+//! A person is asked for a yes or a no: who, by what means, how long an answer may take, and which way an answer leads.
+
+use super::flow::{Kind, Tree};
+use super::{Reading, acting, arg, lit};
+use crate::chart::What;
+use crate::clause::Clause;
+use crate::plan::{Does, Role, Step};
+
+impl Reading<'_> {
+    /// A person is asked for a yes or a no.
+    pub(super) fn approved(&mut self, clause: &Clause, frame: &str) -> Vec<Step> {
+        let approves = frame == "APPROVE" || clause.phrases().any(|p| self.kind(p) == "approve");
+        let service = self
+            .acts_on(clause, "SEND")
+            .filter(|s| ["chat", "mail", "sms"].iter().any(|t| s.is(t)))
+            .or_else(|| self.to_people(clause));
+        let Some(service) = service.filter(|_| approves) else {
+            return Vec::new();
+        };
+        let mut args = self.containers(clause, service);
+        args.extend(self.recipients(clause));
+        if args.is_empty() && !service.is("mail") {
+            args.extend(self.chat_of_trigger(service));
+        }
+        if let Some(seconds) = Self::lasts(clause) {
+            args.push(arg(Role::TimeRange, lit(seconds)));
+        }
+        let said = self.said(clause);
+        vec![self.step(
+            &said,
+            Does::Approval {
+                service: acting(service),
+                args,
+                approved: Vec::new(),
+                rejected: Vec::new(),
+            },
+        )]
+    }
+
+    /// Whether a clause that sends something asks for a yes or a no: an approval request, a request for a sign-off.
+    pub(super) fn asks_leave(&self, clause: &Clause) -> bool {
+        let sends = clause.verb.as_ref().is_some_and(|v| {
+            [
+                "SEND", "NOTIFY", "MAIL", "ASK", "GET", "WAIT", "REQUEST", "CALL",
+            ]
+            .iter()
+            .any(|f| v.calls(f))
+        });
+        sends
+            && clause
+                .after
+                .iter()
+                .any(|p| self.concept(p) == "approval" && !p.negated)
+    }
+
+    /// Where the trigger is a chat of the same service: the chat that the message came from.
+    fn chat_of_trigger(&self, service: &crate::lexicon::ServiceEntry) -> Option<crate::plan::Arg> {
+        let own = self.trigger_acts().is_some_and(|s| s.key == service.key);
+        own.then(|| {
+            arg(
+                Role::Recipient,
+                crate::plan::Val::Field {
+                    name: "chat id".into(),
+                    of: Some("trigger".into()),
+                },
+            )
+        })
+    }
+
+    /// "Give up after 30 minutes", "at most 24 hours": how long the approval that was just asked for may take.
+    pub(super) fn limits(&mut self, tree: &mut Tree, clause: &Clause) -> bool {
+        let Some(seconds) = Self::lasts(clause) else {
+            return false;
+        };
+        let bare = clause
+            .phrases()
+            .all(|p| p.service.is_none() && p.names.is_empty());
+        let Some(step) = tree.asking().filter(|_| bare) else {
+            return false;
+        };
+        let Does::Approval { args, .. } = &mut step.does else {
+            return false;
+        };
+        if args.iter().any(|a| a.role == Role::TimeRange) {
+            return false;
+        }
+        args.push(arg(Role::TimeRange, lit(seconds)));
+        true
+    }
+
+    /// Whether a clause speaks of the outcome of an approval: a yes; a no, or no answer in time.
+    pub(super) fn decides(&self, clause: &Clause) -> Option<bool> {
+        let lexicon = crate::lex::Lexicon::of(self.chart.language);
+        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let says = |concepts: &[&str]| {
+            items.iter().take(5).any(|i| match &i.what {
+                What::Word(s) => concepts.contains(&s.concept.as_str()),
+                _ => concepts.contains(&i.text.as_str()),
+            })
+        };
+        let begins = |class: &str| items.iter().take(2).any(|i| lexicon.can_be(&i.text, class));
+        let verb = |frame: &str| {
+            items.iter().take(5).any(|i| {
+                i.verb()
+                    .is_some_and(|v| v.says.first().is_some_and(|f| f == frame))
+            })
+        };
+        let denied = items.iter().take(5).any(|i| i.is("neg"));
+        let approves = verb("APPROVE") || verb("ACCEPT");
+        if says(&["rejected", "reject", "decline", "deny", "refuse"])
+            || begins("nay")
+            || verb("EXPIRE")
+        {
+            Some(false)
+        } else if denied && (verb("REPLY") || verb("NOTIFY") || approves || says(&["approved"])) {
+            Some(false)
+        } else if approves || says(&["approved", "ok"]) || begins("yes") {
+            Some(true)
+        } else {
+            None
+        }
+    }
+}
+
+impl Tree {
+    /// The approval that was asked for last, before its ways are told.
+    fn asking(&mut self) -> Option<&mut Step> {
+        let open = self.open.last_mut()?;
+        match &mut open.kind {
+            Kind::Approval(step) if open.first.is_empty() && open.second.is_empty() => Some(step),
+            _ => None,
+        }
+    }
+}

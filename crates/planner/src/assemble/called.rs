@@ -1,0 +1,116 @@
+//! Other workflows that are called, with what they are given; and who may use this one.
+
+use super::{Reading, arg, field};
+use crate::clause::{Clause, Phrase};
+use crate::plan::{Arg, Cmp, Cond, Does, Role, Step, Trigger, Val};
+
+impl Reading<'_> {
+    /// The workflow that a clause names.
+    pub(super) fn workflow_of(&self, clause: &Clause) -> Option<String> {
+        let phrase = clause
+            .phrases()
+            .find(|p| self.concept(p) == "workflow" && !p.names.is_empty())?;
+        phrase.names.first().map(|n| self.name(*n))
+    }
+
+    /// "inputs tenant_id + slug", "with title and body": what a workflow is given.
+    pub(super) fn inputs_of(&self, i: usize) -> Vec<Arg> {
+        let clause = &self.clauses[i];
+        let told = |p: &Phrase| {
+            p.head.iter().chain(&p.modifiers).any(|n| {
+                self.chart.items[*n]
+                    .noun()
+                    .is_some_and(|n| n.concept == "input")
+            })
+        };
+        let phrases: Vec<&Phrase> = clause.phrases().collect();
+        let mut names: Vec<String> = Vec::new();
+        if let Some(at) = phrases.iter().position(|p| told(p)) {
+            for (n, phrase) in phrases[at..].iter().enumerate() {
+                if n > 0 && !phrase.listed && !phrase.aside {
+                    break;
+                }
+                let named = phrase.names.first().map(|n| self.name(*n));
+                let words = || {
+                    let own = phrase.modifiers.iter().chain(&phrase.head);
+                    let own = own.filter(|n| {
+                        !self.chart.items[**n]
+                            .noun()
+                            .is_some_and(|n| n.concept == "input")
+                    });
+                    own.map(|n| self.raw(*n)).collect::<Vec<_>>().join(" ")
+                };
+                let name = named.unwrap_or_else(words);
+                if !name.is_empty() && !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        } else {
+            names = self.fields(i);
+        }
+        names
+            .iter()
+            .map(|f| arg(Role::Field(f.clone()), field(f)))
+            .collect()
+    }
+
+    /// "Only for chat id 4455", "nobody but user 4455": a filter for who may use the workflow.
+    pub(super) fn allowed(&mut self) -> Option<Step> {
+        let talks = self
+            .trigger_acts()
+            .is_some_and(|s| s.is("chat") || s.is("sms"))
+            || matches!(self.plan.triggers.first(), Some(Trigger::Chat { .. }));
+        if !talks {
+            return None;
+        }
+        for i in 0..self.clauses.len() {
+            let clause = &self.clauses[i];
+            let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+            let strict = items
+                .iter()
+                .any(|i| i.is("only") || i.is("neg") || i.is("unless"));
+            let aims = ["SEND", "NOTIFY", "MAIL", "STORE", "REPLY"]
+                .iter()
+                .any(|f| clause.verb.as_ref().is_some_and(|v| v.frame() == *f));
+            if !strict || aims {
+                continue;
+            }
+            let found = clause.phrases().find_map(|p| {
+                let at = p.numbers.first().or(p.names.first())?;
+                let raw = self.raw(*at);
+                let id = raw.len() > 4
+                    && raw
+                        .trim_start_matches('-')
+                        .chars()
+                        .all(|c| c.is_ascii_digit());
+                id.then(|| {
+                    (
+                        self.concept(p) == "conversation"
+                            || self.words(p).to_lowercase().contains("chat"),
+                        raw.to_owned(),
+                    )
+                })
+            });
+            let Some((chat, id)) = found else {
+                continue;
+            };
+            let name = if chat { "chat id" } else { "user id" };
+            let said = self.said(&clause.clone());
+            self.used[i] = true;
+            return Some(self.step(
+                &said,
+                Does::Filter {
+                    condition: Cond::Compare {
+                        left: Val::Field {
+                            name: name.into(),
+                            of: Some("trigger".into()),
+                        },
+                        op: Cmp::Eq,
+                        right: super::lit(id),
+                    },
+                },
+            ));
+        }
+        None
+    }
+}

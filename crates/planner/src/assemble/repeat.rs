@@ -1,0 +1,255 @@
+//! What is done again and again: batches with pauses, items that may fail while the others go on, things done only once.
+
+use super::Reading;
+use super::flow::{Kind, Tree};
+use crate::clause::{Clause, Intro};
+use crate::lex::Lexicon;
+use crate::plan::{Cmp, Cond, Does, Retry, Step, Verb};
+use crate::time::TimeMeaning;
+
+impl Reading<'_> {
+    /// Whether a word of a clause can be a function word of a class.
+    pub(super) fn can_say(&self, clause: &Clause, class: &str) -> bool {
+        let lexicon = Lexicon::of(self.chart.language);
+        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        items.iter().any(|i| lexicon.can_be(&i.text, class))
+    }
+
+    /// How many items go through at once: "in batches of 25", "10 per batch", "25 at a time", "one by one".
+    pub(super) fn batch(&self, clause: &Clause) -> Option<u32> {
+        if self.can_say(clause, "single") {
+            return Some(1);
+        }
+        let noun = |i: &crate::chart::Item| i.noun().is_some_and(|n| n.concept == "batch");
+        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let lexicon = Lexicon::of(self.chart.language);
+        let at = items
+            .iter()
+            .position(|i| lexicon.can_be(&i.text, "batch") || noun(i))?;
+        let size = |i: &&crate::chart::Item| {
+            let timed = clause
+                .times
+                .iter()
+                .any(|t| i.from >= t.from && i.to <= t.to);
+            (!timed && i.shape() == Some(crate::spot::Kind::Number))
+                .then(|| super::figure(&i.text))
+                .flatten()
+        };
+        let figure = items[at..]
+            .iter()
+            .find_map(|i| size(&i))
+            .or_else(|| items[..at].iter().rev().find_map(|i| size(&i)));
+        let one =
+            items[..at].iter().any(|i| i.is("quant")) && lexicon.can_be(&items[at].text, "batch");
+        figure
+            .filter(|n| (1.0..100_000.0).contains(n))
+            .map(|n| n as u32)
+            .or(one.then_some(1))
+    }
+
+    /// How long a clause lasts.
+    pub(super) fn lasts(clause: &Clause) -> Option<u64> {
+        clause.times.iter().find_map(|t| match t.means {
+            TimeMeaning::Duration { seconds } => Some(seconds),
+            TimeMeaning::Offset { seconds } => u64::try_from(seconds).ok(),
+            TimeMeaning::Age { seconds, .. } => Some(seconds),
+            _ => None,
+        })
+    }
+
+    /// "2 seconds between batches", "take a break of 3 seconds": the pause of the loop that is open, or a wait.
+    pub(super) fn pauses(&mut self, tree: &mut Tree, clause: &Clause) -> bool {
+        let Some(seconds) = Self::lasts(clause) else {
+            return false;
+        };
+        let said = clause.calls("WAIT")
+            || clause
+                .phrases()
+                .any(|p| matches!(self.concept(p), "pause" | "batch"));
+        let bare = clause
+            .phrases()
+            .all(|p| p.service.is_none() && p.names.is_empty());
+        if !said || !bare || clause.intro == Intro::If {
+            return false;
+        }
+        match tree.looping() {
+            Some(pause) => *pause = Some(seconds),
+            None if clause.calls("WAIT") => return false,
+            None => {
+                let said = self.said(clause);
+                let step = self.step(&said, Does::Wait { seconds });
+                tree.here().push(step);
+            }
+        }
+        true
+    }
+
+    /// Whether a clause speaks of the time when all items went through.
+    pub(super) fn ends(&self, clause: &Clause) -> bool {
+        let lexicon = Lexicon::of(self.chart.language);
+        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let last = items
+            .iter()
+            .take(4)
+            .any(|i| lexicon.can_be(&i.text, "last"));
+        let done = matches!(clause.intro, Intro::When | Intro::If)
+            && clause.phrases().any(|p| {
+                p.states.iter().any(|s| {
+                    self.chart.items[*s]
+                        .sense(crate::lex::Class::Adjective)
+                        .is_some_and(|a| a.concept == "closed")
+                })
+            });
+        let after = clause
+            .before
+            .iter()
+            .chain(clause.after.first())
+            .any(|p| p.prep == "after" && self.concept(p) == "batch");
+        last || done || after
+    }
+
+    /// "Carry on with the others", "that must not stop the rest": the step before may fail.
+    pub(super) fn spares(&mut self, tree: &mut Tree, clause: &Clause) -> bool {
+        let stops = clause.calls("STOP") && self.denies(clause);
+        if !(clause.calls("CONTINUE") && !self.denies(clause) || stops) {
+            return false;
+        }
+        let bare = clause.phrases().all(|p| p.service.is_none());
+        if bare {
+            self.may_fail(tree);
+        }
+        bare
+    }
+
+    /// Whether a word of a clause denies it.
+    fn denies(&self, clause: &Clause) -> bool {
+        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        clause.negated() || items.iter().any(|i| i.is("neg"))
+    }
+
+    /// Lets the last step that acts on the outside fail without stopping the rest.
+    fn may_fail(&mut self, tree: &Tree) {
+        if let Some(step) = tree.steps_so_far().find(|s| acts(s)) {
+            let id = step.id.clone();
+            if !self.plan.lenient.contains(&id) {
+                self.plan.lenient.push(id);
+            }
+        }
+    }
+
+    /// "If it fails for one of them, note …": a condition on the error of the step before, where the others go on.
+    pub(super) fn fails_alone(
+        &mut self,
+        tree: &mut Tree,
+        i: usize,
+        clause: &Clause,
+    ) -> Option<Cond> {
+        let goes_on = self.clauses[i..]
+            .iter()
+            .take_while(|c| c.sentence == clause.sentence)
+            .any(|c| c.calls("CONTINUE") || c.calls("STOP") && self.denies(c));
+        if !goes_on && tree.looping().is_none() {
+            return None;
+        }
+        self.may_fail(tree);
+        Some(Cond::Compare {
+            left: super::field("error"),
+            op: Cmp::Exists,
+            right: super::lit(true),
+        })
+    }
+
+    /// "A CVE must never be filed twice": what was handled in an earlier run is dropped before the last step that acts.
+    pub(super) fn once_only(&mut self, tree: &mut Tree, clause: &Clause) -> bool {
+        if !self.denies(clause) || !self.can_say(clause, "twice") || clause.calls("RETRY") {
+            return false;
+        }
+        let key = clause
+            .phrases()
+            .find(|p| {
+                p.pronoun.is_none()
+                    && matches!(self.kind(p), "record" | "field" | "text" | "web" | "person")
+            })
+            .map_or_else(|| "id".to_owned(), |p| self.words(p));
+        let said = self.said(clause);
+        let step = self.step(
+            &said,
+            Does::Dedupe {
+                key: super::field(&key),
+                window_seconds: None,
+            },
+        );
+        let steps = tree.here();
+        let at = steps
+            .iter()
+            .position(|s| acts(s) && !reads(s))
+            .unwrap_or(steps.len());
+        steps.insert(at, step);
+        true
+    }
+
+    /// "Retry up to 3 times", "3 attempts".
+    pub(super) fn retries(&mut self, clause: &Clause) -> bool {
+        if !clause.calls("RETRY") {
+            return false;
+        }
+        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let timed = |i: &&crate::chart::Item| {
+            !clause.times.iter().any(|t| {
+                matches!(t.means, TimeMeaning::Duration { .. }) && i.from >= t.from && i.to <= t.to
+            })
+        };
+        let times = items
+            .iter()
+            .filter(timed)
+            .find_map(|i| super::figure(&i.text));
+        let words = items.iter().find_map(|i| match i.text.as_str() {
+            "twice" | "two" => Some(2.0),
+            "three" => Some(3.0),
+            _ => None,
+        });
+        self.plan.retry = Some(Retry {
+            max_tries: times.or(words).map_or(3, |n| n as u32).clamp(2, 5),
+            wait_seconds: Self::lasts(clause).and_then(|s| u32::try_from(s).ok()),
+        });
+        true
+    }
+}
+
+/// Whether a step acts on the outside.
+fn acts(step: &Step) -> bool {
+    matches!(
+        step.does,
+        Does::Service { .. } | Does::Http { .. } | Does::CallWorkflow { .. }
+    )
+}
+
+pub(super) fn reads(step: &Step) -> bool {
+    match &step.does {
+        Does::Service { verb, .. } => matches!(
+            verb,
+            Verb::Get | Verb::GetMany | Verb::Search | Verb::Query | Verb::Download
+        ),
+        Does::Http { method, .. } => method == "GET",
+        _ => false,
+    }
+}
+
+impl Tree {
+    /// The pause of the loop that is open around the place.
+    pub(super) fn looping(&mut self) -> Option<&mut Option<u64>> {
+        self.open.iter_mut().rev().find_map(|o| match &mut o.kind {
+            Kind::Loop(_, pause) if !o.on_second => Some(pause),
+            _ => None,
+        })
+    }
+
+    /// The steps before the place, the last first, those of the branches around it after its own.
+    pub(super) fn steps_so_far(&self) -> impl Iterator<Item = &Step> {
+        let open = self.open.iter().rev().flat_map(|o| {
+            let own = if o.on_second { &o.second } else { &o.first };
+            own.iter().rev()
+        });
+        open.chain(self.steps.iter().rev())
+    }
+}
