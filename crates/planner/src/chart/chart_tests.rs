@@ -3,7 +3,11 @@ use crate::lex::Class;
 
 /// Verbs `+`, nouns `=`, adjectives `~`, services `$`, unknown words `?`.
 fn tags(text: &str) -> String {
-    let chart = chart(text, "en");
+    tags_in("en", text)
+}
+
+fn tags_in(language: &str, text: &str) -> String {
+    let chart = chart(text, language);
     let mark = |i: &super::Item| match &i.what {
         What::Service(s) => Some(format!("${}", s.key)),
         What::Word(s) if s.class == Class::Verb => Some(format!("+{}", s.concept)),
@@ -50,5 +54,39 @@ fn verbs_are_told_from_nouns_by_what_stands_around() {
         ),
     ] {
         assert_eq!(tags(text), wanted, "{text}");
+    }
+}
+
+#[test]
+fn each_language_has_its_grammar() {
+    for (language, text, wanted) in [
+        (
+            "de",
+            "Lege eine Zeile im Google Sheet an.",
+            "+anlegen =row $googleSheets",
+        ),
+        (
+            "de",
+            "Poste es in den Slack-Kanal.",
+            "+posten $slack =channel",
+        ),
+        (
+            "de",
+            "Ist der Rechnungsbetrag leer, ignoriere ihn.",
+            "+sein =price ~missing +ignorieren",
+        ),
+        (
+            "es",
+            "Quiero enviar el correo a la lista.",
+            "+querer +enviar =email =list",
+        ),
+        ("fr", "N'envoie que les factures.", "+envoyer =invoice"),
+        (
+            "fr",
+            "Si le montant est vide, crée une tâche.",
+            "=price +être ~missing +créer =task",
+        ),
+    ] {
+        assert_eq!(tags_in(language, text), wanted, "{text}");
     }
 }

@@ -157,7 +157,7 @@ impl Around<'_> {
         match (sense.class, self.item.capital, first) {
             (Class::Noun, true, false) if self.language != "de" => 3,
             _ if self.language != "de" => 0,
-            (Class::Noun, true, true) => 2,
+            (Class::Noun, true, true) => 4,
             (Class::Noun, true, false) => 4,
             (Class::Noun, false, _) => -4,
             (Class::Verb | Class::Adjective, true, false) => -5,
