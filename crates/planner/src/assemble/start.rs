@@ -60,6 +60,9 @@ impl Reading<'_> {
             self.called();
         }
         if self.plan.triggers.is_empty() {
+            self.addressed();
+        }
+        if self.plan.triggers.is_empty() {
             let event = self.likeliest();
             if !event.as_ref().is_some_and(|e| e.told) {
                 self.spoken();

@@ -265,6 +265,9 @@ impl Around<'_> {
         {
             points += 2;
         }
+        if self.next_is("object") && base {
+            points += 4;
+        }
         if self.next_is("prep") && sense.form == "past" {
             points += 2;
         }
