@@ -225,7 +225,7 @@ fn judged(
             Some((NOUN, found(named)))
         }
         What::Word(sense) => match sense.class {
-            Class::Function => condition(sense, evidence),
+            Class::Function => condition(sense, item, chart, evidence),
             Class::Verb => {
                 let negated = part::negated(chart, at);
                 Some((PREDICATE, frames::verb(sense, negated, evidence)))
@@ -237,9 +237,21 @@ fn judged(
 }
 
 /// A function word that says when something happens.
-fn condition(sense: &crate::lex::Sense, evidence: &Evidence) -> Option<(u32, Fate)> {
+fn condition(
+    sense: &crate::lex::Sense,
+    item: &Item,
+    chart: &Chart,
+    evidence: &Evidence,
+) -> Option<(u32, Fate)> {
+    // A word that means both "if" and "when" may tell of what starts the workflow.
+    let when = || {
+        let senses = Lexicon::of(chart.language).senses(&item.text);
+        let both = senses.iter().any(|s| s.is("when"));
+        both.then(|| evidence.starts()).flatten()
+    };
     let fate = match sense.concept.as_str() {
-        "if" | "unless" | "only" => found(evidence.choice()),
+        "if" => found(evidence.choice().or_else(when)),
+        "unless" | "only" => found(evidence.choice()),
         "else" => found(evidence.branches()),
         "more" | "less" => found(evidence.bound()),
         "each" | "until" => context("how items go through"),

@@ -262,10 +262,8 @@ fn compound(word: &str, lexicon: &'static Lexicon) -> Option<&'static [Sense]> {
         .take_while(|end| end.chars().count() >= SHORTEST)
         .find_map(|end| {
             let senses = lexicon.senses(end);
-            let noun = senses
-                .first()
-                .is_some_and(|s| s.class == Class::Noun && !end.contains('-'));
-            noun.then(|| &senses[..1])
+            let noun = senses.iter().position(|s| s.class == Class::Noun)?;
+            (!end.contains('-')).then(|| &senses[noun..=noun])
         })
 }
 

@@ -147,7 +147,9 @@ fn one(text: &str, at: usize, first: char, found: &mut Vec<Token>) -> usize {
     let len = word(rest);
     if len == 0 {
         let end = at + first.len_utf8();
-        let kind = if matches!(first, '.' | '!' | '?' | '\u{2026}') {
+        let kind = if first == '.' && ordinal(found.last(), at, &text[end..]) {
+            Kind::Mark
+        } else if matches!(first, '.' | '!' | '?' | '\u{2026}') {
             Kind::End
         } else {
             Kind::Mark
@@ -223,6 +225,13 @@ fn word(rest: &str) -> usize {
         }
     }
     end
+}
+
+/// Whether a full stop here makes an ordinal of the number before it, and ends no sentence: "am 20. um halb neun".
+fn ordinal(before: Option<&Token>, at: usize, after: &str) -> bool {
+    let number = before.is_some_and(|b| b.kind == Kind::Number && b.to == at && b.text.len() <= 2);
+    let next = after.strip_prefix(' ').and_then(|a| a.chars().next());
+    number && next.is_some_and(char::is_lowercase)
 }
 
 /// Whether an apostrophe after this ends a word of its own: "l'", "d'", "qu'", "lorsqu'".

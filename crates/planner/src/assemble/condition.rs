@@ -66,14 +66,19 @@ impl Reading<'_> {
         }
         let reach = clause.calls("REACH");
         let is = clause.verb.as_ref().is_some_and(|v| v.calls("BE"));
-        let says = clause.calls("SAY");
+        let says = clause.calls("SAY") || clause.calls("STATE");
         let told = phrases.iter().find(|p| {
             p.literal(self.chart, Kind::Quote).is_some()
-                && p.prep == "in"
+                && matches!(p.prep.as_str(), "" | "in" | "to")
                 && !matches!(self.kind(p), "container" | "place")
+                && (says && p.prep != "to" || self.kind(p) == "field")
         });
-        if let Some(phrase) = told.filter(|_| says)
-            && let (Some(left), Some(right)) = (self.left(phrase), self.right(phrase))
+        if let Some(phrase) = told
+            && let Some(right) = self.right(phrase)
+            && let Some(left) = self.left(phrase).or_else(|| {
+                let subject = clause.before.iter().rev().find_map(|p| self.left(p));
+                subject.or_else(|| self.topic.field.clone())
+            })
         {
             return Some(Cond::Compare {
                 left,

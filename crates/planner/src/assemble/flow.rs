@@ -270,7 +270,8 @@ impl Reading<'_> {
         let fits = matches!(
             kind,
             "field" | "text" | "message" | "place" | "container" | "ai"
-        ) && subject.service.is_none();
+        ) && subject.service.is_none()
+            && subject.prep.is_empty();
         if !still
             || !fits
             || clause.intro != Intro::None

@@ -3,7 +3,11 @@ use crate::lex::Class;
 
 /// Verbs `+`, nouns `=`, adjectives `~`, services `$`, unknown words `?`.
 fn tags(text: &str) -> String {
-    let chart = chart(text, "en");
+    tags_in("en", text)
+}
+
+fn tags_in(language: &str, text: &str) -> String {
+    let chart = chart(text, language);
     let mark = |i: &super::Item| match &i.what {
         What::Service(s) => Some(format!("${}", s.key)),
         What::Word(s) if s.class == Class::Verb => Some(format!("+{}", s.concept)),
@@ -29,10 +33,7 @@ fn verbs_are_told_from_nouns_by_what_stands_around() {
             "~new =order +arrive +log",
         ),
         ("the post gets 3 comments", "=message +get =comment"),
-        (
-            "email the log file to the boss",
-            "+email =log =file =manager",
-        ),
+        ("email the log file to the boss", "+email =log =manager"),
         (
             "Orders above 100 should be approved by the manager",
             "=order +approve =manager",
@@ -46,9 +47,43 @@ fn verbs_are_told_from_nouns_by_what_stands_around() {
         ("sum up the totals per customer", "+sum =total =customer"),
         (
             "Every morning, a summary of unread emails is sent to the team",
-            "?morning =report ~unread =email +send =team",
+            "=time =report ~unread =email +send =team",
         ),
     ] {
         assert_eq!(tags(text), wanted, "{text}");
+    }
+}
+
+#[test]
+fn each_language_has_its_grammar() {
+    for (language, text, wanted) in [
+        (
+            "de",
+            "Lege eine Zeile im Google Sheet an.",
+            "+anlegen =row $googleSheets",
+        ),
+        (
+            "de",
+            "Poste es in den Slack-Kanal.",
+            "+posten $slack =channel",
+        ),
+        (
+            "de",
+            "Ist der Lieferbetrag leer, ignoriere ihn.",
+            "+sein =price ~missing +ignorieren",
+        ),
+        (
+            "es",
+            "Quiero enviar el correo a la lista.",
+            "+querer +enviar =email =list",
+        ),
+        ("fr", "N'envoie que les factures.", "+envoyer =invoice"),
+        (
+            "fr",
+            "Si le montant est vide, crée une tâche.",
+            "=price +être ~missing +créer =task",
+        ),
+    ] {
+        assert_eq!(tags_in(language, text), wanted, "{text}");
     }
 }

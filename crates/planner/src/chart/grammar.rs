@@ -10,7 +10,10 @@ pub(super) fn refined(mut items: Vec<Item>, language: &str) -> Vec<Item> {
     let lexicon = Lexicon::of(language);
     match language {
         "de" => particles(&mut items, lexicon),
-        "fr" => only(&mut items),
+        "fr" => {
+            only(&mut items);
+            reflexive(&mut items);
+        }
         _ => {}
     }
     if language != "en" {
@@ -131,6 +134,18 @@ fn sheets(items: &mut [Item]) {
         let beside = before.is_some_and(file) || items.get(at + 1).is_some_and(file);
         if items[at].text == "google" && items[at].what == What::Unknown && beside {
             items[at].what = What::Service(sheets);
+        }
+    }
+}
+
+/// "s'" is "if" before "il" alone; elsewhere it belongs to a verb.
+fn reflexive(items: &mut [Item]) {
+    for at in 0..items.len() {
+        let himself = items
+            .get(at + 1)
+            .is_none_or(|n| !matches!(n.text.as_str(), "il" | "ils"));
+        if items[at].text == "s'" && items[at].is("if") && himself {
+            items[at].what = word("pronoun");
         }
     }
 }

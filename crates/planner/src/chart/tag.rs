@@ -157,7 +157,7 @@ impl Around<'_> {
         match (sense.class, self.item.capital, first) {
             (Class::Noun, true, false) if self.language != "de" => 3,
             _ if self.language != "de" => 0,
-            (Class::Noun, true, true) => 2,
+            (Class::Noun, true, true) => 4,
             (Class::Noun, true, false) => 4,
             (Class::Noun, false, _) => -4,
             (Class::Verb | Class::Adjective, true, false) => -5,
@@ -220,7 +220,12 @@ impl Around<'_> {
                 + if base { 3 } else { 0 }
                 + i32::from(object || self.next_has(Class::Adjective)) * 2;
         };
-        if last.is("aux") || last.is("neg") || last.is("pronoun") {
+        // After a helper stands no second finite verb: "está vacío" is a state.
+        let doubled =
+            last.is("aux") && sense.form == "third" && matches!(self.language, "es" | "fr");
+        if doubled {
+            points -= 2;
+        } else if last.is("aux") || last.is("neg") || last.is("pronoun") {
             points += 4;
         }
         if last.is("prep") {

@@ -274,7 +274,10 @@ impl Reader<'_> {
             item.text.contains(['-', '_']) || item.text.chars().any(|c| c.is_ascii_digit());
         let named = self.now.to == at
             && (self.container() && item.capital
-                || machine && (self.now.head.is_some() || !self.now.modifiers.is_empty()));
+                || machine
+                    && (self.now.head.is_some()
+                        || self.now.service.is_some()
+                        || !self.now.modifiers.is_empty()));
         let concept = self
             .now
             .head

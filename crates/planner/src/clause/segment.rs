@@ -167,7 +167,9 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
             now.items.push(at);
             continue;
         }
-        if let Some(intro) = intro(item) {
+        // "Create a page for each new dispute": says when within a clause that has its verb.
+        let within = item.tells("nominal") && now.items.iter().any(|i| main_verb(chart, *i));
+        if let Some(intro) = intro(item).filter(|_| !within) {
             let only = now.items.iter().all(|i| {
                 chart.items[*i].is("and")
                     || chart.items[*i].stops()
