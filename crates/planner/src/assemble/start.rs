@@ -313,7 +313,7 @@ impl Reading<'_> {
             p.prep == "to" && p.pronoun.is_some_and(|at| self.speaks(at))
         });
         let by_people = clause.before.iter().any(|p| self.kind(p) == "person");
-        let bot = clause.phrases().any(|p| chat(p) && self.concept(p) == "agent");
+        let bot = clause.phrases().any(|p| chat(p) && matches!(self.concept(p), "agent" | "bot"));
         i < 3 && clause.phrases().any(chat) && (to_us && by_people || bot)
     }
 
@@ -326,7 +326,11 @@ impl Reading<'_> {
     fn event(&mut self, event: &Event) {
         let (i, service) = (event.at, event.service);
         let clause = self.clauses[i].clone();
-        let object = self.happens_to(&clause);
+        let written = self.written_to(&clause, i);
+        let object = match written {
+            true => Some("message".to_owned()),
+            false => self.happens_to(&clause),
+        };
         let told = self.goes_on(i);
         let mut args: Vec<_> = self.containers(&clause, service);
         for more in &told {
@@ -366,7 +370,10 @@ impl Reading<'_> {
                 said: service.label.clone(),
                 node_types: service.triggers.clone(),
             },
-            event: self.happening(&clause, &told),
+            event: match written {
+                true => "message".to_owned(),
+                false => self.happening(&clause, &told),
+            },
             object,
             args,
         });
@@ -439,7 +446,9 @@ impl Reading<'_> {
             return format!("{} succeeded", self.happens_to(clause).unwrap_or_default());
         }
         if self.chart.language == "en" {
-            let said: Vec<&str> = items.map(|(i, _)| self.raw(i)).collect();
+            let function = crate::lex::Class::Function;
+            let tells = items.filter(|(_, item)| item.sense(function).is_none() && !item.stops());
+            let said: Vec<&str> = tells.map(|(i, _)| self.raw(i)).collect();
             return said.join(" ");
         }
         let word = |(i, item): (usize, &crate::chart::Item)| {
