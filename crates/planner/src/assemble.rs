@@ -11,10 +11,12 @@ mod day;
 mod flow;
 mod form;
 mod gate;
+mod lookup;
 mod named;
 mod repeat;
 mod start;
 mod think;
+mod timing;
 
 use crate::chart::{Chart, chart};
 use crate::clause::{Clause, Phrase, clauses};

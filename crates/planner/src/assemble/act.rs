@@ -136,7 +136,10 @@ impl Reading<'_> {
         if self.workflow_of(clause).is_some() {
             return vec!["CALL"];
         }
-        if clause.phrases().any(|p| self.kind(p) == "approve") {
+        if clause
+            .phrases()
+            .any(|p| self.approves(p) && p.prep.is_empty())
+        {
             return vec!["APPROVE"];
         }
         if has(Kind::Channel)
@@ -148,6 +151,23 @@ impl Reading<'_> {
             || tagged("sms")
         {
             return vec!["NOTIFY"];
+        }
+        let quoted = clause.arrow
+            && named.is_empty()
+            && clause
+                .phrases()
+                .all(|p| p.literal(self.chart, Kind::Quote).is_some());
+        if quoted && clause.phrases().next().is_some() && self.talks() {
+            return vec!["REPLY"];
+        }
+        let first = self.steps == 0
+            && !clause.arrow
+            && matches!(
+                self.plan.triggers.first(),
+                Some(Trigger::Schedule { .. } | Trigger::Manual)
+            );
+        if first && ["sheet", "db", "base"].iter().any(|t| tagged(t)) {
+            return vec!["GET"];
         }
         if named.iter().any(|s| !s.actions.is_empty()) {
             let state = |p: &Phrase| {
@@ -179,7 +199,7 @@ impl Reading<'_> {
             "MOVE" | "RENAME" => self.on_service(i, clause, frame, Verb::Move),
             "COPY" => self.on_service(i, clause, frame, Verb::Create),
             "UPLOAD" => self.store(i, clause, frame),
-            "DOWNLOAD" => self.on_service(i, clause, frame, Verb::Download),
+            "DOWNLOAD" => self.downloaded(i, clause, frame),
             "GET" if self.is_given(clause) => self.notify(i, clause, frame),
             "GET" | "SEARCH" | "CHECK" | "ENRICH" => self.fetch(i, clause, frame),
             "CALL" | "RUN" => self.call(i, clause, frame),
@@ -421,6 +441,9 @@ impl Reading<'_> {
         let Some(service) = named else {
             return Vec::new();
         };
+        if ["sheet", "db", "base", "kv"].iter().any(|t| service.is(t)) {
+            return self.store(i, clause, "STORE");
+        }
         let mut args = self.containers(clause, service);
         args.extend(self.text_of(i));
         vec![self.simple(
@@ -570,6 +593,16 @@ impl Reading<'_> {
             return Vec::new();
         };
         vec![self.written(i, clause, service, verb)]
+    }
+
+    /// A file is fetched: from what the clause names, else from the files that were spoken of.
+    fn downloaded(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+        let steps = self.on_service(i, clause, frame, Verb::Download);
+        let files = self.latest("files").filter(|_| steps.is_empty());
+        let Some(service) = files else {
+            return steps;
+        };
+        vec![self.written(i, clause, service, Verb::Download)]
     }
 
     /// Reads from a service or an address; what narrows it down becomes a filter after it.
@@ -850,18 +883,6 @@ impl Reading<'_> {
             .iter()
             .filter(|p| matches!(p.prep.as_str(), "by" | "on"))
             .map(|p| field(&self.field_name(p)))
-            .collect()
-    }
-
-    fn waited(&mut self, clause: &Clause) -> Vec<Step> {
-        let seconds = clause.times.iter().find_map(|t| match t.means {
-            TimeMeaning::Duration { seconds } => Some(seconds),
-            TimeMeaning::Offset { seconds } => u64::try_from(seconds).ok(),
-            _ => None,
-        });
-        seconds
-            .into_iter()
-            .map(|seconds| self.simple(clause, Does::Wait { seconds }))
             .collect()
     }
 

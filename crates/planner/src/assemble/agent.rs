@@ -47,7 +47,10 @@ impl Reading<'_> {
         for i in at..self.clauses.len() {
             let clause = self.clauses[i].clone();
             let next = i > at && clause.sentence != self.clauses[i - 1].sentence;
-            over |= i > at && self.follows(&clause);
+            if i > at && self.follows(&clause) {
+                over = true;
+                self.used[i] |= clause.intro == Intro::When;
+            }
             let own = !over && closed != Some(clause.sentence) && self.owns(&clause, inside, next);
             if !own && matches!(clause.intro, Intro::If | Intro::When | Intro::Unless) {
                 closed = Some(clause.sentence);
@@ -110,12 +113,34 @@ impl Reading<'_> {
         fits.then_some(at)
     }
 
+    /// An assistant that people write to: by the chat service, or the chat, that is named up to where it is spoken of.
+    pub(super) fn addressed(&mut self) {
+        let Some(at) = self.assistant_at() else {
+            return;
+        };
+        let told = self.clauses[..=at].iter().any(|c| {
+            let chat = c.phrases().any(|p| {
+                p.service
+                    .is_some_and(|s| (s.is("chat") || s.is("sms")) && !s.triggers.is_empty())
+            });
+            let plain = c.phrases().any(|p| {
+                let first = p.head.iter().chain(&p.modifiers);
+                first
+                    .filter_map(|n| self.chart.items[*n].noun())
+                    .any(|n| n.concept == "conversation")
+            });
+            chat || plain && c.phrases().all(|p| p.service.is_none())
+        });
+        if told {
+            self.listens(at);
+        }
+    }
+
     /// What brings the messages where no other trigger is named: the chat service that people write on, else a chat.
     fn listens(&mut self, at: usize) {
         if !self.plan.triggers.is_empty() {
             return;
         }
-        let sentence = self.clauses[at].sentence;
         let talks = |s: &&'static ServiceEntry| {
             ["chat", "sms", "mail"].iter().any(|t| s.is(t)) && !s.triggers.is_empty()
         };
@@ -123,7 +148,7 @@ impl Reading<'_> {
             .clauses
             .iter()
             .enumerate()
-            .take_while(|(_, c)| c.sentence <= sentence)
+            .take(at + 1)
             .find_map(|(i, c)| {
                 let service = c.phrases().filter_map(|p| p.service).find(talks)?;
                 Some((i, service))

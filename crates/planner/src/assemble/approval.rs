@@ -9,7 +9,7 @@ use crate::plan::{Does, Role, Step};
 impl Reading<'_> {
     /// A person is asked for a yes or a no.
     pub(super) fn approved(&mut self, clause: &Clause, frame: &str) -> Vec<Step> {
-        let approves = frame == "APPROVE" || clause.phrases().any(|p| self.kind(p) == "approve");
+        let approves = frame == "APPROVE" || clause.phrases().any(|p| self.approves(p));
         let service = self
             .acts_on(clause, "SEND")
             .filter(|s| ["chat", "mail", "sms"].iter().any(|t| s.is(t)))
@@ -37,6 +37,15 @@ impl Reading<'_> {
         )]
     }
 
+    /// Whether a phrase is an approval, or names one before its head: "approval request".
+    pub(super) fn approves(&self, phrase: &crate::clause::Phrase) -> bool {
+        let items = phrase.head.iter().chain(&phrase.modifiers);
+        !phrase.negated
+            && items
+                .filter_map(|n| self.chart.items[*n].noun())
+                .any(|n| n.kind() == "approve")
+    }
+
     /// Whether a clause that sends something asks for a yes or a no: an approval request, a request for a sign-off.
     pub(super) fn asks_leave(&self, clause: &Clause) -> bool {
         let sends = clause.verb.as_ref().is_some_and(|v| {
@@ -50,7 +59,7 @@ impl Reading<'_> {
             && clause
                 .after
                 .iter()
-                .any(|p| self.concept(p) == "approval" && !p.negated)
+                .any(|p| self.approves(p) && !p.phrase_says(self.chart, "confirmation"))
     }
 
     /// Where the trigger is a chat of the same service: the chat that the message came from.
@@ -88,6 +97,67 @@ impl Reading<'_> {
         true
     }
 
+    /// A clause that tells what is done on a yes or a no, without the verb that only says which.
+    pub(super) fn outcome(&self, clause: &Clause) -> Clause {
+        let says = clause
+            .verb
+            .as_ref()
+            .is_some_and(|v| v.calls("APPROVE") || v.calls("EXPIRE"));
+        if !says
+            || clause
+                .verb
+                .as_ref()
+                .is_some_and(|v| v.frame() == "NOTIFY" && clause.phrases().count() > 1)
+        {
+            return clause.clone();
+        }
+        Clause {
+            verb: None,
+            before: Vec::new(),
+            after: clause.phrases().cloned().collect(),
+            ..clause.clone()
+        }
+    }
+
+    /// "The boss gets a mail in which she can approve": the message that was just sent is the one that asks.
+    pub(super) fn asked_by(&mut self, tree: &mut Tree, i: usize, step: &mut Step) {
+        let Does::Approval { service, args, .. } = &mut step.does else {
+            return;
+        };
+        let aimed =
+            |a: &crate::plan::Arg| matches!(a.role, Role::To | Role::Channel | Role::Recipient);
+        if args.iter().any(aimed) {
+            return;
+        }
+        let sentence = self.clauses[i].sentence;
+        let said: Vec<String> = self.clauses[..i]
+            .iter()
+            .filter(|c| c.sentence == sentence)
+            .map(|c| self.said(c))
+            .collect();
+        let here = tree.here();
+        let asks = here.last().is_some_and(|s| {
+            said.contains(&s.said)
+                && matches!(&s.does, Does::Service { verb: crate::plan::Verb::Send, args, .. } if args.iter().any(aimed))
+        });
+        if !asks {
+            return;
+        }
+        if let Some(Step {
+            does:
+                Does::Service {
+                    service: by,
+                    args: to,
+                    ..
+                },
+            ..
+        }) = here.pop()
+        {
+            *service = by;
+            args.extend(to);
+        }
+    }
+
     /// Whether a clause speaks of the outcome of an approval: a yes; a no, or no answer in time.
     pub(super) fn decides(&self, clause: &Clause) -> Option<bool> {
         let lexicon = crate::lex::Lexicon::of(self.chart.language);
@@ -106,8 +176,17 @@ impl Reading<'_> {
             })
         };
         let denied = items.iter().take(5).any(|i| i.is("neg"));
-        let approves = verb("APPROVE") || verb("ACCEPT");
-        if says(&["rejected", "reject", "decline", "deny", "refuse"])
+        let approves = verb("APPROVE")
+            || items
+                .iter()
+                .take(2)
+                .any(|i| i.verb().is_some_and(|v| v.calls("APPROVE")));
+        let rejects = items
+            .iter()
+            .take(3)
+            .any(|i| i.verb().is_some_and(|v| v.calls("REJECT")));
+        if rejects
+            || says(&["rejected", "reject", "decline", "deny", "refuse"])
             || begins("nay")
             || verb("EXPIRE")
         {

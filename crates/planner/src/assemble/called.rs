@@ -54,13 +54,32 @@ impl Reading<'_> {
             .collect()
     }
 
+    /// "/status", before an arrow: a command that is written to a bot.
+    pub(super) fn commanded(&self, clause: &Clause) -> Option<Cond> {
+        let command = clause
+            .phrases()
+            .next()?
+            .literal(self.chart, crate::spot::Kind::Path)?;
+        self.talks().then(|| Cond::Compare {
+            left: Val::Field {
+                name: "text".into(),
+                of: Some("trigger".into()),
+            },
+            op: Cmp::StartsWith,
+            right: super::lit(self.text.get(command.from..command.to).unwrap_or("")),
+        })
+    }
+
+    /// Whether what starts the workflow is a message that people write.
+    pub(super) fn talks(&self) -> bool {
+        self.trigger_acts()
+            .is_some_and(|s| s.is("chat") || s.is("sms"))
+            || matches!(self.plan.triggers.first(), Some(Trigger::Chat { .. }))
+    }
+
     /// "Only for chat id 4455", "nobody but user 4455": a filter for who may use the workflow.
     pub(super) fn allowed(&mut self) -> Option<Step> {
-        let talks = self
-            .trigger_acts()
-            .is_some_and(|s| s.is("chat") || s.is("sms"))
-            || matches!(self.plan.triggers.first(), Some(Trigger::Chat { .. }));
-        if !talks {
+        if !self.talks() {
             return None;
         }
         for i in 0..self.clauses.len() {

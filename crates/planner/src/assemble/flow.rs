@@ -14,6 +14,10 @@ pub(super) struct Open {
     pub(super) second: Vec<Step>,
     pub(super) on_second: bool,
     sentence: usize,
+    /// Its condition stands in the clause that acts: "for complaints, …".
+    inline: bool,
+    /// The line of a list that it stands in: all of the line belongs to it.
+    line: Option<usize>,
 }
 
 pub(super) enum Kind {
@@ -24,6 +28,21 @@ pub(super) enum Kind {
     Failure,
     /// The steps for each batch of so many items, with a pause after it.
     Loop(u32, Option<u64>),
+}
+
+impl Open {
+    fn new(said: String, kind: Kind, sentence: usize) -> Self {
+        Open {
+            said,
+            kind,
+            first: Vec::new(),
+            second: Vec::new(),
+            on_second: false,
+            sentence,
+            inline: false,
+            line: None,
+        }
+    }
 }
 
 /// Steps and the branches that are open around the place.
@@ -48,10 +67,11 @@ impl Reading<'_> {
     pub(super) fn flow(&mut self) {
         let mut tree = Tree::default();
         tree.steps.extend(self.day_holds());
+        tree.steps.extend(self.delayed());
         tree.steps.extend(self.allowed());
         for i in 0..self.clauses.len() {
             let clause = self.clauses[i].clone();
-            self.leave(&mut tree, &clause);
+            self.leave(&mut tree, i, &clause);
             if i == self.agent_at
                 && let Some(step) = self.assistant.take()
             {
@@ -70,14 +90,16 @@ impl Reading<'_> {
     }
 
     /// Closes branches that end with the sentence before this clause.
-    fn leave(&mut self, tree: &mut Tree, clause: &Clause) {
+    fn leave(&mut self, tree: &mut Tree, i: usize, clause: &Clause) {
         while let Some(open) = tree.open.last() {
             let stays = matches!(open.kind, Kind::Loop(..))
                 || open.sentence == clause.sentence
+                || open.line == Some(clause.line) && !self.points(i, clause)
                 || clause.intro == Intro::Else
                 || matches!(open.kind, Kind::Approval(_)) && self.decides(clause).is_some()
                 || open.first.is_empty()
                     && !open.on_second
+                    && open.line.is_none_or(|l| l == clause.line)
                     && !matches!(open.kind, Kind::Approval(_));
             if stays {
                 return;
@@ -159,6 +181,8 @@ impl Reading<'_> {
                 second: Vec::new(),
                 on_second: true,
                 sentence,
+                inline: false,
+                line: None,
             });
         }
     }
@@ -180,6 +204,7 @@ impl Reading<'_> {
         if self.limits(tree, clause)
             || self.spares(tree, clause)
             || self.once_only(tree, clause)
+            || self.compares(tree, i, clause)
             || self.batch(clause).is_none() && self.pauses(tree, clause)
         {
             return;
@@ -190,27 +215,26 @@ impl Reading<'_> {
         {
             open.on_second = !yes;
             open.sentence = clause.sentence;
-            self.act_into(tree, i, clause);
+            let outcome = self.outcome(clause);
+            self.act_into(tree, i, &outcome);
             return;
         }
         if self.points(i, clause) && self.cased(tree, clause, &said) {
             return;
         }
         match clause.intro {
+            Intro::Else if self.rests(tree, i, clause) => self.act_into(tree, i, clause),
             Intro::If | Intro::When | Intro::Unless => self.conditional(tree, i, clause, &said),
             Intro::Else => {
                 self.reopen(tree, clause.sentence);
                 if tree.open.is_empty() {
                     if !clause.calls("FILTER") && !clause.calls("STOP") {
                         let condition = self.closed(clause);
-                        tree.open.push(Open {
-                            said: said.clone(),
-                            kind: Kind::If(condition),
-                            first: Vec::new(),
-                            second: Vec::new(),
-                            on_second: false,
-                            sentence: clause.sentence,
-                        });
+                        tree.open.push(Open::new(
+                            said.clone(),
+                            Kind::If(condition),
+                            clause.sentence,
+                        ));
                         self.act_into(tree, i, clause);
                     }
                     return;
@@ -221,7 +245,10 @@ impl Reading<'_> {
                 }
                 self.act_into(tree, i, clause);
             }
-            Intro::Relative => self.narrowed(tree, clause, &said),
+            Intro::Relative => {
+                let starts = i.checked_sub(1).is_some_and(|before| self.used[before]);
+                self.narrowed(tree, clause, &said, starts);
+            }
             Intro::Because | Intro::Until => {}
             Intro::None | Intro::Only | Intro::Purpose => {
                 if self.joins(tree, clause) {
@@ -305,17 +332,18 @@ impl Reading<'_> {
         let figures = clause
             .phrases()
             .any(|p| p.compared.is_some() || !p.numbers.is_empty());
-        let told = self.condition(clause).or_else(|| self.labelled(clause));
+        let told = self
+            .commanded(clause)
+            .or_else(|| self.look(tree, clause))
+            .or_else(|| self.condition(clause))
+            .or_else(|| self.labelled(clause));
         let Some(condition) = told.or_else(|| figures.then(|| self.closed(clause))) else {
             return false;
         };
+        let lines = self.clauses.last().is_some_and(|c| c.line > 1);
         tree.open.push(Open {
-            said: said.to_owned(),
-            kind: Kind::If(condition),
-            first: Vec::new(),
-            second: Vec::new(),
-            on_second: false,
-            sentence: clause.sentence,
+            line: lines.then_some(clause.line),
+            ..Open::new(said.to_owned(), Kind::If(condition), clause.sentence)
         });
         true
     }
@@ -379,38 +407,43 @@ impl Reading<'_> {
     }
 
     fn conditional(&mut self, tree: &mut Tree, i: usize, clause: &Clause, said: &str) {
-        let failing = clause.calls("FAIL")
+        let failing = (clause.calls("FAIL") || clause.calls("SUCCEED") && clause.negated())
             && self
                 .condition(clause)
                 .is_none_or(|c| matches!(c, Cond::Compare { op: Cmp::Eq, .. }));
-        if failing && let Some(condition) = self.fails_alone(tree, i, clause) {
-            tree.open.push(Open {
-                said: said.to_owned(),
-                kind: Kind::If(condition),
-                first: Vec::new(),
-                second: Vec::new(),
-                on_second: false,
-                sentence: clause.sentence,
-            });
+        let refused = clause.negated()
+            && clause.before.iter().any(|p| p.service.is_some())
+            && self.condition(clause).is_none();
+        if (failing || refused)
+            && let Some(condition) = self.fails_alone(tree, i, clause)
+        {
+            tree.open.push(Open::new(
+                said.to_owned(),
+                Kind::If(condition),
+                clause.sentence,
+            ));
             return;
         }
         if failing && !self.plan.triggers.is_empty() && i > 0 {
-            tree.open.push(Open {
-                said: said.to_owned(),
-                kind: Kind::Failure,
-                first: Vec::new(),
-                second: Vec::new(),
-                on_second: false,
-                sentence: clause.sentence,
-            });
+            tree.open
+                .push(Open::new(said.to_owned(), Kind::Failure, clause.sentence));
             return;
         }
-        if clause.intro == Intro::When && self.retells(clause) {
+        let nominal = clause.intro == Intro::When && clause.verb.is_none();
+        if nominal && !self.plan.triggers.is_empty()
+            || clause.intro == Intro::When && self.retells(clause)
+        {
             return;
         }
-        let mut condition = self
-            .condition(clause)
-            .unwrap_or_else(|| self.closed(clause));
+        let last = tree.steps_so_far().next().cloned();
+        let told = self
+            .found(last.as_ref(), clause)
+            .or_else(|| self.look(tree, clause))
+            .or_else(|| self.condition(clause));
+        if told.is_none() && self.can_say(clause, "place") {
+            return;
+        }
+        let mut condition = told.unwrap_or_else(|| self.closed(clause));
         if clause.intro == Intro::Unless {
             condition = Cond::Not {
                 of: Box::new(condition),
@@ -440,14 +473,11 @@ impl Reading<'_> {
                 return;
             }
         }
-        tree.open.push(Open {
-            said: said.to_owned(),
-            kind: Kind::If(condition),
-            first: Vec::new(),
-            second: Vec::new(),
-            on_second: false,
-            sentence: clause.sentence,
-        });
+        tree.open.push(Open::new(
+            said.to_owned(),
+            Kind::If(condition),
+            clause.sentence,
+        ));
     }
 
     /// "When it comes in": the event that started the workflow, told again.
@@ -477,9 +507,29 @@ impl Reading<'_> {
         steps.split_off(at)
     }
 
+    /// The look into a store that a condition asks for, put before it.
+    fn look(&mut self, tree: &mut Tree, clause: &Clause) -> Option<Cond> {
+        let look = self.looked_up(clause)?;
+        let condition = look.condition();
+        tree.here().push(look.step);
+        Some(condition)
+    }
+
     /// "… that are overdue": what is fetched is narrowed down.
-    fn narrowed(&mut self, tree: &mut Tree, clause: &Clause, said: &str) {
-        if tree.here().is_empty() {
+    fn narrowed(&mut self, tree: &mut Tree, clause: &Clause, said: &str, starts: bool) {
+        if let Some(look) = self.looked_up(clause) {
+            let lookup = Box::new(look.step);
+            let step = self.step(
+                said,
+                Does::NotIn {
+                    lookup,
+                    key: look.key,
+                },
+            );
+            tree.here().push(step);
+            return;
+        }
+        if tree.here().is_empty() && !starts {
             return;
         }
         if let Some(condition) = self.condition(clause) {
@@ -516,6 +566,8 @@ impl Reading<'_> {
                 second: Vec::new(),
                 on_second: false,
                 sentence: clause.sentence,
+                inline: false,
+                line: None,
             });
             self.topic.many = false;
             return;
@@ -525,32 +577,26 @@ impl Reading<'_> {
             .position(|s| matches!(s.does, Does::Approval { .. }));
         let mut steps = steps;
         if let Some(condition) = inline.filter(|_| !steps.is_empty()) {
-            let said = self.said(clause);
-            let then = std::mem::take(&mut steps);
-            let step = self.step(
-                &said,
-                Does::If {
-                    condition,
-                    then,
-                    otherwise: Vec::new(),
-                },
-            );
-            tree.here().push(step);
-            return;
+            if tree.open.last().is_some_and(|o| o.inline) {
+                self.close(tree);
+            }
+            let open = Open::new(self.said(clause), Kind::If(condition), clause.sentence);
+            tree.open.push(Open {
+                inline: true,
+                ..open
+            });
         }
         match approval {
             Some(at) => {
-                let step = steps.remove(at);
+                let mut step = steps.remove(at);
                 tree.here().extend(steps);
+                self.asked_by(tree, i, &mut step);
                 let said = step.said.clone();
-                tree.open.push(Open {
+                tree.open.push(Open::new(
                     said,
-                    kind: Kind::Approval(Box::new(step)),
-                    first: Vec::new(),
-                    second: Vec::new(),
-                    on_second: false,
-                    sentence: clause.sentence,
-                });
+                    Kind::Approval(Box::new(step)),
+                    clause.sentence,
+                ));
             }
             None => tree.here().extend(steps),
         }

@@ -42,7 +42,9 @@ impl Reading<'_> {
         });
         let next = next.into_iter().flat_map(|n| n.after.iter());
         let mut begun = false;
-        for phrase in after.chain(next) {
+        // "a form for applicants", "to upload": says who fills it in, or what for.
+        let aimed = |p: &&Phrase| !(p.prep == "for" && self.kind(p) == "person" || p.prep == "to");
+        for phrase in after.chain(next).filter(aimed) {
             let begins =
                 phrase.aside || matches!(phrase.prep.as_str(), "with" | "for" | "asking for");
             if begun && !phrase.listed && !phrase.aside && phrase.prep == "in" {

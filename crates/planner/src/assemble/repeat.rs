@@ -110,7 +110,8 @@ impl Reading<'_> {
 
     /// "Carry on with the others", "that must not stop the rest": the step before may fail.
     pub(super) fn spares(&mut self, tree: &mut Tree, clause: &Clause) -> bool {
-        let stops = clause.calls("STOP") && self.denies(clause);
+        let fails = clause.calls("FAIL") && matches!(clause.intro, Intro::None | Intro::Else);
+        let stops = (clause.calls("STOP") || fails) && self.denies(clause);
         if !(clause.calls("CONTINUE") && !self.denies(clause) || stops) {
             return false;
         }
@@ -121,8 +122,28 @@ impl Reading<'_> {
         bare
     }
 
+    /// "… with the others", "… the rest": what is left over is the object of the clause before, no other way.
+    pub(super) fn rests(&self, tree: &Tree, i: usize, clause: &Clause) -> bool {
+        let before = i.checked_sub(1).and_then(|b| self.clauses.get(b));
+        let object = before.is_some_and(|b| {
+            b.sentence == clause.sentence
+                && ["CONTINUE", "FILTER", "STOP", "FAIL"]
+                    .iter()
+                    .any(|f| b.calls(f))
+        });
+        let looping = matches!(tree.open.last().map(|o| &o.kind), Some(Kind::Loop(..)));
+        let empty = clause.verb.is_none()
+            && clause
+                .phrases()
+                .all(|p| p.names.is_empty() && p.service.is_none() && p.head.is_none())
+            && self.clauses.get(i + 1).is_none_or(|n| {
+                n.sentence != clause.sentence && !(n.line == clause.line && (n.arrow || n.colon))
+            });
+        object || empty || looping && clause.verb.is_none()
+    }
+
     /// Whether a word of a clause denies it.
-    fn denies(&self, clause: &Clause) -> bool {
+    pub(super) fn denies(&self, clause: &Clause) -> bool {
         let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
         clause.negated() || items.iter().any(|i| i.is("neg"))
     }
@@ -161,7 +182,11 @@ impl Reading<'_> {
 
     /// "A CVE must never be filed twice": what was handled in an earlier run is dropped before the last step that acts.
     pub(super) fn once_only(&mut self, tree: &mut Tree, clause: &Clause) -> bool {
-        if !self.denies(clause) || !self.can_say(clause, "twice") || clause.calls("RETRY") {
+        if !self.denies(clause)
+            || !self.can_say(clause, "twice")
+            || clause.calls("RETRY")
+            || clause.intro == Intro::Because
+        {
             return false;
         }
         let key = clause

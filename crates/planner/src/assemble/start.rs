@@ -53,8 +53,14 @@ impl Reading<'_> {
     /// Finds all triggers and marks the clauses that say no more than that.
     pub(super) fn start(&mut self) {
         self.rhythm();
+        if self.plan.triggers.is_empty() && self.by_person() {
+            self.plan.triggers.push(Trigger::Manual);
+        }
         if self.plan.triggers.is_empty() {
             self.called();
+        }
+        if self.plan.triggers.is_empty() {
+            self.addressed();
         }
         if self.plan.triggers.is_empty() {
             let event = self.likeliest();
@@ -70,6 +76,25 @@ impl Reading<'_> {
         if self.plan.triggers.is_empty() {
             self.polled();
         }
+    }
+
+    /// "I start it myself": a clause of its own says that a person does.
+    fn by_person(&mut self) -> bool {
+        let speaker = |p: &Phrase| {
+            p.pronoun
+                .is_some_and(|at| self.chart.items[at].tells("speaker"))
+        };
+        let plain = |p: &Phrase| {
+            p.service.is_none()
+                && (p.head.is_none() || self.concept(p) == "workflow" || p.prep == "to")
+        };
+        let starts =
+            |c: &Clause| c.calls("RUN") && c.phrases().any(speaker) && c.phrases().all(plain);
+        let found = self.clauses.iter().position(starts);
+        if let Some(at) = found {
+            self.used[at] = true;
+        }
+        found.is_some()
     }
 
     /// Schedules, wherever they are said; a time of day said apart belongs to the schedule.
@@ -159,7 +184,10 @@ impl Reading<'_> {
         clause.intro == Intro::When
             || verb.is_empty()
             || EVENTS.contains(&verb)
-            || matches!(verb, "CREATE" | "WANT" | "STATE" | "USE" | "ANSWER")
+            || matches!(
+                verb,
+                "CREATE" | "CALL" | "WANT" | "STATE" | "USE" | "ANSWER"
+            )
     }
 
     /// The method of a call: a word of a clause in capitals.
@@ -517,19 +545,11 @@ impl Reading<'_> {
             }
         }
         let manual = ["manual", "on demand", "button", "click"];
-        let by_person = self.clauses.iter().any(|c| {
-            c.calls("RUN")
-                && c.phrases().any(|p| {
-                    p.pronoun
-                        .is_some_and(|at| self.chart.items[at].tells("speaker"))
-                })
-        });
         if self
             .chart
             .items
             .iter()
             .any(|i| manual.contains(&i.text.as_str()) || i.tells("manual"))
-            || by_person
             || self.text.to_lowercase().contains("on demand")
         {
             self.plan.triggers.push(Trigger::Manual);

@@ -37,10 +37,14 @@ impl Reading<'_> {
             .verb
             .as_ref()
             .is_some_and(|v| v.sense.says.iter().any(|f| THINKS.contains(&f.as_str())));
-        clause.phrases().any(|p| {
-            p.service.is_some_and(|s| s.is("llm"))
-                || written && matches!(self.concept(p), "model" | "agent")
-        })
+        let subject = clause.before.iter().any(|p| {
+            matches!(self.concept(p), "model" | "agent") && self.services_of(clause).is_empty()
+        });
+        subject
+            || clause.phrases().any(|p| {
+                p.service.is_some_and(|s| s.is("llm"))
+                    || written && matches!(self.concept(p), "model" | "agent")
+            })
     }
 
     pub(super) fn think(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
@@ -70,7 +74,7 @@ impl Reading<'_> {
             "EXTRACT" => {
                 let fields = self.fields(i);
                 if fields.is_empty() {
-                    return Vec::new();
+                    return self.opened(clause);
                 }
                 LlmTask::Extract { fields }
             }
@@ -264,7 +268,7 @@ fn compared(step: &Step) -> Option<&Val> {
         match cond {
             Cond::Compare {
                 left: left @ Val::Field { .. },
-                op: Cmp::Eq,
+                op: Cmp::Eq | Cmp::StartsWith,
                 right: Val::Lit { .. },
             } => Some(left),
             Cond::Any { of: all } => {
