@@ -391,16 +391,30 @@ impl Reading<'_> {
         const STATUSES: &[u16] = &[
             200, 201, 202, 204, 400, 401, 403, 404, 409, 410, 422, 429, 500, 502, 503,
         ];
-        let called = self.plan.triggers.iter().any(|t| matches!(t, Trigger::Webhook { .. }));
+        let called = self
+            .plan
+            .triggers
+            .iter()
+            .any(|t| matches!(t, Trigger::Webhook { .. }));
         if !called || clause.verb.is_some() || !self.services_of(clause).is_empty() {
             return None;
         }
-        let numbers = clause.phrases().filter(|p| p.compared.is_none()).flat_map(|p| p.numbers.iter());
+        let numbers = clause
+            .phrases()
+            .filter(|p| p.compared.is_none())
+            .flat_map(|p| p.numbers.iter());
         let mut bare = numbers.filter_map(|n| self.raw(*n).parse::<u16>().ok());
         let status = bare.find(|n| STATUSES.contains(n))?;
         let as_text = self.quote(clause);
         let body = Vec::new();
-        Some(self.simple(clause, Does::Respond { status, body, as_text }))
+        Some(self.simple(
+            clause,
+            Does::Respond {
+                status,
+                body,
+                as_text,
+            },
+        ))
     }
 
     /// The answer to who started the workflow.

@@ -87,13 +87,21 @@ impl Reading<'_> {
     /// The fields of a form between brackets after it: parts between commas, whatever words they are.
     fn bracketed(&self, clause: &Clause) -> Option<Vec<FormField>> {
         let items = self.chart.items.get(clause.from..clause.to)?;
-        let form = items.iter().position(|i| i.noun().is_some_and(|n| n.concept == "form"))?;
+        let form = items
+            .iter()
+            .position(|i| i.noun().is_some_and(|n| n.concept == "form"))?;
         let rest = &items[form + 1..];
-        let open = rest.iter().take(5).position(|i| i.stops() && matches!(i.text.as_str(), "(" | "{" | "["))?;
-        let close = rest.iter().position(|i| i.stops() && matches!(i.text.as_str(), ")" | "}" | "]"))?;
+        let open = rest
+            .iter()
+            .take(5)
+            .position(|i| i.stops() && matches!(i.text.as_str(), "(" | "{" | "["))?;
+        let close = rest
+            .iter()
+            .position(|i| i.stops() && matches!(i.text.as_str(), ")" | "}" | "]"))?;
         let inside = rest.get(open + 1..close)?;
         let mut fields = Vec::new();
-        let parts = inside.split(|i| i.is("and") || i.stops() && matches!(i.text.as_str(), "," | ";"));
+        let parts =
+            inside.split(|i| i.is("and") || i.stops() && matches!(i.text.as_str(), "," | ";"));
         for part in parts.filter(|p| !p.is_empty()) {
             let said = self.text.get(part.first()?.from..part.last()?.to)?;
             let noun = part.iter().rev().find_map(crate::chart::Item::noun);
