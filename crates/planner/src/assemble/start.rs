@@ -319,6 +319,18 @@ impl Reading<'_> {
                 .clauses
                 .get(i + 1)
                 .is_some_and(|n| n.arrow && n.line == clause.line);
+            let only = named.is_some_and(|s| s.actions.is_empty());
+            // an order to put something somewhere tells of no event
+            let puts = |v: &crate::clause::Use| {
+                [
+                    "STORE", "CREATE", "UPDATE", "SEND", "NOTIFY", "DELETE", "UPLOAD",
+                ]
+                .contains(&v.frame())
+            };
+            let order = clause.before.is_empty() && verb.is_some_and(puts);
+            if order && !(told || new || only) {
+                continue;
+            }
             points += i32::from(leads && verb.is_none()) * 4;
             points -= i32::from(clause.arrow) * 6;
             points -= i32::try_from(i / 2).unwrap_or(6).min(6);
