@@ -10,7 +10,8 @@ mod part;
 
 use crate::chart::{Chart, Item, What, chart};
 use crate::cover::{self, Unused};
-use crate::lex::{Class, languages};
+use crate::lex::{Class, Lexicon, languages};
+use crate::time::{TimeSpan, spans};
 use agentctl_n8n::Workflow;
 use evidence::Evidence;
 use serde::{Deserialize, Serialize};
@@ -125,10 +126,26 @@ pub(crate) fn account_but(
     let evidence = Evidence::of(workflows);
     let unused = cover::unused(request, workflows);
     let context = part::background(&chart);
+    let times = spans(request, language);
+    let event = part::event(&chart, &times);
     let mut words = Vec::new();
     for (i, item) in chart.items.iter().enumerate() {
-        let Some((weight, fate)) = judged(&chart, i, item, &evidence, &unused) else {
+        let timed = times
+            .iter()
+            .find(|t| item.from >= t.from && item.to <= t.to);
+        let judged = match timed {
+            Some(time) if item.stops() || item.from != first_of(&chart, time) => None,
+            Some(time) => Some((VALUE, found(evidence.time(&time.means)))),
+            None => judged(&chart, i, item, &evidence, &unused),
+        };
+        let Some((weight, fate)) = judged else {
             continue;
+        };
+        let fate = match fate {
+            Fate::Missing if event.told.contains(&i) || event.brings(item) => {
+                found(evidence.starts())
+            }
+            other => other,
         };
         let fate = match context.get(&i) {
             Some(why) if fate == Fate::Missing => Fate::Context { why: why.clone() },
@@ -157,6 +174,15 @@ pub(crate) fn account_but(
         built,
         missing,
     }
+}
+
+/// Where the first word of a time begins: the whole time counts as one word.
+fn first_of(chart: &Chart, time: &TimeSpan) -> usize {
+    let inside = chart
+        .items
+        .iter()
+        .find(|i| i.from >= time.from && !i.stops());
+    inside.map_or(time.from, |i| i.from)
 }
 
 fn built(by: impl Into<String>) -> Fate {
@@ -228,14 +254,32 @@ fn noun(
     chart: &Chart,
     evidence: &Evidence,
 ) -> Option<(u32, Fate)> {
-    if sense.kind() == "context" {
+    // "someone", "people": whoever it is.
+    if sense.kind() == "context"
+        || matches!(sense.concept.as_str(), "person" | "time")
+        || item.text == "field"
+    {
         return None;
     }
     let by = evidence
         .concept(&sense.concept)
         .or_else(|| evidence.word(&item.text, chart.language))
         .or_else(|| evidence.kind(sense.kind(), &sense.concept));
-    Some((NOUN, found(by)))
+    let as_verb = || {
+        let senses = Lexicon::of(chart.language).senses(&item.text);
+        let verbs = senses
+            .iter()
+            .filter(|s| s.class == Class::Verb && !s.says.is_empty());
+        let mut fates = verbs.map(|s| frames::verb(s, false, evidence));
+        fates.find(|f| matches!(f, Fate::Built { .. }))
+    };
+    let fate = found(by);
+    let fate = if fate == Fate::Missing {
+        as_verb().unwrap_or(fate)
+    } else {
+        fate
+    };
+    Some((NOUN, fate))
 }
 
 fn adjective(
@@ -247,9 +291,7 @@ fn adjective(
     let by = match sense.kind() {
         "filler" => return None,
         "new" => evidence.starts(),
-        _ => evidence
-            .concept(&sense.concept)
-            .or_else(|| evidence.word(&item.text, chart.language)),
+        _ => evidence.state(&sense.concept, &item.text, chart.language),
     };
     Some((CONDITION, found(by)))
 }

@@ -2,6 +2,7 @@
 
 use crate::lex::{Class, Lexicon};
 use crate::lexicon::{self, ServiceEntry};
+use crate::time::TimeMeaning;
 use agentctl_n8n::workflow::short_type;
 use agentctl_n8n::{Node, Workflow};
 use serde_json::Value;
@@ -19,6 +20,8 @@ pub(super) struct Evidence {
     services: BTreeMap<&'static str, String>,
     /// Words of parameters' names and values, each with the node that holds it.
     words: BTreeMap<String, String>,
+    /// Words of values that are no expressions: what is compared, chosen, asked for.
+    plain: BTreeMap<String, String>,
     /// Concepts of those words.
     concepts: BTreeMap<String, String>,
     /// Names of nodes that choose.
@@ -127,7 +130,21 @@ impl Evidence {
     fn parameter(&mut self, key: &str, value: &Value, node: &str) {
         self.words_of(key, node);
         match value {
-            Value::String(text) => self.words_of(text, node),
+            Value::String(text) => {
+                self.words_of(text, node);
+                let fixed = if text.starts_with('=') {
+                    quoted(text)
+                } else {
+                    text.clone()
+                };
+                let words = fixed
+                    .split(|c: char| !c.is_alphanumeric())
+                    .filter(|w| !w.is_empty());
+                let parts = words.flat_map(|w| std::iter::once(w).chain(camel(w)));
+                for word in parts.map(str::to_lowercase).collect::<Vec<_>>() {
+                    self.plain.entry(word).or_insert_with(|| node.to_owned());
+                }
+            }
             Value::Array(list) => list.iter().for_each(|v| self.parameter("", v, node)),
             Value::Object(map) => map.iter().for_each(|(k, v)| self.parameter(k, v, node)),
             Value::Number(n) => self.words_of(&n.to_string(), node),
@@ -155,7 +172,16 @@ impl Evidence {
     }
 
     pub(super) fn service(&self, service: &ServiceEntry, said: &str) -> Option<String> {
-        let direct = self.services.get(service.key.as_str()).cloned();
+        let part = || {
+            let key = service.key.to_lowercase();
+            let of = |(n, _): &(&String, &String)| n.to_lowercase().contains(&key);
+            self.nodes.iter().find(of).map(|(_, name)| name.clone())
+        };
+        let direct = self
+            .services
+            .get(service.key.as_str())
+            .cloned()
+            .or_else(part);
         direct
             .or_else(|| {
                 said.split(' ')
@@ -217,6 +243,80 @@ impl Evidence {
             .or_else(|| self.words.get(concept).cloned())
     }
 
+    /// A state ("open", "paid") as a value that is compared, chosen or asked for; the name of a field shows none.
+    pub(super) fn state(&self, concept: &str, word: &str, language: &str) -> Option<String> {
+        let own = |w: &str| self.plain.get(w).cloned();
+        let same = |w: &String| {
+            let of = |l: &str| {
+                Lexicon::of(l)
+                    .senses(w)
+                    .iter()
+                    .any(|s| s.concept == concept)
+            };
+            of("en") || of(language)
+        };
+        let empty = || match concept {
+            "missing" => own("empty").or_else(|| own("exists")),
+            _ => None,
+        };
+        let first = own(concept).or_else(|| own(word)).or_else(empty);
+        first.or_else(|| {
+            self.plain
+                .iter()
+                .find(|(w, _)| same(w))
+                .map(|(_, n)| n.clone())
+        })
+    }
+
+    /// What answers for a time: a schedule for a rhythm, a wait or an expression with dates for all others.
+    pub(super) fn time(&self, means: &TimeMeaning) -> Option<String> {
+        let node = |n: &str| self.nodes.get(n).cloned();
+        let word = |words: &[&str]| words.iter().find_map(|w| self.words.get(*w).cloned());
+        let dated = || {
+            word(&[
+                "now",
+                "today",
+                "datetime",
+                "date",
+                "plus",
+                "minus",
+                "days",
+                "hours",
+                "minutes",
+                "interval",
+                "after",
+                "before",
+                "timemin",
+                "timemax",
+                "datestart",
+                "current_date",
+                "yesterday",
+            ])
+        };
+        match means {
+            TimeMeaning::Schedule { .. } | TimeMeaning::AtTime { .. } => node("scheduleTrigger")
+                .or_else(|| word(&["polltimes", "everyminute", "cronexpression"])),
+            TimeMeaning::Zone { .. } => node("scheduleTrigger").or_else(dated),
+            TimeMeaning::Rate { .. } => {
+                node("wait").or_else(|| word(&["batchinterval", "batching"]))
+            }
+            TimeMeaning::Duration { .. } => node("wait")
+                .or_else(|| {
+                    word(&[
+                        "waitbetweentries",
+                        "timeout",
+                        "ttl",
+                        "limitwaittime",
+                        "resumeamount",
+                    ])
+                })
+                .or_else(dated),
+            _ => node("wait").or_else(dated).or_else(|| {
+                node("scheduleTrigger").filter(|_| matches!(means, TimeMeaning::Window { .. }))
+            }),
+        }
+    }
+
     /// What stands for any noun of a kind.
     pub(super) fn kind(&self, kind: &str, concept: &str) -> Option<String> {
         let tags: &[&str] = match (kind, concept) {
@@ -238,6 +338,7 @@ impl Evidence {
             ],
             ("file", _) => &["files"],
             ("ai", _) => &["llm", "vector"],
+            (_, "contact" | "lead" | "deal") => &["crm"],
             _ => &[],
         };
         let nodes: &[&str] = match kind {
@@ -363,4 +464,17 @@ fn camel(name: &str) -> Vec<&str> {
     }
     parts.extend(name.get(start..));
     parts
+}
+
+/// The quoted texts of an expression.
+fn quoted(expression: &str) -> String {
+    let mut out = String::new();
+    for mark in ['\'', '"'] {
+        let parts = expression.split(mark).skip(1).step_by(2);
+        for part in parts {
+            out.push_str(part);
+            out.push(' ');
+        }
+    }
+    out
 }

@@ -2,8 +2,10 @@
 
 use super::{Fate, Word};
 use crate::chart::{Chart, Item};
+use crate::clause::{Intro, clauses};
 use crate::spot::Kind;
-use std::collections::HashMap;
+use crate::time::TimeSpan;
+use std::collections::{HashMap, HashSet};
 
 /// The number of the part that each item belongs to: parts end at marks, and at "and", "then", "if" where a verb follows.
 fn parts(chart: &Chart) -> Vec<usize> {
@@ -119,6 +121,9 @@ pub(super) fn background(chart: &Chart) -> HashMap<usize, String> {
 /// A sentence with a first person, only verbs of being and having, and no literal thing.
 fn tells(sentence: &[Item]) -> bool {
     let mut verbs = sentence.iter().filter_map(Item::verb).peekable();
+    if verbs.peek().is_none() {
+        return false;
+    }
     let person = sentence
         .iter()
         .any(|i| i.is("pronoun") || i.is("det") || i.is("filler"));
@@ -134,4 +139,57 @@ fn tells(sentence: &[Item]) -> bool {
             .any(|f| f == "STATE" || f == "KNOW" || f == "DO")
     });
     person && still && !asks && !sentence.iter().any(|i| i.service().is_some())
+}
+
+/// Frames of verbs that tell of an event.
+const EVENTS: &[&str] = &[
+    "HAPPEN", "RECEIVE", "SUBMIT", "SIGNUP", "ORDER", "PAY", "FAIL", "EXPIRE", "SEND", "CREATE",
+    "DELETE", "UPDATE",
+];
+
+/// What a request says of the event that starts the workflow.
+#[derive(Debug, Default)]
+pub(super) struct Event {
+    /// The items that a trigger of any kind answers for: the verb of its clause, and the subject before it.
+    pub told: HashSet<usize>,
+    /// The concepts of what the event brings.
+    brought: HashSet<String>,
+}
+
+impl Event {
+    /// Whether an item names again what the event brings.
+    pub fn brings(&self, item: &Item) -> bool {
+        item.noun()
+            .is_some_and(|n| self.brought.contains(&n.concept))
+    }
+}
+
+/// Reads the clauses that tell when the workflow starts: "when a card is moved …".
+pub(super) fn event(chart: &Chart, times: &[TimeSpan]) -> Event {
+    let mut event = Event::default();
+    for clause in clauses(chart, times) {
+        let Some(verb) = &clause.verb else {
+            continue;
+        };
+        // In some languages one word says "if" and "when": at the beginning, with the verb of an event, it is the latter.
+        let begins = clause.fresh && clause.sentence == 0 && EVENTS.iter().any(|f| verb.calls(f));
+        if clause.intro != Intro::When && !(clause.intro == Intro::If && begins) {
+            continue;
+        }
+        event.told.insert(clause.from);
+        event.told.insert(verb.at);
+        let helpers = (clause.from..verb.at).filter(|i| chart.items[*i].verb().is_some());
+        event.told.extend(helpers);
+        let subject = clause
+            .before
+            .iter()
+            .find(|p| p.names.is_empty() && p.compared.is_none());
+        if let Some(head) = subject.and_then(|p| p.head) {
+            event.told.insert(head);
+            event
+                .brought
+                .extend(chart.items[head].noun().map(|n| n.concept.clone()));
+        }
+    }
+    event
 }
