@@ -32,6 +32,9 @@ impl Reading<'_> {
         if self.asks_leave(clause) {
             return self.approved(clause, "APPROVE");
         }
+        if let Some(answer) = self.status(clause) {
+            return vec![answer];
+        }
         let thought = self.thought(i, clause);
         if !thought.is_empty() {
             return thought;
@@ -381,6 +384,37 @@ impl Reading<'_> {
                 file_name: None,
             },
         )]
+    }
+
+    /// "always 200", "else 422 with a text": the answer to a caller, said by its status alone.
+    fn status(&mut self, clause: &Clause) -> Option<Step> {
+        const STATUSES: &[u16] = &[
+            200, 201, 202, 204, 400, 401, 403, 404, 409, 410, 422, 429, 500, 502, 503,
+        ];
+        let called = self
+            .plan
+            .triggers
+            .iter()
+            .any(|t| matches!(t, Trigger::Webhook { .. }));
+        if !called || clause.verb.is_some() || !self.services_of(clause).is_empty() {
+            return None;
+        }
+        let numbers = clause
+            .phrases()
+            .filter(|p| p.compared.is_none())
+            .flat_map(|p| p.numbers.iter());
+        let mut bare = numbers.filter_map(|n| self.raw(*n).parse::<u16>().ok());
+        let status = bare.find(|n| STATUSES.contains(n))?;
+        let as_text = self.quote(clause);
+        let body = Vec::new();
+        Some(self.simple(
+            clause,
+            Does::Respond {
+                status,
+                body,
+                as_text,
+            },
+        ))
     }
 
     /// The answer to who started the workflow.

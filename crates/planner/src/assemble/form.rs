@@ -17,11 +17,26 @@ impl Reading<'_> {
         let title = title
             .filter(|t| !t.is_empty())
             .unwrap_or_else(|| "Form".to_owned());
+        let title = title.replace("N8n", "").replace("n8n", "");
+        let title = match title.trim() {
+            "" => "Form".to_owned(),
+            said => said.to_owned(),
+        };
         let mut fields = Vec::new();
-        let after = clause
-            .after
-            .iter()
-            .skip_while(|p| self.concept(p) == "form" && !p.aside);
+        let of_form = |p: &Phrase| {
+            let said = p.modifiers.iter().chain(&p.head);
+            let mut said = said.filter_map(|at| self.chart.items.get(*at)?.noun());
+            said.any(|n| n.concept == "form")
+        };
+        if let Some(listed) = self.bracketed(clause) {
+            fields = listed;
+            self.uploads(i, &mut fields);
+            return Trigger::Form {
+                title: capital(&title),
+                fields,
+            };
+        }
+        let after = clause.after.iter().skip_while(|p| of_form(p) && !p.aside);
         let next = self.clauses.get(i + 1).filter(|n| {
             n.verb.is_none() && (n.colon || n.sentence == clause.sentence || n.line > clause.line)
         });
@@ -35,6 +50,12 @@ impl Reading<'_> {
             if begun && !phrase.listed && !phrase.aside && phrase.prep == "in" {
                 continue;
             }
+            if of_form(phrase) {
+                continue;
+            }
+            if begun && phrase.aside && self.choices(phrase, &mut fields) {
+                continue;
+            }
             if begins || begun && (phrase.listed || phrase.aside || phrase.prep.is_empty()) {
                 begun = true;
                 self.field(phrase, &mut fields);
@@ -45,6 +66,54 @@ impl Reading<'_> {
             title: capital(&title),
             fields,
         }
+    }
+
+    /// "(yes/no)" after a field: what it can be.
+    fn choices(&self, phrase: &Phrase, fields: &mut [FormField]) -> bool {
+        let items = self.chart.items.get(phrase.from..phrase.to).unwrap_or(&[]);
+        let range = items.first().zip(items.last()).map(|(f, l)| f.from..l.to);
+        let said = range.and_then(|r| self.text.get(r)).unwrap_or("");
+        let options: Vec<String> = said.split('/').map(|o| o.trim().to_owned()).collect();
+        match fields.last_mut() {
+            Some(field) if options.len() > 1 && options.iter().all(|o| !o.is_empty()) => {
+                field.kind = "dropdown".to_owned();
+                field.options = options;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The fields of a form between brackets after it: parts between commas, whatever words they are.
+    fn bracketed(&self, clause: &Clause) -> Option<Vec<FormField>> {
+        let items = self.chart.items.get(clause.from..clause.to)?;
+        let form = items
+            .iter()
+            .position(|i| i.noun().is_some_and(|n| n.concept == "form"))?;
+        let rest = &items[form + 1..];
+        let open = rest
+            .iter()
+            .take(5)
+            .position(|i| i.stops() && matches!(i.text.as_str(), "(" | "{" | "["))?;
+        let close = rest
+            .iter()
+            .position(|i| i.stops() && matches!(i.text.as_str(), ")" | "}" | "]"))?;
+        let inside = rest.get(open + 1..close)?;
+        let mut fields = Vec::new();
+        let parts =
+            inside.split(|i| i.is("and") || i.stops() && matches!(i.text.as_str(), "," | ";"));
+        for part in parts.filter(|p| !p.is_empty()) {
+            let said = self.text.get(part.first()?.from..part.last()?.to)?;
+            let noun = part.iter().rev().find_map(crate::chart::Item::noun);
+            let kind = noun.map_or("text", |n| kind_of(n.kind(), &n.concept));
+            fields.push(FormField {
+                label: capital(said.trim_matches(['"', '\''])),
+                kind: kind.to_owned(),
+                options: Vec::new(),
+                required: true,
+            });
+        }
+        (fields.len() > 1).then_some(fields)
     }
 
     /// "where I can upload that file", "a CV to upload": what is uploaded in the sentence of the form is a field of it.
@@ -76,20 +145,25 @@ impl Reading<'_> {
         if name.is_empty() {
             return;
         }
-        let kind = match (self.kind(phrase), self.concept(phrase)) {
-            (_, "email") => "email",
-            ("date", _) => "date",
-            ("money" | "number", _) => "number",
-            ("file", _) => "file",
-            ("message" | "text", _) | (_, "description") => "textarea",
-            _ => "text",
-        };
+        let kind = kind_of(self.kind(phrase), self.concept(phrase));
         fields.push(FormField {
             label: capital(&name),
             kind: kind.to_owned(),
             options: Vec::new(),
             required: true,
         });
+    }
+}
+
+/// The kind of a field by its noun's kind and concept.
+fn kind_of(kind: &str, concept: &str) -> &'static str {
+    match (kind, concept) {
+        (_, "email") => "email",
+        ("date", _) => "date",
+        ("money" | "number", _) => "number",
+        ("file", _) => "file",
+        ("message" | "text", _) | (_, "description") => "textarea",
+        _ => "text",
     }
 }
 

@@ -2,6 +2,8 @@
 //! `knowledge/lang/*/gate.tsv` under the rules of `knowledge/gate/risks.tsv`; what is asked stands in `knowledge/gate`.
 
 mod ask;
+#[cfg(test)]
+mod gate_tests;
 mod risk;
 mod words;
 

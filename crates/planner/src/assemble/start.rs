@@ -319,6 +319,18 @@ impl Reading<'_> {
                 .clauses
                 .get(i + 1)
                 .is_some_and(|n| n.arrow && n.line == clause.line);
+            let only = named.is_some_and(|s| s.actions.is_empty());
+            // an order to put something somewhere tells of no event
+            let puts = |v: &crate::clause::Use| {
+                [
+                    "STORE", "CREATE", "UPDATE", "SEND", "NOTIFY", "DELETE", "UPLOAD",
+                ]
+                .contains(&v.frame())
+            };
+            let order = clause.before.is_empty() && verb.is_some_and(puts);
+            if order && !(told || new || only) {
+                continue;
+            }
             points += i32::from(leads && verb.is_none()) * 4;
             points -= i32::from(clause.arrow) * 6;
             points -= i32::try_from(i / 2).unwrap_or(6).min(6);
@@ -351,7 +363,7 @@ impl Reading<'_> {
         let by_people = clause.before.iter().any(|p| self.kind(p) == "person");
         let bot = clause
             .phrases()
-            .any(|p| chat(p) && self.concept(p) == "agent");
+            .any(|p| chat(p) && matches!(self.concept(p), "agent" | "bot"));
         i < 3 && clause.phrases().any(chat) && (to_us && by_people || bot)
     }
 
@@ -364,7 +376,11 @@ impl Reading<'_> {
     fn event(&mut self, event: &Event) {
         let (i, service) = (event.at, event.service);
         let clause = self.clauses[i].clone();
-        let object = self.happens_to(&clause);
+        let written = self.written_to(&clause, i);
+        let object = match written {
+            true => Some("message".to_owned()),
+            false => self.happens_to(&clause),
+        };
         let told = self.goes_on(i);
         let mut args: Vec<_> = self.containers(&clause, service);
         for more in &told {
@@ -397,6 +413,12 @@ impl Reading<'_> {
                 args.push(arg(Role::From, lit(mail.text.clone())));
             }
         }
+        for phrase in clause
+            .phrases()
+            .chain(told.iter().flat_map(Clause::phrases))
+        {
+            args.extend(self.watched(phrase));
+        }
         self.topic.object.clone_from(&object);
         self.mention(service);
         self.plan.triggers.push(Trigger::Service {
@@ -404,7 +426,10 @@ impl Reading<'_> {
                 said: service.label.clone(),
                 node_types: service.triggers.clone(),
             },
-            event: self.happening(&clause, &told),
+            event: match written {
+                true => "message".to_owned(),
+                false => self.happening(&clause, &told),
+            },
             object,
             args,
         });
@@ -436,6 +461,47 @@ impl Reading<'_> {
             .or_else(|| of(&["event", "person"]))
     }
 
+    /// A thing with a name that a trigger listens to: a topic, a queue, a folder, a form.
+    fn watched(&self, phrase: &Phrase) -> Option<crate::plan::Arg> {
+        const THINGS: &[&str] = &[
+            "topic",
+            "queue",
+            "group",
+            "workspace",
+            "repository",
+            "owner",
+            "folder",
+            "board",
+            "list",
+            "channel",
+            "calendar",
+            "project",
+            "database",
+            "table",
+            "sheet",
+            "form",
+            "path",
+            "team",
+            "site",
+            "base",
+            "space",
+            "exchange",
+            "survey",
+            "subscription",
+            "field",
+        ];
+        let name = phrase.names.first()?;
+        let said = phrase.modifiers.iter().chain(&phrase.head);
+        let kind = said
+            .filter_map(|at| self.chart.items.get(*at))
+            .find_map(|item| {
+                let concept = item.noun().map_or("", |n| n.concept.as_str());
+                let fits = |t: &&&str| item.text.as_str() == **t || concept == **t;
+                THINGS.iter().find(fits)
+            })?;
+        Some(arg(Role::Field((*kind).to_owned()), lit(self.name(*name))))
+    }
+
     /// Clauses without an act of their own that say more about a heading, up to its arrow.
     fn goes_on(&self, i: usize) -> Vec<Clause> {
         let clause = &self.clauses[i];
@@ -451,14 +517,30 @@ impl Reading<'_> {
 
     /// The words of an event, as the triggers of services name them: English, by concepts and frames.
     fn happening(&self, clause: &Clause, told: &[Clause]) -> String {
-        if self.chart.language == "en" {
-            let said = [self.said(clause)]
-                .into_iter()
-                .chain(told.iter().map(|c| self.said(c)));
-            return said.collect::<Vec<_>>().join(" ");
-        }
         let last = told.last().map_or(clause.to, |c| c.to);
+        let times: Vec<_> = clause
+            .times
+            .iter()
+            .chain(told.iter().flat_map(|c| &c.times))
+            .collect();
         let items = (clause.from..last).filter_map(|i| Some((i, self.chart.items.get(i)?)));
+        let items = items.filter(|(_, item)| {
+            !times.iter().any(|t| item.from >= t.from && item.to <= t.to)
+                && item.service().is_none()
+        });
+        let paid = clause
+            .verb
+            .as_ref()
+            .is_some_and(|v| matches!(v.frame(), "PAY" | "CHARGE"));
+        if paid {
+            return format!("{} succeeded", self.happens_to(clause).unwrap_or_default());
+        }
+        if self.chart.language == "en" {
+            let function = crate::lex::Class::Function;
+            let tells = items.filter(|(_, item)| item.sense(function).is_none() && !item.stops());
+            let said: Vec<&str> = tells.map(|(i, _)| self.raw(i)).collect();
+            return said.join(" ");
+        }
         let word = |(i, item): (usize, &crate::chart::Item)| {
             if let Some(verb) = item.verb() {
                 return done(verb.says.first().map_or("", String::as_str)).to_owned();
@@ -560,6 +642,10 @@ impl Reading<'_> {
                 .iter()
                 .position(|p| p.aside || p.prep == "with" && (phrases.len() > 1));
             for phrase in phrases.iter().skip(start.unwrap_or(usize::MAX)) {
+                let place = matches!(self.concept(phrase), "path" | "webhook" | "data");
+                if place {
+                    continue;
+                }
                 if phrase.aside || phrase.listed || phrase.prep == "with" {
                     fields.push(self.field_name(phrase));
                 } else {
@@ -574,9 +660,14 @@ impl Reading<'_> {
                 .get(i + 1)
                 .filter(|n| n.verb.is_none() && (n.colon || n.sentence == clause.sentence))
         {
-            fields.extend(next.after.iter().map(|p| self.field_name(p)));
+            let with = next.after.iter().position(|p| p.prep == "with");
+            let begun = next.after.iter().skip(with.unwrap_or(0));
+            fields.extend(begun.map(|p| self.field_name(p)));
         }
-        fields.retain(|f| !f.is_empty());
+        fields.retain(|f| {
+            let method = matches!(f.as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE");
+            !f.is_empty() && !method
+        });
         fields
     }
 

@@ -43,7 +43,10 @@ pub(super) fn questions(reading: &Reading<'_>, hits: &[Hit]) -> Vec<Question> {
         hits,
         out: Vec::new(),
     };
-    if gaps.thin() { gaps.ask() } else { Vec::new() }
+    if gaps.thin() {
+        return gaps.ask();
+    }
+    gaps.start()
 }
 
 struct Gaps<'r, 'a> {
@@ -69,6 +72,15 @@ impl Gaps<'_, '_> {
             1 => self.gaps() >= OPEN,
             _ => false,
         }
+    }
+
+    /// A plan stands but nothing was understood that starts it: that may be answered, and a person starts it until then.
+    fn start(mut self) -> Vec<Question> {
+        if self.reading.plan.triggers.is_empty() {
+            self.topic("timing", "");
+        }
+        self.out.iter_mut().for_each(|q| q.required = false);
+        self.out
     }
 
     /// Things that a workflow can hold on to: services, addresses, names given word for word.

@@ -167,7 +167,10 @@ pub(super) fn hits(reading: &Reading<'_>) -> Vec<Hit> {
         if let Some(verb) = item.verb()
             && !reading.clauses.iter().any(denied)
         {
-            verb.says.iter().for_each(|f| push(format!("v:{f}")));
+            verb.says
+                .iter()
+                .take(1)
+                .for_each(|f| push(format!("v:{f}")));
         }
     }
     found
