@@ -149,6 +149,14 @@ impl Reading<'_> {
         {
             return vec!["NOTIFY"];
         }
+        let mailed = (clause.arrow || clause.colon)
+            && named.iter().all(|s| s.actions.is_empty())
+            && clause.phrases().any(|p| {
+                self.concept(p) == "email" && matches!(p.prep.as_str(), "" | "by" | "via")
+            });
+        if mailed {
+            return vec!["MAIL"];
+        }
         let quoted = clause.arrow
             && named.is_empty()
             && clause
@@ -563,7 +571,15 @@ impl Reading<'_> {
 
     fn on_service(&mut self, i: usize, clause: &Clause, frame: &str, verb: Verb) -> Vec<Step> {
         let latest = || {
-            self.services.last().copied().filter(|_| {
+            let kept =
+                |s: &&&'static ServiceEntry| !["chat", "mail", "sms"].iter().any(|t| s.is(t));
+            let last = self
+                .services
+                .iter()
+                .rev()
+                .find(kept)
+                .or(self.services.last());
+            last.copied().filter(|_| {
                 clause.phrases().any(|p| {
                     p.pronoun.is_some() || self.kind(p) == "record" || self.concept(p) == "status"
                 })

@@ -234,6 +234,17 @@ impl Reading<'_> {
             made.said.push(said);
             return;
         }
+        let asked = clause.calls("APPROVE") || clause.phrases().any(|p| self.approves(p));
+        let asked = if asked && !made.tools.is_empty() {
+            self.approved(clause, "APPROVE").pop()
+        } else {
+            None
+        };
+        if let (Some(step), Some(tool)) = (asked, made.tools.last_mut()) {
+            tool.approval = Some(Box::new(step));
+            made.said.push(said);
+            return;
+        }
         let tools = self.tools(i, clause);
         made.tools.extend(tools);
         made.said.push(said);
