@@ -20,6 +20,8 @@ pub enum Kind {
     /// A rule, or the request itself.
     Refused,
     Unanswered,
+    /// Not all of the request is in what was made.
+    Partial,
     /// A step, a model or a tool failed.
     Failed,
     Interrupted,
@@ -73,6 +75,11 @@ pub(super) fn root(facts: &Facts) -> Option<Cause> {
     };
     match outcome {
         Outcome::Complete | Outcome::Cancelled => None,
+        Outcome::Draft => Some(plain(
+            Kind::Partial,
+            format!("not all of the request is in what was made: {message}"),
+            vec![*end],
+        )),
         Outcome::Blocked => Some(first_finding(facts).unwrap_or_else(|| {
             plain(
                 Kind::Failed,
@@ -272,6 +279,10 @@ pub(super) fn prevention(facts: &Facts, root: Option<&Cause>) -> Vec<Claim> {
         Kind::Budget => claims.push(claim("a higher limit in agents/policy.yaml, or a narrower request".to_owned())),
         Kind::Refused => claims.push(claim("ask for what the rule allows; the report names the rule".to_owned())),
         Kind::Unanswered => claims.push(claim(format!("answer it: agentctl answer {} ID=VALUE", facts.run_id))),
+        Kind::Partial => claims.push(claim(format!(
+            "say what was not understood in other words, or use a model: agentctl runs show {}",
+            facts.run_id
+        ))),
         Kind::Failed => {}
         Kind::Interrupted => claims.push(claim(format!("go on with it: agentctl resume {}", facts.run_id))),
     }

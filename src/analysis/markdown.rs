@@ -35,6 +35,7 @@ fn kind(kind: Kind) -> &'static str {
         Kind::Budget => "budget",
         Kind::Refused => "refused",
         Kind::Unanswered => "unanswered",
+        Kind::Partial => "partly built",
         Kind::Failed => "failed",
         Kind::Interrupted => "interrupted",
     }
@@ -257,9 +258,10 @@ fn price(cost: Option<f64>) -> String {
 
 pub fn trends_markdown(trends: &Trends, since: &str) -> String {
     let mut page = format!(
-        "# Runs since {since}\n\n{} runs: {} complete, {} blocked, {} open, {} other\n{} rounds of repair, {} brought new errors\n{} model calls, {} tool calls, {}\n",
+        "# Runs since {since}\n\n{} runs: {} complete, {} draft, {} blocked, {} open, {} other\n{} rounds of repair, {} brought new errors\n{} model calls, {} tool calls, {}\n",
         trends.runs,
         trends.complete,
+        trends.draft,
         trends.blocked,
         trends.open,
         trends.other,

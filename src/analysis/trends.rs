@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 pub struct Trends {
     pub runs: usize,
     pub complete: usize,
+    /// Made, but not all that was asked for.
+    pub draft: usize,
     pub blocked: usize,
     /// No end yet, waiting, interrupted.
     pub open: usize,
@@ -63,6 +65,7 @@ impl Counting {
         let blocked = run.outcome == Some(Outcome::Blocked);
         match run.outcome {
             Some(Outcome::Complete) => all.complete += 1,
+            Some(Outcome::Draft) => all.draft += 1,
             Some(Outcome::Blocked) => all.blocked += 1,
             None | Some(Outcome::Waiting | Outcome::Interrupted) => all.open += 1,
             Some(_) => all.other += 1,

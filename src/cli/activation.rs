@@ -1,6 +1,7 @@
 //! One activation of a run, as `build`, `resume` and `answer` enter it, and how its end is told.
 
 use super::args::LimitOptions;
+use crate::cli::commands::explain;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::observer::{RunObserver, Terminal};
 use crate::cli::output::Output;
@@ -16,6 +17,7 @@ use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::{Workflow, WorkflowId};
 use agentctl_n8n_tools::report::{Built, WORKFLOW};
 use agentctl_n8n_tools::tools::LET_ACT;
+use agentctl_planner::explain::explanation;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -58,6 +60,7 @@ pub fn activate(
     root: &Path,
     no_input: bool,
     out: &Output,
+    explains: bool,
     start: Start,
 ) -> Result<Exit, CliError> {
     let let_act = match &start {
@@ -119,7 +122,11 @@ pub fn activate(
     if let Some(tape) = &session.tape {
         let is_over = matches!(
             report.outcome,
-            Outcome::Complete | Outcome::Blocked | Outcome::Refused | Outcome::Failed
+            Outcome::Complete
+                | Outcome::Draft
+                | Outcome::Blocked
+                | Outcome::Refused
+                | Outcome::Failed
         );
         tape.finish(is_over)
             .map_err(|e| CliError::failed(e.to_string()))?;
@@ -131,7 +138,7 @@ pub fn activate(
             out.note(&format!("--let-act: the workflow has no node {name:?}"));
         }
     }
-    tell(root, &report, held, out)
+    tell(root, &report, held, explains, out)
 }
 
 /// The workflow that the run left on the n8n, to be shown; one that cannot be read is shown by its address alone.
@@ -143,11 +150,13 @@ async fn held(session: &Session, report: &RunReport) -> Option<Workflow> {
     Some(stored.workflow)
 }
 
-/// The end of a run: text for people, or the one object. `held`: the workflow, where an n8n keeps it.
+/// The end of a run: text for people, or the one object. `held`: the workflow, where an n8n keeps it. `explains`: with what became
+/// of each word of the request.
 pub fn tell(
     root: &Path,
     report: &RunReport,
     held: Option<Workflow>,
+    explains: bool,
     out: &Output,
 ) -> Result<Exit, CliError> {
     let exit = session::exit_of(report);
@@ -157,10 +166,24 @@ pub fn tell(
     };
     // A catalog file that broke meanwhile must not hide how the run ended.
     let catalog = catalog_file::of(root, out).unwrap_or_else(|_| Catalog::embedded());
+    let explained = workflow.as_ref().filter(|_| explains);
+    let explained = explained.map(|w| explanation(&report.request, Some(w), catalog));
     out.answer(
         exit,
-        || report::text(report, workflow.as_ref().map(|w| (w, catalog))),
-        || whole(report),
+        || {
+            let text = report::text(report, workflow.as_ref().map(|w| (w, catalog)));
+            match &explained {
+                Some(explained) => format!("{text}\n{}", explain::text(explained)),
+                None => text,
+            }
+        },
+        || {
+            let mut value = whole(report);
+            if let (Some(explained), Value::Object(map)) = (&explained, &mut value) {
+                map.insert("explained".into(), json!(explained));
+            }
+            value
+        },
     )
 }
 

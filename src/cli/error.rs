@@ -15,6 +15,8 @@ pub enum Exit {
     Model = 6,
     Backend = 7,
     Budget = 8,
+    /// Built, but not all that was asked for.
+    Draft = 9,
     /// A bug in agentctl.
     Internal = 70,
     Interrupted = 130,
@@ -38,6 +40,7 @@ impl Exit {
             E::Model,
             E::Backend,
             E::Budget,
+            E::Draft,
             E::Interrupted,
             E::Terminated,
         ]

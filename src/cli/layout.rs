@@ -13,20 +13,30 @@ pub fn table<const N: usize>(
     widths: [u16; N],
     rows: impl IntoIterator<Item = [String; N]>,
 ) -> String {
-    let mut table = Table::new();
-    table.load_style(comfy_table::presets::NOTHING);
-    table.add_rows(rows);
-    table.discover_columns();
+    let mut table = plain(rows);
     for (index, (column, width)) in table.column_iter_mut().zip(widths).enumerate() {
         column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
-        if index == 0 {
-            column.set_padding((0, 0));
-        } else {
-            column.set_padding((2, 0));
+        if index > 0 {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
     table.trim_fmt() + "\n"
+}
+
+/// Rows of words without borders, each column as wide as its longest cell.
+pub fn words<const N: usize>(rows: impl IntoIterator<Item = [String; N]>) -> String {
+    plain(rows).trim_fmt() + "\n"
+}
+
+fn plain<const N: usize>(rows: impl IntoIterator<Item = [String; N]>) -> Table {
+    let mut table = Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    table.add_rows(rows);
+    table.discover_columns();
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding(if index == 0 { (0, 0) } else { (2, 0) });
+    }
+    table
 }
 
 /// A paragraph behind an indent, for stdout.

@@ -44,7 +44,7 @@ use std::ffi::OsString;
     version,
     arg_required_else_help = true,
     max_term_width = 100,
-    after_help = "Examples:\n  agentctl build \"Every day at 9:00 post the open Jira bugs to Slack #dev\"\n  agentctl qa workflows/\n  agentctl resume\n\nWith no key, no n8n and no network it works on the offline model and the embedded n8n backend.\nExit codes: 0 complete, 1 findings or failed, 2 usage, 3 blocked, 4 waiting for an answer, 5 refused, 6 model, 7 n8n or MCP, 8 budget, 70 internal error, 130/143 interrupted (state saved)."
+    after_help = "Examples:\n  agentctl build \"Every day at 9:00 post the open Jira bugs to Slack #dev\"\n  agentctl qa workflows/\n  agentctl resume\n\nWith no key, no n8n and no network it works on the offline model and the embedded n8n backend.\nExit codes: 0 complete, 1 findings or failed, 2 usage, 3 blocked, 4 waiting for an answer, 5 refused, 6 model, 7 n8n or MCP, 8 budget, 9 draft (not all of the request is in it), 70 internal error, 130/143 interrupted (state saved)."
 )]
 pub struct Cli {
     #[command(flatten)]

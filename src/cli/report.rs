@@ -1,6 +1,8 @@
 //! How a run's end is told to a person: what was built, where it is, what was checked and what was not, what is still
 //! theirs to do, and the next command to type.
 
+mod draft;
+
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::cli::questions;
 use agentctl_base::question::Outcome;
@@ -18,6 +20,9 @@ use serde_json::{Value, json};
 pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> String {
     let mut out = String::new();
     let made = Built::of(&report.made, &report.lost);
+    if report.outcome == Outcome::Draft {
+        draft::told(report, &made, &mut out);
+    }
     if let (Some(built), Some((document, catalog))) = (&made.workflow, workflow) {
         out.push_str(&format!(
             "{} ({} nodes)\n\n",
@@ -337,7 +342,7 @@ fn open_points(
 fn ending(report: &RunReport, made: &Built, out: &mut String) {
     let run = &report.run_id;
     match report.outcome {
-        Outcome::Complete => {
+        Outcome::Complete | Outcome::Draft => {
             if let Some(built) = &made.workflow {
                 let target = plain(built.file.as_deref().unwrap_or(&built.id));
                 out.push_str(&format!("next: agentctl build --workflow {target} \"…\" to change it, agentctl undo {run} to take it back\n"));

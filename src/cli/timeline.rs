@@ -237,6 +237,7 @@ pub fn outcome(outcome: Option<Outcome>) -> &'static str {
     match outcome {
         None => "unfinished",
         Some(Outcome::Complete) => "complete",
+        Some(Outcome::Draft) => "draft",
         Some(Outcome::Blocked) => "blocked",
         Some(Outcome::Waiting) => "waiting",
         Some(Outcome::Refused) => "refused",

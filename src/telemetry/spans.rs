@@ -124,7 +124,7 @@ impl<'a> Spans<'a> {
                 if let Some(run) = self.find(&Of::Run) {
                     run.attributes.push(("agentctl.outcome", outcome.into()));
                 }
-                let good = ["complete", "waiting", "cancelled"].contains(&outcome);
+                let good = ["complete", "draft", "waiting", "cancelled"].contains(&outcome);
                 self.close(&Of::Run, at, (!good).then(|| outcome.to_owned()));
             }
             Event::StageChanged { to, .. } => {
@@ -423,6 +423,7 @@ fn said(answer: &ModelAnswer, reason: &str) -> String {
 fn word(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Complete => "complete",
+        Outcome::Draft => "draft",
         Outcome::Blocked => "blocked",
         Outcome::Waiting => "waiting",
         Outcome::Refused => "refused",

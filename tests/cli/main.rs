@@ -13,6 +13,7 @@ mod ci;
 mod commands;
 mod connected;
 mod conversations;
+mod drafts;
 mod floors;
 mod help;
 mod history;

@@ -190,6 +190,8 @@ fn the_stopped_run_goes_on_with_its_answers() {
     ];
     insta::assert_snapshot!(told(&project, &resume), @r#"
     $ agentctl resume --answers answers.json --yes --no-input --allow-pack-change
+    built 2 of 4 parts; not understood: 'somewhere', 'build'
+
     Shopify to Slack (3 nodes)
 
     Schedule · scheduleTrigger
@@ -204,8 +206,6 @@ fn the_stopped_run_goes_on_with_its_answers() {
     still yours to do:
       - [Shopify: Get many] connect a credential: Shopify API
       - [Slack: Send message] connect a credential: Slack API
-    good to know:
-      - not built: “send the new customers somewhere”; say it in other words or add it in n8n
     in place of the built-in pack: agents/policy.yaml
     next: agentctl build --workflow workflows/shopify-to-slack.json "…" to change it, agentctl undo 20261122-122243-5ead52 to take it back
     --- stderr
@@ -248,11 +248,11 @@ fn the_stopped_run_goes_on_with_its_answers() {
         failed rehearse_workflow the embedded backend cannot execute workflows: not executed
         qa: pass, 0 errors, 0 warnings
     ▶ complete
-    --- exit code 0
+    --- exit code 9
     "#);
     insta::assert_snapshot!(told(&project, &["runs", "verify", STOPPED]), @r"
     $ agentctl runs verify 20261122-122243-5ead52
-    ✓ 20261122-122243-5ead52: 112 records, the chain is whole
+    ✓ 20261122-122243-5ead52: 113 records, the chain is whole
     --- exit code 0
     ");
 }
@@ -305,7 +305,7 @@ fn the_killed_run_is_settled_and_ends() {
     );
     insta::assert_snapshot!(told(&project, &["runs", "verify", KILLED]), @r"
     $ agentctl runs verify 20261122-122240-02fa9e
-    ✓ 20261122-122240-02fa9e: 96 records, the chain is whole
+    ✓ 20261122-122240-02fa9e: 97 records, the chain is whole
     --- exit code 0
     ");
     insta::assert_snapshot!(told(&project, &["undo", KILLED]), @r##"

@@ -97,6 +97,8 @@ pub enum AnsweredBy {
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     Complete,
+    /// Made and checked, but not all that was asked for is in it: what is missing is named.
+    Draft,
     Blocked,
     /// Waiting for an answer or an approval.
     Waiting,

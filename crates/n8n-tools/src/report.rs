@@ -47,6 +47,38 @@ pub struct WorkflowReport {
     pub file: Option<String>,
     pub node_count: u64,
     pub graph_hash: String,
+    /// Not all that was asked for is in it: `not_understood` names the rest.
+    #[serde(default)]
+    pub draft: bool,
+    /// The phrases of the request that whoever built it did not understand, as they stand in the request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_understood: Vec<String>,
+    /// How many parts the request has, and how many of them are built; None: whoever built it did not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<Parts>,
+}
+
+/// How much of a request is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parts {
+    pub built: u64,
+    pub of: u64,
+}
+
+/// How many phrases a line quotes.
+pub const MOST_QUOTED: usize = 5;
+
+/// Phrases in one line, each in quotes; of many the first ones, and how many more there are.
+pub fn quoted(phrases: &[Value]) -> String {
+    let said = phrases.iter().filter_map(Value::as_str);
+    let mut shown: Vec<String> = said
+        .take(MOST_QUOTED)
+        .map(|phrase| format!("'{phrase}'"))
+        .collect();
+    if phrases.len() > MOST_QUOTED {
+        shown.push(format!("{} more", phrases.len() - MOST_QUOTED));
+    }
+    shown.join(", ")
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -112,9 +144,8 @@ pub fn sections(of: &Reported<'_>) -> (Map<String, Value>, Map<String, Value>) {
 }
 
 fn workflow_report(of: &Reported<'_>) -> Option<WorkflowReport> {
-    let claimed = (of.state_of)(WORKFLOW)
-        .and_then(|w| w.get("id"))
-        .and_then(Value::as_str);
+    let state = (of.state_of)(WORKFLOW);
+    let claimed = state.and_then(|w| w.get("id")).and_then(Value::as_str);
     // What the journal says was changed is reported even when no agent got to say so.
     let last = of.changes.last(claimed)?;
     let id = last.change.id();
@@ -122,12 +153,23 @@ fn workflow_report(of: &Reported<'_>) -> Option<WorkflowReport> {
     if of.undone.iter().any(|undone| undone == id) {
         return None;
     }
+    let not_understood: Vec<String> = state
+        .and_then(|w| w.get("not_understood"))
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|phrase| phrase.as_str().map(str::to_owned))
+        .collect();
+    let parts = state.and_then(|w| w.get("parts"));
     Some(WorkflowReport {
         id: id.to_owned(),
         name: of.changes.name(id).unwrap_or(id).to_owned(),
         file: of.changes.file(id).map(str::to_owned),
         node_count: last.change.size as u64,
         graph_hash,
+        draft: !not_understood.is_empty(),
+        not_understood,
+        parts: parts.and_then(|parts| serde_json::from_value(parts.clone()).ok()),
     })
 }
 

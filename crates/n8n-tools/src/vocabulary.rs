@@ -2,6 +2,7 @@
 
 use crate::capability as can;
 use crate::findings::compare_findings;
+use crate::report::quoted;
 use agentctl_engine::condition::Function;
 use agentctl_engine::vocabulary::{Capability, Does, NamedTool, Vocabulary, Words};
 use serde_json::Value;
@@ -38,15 +39,25 @@ const RETIRED: &[(&str, &str)] = &[(
 )];
 
 /// What conditions of a flow or a policy may call.
-const FUNCTIONS: &[Function] = &[Function {
-    name: "compare_findings",
-    arguments: 2,
-    call: |given| {
-        let list = |i: usize| given.get(i).and_then(Value::as_array);
-        let list = |i: usize| list(i).map_or(&[][..], Vec::as_slice);
-        Ok(compare_findings(list(0), list(1)).to_json())
+const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "compare_findings",
+        arguments: 2,
+        call: |given| {
+            let list = |i: usize| given.get(i).and_then(Value::as_array);
+            let list = |i: usize| list(i).map_or(&[][..], Vec::as_slice);
+            Ok(compare_findings(list(0), list(1)).to_json())
+        },
     },
-}];
+    Function {
+        name: "quoted",
+        arguments: 1,
+        call: |given| {
+            let list = given.first().and_then(Value::as_array);
+            Ok(quoted(list.map_or(&[][..], Vec::as_slice)).into())
+        },
+    },
+];
 
 static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
     let heads = crate::tools::heads()

@@ -10,10 +10,11 @@ mod part;
 
 use crate::chart::{Chart, Item, What, chart};
 use crate::cover::{self, Unused};
-use crate::lex::Class;
+use crate::lex::{Class, languages};
 use agentctl_n8n::Workflow;
 use evidence::Evidence;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 pub use frames::check as check_frames;
 
@@ -37,11 +38,15 @@ pub struct Word {
     pub fate: Fate,
     /// How much it weighs: a service 4, a value or a condition 3, a verb 2, a noun 1.
     pub weight: u32,
+    /// Whether it stands in a table or is a literal thing; false: nobody told the planner what it means.
+    pub known: bool,
 }
 
 /// A request held against a workflow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
+    /// False: there are no tables of the words of the request's language, so nothing can be said of it, and the rest is empty.
+    pub judged: bool,
     /// The words that carry meaning, in order.
     pub words: Vec<Word>,
     /// How many parts (clauses) the request has, and how many of them are whole.
@@ -52,6 +57,30 @@ pub struct Account {
 }
 
 impl Account {
+    /// Of a request whose language is not known.
+    pub(crate) fn unjudged() -> Self {
+        Account {
+            judged: false,
+            words: Vec::new(),
+            parts: 0,
+            built: 0,
+            missing: Vec::new(),
+        }
+    }
+    /// Takes in whole parts that are known to be left out, each in place of the phrases in it.
+    pub(crate) fn leaves_out(&mut self, parts: &[String]) {
+        for part in parts {
+            let inside = |phrase: &String| part.contains(phrase.as_str());
+            let judged = self.missing.iter().any(inside);
+            self.missing.retain(|phrase| !inside(phrase));
+            self.missing.push(part.clone());
+            match judged {
+                true => {}
+                false if self.built > 0 => self.built -= 1,
+                false => self.parts += 1,
+            }
+        }
+    }
     /// Whether each word is answered for.
     pub fn complete(&self) -> bool {
         self.missing.is_empty()
@@ -72,8 +101,26 @@ const CONDITION: u32 = 3;
 const PREDICATE: u32 = 2;
 const NOUN: u32 = 1;
 
+/// Whether there are tables of the words of a language: without them nothing can be said of a request in it.
+pub fn judges(language: &str) -> bool {
+    languages().any(|known| known == language)
+}
+
 /// Holds a request against the workflows that answer it (the built one; for a change the one before too).
 pub fn account(request: &str, language: &str, workflows: &[&Workflow]) -> Account {
+    account_but(request, language, workflows, 0..0)
+}
+
+/// The same, where a part of the text (bytes) was asked about and answered: what was missing there is said elsewhere in the text.
+pub(crate) fn account_but(
+    request: &str,
+    language: &str,
+    workflows: &[&Workflow],
+    answered: Range<usize>,
+) -> Account {
+    if !judges(language) {
+        return Account::unjudged();
+    }
     let chart = chart(request, language);
     let evidence = Evidence::of(workflows);
     let unused = cover::unused(request, workflows);
@@ -85,6 +132,9 @@ pub fn account(request: &str, language: &str, workflows: &[&Workflow]) -> Accoun
         };
         let fate = match context.get(&i) {
             Some(why) if fate == Fate::Missing => Fate::Context { why: why.clone() },
+            None if fate == Fate::Missing && answered.contains(&item.from) => {
+                self::context("was asked about, and answered")
+            }
             _ => fate,
         };
         words.push((
@@ -94,12 +144,14 @@ pub fn account(request: &str, language: &str, workflows: &[&Workflow]) -> Accoun
                 to: item.to,
                 fate,
                 weight,
+                known: !matches!(item.what, What::Unknown),
             },
         ));
     }
     let (parts, built) = part::counted(&chart, &words);
     let missing = part::phrases(request, &chart, &words);
     Account {
+        judged: true,
         words: words.into_iter().map(|(_, w)| w).collect(),
         parts,
         built,

@@ -1,6 +1,6 @@
 //! Reading a request while the program starts: half of what an offline build computes needs nothing but the request.
 
-use super::read;
+use super::{choice, read};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
@@ -10,7 +10,7 @@ static AHEAD: Mutex<Option<(String, JoinHandle<read::Reading>)>> = Mutex::new(No
 /// Begins to read the request on another thread. The first [`reading`] of the same request takes the result.
 pub fn read_ahead(request: &str) {
     let text = request.to_owned();
-    let reader = move || read::read(&text, &read::ReadContext::default());
+    let reader = move || choice::reading(&text, &read::ReadContext::default());
     // Without a thread nothing is lost but time.
     if let Ok(reader) = Builder::new().name("reader".to_owned()).spawn(reader) {
         let mut ahead = AHEAD.lock().unwrap_or_else(PoisonError::into_inner);
@@ -25,5 +25,5 @@ pub(super) fn reading(request: &str, cx: &read::ReadContext) -> read::Reading {
         Some((text, reader)) if text == request && cx.answers.is_empty() => reader.join().ok(),
         _ => None,
     }
-    .unwrap_or_else(|| read::read(request, cx))
+    .unwrap_or_else(|| choice::reading(request, cx))
 }

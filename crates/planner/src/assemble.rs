@@ -7,11 +7,13 @@ mod approval;
 mod called;
 mod condition;
 mod content;
+mod day;
 mod flow;
 mod form;
 mod gate;
 mod lookup;
 mod named;
+mod pick;
 mod repeat;
 mod start;
 mod think;
@@ -21,7 +23,7 @@ use crate::chart::{Chart, chart};
 use crate::clause::{Clause, Phrase, clauses};
 use crate::lexicon::{self, ServiceEntry};
 use crate::plan::{Arg, Does, Plan, Role, Service, Step, Val};
-use crate::time::spans;
+use crate::time::{DayCheck, spans};
 use serde_json::{Value, json};
 
 /// Reads a request: a plan, what must be asked first, or why it is refused.
@@ -56,6 +58,8 @@ pub(crate) struct Reading<'a> {
     source: Option<(&'static ServiceEntry, Vec<Arg>)>,
     assistant: Option<Step>,
     agent_at: usize,
+    /// What must hold on the day of a schedule.
+    day: Option<DayCheck>,
 }
 
 /// What was last spoken of.
@@ -92,6 +96,7 @@ impl<'a> Reading<'a> {
             source: None,
             assistant: None,
             agent_at: 0,
+            day: None,
         }
     }
 

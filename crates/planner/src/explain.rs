@@ -1,8 +1,83 @@
-//! How a request is read, as text: each clause with what introduces it, its verb and its phrases.
+//! How a request is read: each clause with what introduces it, its verb and its phrases, and what became of each of its words.
 
+use crate::account::{Fate, account};
 use crate::chart::{Chart, chart};
 use crate::clause::{Clause, Intro, Phrase, clauses};
+use crate::compile;
+use crate::read::{self, ReadContext};
 use crate::time::spans;
+use agentctl_n8n::Workflow;
+use agentctl_n8n::catalog::Catalog;
+use serde::Serialize;
+
+/// A request with what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Explanation {
+    pub language: String,
+    /// False: the words of the language are not known, and there are no words and no parts here.
+    pub judged: bool,
+    /// How many parts the request has, and how many of them are built.
+    pub parts: usize,
+    pub built: usize,
+    /// How much of the request's weight is explained, in hundredths.
+    pub percent: u32,
+    pub not_understood: Vec<String>,
+    /// The words that carry meaning, in order.
+    pub words: Vec<Said>,
+    /// How its clauses are read, one line each.
+    pub clauses: Vec<String>,
+}
+
+/// A word as it stands in the request, from and to a byte.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Said {
+    pub said: String,
+    pub from: usize,
+    pub to: usize,
+    /// A service 4, a value or a condition 3, a verb 2, a noun 1.
+    pub weight: u32,
+    #[serde(flatten)]
+    pub fate: Fate,
+}
+
+/// Explains a request by the workflow that was built from it; without one by the workflow that the planner would build.
+pub fn explanation(request: &str, built: Option<&Workflow>, catalog: &Catalog) -> Explanation {
+    let plan = read::read(request, &ReadContext::default()).plan;
+    let account = match built {
+        Some(workflow) => account(request, &plan.language, &[workflow]),
+        None => {
+            let compiled = compile::compile(&plan, catalog);
+            account(request, &plan.language, &[&compiled.workflow])
+        }
+    };
+    let clauses = match account.judged {
+        true => explain(request, &plan.language),
+        false => String::new(),
+    };
+    Explanation {
+        judged: account.judged,
+        parts: account.parts,
+        built: account.built,
+        percent: account.percent(),
+        words: account
+            .words
+            .into_iter()
+            .map(|word| Said {
+                said: request
+                    .get(word.from..word.to)
+                    .unwrap_or_default()
+                    .to_owned(),
+                from: word.from,
+                to: word.to,
+                weight: word.weight,
+                fate: word.fate,
+            })
+            .collect(),
+        not_understood: account.missing,
+        clauses: clauses.lines().map(str::to_owned).collect(),
+        language: plan.language,
+    }
+}
 
 /// One line for each clause.
 pub fn explain(request: &str, language: &str) -> String {
@@ -85,5 +160,18 @@ pub fn items(request: &str, language: &str) -> String {
         crate::chart::What::Unknown => format!("{}=?", i.text),
     };
     let items = chart(request, language).items;
-    items.iter().map(item).collect::<Vec<_>>().join(" | ")
+    let times = spans(request, language);
+    let time = |t: &crate::time::TimeSpan| {
+        format!(
+            "TIME {:?}={:?}",
+            request.get(t.from..t.to).unwrap_or(""),
+            t.means
+        )
+    };
+    items
+        .iter()
+        .map(item)
+        .chain(times.iter().map(time))
+        .collect::<Vec<_>>()
+        .join(" | ")
 }

@@ -111,6 +111,10 @@ impl Lexicon {
             if bare.len().abs_diff(plain.len()) > 1 {
                 continue;
             }
+            // Inflected languages have neighbours for most words: there a typo keeps the beginning.
+            if self.language != "en" && !bare.starts_with(&plain[..plain.len().min(2)]) {
+                continue;
+            }
             let far = if *bare == plain {
                 0
             } else {

@@ -6,6 +6,7 @@ pub mod account;
 mod ahead;
 pub mod assemble;
 mod chart;
+mod choice;
 mod clause;
 pub mod compile;
 mod cover;
@@ -14,6 +15,7 @@ mod evidence;
 mod evidence_tests;
 pub mod explain;
 mod extend;
+mod gate;
 mod learned;
 mod lex;
 

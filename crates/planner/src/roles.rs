@@ -1,15 +1,17 @@
 //! How the offline model plays the tasks of the built-in flow: one handler for each task name of `flow.yaml`. It works
 //! as any model does: it sees its task and what its tools answered, and returns tool calls or the step's final JSON.
 
+use super::account::Account;
 use super::plan::Plan;
 use super::reuse::{self, services};
-use super::{ahead, compile, cover, extend, modify, pattern, read};
+use super::{ahead, compile, cover, extend, gate, modify, pattern, read};
 use super::{evidence, learned};
 use agentctl_base::model::{
     Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage,
 };
 use agentctl_base::question::{Question, QuestionOption};
 use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::edit;
 use agentctl_n8n::workflow::Workflow;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -170,16 +172,24 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
     let mut notes = reading.notes;
     notes.extend(pattern::plan_taken(&patterns, &answers));
     let mut questions = reading.questions;
-    if reading.refusal.is_none() && does_nothing(&reading.plan) {
+    let mut refusal = reading.refusal;
+    let language = &reading.plan.language;
+    let account = gate::judge(request, &known.answers, language, &[&built.workflow]);
+    let empty = does_nothing(&reading.plan);
+    let guess = gate::too_little(&account);
+    if refusal.is_none() && (empty || guess) {
         let plans = pattern::plans(&patterns);
-        if !plans.is_empty() {
-            questions = vec![which_plan(what_to_do(&reading.plan), plans, request)];
-        } else if questions.is_empty() {
-            questions.push(what_to_do(&reading.plan));
+        let what_to_do = gate::question(request, &account, language);
+        if empty && !plans.is_empty() {
+            questions = vec![which_plan(what_to_do, plans, request)];
+        } else if guess && !answers.is_empty() {
+            refusal = Some(gate::refusal(&account, language));
+        } else if gate::strange(&account) || !questions.iter().any(|q| q.required) {
+            questions = vec![what_to_do];
         }
     }
-    if questions.is_empty() && reading.refusal.is_none() {
-        let asked = read::ask::with_answers(request, &by_topic(&answers));
+    if questions.is_empty() && refusal.is_none() {
+        let asked = read::ask::with_answers(request, &known.answers);
         let unused = cover::unused(&asked, &[&built.workflow]);
         questions.extend(cover::question(&unused, &reading.plan.language));
     }
@@ -187,7 +197,7 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
         request,
         &reading.plan,
         &questions,
-        reading.refusal.as_ref(),
+        refusal.as_ref(),
         &answers,
     );
     if let Value::Object(map) = &mut requirements {
@@ -242,37 +252,6 @@ fn does_nothing(plan: &Plan) -> bool {
         .iter()
         .any(|t| matches!(t, super::plan::Trigger::McpServer { tools, .. } if !tools.is_empty()));
     plan.steps.is_empty() && !serves
-}
-
-/// Asked when nothing was understood: never a workflow that does nothing.
-fn what_to_do(plan: &Plan) -> Question {
-    let text = match plan.language.as_str() {
-        "de" => {
-            "Was soll der Workflow tun? Bitte die Schritte nennen: woher die Daten kommen, was damit geschieht, wohin das Ergebnis geht."
-        }
-        "es" => {
-            "¿Qué debe hacer el flujo? Indica los pasos: de dónde vienen los datos, qué se hace con ellos y adónde va el resultado."
-        }
-        "fr" => {
-            "Que doit faire le workflow ? Indiquez les étapes : d'où viennent les données, ce qu'on en fait, où va le résultat."
-        }
-        _ => {
-            "What should the workflow do? Name the steps: where the data comes from, what happens to it, where the result goes."
-        }
-    };
-    Question {
-        id: "steps".into(),
-        topic: "steps".into(),
-        text: text.into(),
-        options: Vec::new(),
-        recommended: None,
-        required: true,
-        schema: json!({"type": "string", "minLength": 1}),
-        approves: None,
-        proposal: None,
-        asked_by: None,
-        asks_secret: false,
-    }
 }
 
 /// The same question with the plans of patterns to choose from. Only one that the request names by its id is recommended: what
@@ -465,8 +444,12 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
     let compiled = draft(input, catalog);
     if let Some(made) = seen.last("create_workflow") {
         let mut said = notes(input, compiled.notes);
-        let unused = cover::unused(&asked(input), &[&compiled.workflow]);
-        said.extend(cover::note(&unused, &plan(input).language));
+        let language = plan(input).language;
+        let account = judged(input, &language, &[&compiled.workflow]);
+        if !account.judged {
+            let unused = cover::unused(&asked(input), &[&compiled.workflow]);
+            said.extend(cover::note(&unused, &language));
+        }
         // A credential that the program found, or looked for, is told by it.
         let told = made.content.get("credentials").and_then(Value::as_array);
         let told_of = |node: &str| {
@@ -474,12 +457,39 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
         };
         let mut todo = compiled.todo;
         todo.retain(|item| item.kind != "credential" || !told_of(&item.node));
-        return built(made, json!(todo), json!(said));
+        return built(made, json!(todo), json!(said), &account);
     }
     Ok(Move::Call(vec![(
         "create_workflow",
         creation(&compiled.workflow),
     )]))
+}
+
+/// The account of the request, with the answers that were given, against what was built.
+fn judged(input: &Map<String, Value>, language: &str, workflows: &[&Workflow]) -> Account {
+    let answers = by_topic(&answers(input));
+    gate::judge(text(input, "request"), &answers, language, workflows)
+}
+
+/// The account of a change: what it left out, and what neither the workflow before nor the one after answers for. A repair is read
+/// out of an execution's error, so there the request says little and is not judged.
+fn changed(
+    input: &Map<String, Value>,
+    existing: &Workflow,
+    modification: &modify::Modification,
+) -> Account {
+    let mut next = 0;
+    let mut new_id = || {
+        next += 1;
+        format!("new-{next}")
+    };
+    let after = edit::apply(existing, &modification.ops, &mut new_id);
+    let mut account = match (evidence::repair(input), &after) {
+        (None, Ok(after)) => judged(input, &modification.language, &[existing, after]),
+        _ => Account::unjudged(),
+    };
+    account.leaves_out(&modification.unread);
+    account
 }
 
 /// What was assumed while reading, and what was decided while compiling.
@@ -535,10 +545,17 @@ fn change(
         let mut extended = extend::extend(&existing, &compiled.workflow);
         extended.todo = compiled.todo;
         extended.notes.extend(compiled.notes);
+        extended.language = plan(input).language;
         extended
     };
     if let Some(made) = seen.last("update_workflow") {
-        return built(made, json!(modification.todo), json!(modification.notes));
+        let account = changed(input, &existing, &modification);
+        return built(
+            made,
+            json!(modification.todo),
+            json!(modification.notes),
+            &account,
+        );
     }
     if !modification.ops.is_empty() {
         return Ok(Move::Call(vec![(
@@ -608,7 +625,7 @@ fn whole_workflow(id: &str, seen: &Seen<'_>) -> Result<Reading, String> {
 }
 
 /// The builder's answer after its call: what the program saw, and what stays for the user.
-fn built(made: &ToolResult, todo: Value, notes: Value) -> Result<Move, String> {
+fn built(made: &ToolResult, todo: Value, notes: Value, account: &Account) -> Result<Move, String> {
     if made.status != ToolStatus::Ok {
         return Err(format!(
             "{} did not succeed: {}",
@@ -625,8 +642,12 @@ fn built(made: &ToolResult, todo: Value, notes: Value) -> Result<Move, String> {
         .or_else(|| made.content.get("id"))
         .cloned()
         .unwrap_or_default();
+    let mut workflow = Map::new();
+    workflow.insert("id".into(), id);
+    workflow.insert("todo".into(), todo);
+    workflow.insert("notes".into(), notes);
     Ok(Move::Done(
-        json!({"workflow": {"id": id, "todo": todo, "notes": notes}}),
+        json!({"workflow": gate::verdict(workflow, account)}),
     ))
 }
 

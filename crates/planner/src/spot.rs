@@ -117,7 +117,7 @@ fn one(text: &str, at: usize, first: char, found: &mut Vec<Token>) -> usize {
     let rest = &text[at..];
     if let Some((inner, end)) = quoted(text, at, first) {
         let mut token = token(text, at, end, Kind::Quote);
-        token.text = text[inner].to_owned();
+        token.text = text[inner].trim().to_owned();
         found.push(token);
         return end;
     }

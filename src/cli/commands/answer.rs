@@ -69,6 +69,7 @@ pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliE
         root,
         true,
         out,
+        false,
         Start::Answer(args.run.clone(), answers, limits),
     )
 }

@@ -46,6 +46,9 @@ pub struct BuildArgs {
     /// Connect new nodes of a service to this account of the n8n, by the credential's type and name; may be given several times
     #[arg(long, value_name = "TYPE=NAME", value_parser = named_account)]
     pub account: Vec<String>,
+    /// Show what became of each word of the request (`agentctl explain` shows it without building)
+    #[arg(long, conflicts_with = "workflow")]
+    pub explain: bool,
     #[command(flatten)]
     pub answers: AnswerOptions,
     #[command(flatten)]
@@ -83,22 +86,7 @@ const MAX_REQUEST: usize = 20_000;
 const MAX_GRANTS: u64 = 1024 * 1024;
 
 pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliError> {
-    let request = if args.request == "-" {
-        session::read_stdin()?
-    } else {
-        args.request.clone()
-    };
-    let request = request.trim().to_owned();
-    if request.is_empty() {
-        return Err(CliError::usage("the request is empty")
-            .hint("say what to build: agentctl build \"Every day at 9:00 …\""));
-    }
-    if request.chars().count() > MAX_REQUEST {
-        return Err(CliError::usage(format!(
-            "the request has more than {MAX_REQUEST} characters"
-        ))
-        .hint("say what to build in plain words; workflows are named with --workflow"));
-    }
+    let request = request(&args.request)?;
     if args.workflow.is_none() && args.model.may_be_offline() {
         agentctl_planner::read_ahead(&request);
     }
@@ -146,8 +134,30 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         root,
         args.answers.no_input,
         out,
+        args.explain,
         Start::New(options),
     )
+}
+
+/// The request as typed, or from stdin.
+pub(super) fn request(typed: &str) -> Result<String, CliError> {
+    let request = if typed == "-" {
+        session::read_stdin()?
+    } else {
+        typed.to_owned()
+    };
+    let request = request.trim().to_owned();
+    if request.is_empty() {
+        return Err(CliError::usage("the request is empty")
+            .hint("say what to build: agentctl build \"Every day at 9:00 …\""));
+    }
+    if request.chars().count() > MAX_REQUEST {
+        return Err(CliError::usage(format!(
+            "the request has more than {MAX_REQUEST} characters"
+        ))
+        .hint("say what to build in plain words; workflows are named with --workflow"));
+    }
+    Ok(request)
 }
 
 /// A list of tools from the user's own file.

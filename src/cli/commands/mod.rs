@@ -10,6 +10,7 @@ mod catalog;
 mod completions;
 mod diff;
 mod doctor;
+pub(super) mod explain;
 mod flow;
 mod init;
 mod learnings;
@@ -40,6 +41,7 @@ use std::path::Path;
 pub enum Command {
     Init(init::InitArgs),
     Build(build::BuildArgs),
+    Explain(explain::ExplainArgs),
     Resume(resume::ResumeArgs),
     Answer(answer::AnswerArgs),
     Status(status::StatusArgs),
@@ -93,6 +95,7 @@ impl Command {
         match self {
             Command::Init(args) => init::init(project, args, out),
             Command::Build(args) => build::build(project, args, out),
+            Command::Explain(args) => explain::explain(project, args, out),
             Command::Resume(args) => resume::resume(project, args, out),
             Command::Answer(args) => answer::answer(project, args, out),
             Command::Status(_) => status::status(project, out),

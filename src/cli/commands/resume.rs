@@ -42,6 +42,7 @@ pub fn resume(root: &Path, args: &ResumeArgs, out: &Output) -> Result<Exit, CliE
         root,
         args.answers.no_input,
         out,
+        false,
         Start::Resume(args.run.clone(), resume),
     )
 }

@@ -28,7 +28,7 @@ pub fn status(root: &Path, out: &Output) -> Result<Exit, CliError> {
         println_head(&report, out)?;
     }
     // How the run ended is what is told, not how this command ended.
-    tell(root, &report, None, out)?;
+    tell(root, &report, None, false, out)?;
     Ok(Exit::Complete)
 }
 

@@ -106,6 +106,7 @@ fn agentctl_itself() {
     Commands:
       init         Set up a project folder: workflows/, memory/, .gitignore, .mcp.json.example
       build        Build a workflow from a request, or change an existing one with --workflow
+      explain      Show what the offline planner makes of each word of a request; builds nothing
       resume       Go on with a run that was interrupted or waits for answers
       answer       Answer the questions of a waiting run, and go on with it
       status       What the active run is doing, or how it ended
@@ -188,6 +189,7 @@ fn agentctl_itself() {
 
     With no key, no n8n and no network it works on the offline model and the embedded n8n backend.
     Exit codes: 0 complete, 1 findings or failed, 2 usage, 3 blocked, 4 waiting for an answer, 5
-    refused, 6 model, 7 n8n or MCP, 8 budget, 70 internal error, 130/143 interrupted (state saved).
+    refused, 6 model, 7 n8n or MCP, 8 budget, 9 draft (not all of the request is in it), 70 internal
+    error, 130/143 interrupted (state saved).
     "#);
 }

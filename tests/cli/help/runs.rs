@@ -43,6 +43,10 @@ fn build() {
               Connect new nodes of a service to this account of the n8n, by the credential's type and
               name; may be given several times
 
+          --explain
+              Show what became of each word of the request (`agentctl explain` shows it without
+              building)
+
       -y, --yes
               Take every recommendation; a required question without one still stops the run
 
@@ -87,6 +91,29 @@ fn build() {
 
     Without a terminal, unanswered questions end the run with exit code 4; go on with
     `agentctl answer RUN ID=VALUE` or `agentctl resume --answers FILE`.
+    "#);
+}
+
+#[test]
+fn explain() {
+    insta::assert_snapshot!(help("explain"), @r#"
+    Show what the offline planner makes of each word of a request; builds nothing
+
+    Usage: agentctl explain [OPTIONS] <REQUEST>
+
+    Arguments:
+      <REQUEST>
+              What would be built, in plain words (`-`: read it from stdin)
+
+    Options:
+    Examples:
+      agentctl explain "When a webhook receives an order over 100 EUR, post it to Slack #sales"
+      agentctl explain --output-format json - < request.txt
+
+    Each word that carries meaning is built (which node answers for it), context (it needs no node, and
+    why) or not understood.
+    An answer to a question of the build is no part of it; `agentctl build --explain` shows the same of
+    a workflow that was built.
     "#);
 }
 

@@ -60,7 +60,7 @@ fn agents() {
     built-in agents/flow.yaml:107:40: the pack has no agent "analyst"
     built-in agents/flow.yaml:108:48: the pack has no agent "analyst"
     built-in agents/flow.yaml:112:51: the pack has no agent "analyst"
-    built-in agents/flow.yaml:710:18: the pack has no agent "analyst"
+    built-in agents/flow.yaml:721:18: the pack has no agent "analyst"
     hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
     "#);
 }
@@ -106,7 +106,7 @@ fn flow() {
     let project = Project::new();
     insta::assert_snapshot!(project.said("flow check"), @r"
     exit code 0
-    flow n8n-builder: 30 steps, stages clarification → research → decision → build → validate → test → complete (or blocked), no mistakes
+    flow n8n-builder: 31 steps, stages clarification → research → decision → build → validate → test → complete (or blocked), no mistakes
     ");
     insta::assert_snapshot!(project.said("flow graph"), @r#"
     exit code 0
@@ -186,8 +186,12 @@ fn flow() {
       qa_loop_exhausted --> post_mortem
       qa_loop_end(["blocked"])
       post_mortem --> qa_loop_end
+      understood{"understood?"}
+      qa_loop_left --> understood
+      understood_end(["draft"])
+      understood -- "no" --> understood_end
       finish(["complete"])
-      qa_loop_left --> finish
+      understood -- "yes" --> finish
     "#);
     project.write("agents/flow.yaml", "name: mine\nstages: 7\n");
     insta::assert_snapshot!(project.said("flow check"), @r#"

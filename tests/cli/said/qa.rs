@@ -101,8 +101,8 @@ fn analyze() {
     - 65 [TIME] check: 0 errors
     - 73 [TIME] stage test
     - 78 [TIME] rehearse_workflow failed
-    - 86 [TIME] stage complete
-    - 87 [TIME] the run ended: checked; not executed
+    - 87 [TIME] stage complete
+    - 88 [TIME] the run ended: checked; not executed
 
     ## Proposed learnings
 

@@ -4,6 +4,36 @@ use super::built;
 use crate::support::Project;
 
 #[test]
+fn explain() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("explain 'When a webhook receives an order over 100 EUR, frobnicate it and post it to Slack #sales'"), @r"
+    exit code 0
+    webhook     built           Webhook
+    receives    built           Webhook
+    order       built           Webhook
+    over        built           Only amount > 100
+    100         built           value
+    EUR         built           Webhook
+    frobnicate  not understood
+    post        built           Slack: Send message
+    Slack       built           Slack: Send message
+    #sales      built           value
+
+    1 of 2 parts built, 95 % of the words' weight explained
+
+    read as:
+      WHEN receive:RECEIVE  [webhook]  /  [order] [<over> EUR 100] ,[frobnicate] [~it]
+      post:NOTIFY    /  [~it] [to $slack '#sales']
+    ");
+    insta::assert_snapshot!(project.said("explain ''"), @r#"
+    exit code 2
+    -- stderr --
+    error: the request is empty
+    hint: say what to build: agentctl build "Every day at 9:00 …"
+    "#);
+}
+
+#[test]
 fn build() {
     let project = Project::new();
     insta::assert_snapshot!(project.said("build --yes 'When a webhook receives an order over 100 EUR, post it to Slack #sales'"), @r#"
@@ -138,7 +168,9 @@ fn answer_and_resume() {
     ");
     project.write("answers.json", r#"{"recipient": "Slack #dev"}"#);
     insta::assert_snapshot!(project.said("resume --answers answers.json"), @r#"
-    exit code 0
+    exit code 9
+    built 3 of 4 parts; not understood: 'build fails'
+
     Tell me when a build fails – every (2 nodes)
 
     Schedule · scheduleTrigger
@@ -225,7 +257,7 @@ fn status_runs_approvals_and_usage() {
     "#);
     insta::assert_snapshot!(project.said("runs verify"), @r"
     exit code 0
-    ✓ [RUN]: 88 records, the chain is whole
+    ✓ [RUN]: 89 records, the chain is whole
     ");
     insta::assert_snapshot!(project.said("runs verify no-such-run"), @r#"
     exit code 1
@@ -428,10 +460,11 @@ fn log() {
                        qa: pass, 0 errors, 0 warnings
       84  [TIME]   qa_loop[1]/failed: stopped
       85  [TIME]   qa_loop: left
-      86  [TIME] ▶ complete
-      87  [TIME] complete: checked; not executed (exit code 0)
-      88  [TIME] activation 1 ended: complete
-    run [RUN]: complete; 88 records, 11 model calls, 7 tool calls
+      86  [TIME]   understood: passed
+      87  [TIME] ▶ complete
+      88  [TIME] complete: checked; not executed (exit code 0)
+      89  [TIME] activation 1 ended: complete
+    run [RUN]: complete; 89 records, 11 model calls, 7 tool calls
     next: agentctl undo [RUN] --to N puts things as change N left them (1 to 1; 0: as before the run)
     "#);
     insta::assert_snapshot!(project.said("log no-such-run"), @r#"

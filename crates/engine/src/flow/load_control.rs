@@ -144,13 +144,14 @@ impl Steps<'_, '_> {
         let outcome = self.reader.required(node, "outcome", "`end`");
         let outcome = outcome.and_then(|n| match n.as_text() {
             Some("complete") => Some(Outcome::Complete),
+            Some("draft") => Some(Outcome::Draft),
             Some("blocked") => Some(Outcome::Blocked),
             Some("refused") => Some(Outcome::Refused),
             Some("failed") => Some(Outcome::Failed),
             _ => {
                 self.add(
                     n.place,
-                    "`outcome` must be complete, blocked, refused or failed",
+                    "`outcome` must be complete, draft, blocked, refused or failed",
                 );
                 None
             }

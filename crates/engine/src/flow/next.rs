@@ -97,7 +97,7 @@ pub fn next(flow: &Flow, log: &RunLog) -> Result<Action, FlowError> {
         }
     };
     let target = match outcome {
-        Outcome::Complete => flow.stages.last(),
+        Outcome::Complete | Outcome::Draft => flow.stages.last(),
         Outcome::Blocked => Some(&flow.blocked_stage),
         _ => None,
     };

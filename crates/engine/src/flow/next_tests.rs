@@ -76,6 +76,15 @@ fn a_route_takes_the_first_case_that_holds() {
 }
 
 #[test]
+fn a_draft_ends_where_a_complete_run_does() {
+    let steps = "  - id: whole\n    gate: 'input.n == 3'\n    otherwise: {end: {outcome: draft, message: \"'in part'\"}}\n";
+    let flow = flow(steps);
+    let (whole_run, part) = (whole(&flow, json!({"n": 3})), whole(&flow, json!({"n": 2})));
+    assert_eq!(part.end, Some((Outcome::Draft, "in part".into())));
+    assert_eq!(stages(&part.events), stages(&whole_run.events));
+}
+
+#[test]
 fn a_route_by_an_answer_takes_only_a_listed_case() {
     let steps = |other: &str| {
         format!(

@@ -220,6 +220,9 @@ pub(super) fn report(
         foreign: None,
         grants: view.grants.clone(),
         exit_code,
+        request: (view.input.get("request").and_then(Value::as_str))
+            .unwrap_or_default()
+            .to_owned(),
         state: state.clone(),
         sections: (flow.fields.iter())
             .filter_map(|(field, spec)| {

@@ -37,6 +37,9 @@ pub struct RunReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<String>,
     pub exit_code: u8,
+    /// What was asked for. Not part of the JSON.
+    #[serde(skip)]
+    pub request: String,
     /// The flow's fields, whole. Not part of the JSON.
     #[serde(skip)]
     pub state: Map<String, Value>,
@@ -57,6 +60,7 @@ pub fn exit_code(outcome: Outcome, cause: Option<Cause>) -> u8 {
         Outcome::Waiting => 4,
         Outcome::Refused => 5,
         Outcome::Budget => 8,
+        Outcome::Draft => 9,
         // The user asked for it, and got it.
         Outcome::Cancelled => 0,
         Outcome::Interrupted => match cause {

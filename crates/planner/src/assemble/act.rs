@@ -58,6 +58,7 @@ impl Reading<'_> {
                 .find_map(|f| Some(self.frame(i, clause, f)).filter(|s| !s.is_empty()))
                 .unwrap_or_default();
         }
+        let steps = self.picked(clause, steps);
         if let Some(object) = clause
             .after
             .iter()

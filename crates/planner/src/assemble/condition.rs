@@ -66,6 +66,21 @@ impl Reading<'_> {
         }
         let reach = clause.calls("REACH");
         let is = clause.verb.as_ref().is_some_and(|v| v.calls("BE"));
+        let says = clause.calls("SAY");
+        let told = phrases.iter().find(|p| {
+            p.literal(self.chart, Kind::Quote).is_some()
+                && p.prep == "in"
+                && !matches!(self.kind(p), "container" | "place")
+        });
+        if let Some(phrase) = told.filter(|_| says)
+            && let (Some(left), Some(right)) = (self.left(phrase), self.right(phrase))
+        {
+            return Some(Cond::Compare {
+                left,
+                op: Cmp::Eq,
+                right,
+            });
+        }
         if !reach && !is {
             return None;
         }

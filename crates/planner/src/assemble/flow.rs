@@ -67,6 +67,7 @@ impl Reading<'_> {
     pub(super) fn flow(&mut self) {
         let mut tree = Tree::default();
         tree.steps.extend(self.delayed());
+        tree.steps.extend(self.day_holds());
         tree.steps.extend(self.allowed());
         for i in 0..self.clauses.len() {
             let clause = self.clauses[i].clone();
@@ -244,7 +245,10 @@ impl Reading<'_> {
                 }
                 self.act_into(tree, i, clause);
             }
-            Intro::Relative => self.narrowed(tree, clause, &said),
+            Intro::Relative => {
+                let starts = i.checked_sub(1).is_some_and(|before| self.used[before]);
+                self.narrowed(tree, clause, &said, starts);
+            }
             Intro::Because | Intro::Until => {}
             Intro::None | Intro::Only | Intro::Purpose => {
                 if self.joins(tree, clause) {
@@ -403,7 +407,7 @@ impl Reading<'_> {
     }
 
     fn conditional(&mut self, tree: &mut Tree, i: usize, clause: &Clause, said: &str) {
-        let failing = clause.calls("FAIL")
+        let failing = (clause.calls("FAIL") || clause.calls("SUCCEED") && clause.negated())
             && self
                 .condition(clause)
                 .is_none_or(|c| matches!(c, Cond::Compare { op: Cmp::Eq, .. }));
@@ -425,7 +429,10 @@ impl Reading<'_> {
                 .push(Open::new(said.to_owned(), Kind::Failure, clause.sentence));
             return;
         }
-        if clause.intro == Intro::When && self.retells(clause) {
+        let nominal = clause.intro == Intro::When && clause.verb.is_none();
+        if nominal && !self.plan.triggers.is_empty()
+            || clause.intro == Intro::When && self.retells(clause)
+        {
             return;
         }
         let last = tree.steps_so_far().next().cloned();
@@ -514,7 +521,7 @@ impl Reading<'_> {
     }
 
     /// "… that are overdue": what is fetched is narrowed down.
-    fn narrowed(&mut self, tree: &mut Tree, clause: &Clause, said: &str) {
+    fn narrowed(&mut self, tree: &mut Tree, clause: &Clause, said: &str, starts: bool) {
         if let Some(look) = self.looked_up(clause) {
             let lookup = Box::new(look.step);
             let step = self.step(
@@ -527,7 +534,7 @@ impl Reading<'_> {
             tree.here().push(step);
             return;
         }
-        if tree.here().is_empty() {
+        if tree.here().is_empty() && !starts {
             return;
         }
         if let Some(condition) = self.condition(clause) {

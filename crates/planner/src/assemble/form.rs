@@ -1,7 +1,7 @@
 //! A form of n8n's own: its title and its fields, with their kinds and choices.
 
 use super::Reading;
-use crate::clause::Phrase;
+use crate::clause::{Clause, Phrase};
 use crate::plan::{FormField, Trigger};
 
 impl Reading<'_> {
@@ -27,7 +27,9 @@ impl Reading<'_> {
         });
         let next = next.into_iter().flat_map(|n| n.after.iter());
         let mut begun = false;
-        for phrase in after.chain(next) {
+        // "a form for applicants", "to upload": says who fills it in, or what for.
+        let aimed = |p: &&Phrase| !(p.prep == "for" && self.kind(p) == "person" || p.prep == "to");
+        for phrase in after.chain(next).filter(aimed) {
             let begins =
                 phrase.aside || matches!(phrase.prep.as_str(), "with" | "for" | "asking for");
             if begun && !phrase.listed && !phrase.aside && phrase.prep == "in" {
@@ -38,9 +40,34 @@ impl Reading<'_> {
                 self.field(phrase, &mut fields);
             }
         }
+        self.uploads(i, &mut fields);
         Trigger::Form {
             title: capital(&title),
             fields,
+        }
+    }
+
+    /// "where I can upload that file", "a CV to upload": what is uploaded in the sentence of the form is a field of it.
+    fn uploads(&self, i: usize, fields: &mut Vec<FormField>) {
+        let clause = &self.clauses[i];
+        let same = |c: &&Clause| c.sentence == clause.sentence && c.calls("UPLOAD");
+        let Some(upload) = self.clauses[i..].iter().find(same) else {
+            return;
+        };
+        let file = |p: &&Phrase| p.head.is_some() && p.service.is_none() && p.pronoun.is_none();
+        let things = upload.after.iter().chain(&upload.before);
+        let Some(thing) = things.into_iter().find(file) else {
+            return;
+        };
+        let label = capital(&self.words(thing));
+        match fields.iter_mut().find(|f| f.label == label) {
+            Some(field) => field.kind = "file".to_owned(),
+            None => fields.push(FormField {
+                label,
+                kind: "file".to_owned(),
+                options: Vec::new(),
+                required: true,
+            }),
         }
     }
 

@@ -151,9 +151,14 @@ impl Reading<'_> {
         }
         let role = match concept {
             "place" | "group" => Some(Role::Channel),
+            "table" | "spreadsheet" | "tab" if of.is("db") || of.is("base") || of.is("vector") => {
+                Some(Role::Part)
+            }
             "tab" => Some(Role::Part),
-            "table" if of.is("db") || of.is("base") || of.is("vector") => Some(Role::Part),
             "spreadsheet" if of.is("sheet") => Some(Role::Container),
+            "" if of.is("sheet") && matches!(phrase.prep.as_str(), "of" | "from") => {
+                Some(Role::Container)
+            }
             "database" | "folder" | "project" | "board" | "list" | "calendar" | "repository"
             | "container" => Some(Role::Container),
             "branch" => Some(Role::Branch),

@@ -3,7 +3,7 @@
 use super::{Reading, arg, lit};
 use crate::clause::{Clause, Intro, Phrase};
 use crate::lexicon::ServiceEntry;
-use crate::plan::{Role, Service, Trigger, Val, WebhookAuth};
+use crate::plan::{Does, Role, ScheduleRule, Service, Trigger, Val, Verb, WebhookAuth};
 use crate::spot::Kind;
 use crate::time::TimeMeaning;
 
@@ -12,10 +12,50 @@ pub(super) const EVENTS: &[&str] = &[
     "HAPPEN", "RECEIVE", "SUBMIT", "SIGNUP", "ORDER", "PAY", "FAIL", "EXPIRE", "SUCCEED",
 ];
 
+/// A time of this cost describes a thing, or reads words that were read already.
+const DESCRIBES: u32 = 2;
+
+/// A clause that tells of the event of a service; `told` where it says that something happens, or is new.
+struct Event {
+    told: bool,
+    at: usize,
+    service: &'static ServiceEntry,
+}
+
+/// What a verb of an event says in English, by its frame.
+fn done(frame: &str) -> &'static str {
+    const DONE: &[(&str, &str)] = &[
+        ("PAY", "paid"),
+        ("CHARGE", "paid"),
+        ("FAIL", "failed"),
+        ("SUCCEED", "succeeded"),
+        ("UPDATE", "updated"),
+        ("MOVE", "moved"),
+        ("DELETE", "deleted"),
+        ("SUBMIT", "submitted"),
+        ("RECEIVE", "received"),
+        ("ORDER", "order created"),
+        ("CREATE", "created"),
+        ("STORE", "added"),
+        ("UPLOAD", "uploaded"),
+        ("HAPPEN", "new"),
+        ("SIGNUP", "new subscriber created"),
+        ("EXPIRE", "expired"),
+        ("REFUND", "refunded"),
+        ("PUBLISH", "published"),
+        ("MERGE", "merged"),
+    ];
+    let row = DONE.iter().find(|(f, _)| *f == frame);
+    row.map_or("", |(_, said)| *said)
+}
+
 impl Reading<'_> {
     /// Finds all triggers and marks the clauses that say no more than that.
     pub(super) fn start(&mut self) {
         self.rhythm();
+        if self.plan.triggers.is_empty() && self.by_person() {
+            self.plan.triggers.push(Trigger::Manual);
+        }
         if self.plan.triggers.is_empty() {
             self.called();
         }
@@ -23,20 +63,48 @@ impl Reading<'_> {
             self.addressed();
         }
         if self.plan.triggers.is_empty() {
-            self.event();
+            let event = self.likeliest();
+            if !event.as_ref().is_some_and(|e| e.told) {
+                self.spoken();
+            }
+            if self.plan.triggers.is_empty()
+                && let Some(event) = event
+            {
+                self.event(&event);
+            }
         }
         if self.plan.triggers.is_empty() {
-            self.spoken();
+            self.polled();
         }
+    }
+
+    /// "I start it myself": a clause of its own says that a person does.
+    fn by_person(&mut self) -> bool {
+        let speaker = |p: &Phrase| {
+            p.pronoun
+                .is_some_and(|at| self.chart.items[at].tells("speaker"))
+        };
+        let plain = |p: &Phrase| {
+            p.service.is_none()
+                && (p.head.is_none() || self.concept(p) == "workflow" || p.prep == "to")
+        };
+        let starts =
+            |c: &Clause| c.calls("RUN") && c.phrases().any(speaker) && c.phrases().all(plain);
+        let found = self.clauses.iter().position(starts);
+        if let Some(at) = found {
+            self.used[at] = true;
+        }
+        found.is_some()
     }
 
     /// Schedules, wherever they are said; a time of day said apart belongs to the schedule.
     fn rhythm(&mut self) {
         let mut rules = Vec::new();
         for (i, clause) in self.clauses.iter().enumerate() {
-            for time in &clause.times {
+            for time in clause.times.iter().filter(|t| t.cost < DESCRIBES) {
                 match &time.means {
-                    TimeMeaning::Schedule { rules: more, .. } => {
+                    TimeMeaning::Schedule { rules: more, only } => {
+                        self.day = only.or(self.day);
                         for rule in more {
                             if !rules.contains(rule) {
                                 rules.push(rule.clone());
@@ -88,10 +156,8 @@ impl Reading<'_> {
                 self.used[i] = self.only_starts(i);
                 return;
             }
-            let form = clause
-                .phrases()
-                .any(|p| self.concept(p) == "form" || self.concept(p) == "submission");
-            if form && service.is_none_or(|s| s.key == "form") {
+            let form = says("form") || says("submission");
+            if form && service.is_none_or(|s| matches!(s.key.as_str(), "form" | "n8n")) {
                 let trigger = self.form(i);
                 self.plan.triggers.push(trigger);
                 self.used[i] = self.only_starts(i);
@@ -118,7 +184,10 @@ impl Reading<'_> {
         clause.intro == Intro::When
             || verb.is_empty()
             || EVENTS.contains(&verb)
-            || matches!(verb, "CREATE" | "WANT" | "STATE" | "USE" | "ANSWER")
+            || matches!(
+                verb,
+                "CREATE" | "CALL" | "WANT" | "STATE" | "USE" | "ANSWER"
+            )
     }
 
     /// The method of a call: a word of a clause in capitals.
@@ -168,9 +237,9 @@ impl Reading<'_> {
         }
     }
 
-    /// The event of a service that a clause tells of.
-    fn event(&mut self) {
-        let mut best: Option<(i32, usize, &'static ServiceEntry)> = None;
+    /// The clause that most likely tells of the event of a service.
+    fn likeliest(&self) -> Option<Event> {
+        let mut best: Option<(i32, Event)> = None;
         for (i, clause) in self.clauses.iter().enumerate() {
             let new = clause.phrases().any(|p| {
                 p.states.iter().any(|s| {
@@ -182,7 +251,8 @@ impl Reading<'_> {
             let verb = clause.verb.as_ref();
             let told = verb.is_some_and(|v| EVENTS.contains(&v.frame()) && !v.negated)
                 || clause.intro == Intro::When
-                || clause.intro == Intro::If && i < 2;
+                || clause.intro == Intro::If && i < 2
+                || self.written_to(clause, i);
             let nominal = verb.is_none() && clause.fresh && i < 2;
             let mails = clause
                 .phrases()
@@ -252,25 +322,45 @@ impl Reading<'_> {
             points += i32::from(leads && verb.is_none()) * 4;
             points -= i32::from(clause.arrow) * 6;
             points -= i32::try_from(i / 2).unwrap_or(6).min(6);
-            if points > 0 && best.is_none_or(|(most, _, _)| points > most) {
-                best = Some((points, i, service));
+            // a service that can do nothing else is there for its events
+            points += i32::from(named.is_some_and(|s| s.actions.is_empty())) * 6;
+            let ends = verb.is_some_and(|v| v.calls("STOP"));
+            points -= i32::from(ends) * 6;
+            if points > 0 && best.as_ref().is_none_or(|(most, _)| points > *most) {
+                let told = told || new || named.is_some_and(|s| s.actions.is_empty());
+                best = Some((points, Event { told, at: i, service }));
             }
         }
-        let Some((_, i, service)) = best else {
-            return;
-        };
+        best.map(|(_, event)| event)
+    }
+
+    /// "Customers write to us on WhatsApp", "a Telegram bot": what people send to a service of messages starts it.
+    fn written_to(&self, clause: &Clause, i: usize) -> bool {
+        let chat = |p: &Phrase| p.service.is_some_and(|s| s.is("chat") || s.is("sms"));
+        let to_us = clause.after.iter().any(|p| {
+            p.prep == "to" && p.pronoun.is_some_and(|at| self.speaks(at))
+        });
+        let by_people = clause.before.iter().any(|p| self.kind(p) == "person");
+        let bot = clause.phrases().any(|p| chat(p) && self.concept(p) == "agent");
+        i < 3 && clause.phrases().any(chat) && (to_us && by_people || bot)
+    }
+
+    /// A pronoun of the one who asks: "us", "me".
+    fn speaks(&self, at: usize) -> bool {
+        self.chart.items[at].tells("speaker") || matches!(self.raw(at), "us" | "me")
+    }
+
+    /// The event of a service that a clause tells of.
+    fn event(&mut self, event: &Event) {
+        let (i, service) = (event.at, event.service);
         let clause = self.clauses[i].clone();
-        let object = clause
-            .phrases()
-            .find(|p| {
-                matches!(
-                    self.kind(p),
-                    "record" | "message" | "file" | "person" | "text"
-                )
-            })
-            .map(|p| self.concept(p).to_owned());
+        let object = self.happens_to(&clause);
+        let told = self.goes_on(i);
         let mut args: Vec<_> = self.containers(&clause, service);
-        for phrase in clause.phrases() {
+        for more in &told {
+            args.extend(self.containers(more, service));
+        }
+        for phrase in clause.phrases().chain(told.iter().flat_map(Clause::phrases)) {
             if phrase.states.iter().any(|s| {
                 self.chart.items[*s]
                     .verb()
@@ -301,15 +391,107 @@ impl Reading<'_> {
                 said: service.label.clone(),
                 node_types: service.triggers.clone(),
             },
-            event: self.said(&clause),
+            event: self.happening(&clause, &told),
             object,
             args,
         });
+        for more in 0..told.len() {
+            self.used[i + 1 + more] = true;
+        }
         self.used[i] = clause.intro != Intro::None
             || clause
                 .verb
                 .as_ref()
                 .is_none_or(|v| EVENTS.contains(&v.frame()));
+    }
+
+    /// What the event of a clause happens to: a thing before a person; a payment and an order by their verbs.
+    fn happens_to(&self, clause: &Clause) -> Option<String> {
+        let of = |kinds: &[&str]| {
+            let mut phrases = clause.phrases();
+            phrases.find(|p| kinds.contains(&self.kind(p))).map(|p| self.concept(p).to_owned())
+        };
+        let by_verb = || match clause.verb.as_ref().map(crate::clause::Use::frame) {
+            Some("PAY" | "CHARGE") => Some("payment".to_owned()),
+            Some("ORDER") => Some("order".to_owned()),
+            _ => None,
+        };
+        of(&["record", "message", "file", "text"])
+            .or_else(by_verb)
+            .or_else(|| of(&["event", "person"]))
+    }
+
+    /// Clauses without an act of their own that say more about a heading, up to its arrow.
+    fn goes_on(&self, i: usize) -> Vec<Clause> {
+        let clause = &self.clauses[i];
+        let rest = self.clauses.get(i + 1..).unwrap_or(&[]);
+        let arrow = rest.iter().position(|c| c.arrow && c.line == clause.line);
+        let heading = clause.verb.is_none() && clause.intro == Intro::None;
+        let Some(end) = arrow.filter(|_| heading) else {
+            return Vec::new();
+        };
+        let same = |c: &&Clause| c.sentence == clause.sentence;
+        rest[..end].iter().take_while(same).cloned().collect()
+    }
+
+    /// The words of an event, as the triggers of services name them: English, by concepts and frames.
+    fn happening(&self, clause: &Clause, told: &[Clause]) -> String {
+        if self.chart.language == "en" {
+            let said = [self.said(clause)].into_iter().chain(told.iter().map(|c| self.said(c)));
+            return said.collect::<Vec<_>>().join(" ");
+        }
+        let last = told.last().map_or(clause.to, |c| c.to);
+        let items = (clause.from..last).filter_map(|i| Some((i, self.chart.items.get(i)?)));
+        let word = |(i, item): (usize, &crate::chart::Item)| {
+            if let Some(verb) = item.verb() {
+                return done(verb.says.first().map_or("", String::as_str)).to_owned();
+            }
+            let known = item.noun().or(item.sense(crate::lex::Class::Adjective));
+            match known {
+                Some(sense) => sense.concept.clone(),
+                None if item.service().is_none() && !item.stops() && item.sense(crate::lex::Class::Function).is_none() => self.raw(i).to_owned(),
+                None => String::new(),
+            }
+        };
+        let words: Vec<String> = items.map(word).filter(|w| !w.is_empty()).collect();
+        words.join(" ")
+    }
+
+    /// A service without a trigger of its own is asked every few minutes.
+    fn polled(&mut self) {
+        const EVERY: u32 = 5;
+        let told = |c: &&Clause| {
+            c.intro == Intro::When
+                || c.verb.as_ref().is_some_and(|v| EVENTS.contains(&v.frame()) && !v.negated)
+        };
+        let found = self.clauses.iter().enumerate().filter(|(_, c)| told(c)).find_map(|(i, c)| {
+            let service = c.phrases().find_map(|p| p.service)?;
+            let asked = ["db", "base", "sheet", "crm", "files", "table", "shop"].iter().any(|t| service.is(t));
+            (asked && service.triggers.is_empty() && !service.actions.is_empty()).then_some((i, service))
+        });
+        let Some((i, service)) = found else {
+            return;
+        };
+        let clause = self.clauses[i].clone();
+        let said = self.said(&clause);
+        let object = self.happens_to(&clause);
+        let args = self.containers(&clause, service);
+        let step = self.step(
+            &said,
+            Does::Service {
+                service: super::acting(service),
+                verb: Verb::GetMany,
+                object,
+                args,
+                once: false,
+            },
+        );
+        self.mention(service);
+        self.used[i] = true;
+        self.plan.triggers.push(Trigger::Poll {
+            every: ScheduleRule::Minutes { n: EVERY },
+            step: Box::new(step),
+        });
     }
 
     /// A chat, or a person who starts it by hand.
@@ -326,19 +508,11 @@ impl Reading<'_> {
             }
         }
         let manual = ["manual", "on demand", "button", "click"];
-        let by_person = self.clauses.iter().any(|c| {
-            c.calls("RUN")
-                && c.phrases().any(|p| {
-                    p.pronoun
-                        .is_some_and(|at| self.chart.items[at].tells("speaker"))
-                })
-        });
         if self
             .chart
             .items
             .iter()
             .any(|i| manual.contains(&i.text.as_str()) || i.tells("manual"))
-            || by_person
             || self.text.to_lowercase().contains("on demand")
         {
             self.plan.triggers.push(Trigger::Manual);

@@ -26,7 +26,13 @@ pub(super) fn tagged(open: Vec<Open>, language: &str) -> Vec<Item> {
                     language,
                     capitals,
                 };
-                What::Word(around.best())
+                let best = around.best();
+                // A German verb with a capital letter within a sentence is a noun that no table has.
+                if best.class == Class::Verb && around.capitals(&best) < 0 {
+                    What::Unknown
+                } else {
+                    What::Word(best)
+                }
             }
             (None, shape) => What::Shape(shape),
         };
@@ -140,7 +146,8 @@ impl Around<'_> {
     }
     /// A German word with a capital letter within a sentence is no verb; one without is no noun, where nouns have them.
     fn capitals(&self, sense: &Sense) -> i32 {
-        if self.language != "de" || !self.capitals {
+        let nouns = self.language == "de" && self.capitals;
+        if !nouns && !matches!(self.language, "es" | "fr") {
             return 0;
         }
         let first = self.before.last().is_none_or(|l| {
@@ -148,6 +155,8 @@ impl Around<'_> {
                 || l.stops() && matches!(l.text.as_str(), ":" | "-" | "\u{2013}")
         });
         match (sense.class, self.item.capital, first) {
+            (Class::Noun, true, false) if self.language != "de" => 3,
+            _ if self.language != "de" => 0,
             (Class::Noun, true, true) => 2,
             (Class::Noun, true, false) => 4,
             (Class::Noun, false, _) => -4,
@@ -183,10 +192,16 @@ impl Around<'_> {
     }
 
     fn function(&self, sense: &Sense) -> i32 {
+        // A short preposition or article is never what a verb's form looks like by chance.
+        const SHORT: usize = 5;
         match sense.concept.as_str() {
             "more" | "less" if self.next_number() => 7,
             "more" | "less" | "equal" => 4,
             "quant" if self.language != "en" => 5,
+            "prep" | "det" if self.language != "en" && self.item.text.chars().count() <= SHORT => {
+                12
+            }
+            "filler" if sense.tells("always") => 12,
             // "to", "in", "so": what else the form may be counts first.
             "prep" | "det" | "aux" | "and" | "or" | "neg" | "if" | "when" => 5,
             _ => 2,
@@ -233,11 +248,15 @@ impl Around<'_> {
             || last.service().is_some()
             || matches!(last.what, What::Unknown)
             || last.literal();
-        if subject && sense.form != "base" {
+        let finite = !base || self.language != "en" && !self.infinitive(sense);
+        if subject && finite {
             points += 2;
-        }
-        if subject && base {
+        } else if subject {
             points -= 1;
+        }
+        let enclosed = last.stops() && matches!(last.text.as_str(), "," | "(") && self.next_ends();
+        if enclosed && self.language != "en" && !self.infinitive(sense) {
+            points -= 4;
         }
         if self.next_is("det")
             || self.next_is("quant")
@@ -285,7 +304,7 @@ impl Around<'_> {
             points += 1;
         }
         if self.ends_list() {
-            points += 3;
+            points += 5;
         }
         points
     }

@@ -320,8 +320,15 @@ impl Reader<'_> {
             return;
         }
         self.begin(at);
-        if let Some(head) = self.now.head.replace(at) {
-            self.now.modifiers.push(head);
+        // Romance nouns stand before what says more of them: "formulaire n8n", "dirección postal".
+        let first = matches!(self.chart.language, "es" | "fr");
+        match self.now.head {
+            Some(_) if first => self.now.modifiers.push(at),
+            Some(head) => {
+                self.now.modifiers.push(head);
+                self.now.head = Some(at);
+            }
+            None => self.now.head = Some(at),
         }
     }
 

@@ -217,6 +217,9 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
             now.or = or;
             continue;
         }
+        if main_follows(chart, &now, at) {
+            done.push(std::mem::replace(&mut now, next()));
+        }
         let leads = item.text == "to" || item.is("prep") && chart.language != "en";
         if leads && purpose(chart, &now, rest) {
             done.push(std::mem::replace(&mut now, next()));
@@ -363,6 +366,22 @@ fn inverted(chart: &Chart, at: usize, rest: &[usize]) -> bool {
             .last()
             .is_some_and(|l| chart.items.get(l + 1).is_some_and(|n| n.text == ":"));
     chart.language == "de" && (helper || third) && subject && goes_on
+}
+
+/// "À chaque nouvelle ligne il faut …", "en cuanto alguien reserve … quiero …": the main clause begins without a comma.
+fn main_follows(chart: &Chart, now: &Segment, at: usize) -> bool {
+    if chart.language == "en" || !matches!(now.intro, Some(Intro::When | Intro::If)) {
+        return false;
+    }
+    let items = || now.items.iter().map(|i| &chart.items[*i]);
+    let item = &chart.items[at];
+    let verb = items().any(|i| i.verb().is_some_and(|v| !supports(v)));
+    let nominal = items().any(|i| i.tells("nominal"));
+    let noun = items().any(|i| i.noun().is_some());
+    let wants = item
+        .verb()
+        .is_some_and(|v| v.calls("WANT") && v.form == "third");
+    verb && wants || nominal && !verb && noun && (item.is("aux") || item.verb().is_some())
 }
 
 /// Whether "to" begins a purpose: a verb in its base form follows, and the stretch has a verb that is more than support.

@@ -186,6 +186,9 @@ fn told(workflow: &Workflow, request: &str) -> String {
         other => serde_json::to_string(other).unwrap(),
     }));
     lines.extend(answer.notes.iter().map(|n| format!("note: {n}")));
+    // Where nothing changed, the question says it.
+    let left_out = answer.unread.iter().filter(|_| !answer.ops.is_empty());
+    lines.extend(left_out.map(|n| format!("not understood: {n}")));
     lines.extend(answer.questions.iter().map(|q| format!("? {}", q.text)));
     lines.push(String::new());
     lines.join("\n")

@@ -39,6 +39,10 @@ pub struct Modification {
     pub refusal: Option<Refusal>,
     pub todo: Vec<Todo>,
     pub notes: Vec<String>,
+    /// The clauses that changed nothing, because no reader understood them.
+    pub unread: Vec<String>,
+    /// The language of the request.
+    pub language: String,
 }
 
 /// Reads a change request against a workflow.
@@ -47,6 +51,7 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
     if let Some(refusal) = refuse::wipe(request, &language) {
         return Modification {
             refusal: Some(refusal),
+            language,
             ..Modification::default()
         };
     }
@@ -93,10 +98,6 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
         }
         allowed
     });
-    // half of a change is never passed over in silence
-    if !ops.is_empty() {
-        notes.extend(unread.iter().map(|part| left_out(part, &language)));
-    }
     let questions = if ops.is_empty() || !unread.is_empty() {
         ask(&unread, request, &language, !ops.is_empty())
     } else {
@@ -108,6 +109,8 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
         refusal: None,
         todo,
         notes,
+        unread,
+        language,
     }
 }
 
@@ -184,15 +187,6 @@ fn attempt(reader: Reader, patch: &mut Patch<'_>, clause: &str, kept: &[String])
     }
     *patch = trial;
     true
-}
-
-fn left_out(part: &str, language: &str) -> String {
-    match language {
-        "de" => format!("nicht geändert, weil nicht verstanden: «{part}»"),
-        "es" => format!("no se cambió porque no se entendió: «{part}»"),
-        "fr" => format!("pas changé, car pas compris : « {part} »"),
-        _ => format!("not changed, because it was not understood: \"{part}\""),
-    }
 }
 
 fn ask(unread: &[String], request: &str, language: &str, some: bool) -> Vec<Question> {

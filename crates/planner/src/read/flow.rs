@@ -133,7 +133,9 @@ pub fn steps(
     for c in clauses {
         let before = flow.built();
         flow.clause(c);
-        if flow.built() == before && asks_for_something(&c.text) {
+        // Where the words of the language are known, the account of the request says what was left out.
+        let accounted = crate::account::judges(flow.mem.language);
+        if !accounted && flow.built() == before && asks_for_something(&c.text) {
             let said = flow.mem.m.plain(strip_lead(&c.text).trim());
             let note = unbuilt_note(flow.mem.language, &said);
             flow.mem.notes.push(note);

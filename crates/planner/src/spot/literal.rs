@@ -269,7 +269,9 @@ fn machine(run: &str) -> Option<(Kind, usize)> {
         && name.chars().all(char::is_alphanumeric)
         && name.starts_with(char::is_lowercase);
     let mixed = digits > 1 && letters > 1 && name.len() >= 5;
-    let slashed = name.contains('/') && (underscore || name.contains('-') || mixed);
+    // a topic of a broker with a wildcard, a mailbox below the inbox
+    let placed = name.contains("/+") || name.ends_with("/#") || name.starts_with("INBOX/");
+    let slashed = placed || name.contains('/') && (underscore || name.contains('-') || mixed);
     let long = digits >= 2 && letters == 0 && name.contains('-');
     (underscore || dotted || camel || mixed || slashed || long).then_some((Kind::Id, name.len()))
 }
