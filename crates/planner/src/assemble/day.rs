@@ -25,7 +25,8 @@ fn code(day: DayCheck) -> String {
         DayCheck::LastOfItsKind => format!("{{{{ $now.day > {LAST} - 7 }}}}"),
         DayCheck::LastDay => format!("{{{{ $now.day === {LAST} }}}}"),
         DayCheck::FirstWorkday => {
-            "{{ $now.weekday <= 5 && ($now.day === 1 || $now.weekday === 1 && $now.day <= 3) }}".to_owned()
+            "{{ $now.weekday <= 5 && ($now.day === 1 || $now.weekday === 1 && $now.day <= 3) }}"
+                .to_owned()
         }
         DayCheck::LastWorkday => format!(
             "{{{{ $now.weekday <= 5 && ($now.day === {LAST} || $now.weekday === 5 && $now.day >= {LAST} - 2) }}}}"

@@ -44,7 +44,9 @@ impl Reading<'_> {
     }
 
     fn order(&self, clause: &Clause) -> Option<(Val, bool)> {
-        let (_, usual, descending) = ORDERS.iter().find(|(class, _, _)| self.can_say(clause, class))?;
+        let (_, usual, descending) = ORDERS
+            .iter()
+            .find(|(class, _, _)| self.can_say(clause, class))?;
         let by = clause.phrases().find(|p| {
             p.prep == "by"
                 && p.service.is_none()
@@ -70,7 +72,11 @@ impl Reading<'_> {
             let top = lexicon.can_be(&item.text, "top");
             let order = classes.iter().any(|c| lexicon.can_be(&item.text, c));
             let after = || items.get(n + 1).filter(|_| top).and_then(number);
-            let before = || n.checked_sub(1).filter(|_| order).and_then(|b| number(&items[b]));
+            let before = || {
+                n.checked_sub(1)
+                    .filter(|_| order)
+                    .and_then(|b| number(&items[b]))
+            };
             after().or_else(before)
         })
     }

@@ -328,7 +328,14 @@ impl Reading<'_> {
             points -= i32::from(ends) * 6;
             if points > 0 && best.as_ref().is_none_or(|(most, _)| points > *most) {
                 let told = told || new || named.is_some_and(|s| s.actions.is_empty());
-                best = Some((points, Event { told, at: i, service }));
+                best = Some((
+                    points,
+                    Event {
+                        told,
+                        at: i,
+                        service,
+                    },
+                ));
             }
         }
         best.map(|(_, event)| event)
@@ -337,11 +344,14 @@ impl Reading<'_> {
     /// "Customers write to us on WhatsApp", "a Telegram bot": what people send to a service of messages starts it.
     fn written_to(&self, clause: &Clause, i: usize) -> bool {
         let chat = |p: &Phrase| p.service.is_some_and(|s| s.is("chat") || s.is("sms"));
-        let to_us = clause.after.iter().any(|p| {
-            p.prep == "to" && p.pronoun.is_some_and(|at| self.speaks(at))
-        });
+        let to_us = clause
+            .after
+            .iter()
+            .any(|p| p.prep == "to" && p.pronoun.is_some_and(|at| self.speaks(at)));
         let by_people = clause.before.iter().any(|p| self.kind(p) == "person");
-        let bot = clause.phrases().any(|p| chat(p) && self.concept(p) == "agent");
+        let bot = clause
+            .phrases()
+            .any(|p| chat(p) && self.concept(p) == "agent");
         i < 3 && clause.phrases().any(chat) && (to_us && by_people || bot)
     }
 
@@ -360,7 +370,10 @@ impl Reading<'_> {
         for more in &told {
             args.extend(self.containers(more, service));
         }
-        for phrase in clause.phrases().chain(told.iter().flat_map(Clause::phrases)) {
+        for phrase in clause
+            .phrases()
+            .chain(told.iter().flat_map(Clause::phrases))
+        {
             if phrase.states.iter().any(|s| {
                 self.chart.items[*s]
                     .verb()
@@ -409,7 +422,9 @@ impl Reading<'_> {
     fn happens_to(&self, clause: &Clause) -> Option<String> {
         let of = |kinds: &[&str]| {
             let mut phrases = clause.phrases();
-            phrases.find(|p| kinds.contains(&self.kind(p))).map(|p| self.concept(p).to_owned())
+            phrases
+                .find(|p| kinds.contains(&self.kind(p)))
+                .map(|p| self.concept(p).to_owned())
         };
         let by_verb = || match clause.verb.as_ref().map(crate::clause::Use::frame) {
             Some("PAY" | "CHARGE") => Some("payment".to_owned()),
@@ -437,7 +452,9 @@ impl Reading<'_> {
     /// The words of an event, as the triggers of services name them: English, by concepts and frames.
     fn happening(&self, clause: &Clause, told: &[Clause]) -> String {
         if self.chart.language == "en" {
-            let said = [self.said(clause)].into_iter().chain(told.iter().map(|c| self.said(c)));
+            let said = [self.said(clause)]
+                .into_iter()
+                .chain(told.iter().map(|c| self.said(c)));
             return said.collect::<Vec<_>>().join(" ");
         }
         let last = told.last().map_or(clause.to, |c| c.to);
@@ -449,7 +466,12 @@ impl Reading<'_> {
             let known = item.noun().or(item.sense(crate::lex::Class::Adjective));
             match known {
                 Some(sense) => sense.concept.clone(),
-                None if item.service().is_none() && !item.stops() && item.sense(crate::lex::Class::Function).is_none() => self.raw(i).to_owned(),
+                None if item.service().is_none()
+                    && !item.stops()
+                    && item.sense(crate::lex::Class::Function).is_none() =>
+                {
+                    self.raw(i).to_owned()
+                }
                 None => String::new(),
             }
         };
@@ -462,13 +484,23 @@ impl Reading<'_> {
         const EVERY: u32 = 5;
         let told = |c: &&Clause| {
             c.intro == Intro::When
-                || c.verb.as_ref().is_some_and(|v| EVENTS.contains(&v.frame()) && !v.negated)
+                || c.verb
+                    .as_ref()
+                    .is_some_and(|v| EVENTS.contains(&v.frame()) && !v.negated)
         };
-        let found = self.clauses.iter().enumerate().filter(|(_, c)| told(c)).find_map(|(i, c)| {
-            let service = c.phrases().find_map(|p| p.service)?;
-            let asked = ["db", "base", "sheet", "crm", "files", "table", "shop"].iter().any(|t| service.is(t));
-            (asked && service.triggers.is_empty() && !service.actions.is_empty()).then_some((i, service))
-        });
+        let found = self
+            .clauses
+            .iter()
+            .enumerate()
+            .filter(|(_, c)| told(c))
+            .find_map(|(i, c)| {
+                let service = c.phrases().find_map(|p| p.service)?;
+                let asked = ["db", "base", "sheet", "crm", "files", "table", "shop"]
+                    .iter()
+                    .any(|t| service.is(t));
+                (asked && service.triggers.is_empty() && !service.actions.is_empty())
+                    .then_some((i, service))
+            });
         let Some((i, service)) = found else {
             return;
         };
