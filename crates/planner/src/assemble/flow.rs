@@ -66,8 +66,8 @@ impl Reading<'_> {
     /// Reads all clauses that are not used yet into steps.
     pub(super) fn flow(&mut self) {
         let mut tree = Tree::default();
-        tree.steps.extend(self.delayed());
         tree.steps.extend(self.day_holds());
+        tree.steps.extend(self.delayed());
         tree.steps.extend(self.allowed());
         for i in 0..self.clauses.len() {
             let clause = self.clauses[i].clone();
