@@ -13,6 +13,7 @@ mod form;
 mod gate;
 mod lookup;
 mod named;
+mod pick;
 mod repeat;
 mod start;
 mod think;

@@ -426,26 +426,6 @@ impl Evidence {
         self.branches.first().cloned()
     }
 
-    /// What keeps a time: the trigger's rhythm, a pause, a comparison of dates.
-    pub(super) fn time(&self, means: &TimeMeaning) -> Option<String> {
-        let node = |names: &[&str]| names.iter().find_map(|n| self.nodes.get(*n)).cloned();
-        let word = |words: &[&str]| words.iter().find_map(|w| self.words.get(*w)).cloned();
-        match means {
-            TimeMeaning::Schedule { .. }
-            | TimeMeaning::AtTime { .. }
-            | TimeMeaning::Rate { .. } => node(&["scheduleTrigger", "wait", "splitInBatches"]),
-            TimeMeaning::Duration { .. } => node(&["wait", "dateTime"])
-                .or_else(|| word(&["waitbetweentries", "minus", "plus", "limitwaittime"])),
-            TimeMeaning::Zone { .. } => node(&["scheduleTrigger"]),
-            TimeMeaning::Age { .. } | TimeMeaning::Window { .. } | TimeMeaning::Date { .. } => {
-                self.bound()
-            }
-            TimeMeaning::Offset { .. } | TimeMeaning::Today => self
-                .bound()
-                .or_else(|| word(&["now", "today", "plus", "minus"])),
-        }
-    }
-
     /// A comparison of size, or a limit.
     pub(super) fn bound(&self) -> Option<String> {
         const WORDS: [&str; 12] = [

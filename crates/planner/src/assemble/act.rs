@@ -61,6 +61,7 @@ impl Reading<'_> {
                 .find_map(|f| Some(self.frame(i, clause, f)).filter(|s| !s.is_empty()))
                 .unwrap_or_default();
         }
+        let steps = self.picked(clause, steps);
         if let Some(object) = clause
             .after
             .iter()
@@ -151,6 +152,14 @@ impl Reading<'_> {
             || tagged("sms")
         {
             return vec!["NOTIFY"];
+        }
+        let mailed = (clause.arrow || clause.colon)
+            && named.iter().all(|s| s.actions.is_empty())
+            && clause.phrases().any(|p| {
+                self.concept(p) == "email" && matches!(p.prep.as_str(), "" | "by" | "via")
+            });
+        if mailed {
+            return vec!["MAIL"];
         }
         let quoted = clause.arrow
             && named.is_empty()
@@ -597,7 +606,15 @@ impl Reading<'_> {
 
     fn on_service(&mut self, i: usize, clause: &Clause, frame: &str, verb: Verb) -> Vec<Step> {
         let latest = || {
-            self.services.last().copied().filter(|_| {
+            let kept =
+                |s: &&&'static ServiceEntry| !["chat", "mail", "sms"].iter().any(|t| s.is(t));
+            let last = self
+                .services
+                .iter()
+                .rev()
+                .find(kept)
+                .or(self.services.last());
+            last.copied().filter(|_| {
                 clause.phrases().any(|p| {
                     p.pronoun.is_some() || self.kind(p) == "record" || self.concept(p) == "status"
                 })

@@ -115,6 +115,28 @@ impl Reading<'_> {
 
     /// An assistant that people write to: by the chat service, or the chat, that is named up to where it is spoken of.
     pub(super) fn addressed(&mut self) {
+        let bot = |c: &Clause| {
+            let named = c.phrases().any(|p| {
+                let words = p.head.iter().chain(&p.modifiers);
+                words
+                    .filter_map(|n| self.chart.items[*n].noun())
+                    .any(|n| n.concept == "bot")
+            });
+            let on = c
+                .phrases()
+                .filter_map(|p| p.service)
+                .any(|s| (s.is("chat") || s.is("sms")) && !s.triggers.is_empty());
+            let told = c
+                .verb
+                .as_ref()
+                .is_none_or(|v| matches!(v.frame(), "WANT" | "STATE" | "CREATE"));
+            named && on && told
+        };
+        if let Some(at) = self.clauses.iter().position(bot) {
+            self.listens(at);
+            self.used[at] = true;
+            return;
+        }
         let Some(at) = self.assistant_at() else {
             return;
         };
@@ -231,6 +253,17 @@ impl Reading<'_> {
                 collection,
                 embeddings: None,
             });
+            made.said.push(said);
+            return;
+        }
+        let asked = clause.calls("APPROVE") || clause.phrases().any(|p| self.approves(p));
+        let asked = if asked && !made.tools.is_empty() {
+            self.approved(clause, "APPROVE").pop()
+        } else {
+            None
+        };
+        if let (Some(step), Some(tool)) = (asked, made.tools.last_mut()) {
+            tool.approval = Some(Box::new(step));
             made.said.push(said);
             return;
         }

@@ -444,6 +444,11 @@ impl Reading<'_> {
         if told.is_none() && self.can_say(clause, "place") {
             return;
         }
+        let ordered = clause.verb.as_ref().is_some_and(|v| v.sense.form == "base")
+            && clause.before.is_empty();
+        if told.is_none() && clause.intro == Intro::When && ordered {
+            return self.act_into(tree, i, clause);
+        }
         let mut condition = told.unwrap_or_else(|| self.closed(clause));
         if clause.intro == Intro::Unless {
             condition = Cond::Not {
