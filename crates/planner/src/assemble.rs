@@ -110,6 +110,12 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// The clause at a place; an empty one behind the last.
+    fn clause_at(&self, at: usize) -> &Clause {
+        static BEHIND: Clause = Clause::empty();
+        self.clauses.get(at).unwrap_or(&BEHIND)
+    }
+
     fn said(&self, clause: &Clause) -> String {
         clause.said(self.text, self.chart).to_owned()
     }

@@ -97,6 +97,21 @@ pub struct Chart {
     pub items: Vec<Item>,
 }
 
+impl Chart {
+    /// The item at a place; behind the last one, the end of a sentence.
+    pub fn item(&self, at: usize) -> &Item {
+        static BEHIND: Item = Item {
+            from: usize::MAX,
+            to: usize::MAX,
+            text: String::new(),
+            capital: false,
+            what: What::Shape(Kind::End),
+            spelled: false,
+        };
+        self.items.get(at).unwrap_or(&BEHIND)
+    }
+}
+
 /// An item before its class is chosen.
 pub(crate) struct Open {
     pub from: usize,
@@ -119,7 +134,7 @@ pub fn chart(text: &str, language: &str) -> Chart {
     let mut open = Vec::with_capacity(tokens.len());
     let mut at = 0;
     while at < tokens.len() {
-        let (item, used) = one(&tokens[at..], lexicon, open.last());
+        let (item, used) = one(crate::cut::from(&tokens, at), lexicon, open.last());
         open.push(item);
         at += used;
     }
@@ -186,7 +201,7 @@ fn one(tokens: &[Token], lexicon: &'static Lexicon, before: Option<&Open>) -> (O
         }
     };
     if let Some((service, used)) = service(tokens, before) {
-        let text = joined(&tokens[..used]);
+        let text = joined(crate::cut::before(&tokens, used));
         return (
             Open {
                 service: Some(service),
@@ -201,13 +216,13 @@ fn one(tokens: &[Token], lexicon: &'static Lexicon, before: Option<&Open>) -> (O
     }
     let reach = lexicon.reach(&first.text).min(tokens.len());
     for used in (1..=reach).rev() {
-        if tokens[..used]
+        if crate::cut::before(&tokens, used)
             .iter()
             .any(|t| !matches!(t.kind, Kind::Word | Kind::Id | Kind::Mark))
         {
             continue;
         }
-        let text = joined(&tokens[..used]);
+        let text = joined(crate::cut::before(&tokens, used));
         let senses = lexicon.senses(&text);
         if !senses.is_empty() {
             return (

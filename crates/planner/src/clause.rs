@@ -77,6 +77,26 @@ pub(crate) struct Clause {
 }
 
 impl Clause {
+    /// A clause that says nothing.
+    pub const fn empty() -> Self {
+        Clause {
+            intro: Intro::None,
+            verb: None,
+            before: Vec::new(),
+            after: Vec::new(),
+            times: Vec::new(),
+            from: 0,
+            to: 0,
+            sentence: 0,
+            line: 0,
+            fresh: false,
+            colon: false,
+            arrow: false,
+            aside: false,
+            or: false,
+        }
+    }
+
     pub fn phrases(&self) -> impl Iterator<Item = &Phrase> {
         self.before.iter().chain(&self.after)
     }

@@ -10,6 +10,7 @@ mod choice;
 mod clause;
 pub mod compile;
 mod cover;
+mod cut;
 mod evidence;
 #[cfg(test)]
 mod evidence_tests;

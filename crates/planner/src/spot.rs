@@ -220,7 +220,7 @@ fn word(rest: &str) -> usize {
             end = i + c.len_utf8();
         } else if !joins {
             break;
-        } else if matches!(c, '\'' | '\u{2019}') && elided(&rest[..i]) {
+        } else if matches!(c, '\'' | '\u{2019}') && elided(crate::cut::before(&rest, i)) {
             return i + c.len_utf8();
         }
     }

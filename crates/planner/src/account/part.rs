@@ -19,7 +19,7 @@ fn parts(chart: &Chart) -> Vec<usize> {
         let ends = item.stops() || joins;
         if ends
             && verbs > 0
-            && (item.shape() == Some(Kind::End) || verb_follows(&chart.items[i + 1..]))
+            && (item.shape() == Some(Kind::End) || verb_follows(chart.item(i + 1..)))
         {
             part += 1;
             verbs = 0;
@@ -109,7 +109,7 @@ pub(super) fn background(chart: &Chart) -> HashMap<usize, String> {
         if !ends {
             continue;
         }
-        let sentence = &chart.items[start..end];
+        let sentence = chart.item(start..end);
         if tells(sentence) {
             found.extend((start..end).map(|i| (i, "tells about the person".to_owned())));
         }
@@ -178,7 +178,7 @@ pub(super) fn event(chart: &Chart, times: &[TimeSpan]) -> Event {
         }
         event.told.insert(clause.from);
         event.told.insert(verb.at);
-        let helpers = (clause.from..verb.at).filter(|i| chart.items[*i].verb().is_some());
+        let helpers = (clause.from..verb.at).filter(|i| chart.item(*i).verb().is_some());
         event.told.extend(helpers);
         let subject = clause
             .before
@@ -188,7 +188,7 @@ pub(super) fn event(chart: &Chart, times: &[TimeSpan]) -> Event {
             event.told.insert(head);
             event
                 .brought
-                .extend(chart.items[head].noun().map(|n| n.concept.clone()));
+                .extend(chart.item(head).noun().map(|n| n.concept.clone()));
         }
     }
     event

@@ -181,7 +181,7 @@ impl Reading<'_> {
         if named.iter().any(|s| !s.actions.is_empty()) {
             let state = |p: &Phrase| {
                 p.states.iter().any(|s| {
-                    self.chart.items[*s]
+                    self.chart.item(*s)
                         .sense(Class::Adjective)
                         .is_some_and(|a| a.kind() == "state")
                 })

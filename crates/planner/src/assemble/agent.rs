@@ -45,7 +45,7 @@ impl Reading<'_> {
         let mut closed = None;
         let mut over = false;
         for i in at..self.clauses.len() {
-            let clause = self.clauses[i].clone();
+            let clause = self.clause_at(i).clone();
             let next = i > at && clause.sentence != self.clauses[i - 1].sentence;
             if i > at && self.follows(&clause) {
                 over = true;
@@ -86,7 +86,7 @@ impl Reading<'_> {
             c.phrases().any(|p| {
                 self.concept(p) == concept
                     && p.modifiers.iter().all(|m| {
-                        let item = &self.chart.items[*m];
+                        let item = self.chart.item(*m);
                         item.noun().is_none_or(|n| n.kind() != "person")
                     })
             })
@@ -102,8 +102,8 @@ impl Reading<'_> {
             Some(i).zip(said)
         })?;
         let near = || {
-            let sentence = self.clauses[at].sentence;
-            self.clauses[at..]
+            let sentence = self.clause_at(at).sentence;
+            crate::cut::from(&self.clauses, at)
                 .iter()
                 .take_while(move |c| c.sentence == sentence)
         };
@@ -119,7 +119,7 @@ impl Reading<'_> {
             let named = c.phrases().any(|p| {
                 let words = p.head.iter().chain(&p.modifiers);
                 words
-                    .filter_map(|n| self.chart.items[*n].noun())
+                    .filter_map(|n| self.chart.item(*n).noun())
                     .any(|n| n.concept == "bot")
             });
             let on = c
@@ -148,7 +148,7 @@ impl Reading<'_> {
             let plain = c.phrases().any(|p| {
                 let first = p.head.iter().chain(&p.modifiers);
                 first
-                    .filter_map(|n| self.chart.items[*n].noun())
+                    .filter_map(|n| self.chart.item(*n).noun())
                     .any(|n| n.concept == "conversation")
             });
             chat || plain && c.phrases().all(|p| p.service.is_none())
@@ -191,7 +191,7 @@ impl Reading<'_> {
         }
         let public = self.clauses.iter().any(|c| {
             let open = (c.from..c.to).any(|i| {
-                self.chart.items[i]
+                self.chart.item(i)
                     .sense(crate::lex::Class::Adjective)
                     .is_some_and(|a| a.concept == "public")
             });
@@ -489,11 +489,11 @@ fn holes(url: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = url;
     while let Some(open) = rest.find(['{', '<']) {
-        let Some(close) = rest[open..].find(['}', '>']) else {
+        let Some(close) = crate::cut::from(&rest, open).find(['}', '>']) else {
             break;
         };
         found.push(rest[open + 1..open + close].to_owned());
-        rest = &rest[open + close + 1..];
+        rest = crate::cut::from(&rest, open + close + 1);
     }
     found
 }

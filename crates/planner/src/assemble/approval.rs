@@ -42,7 +42,7 @@ impl Reading<'_> {
         let items = phrase.head.iter().chain(&phrase.modifiers);
         !phrase.negated
             && items
-                .filter_map(|n| self.chart.items[*n].noun())
+                .filter_map(|n| self.chart.item(*n).noun())
                 .any(|n| n.kind() == "approve")
     }
 
@@ -129,8 +129,8 @@ impl Reading<'_> {
         if args.iter().any(aimed) {
             return;
         }
-        let sentence = self.clauses[i].sentence;
-        let said: Vec<String> = self.clauses[..i]
+        let sentence = self.clause_at(i).sentence;
+        let said: Vec<String> = crate::cut::before(&self.clauses, i)
             .iter()
             .filter(|c| c.sentence == sentence)
             .map(|c| self.said(c))

@@ -15,10 +15,10 @@ impl Reading<'_> {
 
     /// "inputs tenant_id + slug", "with title and body": what a workflow is given.
     pub(super) fn inputs_of(&self, i: usize) -> Vec<Arg> {
-        let clause = &self.clauses[i];
+        let clause = self.clause_at(i);
         let told = |p: &Phrase| {
             p.head.iter().chain(&p.modifiers).any(|n| {
-                self.chart.items[*n]
+                self.chart.item(*n)
                     .noun()
                     .is_some_and(|n| n.concept == "input")
             })
@@ -26,7 +26,7 @@ impl Reading<'_> {
         let phrases: Vec<&Phrase> = clause.phrases().collect();
         let mut names: Vec<String> = Vec::new();
         if let Some(at) = phrases.iter().position(|p| told(p)) {
-            for (n, phrase) in phrases[at..].iter().enumerate() {
+            for (n, phrase) in crate::cut::from(&phrases, at).iter().enumerate() {
                 if n > 0 && !phrase.listed && !phrase.aside {
                     break;
                 }
@@ -34,7 +34,7 @@ impl Reading<'_> {
                 let words = || {
                     let own = phrase.modifiers.iter().chain(&phrase.head);
                     let own = own.filter(|n| {
-                        !self.chart.items[**n]
+                        !self.chart.item(**n)
                             .noun()
                             .is_some_and(|n| n.concept == "input")
                     });
@@ -83,7 +83,7 @@ impl Reading<'_> {
             return None;
         }
         for i in 0..self.clauses.len() {
-            let clause = &self.clauses[i];
+            let clause = self.clause_at(i);
             let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
             let strict = items
                 .iter()

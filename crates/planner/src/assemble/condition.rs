@@ -55,7 +55,7 @@ impl Reading<'_> {
             let right = self
                 .right(phrase)
                 .or_else(|| phrases.get(i + 1).and_then(|p| self.right(p)))?;
-            let left = phrases[..i]
+            let left = crate::cut::before(&phrases, i)
                 .iter()
                 .rev()
                 .find_map(|p| self.left(p))
@@ -108,7 +108,7 @@ impl Reading<'_> {
         if let Some(id) = phrase
             .names
             .iter()
-            .find(|n| self.chart.items[**n].shape() == Some(Kind::Id))
+            .find(|n| self.chart.item(**n).shape() == Some(Kind::Id))
         {
             return Some(field(self.raw(*id)));
         }
@@ -137,7 +137,7 @@ impl Reading<'_> {
     }
 
     fn sign(&self, at: usize, phrase: &Phrase) -> Cmp {
-        let item = &self.chart.items[at];
+        let item = self.chart.item(at);
         let cmp = match item.text.as_str() {
             ">" => Cmp::Gt,
             ">=" | "\u{2265}" => Cmp::Ge,
@@ -227,7 +227,7 @@ impl Reading<'_> {
             let Some(state) = phrase
                 .states
                 .iter()
-                .find_map(|s| self.chart.items[*s].sense(Class::Adjective))
+                .find_map(|s| self.chart.item(*s).sense(Class::Adjective))
             else {
                 continue;
             };

@@ -9,7 +9,7 @@ use crate::time::TimeMeaning;
 impl Reading<'_> {
     /// The fields that a clause lists (in brackets, after "with", after a colon), as values of the data at hand.
     pub(super) fn fields(&self, i: usize) -> Vec<String> {
-        let clause = &self.clauses[i];
+        let clause = self.clause_at(i);
         let plain = |p: &Phrase| {
             p.service.is_none()
                 && p.pronoun.is_none()
@@ -17,7 +17,7 @@ impl Reading<'_> {
                 && !p
                     .names
                     .iter()
-                    .any(|n| !matches!(self.chart.items[*n].shape(), Some(Kind::Id) | None))
+                    .any(|n| !matches!(self.chart.item(*n).shape(), Some(Kind::Id) | None))
                 && !matches!(self.kind(p), "container" | "place" | "context" | "web")
         };
         let mut fields: Vec<String> = Vec::new();
@@ -77,13 +77,13 @@ impl Reading<'_> {
             .phrases()
             .filter(|p| !container(p))
             .flat_map(|p| p.names.iter())
-            .find(|n| self.chart.items[**n].shape() == Some(Kind::Quote));
+            .find(|n| self.chart.item(**n).shape() == Some(Kind::Quote));
         at.map(|n| template(&self.name(*n)))
     }
 
     /// The text of a message: what is quoted, else the fields that are listed.
     pub(super) fn text_of(&self, i: usize) -> Option<Arg> {
-        if let Some(quote) = self.quote(&self.clauses[i]) {
+        if let Some(quote) = self.quote(self.clause_at(i)) {
             return Some(arg(Role::Text, quote));
         }
         let fields = self.fields(i);
@@ -104,7 +104,7 @@ impl Reading<'_> {
         let mut args = Vec::new();
         for phrase in clause.phrases() {
             for name in &phrase.names {
-                if self.chart.items[*name].shape() == Some(Kind::Mail) && phrase.prep != "from" {
+                if self.chart.item(*name).shape() == Some(Kind::Mail) && phrase.prep != "from" {
                     args.push(arg(Role::To, lit(self.raw(*name))));
                 }
             }
@@ -222,20 +222,20 @@ pub(super) fn template(text: &str) -> Val {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some(open) = rest.find(['<', '{']) {
-        let close = if rest[open..].starts_with('<') {
+        let close = if crate::cut::from(&rest, open).starts_with('<') {
             '>'
         } else {
             '}'
         };
-        let Some(end) = rest[open..].find(close).map(|e| open + e) else {
+        let Some(end) = crate::cut::from(&rest, open).find(close).map(|e| open + e) else {
             break;
         };
         let name = rest[open + 1..end].trim_matches(['{', '}', ' ', '$']);
-        if !rest[..open].is_empty() {
-            parts.push(lit(&rest[..open]));
+        if !crate::cut::before(&rest, open).is_empty() {
+            parts.push(lit(crate::cut::before(&rest, open)));
         }
         parts.push(field(name));
-        rest = rest[end + 1..].trim_start_matches('}');
+        rest = crate::cut::from(&rest, end + 1).trim_start_matches('}');
     }
     if parts.is_empty() {
         return lit(text);

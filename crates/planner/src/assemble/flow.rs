@@ -70,7 +70,7 @@ impl Reading<'_> {
         tree.steps.extend(self.delayed());
         tree.steps.extend(self.allowed());
         for i in 0..self.clauses.len() {
-            let clause = self.clauses[i].clone();
+            let clause = self.clause_at(i).clone();
             self.leave(&mut tree, i, &clause);
             if i == self.agent_at
                 && let Some(step) = self.assistant.take()
@@ -284,7 +284,7 @@ impl Reading<'_> {
             .find_map(|p| p.names.first().or(p.numbers.first()))
             .copied();
         let listed = rest.iter().all(|p| p.aside || p.listed || p.prep == "of")
-            && value.is_none_or(|v| self.chart.items[v].shape() == Some(crate::spot::Kind::Id));
+            && value.is_none_or(|v| self.chart.item(v).shape() == Some(crate::spot::Kind::Id));
         let text = matches!(
             self.concept(subject),
             "text" | "message" | "data" | "description"
@@ -455,12 +455,12 @@ impl Reading<'_> {
                 of: Box::new(condition),
             };
         }
-        let follows = self.clauses[..i]
+        let follows = crate::cut::before(&self.clauses, i)
             .iter()
             .rev()
             .take_while(|c| c.sentence == clause.sentence)
             .any(|c| c.intro == Intro::None && c.verb.is_some());
-        let later = self.clauses[i + 1..]
+        let later = crate::cut::from(&self.clauses, i + 1)
             .iter()
             .take_while(|c| c.sentence == clause.sentence)
             .any(|c| matches!(c.intro, Intro::None | Intro::Else));
@@ -500,7 +500,7 @@ impl Reading<'_> {
 
     /// Takes back the steps that the clauses of this sentence made.
     fn made_in(&mut self, tree: &mut Tree, sentence: usize, i: usize) -> Vec<Step> {
-        let said: Vec<String> = self.clauses[..i]
+        let said: Vec<String> = crate::cut::before(&self.clauses, i)
             .iter()
             .filter(|c| c.sentence == sentence)
             .map(|c| self.said(c))

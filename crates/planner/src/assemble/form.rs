@@ -6,7 +6,7 @@ use crate::plan::{FormField, Trigger};
 
 impl Reading<'_> {
     pub(super) fn form(&self, i: usize) -> Trigger {
-        let clause = &self.clauses[i];
+        let clause = self.clause_at(i);
         let form = clause.phrases().find(|p| self.concept(p) == "form");
         let title = form.and_then(|p| {
             p.names
@@ -90,7 +90,7 @@ impl Reading<'_> {
         let form = items
             .iter()
             .position(|i| i.noun().is_some_and(|n| n.concept == "form"))?;
-        let rest = &items[form + 1..];
+        let rest = crate::cut::from(&items, form + 1);
         let open = rest
             .iter()
             .take(5)
@@ -118,9 +118,9 @@ impl Reading<'_> {
 
     /// "where I can upload that file", "a CV to upload": what is uploaded in the sentence of the form is a field of it.
     fn uploads(&self, i: usize, fields: &mut Vec<FormField>) {
-        let clause = &self.clauses[i];
+        let clause = self.clause_at(i);
         let same = |c: &&Clause| c.sentence == clause.sentence && c.calls("UPLOAD");
-        let Some(upload) = self.clauses[i..].iter().find(same) else {
+        let Some(upload) = crate::cut::from(&self.clauses, i).iter().find(same) else {
             return;
         };
         let file = |p: &&Phrase| p.head.is_some() && p.service.is_none() && p.pronoun.is_none();

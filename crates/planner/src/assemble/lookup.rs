@@ -96,7 +96,7 @@ impl Reading<'_> {
         let exists = verb.is_some_and(|v| v.calls("EXIST") || v.calls("SEARCH") && v.passive);
         let state = clause.phrases().find_map(|p| {
             p.states.iter().find_map(|s| {
-                let state = self.chart.items[*s].sense(crate::lex::Class::Adjective)?;
+                let state = self.chart.item(*s).sense(crate::lex::Class::Adjective)?;
                 matches!(state.concept.as_str(), "missing" | "present" | "existing")
                     .then_some(state.concept == "missing")
             })

@@ -35,7 +35,7 @@ impl Reading<'_> {
                 .then(|| super::figure(&i.text))
                 .flatten()
         };
-        let figure = items[at..]
+        let figure = crate::cut::from(&items, at)
             .iter()
             .find_map(|i| size(&i))
             .or_else(|| items[..at].iter().rev().find_map(|i| size(&i)));
@@ -95,7 +95,7 @@ impl Reading<'_> {
         let done = matches!(clause.intro, Intro::When | Intro::If)
             && clause.phrases().any(|p| {
                 p.states.iter().any(|s| {
-                    self.chart.items[*s]
+                    self.chart.item(*s)
                         .sense(crate::lex::Class::Adjective)
                         .is_some_and(|a| a.concept == "closed")
                 })
@@ -165,7 +165,7 @@ impl Reading<'_> {
         i: usize,
         clause: &Clause,
     ) -> Option<Cond> {
-        let goes_on = self.clauses[i..]
+        let goes_on = crate::cut::from(&self.clauses, i)
             .iter()
             .take_while(|c| c.sentence == clause.sentence)
             .any(|c| c.calls("CONTINUE") || c.calls("STOP") && self.denies(c));

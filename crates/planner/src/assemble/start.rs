@@ -82,7 +82,7 @@ impl Reading<'_> {
     fn by_person(&mut self) -> bool {
         let speaker = |p: &Phrase| {
             p.pronoun
-                .is_some_and(|at| self.chart.items[at].tells("speaker"))
+                .is_some_and(|at| self.chart.item(at).tells("speaker"))
         };
         let plain = |p: &Phrase| {
             p.service.is_none()
@@ -132,7 +132,7 @@ impl Reading<'_> {
     /// A webhook, an endpoint, a form, a chat, another workflow, an error of any workflow.
     fn called(&mut self) {
         for i in 0..self.clauses.len() {
-            let clause = &self.clauses[i];
+            let clause = self.clause_at(i);
             let says = |concept: &str| self.says(clause, concept);
             let shapes = |kind: Kind| {
                 clause
@@ -179,7 +179,7 @@ impl Reading<'_> {
 
     /// Whether a clause says nothing but what starts the workflow.
     fn only_starts(&self, i: usize) -> bool {
-        let clause = &self.clauses[i];
+        let clause = self.clause_at(i);
         let verb = clause.verb.as_ref().map_or("", |v| v.frame());
         clause.intro == Intro::When
             || verb.is_empty()
@@ -200,7 +200,7 @@ impl Reading<'_> {
     }
 
     fn webhook(&self, i: usize, method: Option<String>) -> Trigger {
-        let near = || self.clauses[i..].iter().take(3);
+        let near = || crate::cut::from(&self.clauses, i).iter().take(3);
         let path = near().flat_map(Clause::phrases).find_map(|p| {
             let literal = p.literal(self.chart, Kind::Path);
             let said = literal.map(|l| self.text.get(l.from..l.to).unwrap_or("").to_owned());
@@ -243,7 +243,7 @@ impl Reading<'_> {
         for (i, clause) in self.clauses.iter().enumerate() {
             let new = clause.phrases().any(|p| {
                 p.states.iter().any(|s| {
-                    self.chart.items[*s]
+                    self.chart.item(*s)
                         .sense(crate::lex::Class::Adjective)
                         .is_some_and(|a| a.kind() == "new")
                 })
@@ -288,7 +288,7 @@ impl Reading<'_> {
                     .flatten()
             };
             let earlier = || {
-                let spoken = self.clauses[..i]
+                let spoken = crate::cut::before(&self.clauses, i)
                     .iter()
                     .rev()
                     .flat_map(|c| c.phrases().filter_map(|p| p.service));
@@ -369,13 +369,13 @@ impl Reading<'_> {
 
     /// A pronoun of the one who asks: "us", "me".
     fn speaks(&self, at: usize) -> bool {
-        self.chart.items[at].tells("speaker") || matches!(self.raw(at), "us" | "me")
+        self.chart.item(at).tells("speaker") || matches!(self.raw(at), "us" | "me")
     }
 
     /// The event of a service that a clause tells of.
     fn event(&mut self, event: &Event) {
         let (i, service) = (event.at, event.service);
-        let clause = self.clauses[i].clone();
+        let clause = self.clause_at(i).clone();
         let written = self.written_to(&clause, i);
         let object = match written {
             true => Some("message".to_owned()),
@@ -391,7 +391,7 @@ impl Reading<'_> {
             .chain(told.iter().flat_map(Clause::phrases))
         {
             if phrase.states.iter().any(|s| {
-                self.chart.items[*s]
+                self.chart.item(*s)
                     .verb()
                     .is_some_and(|v| v.concept == "tag")
             }) && let Some(name) = phrase.names.first()
@@ -504,7 +504,7 @@ impl Reading<'_> {
 
     /// Clauses without an act of their own that say more about a heading, up to its arrow.
     fn goes_on(&self, i: usize) -> Vec<Clause> {
-        let clause = &self.clauses[i];
+        let clause = self.clause_at(i);
         let rest = self.clauses.get(i + 1..).unwrap_or(&[]);
         let arrow = rest.iter().position(|c| c.arrow && c.line == clause.line);
         let heading = clause.verb.is_none() && clause.intro == Intro::None;
@@ -512,7 +512,7 @@ impl Reading<'_> {
             return Vec::new();
         };
         let same = |c: &&Clause| c.sentence == clause.sentence;
-        rest[..end].iter().take_while(same).cloned().collect()
+        crate::cut::before(&rest, end).iter().take_while(same).cloned().collect()
     }
 
     /// The words of an event, as the triggers of services name them: English, by concepts and frames.
@@ -586,7 +586,7 @@ impl Reading<'_> {
         let Some((i, service)) = found else {
             return;
         };
-        let clause = self.clauses[i].clone();
+        let clause = self.clause_at(i).clone();
         let said = self.said(&clause);
         let object = self.happens_to(&clause);
         let args = self.containers(&clause, service);
@@ -611,7 +611,7 @@ impl Reading<'_> {
     /// A chat, or a person who starts it by hand.
     fn spoken(&mut self) {
         for i in 0..self.clauses.len() {
-            let clause = &self.clauses[i];
+            let clause = self.clause_at(i);
             let chat = clause.phrases().any(|p| {
                 self.concept(p) == "conversation" || self.words(p).to_lowercase().contains("chat")
             });
@@ -636,7 +636,7 @@ impl Reading<'_> {
     /// The field names that are listed in a clause or right after it: those in brackets, after a colon, after "with".
     pub(super) fn listed(&self, i: usize) -> Vec<String> {
         let mut fields = Vec::new();
-        let clause = &self.clauses[i];
+        let clause = self.clause_at(i);
         let mut take = |phrases: &[Phrase]| {
             let start = phrases
                 .iter()

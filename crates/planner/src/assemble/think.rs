@@ -64,7 +64,7 @@ impl Reading<'_> {
                 }
                 if let Some(next) = used {
                     self.used[next] = true;
-                    said = format!("{said} {}", self.said(&self.clauses[next].clone()));
+                    said = format!("{said} {}", self.said(self.clause_at(next).clone()));
                 }
                 LlmTask::Classify { labels }
             }
@@ -134,7 +134,7 @@ impl Reading<'_> {
             let Some(begins) = begins else {
                 return labels;
             };
-            for (n, phrase) in phrases[begins..].iter().enumerate() {
+            for (n, phrase) in crate::cut::from(&phrases, begins).iter().enumerate() {
                 if n > 0 && !phrase.listed {
                     break;
                 }

@@ -73,7 +73,7 @@ impl Reading<'_> {
                 let named = p.names.first().map(|n| self.name(*n));
                 named.unwrap_or_else(|| self.words(p))
             });
-        let later: Vec<&Clause> = self.clauses[i..].iter().take(4).collect();
+        let later: Vec<&Clause> = crate::cut::from(&self.clauses, i).iter().take(4).collect();
         let lacks = later.iter().any(|c| {
             let stores = c.phrases().any(|p| p.service.is_some() || p.prep == "in");
             stores

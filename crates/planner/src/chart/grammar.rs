@@ -65,7 +65,7 @@ fn particles(items: &mut [Item], lexicon: &Lexicon) {
                 })
                 .cloned()
         };
-        let reach = items[at + 1..]
+        let reach = crate::cut::from(&items, at + 1)
             .iter()
             .take(FURTHEST)
             .take_while(|i| i.shape() != Some(Kind::End));
@@ -97,7 +97,7 @@ fn copulas(items: &mut [Item], lexicon: &Lexicon) {
             continue;
         };
         let closes = |i: &&Item| !ends(Some(i)) && !i.is("aux");
-        let after = items[at + 1..]
+        let after = crate::cut::from(&items, at + 1)
             .iter()
             .take_while(closes)
             .any(|i| i.verb().is_some());

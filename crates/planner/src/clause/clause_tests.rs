@@ -13,7 +13,7 @@ fn shown_in(language: &str, text: &str) -> String {
     let phrase = |p: &super::Phrase| {
         let mut said = p.words(&chart, text);
         for name in &p.names {
-            said = format!("{said} <{}>", chart.items[*name].text);
+            said = format!("{said} <{}>", chart.item(*name).text);
         }
         if let Some(service) = p.service {
             said = format!("${} {said}", service.key);

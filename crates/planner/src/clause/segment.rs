@@ -140,7 +140,7 @@ fn clause_follows(chart: &Chart, at: usize) -> bool {
 /// Splits a stretch at its weak joints.
 fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment>) {
     let timed = |i: usize| {
-        let item = &chart.items[i];
+        let item = chart.item(i);
         times.iter().any(|t| item.from >= t.from && item.to <= t.to)
     };
     let mut now = Segment {
@@ -156,8 +156,8 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
     };
     let mut depth = 0usize;
     for (n, &at) in raw.items.iter().enumerate() {
-        let item = &chart.items[at];
-        let rest = &raw.items[n + 1..];
+        let item = chart.item(at);
+        let rest = &raw.from(&items, n + 1);
         match item.text.as_str() {
             "(" if item.stops() => depth += 1,
             ")" if item.stops() => depth = depth.saturating_sub(1),
@@ -171,10 +171,10 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
         let within = item.tells("nominal") && now.items.iter().any(|i| main_verb(chart, *i));
         if let Some(intro) = intro(item).filter(|_| !within) {
             let only = now.items.iter().all(|i| {
-                chart.items[*i].is("and")
-                    || chart.items[*i].stops()
-                    || chart.items[*i].is("only")
-                    || chart.items[*i].is("then")
+                chart.item(*i).is("and")
+                    || chart.item(*i).stops()
+                    || chart.item(*i).is("only")
+                    || chart.item(*i).is("then")
             });
             if !only {
                 done.push(std::mem::replace(&mut now, next()));
@@ -195,7 +195,7 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
         }
         let relative = item.is("pronoun") || item.is("det");
         if relative && is_relative(chart, at, &now.items, rest) {
-            let led = now.items.last().is_some_and(|i| chart.items[*i].is("prep"));
+            let led = now.items.last().is_some_and(|i| chart.item(*i).is("prep"));
             if led {
                 now.items.pop();
             }
@@ -280,7 +280,7 @@ fn begins(chart: &Chart, rest: &[usize], introduced: bool) -> bool {
     };
     let mut seen = 0;
     for at in rest {
-        let item = &chart.items[*at];
+        let item = chart.item(*at);
         if item.is("filler") || item.is("then") || item.is("also") || item.is("only") {
             continue;
         }
@@ -309,7 +309,7 @@ fn begins(chart: &Chart, rest: &[usize], introduced: bool) -> bool {
 
 /// Whether "who", "that" or "which" begins a relative clause: a noun before it and a verb soon after it.
 fn is_relative(chart: &Chart, at: usize, now: &[usize], rest: &[usize]) -> bool {
-    let item = &chart.items[at];
+    let item = chart.item(at);
     let word =
         matches!(item.text.as_str(), "who" | "that" | "which" | "whose") || item.tells("relative");
     if chart.language == "de" {
@@ -322,18 +322,18 @@ fn is_relative(chart: &Chart, at: usize, now: &[usize], rest: &[usize]) -> bool 
     let soon = rest
         .iter()
         .take(4)
-        .any(|i| chart.items[*i].verb().is_some() || chart.items[*i].is("aux"));
+        .any(|i| chart.item(*i).verb().is_some() || chart.item(*i).is("aux"));
     word && noun && soon
 }
 
 /// Whether a German relative clause begins here: after a comma (and a preposition), with its finite verb at the end.
 fn verb_final(chart: &Chart, now: &[usize], rest: &[usize]) -> bool {
-    let mut back = now.iter().rev().map(|i| &chart.items[*i]).peekable();
+    let mut back = now.iter().rev().map(|i| chart.item(*i)).peekable();
     back.next_if(|i| i.is("prep"));
     let comma = back.next().is_some_and(|i| i.stops() && i.text == ",");
     let mut last = None;
     for at in rest {
-        let item = &chart.items[*at];
+        let item = chart.item(*at);
         if item.stops() || item.is("and") && last.is_some_and(finite) {
             break;
         }
@@ -352,7 +352,7 @@ fn finite(item: &Item) -> bool {
 
 /// Whether a German clause begins with its finite verb and so means "if": "Ist nichts da, …".
 fn inverted(chart: &Chart, at: usize, rest: &[usize]) -> bool {
-    let item = &chart.items[at];
+    let item = chart.item(at);
     let helper = item.is("aux")
         && Lexicon::of("de")
             .senses(&item.text)
@@ -360,10 +360,10 @@ fn inverted(chart: &Chart, at: usize, rest: &[usize]) -> bool {
             .any(|s| s.calls("STATE"));
     let third = item.verb().is_some_and(|v| v.form == "third");
     let subject = rest.first().is_some_and(|n| {
-        let next = &chart.items[*n];
+        let next = chart.item(*n);
         !next.stops() && !next.is("prep") && !next.is("aux")
     });
-    let goes_on = rest.iter().any(|i| chart.items[*i].text == ",")
+    let goes_on = rest.iter().any(|i| chart.item(*i).text == ",")
         || rest
             .last()
             .is_some_and(|l| chart.items.get(l + 1).is_some_and(|n| n.text == ":"));
@@ -375,8 +375,8 @@ fn main_follows(chart: &Chart, now: &Segment, at: usize) -> bool {
     if chart.language == "en" || !matches!(now.intro, Some(Intro::When | Intro::If)) {
         return false;
     }
-    let items = || now.items.iter().map(|i| &chart.items[*i]);
-    let item = &chart.items[at];
+    let items = || now.items.iter().map(|i| chart.item(*i));
+    let item = chart.item(at);
     let verb = items().any(|i| i.verb().is_some_and(|v| !supports(v)));
     let nominal = items().any(|i| i.tells("nominal"));
     let noun = items().any(|i| i.noun().is_some());
@@ -417,7 +417,7 @@ impl Segment {
             .filter(|t| {
                 self.items
                     .iter()
-                    .any(|i| chart.items[*i].from >= t.from && chart.items[*i].to <= t.to)
+                    .any(|i| chart.item(*i).from >= t.from && chart.item(*i).to <= t.to)
             })
             .collect();
         let plain: Vec<usize> = self
@@ -425,7 +425,7 @@ impl Segment {
             .iter()
             .copied()
             .filter(|i| {
-                let item = &chart.items[*i];
+                let item = chart.item(*i);
                 !spans.iter().any(|t| item.from >= t.from && item.to <= t.to)
                     && intro(item).is_none()
             })
@@ -439,7 +439,7 @@ impl Segment {
                 *i != at
                     && *i < at
                     && at != usize::MAX
-                    && chart.items[*i].verb().is_some_and(supports)
+                    && chart.item(*i).verb().is_some_and(supports)
             })
             .collect();
         let words = |keep: &dyn Fn(usize) -> bool| {
@@ -508,22 +508,22 @@ fn main(chart: &Chart, items: &[usize]) -> Option<Use> {
     let verbs: Vec<usize> = items
         .iter()
         .copied()
-        .filter(|i| chart.items[*i].verb().is_some())
+        .filter(|i| chart.item(*i).verb().is_some())
         .collect();
-    let sense = |i: usize| chart.items[i].verb();
+    let sense = |i: usize| chart.item(i).verb();
     let full = |i: &&usize| sense(**i).is_some_and(|v| !supports(v)) && !attributive(chart, **i);
     let at = *verbs.iter().find(full).or_else(|| verbs.first())?;
     let sense = sense(at)?.clone();
     let before: Vec<&Item> = items
         .iter()
         .take_while(|i| **i < at)
-        .map(|i| &chart.items[*i])
+        .map(|i| chart.item(*i))
         .collect();
     let mut negated = before.iter().rev().take(5).any(|i| i.is("neg"));
     if chart.language == "de" {
         // "nicht" and "keine …" stand behind a finite verb.
         let after = items.iter().skip_while(|i| **i <= at);
-        negated |= after.map(|i| &chart.items[*i]).any(|i| i.is("neg"));
+        negated |= after.map(|i| chart.item(*i)).any(|i| i.is("neg"));
     }
     let passive = sense.form == "past" && before.iter().rev().take(3).any(|i| i.is("aux"));
     Some(Use {
@@ -536,7 +536,7 @@ fn main(chart: &Chart, items: &[usize]) -> Option<Use> {
 
 /// A participle directly before a noun, or after one with no helper: it says more about the noun.
 fn attributive(chart: &Chart, at: usize) -> bool {
-    let item = &chart.items[at];
+    let item = chart.item(at);
     let past = item.verb().is_some_and(|v| v.form == "past");
     let next = chart.items.get(at + 1).is_some_and(|n| n.noun().is_some());
     let before = at.checked_sub(1).and_then(|b| chart.items.get(b));

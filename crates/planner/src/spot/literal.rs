@@ -86,7 +86,7 @@ pub(super) fn code(rest: &str) -> Option<usize> {
 /// The run of characters up to white space, without the punctuation that ends it.
 fn run(rest: &str) -> &str {
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-    let run = &rest[..end];
+    let run = crate::cut::before(&rest, end);
     let cut = run
         .find(['\u{2192}', '\u{201c}', '\u{201d}', '"', '\u{2026}'])
         .unwrap_or(run.len());
