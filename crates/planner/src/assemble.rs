@@ -116,6 +116,18 @@ impl<'a> Reading<'a> {
         self.clauses.get(at).unwrap_or(&BEHIND)
     }
 
+    /// Whether the clause at a place has been used; there is nothing to use behind the last.
+    fn is_used(&self, at: usize) -> bool {
+        self.used.get(at).copied().unwrap_or(true)
+    }
+
+    /// Says whether the clause at a place has been used.
+    fn set_used(&mut self, at: usize, used: bool) {
+        if let Some(known) = self.used.get_mut(at) {
+            *known = used;
+        }
+    }
+
     fn said(&self, clause: &Clause) -> String {
         clause.said(self.text, self.chart).to_owned()
     }

@@ -100,16 +100,21 @@ pub struct Chart {
 impl Chart {
     /// The item at a place; behind the last one, the end of a sentence.
     pub fn item(&self, at: usize) -> &Item {
-        static BEHIND: Item = Item {
-            from: usize::MAX,
-            to: usize::MAX,
-            text: String::new(),
-            capital: false,
-            what: What::Shape(Kind::End),
-            spelled: false,
-        };
-        self.items.get(at).unwrap_or(&BEHIND)
+        item_at(&self.items, at)
     }
+}
+
+/// The item at a place; behind the last one, the end of a sentence.
+fn item_at(items: &[Item], at: usize) -> &Item {
+    static BEHIND: Item = Item {
+        from: usize::MAX,
+        to: usize::MAX,
+        text: String::new(),
+        capital: false,
+        what: What::Shape(Kind::End),
+        spelled: false,
+    };
+    items.get(at).unwrap_or(&BEHIND)
 }
 
 /// An item before its class is chosen.
@@ -122,6 +127,21 @@ pub(crate) struct Open {
     pub service: Option<&'static ServiceEntry>,
     pub senses: &'static [Sense],
     pub spelled: bool,
+}
+
+impl Open {
+    fn nothing() -> Self {
+        Open {
+            from: 0,
+            to: 0,
+            text: String::new(),
+            capital: false,
+            shape: Kind::End,
+            service: None,
+            senses: &[],
+            spelled: false,
+        }
+    }
 }
 
 /// The longest name of a service, in tokens.
@@ -161,34 +181,37 @@ pub fn language(text: &str) -> &'static str {
     best.map_or("en", |(_, l)| l)
 }
 
+/// The words of a name, whether it counts only with a capital letter, and whose it is.
+type Name = (Vec<String>, bool, &'static ServiceEntry);
+
 /// Services by the first word of each name, longest names first.
-static NAMES: LazyLock<HashMap<String, Vec<(Vec<String>, bool, &'static ServiceEntry)>>> =
-    LazyLock::new(|| {
-        let mut names: HashMap<String, Vec<(Vec<String>, bool, &'static ServiceEntry)>> =
-            HashMap::new();
-        for service in lexicon::services() {
-            for alias in &service.aliases {
-                let words: Vec<String> = tokens(&alias.text.to_lowercase())
-                    .into_iter()
-                    .map(|t| t.text)
-                    .collect();
-                if let Some(first) = words.first() {
-                    let of = names.entry(first.clone()).or_default();
-                    of.push((words.clone(), alias.capitalised, service));
-                }
+static NAMES: LazyLock<HashMap<String, Vec<Name>>> = LazyLock::new(|| {
+    let mut names: HashMap<String, Vec<Name>> = HashMap::new();
+    for service in lexicon::services() {
+        for alias in &service.aliases {
+            let words: Vec<String> = tokens(&alias.text.to_lowercase())
+                .into_iter()
+                .map(|t| t.text)
+                .collect();
+            if let Some(first) = words.first() {
+                let of = names.entry(first.clone()).or_default();
+                of.push((words.clone(), alias.capitalised, service));
             }
         }
-        for of in names.values_mut() {
-            of.sort_by_key(|(words, _, _)| std::cmp::Reverse(words.len()));
-        }
-        names
-    });
+    }
+    for of in names.values_mut() {
+        of.sort_by_key(|(words, _, _)| std::cmp::Reverse(words.len()));
+    }
+    names
+});
 
 /// The item that begins with the first token, and how many tokens it takes.
 fn one(tokens: &[Token], lexicon: &'static Lexicon, before: Option<&Open>) -> (Open, usize) {
-    let first = &tokens[0];
+    let Some(first) = tokens.first() else {
+        return (Open::nothing(), 1);
+    };
     let item = |used: usize, text: String| {
-        let last = &tokens[used - 1];
+        let last = tokens.get(used - 1).unwrap_or(first);
         Open {
             from: first.from,
             to: last.to,
@@ -201,7 +224,7 @@ fn one(tokens: &[Token], lexicon: &'static Lexicon, before: Option<&Open>) -> (O
         }
     };
     if let Some((service, used)) = service(tokens, before) {
-        let text = joined(crate::cut::before(&tokens, used));
+        let text = joined(crate::cut::before(tokens, used));
         return (
             Open {
                 service: Some(service),
@@ -216,13 +239,13 @@ fn one(tokens: &[Token], lexicon: &'static Lexicon, before: Option<&Open>) -> (O
     }
     let reach = lexicon.reach(&first.text).min(tokens.len());
     for used in (1..=reach).rev() {
-        if crate::cut::before(&tokens, used)
+        if crate::cut::before(tokens, used)
             .iter()
             .any(|t| !matches!(t.kind, Kind::Word | Kind::Id | Kind::Mark))
         {
             continue;
         }
-        let text = joined(crate::cut::before(&tokens, used));
+        let text = joined(crate::cut::before(tokens, used));
         let senses = lexicon.senses(&text);
         if !senses.is_empty() {
             return (
@@ -278,7 +301,9 @@ fn compound(word: &str, lexicon: &'static Lexicon) -> Option<&'static [Sense]> {
         .find_map(|end| {
             let senses = lexicon.senses(end);
             let noun = senses.iter().position(|s| s.class == Class::Noun)?;
-            (!end.contains('-')).then(|| &senses[noun..=noun])
+            (!end.contains('-'))
+                .then(|| senses.get(noun..=noun))
+                .flatten()
         })
 }
 
@@ -302,7 +327,7 @@ fn parted(token: &Token, lexicon: &Lexicon) -> Option<Vec<Token>> {
         return None;
     }
     let named = |words: &[&str]| {
-        let of = NAMES.get(words[0])?;
+        let of = NAMES.get(*words.first()?)?;
         of.iter().find(|(name, _, _)| {
             name.len() == words.len() && name.iter().zip(words).all(|(a, b)| a == b)
         })
@@ -318,8 +343,8 @@ fn parted(token: &Token, lexicon: &Lexicon) -> Option<Vec<Token>> {
     };
     let cut = (1..parts.len())
         .rev()
-        .find(|cut| named(&parts[..*cut]).is_some())?;
-    known(&parts[cut..].join("-"))?;
+        .find(|cut| named(crate::cut::before(&parts, *cut)).is_some())?;
+    known(&crate::cut::from(&parts, cut).join("-"))?;
     let mut at = token.from;
     let pieces = parts.iter().enumerate();
     let mut out: Vec<Token> = Vec::new();
@@ -351,11 +376,11 @@ fn joined(tokens: &[Token]) -> String {
 /// letter within a sentence.
 fn service(tokens: &[Token], before: Option<&Open>) -> Option<(&'static ServiceEntry, usize)> {
     let starts = before.is_none_or(|b| b.shape == Kind::End);
-    let first = &tokens[0];
+    let first = tokens.first()?;
     if !matches!(first.kind, Kind::Word | Kind::Id | Kind::File) {
         return None;
     }
-    let fits = |(words, capitalised, _): &&(Vec<String>, bool, &'static ServiceEntry)| {
+    let fits = |(words, capitalised, _): &&Name| {
         words.len() <= tokens.len().min(LONGEST_NAME)
             && words
                 .iter()

@@ -20,7 +20,6 @@ pub(crate) enum Intro {
     When,
     Unless,
     Else,
-    Only,
     Until,
     Because,
     /// "who …", "that …", "which …": says more about the phrase before it.
@@ -70,8 +69,6 @@ pub(crate) struct Clause {
     pub colon: bool,
     /// It follows an arrow.
     pub arrow: bool,
-    /// It stands in brackets.
-    pub aside: bool,
     /// The whole clause is joined to the one before by "or".
     pub or: bool,
 }
@@ -92,7 +89,6 @@ impl Clause {
             fresh: false,
             colon: false,
             arrow: false,
-            aside: false,
             or: false,
         }
     }

@@ -11,7 +11,7 @@ use std::sync::{LazyLock, OnceLock};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 pub use tables::BadRow;
-pub(crate) use tables::rows;
+pub(crate) use tables::{Cells, rows};
 
 /// What kind of word a sense is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -79,7 +79,15 @@ impl Lexicon {
             .iter()
             .position(|l| l.name == language)
             .unwrap_or(0);
-        ALL[at].get_or_init(|| tables::lexicon(&tables::LANGUAGES[at]).unwrap_or_default())
+        match (ALL.get(at), tables::LANGUAGES.get(at)) {
+            (Some(slot), Some(tables)) => {
+                slot.get_or_init(|| tables::lexicon(tables).unwrap_or_default())
+            }
+            _ => {
+                static NONE: LazyLock<Lexicon> = LazyLock::new(Lexicon::default);
+                &NONE
+            }
+        }
     }
 
     /// The senses of a written form, in lower case.
@@ -167,6 +175,7 @@ impl Lexicon {
     }
 
     /// Every sense of the language.
+    #[cfg(test)]
     pub fn all(&self) -> impl Iterator<Item = &Sense> {
         self.senses.values().flatten()
     }

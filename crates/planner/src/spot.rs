@@ -50,25 +50,6 @@ pub struct Token {
     pub capital: bool,
 }
 
-impl Token {
-    /// Whether it is a thing given word for word, which a workflow must hold.
-    pub fn literal(&self) -> bool {
-        !matches!(
-            self.kind,
-            Kind::Word
-                | Kind::Number
-                | Kind::Clock
-                | Kind::Sign
-                | Kind::Mark
-                | Kind::End
-                | Kind::Hole
-        )
-    }
-    pub fn is(&self, text: &str) -> bool {
-        self.kind != Kind::Quote && self.text == text
-    }
-}
-
 /// Signs that compare, longest first; those beyond ASCII are "greater or equal", "less or equal" and "not equal".
 const SIGNS: &[&str] = &[
     "!==", "===", ">=", "<=", "!=", "==", "<>", "\u{2265}", "\u{2264}", "\u{2260}", ">", "<", "=",
@@ -220,7 +201,7 @@ fn word(rest: &str) -> usize {
             end = i + c.len_utf8();
         } else if !joins {
             break;
-        } else if matches!(c, '\'' | '\u{2019}') && elided(crate::cut::before(&rest, i)) {
+        } else if matches!(c, '\'' | '\u{2019}') && elided(crate::cut::text(rest, 0, i)) {
             return i + c.len_utf8();
         }
     }

@@ -190,8 +190,7 @@ impl Evidence {
             })
             .or_else(|| {
                 // A kind of service that has no node of its own ("email", "sms", "calendar"): any of its kind.
-                let general =
-                    service.actions.is_empty() || service.tags.iter().any(|t| *t == service.key);
+                let general = service.actions.is_empty() || service.tags.contains(&service.key);
                 general
                     .then(|| service.tags.iter().find_map(|t| self.tags.get(t).cloned()))
                     .flatten()
@@ -211,7 +210,7 @@ impl Evidence {
                     .any(|s| s.class != Class::Function && self.concepts.contains_key(&s.concept))
                 || self.near(part)
         };
-        (!parts.is_empty() && parts.iter().all(|p| each(&p))).then(|| {
+        (!parts.is_empty() && parts.iter().all(&each)).then(|| {
             parts
                 .iter()
                 .find_map(|p| self.words.get(*p))
@@ -227,9 +226,10 @@ impl Evidence {
         if letters.len() < SHORTEST {
             return false;
         }
-        let stem: String = letters[..letters.len().saturating_sub(2).max(SHORTEST)]
-            .iter()
-            .collect();
+        let stem: String =
+            crate::cut::before(&letters, letters.len().saturating_sub(2).max(SHORTEST))
+                .iter()
+                .collect();
         self.words
             .range(stem.clone()..)
             .take_while(|(w, _)| w.starts_with(&stem))

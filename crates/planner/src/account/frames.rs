@@ -8,10 +8,9 @@ use std::sync::LazyLock;
 
 const TABLE: &str = include_str!("../../knowledge/frames.tsv");
 
-/// A frame: what it does to the world, and what in a workflow shows it.
+/// A frame: what in a workflow shows it. What it does to the world stands in the table beside it, and is checked.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
-    pub acts: &'static str,
     shown_by: Vec<&'static str>,
 }
 
@@ -31,14 +30,14 @@ fn read() -> Result<Frames, BadRow> {
             row: row.clone(),
             why,
         };
-        if !ACTS.contains(&cells[1]) {
+        if !ACTS.contains(&cells.at(1)) {
             return Err(bad(format!(
                 "`{}` is none of {}",
-                cells[1],
+                cells.at(1),
                 ACTS.join(", ")
             )));
         }
-        let shown_by: Vec<&str> = cells[2].split_whitespace().collect();
+        let shown_by: Vec<&str> = cells.at(2).split_whitespace().collect();
         let known = |token: &&&str| {
             FORMS.iter().any(|f| token.starts_with(f))
                 || ["trigger", "branch", "any"].contains(*token)
@@ -46,13 +45,7 @@ fn read() -> Result<Frames, BadRow> {
         if let Some(token) = shown_by.iter().find(|t| !known(t)) {
             return Err(bad(format!("`{token}` is no kind of evidence")));
         }
-        frames.insert(
-            cells[0],
-            Frame {
-                acts: cells[1],
-                shown_by,
-            },
-        );
+        frames.insert(cells.at(0), Frame { shown_by });
     }
     Ok(frames)
 }

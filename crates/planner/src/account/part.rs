@@ -19,7 +19,8 @@ fn parts(chart: &Chart) -> Vec<usize> {
         let ends = item.stops() || joins;
         if ends
             && verbs > 0
-            && (item.shape() == Some(Kind::End) || verb_follows(chart.item(i + 1..)))
+            && (item.shape() == Some(Kind::End)
+                || verb_follows(crate::cut::from(&chart.items, i + 1)))
         {
             part += 1;
             verbs = 0;
@@ -90,7 +91,7 @@ pub(super) fn phrases(request: &str, chart: &Chart, words: &[(usize, Word)]) -> 
 
 /// Whether a negation stands before a verb, in its part.
 pub(super) fn negated(chart: &Chart, at: usize) -> bool {
-    let before = chart.items[..at]
+    let before = crate::cut::before(&chart.items, at)
         .iter()
         .rev()
         .take_while(|i| !i.stops() && i.verb().is_none());
@@ -109,7 +110,7 @@ pub(super) fn background(chart: &Chart) -> HashMap<usize, String> {
         if !ends {
             continue;
         }
-        let sentence = chart.item(start..end);
+        let sentence = crate::cut::between(&chart.items, start, end);
         if tells(sentence) {
             found.extend((start..end).map(|i| (i, "tells about the person".to_owned())));
         }

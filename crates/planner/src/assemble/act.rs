@@ -6,7 +6,6 @@ use crate::lex::Class;
 use crate::lexicon::ServiceEntry;
 use crate::plan::{Arg, Cond, Does, Measure, Role, Step, Trigger, Val, Verb};
 use crate::spot::Kind;
-use crate::time::TimeMeaning;
 
 /// Names of file formats, by the concepts and words that say them.
 const FORMATS: &[(&str, &str)] = &[
@@ -181,7 +180,8 @@ impl Reading<'_> {
         if named.iter().any(|s| !s.actions.is_empty()) {
             let state = |p: &Phrase| {
                 p.states.iter().any(|s| {
-                    self.chart.item(*s)
+                    self.chart
+                        .item(*s)
                         .sense(Class::Adjective)
                         .is_some_and(|a| a.kind() == "state")
                 })
@@ -706,7 +706,7 @@ impl Reading<'_> {
                 .position(|p| p.service.is_some_and(|s| s.key == other.key));
             let object = of
                 .and_then(|at| {
-                    clause.after[..=at]
+                    crate::cut::before(&clause.after, at + 1)
                         .iter()
                         .rev()
                         .find(|p| self.kind(p) == "record")

@@ -46,10 +46,12 @@ impl Reading<'_> {
         let mut over = false;
         for i in at..self.clauses.len() {
             let clause = self.clause_at(i).clone();
-            let next = i > at && clause.sentence != self.clauses[i - 1].sentence;
+            let next = i > at && clause.sentence != self.clause_at(i - 1).sentence;
             if i > at && self.follows(&clause) {
                 over = true;
-                self.used[i] |= clause.intro == Intro::When;
+                if clause.intro == Intro::When {
+                    self.set_used(i, true);
+                }
             }
             let own = !over && closed != Some(clause.sentence) && self.owns(&clause, inside, next);
             if !own && matches!(clause.intro, Intro::If | Intro::When | Intro::Unless) {
@@ -58,7 +60,7 @@ impl Reading<'_> {
             inside = own || i == at;
             if inside {
                 self.equip(i, &clause, &mut made);
-                self.used[i] = true;
+                self.set_used(i, true);
             }
         }
         let instructions = made.said.join(". ");
@@ -134,13 +136,13 @@ impl Reading<'_> {
         };
         if let Some(at) = self.clauses.iter().position(bot) {
             self.listens(at);
-            self.used[at] = true;
+            self.set_used(at, true);
             return;
         }
         let Some(at) = self.assistant_at() else {
             return;
         };
-        let told = self.clauses[..=at].iter().any(|c| {
+        let told = crate::cut::before(&self.clauses, at + 1).iter().any(|c| {
             let chat = c.phrases().any(|p| {
                 p.service
                     .is_some_and(|s| (s.is("chat") || s.is("sms")) && !s.triggers.is_empty())
@@ -176,7 +178,9 @@ impl Reading<'_> {
                 Some((i, service))
             });
         if let Some((i, service)) = found {
-            self.used[i] |= i < at;
+            if i < at {
+                self.set_used(i, true);
+            }
             self.mention(service);
             self.plan.triggers.push(Trigger::Service {
                 service: Service {
@@ -191,7 +195,8 @@ impl Reading<'_> {
         }
         let public = self.clauses.iter().any(|c| {
             let open = (c.from..c.to).any(|i| {
-                self.chart.item(i)
+                self.chart
+                    .item(i)
                     .sense(crate::lex::Class::Adjective)
                     .is_some_and(|a| a.concept == "public")
             });
@@ -317,9 +322,10 @@ impl Reading<'_> {
             .map_or_else(|| "simple".to_owned(), |s| s.key.clone());
         let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
         let key = items.windows(3).find_map(|w| {
+            let (first, others) = w.split_first()?;
             let each =
-                w[0].is("quant") && w[0].text != "all" || w[0].text == "per" || w[0].is("each");
-            each.then(|| w[1..].iter().find_map(|i| i.noun()))
+                first.is("quant") && first.text != "all" || first.text == "per" || first.is("each");
+            each.then(|| others.iter().find_map(|i| i.noun()))
                 .flatten()
                 .map(|n| n.concept.clone())
         });
@@ -489,11 +495,11 @@ fn holes(url: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = url;
     while let Some(open) = rest.find(['{', '<']) {
-        let Some(close) = crate::cut::from(&rest, open).find(['}', '>']) else {
+        let Some(close) = crate::cut::rest(rest, open).find(['}', '>']) else {
             break;
         };
-        found.push(rest[open + 1..open + close].to_owned());
-        rest = crate::cut::from(&rest, open + close + 1);
+        found.push(crate::cut::text(rest, open + 1, open + close).to_owned());
+        rest = crate::cut::rest(rest, open + close + 1);
     }
     found
 }

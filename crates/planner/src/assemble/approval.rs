@@ -189,9 +189,8 @@ impl Reading<'_> {
             || says(&["rejected", "reject", "decline", "deny", "refuse"])
             || begins("nay")
             || verb("EXPIRE")
+            || denied && (verb("REPLY") || verb("NOTIFY") || approves || says(&["approved"]))
         {
-            Some(false)
-        } else if denied && (verb("REPLY") || verb("NOTIFY") || approves || says(&["approved"])) {
             Some(false)
         } else if approves || says(&["approved", "ok"]) || begins("yes") {
             Some(true)

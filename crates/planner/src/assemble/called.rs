@@ -18,7 +18,8 @@ impl Reading<'_> {
         let clause = self.clause_at(i);
         let told = |p: &Phrase| {
             p.head.iter().chain(&p.modifiers).any(|n| {
-                self.chart.item(*n)
+                self.chart
+                    .item(*n)
                     .noun()
                     .is_some_and(|n| n.concept == "input")
             })
@@ -34,7 +35,9 @@ impl Reading<'_> {
                 let words = || {
                     let own = phrase.modifiers.iter().chain(&phrase.head);
                     let own = own.filter(|n| {
-                        !self.chart.item(**n)
+                        !self
+                            .chart
+                            .item(**n)
                             .noun()
                             .is_some_and(|n| n.concept == "input")
                     });
@@ -115,7 +118,7 @@ impl Reading<'_> {
             };
             let name = if chat { "chat id" } else { "user id" };
             let said = self.said(&clause.clone());
-            self.used[i] = true;
+            self.set_used(i, true);
             return Some(self.step(
                 &said,
                 Does::Filter {

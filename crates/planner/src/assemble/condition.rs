@@ -185,8 +185,8 @@ impl Reading<'_> {
             });
         }
         let phrases: Vec<&Phrase> = clause.phrases().collect();
-        let at = phrases.iter().position(|p| quote(p))?;
-        let right = name(phrases[at])?;
+        let (at, quoted) = phrases.iter().enumerate().find(|(_, p)| quote(p))?;
+        let right = name(quoted)?;
         let place = phrases.get(at + 1).filter(|p| p.prep == "in")?;
         Some(Cond::Compare {
             left: self.left(place)?,

@@ -138,12 +138,15 @@ impl Reading<'_> {
                 continue;
             }
             let mut from = n - 1;
-            while from > 0 && phrases[from].prep == "of" {
+            while from > 0 && phrases.get(from).is_some_and(|p| p.prep == "of") {
                 from -= 1;
             }
-            let value = match phrases[from].names.first() {
+            let Some(source) = phrases.get(from) else {
+                continue;
+            };
+            let value = match source.names.first() {
                 Some(name) => template(&self.name(*name)),
-                None => field(&self.words(&phrases[from])),
+                None => field(&self.words(source)),
             };
             let name = self.words(phrase);
             let role = match self.concept(phrase) {
@@ -222,20 +225,21 @@ pub(super) fn template(text: &str) -> Val {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some(open) = rest.find(['<', '{']) {
-        let close = if crate::cut::from(&rest, open).starts_with('<') {
+        let close = if crate::cut::rest(rest, open).starts_with('<') {
             '>'
         } else {
             '}'
         };
-        let Some(end) = crate::cut::from(&rest, open).find(close).map(|e| open + e) else {
+        let Some(end) = crate::cut::rest(rest, open).find(close).map(|e| open + e) else {
             break;
         };
-        let name = rest[open + 1..end].trim_matches(['{', '}', ' ', '$']);
-        if !crate::cut::before(&rest, open).is_empty() {
-            parts.push(lit(crate::cut::before(&rest, open)));
+        let name = crate::cut::text(rest, open + 1, end).trim_matches(['{', '}', ' ', '$']);
+        let plain = crate::cut::text(rest, 0, open);
+        if !plain.is_empty() {
+            parts.push(lit(plain));
         }
         parts.push(field(name));
-        rest = crate::cut::from(&rest, end + 1).trim_start_matches('}');
+        rest = crate::cut::rest(rest, end + 1).trim_start_matches('}');
     }
     if parts.is_empty() {
         return lit(text);

@@ -79,7 +79,7 @@ impl Reading<'_> {
                 let back = self.answer_back();
                 tree.here().extend(back);
             }
-            if !self.used[i] {
+            if !self.is_used(i) {
                 self.clause(&mut tree, i, &clause);
             }
         }
@@ -246,11 +246,11 @@ impl Reading<'_> {
                 self.act_into(tree, i, clause);
             }
             Intro::Relative => {
-                let starts = i.checked_sub(1).is_some_and(|before| self.used[before]);
+                let starts = i.checked_sub(1).is_some_and(|before| self.is_used(before));
                 self.narrowed(tree, clause, &said, starts);
             }
             Intro::Because | Intro::Until => {}
-            Intro::None | Intro::Only | Intro::Purpose => {
+            Intro::None | Intro::Purpose => {
                 if self.joins(tree, clause) {
                     return;
                 }

@@ -90,7 +90,7 @@ impl Reading<'_> {
         let form = items
             .iter()
             .position(|i| i.noun().is_some_and(|n| n.concept == "form"))?;
-        let rest = crate::cut::from(&items, form + 1);
+        let rest = crate::cut::from(items, form + 1);
         let open = rest
             .iter()
             .take(5)

@@ -49,10 +49,12 @@ fn refusal(topics: &[String], language: &str) -> Refusal {
     let mut alternatives: Vec<String> = Vec::new();
     for row in rows("gate/refusals.tsv", TEXTS, 3).flatten() {
         let (_, cells) = row;
-        let fits = cells[1] == language && topics.iter().any(|t| t == cells[0]);
-        if fits {
-            reasons.push(cells[2]);
-            alternatives.extend(cells[3..].iter().map(|a| (*a).to_owned()));
+        let [topic, of, reason, others @ ..] = cells.as_slice() else {
+            continue;
+        };
+        if *of == language && topics.iter().any(|t| t == topic) {
+            reasons.push(*reason);
+            alternatives.extend(others.iter().map(|a| (*a).to_owned()));
         }
     }
     Refusal {

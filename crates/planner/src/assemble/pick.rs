@@ -75,7 +75,8 @@ impl Reading<'_> {
             let before = || {
                 n.checked_sub(1)
                     .filter(|_| order)
-                    .and_then(|b| number(&items[b]))
+                    .and_then(|b| items.get(b))
+                    .and_then(number)
             };
             after().or_else(before)
         })

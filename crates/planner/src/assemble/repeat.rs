@@ -35,12 +35,19 @@ impl Reading<'_> {
                 .then(|| super::figure(&i.text))
                 .flatten()
         };
-        let figure = crate::cut::from(&items, at)
+        let figure = crate::cut::from(items, at)
             .iter()
             .find_map(|i| size(&i))
-            .or_else(|| items[..at].iter().rev().find_map(|i| size(&i)));
-        let one =
-            items[..at].iter().any(|i| i.is("quant")) && lexicon.can_be(&items[at].text, "batch");
+            .or_else(|| {
+                crate::cut::before(items, at)
+                    .iter()
+                    .rev()
+                    .find_map(|i| size(&i))
+            });
+        let one = crate::cut::before(items, at).iter().any(|i| i.is("quant"))
+            && items
+                .get(at)
+                .is_some_and(|i| lexicon.can_be(&i.text, "batch"));
         figure
             .filter(|n| (1.0..100_000.0).contains(n))
             .map(|n| n as u32)
@@ -95,7 +102,8 @@ impl Reading<'_> {
         let done = matches!(clause.intro, Intro::When | Intro::If)
             && clause.phrases().any(|p| {
                 p.states.iter().any(|s| {
-                    self.chart.item(*s)
+                    self.chart
+                        .item(*s)
                         .sense(crate::lex::Class::Adjective)
                         .is_some_and(|a| a.concept == "closed")
                 })

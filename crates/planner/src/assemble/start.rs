@@ -3,7 +3,7 @@
 use super::{Reading, arg, lit};
 use crate::clause::{Clause, Intro, Phrase};
 use crate::lexicon::ServiceEntry;
-use crate::plan::{Does, Role, ScheduleRule, Service, Trigger, Val, Verb, WebhookAuth};
+use crate::plan::{Does, Role, ScheduleRule, Service, Trigger, Verb, WebhookAuth};
 use crate::spot::Kind;
 use crate::time::TimeMeaning;
 
@@ -92,7 +92,7 @@ impl Reading<'_> {
             |c: &Clause| c.calls("RUN") && c.phrases().any(speaker) && c.phrases().all(plain);
         let found = self.clauses.iter().position(starts);
         if let Some(at) = found {
-            self.used[at] = true;
+            self.set_used(at, true);
         }
         found.is_some()
     }
@@ -115,8 +115,9 @@ impl Reading<'_> {
                                 self.kind(p) == "context"
                                     || p.names.is_empty() && p.service.is_none() && p.head.is_none()
                             })
+                            && let Some(used) = self.used.get_mut(i)
                         {
-                            self.used[i] = true;
+                            *used = true;
                         }
                     }
                     TimeMeaning::Zone { name } => self.plan.timezone = Some(name.clone()),
@@ -143,7 +144,7 @@ impl Reading<'_> {
             let fails = clause.calls("FAIL") && (says("workflow") || self.own_workflow(clause));
             if fails || says("error") && says("workflow") && clause.verb.is_none() {
                 self.plan.triggers.push(Trigger::Error);
-                self.used[i] = true;
+                self.set_used(i, true);
                 return;
             }
             let service = clause
@@ -153,14 +154,14 @@ impl Reading<'_> {
             if service.is_none() && (says("webhook") || method.is_some() && shapes(Kind::Path)) {
                 let trigger = self.webhook(i, method);
                 self.plan.triggers.push(trigger);
-                self.used[i] = self.only_starts(i);
+                self.set_used(i, self.only_starts(i));
                 return;
             }
             let form = says("form") || says("submission");
             if form && service.is_none_or(|s| matches!(s.key.as_str(), "form" | "n8n")) {
                 let trigger = self.form(i);
                 self.plan.triggers.push(trigger);
-                self.used[i] = self.only_starts(i);
+                self.set_used(i, self.only_starts(i));
                 return;
             }
         }
@@ -243,7 +244,8 @@ impl Reading<'_> {
         for (i, clause) in self.clauses.iter().enumerate() {
             let new = clause.phrases().any(|p| {
                 p.states.iter().any(|s| {
-                    self.chart.item(*s)
+                    self.chart
+                        .item(*s)
                         .sense(crate::lex::Class::Adjective)
                         .is_some_and(|a| a.kind() == "new")
                 })
@@ -391,7 +393,8 @@ impl Reading<'_> {
             .chain(told.iter().flat_map(Clause::phrases))
         {
             if phrase.states.iter().any(|s| {
-                self.chart.item(*s)
+                self.chart
+                    .item(*s)
                     .verb()
                     .is_some_and(|v| v.concept == "tag")
             }) && let Some(name) = phrase.names.first()
@@ -434,13 +437,14 @@ impl Reading<'_> {
             args,
         });
         for more in 0..told.len() {
-            self.used[i + 1 + more] = true;
+            self.set_used(i + 1 + more, true);
         }
-        self.used[i] = clause.intro != Intro::None
+        let spent = clause.intro != Intro::None
             || clause
                 .verb
                 .as_ref()
                 .is_none_or(|v| EVENTS.contains(&v.frame()));
+        self.set_used(i, spent);
     }
 
     /// What the event of a clause happens to: a thing before a person; a payment and an order by their verbs.
@@ -512,7 +516,11 @@ impl Reading<'_> {
             return Vec::new();
         };
         let same = |c: &&Clause| c.sentence == clause.sentence;
-        crate::cut::before(&rest, end).iter().take_while(same).cloned().collect()
+        crate::cut::before(rest, end)
+            .iter()
+            .take_while(same)
+            .cloned()
+            .collect()
     }
 
     /// The words of an event, as the triggers of services name them: English, by concepts and frames.
@@ -601,7 +609,7 @@ impl Reading<'_> {
             },
         );
         self.mention(service);
-        self.used[i] = true;
+        self.set_used(i, true);
         self.plan.triggers.push(Trigger::Poll {
             every: ScheduleRule::Minutes { n: EVERY },
             step: Box::new(step),
@@ -678,9 +686,4 @@ impl Reading<'_> {
             _ => self.words(phrase),
         }
     }
-}
-
-/// A field of the data, by the words of a phrase.
-pub(super) fn value_of(name: &str) -> Val {
-    super::field(name)
 }

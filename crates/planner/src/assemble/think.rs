@@ -63,8 +63,8 @@ impl Reading<'_> {
                     return Vec::new();
                 }
                 if let Some(next) = used {
-                    self.used[next] = true;
-                    said = format!("{said} {}", self.said(self.clause_at(next).clone()));
+                    self.set_used(next, true);
+                    said = format!("{said} {}", self.said(self.clause_at(next)));
                 }
                 LlmTask::Classify { labels }
             }
@@ -134,7 +134,7 @@ impl Reading<'_> {
             let Some(begins) = begins else {
                 return labels;
             };
-            for (n, phrase) in crate::cut::from(&phrases, begins).iter().enumerate() {
+            for (n, phrase) in crate::cut::from(phrases, begins).iter().enumerate() {
                 if n > 0 && !phrase.listed {
                     break;
                 }
@@ -219,8 +219,10 @@ fn close(run: &mut Vec<Step>, done: &mut Vec<Step>) {
         done.append(&mut steps);
         return;
     }
-    let first = steps[0].clone();
-    let Some(on) = compared(&first).cloned() else {
+    let Some((first, on)) = steps
+        .first()
+        .and_then(|s| Some((s.clone(), compared(s)?.clone())))
+    else {
         done.append(&mut steps);
         return;
     };

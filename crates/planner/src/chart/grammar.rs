@@ -1,7 +1,7 @@
 //! What a language's grammar says of tagged words: particles that stand apart from their verb, verbs of being where no other
 //! verb follows, "ne … que" for "only".
 
-use super::{Item, What};
+use super::{Item, What, item_at};
 use crate::lex::{Class, Lexicon, Sense};
 use crate::spot::Kind;
 
@@ -21,6 +21,12 @@ pub(super) fn refined(mut items: Vec<Item>, language: &str) -> Vec<Item> {
     }
     sheets(&mut items);
     items
+}
+
+fn set(items: &mut [Item], at: usize, what: What) {
+    if let Some(item) = items.get_mut(at) {
+        item.what = what;
+    }
 }
 
 fn word(class: &str) -> What {
@@ -47,17 +53,17 @@ fn ends(item: Option<&Item>) -> bool {
 fn particles(items: &mut [Item], lexicon: &Lexicon) {
     const FURTHEST: usize = 30;
     for at in 0..items.len() {
-        let Some(verb) = items[at].verb() else {
+        let Some(verb) = item_at(items, at).verb() else {
             continue;
         };
-        if verb.form == "ing" || lexicon.senses(&items[at].text).len() < 2 {
+        if verb.form == "ing" || lexicon.senses(&item_at(items, at).text).len() < 2 {
             continue;
         }
         let whole = |p: &Item| {
             lexicon
-                .senses(&items[at].text)
+                .senses(&item_at(items, at).text)
                 .iter()
-                .filter(|s| s.class == Class::Verb && !items[at].text.starts_with(&p.text))
+                .filter(|s| s.class == Class::Verb && !item_at(items, at).text.starts_with(&p.text))
                 .find(|s| {
                     s.concept
                         .strip_prefix(p.text.as_str())
@@ -65,7 +71,7 @@ fn particles(items: &mut [Item], lexicon: &Lexicon) {
                 })
                 .cloned()
         };
-        let reach = crate::cut::from(&items, at + 1)
+        let reach = crate::cut::from(items, at + 1)
             .iter()
             .take(FURTHEST)
             .take_while(|i| i.shape() != Some(Kind::End));
@@ -77,8 +83,8 @@ fn particles(items: &mut [Item], lexicon: &Lexicon) {
                 Some((n, sense))
             });
         if let Some((n, sense)) = found {
-            items[at].what = What::Word(sense);
-            items[n].what = word("filler");
+            set(items, at, What::Word(sense));
+            set(items, n, word("filler"));
         }
     }
 }
@@ -86,27 +92,27 @@ fn particles(items: &mut [Item], lexicon: &Lexicon) {
 /// A helper that is also a verb of being or having is one where its clause has no other verb.
 fn copulas(items: &mut [Item], lexicon: &Lexicon) {
     for at in 0..items.len() {
-        if !items[at].is("aux") {
+        if !item_at(items, at).is("aux") {
             continue;
         }
         let Some(sense) = lexicon
-            .senses(&items[at].text)
+            .senses(&item_at(items, at).text)
             .iter()
             .find(|s| ["STATE", "EXIST", "GO"].iter().any(|f| s.calls(f)))
         else {
             continue;
         };
         let closes = |i: &&Item| !ends(Some(i)) && !i.is("aux");
-        let after = crate::cut::from(&items, at + 1)
+        let after = crate::cut::from(items, at + 1)
             .iter()
             .take_while(closes)
             .any(|i| i.verb().is_some());
         let helped = at
             .checked_sub(1)
-            .is_some_and(|b| items[b].verb().is_some() || items[b].is("aux"))
+            .is_some_and(|b| item_at(items, b).verb().is_some() || item_at(items, b).is("aux"))
             || items.get(at + 1).is_some_and(|n| n.is("aux"));
         if !after && !helped {
-            items[at].what = What::Word(sense.clone());
+            set(items, at, What::Word(sense.clone()));
         }
     }
 }
@@ -127,13 +133,14 @@ fn sheets(items: &mut [Item]) {
                 matches!(n.concept.as_str(), "file" | "spreadsheet" | "table" | "tab")
             })
         };
-        let before = items[..at]
+        let before = crate::cut::before(items, at)
             .iter()
             .rev()
             .find(|i| !i.is("prep") && !i.is("det"));
         let beside = before.is_some_and(file) || items.get(at + 1).is_some_and(file);
-        if items[at].text == "google" && items[at].what == What::Unknown && beside {
-            items[at].what = What::Service(sheets);
+        if item_at(items, at).text == "google" && item_at(items, at).what == What::Unknown && beside
+        {
+            set(items, at, What::Service(sheets));
         }
     }
 }
@@ -144,8 +151,8 @@ fn reflexive(items: &mut [Item]) {
         let himself = items
             .get(at + 1)
             .is_none_or(|n| !matches!(n.text.as_str(), "il" | "ils"));
-        if items[at].text == "s'" && items[at].is("if") && himself {
-            items[at].what = word("pronoun");
+        if item_at(items, at).text == "s'" && item_at(items, at).is("if") && himself {
+            set(items, at, word("pronoun"));
         }
     }
 }
@@ -154,7 +161,7 @@ fn reflexive(items: &mut [Item]) {
 fn only(items: &mut [Item]) {
     const FURTHEST: usize = 6;
     for at in 0..items.len() {
-        if !matches!(items[at].text.as_str(), "ne" | "n'") {
+        if !matches!(item_at(items, at).text.as_str(), "ne" | "n'") {
             continue;
         }
         let rest = items.iter().enumerate().skip(at + 1).take(FURTHEST);
@@ -163,8 +170,8 @@ fn only(items: &mut [Item]) {
             .find(|(_, i)| matches!(i.text.as_str(), "que" | "qu'"))
             .map(|(n, _)| n);
         if let Some(n) = found {
-            items[at].what = word("filler");
-            items[n].what = word("only");
+            set(items, at, word("filler"));
+            set(items, n, word("only"));
         }
     }
 }

@@ -6,11 +6,14 @@ use crate::spot::Kind;
 
 /// Gives each open item its class.
 pub(super) fn tagged(open: Vec<Open>, language: &str) -> Vec<Item> {
-    let within = |pair: &[Open]| {
-        pair[1].capital
-            && pair[1].service.is_none()
-            && !matches!(pair[0].shape, Kind::End | Kind::Mark)
-            && pair[1].senses.iter().any(|s| s.class == Class::Noun)
+    let within = |pair: &[Open]| match pair {
+        [first, second] => {
+            second.capital
+                && second.service.is_none()
+                && !matches!(first.shape, Kind::End | Kind::Mark)
+                && second.senses.iter().any(|s| s.class == Class::Noun)
+        }
+        _ => false,
     };
     let capitals = open.windows(2).any(within);
     let mut done: Vec<Item> = Vec::with_capacity(open.len());
@@ -21,7 +24,7 @@ pub(super) fn tagged(open: Vec<Open>, language: &str) -> Vec<Item> {
             (None, Kind::Word) => {
                 let around = Around {
                     before: &done,
-                    after: &open[i + 1..],
+                    after: crate::cut::from(&open, i + 1),
                     item,
                     language,
                     capitals,
@@ -246,14 +249,16 @@ impl Around<'_> {
         if self.in_list() {
             points -= 4;
         }
-        if base && self.next_closes() {
+        // German infinitives stand at the end.
+        if base && self.next_closes() && !self.infinitive(sense) {
             points -= 4;
         }
         let subject = last.noun().is_some()
             || last.service().is_some()
             || matches!(last.what, What::Unknown)
             || last.literal();
-        let finite = !base || self.language != "en" && !self.infinitive(sense);
+        let finite =
+            !base || self.language == "de" || self.language != "en" && !self.infinitive(sense);
         if subject && finite {
             points += 2;
         } else if subject {

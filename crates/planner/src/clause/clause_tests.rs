@@ -13,7 +13,7 @@ fn shown_in(language: &str, text: &str) -> String {
     let phrase = |p: &super::Phrase| {
         let mut said = p.words(&chart, text);
         for name in &p.names {
-            said = format!("{said} <{}>", chart.item(*name).text);
+            said = format!("{said} <{}>", chart.items[*name].text);
         }
         if let Some(service) = p.service {
             said = format!("${} {said}", service.key);
@@ -42,7 +42,14 @@ fn shown_in(language: &str, text: &str) -> String {
 
 #[test]
 fn clauses_have_their_verbs_and_phrases() {
-    insta::assert_snapshot!(shown("When a new order comes in, add a row to the Google Sheet 'Orders' and tell #sales on Slack. If the total is over 100 euros, email boss@acme.io; otherwise do nothing."), @"");
+    insta::assert_snapshot!(shown("When a new order comes in, add a row to the Google Sheet 'Orders' and tell #sales on Slack. If the total is over 100 euros, email boss@acme.io; otherwise do nothing."), @r"
+    When arrive: new order / 
+    None add:  / row | to $googleSheets  <Orders>
+    None tell:  / <#sales> | on $slack
+    If reach: total / euros
+    None email:  / <boss@acme.io>
+    Else :  / 
+    ");
 }
 
 #[test]
@@ -66,7 +73,7 @@ fn other_languages_give_the_same_classes_of_clauses_and_prepositions() {
     }
     let last = read(
         "de",
-        "Die Rechnungen aus Xero holen und in Airtable eintragen.",
+        "Die Rechnungen aus Xero holen und in Airtable speichern.",
     );
     let preps: Vec<&str> = last[0].after.iter().map(|p| p.prep.as_str()).collect();
     assert_eq!(preps, ["", "from"]);

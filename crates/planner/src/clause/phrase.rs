@@ -54,10 +54,6 @@ impl Phrase {
         let items = self.names.iter().filter_map(|i| chart.items.get(*i));
         items.into_iter().find(|i| i.shape() == Some(kind))
     }
-    /// The first name of any kind.
-    pub fn name<'c>(&self, chart: &'c Chart) -> Option<&'c Item> {
-        self.names.first().and_then(|i| chart.items.get(*i))
-    }
     /// The words of modifiers and head, as a field is called.
     pub fn words(&self, chart: &Chart, text: &str) -> String {
         let items = self.states.iter().chain(&self.modifiers).chain(&self.head);

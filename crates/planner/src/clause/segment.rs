@@ -17,7 +17,6 @@ pub(super) struct Segment {
     fresh: bool,
     colon: bool,
     arrow: bool,
-    aside: bool,
     or: bool,
 }
 
@@ -157,7 +156,7 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
     let mut depth = 0usize;
     for (n, &at) in raw.items.iter().enumerate() {
         let item = chart.item(at);
-        let rest = &raw.from(&items, n + 1);
+        let rest = crate::cut::from(&raw.items, n + 1);
         match item.text.as_str() {
             "(" if item.stops() => depth += 1,
             ")" if item.stops() => depth = depth.saturating_sub(1),
@@ -457,7 +456,7 @@ impl Segment {
         };
         let told = matches!(
             self.intro,
-            None | Some(Intro::None | Intro::Else | Intro::Only | Intro::Purpose)
+            None | Some(Intro::None | Intro::Else | Intro::Purpose)
         );
         if chart.language == "de"
             && told
@@ -489,7 +488,6 @@ impl Segment {
             fresh: self.fresh,
             colon: self.colon,
             arrow: self.arrow,
-            aside: self.aside,
             or: self.or,
             verb,
         }

@@ -23,7 +23,7 @@ impl Inflection {
         for row in rows(file, text, 3) {
             let (row, cells) = row?;
             let mut forms = Vec::new();
-            for part in cells[2].split_whitespace() {
+            for part in cells.at(2).split_whitespace() {
                 let Some((tag, endings)) = part.split_once(':') else {
                     let why = format!("`{part}` is no `tag:ending,ending`");
                     return Err(BadRow { row, why });
@@ -31,8 +31,8 @@ impl Inflection {
                 forms.extend(endings.split(',').map(|e| (tag.to_owned(), e.to_owned())));
             }
             rules.push(Rule {
-                class: cells[0].to_owned(),
-                ending: cells[1].trim_start_matches('-').to_owned(),
+                class: cells.at(0).to_owned(),
+                ending: cells.at(1).trim_start_matches('-').to_owned(),
                 forms,
             });
         }

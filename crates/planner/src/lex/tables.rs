@@ -48,12 +48,26 @@ impl fmt::Display for BadRow {
     }
 }
 
+/// The cells of a row; those that it has not are empty.
+#[derive(Debug, Clone)]
+pub(crate) struct Cells<'a>(Vec<&'a str>);
+
+impl<'a> Cells<'a> {
+    pub fn at(&self, column: usize) -> &'a str {
+        self.0.get(column).copied().unwrap_or("")
+    }
+    /// All of them, as many as the row has.
+    pub fn as_slice(&self) -> &[&'a str] {
+        &self.0
+    }
+}
+
 /// The rows of a table with where they stand: neither empty lines nor comments, each with at least so many columns.
 pub(crate) fn rows<'a>(
     file: &'a str,
     text: &'a str,
     columns: usize,
-) -> impl Iterator<Item = Result<(String, Vec<&'a str>), BadRow>> + 'a {
+) -> impl Iterator<Item = Result<(String, Cells<'a>), BadRow>> + 'a {
     let numbered = text.lines().enumerate();
     let rows = numbered.filter(|(_, l)| !l.trim().is_empty() && !l.starts_with('#'));
     rows.map(move |(i, line)| {
@@ -63,7 +77,7 @@ pub(crate) fn rows<'a>(
             let why = format!("{columns} columns are wanted, {} are there", cells.len());
             return Err(BadRow { row, why });
         }
-        Ok((row, cells))
+        Ok((row, Cells(cells)))
     })
 }
 
@@ -81,26 +95,26 @@ pub(super) fn lexicon(of: &Language) -> Result<Lexicon, BadRow> {
     let inflection = Inflection::read(&file("inflect"), of.inflect)?;
     for row in rows(&file("function"), of.function, 2) {
         let (row, cells) = row?;
-        let (class, says) = cells[0].split_once('.').unwrap_or((cells[0], ""));
+        let (class, says) = cells.at(0).split_once('.').unwrap_or((cells.at(0), ""));
         let says: Vec<&str> = says.split('.').filter(|s| !s.is_empty()).collect();
-        for form in forms(cells[1]) {
+        for form in forms(cells.at(1)) {
             let sense = sense(Class::Function, class, &says, "", &row);
             lexicon.add(form, sense);
         }
     }
     for row in rows(&file("verbs"), of.verbs, 2) {
         let (row, cells) = row?;
-        let frames: Vec<&str> = cells[1].split_whitespace().collect();
-        for (form, tag) in inflection.forms("verb", cells[0]) {
-            lexicon.add(&form, sense(Class::Verb, cells[0], &frames, &tag, &row));
+        let frames: Vec<&str> = cells.at(1).split_whitespace().collect();
+        for (form, tag) in inflection.forms("verb", cells.at(0)) {
+            lexicon.add(&form, sense(Class::Verb, cells.at(0), &frames, &tag, &row));
         }
-        for form in cells.get(2).into_iter().flat_map(|c| forms(c)) {
+        for form in forms(cells.at(2)) {
             let listed = match form.split_once('=') {
                 Some((form, tag)) => vec![(form.to_owned(), tag.to_owned())],
                 None => inflection.forms("verb", form),
             };
             for (form, tag) in listed {
-                lexicon.add(&form, sense(Class::Verb, cells[0], &frames, &tag, &row));
+                lexicon.add(&form, sense(Class::Verb, cells.at(0), &frames, &tag, &row));
             }
         }
     }
@@ -110,16 +124,16 @@ pub(super) fn lexicon(of: &Language) -> Result<Lexicon, BadRow> {
     ] {
         for row in rows(&file(name), text, 2) {
             let (row, cells) = row?;
-            let own = std::iter::once(cells[0]).filter(|c| !c.starts_with('='));
-            let listed = cells.get(2).into_iter().flat_map(|c| forms(c));
-            let concept = cells[0].trim_start_matches('=');
+            let own = std::iter::once(cells.at(0)).filter(|c| !c.starts_with('='));
+            let listed = forms(cells.at(2));
+            let concept = cells.at(0).trim_start_matches('=');
             for lemma in own.chain(listed) {
                 let inflected = match class {
                     Class::Noun => inflection.forms("noun", lemma),
                     _ => inflection.forms("adjective", lemma),
                 };
                 for (form, tag) in inflected {
-                    lexicon.add(&form, sense(class, concept, &[cells[1]], &tag, &row));
+                    lexicon.add(&form, sense(class, concept, &[cells.at(1)], &tag, &row));
                 }
             }
         }

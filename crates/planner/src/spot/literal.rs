@@ -11,11 +11,13 @@ const ENDINGS: &[&str] = &[
 /// Marks of money.
 const MONEY: &[char] = &['$', '\u{20ac}', '\u{a3}', '\u{a5}'];
 
+/// Reads a literal of one kind at the start of a text: what it is, and its length in bytes.
+type Reader = fn(&str) -> Option<(Kind, usize)>;
+
 /// The literal at the start of a text, with its length; none where a plain word or a mark stands.
 pub(super) fn literal(rest: &str) -> Option<(Kind, usize)> {
     let run = run(rest);
-    let tries: [fn(&str) -> Option<(Kind, usize)>; 8] =
-        [url, mail, named, path, phone, clock, number, machine];
+    let tries: [Reader; 8] = [url, mail, named, path, phone, clock, number, machine];
     tries.iter().find_map(|read| read(run))
 }
 
@@ -86,7 +88,7 @@ pub(super) fn code(rest: &str) -> Option<usize> {
 /// The run of characters up to white space, without the punctuation that ends it.
 fn run(rest: &str) -> &str {
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-    let run = crate::cut::before(&rest, end);
+    let run = crate::cut::text(rest, 0, end);
     let cut = run
         .find(['\u{2192}', '\u{201c}', '\u{201d}', '"', '\u{2026}'])
         .unwrap_or(run.len());

@@ -177,9 +177,9 @@ impl Gaps<'_, '_> {
     fn topic(&mut self, topic: &str, what: &str) {
         let column = column(self.reading.chart.language);
         let row = rows("gate/questions.tsv", TEXTS, 5).flatten();
-        let text = row.into_iter().find(|(_, cells)| cells[0] == topic);
-        if let Some((_, cells)) = text {
-            let text = cells[1 + column].replace("{what}", what);
+        let found = row.into_iter().find(|(_, cells)| cells.at(0) == topic);
+        if let Some(text) = found.map(|(_, cells)| cells.at(1 + column)) {
+            let text = text.replace("{what}", what);
             self.push(topic, text, Vec::new());
         }
     }
@@ -208,35 +208,37 @@ impl Gaps<'_, '_> {
     fn systems(&mut self) {
         let language = column(self.reading.chart.language);
         for (_, cells) in rows("gate/systems.tsv", SYSTEMS, 8).flatten() {
-            let concepts: Vec<String> = cells[2].split(',').map(|c| format!("n:{c}")).collect();
+            let [topic, tags, concepts, services, texts @ ..] = cells.as_slice() else {
+                continue;
+            };
+            let concepts: Vec<String> = concepts.split(',').map(|c| format!("n:{c}")).collect();
             let told = concepts.iter().any(|c| self.has(c));
-            let tags = || cells[1].split(',');
-            let services = self
+            let tags = || tags.split(',');
+            let named = self
                 .reading
                 .chart
                 .items
                 .iter()
                 .filter_map(crate::chart::Item::service);
-            let answered = services.into_iter().any(|s| tags().any(|t| s.is(t)));
+            let answered = named.into_iter().any(|s| tags().any(|t| s.is(t)));
             if !told || answered || self.out.len() >= MOST_SOURCES {
                 continue;
             }
-            let options = cells[3].split(',').filter_map(lexicon::service);
+            let Some(text) = texts.get(language) else {
+                continue;
+            };
+            let options = services.split(',').filter_map(lexicon::service);
             let options = options.map(|s| QuestionOption::new(s.label.as_str(), s.label.as_str()));
-            let (options, text) = (options.collect(), cells[4 + language].to_owned());
-            self.push(cells[0], text, options);
+            let options = options.collect();
+            self.push(topic, (*text).to_owned(), options);
         }
     }
 
     /// Where the things are that the request speaks of and that no system's question covers.
     fn sources(&mut self) {
-        let mut asked = self.out.len();
-        for what in self.things() {
-            if asked >= MOST_SOURCES {
-                return;
-            }
+        let left = MOST_SOURCES.saturating_sub(self.out.len());
+        for what in self.things().into_iter().take(left) {
             self.topic("source", &what);
-            asked += 1;
         }
     }
 

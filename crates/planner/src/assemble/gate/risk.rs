@@ -20,14 +20,19 @@ struct Rule {
 fn rules() -> &'static [Rule] {
     static ALL: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         let classes = |cell: &'static str| cell.split(' ').filter(|w| !w.is_empty()).collect();
-        let read = |cells: Vec<&'static str>| Rule {
-            topic: cells[0],
-            needs: classes(cells[1]),
-            near: cells[2] == "sentence",
-            unless: cells.get(3).map_or_else(Vec::new, |c| classes(c)),
+        let read = |cells: crate::lex::Cells<'static>| {
+            let [topic, needs, within, others @ ..] = cells.as_slice() else {
+                return None;
+            };
+            Some(Rule {
+                topic,
+                needs: classes(needs),
+                near: *within == "sentence",
+                unless: others.first().map_or_else(Vec::new, |c| classes(c)),
+            })
         };
         let of = rows("gate/risks.tsv", RULES, 3).flatten();
-        of.map(|(_, cells)| read(cells)).collect()
+        of.filter_map(|(_, cells)| read(cells)).collect()
     });
     &ALL
 }

@@ -47,8 +47,10 @@ fn words_of(language: &str) -> &'static [Words] {
         let read = |(language, table): &(&'static str, &'static str)| {
             let mut classes = Vec::new();
             for (_, cells) in rows(language, table, 2).flatten() {
-                let forms = cells[1].split('|').map(parts).collect();
-                let class = cells[0];
+                let [class, forms, ..] = cells.as_slice() else {
+                    continue;
+                };
+                let forms = forms.split('|').map(parts).collect();
                 classes.push(Words { class, forms });
             }
             classes
@@ -139,7 +141,10 @@ pub(super) fn hits(reading: &Reading<'_>) -> Vec<Hit> {
     }
     for class in of.into_iter().flat_map(words_of) {
         for (i, word) in words.iter().enumerate() {
-            let used = class.forms.iter().find_map(|f| begins(f, &words[i..]));
+            let used = class
+                .forms
+                .iter()
+                .find_map(|f| begins(f, crate::cut::from(&words, i)));
             if let Some(last) = used.and_then(|n| words.get((i + n).checked_sub(1)?)) {
                 found.push(Hit {
                     class: class.class.to_owned(),
