@@ -20,6 +20,7 @@ mod progress;
 mod project;
 mod questions;
 mod report;
+mod runtime;
 mod session;
 mod settings;
 mod timeline;
@@ -31,7 +32,7 @@ mod words;
 mod words_tests;
 
 use args::Global;
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use commands::Command;
 use error::Exit;
 use output::Output;
@@ -61,7 +62,7 @@ pub fn main(args: Vec<OsString>) -> anyhow::Result<u8> {
     };
     let mut out = Output::new(&cli.global);
     out.no_input = cli.command.no_input();
-    let ended = cli.command.run(&cli.global.project, &out);
+    let ended = cli.command.run(&cli.global.project, Cli::command, &out);
     Ok(match ended {
         Ok(exit) => exit.code(),
         Err(error) => {

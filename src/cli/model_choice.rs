@@ -3,7 +3,7 @@
 use super::args::ModelNames;
 use super::error::{CliError, Exit};
 use super::output::Output;
-use super::session::block_on;
+use super::runtime::block_on;
 use crate::config::{Config, ProviderSettings};
 use agentctl_base::model::{Model, ModelError};
 use agentctl_engine::pack::{Pack, Tier};

@@ -185,7 +185,7 @@ fn intent_line(role: &str, call: &ToolCall, expect: Option<&MutationExpectation>
     );
     let counted = expect.and_then(|e| Noted::in_expectation(e).counted);
     if let Some(counted) = counted.filter(|counted| counted.lost > 0) {
-        let told = format!("loses {}", super::report::lost(&counted));
+        let told = format!("loses {}", super::words::lost(&counted));
         text.push_str(&format!("\n      {}", style(told).for_stderr().dim()));
     }
     let diff = expect.and_then(|e| e.diff.as_deref());

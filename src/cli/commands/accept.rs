@@ -5,7 +5,8 @@ use crate::cli::ask;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
-use crate::cli::session::{self, Session};
+use crate::cli::runtime;
+use crate::cli::session::Session;
 use agentctl_n8n_tools::accepted::NotKept;
 use agentctl_n8n_tools::backend::{BackendError, Stored};
 use agentctl_n8n_tools::noted::{BaseHow, Counted};
@@ -39,7 +40,7 @@ pub fn accept(root: &Path, args: &AcceptArgs, out: &Output) -> Result<Exit, CliE
                 .hint("set AGENTCTL_HOME to a folder outside of the project"),
         );
     };
-    let now = session::block_on(&session.cancel, find(&session, &args.workflow))?
+    let now = runtime::block_on(&session.cancel, find(&session, &args.workflow))?
         .map_err(|e| backend_error(&e))?;
     let known = accepted.known(&now.id).map_err(|e| not_kept(&e))?;
     let lost = known.as_ref().map(|base| {
@@ -103,7 +104,7 @@ fn told(now: &Stored, lost: Option<&(Vec<String>, Counted)>) -> String {
             };
             format!(
                 "{name}: lost {}: {}{more}",
-                crate::cli::report::lost(counted),
+                crate::cli::words::lost(counted),
                 shown.join(", ")
             )
         }

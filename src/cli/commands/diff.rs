@@ -4,6 +4,7 @@ use crate::cli::args::ModelOptions;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{colour_diff, plain, plain_long};
+use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use crate::cli::words::{STATE, in_words};
 use agentctl_engine::redact::Redactor;
@@ -55,7 +56,7 @@ pub fn diff(root: &Path, args: &DiffArgs, out: &Output) -> Result<Exit, CliError
     };
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let is_file = |named: &String| Path::new(named).is_file();
-    let compared = session::block_on(
+    let compared = runtime::block_on(
         &session.cancel,
         run::compare(
             &session.project,

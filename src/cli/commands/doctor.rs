@@ -8,6 +8,7 @@ use crate::cli::model_choice;
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::project;
+use crate::cli::runtime;
 use crate::cli::session;
 use crate::cli::settings;
 use crate::trust::{CATALOG, Since, Standing};
@@ -270,7 +271,7 @@ fn backend(root: &Path, out: &Output) -> Vec<Check> {
     };
     let catalog = catalog_file::of(root, out).unwrap_or_else(|_| Catalog::embedded());
     let mut checks = vec![abilities(&choice, backend.as_ref())];
-    let looked = session::block_on(&Cancel::default(), async {
+    let looked = runtime::block_on(&Cancel::default(), async {
         let looked = backend.check().await;
         let other = match looked.iter().all(|seen| seen.ok) {
             true => catalog_file::warning(catalog, backend.as_ref()).await,
@@ -408,7 +409,7 @@ fn servers(root: &Path, out: &Output) -> Result<Vec<Check>, CliError> {
     }));
     let urls = agentctl_mcp::n8n_urls(&config);
     let cancel = Cancel::default();
-    let (statuses, instances) = session::block_on(&cancel, async {
+    let (statuses, instances) = runtime::block_on(&cancel, async {
         let statuses = agentctl_mcp::probe_all(&config.servers).await;
         let mut instances = Vec::new();
         for (server, url) in &urls {

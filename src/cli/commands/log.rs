@@ -8,6 +8,7 @@ use crate::cli::observer::stream_event;
 use crate::cli::output::{Output, write_to_reader};
 use crate::cli::progress::plain;
 use crate::cli::project;
+use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use crate::cli::timeline::{Detail, Timeline, history_line, outcome};
 use agentctl_base::question::Outcome;
@@ -54,7 +55,7 @@ pub fn log(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> 
 fn history(root: &Path, named: &str, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let (project, resources) = (&session.project, session.gateway.resources());
-    let made = session::block_on(
+    let made = runtime::block_on(
         &session.cancel,
         run::resource_changes(project, resources, named),
     )?;

@@ -3,7 +3,7 @@
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust::{self, Before};
 use crate::cli::output::Output;
-use crate::cli::session;
+use crate::cli::runtime;
 
 use crate::trust::Kind;
 use agentctl_engine::run::{Cancel, Cause};
@@ -99,7 +99,7 @@ fn up(project: &Path, args: &N8nUpArgs, out: &Output) -> Result<Exit, CliError> 
     };
     let cancel = Cancel::default();
     let mut steps = Steps::new(out);
-    let started = session::block_on(&cancel, async {
+    let started = runtime::block_on(&cancel, async {
         let mut tell = |step| steps.tell(&step);
         tokio::select! {
             started = server::up(&cache, &folder, &options, &mut tell) => started.map_err(told),
@@ -184,7 +184,7 @@ fn write_mcp(project: &Path) -> Result<(PathBuf, Vec<&'static str>), CliError> {
 
 fn down(folder: &Folder, delete: bool, out: &Output) -> Result<Exit, CliError> {
     let done =
-        session::block_on(&Cancel::default(), server::down(folder, delete))?.map_err(told)?;
+        runtime::block_on(&Cancel::default(), server::down(folder, delete))?.map_err(told)?;
     let pid = match done {
         Down::Stopped { pid } => Some(pid),
         Down::WasNotRunning => None,
@@ -206,7 +206,7 @@ fn down(folder: &Folder, delete: bool, out: &Output) -> Result<Exit, CliError> {
 }
 
 fn status(folder: &Folder, out: &Output) -> Result<Exit, CliError> {
-    let state = session::block_on(&Cancel::default(), server::status(folder))?.map_err(told)?;
+    let state = runtime::block_on(&Cancel::default(), server::status(folder))?.map_err(told)?;
     let exit = match &state {
         State::Running { healthy: true, .. } => Exit::Complete,
         _ => Exit::Backend,

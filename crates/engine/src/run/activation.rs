@@ -2,7 +2,7 @@
 //! journal, goes on until blocked or done, syncs and lets go. Nothing waits in memory for a person.
 
 use super::{
-    Answering, Asker, Budgets, Cancel, Effects, Models, Observer, RunError, RunOptions, RunReport,
+    Resume, RunContext, RunError, RunOptions, RunReport,
     active::archive_active,
     cleanup,
     driver::{Driver, Stop},
@@ -12,10 +12,8 @@ use super::{
     reopen::{driver, lock_for, refuse_session, reopen},
     run_id,
 };
-use crate::gateway::Gateway;
 use crate::{
     flow::RunLog,
-    pack::Pack,
     store::{Event, Journal, Means, Project, event::JOURNAL_VERSION},
     view::RunView,
 };
@@ -23,31 +21,8 @@ use agentctl_base::question::{AnsweredBy, Outcome};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What every activation needs, made by the caller.
-pub struct RunContext<'a> {
-    pub project: &'a Project,
-    pub pack: &'a Pack,
-    pub gateway: &'a Gateway,
-    pub models: &'a dyn Models,
-    pub effects: &'a dyn Effects,
-    pub cancel: &'a Cancel,
-    pub observer: &'a mut dyn Observer,
-    /// A person at a terminal; None where nobody is.
-    pub asker: Option<&'a mut dyn Asker>,
-}
-
 /// Among a run's input: what the user asked for.
 const REQUEST: &str = "request";
-
-/// How to go on with a run.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Resume {
-    pub answering: Answering,
-    /// Other limits than the run has so far; what is not set here stays.
-    pub limits: Budgets,
-    /// Go on although the pack (agents, flow, policy) is another one than the run began with.
-    pub allow_other_pack: bool,
-}
 
 /// Begins a run.
 pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport, RunError> {

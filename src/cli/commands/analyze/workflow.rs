@@ -6,7 +6,8 @@ use crate::cli::args::ModelOptions;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
-use crate::cli::session::{self, Session};
+use crate::cli::runtime;
+use crate::cli::session::Session;
 use agentctl_base::model::{AgentTask, Message, ModelRequest};
 use agentctl_base::untrusted;
 use agentctl_engine::agent::{Contract, system_prompt, task_message};
@@ -33,7 +34,7 @@ pub fn outside(
     out: &Output,
 ) -> Result<History, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
-    let mut told = session::block_on(&session.cancel, read(&session, workflow, executions))??;
+    let mut told = runtime::block_on(&session.cancel, read(&session, workflow, executions))??;
     told.changes = changes(project, &told.workflow, &mut told.unread)?;
     Ok(analysis::history(told))
 }
@@ -255,7 +256,7 @@ pub fn explain(
         output_schema: schema.clone(),
         shortened: vec![],
     };
-    let answer = session::block_on(&session.cancel, async {
+    let answer = runtime::block_on(&session.cancel, async {
         tokio::select! {
             biased;
             answer = chosen.model.call(&request, &|_| {}) => Ok(answer),

@@ -5,6 +5,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust;
 use crate::cli::output::{Output, write_bytes};
 use crate::cli::progress::{Progress, plain_long};
+use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use crate::trust::Kind;
 use agentctl_base::canonical::sha256_hex;
@@ -79,7 +80,7 @@ pub fn serve(root: &Path, args: &McpServeArgs, out: &Output) -> Result<Exit, Cli
             .needs(kinds)
             .map_err(folder_trust::refused)?;
     }
-    let terms = session::block_on(&cancel, async {
+    let terms = runtime::block_on(&cancel, async {
         let terms = SessionTerms::settle(
             &session.pack,
             &session.gateway,
@@ -115,7 +116,7 @@ pub fn serve(root: &Path, args: &McpServeArgs, out: &Output) -> Result<Exit, Cli
         cancel.requested().await;
     };
     let ended = match (args.http, token) {
-        (Some(address), Some((token, generated))) => session::block_on(&cancel, async {
+        (Some(address), Some((token, generated))) => runtime::block_on(&cancel, async {
             let listener = tokio::net::TcpListener::bind(address).await?;
             let address = listener.local_addr()?;
             // Asked for, so not muted: without them nobody can connect.
@@ -126,7 +127,7 @@ pub fn serve(root: &Path, args: &McpServeArgs, out: &Output) -> Result<Exit, Cli
             }
             http::serve(listener, hosts, token, http::HttpLimits::default(), stop).await
         }),
-        _ => session::block_on(&cancel, async {
+        _ => runtime::block_on(&cancel, async {
             out.note(&format!("serving as {role} on stdin and stdout"));
             let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
             stream::serve(hosts, input, output, stop).await
