@@ -91,12 +91,14 @@ fn the_engine_names_no_tool_no_capability_and_no_function_of_a_toolset() {
 }
 
 /// Words of n8n. In code they are names of things that the engine must not know.
-const N8N: [&str; 10] = [
+const N8N: [&str; 12] = [
     "workflow",
     "n8n",
     "node",
     "execution",
     "graph_hash",
+    "graph hash",
+    "expect_hash",
     "edit_scope",
     "qa_report",
     "rehears",

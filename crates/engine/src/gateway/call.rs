@@ -158,10 +158,8 @@ impl Gateway {
                 .made_by(cx.step, journaled, &at.resource.id, &at.revision)
         {
             // Its answer was lost, and it was sent again: what it does to a text, or undoes, it would do twice.
-            let reason = format!(
-                "this very call made the {kind} what it is now; with the graph hash of now as expect_hash it is made once more",
-                kind = at.resource.kind
-            );
+            let kind = &at.resource.kind;
+            let reason = format!("this very call made the {kind} what it is now");
             let refused = deny(rules::REPEAT, reason);
             reserved.push(Reserved::new(refused, Default::default));
         }
