@@ -135,33 +135,38 @@ impl Output {
         json: impl FnOnce() -> Value,
     ) -> Result<Exit, CliError> {
         match self.format {
-            OutputFormat::Text => {
-                let mut text = self.shown(&text());
-                if !text.is_empty() && !text.ends_with('\n') {
-                    text.push('\n');
-                }
-                write_bytes(text.as_bytes())?;
-            }
-            OutputFormat::Json => {
-                let mut line = self.json_pages(json());
-                line.push('\n');
-                write_bytes(line.as_bytes())?;
-            }
-            OutputFormat::StreamJson => {
-                let line = match json() {
-                    Value::Object(mut map) => {
-                        let mut whole = serde_json::Map::new();
-                        whole.insert("type".into(), "result".into());
-                        whole.append(&mut map);
-                        whole.insert("exit_code".into(), exit.code().into());
-                        Value::Object(whole)
-                    }
-                    other => json!({"type": "result", "result": other, "exit_code": exit.code()}),
-                };
-                self.stream(&line)?;
-            }
+            OutputFormat::Text => self.answer_text(&text())?,
+            OutputFormat::Json | OutputFormat::StreamJson => self.answer_json(exit, json())?,
         }
         Ok(exit)
+    }
+
+    fn answer_text(&self, text: &str) -> Result<(), CliError> {
+        let mut text = self.shown(text);
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        write_bytes(text.as_bytes())
+    }
+
+    /// Whole, or as the last line of a stream.
+    fn answer_json(&self, exit: Exit, answer: Value) -> Result<(), CliError> {
+        if self.format == OutputFormat::Json {
+            let mut line = self.json_pages(answer);
+            line.push('\n');
+            return write_bytes(line.as_bytes());
+        }
+        let line = match answer {
+            Value::Object(mut map) => {
+                let mut whole = serde_json::Map::new();
+                whole.insert("type".into(), "result".into());
+                whole.append(&mut map);
+                whole.insert("exit_code".into(), exit.code().into());
+                Value::Object(whole)
+            }
+            other => json!({"type": "result", "result": other, "exit_code": exit.code()}),
+        };
+        self.stream(&line)
     }
 
     /// A part of a JSON answer that is written in pieces, its lines behind the first one moved in by the margin.

@@ -2,9 +2,23 @@
 
 use super::error::{CliError, Exit};
 use agentctl_engine::run::{Cancel, Cause};
+use std::pin::{Pin, pin};
 
 /// Runs an activation on a runtime of its own; Ctrl-C and SIGTERM stop it between two actions, a second one at once.
 pub fn block_on<T>(cancel: &Cancel, work: impl Future<Output = T>) -> Result<T, CliError> {
+    let mut done = None;
+    let work = async { done = Some(work.await) };
+    drive(cancel, pin!(work))?;
+    done.ok_or_else(|| {
+        CliError::new(
+            Exit::Internal,
+            "the runtime stopped before the command's work",
+        )
+    })
+}
+
+/// For all commands one: a runtime that knows each future's type would be compiled once for each of them.
+fn drive(cancel: &Cancel, work: Pin<&mut dyn Future<Output = ()>>) -> Result<(), CliError> {
     let broken =
         |e: std::io::Error| CliError::new(Exit::Internal, format!("cannot start the runtime: {e}"));
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -12,10 +26,10 @@ pub fn block_on<T>(cancel: &Cancel, work: impl Future<Output = T>) -> Result<T, 
         .build()
         .map_err(broken)?;
     listen(cancel.clone()).map_err(broken)?;
-    let done = runtime.block_on(work);
+    runtime.block_on(work);
     // A thread that still waits for a line of stdin is not waited for.
     runtime.shutdown_background();
-    Ok(done)
+    Ok(())
 }
 
 /// Signals are heard on a thread of their own: the run's may be busy, or stuck in a write that nobody reads. When this comes
