@@ -20,3 +20,4 @@ mod room;
 mod sessions;
 mod support;
 mod taking_back;
+mod unread;

@@ -89,6 +89,9 @@ impl Gateway {
             Ok(Outcome::Ok(content)) => (ToolStatus::Ok, content, None),
             Ok(Outcome::Failed(content)) => (ToolStatus::Failed, content, None),
             Ok(Outcome::Unknown(content)) => (ToolStatus::Unknown, content, None),
+            Ok(Outcome::Unread(error)) => {
+                (ToolStatus::Unknown, backend_failure(&error), Some(error))
+            }
             Ok(Outcome::Refused(decision)) => (ToolStatus::Refused, self.refusal(&decision), None),
             Err(error) => {
                 let content = backend_failure(&error);

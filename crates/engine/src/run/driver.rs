@@ -10,7 +10,7 @@ use crate::gateway::CallContext;
 use crate::gateway::Gateway;
 use crate::gateway::Settled;
 use crate::guards::GuardState;
-use crate::toolset::Fault;
+use crate::toolset::{Fault, is_unreachable};
 use crate::{
     flow::{self, Action},
     pack::Pack,
@@ -378,11 +378,6 @@ enum Counted {
     All,
     SaidNow,
     None,
-}
-
-fn is_unreachable(result: &ToolResult) -> bool {
-    result.status == ToolStatus::Failed
-        && result.content.get("rule").and_then(Value::as_str) == Some("backend.unavailable")
 }
 
 pub(super) fn gateway_error(error: Fault) -> RunError {
