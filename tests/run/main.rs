@@ -10,6 +10,7 @@
 
 mod approvals;
 mod crash;
+mod damage;
 mod endings;
 mod gated;
 mod leftovers;

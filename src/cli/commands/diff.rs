@@ -1,5 +1,6 @@
 //! `diff`: what changed between two states of a workflow, or between two files. Secrets hidden, nothing written.
 
+use super::runs::tell_uncounted;
 use crate::cli::args::ModelOptions;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
@@ -55,6 +56,9 @@ pub fn diff(root: &Path, args: &DiffArgs, out: &Output) -> Result<Exit, CliError
         },
     };
     let session = Session::open(root, &ModelOptions::offline(), out)?;
+    if args.workflow.is_some() {
+        tell_uncounted(&session.project, out)?;
+    }
     let is_file = |named: &String| Path::new(named).is_file();
     let compared = runtime::block_on(
         &session.cancel,

@@ -340,6 +340,9 @@ fn journals(root: &Path) -> Check {
     let (mut broken, mut foreign) = (Vec::new(), Vec::new());
     for id in &ids {
         match run::verify(&project, &parse, id) {
+            Ok(verified) if !verified.is_whole() => {
+                broken.push(format!("{id}: records or snapshots of it are lost"));
+            }
             Ok(verified) if verified.foreign.is_some() => foreign.push(id.as_str()),
             Ok(_) => {}
             Err(e) => broken.push(format!("{id}: {e}")),
@@ -363,7 +366,7 @@ fn journals(root: &Path) -> Check {
             format!("{} journals, every chain is whole", ids.len()),
         )
     } else {
-        Check::new("runs", Status::Failed, broken.join("; ")).hint("a journal that was changed by hand cannot be resumed; put the file back, or move its folder out of memory/runs")
+        Check::new("runs", Status::Failed, broken.join("; ")).hint("agentctl runs verify tells what is lost; a journal that was changed by hand cannot be resumed: put the file back, or move its folder out of memory/runs")
     }
 }
 

@@ -1,7 +1,7 @@
 //! `agentctl log`: the records of a run in words, from its beginning or while it goes on; or the changes of a workflow over all runs.
 //! It takes no lock and writes nothing.
 
-use super::runs::not_yours;
+use super::runs::{not_yours, tell_uncounted};
 use crate::cli::args::{ModelOptions, OutputFormat};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::observer::stream_event;
@@ -55,6 +55,7 @@ pub fn log(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> 
 fn history(root: &Path, named: &str, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let (project, resources) = (&session.project, session.gateway.resources());
+    tell_uncounted(project, out)?;
     let made = runtime::block_on(
         &session.cancel,
         run::resource_changes(project, resources, named),
@@ -133,6 +134,10 @@ fn records(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> 
             }
         }
         read.map_err(|e| CliError::failed(e.to_string()))?;
+        if gathered.seen == 0 {
+            // A journal that is lost has nothing to say, and that is to be said.
+            run::read(&project, &run_id).map_err(|e| CliError::failed(e.to_string()))?;
+        }
         if !args.follow || gathered.at_work.is_none() {
             break None;
         }

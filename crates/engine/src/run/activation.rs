@@ -9,7 +9,7 @@ use super::{
     exit_code,
     plan_tools::{WISH, never_allowed},
     projection, questions,
-    reopen::{driver, lock_for, refuse_session, reopen},
+    reopen::{driver, lock_for, refuse_session, reopen, turn},
     run_id,
 };
 use crate::{
@@ -36,7 +36,8 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         }
     }
     let run_id = run_id::new(cx.effects, cx.project)?;
-    let _lock = lock_for(&cx, Some(&run_id))?;
+    let mut lock = lock_for(&cx, Some(&run_id))?;
+    let order = turn(cx.project, &mut lock, cx.effects, &RunView::default())?;
     archive_active(cx.project, &run_id, cx.observer)?;
     cleanup::clear(cx.project, cx.gateway, &run_id, cx.observer).await;
     let paths = cx.project.run(&run_id)?;
@@ -84,8 +85,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     let project = cx.project;
     let mut driver = driver(
         cx,
-        paths,
-        journal,
+        (paths, journal, order),
         folded,
         options.answering,
         options.limits,
@@ -217,6 +217,7 @@ impl Driver<'_> {
             kind: kind.to_owned(),
             pid: self.recorder.effects.pid(),
             means: means.map(Box::new),
+            order: self.recorder.order,
         };
         // Synced, and all before it: the state file that follows must not be ahead of the journal.
         self.record(event, true)

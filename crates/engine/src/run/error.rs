@@ -35,6 +35,8 @@ impl RunError {
                 StoreError::NoSuchRun { .. } | StoreError::BadId { .. } => 2,
                 StoreError::File(_)
                 | StoreError::Broken { .. }
+                | StoreError::Lost { .. }
+                | StoreError::Short { .. }
                 | StoreError::NewerVersion { .. }
                 | StoreError::Changed { .. }
                 | StoreError::Locked { .. } => 1,

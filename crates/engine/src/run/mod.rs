@@ -66,7 +66,7 @@ pub use error::RunError;
 pub use history::{Made, Numbering};
 pub use inspect::{
     RunSummary, Verified, changes, list, means, own, read, resource_changes, run_named, show,
-    status, verify,
+    status, unreadable, verify,
 };
 pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, Observer, RunOptions, Unobserved};

@@ -42,7 +42,13 @@ pub(super) struct SessionRun<'a> {
 }
 
 impl<'a> SessionRun<'a> {
-    pub fn new(serving: &'a Serving, live: Live, observer: &'a mut dyn Observer) -> Self {
+    /// `order`: the project's turn, of the lock that is held.
+    pub fn new(
+        serving: &'a Serving,
+        live: Live,
+        order: Option<u64>,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
         SessionRun {
             recorder: RunRecorder {
                 journal: live.journal,
@@ -53,6 +59,7 @@ impl<'a> SessionRun<'a> {
                 effects: &*serving.effects,
                 observer,
                 at: live.at,
+                order,
                 broken: None,
                 redactor: serving.gateway.redactor(),
             },
@@ -72,6 +79,7 @@ impl<'a> SessionRun<'a> {
             kind: kind.to_owned(),
             pid: self.recorder.effects.pid(),
             means: None,
+            order: self.recorder.order,
         };
         self.record(event, false)
     }

@@ -105,11 +105,12 @@ impl Journal {
     }
 
     /// The same for a run of this user. One that this user's agentctl did not write, or not to its end, is refused, and nothing of
-    /// it is healed.
+    /// it is healed; nor of one that is not `whole`.
     pub fn open_for(
         disk: Arc<dyn Disk>,
         path: &Path,
         marks: Marks,
+        whole: &dyn Fn(&Loaded) -> Result<(), StoreError>,
     ) -> Result<(Self, Loaded), StoreError> {
         let bytes = bytes_of(path)?;
         let loaded = Loaded::judged(path, &bytes, &marks)?;
@@ -119,6 +120,7 @@ impl Journal {
                 foreign,
             });
         }
+        whole(&loaded)?;
         Self::opened(disk, path, marks, (loaded, &bytes))
     }
 
@@ -276,6 +278,12 @@ impl Loaded {
         self.records.get(..count).unwrap_or_default()
     }
 
+    /// The record of this number; None: there is none, or only a newer agentctl can read it.
+    pub fn record(&self, seq: u64) -> Option<&Record> {
+        let at = self.records.binary_search_by_key(&seq, |record| record.seq);
+        self.records.get(at.ok()?)
+    }
+
     /// Bytes up to the end of the last whole record.
     pub(super) fn whole(&self) -> u64 {
         self.whole as u64
@@ -322,10 +330,13 @@ impl Loaded {
                 Some(text) => (text, true),
                 None => (line, false),
             };
+            if number == 1 {
+                check_version(path, text)?;
+            }
             match read_record(text, self) {
                 Ok((at_head, event)) => {
                     if number == 1 {
-                        check_version(path, &event)?;
+                        check_run(&event, marks.run_id()).map_err(broken)?;
                     }
                     if self.foreign.is_none() {
                         let mark = at_head.mark.as_deref();
@@ -468,9 +479,13 @@ fn read_record(text: &[u8], before: &Loaded) -> Result<(Head, Value), String> {
     Ok((head, line.event))
 }
 
-/// The version stands in the first record, and is looked at before the event is read by this version's rules.
-fn check_version(path: &Path, first: &Value) -> Result<(), StoreError> {
-    let found = first.get("journal_version").and_then(Value::as_u64);
+/// The version stands in the first record, and is looked at before anything is read by this version's rules: a newer one may reckon
+/// hashes otherwise.
+fn check_version(path: &Path, first: &[u8]) -> Result<(), StoreError> {
+    let Ok(line) = serde_json::from_slice::<Line>(first) else {
+        return Ok(());
+    };
+    let found = line.event.get("journal_version").and_then(Value::as_u64);
     match found {
         Some(found) if found > u64::from(JOURNAL_VERSION) => Err(StoreError::NewerVersion {
             path: path.to_owned(),
@@ -483,6 +498,17 @@ fn check_version(path: &Path, first: &Value) -> Result<(), StoreError> {
             line: 1,
             reason: "the first record is not the start of a run (no journal_version)".into(),
         }),
+    }
+}
+
+/// A journal that lies in another run's folder would be taken back there, and its changes be told of that run. `run_id` is empty
+/// when it is not known whose folder it is.
+fn check_run(first: &Value, run_id: &str) -> Result<(), String> {
+    match first.get("run_id").and_then(Value::as_str) {
+        Some(told) if told != run_id && !run_id.is_empty() => Err(format!(
+            "it is the journal of run {told:?}, and lies in the folder of run {run_id}"
+        )),
+        _ => Ok(()),
     }
 }
 

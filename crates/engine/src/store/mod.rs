@@ -14,6 +14,7 @@ mod resource;
 mod snapshot;
 mod state;
 mod tail;
+mod whole;
 
 #[cfg(test)]
 mod journal_tests;

@@ -318,7 +318,10 @@ fn trends(root: &Path, project: &Project, since: &str, out: &Output) -> Result<E
 
 /// When a run began; None: its first line cannot be read.
 fn began(project: &Project, run: &str) -> Option<jiff::Timestamp> {
-    let journal = std::fs::File::open(project.run(run).ok()?.journal()).ok()?;
+    let path = project.run(run).ok()?.journal();
+    // A pipe in its place would be waited for.
+    let is_file = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+    let journal = is_file.then(|| std::fs::File::open(&path).ok()).flatten()?;
     let mut line = String::new();
     // The first record holds the request, which has a limit of its own.
     let mut first = std::io::BufReader::new(journal).take(4 << 20);

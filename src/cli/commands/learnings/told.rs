@@ -3,6 +3,7 @@
 use crate::analysis::used_in;
 use crate::cli::error::{CliError, Exit};
 use agentctl_engine::store::{Project, StoreError};
+use agentctl_host::files::{Found, read_own};
 use agentctl_knowledge::{KnowledgeError, Use, Uses};
 
 /// How a failure of the learnings is told.
@@ -24,7 +25,11 @@ pub fn uses(project: &Project) -> Result<Uses, CliError> {
     let mut uses = Uses::default();
     for run in project.run_ids().map_err(failed)? {
         let path = project.run(&run).map_err(failed)?.journal();
-        let bytes = std::fs::read(&path).map_err(|e| failed(StoreError::io("read", path)(e)))?;
+        let read = read_own(&path, u64::MAX - 1);
+        let Found::Bytes(bytes) = read.map_err(|e| failed(StoreError::io("read", path)(e)))? else {
+            // Lost: `runs verify` tells of it.
+            continue;
+        };
         let (ids, outcome) = used_in(&String::from_utf8_lossy(&bytes));
         uses.add(&ids, outcome);
     }
