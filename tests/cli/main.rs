@@ -14,6 +14,7 @@ mod commands;
 mod connected;
 mod conversations;
 mod floors;
+mod formats;
 mod help;
 mod history;
 mod killed;
