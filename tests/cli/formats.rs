@@ -58,7 +58,7 @@ fn recordings() {
         Tape::replay(&kept(name), hide()).unwrap();
         let from = format!("\"version\": {said}");
         let (_dir, newer) = changed(name, &from, "\"version\": 4");
-        let refused = Tape::replay(&newer, hide()).unwrap_err().to_string();
+        let refused = Tape::replay(&newer, hide()).err().unwrap().to_string();
         assert!(refused.contains("version 4"), "{refused}");
     }
 }

@@ -9,7 +9,11 @@ use crate::{
     store::{Event, Journal, Project, Snapshots},
     view::RunView,
 };
-use agentctl_base::question::Outcome;
+use agentctl_base::{
+    model::{ToolResult, ToolStatus},
+    question::Outcome,
+};
+use serde_json::json;
 use std::sync::Mutex as StdMutex;
 use std::time::Duration;
 
@@ -101,5 +105,34 @@ impl<'a> SessionRun<'a> {
             snapshots: self.recorder.snapshots,
             at: self.recorder.at,
         }
+    }
+}
+
+/// A result that no journal holds.
+pub(super) fn outside(
+    name: &str,
+    status: ToolStatus,
+    error: &str,
+    rule: &str,
+    hint: &str,
+) -> ToolResult {
+    ToolResult {
+        call_id: String::new(),
+        name: name.to_owned(),
+        status,
+        content: json!({"error": error, "rule": rule, "hint": hint}),
+    }
+}
+
+pub(super) fn cancelled_result(call_id: String, name: String) -> ToolResult {
+    ToolResult {
+        call_id,
+        ..outside(
+            &name,
+            ToolStatus::Cancelled,
+            "the client cancelled the call",
+            "",
+            "",
+        )
     }
 }

@@ -12,7 +12,7 @@ use super::{
     projection,
     reopen::{take_lock, turn},
     run_id,
-    session_run::{Live, Serving, SessionRun},
+    session_run::{Live, Serving, SessionRun, cancelled_result, outside},
 };
 use crate::gateway::CallContext;
 use crate::gateway::Gateway;
@@ -33,7 +33,7 @@ use agentctl_base::{
     question::Outcome,
 };
 use agentctl_mcp::serve::{Client, Host, Hosts, Offer};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::{
     sync::{Arc, Mutex as StdMutex, PoisonError},
     time::Duration,
@@ -487,28 +487,5 @@ impl ToolSession {
         };
         let hint = "stop, and tell the user";
         outside(&name, status, &error.to_string(), "run", hint)
-    }
-}
-
-/// A result that no journal holds.
-fn outside(name: &str, status: ToolStatus, error: &str, rule: &str, hint: &str) -> ToolResult {
-    ToolResult {
-        call_id: String::new(),
-        name: name.to_owned(),
-        status,
-        content: json!({"error": error, "rule": rule, "hint": hint}),
-    }
-}
-
-fn cancelled_result(call_id: String, name: String) -> ToolResult {
-    ToolResult {
-        call_id,
-        ..outside(
-            &name,
-            ToolStatus::Cancelled,
-            "the client cancelled the call",
-            "",
-            "",
-        )
     }
 }

@@ -3,7 +3,8 @@
 
 use super::{
     Event, Foreign, Marks, Record, StoreError,
-    event::{JOURNAL_VERSION, v1},
+    event::v1,
+    first::{check_run, check_version},
 };
 use crate::store::chain::chain;
 use agentctl_base::canonical::sha256_hex;
@@ -477,39 +478,6 @@ fn read_record(text: &[u8], before: &Loaded) -> Result<(Head, Value), String> {
         mark: line.mark,
     };
     Ok((head, line.event))
-}
-
-/// The version stands in the first record, and is looked at before anything is read by this version's rules: a newer one may reckon
-/// hashes otherwise.
-fn check_version(path: &Path, first: &[u8]) -> Result<(), StoreError> {
-    let Ok(line) = serde_json::from_slice::<Line>(first) else {
-        return Ok(());
-    };
-    let found = line.event.get("journal_version").and_then(Value::as_u64);
-    match found {
-        Some(found) if found > u64::from(JOURNAL_VERSION) => Err(StoreError::NewerVersion {
-            path: path.to_owned(),
-            found,
-            known: JOURNAL_VERSION,
-        }),
-        Some(_) => Ok(()),
-        None => Err(StoreError::Broken {
-            path: path.to_owned(),
-            line: 1,
-            reason: "the first record is not the start of a run (no journal_version)".into(),
-        }),
-    }
-}
-
-/// A journal that lies in another run's folder would be taken back there, and its changes be told of that run. `run_id` is empty
-/// when it is not known whose folder it is.
-fn check_run(first: &Value, run_id: &str) -> Result<(), String> {
-    match first.get("run_id").and_then(Value::as_str) {
-        Some(told) if told != run_id && !run_id.is_empty() => Err(format!(
-            "it is the journal of run {told:?}, and lies in the folder of run {run_id}"
-        )),
-        _ => Ok(()),
-    }
 }
 
 /// Whether this version knows the event's type: then what it cannot read is a fault, not news.

@@ -5,6 +5,7 @@ mod adopt;
 mod chain;
 mod error;
 pub mod event;
+mod first;
 mod holder;
 mod journal;
 mod lock;
