@@ -1,5 +1,7 @@
 //! What a command can end with: an exit code, one message, hints. Printed once, at the edge.
 
+use agentctl_engine::run::Cause;
+
 /// Every exit code there is (docs/exit-codes.md). A new ending gets a code here or it does not compile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -17,7 +19,9 @@ pub enum Exit {
     Budget = 8,
     /// A bug in agentctl.
     Internal = 70,
+    HungUp = 129,
     Interrupted = 130,
+    Quit = 131,
     Terminated = 143,
 }
 
@@ -38,12 +42,20 @@ impl Exit {
             E::Model,
             E::Backend,
             E::Budget,
+            E::HungUp,
             E::Interrupted,
+            E::Quit,
             E::Terminated,
         ]
         .into_iter()
         .find(|e| e.code() == code)
         .unwrap_or(E::Internal)
+    }
+}
+
+impl From<Cause> for Exit {
+    fn from(cause: Cause) -> Self {
+        Exit::from_code(cause.exit_code())
     }
 }
 

@@ -40,8 +40,7 @@ pub fn accept(root: &Path, args: &AcceptArgs, out: &Output) -> Result<Exit, CliE
                 .hint("set AGENTCTL_HOME to a folder outside of the project"),
         );
     };
-    let now = runtime::block_on(&session.cancel, find(&session, &args.workflow))?
-        .map_err(|e| backend_error(&e))?;
+    let now = runtime::block_on(find(&session, &args.workflow))?.map_err(|e| backend_error(&e))?;
     let known = accepted.known(&now.id).map_err(|e| not_kept(&e))?;
     let lost = known.as_ref().map(|base| {
         let loss = n8n.loss(&base.outline, &now.workflow);

@@ -56,15 +56,12 @@ pub fn diff(root: &Path, args: &DiffArgs, out: &Output) -> Result<Exit, CliError
     };
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let is_file = |named: &String| Path::new(named).is_file();
-    let compared = runtime::block_on(
-        &session.cancel,
-        run::compare(
-            &session.project,
-            session.gateway.resources(),
-            session.gateway.redactor(),
-            what,
-        ),
-    )?;
+    let compared = runtime::block_on(run::compare(
+        &session.project,
+        session.gateway.resources(),
+        session.gateway.redactor(),
+        what,
+    ))?;
     let compared = compared.map_err(|e| {
         let told = session::run_error(&e);
         match args.what.first() {

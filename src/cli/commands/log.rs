@@ -55,10 +55,7 @@ pub fn log(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> 
 fn history(root: &Path, named: &str, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let (project, resources) = (&session.project, session.gateway.resources());
-    let made = runtime::block_on(
-        &session.cancel,
-        run::resource_changes(project, resources, named),
-    )?;
+    let made = runtime::block_on(run::resource_changes(project, resources, named))?;
     let (id, made) = made.map_err(|e| session::run_error(&e))?;
     out.answer(
         Exit::Complete,

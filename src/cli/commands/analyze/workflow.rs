@@ -34,7 +34,7 @@ pub fn outside(
     out: &Output,
 ) -> Result<History, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
-    let mut told = runtime::block_on(&session.cancel, read(&session, workflow, executions))??;
+    let mut told = runtime::block_on(read(&session, workflow, executions))??;
     told.changes = changes(project, &told.workflow, &mut told.unread)?;
     Ok(analysis::history(told))
 }
@@ -256,15 +256,7 @@ pub fn explain(
         output_schema: schema.clone(),
         shortened: vec![],
     };
-    let answer = runtime::block_on(&session.cancel, async {
-        tokio::select! {
-            biased;
-            answer = chosen.model.call(&request, &|_| {}) => Ok(answer),
-            cause = session.cancel.requested() => Err(cause),
-        }
-    })?
-    .map_err(|_| CliError::new(Exit::Interrupted, "interrupted; nothing was changed"))?
-    .map_err(unavailable)?;
+    let answer = runtime::block_on(chosen.model.call(&request, &|_| {}))?.map_err(unavailable)?;
     let usage = &answer.usage;
     out.note(&format!(
         "{}: {} tokens in, {} out",
