@@ -26,7 +26,7 @@ mod streams;
 use args::Global;
 use clap::{Parser, Subcommand};
 use commands::qa::{QaArgs, qa};
-use error::Exit;
+use error::CliError;
 use output::Output;
 use std::ffi::OsString;
 
@@ -59,8 +59,14 @@ pub fn main(args: Vec<OsString>) -> u8 {
     };
     let out = Output::new(&cli.global);
     let Command::Qa(args) = &cli.command;
-    let ended = signals::listen().and_then(|()| qa(&cli.global.project, args, &out));
+    let ended = ready().and_then(|()| qa(&cli.global.project, args, &out));
     let exit = output::finish(&out, ended);
     agentctl_host::family::end_all();
     exit.code()
+}
+
+/// What every command needs of the machine.
+fn ready() -> Result<(), CliError> {
+    agentctl_host::machine::handles().map_err(CliError::of_handles)?;
+    signals::listen()
 }

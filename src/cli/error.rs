@@ -85,6 +85,10 @@ impl CliError {
         self.hints.push(hint.into());
         self
     }
+    /// What no command can do without.
+    pub fn of_handles(why: String) -> Self {
+        Self::failed(why).hint("raise the limit for this shell: ulimit -n 1024")
+    }
     /// Reading or writing a file failed; the path is part of every such message.
     pub fn io(doing: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
         Self::failed(format!("cannot {doing} {}: {error}", path.display()))

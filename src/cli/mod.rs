@@ -37,6 +37,7 @@ mod words_tests;
 use args::Global;
 use clap::{CommandFactory, Parser};
 use commands::Command;
+use error::CliError;
 use output::Output;
 use std::ffi::OsString;
 
@@ -64,9 +65,14 @@ pub fn main(args: Vec<OsString>) -> u8 {
     };
     let mut out = Output::new(&cli.global);
     out.no_input = cli.command.no_input();
-    let ended =
-        signals::listen().and_then(|()| cli.command.run(&cli.global.project, Cli::command, &out));
+    let ended = ready().and_then(|()| cli.command.run(&cli.global.project, Cli::command, &out));
     let exit = output::finish(&out, ended);
     agentctl_host::family::end_all();
     exit.code()
+}
+
+/// What every command needs of the machine.
+fn ready() -> Result<(), CliError> {
+    agentctl_host::machine::handles().map_err(CliError::of_handles)?;
+    signals::listen()
 }

@@ -32,6 +32,7 @@ mod qa;
 mod room;
 mod said;
 mod serve;
+mod shortage;
 mod signals;
 mod support;
 mod trust;

@@ -11,4 +11,5 @@ pub mod http;
 #[cfg(test)]
 mod http_tests;
 pub mod key;
+pub mod machine;
 pub mod process;

@@ -2,6 +2,7 @@
 
 use crate::cli::args::ModelOptions;
 use crate::cli::ask;
+use crate::cli::connection::unreached;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
@@ -129,7 +130,7 @@ fn backend_error(error: &BackendError) -> CliError {
     let exit = match error.kind {
         agentctl_n8n_tools::backend::BackendErrorKind::NotFound
         | agentctl_n8n_tools::backend::BackendErrorKind::Rejected => Exit::Usage,
-        _ => Exit::Backend,
+        _ => unreached(error),
     };
     let told = CliError::new(exit, error.to_string());
     match &error.hint {

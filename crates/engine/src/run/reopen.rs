@@ -34,10 +34,8 @@ pub(super) fn take_lock(
         host: None,
     };
     let lock = ProjectLock::take(&project.lock_file(), &holder)?;
-    resources.tidy().map_err(|error| RunError::Backend {
-        message: error.message,
-        hint: error.hint.unwrap_or_default(),
-    })?;
+    let tidied = resources.tidy();
+    tidied.map_err(|error| RunError::unavailable(error, ToString::to_string))?;
     Ok(lock)
 }
 

@@ -3,6 +3,7 @@
 use super::records;
 use crate::analysis::{self, Analysis, Changed, Execution, Explained, History, Told};
 use crate::cli::args::ModelOptions;
+use crate::cli::connection::unreached;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
@@ -139,7 +140,7 @@ fn passed(what: &str, error: BackendError) -> Result<String, CliError> {
 
 fn told(error: BackendError) -> CliError {
     let exit = match error.kind {
-        BackendErrorKind::Unavailable => Exit::Backend,
+        BackendErrorKind::Unavailable => unreached(&error),
         BackendErrorKind::Rejected => Exit::Usage,
         _ => Exit::Failed,
     };
