@@ -26,9 +26,14 @@ pub fn block_on_until<T>(stop: &Cancel, work: impl Future<Output = T>) -> Result
 
 /// For all commands one: a runtime that knows each future's type would be compiled once for each of them.
 fn drive(work: Pin<&mut dyn Future<Output = ()>>) -> Result<(), CliError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
+    // tokio panics where it gets no pipe for the signals of children.
+    let built = std::panic::catch_unwind(|| {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+    });
+    let runtime = built
+        .unwrap_or_else(|_| Err(std::io::Error::other("no file handle is left for it")))
         .map_err(|e| CliError::failed(format!("cannot start the runtime: {e}")))?;
     runtime.block_on(work);
     // A thread that still waits for a line of stdin is not waited for.
