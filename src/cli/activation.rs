@@ -83,7 +83,7 @@ pub fn activate(
     };
     let context = session.context(&mut observer, asker);
     let catalog = catalog_file::of(root, out)?;
-    let (ended, held) = runtime::block_on(&session.cancel, async move {
+    let (ended, held) = runtime::block_on_until(&session.cancel, async move {
         let ended: Result<RunReport, RunError> = match start {
             Start::New(options) => {
                 let backend = session.n8n.backend();

@@ -2,6 +2,7 @@
 
 use super::args::{AnswerOptions, ModelOptions};
 use super::catalog_file;
+use super::connection::unreached;
 use super::error::{CliError, Exit};
 use super::folder_trust;
 use super::model_choice::{self, Chosen};
@@ -246,7 +247,7 @@ pub fn backend_of(
     let choice = choice(root, out, config)?;
     let opened = choice.target.open(root);
     let opened = opened.map_err(|e| {
-        let told = CliError::new(Exit::Backend, e.to_string());
+        let told = CliError::new(unreached(&e), e.to_string());
         match e.hint {
             Some(hint) => told.hint(hint),
             None => told,

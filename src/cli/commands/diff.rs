@@ -60,15 +60,12 @@ pub fn diff(root: &Path, args: &DiffArgs, out: &Output) -> Result<Exit, CliError
         tell_uncounted(&session.project, out)?;
     }
     let is_file = |named: &String| Path::new(named).is_file();
-    let compared = runtime::block_on(
-        &session.cancel,
-        run::compare(
-            &session.project,
-            session.gateway.resources(),
-            session.gateway.redactor(),
-            what,
-        ),
-    )?;
+    let compared = runtime::block_on(run::compare(
+        &session.project,
+        session.gateway.resources(),
+        session.gateway.redactor(),
+        what,
+    ))?;
     let compared = compared.map_err(|e| {
         let told = session::run_error(&e);
         match args.what.first() {

@@ -13,7 +13,7 @@ use crate::cli::session;
 use crate::cli::settings;
 use crate::trust::{CATALOG, Since, Standing};
 use agentctl_engine::pack;
-use agentctl_engine::run::{self, Cancel};
+use agentctl_engine::run;
 use agentctl_host::home::variable;
 use agentctl_mcp::ProbeOutcome;
 use agentctl_n8n::catalog::Catalog;
@@ -271,7 +271,7 @@ fn backend(root: &Path, out: &Output) -> Vec<Check> {
     };
     let catalog = catalog_file::of(root, out).unwrap_or_else(|_| Catalog::embedded());
     let mut checks = vec![abilities(&choice, backend.as_ref())];
-    let looked = runtime::block_on(&Cancel::default(), async {
+    let looked = runtime::block_on(async {
         let looked = backend.check().await;
         let other = match looked.iter().all(|seen| seen.ok) {
             true => catalog_file::warning(catalog, backend.as_ref()).await,
@@ -411,8 +411,7 @@ fn servers(root: &Path, out: &Output) -> Result<Vec<Check>, CliError> {
         Check::new("mcp", Status::Off, detail)
     }));
     let urls = agentctl_mcp::n8n_urls(&config);
-    let cancel = Cancel::default();
-    let (statuses, instances) = runtime::block_on(&cancel, async {
+    let (statuses, instances) = runtime::block_on(async {
         let statuses = agentctl_mcp::probe_all(&config.servers).await;
         let mut instances = Vec::new();
         for (server, url) in &urls {

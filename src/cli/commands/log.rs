@@ -56,10 +56,7 @@ fn history(root: &Path, named: &str, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let (project, resources) = (&session.project, session.gateway.resources());
     tell_uncounted(project, out)?;
-    let made = runtime::block_on(
-        &session.cancel,
-        run::resource_changes(project, resources, named),
-    )?;
+    let made = runtime::block_on(run::resource_changes(project, resources, named))?;
     let (id, made) = made.map_err(|e| session::run_error(&e))?;
     out.answer(
         Exit::Complete,

@@ -45,7 +45,7 @@ pub struct PullArgs {
 pub fn pull(root: &Path, args: &PullArgs, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let backend = connected(&session)?;
-    let stored = runtime::block_on(&session.cancel, async {
+    let stored = runtime::block_on(async {
         let id = backend.resolve(&args.id).await?;
         let stored = backend.get(&id).await;
         backend.close().await;

@@ -72,8 +72,7 @@ pub fn push(root: &Path, args: &PushArgs, out: &Output) -> Result<Exit, CliError
         .id
         .clone()
         .or_else(|| local.id.as_ref().map(|id| id.0.clone()));
-    let now = runtime::block_on(&session.cancel, find(backend, id.as_deref(), &local))?
-        .map_err(unavailable)?;
+    let now = runtime::block_on(find(backend, id.as_deref(), &local))?.map_err(unavailable)?;
     if let Some(now) = now.as_ref().filter(|_| !args.force) {
         fresh(&local, now, args)?;
     }
@@ -237,7 +236,7 @@ fn carry_out(
         progress: progress.clone(),
     };
     let asker = out.can_ask().then_some(&mut person as &mut dyn run::Asker);
-    let done = runtime::block_on(&cancel, async {
+    let done = runtime::block_on_until(&cancel, async {
         let pushed = run::push(serving.clone(), &own, &answering, asker)
             .await
             .map_err(|e| session::run_error(&e))?;

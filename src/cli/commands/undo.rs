@@ -60,7 +60,7 @@ pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError
         force: args.force,
         allow_publish: args.allow.iter().any(|guard| guard == "publish"),
     };
-    let done = runtime::block_on(&session.cancel, run::undo_by(context, what, terms))?;
+    let done = runtime::block_on_until(&session.cancel, run::undo_by(context, what, terms))?;
     progress.finish();
     if let Some(error) = observer.finish() {
         return Err(error);

@@ -387,11 +387,13 @@ pub(super) fn gateway_error(error: Fault) -> RunError {
             message: error.to_string(),
             hint: "mend that folder, then go on with the run".into(),
         },
-        Fault::Backend { backend, error } => RunError::Backend {
-            message: format!("the {backend} backend is not available: {error}"),
-            hint: error.hint.unwrap_or_else(|| {
+        Fault::Backend { backend, mut error } => {
+            error.hint.get_or_insert_with(|| {
                 "the run is saved; `agentctl resume` goes on when it is back".to_owned()
-            }),
-        },
+            });
+            RunError::unavailable(error, |error| {
+                format!("the {backend} backend is not available: {error}")
+            })
+        }
     }
 }

@@ -52,10 +52,8 @@ pub(super) fn take_lock(
     run_id: Option<&str>,
 ) -> Result<ProjectLock, RunError> {
     let lock = project.lock(&holder(effects, run_id))?;
-    resources.tidy().map_err(|error| RunError::Backend {
-        message: error.message,
-        hint: error.hint.unwrap_or_default(),
-    })?;
+    let tidied = resources.tidy();
+    tidied.map_err(|error| RunError::unavailable(error, ToString::to_string))?;
     Ok(lock)
 }
 

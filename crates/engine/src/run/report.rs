@@ -62,9 +62,6 @@ pub fn exit_code(outcome: Outcome, cause: Option<Cause>) -> u8 {
         Outcome::Budget => 8,
         // The user asked for it, and got it.
         Outcome::Cancelled => 0,
-        Outcome::Interrupted => match cause {
-            None | Some(Cause::Interrupt) => 130,
-            Some(Cause::Terminate) => 143,
-        },
+        Outcome::Interrupted => cause.unwrap_or(Cause::Interrupt).exit_code(),
     }
 }

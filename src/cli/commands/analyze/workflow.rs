@@ -3,6 +3,7 @@
 use super::records;
 use crate::analysis::{self, Analysis, Changed, Execution, Explained, History, Told};
 use crate::cli::args::ModelOptions;
+use crate::cli::connection::unreached;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
@@ -34,7 +35,7 @@ pub fn outside(
     out: &Output,
 ) -> Result<History, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
-    let mut told = runtime::block_on(&session.cancel, read(&session, workflow, executions))??;
+    let mut told = runtime::block_on(read(&session, workflow, executions))??;
     told.changes = changes(project, &told.workflow, &mut told.unread)?;
     Ok(analysis::history(told))
 }
@@ -139,7 +140,7 @@ fn passed(what: &str, error: BackendError) -> Result<String, CliError> {
 
 fn told(error: BackendError) -> CliError {
     let exit = match error.kind {
-        BackendErrorKind::Unavailable => Exit::Backend,
+        BackendErrorKind::Unavailable => unreached(&error),
         BackendErrorKind::Rejected => Exit::Usage,
         _ => Exit::Failed,
     };
@@ -256,15 +257,7 @@ pub fn explain(
         output_schema: schema.clone(),
         shortened: vec![],
     };
-    let answer = runtime::block_on(&session.cancel, async {
-        tokio::select! {
-            biased;
-            answer = chosen.model.call(&request, &|_| {}) => Ok(answer),
-            cause = session.cancel.requested() => Err(cause),
-        }
-    })?
-    .map_err(|_| CliError::new(Exit::Interrupted, "interrupted; nothing was changed"))?
-    .map_err(unavailable)?;
+    let answer = runtime::block_on(chosen.model.call(&request, &|_| {}))?.map_err(unavailable)?;
     let usage = &answer.usage;
     out.note(&format!(
         "{}: {} tokens in, {} out",

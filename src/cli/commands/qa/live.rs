@@ -31,7 +31,7 @@ pub fn sources(project: &Path, args: &QaArgs, out: &Output) -> Result<Vec<Source
     let session = Session::open(project, &ModelOptions::offline(), out)?;
     let backend = connected(&session)?;
     let catalog = catalog_file::of(project, out)?;
-    let held = runtime::block_on(&session.cancel, async {
+    let held = runtime::block_on(async {
         let held = held(backend, args).await;
         if let Some(warning) = catalog_file::warning(catalog, backend).await {
             out.note(&format!("warning: {warning}"));
