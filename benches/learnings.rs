@@ -1,5 +1,6 @@
 //! What the index of learnings costs to read, and how long a search takes. Prints the sizes first, then measures.
 //! `cargo bench --bench learnings`
+#![expect(clippy::print_stdout, reason = "measurements and examples print")]
 
 use agentctl_knowledge::{Learning, Query, index, parse, search, tokens};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};

@@ -7,6 +7,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::type_complexity,
+    clippy::print_stdout,
     reason = "tests and measurements fail loudly"
 )]
 

@@ -3,6 +3,7 @@
 //! `cargo run --example plan_bench -- REQUESTS.json OUTDIR [id …]`; `REQUESTS.json` is a list of `{id, request}` (the key
 //! `existing` marks a change of a workflow and is left out). `--show` instead of OUTDIR prints the plans; `-` reads plain
 //! requests from stdin, one a line.
+#![expect(clippy::print_stdout, reason = "measurements and examples print")]
 
 use agentctl_n8n::catalog::Catalog;
 use agentctl_planner::compile::compile;

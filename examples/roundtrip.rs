@@ -2,6 +2,11 @@
 //! with another meaning (graph hash), and whether n8n refuses what our `n8n/structure` and `n8n/api` findings say it refuses.
 //!
 //! `N8N_API_URL=… N8N_API_KEY=… cargo run --example roundtrip -- FOLDER [FIRST [COUNT]]`
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "measurements and examples print"
+)]
 
 use agentctl_mcp::Secret;
 use agentctl_n8n::catalog::Catalog;

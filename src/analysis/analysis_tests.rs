@@ -5,7 +5,7 @@ use agentctl_engine::store::Event;
 use agentctl_engine::store::ResourceId;
 use agentctl_engine::store::event::Change;
 use agentctl_engine::store::event::JOURNAL_VERSION;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A journal, one event after the other, with true numbers.
 #[derive(Default)]

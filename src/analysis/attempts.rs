@@ -1,6 +1,6 @@
 //! What was tried between two checks, and what came of it: by the findings' ids, never by words.
 
-use super::Evidence;
+use super::evidence::Evidence;
 use super::facts::{Change, Check, Facts, Found};
 use serde::Serialize;
 use serde_json::Value;

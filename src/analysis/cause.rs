@@ -1,7 +1,7 @@
 //! The first cause of a run that did not pass: the finding from which the rest follows, or what stopped the run.
 
+use super::evidence::{Claim, Evidence};
 use super::facts::{Facts, Found};
-use super::{Claim, Evidence};
 use agentctl_base::question::Outcome;
 use agentctl_knowledge::quoted;
 use serde::Serialize;

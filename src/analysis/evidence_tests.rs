@@ -5,7 +5,7 @@ use agentctl_base::{
 };
 use agentctl_n8n::{Workflow, WorkflowId};
 use agentctl_n8n_tools::backend::{ExecutionHead, VersionHead};
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn known() -> Known {
     Known {

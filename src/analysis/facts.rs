@@ -1,14 +1,34 @@
 //! What a run says, in the form in which causes are looked for: checks, changes, refusals, look-ups, questions.
 
+use super::evidence::Known;
 use super::uses::read_by;
-use super::{Asked, Known, Stopped};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::{Outcome, Question};
 use agentctl_engine::flow::{Flow, Reading};
 use agentctl_engine::view::{Asked as Put, Call, Returned, RunUsage, RunView};
 use agentctl_n8n_tools::tools::WORKFLOW;
+use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// A call that a rule stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stopped {
+    pub event: u64,
+    pub rule: String,
+    /// The tool, or the field of an answer.
+    pub what: String,
+    pub reason: String,
+}
+
+/// What was asked, and what was asked back.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Asked {
+    pub request: String,
+    pub workflow: Option<String>,
+    /// (question, answer; None: open)
+    pub questions: Vec<(String, Option<Value>)>,
+}
 
 /// A finding, as a check gave it.
 #[derive(Debug, Clone, PartialEq)]

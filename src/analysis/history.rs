@@ -1,7 +1,7 @@
 //! What became of a workflow outside of the runs: its executions and its versions, joined with what runs changed. Pure: what a
 //! backend and the journals told in, values out; every statement names the executions and events that it rests on.
 
-use super::{Claim, Evidence};
+use super::evidence::{Claim, Evidence};
 use agentctl_engine::store::Record;
 use agentctl_engine::view::{self, By};
 use agentctl_n8n::Workflow;

@@ -4,6 +4,7 @@
 
 mod attempts;
 mod cause;
+mod evidence;
 mod explain;
 mod facts;
 mod history;
@@ -16,7 +17,9 @@ mod word;
 
 pub use attempts::{Attempt, Effect};
 pub use cause::{Cause, Gap, Kind};
+pub use evidence::{Claim, Evidence, Known};
 pub use explain::{Explained, contract, kept, material};
+pub use facts::{Asked, Stopped};
 pub use history::{Changed, Execution, Happened, History, Told, Version, changes, history};
 pub use markdown::{explained_markdown, history_markdown, markdown, trends_markdown};
 pub use propose::{Proposal, grown, patterns_with};
@@ -31,46 +34,6 @@ use agentctl_engine::store::Record;
 use agentctl_engine::view::{RunUsage, RunView};
 use facts::Facts;
 use serde::Serialize;
-use serde_json::Value;
-use std::collections::BTreeSet;
-
-/// What a statement rests on.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Evidence {
-    /// Numbers of journal records.
-    pub events: Vec<u64>,
-    /// Ids of findings.
-    pub findings: Vec<String>,
-    /// Ids of executions in n8n.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub executions: Vec<String>,
-}
-
-/// One sentence with what it rests on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Claim {
-    pub text: String,
-    pub evidence: Evidence,
-}
-
-/// A call that a rule stopped.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Stopped {
-    pub event: u64,
-    pub rule: String,
-    /// The tool, or the field of an answer.
-    pub what: String,
-    pub reason: String,
-}
-
-/// What was asked, and what was asked back.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Asked {
-    pub request: String,
-    pub workflow: Option<String>,
-    /// (question, answer; None: open)
-    pub questions: Vec<(String, Option<Value>)>,
-}
 
 /// `analyze RUN` as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -98,15 +61,6 @@ pub struct Analysis {
     /// What may stand as evidence.
     #[serde(skip)]
     pub known: Known,
-}
-
-/// The evidence that a journal has: what else is named was made up.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Known {
-    /// Records are numbered from 1 to this.
-    pub last_event: u64,
-    pub findings: BTreeSet<String>,
-    pub executions: BTreeSet<String>,
 }
 
 /// The analysis of a whole journal. `flow` says in which fields agents write about the cause; `date` (YYYY-MM-DD) is that of the

@@ -3,8 +3,9 @@
 
 use super::attempts::{Attempt, Effect, touched};
 use super::cause::Cause;
+use super::evidence::Evidence;
 use super::facts::{Facts, Found};
-use super::{Evidence, word};
+use super::word;
 use agentctl_knowledge::{Learning, NewLearning, appended, next_id, parse};
 use agentctl_n8n::validate::rule;
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! What an agent wrote about the cause. A sentence stays only when it names evidence that the journal has, and none that it
 //! does not have.
 
+use super::evidence::{Evidence, Known};
 use super::facts::Facts;
-use super::{Evidence, Known};
 use agentctl_knowledge::quoted;
 use serde::Serialize;
 use serde_json::Value;

@@ -18,11 +18,15 @@ mod output;
 #[path = "../cli/plain.rs"]
 mod plain;
 mod settings;
+#[path = "../cli/signals.rs"]
+mod signals;
+#[path = "../cli/streams.rs"]
+mod streams;
 
 use args::Global;
 use clap::{Parser, Subcommand};
 use commands::qa::{QaArgs, qa};
-use error::Exit;
+use error::CliError;
 use output::Output;
 use std::ffi::OsString;
 
@@ -47,19 +51,22 @@ enum Command {
     Qa(QaArgs),
 }
 
-/// Runs one command; the exit code is what the process ends with. Err is a bug or a lost stderr.
-pub fn main(args: Vec<OsString>) -> anyhow::Result<u8> {
+/// Runs one command; the exit code is what the process ends with.
+pub fn main(args: Vec<OsString>) -> u8 {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
-        Err(error) => return output::usage(&error).map(Exit::code),
+        Err(error) => return output::usage(&error).code(),
     };
     let out = Output::new(&cli.global);
     let Command::Qa(args) = &cli.command;
-    Ok(match qa(&cli.global.project, args, &out) {
-        Ok(exit) => exit.code(),
-        Err(error) => {
-            out.error(&error);
-            error.exit.code()
-        }
-    })
+    let ended = ready().and_then(|()| qa(&cli.global.project, args, &out));
+    let exit = output::finish(&out, ended);
+    agentctl_host::family::end_all();
+    exit.code()
+}
+
+/// What every command needs of the machine.
+fn ready() -> Result<(), CliError> {
+    agentctl_host::machine::handles().map_err(CliError::of_handles)?;
+    signals::listen()
 }

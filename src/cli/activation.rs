@@ -5,6 +5,7 @@ use crate::cli::commands::explain;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::observer::{RunObserver, Terminal};
 use crate::cli::output::Output;
+use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use crate::cli::traces::Traces;
 use crate::cli::{catalog_file, model_choice, report};
@@ -85,7 +86,7 @@ pub fn activate(
     };
     let context = session.context(&mut observer, asker);
     let catalog = catalog_file::of(root, out)?;
-    let (ended, held) = session::block_on(&session.cancel, async move {
+    let (ended, held) = runtime::block_on_until(&session.cancel, async move {
         let ended: Result<RunReport, RunError> = match start {
             Start::New(options) => {
                 let backend = session.n8n.backend();

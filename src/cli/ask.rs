@@ -2,6 +2,7 @@
 //! that a typo is asked again and never reaches the run.
 
 use super::error::{CliError, Exit};
+use super::streams;
 use agentctl_base::question::{Question, QuestionOption};
 use agentctl_base::untrusted::prose;
 use agentctl_engine::run::Asked;
@@ -11,10 +12,10 @@ use serde_json::{Value, json};
 /// Asks one question; `Err` when the terminal cannot be used.
 pub fn ask(question: &Question) -> Result<Asked, String> {
     for line in super::questions::origin(question) {
-        eprintln!("{line}");
+        streams::tell(&format!("{line}\n"));
     }
     if let Some(proposal) = &question.proposal {
-        eprint!("{}", super::questions::proposal(proposal));
+        streams::tell(&super::questions::proposal(proposal));
     }
     let asked = if question.options.is_empty() {
         ask_text(question)

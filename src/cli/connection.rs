@@ -18,12 +18,20 @@ pub fn connected(session: &Session) -> Result<&dyn Backend, CliError> {
 
 pub fn unavailable(error: BackendError) -> CliError {
     let exit = match error.kind {
-        BackendErrorKind::Unavailable => Exit::Backend,
+        BackendErrorKind::Unavailable => unreached(&error),
         _ => Exit::Failed,
     };
     let told = CliError::new(exit, error.message);
     match error.hint {
         Some(hint) => told.hint(hint),
         None => told,
+    }
+}
+
+/// Whose fault it is that there was no answer.
+pub fn unreached(error: &BackendError) -> Exit {
+    match error.machine {
+        true => Exit::Failed,
+        false => Exit::Backend,
     }
 }

@@ -1,5 +1,7 @@
 //! What a command can end with: an exit code, one message, hints. Printed once, at the edge.
 
+use agentctl_engine::run::Cause;
+
 /// Every exit code there is (docs/exit-codes.md). A new ending gets a code here or it does not compile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -19,7 +21,9 @@ pub enum Exit {
     Draft = 9,
     /// A bug in agentctl.
     Internal = 70,
+    HungUp = 129,
     Interrupted = 130,
+    Quit = 131,
     Terminated = 143,
 }
 
@@ -41,12 +45,20 @@ impl Exit {
             E::Backend,
             E::Budget,
             E::Draft,
+            E::HungUp,
             E::Interrupted,
+            E::Quit,
             E::Terminated,
         ]
         .into_iter()
         .find(|e| e.code() == code)
         .unwrap_or(E::Internal)
+    }
+}
+
+impl From<Cause> for Exit {
+    fn from(cause: Cause) -> Self {
+        Exit::from_code(cause.exit_code())
     }
 }
 
@@ -75,6 +87,10 @@ impl CliError {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
+    }
+    /// What no command can do without.
+    pub fn of_handles(why: String) -> Self {
+        Self::failed(why).hint("raise the limit for this shell: ulimit -n 1024")
     }
     /// Reading or writing a file failed; the path is part of every such message.
     pub fn io(doing: &str, path: &std::path::Path, error: &std::io::Error) -> Self {

@@ -66,6 +66,7 @@ fn samples() -> Vec<Event> {
                 },
                 models: [("qa".to_owned(), "offline".to_owned())].into(),
             })),
+            order: Some(1),
         },
         Event::ActivationEnded {
             activation: 1,

@@ -5,6 +5,7 @@ use super::error::{CliError, Exit};
 use super::output::Output;
 use super::progress::plain_long;
 use super::project;
+use super::streams;
 
 use crate::trust::{
     Basis, Book, InForce, Inventory, Item, Judged, Kind, NotTrusted, Since, Standing, TrustError,
@@ -349,7 +350,7 @@ fn ask(inventory: Inventory, in_force: InForce, kept: &Kept) -> Result<InForce, 
         Standing::Changed => "new or changed since you trusted this folder:",
         _ => "this folder is not trusted; it would bring into force:",
     };
-    eprintln!("{shown}\n{}", list(&in_force.untrusted()));
+    streams::tell(&format!("{shown}\n{}\n", list(&in_force.untrusted())));
     let mut choices = vec![TRUST, ONCE, NO];
     if kept.writable().is_err() {
         choices.remove(0);

@@ -20,8 +20,12 @@ mod progress;
 mod project;
 mod questions;
 mod report;
+mod runtime;
 mod session;
 mod settings;
+mod signals;
+mod spinner;
+mod streams;
 mod timeline;
 #[cfg(test)]
 mod timeline_tests;
@@ -31,9 +35,9 @@ mod words;
 mod words_tests;
 
 use args::Global;
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use commands::Command;
-use error::Exit;
+use error::CliError;
 use output::Output;
 use std::ffi::OsString;
 
@@ -44,7 +48,7 @@ use std::ffi::OsString;
     version,
     arg_required_else_help = true,
     max_term_width = 100,
-    after_help = "Examples:\n  agentctl build \"Every day at 9:00 post the open Jira bugs to Slack #dev\"\n  agentctl qa workflows/\n  agentctl resume\n\nWith no key, no n8n and no network it works on the offline model and the embedded n8n backend.\nExit codes: 0 complete, 1 findings or failed, 2 usage, 3 blocked, 4 waiting for an answer, 5 refused, 6 model, 7 n8n or MCP, 8 budget, 9 draft (not all of the request is in it), 70 internal error, 130/143 interrupted (state saved)."
+    after_help = "Examples:\n  agentctl build \"Every day at 9:00 post the open Jira bugs to Slack #dev\"\n  agentctl qa workflows/\n  agentctl resume\n\nWith no key, no n8n and no network it works on the offline model and the embedded n8n backend.\nExit codes: 0 complete, 1 findings or failed, 2 usage, 3 blocked, 4 waiting for an answer, 5 refused, 6 model, 7 n8n or MCP, 8 budget, 9 draft (not all of the request is in it), 70 internal error, 129/130/131/143 ended by a signal (state saved)."
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -53,20 +57,22 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// Runs one command; the exit code is what the process ends with. Err is a bug or a lost stderr.
-pub fn main(args: Vec<OsString>) -> anyhow::Result<u8> {
+/// Runs one command; the exit code is what the process ends with.
+pub fn main(args: Vec<OsString>) -> u8 {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
-        Err(error) => return output::usage(&error).map(Exit::code),
+        Err(error) => return output::usage(&error).code(),
     };
     let mut out = Output::new(&cli.global);
     out.no_input = cli.command.no_input();
-    let ended = cli.command.run(&cli.global.project, &out);
-    Ok(match ended {
-        Ok(exit) => exit.code(),
-        Err(error) => {
-            out.error(&error);
-            error.exit.code()
-        }
-    })
+    let ended = ready().and_then(|()| cli.command.run(&cli.global.project, Cli::command, &out));
+    let exit = output::finish(&out, ended);
+    agentctl_host::family::end_all();
+    exit.code()
+}
+
+/// What every command needs of the machine.
+fn ready() -> Result<(), CliError> {
+    agentctl_host::machine::handles().map_err(CliError::of_handles)?;
+    signals::listen()
 }

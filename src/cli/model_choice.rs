@@ -3,11 +3,11 @@
 use super::args::ModelNames;
 use super::error::{CliError, Exit};
 use super::output::Output;
-use super::session::block_on;
+use super::runtime::block_on;
 use crate::config::{Config, ProviderSettings};
 use agentctl_base::model::{Model, ModelError};
 use agentctl_engine::pack::{Pack, Tier};
-use agentctl_engine::run::{Cancel, ChosenModel, Models};
+use agentctl_engine::run::{ChosenModel, Models};
 use agentctl_models::provider::{Access, KeySource, Kind, Wire};
 use agentctl_models::tape::{Tape, Taped};
 use agentctl_models::{ModelName, Prices};
@@ -247,9 +247,7 @@ pub fn access(name: &ModelName, config: &Config, out: &Output) -> Result<Option<
     let key = match source {
         None => None,
         Some(source) => {
-            let found = block_on(&Cancel::default(), async {
-                source.key(&agentctl_host::home::variable).await
-            })?;
+            let found = block_on(async { source.key(&agentctl_host::home::variable).await })?;
             Some(found.map_err(|why| {
                 let error = CliError::new(
                     Exit::Model,

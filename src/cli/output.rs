@@ -1,8 +1,9 @@
-//! The only place that prints. stdout carries the answer, stderr everything else; neither shows a secret or steers a terminal.
-//! A closed pipe on stdout ends the program quietly; any other write error is a failure.
+//! What is printed, and how: stdout carries the answer, stderr everything else; neither shows a secret or steers a terminal.
+//! A closed pipe on stdout ends the program quietly; any other write error is a failure. The writing itself is `streams`.
 
 use super::args::{Color, Global, OutputFormat};
 use super::error::{CliError, Exit};
+use super::streams;
 #[cfg(feature = "full")]
 use crate::trust::InForce;
 use agentctl_base::untrusted;
@@ -13,7 +14,6 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 #[cfg(feature = "full")]
 use std::io::IsTerminal as _;
-use std::io::Write;
 #[cfg(feature = "full")]
 use std::sync::Mutex;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -124,7 +124,7 @@ impl Output {
     #[cfg(feature = "full")]
     /// True when a person can be asked: both ends of the conversation are a terminal.
     pub fn can_ask(&self) -> bool {
-        !self.no_input && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+        !self.no_input && std::io::stdin().is_terminal() && console::user_attended_stderr()
     }
 
     /// The command's answer: text for people, or its JSON. Each format is only made when it is asked for.
@@ -135,33 +135,39 @@ impl Output {
         json: impl FnOnce() -> Value,
     ) -> Result<Exit, CliError> {
         match self.format {
-            OutputFormat::Text => {
-                let mut text = self.shown(&text());
-                if !text.is_empty() && !text.ends_with('\n') {
-                    text.push('\n');
-                }
-                write_bytes(text.as_bytes())?;
-            }
-            OutputFormat::Json => {
-                let mut line = self.json_pages(json());
-                line.push('\n');
-                write_bytes(line.as_bytes())?;
-            }
-            OutputFormat::StreamJson => {
-                let line = match json() {
-                    Value::Object(mut map) => {
-                        let mut whole = serde_json::Map::new();
-                        whole.insert("type".into(), "result".into());
-                        whole.append(&mut map);
-                        whole.insert("exit_code".into(), exit.code().into());
-                        Value::Object(whole)
-                    }
-                    other => json!({"type": "result", "result": other, "exit_code": exit.code()}),
-                };
-                self.stream(&line)?;
-            }
+            OutputFormat::Text => self.answer_text(&text())?,
+            OutputFormat::Json | OutputFormat::StreamJson => self.answer_json(exit, json())?,
         }
+        told(streams::finish_answer())?;
         Ok(exit)
+    }
+
+    fn answer_text(&self, text: &str) -> Result<(), CliError> {
+        let mut text = self.shown(text);
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        write_bytes(text.as_bytes())
+    }
+
+    /// Whole, or as the last line of a stream.
+    fn answer_json(&self, exit: Exit, answer: Value) -> Result<(), CliError> {
+        if self.format == OutputFormat::Json {
+            let mut line = self.json_pages(answer);
+            line.push('\n');
+            return write_bytes(line.as_bytes());
+        }
+        let line = match answer {
+            Value::Object(mut map) => {
+                let mut whole = serde_json::Map::new();
+                whole.insert("type".into(), "result".into());
+                whole.append(&mut map);
+                whole.insert("exit_code".into(), exit.code().into());
+                Value::Object(whole)
+            }
+            other => json!({"type": "result", "result": other, "exit_code": exit.code()}),
+        };
+        write_bytes(format!("{}\n", self.json_line(line)).as_bytes())
     }
 
     /// A part of a JSON answer that is written in pieces, its lines behind the first one moved in by the margin.
@@ -188,15 +194,15 @@ impl Output {
         if self.is_text() {
             return write_bytes(lines.as_bytes());
         }
-        eprint!("{lines}");
+        streams::tell_all(&lines);
         Ok(())
     }
 
-    /// One line of `stream-json`; nothing in the other formats.
+    /// One line of `stream-json`; nothing in the other formats. Waits for no reader.
     pub fn stream(&self, event: &Value) -> Result<(), CliError> {
         if self.format == OutputFormat::StreamJson {
             let line = self.json_line(event.clone());
-            write_bytes(format!("{line}\n").as_bytes())?;
+            told(streams::stream(&format!("{line}\n")))?;
         }
         Ok(())
     }
@@ -204,20 +210,26 @@ impl Output {
     /// Progress and remarks, on stderr.
     pub fn note(&self, text: &str) {
         if !self.quiet {
-            eprintln!("{}", self.told(text));
+            self.say(text);
         }
+    }
+
+    /// A line on stderr that was asked for, so not muted.
+    pub fn say(&self, text: &str) {
+        streams::tell(&format!("{}\n", self.told(text)));
     }
 
     /// The error line, its hints, and in JSON formats an error object on stdout.
     pub fn error(&self, error: &CliError) {
-        eprintln!(
-            "{} {}",
+        streams::tell(&format!(
+            "{} {}\n",
             console::style("error:").for_stderr().red().bold(),
             self.told(&error.message)
-        );
+        ));
         for hint in &error.hints {
             let hint = self.told(hint);
-            eprintln!("{} {hint}", console::style("hint:").for_stderr().cyan());
+            let label = console::style("hint:").for_stderr().cyan();
+            streams::tell(&format!("{label} {hint}\n"));
         }
         if self.format != OutputFormat::Text {
             let object = json!({"type": "result", "error": {"message": error.message, "hints": error.hints}, "exit_code": error.exit.code()});
@@ -239,24 +251,29 @@ fn known_secrets() -> Redactor {
 }
 
 /// What the parser of the command line says instead of a command: an answer (help, version), or what was typed wrongly.
-pub fn usage(error: &clap::Error) -> anyhow::Result<Exit> {
+pub fn usage(error: &clap::Error) -> Exit {
+    let text = error.render();
     if error.use_stderr() {
         // It repeats what was typed, which may have been pasted from anywhere.
-        let text = error.render();
-        let text = if console::colors_enabled_stderr() {
-            text.ansi().to_string()
-        } else {
-            text.to_string()
+        let text = match console::colors_enabled_stderr() {
+            true => text.ansi().to_string(),
+            false => text.to_string(),
         };
-        eprint!("{}", plainly(&text));
-        return Ok(Exit::Usage);
+        streams::tell(&plainly(&text));
+        return Exit::Usage;
     }
-    match error.print() {
-        // Whoever reads it has seen enough.
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => {}
-        printed => printed?,
+    let text = match console::colors_enabled() {
+        true => text.ansi().to_string(),
+        false => text.to_string(),
+    };
+    let written = write_bytes(text.as_bytes()).and_then(|()| told(streams::finish_answer()));
+    match written {
+        Ok(_) => Exit::Complete,
+        Err(error) => {
+            streams::tell(&plainly(&format!("error: {error}\n")));
+            error.exit
+        }
     }
-    Ok(Exit::Complete)
 }
 
 /// Text for stderr before it is known what was typed.
@@ -272,10 +289,20 @@ pub fn write_bytes(bytes: &[u8]) -> Result<(), CliError> {
 
 /// The same; false when there is no reader any more, so that who goes on writing can stop.
 pub fn write_to_reader(bytes: &[u8]) -> Result<bool, CliError> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
-        Ok(()) => Ok(true),
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
-        Err(e) => Err(CliError::failed(format!("cannot write to stdout: {e}"))),
-    }
+    told(streams::answer(bytes))
+}
+
+/// The last of a command: its answer is written to the end, and its remarks as far as anybody reads them.
+pub fn finish(out: &Output, ended: Result<Exit, CliError>) -> Exit {
+    let whole = |exit| told(streams::finish_answer()).map(|_| exit);
+    let exit = ended.and_then(whole).unwrap_or_else(|error| {
+        out.error(&error);
+        error.exit
+    });
+    streams::finish();
+    exit
+}
+
+fn told(written: Result<bool, String>) -> Result<bool, CliError> {
+    written.map_err(|why| CliError::failed(format!("cannot write to stdout: {why}")))
 }

@@ -3,14 +3,15 @@
 
 use super::output::Output;
 pub use super::plain::{plain, plain_long};
+use super::spinner::spinner;
+use super::streams;
 use agentctl_base::model::ToolCall;
 use agentctl_base::question::AnsweredBy;
 use agentctl_engine::store::event::{Event, MutationExpectation, Record};
 use agentctl_n8n_tools::noted::Noted;
 use console::style;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::Value;
-use std::time::Duration;
 
 /// Writes lines for events; `spinner` only on a terminal.
 pub struct Progress {
@@ -20,17 +21,10 @@ pub struct Progress {
 
 impl Progress {
     pub fn new(out: &Output) -> Self {
-        let spinner = (!out.quiet && console::user_attended_stderr()).then(|| {
-            let bar = ProgressBar::new_spinner();
-            if let Ok(template) = ProgressStyle::with_template("{spinner:.cyan} {msg:.dim}") {
-                bar.set_style(template);
-            }
-            bar.enable_steady_tick(Duration::from_millis(120));
-            bar
-        });
+        let wanted = Some("{spinner:.cyan} {msg:.dim}").filter(|_| !out.quiet);
         Progress {
             out: out.clone(),
-            spinner,
+            spinner: wanted.and_then(spinner),
         }
     }
 
@@ -57,13 +51,10 @@ impl Progress {
             return;
         }
         let text = self.out.told(text);
-        match &self.spinner {
-            Some(bar) => bar.println(text),
-            None => eprintln!("{text}"),
-        }
+        self.suspend(|| streams::tell(&format!("{text}\n")));
     }
 
-    /// Runs `f` with the spinner out of the way (a question on the terminal).
+    /// Runs `f` with the spinner out of the way (a line, a question on the terminal).
     pub fn suspend<T>(&self, f: impl FnOnce() -> T) -> T {
         match &self.spinner {
             Some(bar) => bar.suspend(f),
@@ -185,7 +176,7 @@ fn intent_line(role: &str, call: &ToolCall, expect: Option<&MutationExpectation>
     );
     let counted = expect.and_then(|e| Noted::in_expectation(e).counted);
     if let Some(counted) = counted.filter(|counted| counted.lost > 0) {
-        let told = format!("loses {}", super::report::lost(&counted));
+        let told = format!("loses {}", super::words::lost(&counted));
         text.push_str(&format!("\n      {}", style(told).for_stderr().dim()));
     }
     let diff = expect.and_then(|e| e.diff.as_deref());

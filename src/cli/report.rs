@@ -5,12 +5,12 @@ mod draft;
 
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::cli::questions;
+use crate::cli::words::lost;
 use agentctl_base::question::Outcome;
 use agentctl_base::untrusted::prose;
 use agentctl_engine::policy::Grants;
 use agentctl_engine::run::RunReport;
 use agentctl_n8n::{Workflow, catalog::Catalog, needs};
-use agentctl_n8n_tools::noted::Counted;
 use agentctl_n8n_tools::report::{Built, QA_REPORT, QaReport, WORKFLOW};
 use console::style;
 use serde_json::{Value, json};
@@ -75,16 +75,6 @@ fn granted(grants: &Value) -> Vec<String> {
         Ok(lines) if !lines.is_empty() => lines,
         _ => vec!["none".to_owned()],
     }
-}
-
-/// "3 of 32 nodes, counted from 2026-11-20, when you accepted it".
-pub fn lost(counted: &Counted) -> String {
-    format!(
-        "{} of {} nodes, {}",
-        counted.lost,
-        counted.total,
-        plain(&counted.from_when())
-    )
 }
 
 /// A page of n8n's editor.

@@ -2,6 +2,7 @@
 
 use super::args::{AnswerOptions, ModelOptions};
 use super::catalog_file;
+use super::connection::unreached;
 use super::error::{CliError, Exit};
 use super::folder_trust;
 use super::model_choice::{self, Chosen};
@@ -17,8 +18,7 @@ use agentctl_engine::gateway::{Gateway, HeldCalls};
 use agentctl_engine::pack::{self, Pack};
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::run::{
-    self, Answering, Asker, Budgets, Cancel, Cause, Observer, RunContext, RunError, RunReport,
-    System,
+    self, Answering, Asker, Budgets, Cancel, Observer, RunContext, RunError, RunReport, System,
 };
 use agentctl_engine::store::{Means, Project, StoreError};
 use agentctl_host::files::read_given_text;
@@ -247,7 +247,7 @@ pub fn backend_of(
     let choice = choice(root, out, config)?;
     let opened = choice.target.open(root);
     let opened = opened.map_err(|e| {
-        let told = CliError::new(Exit::Backend, e.to_string());
+        let told = CliError::new(unreached(&e), e.to_string());
         match e.hint {
             Some(hint) => told.hint(hint),
             None => told,
@@ -391,69 +391,6 @@ pub fn answering(options: &AnswerOptions) -> Result<Answering, CliError> {
         answers: read_answers(options.answers.as_deref())?,
         yes: options.yes,
     })
-}
-
-/// Runs an activation on a runtime of its own; Ctrl-C and SIGTERM stop it between two actions, a second one at once.
-pub fn block_on<T>(cancel: &Cancel, work: impl Future<Output = T>) -> Result<T, CliError> {
-    let broken =
-        |e: std::io::Error| CliError::new(Exit::Internal, format!("cannot start the runtime: {e}"));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(broken)?;
-    listen(cancel.clone()).map_err(broken)?;
-    let done = runtime.block_on(work);
-    // A thread that still waits for a line of stdin is not waited for.
-    runtime.shutdown_background();
-    Ok(done)
-}
-
-/// Signals are heard on a thread of their own: the run's may be busy, or stuck in a write that nobody reads. When this comes
-/// back they are heard.
-fn listen(cancel: Cancel) -> std::io::Result<()> {
-    let (ready, is_ready) = std::sync::mpsc::channel();
-    std::thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build();
-            match runtime {
-                Ok(runtime) => runtime.block_on(watch_signals(cancel, &ready)),
-                Err(error) => drop(ready.send(Err(error))),
-            }
-        })?;
-    // A listener that is gone without a word has failed.
-    is_ready
-        .recv()
-        .unwrap_or_else(|_| Err(std::io::Error::other("no signals can be heard")))
-}
-
-async fn watch_signals(cancel: Cancel, ready: &std::sync::mpsc::Sender<std::io::Result<()>>) {
-    use tokio::signal::unix::{SignalKind, signal};
-    let both = signal(SignalKind::interrupt())
-        .and_then(|interrupt| Ok((interrupt, signal(SignalKind::terminate())?)));
-    let (mut interrupt, mut terminate) = match both {
-        Ok(both) => both,
-        Err(error) => return drop(ready.send(Err(error))),
-    };
-    if ready.send(Ok(())).is_err() {
-        return;
-    }
-    loop {
-        let cause = tokio::select! {
-            _ = interrupt.recv() => Cause::Interrupt,
-            _ = terminate.recv() => Cause::Terminate,
-        };
-        if !cancel.request(cause) {
-            // The second request: everything that was promised is on the disk already.
-            std::process::exit(match cause {
-                Cause::Interrupt => Exit::Interrupted.code().into(),
-                Cause::Terminate => Exit::Terminated.code().into(),
-            });
-        }
-        eprintln!("stopping after this step; again to stop at once");
-    }
 }
 
 /// How a run that could not be carried through is told.

@@ -1,15 +1,13 @@
 //! Spans of a run for an OpenTelemetry collector, when this program was built with the feature `otel` and the environment
 //! names a collector. What goes wrong with them is a remark, never the run's fault.
 
-use super::output::Output;
-use super::session::Session;
-use agentctl_engine::store::Record;
-
 #[cfg(feature = "otel")]
 mod on {
-    use super::{Output, Record, Session};
+    use crate::cli::output::Output;
+    use crate::cli::session::Session;
     use crate::telemetry::{Exporter, wanted};
     use agentctl_engine::run;
+    use agentctl_engine::store::Record;
     use agentctl_host::home::variable;
 
     #[derive(Default)]
@@ -54,7 +52,9 @@ mod on {
 
 #[cfg(not(feature = "otel"))]
 mod off {
-    use super::{Output, Record, Session};
+    use crate::cli::output::Output;
+    use crate::cli::session::Session;
+    use agentctl_engine::store::Record;
     use std::marker::PhantomData;
 
     #[derive(Default)]

@@ -1,6 +1,8 @@
 //! The engine's answers in n8n's words: it speaks of resources and revisions, programs that read the command line of workflows and
 //! graph hashes.
 
+use super::plain::plain;
+use agentctl_n8n_tools::noted::Counted;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -20,3 +22,13 @@ pub fn in_words(answer: impl Serialize, words: &[(&str, &str)]) -> Value {
 pub const LISTED: &[(&str, &str)] = &[("resources", "workflows")];
 /// Of a state of a workflow.
 pub const STATE: &[(&str, &str)] = &[("revision", "graph_hash")];
+
+/// "3 of 32 nodes, counted from 2026-11-20, when you accepted it".
+pub fn lost(counted: &Counted) -> String {
+    format!(
+        "{} of {} nodes, {}",
+        counted.lost,
+        counted.total,
+        plain(&counted.from_when())
+    )
+}

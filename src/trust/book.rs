@@ -1,7 +1,8 @@
 //! What the user has approved of a folder: one file for each folder in the user's home, so that a start reads no other's. Reading,
 //! changing and writing is one step under the home's lock.
 
-use super::inventory::{Inventory, Item};
+use super::inventory::Inventory;
+use super::item::Item;
 use agentctl_base::canonical::{hex, sha256_hex};
 use agentctl_host::home::{Home, HomeError};
 use serde::{Deserialize, Serialize};

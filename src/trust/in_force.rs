@@ -2,7 +2,8 @@
 //! part of this value, whose default is always what is compiled in.
 
 use super::book::Folder;
-use super::inventory::{Inventory, Item, Kind};
+use super::inventory::Inventory;
+use super::item::{Item, Kind};
 use super::servers::item_name;
 use agentctl_engine::pack::{PackFiles, Use};
 use agentctl_mcp::ServersInForce;

@@ -1,5 +1,6 @@
 //! What stands in a folder and would override what agentctl does by itself: one item each, with a hash over what would be read.
 
+use super::item::{CATALOG, Item, Kind, SETTINGS, hashed};
 use super::tree::{self, Room};
 use super::{servers, settings};
 use agentctl_base::canonical::hex;
@@ -7,7 +8,6 @@ use agentctl_engine::pack::{FLOW_FILE, MAX_PACK_FILE, POLICY_FILE, SKILL_FOLDERS
 use agentctl_mcp::MAX_BYTES;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::path::Path;
 
@@ -25,107 +25,10 @@ const N8N_ROOM: Room = Room {
     files: 100_000,
     bytes: 1024 * 1024 * 1024,
 };
-/// The project's settings.
-pub const SETTINGS: &str = "agentctl.toml";
-/// The project's own list of node types. Beside the settings: meant to be committed, so that everybody checks against the same n8n.
-pub const CATALOG: &str = "n8n-catalog.bin";
 /// Where the development n8n of a project keeps its data.
 pub const N8N_DATA: &str = ".agentctl/n8n";
 /// Where n8n loads programs from, besides its own.
 const N8N_PROGRAMS: [&str; 2] = ["home/.n8n/custom", "home/.n8n/nodes"];
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    Agent,
-    Flow,
-    Policy,
-    Skill,
-    Pack,
-    Tool,
-    Settings,
-    Catalog,
-    Server,
-    /// The data of a development n8n: its workflows run, and its nodes are programs.
-    N8nData,
-}
-
-impl Kind {
-    pub fn word(self) -> &'static str {
-        match self {
-            Kind::Agent => "agent",
-            Kind::Flow => "flow",
-            Kind::Policy => "policy",
-            Kind::Skill => "skill",
-            Kind::Pack => "pack",
-            Kind::Tool => "tool",
-            Kind::Settings => "settings",
-            Kind::Catalog => "catalog",
-            Kind::Server => "server",
-            Kind::N8nData => "n8n data",
-        }
-    }
-
-    /// The kind of the item of this name, for one that is not there any more.
-    pub fn of_name(name: &str) -> Kind {
-        match name {
-            FLOW_FILE => Kind::Flow,
-            POLICY_FILE => Kind::Policy,
-            SETTINGS => Kind::Settings,
-            CATALOG => Kind::Catalog,
-            _ => match name.split('/').next().unwrap_or_default() {
-                servers::FILE => Kind::Server,
-                "agents" => Kind::Agent,
-                "packs" => Kind::Pack,
-                "tools" => Kind::Tool,
-                _ => Kind::Skill,
-            },
-        }
-    }
-
-    /// What could say which n8n a project works on.
-    pub fn names_an_n8n(self) -> bool {
-        matches!(self, Kind::Server | Kind::Settings)
-    }
-
-    /// What the pack's reader would read.
-    pub fn is_of_pack(self) -> bool {
-        use Kind as K;
-        matches!(
-            self,
-            K::Agent | K::Flow | K::Policy | K::Skill | K::Pack | K::Tool
-        )
-    }
-
-    /// One that cannot be trusted is left out and the rest goes on without it; of the others that would be another rule.
-    pub fn may_be_left_out(self) -> bool {
-        matches!(self, Kind::Skill | Kind::Pack | Kind::Tool)
-    }
-}
-
-/// One thing that would come into force.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
-    pub kind: Kind,
-    /// Its path below the folder; of a server `.mcp.json/NAME`. Unique.
-    pub name: String,
-    /// What it would do, line by line; names of secrets and never their values.
-    pub shows: Vec<String>,
-    /// Err: why it cannot be hashed, and so never trusted.
-    pub hash: Result<String, String>,
-}
-
-impl Item {
-    /// As messages call it.
-    pub fn called(&self) -> String {
-        match self.name.strip_prefix(".mcp.json/") {
-            Some(server) if self.kind == Kind::Server => {
-                format!("the server {server:?} of .mcp.json")
-            }
-            _ => self.name.clone(),
-        }
-    }
-}
 
 /// Whether a file of this path and with these bytes is compiled in.
 pub type BuiltIn = dyn Fn(&str, &[u8]) -> bool;
@@ -211,15 +114,6 @@ fn programs(root: &Dir, data: &Path) -> Result<String, String> {
         });
     }
     Ok(hashed(Kind::N8nData, parts.join(" ").as_bytes()))
-}
-
-/// The hash of an item's bytes; those of two kinds are never the same.
-pub fn hashed(kind: Kind, bytes: &[u8]) -> String {
-    let mut hash = Sha256::new();
-    hash.update(kind.word().as_bytes());
-    hash.update([0]);
-    hash.update(bytes);
-    hex(&hash.finalize())
 }
 
 struct Taken<'a> {

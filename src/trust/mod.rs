@@ -5,6 +5,7 @@
 mod book;
 mod in_force;
 mod inventory;
+mod item;
 mod servers;
 mod settings;
 mod tree;
@@ -16,10 +17,8 @@ mod trust_tests;
 
 pub use book::{Book, Folder, TrustError, folder_key};
 pub use in_force::{Basis, InForce, Judged, NotTrusted, Since, Standing, Verdict};
-pub use inventory::{
-    BuiltIn, CATALOG, Inventory, Item, Kind, MAX_CATALOG, MAX_SETTINGS, N8N_DATA, SETTINGS,
-    n8n_item,
-};
+pub use inventory::{BuiltIn, Inventory, MAX_CATALOG, MAX_SETTINGS, N8N_DATA, n8n_item};
+pub use item::{CATALOG, Item, Kind, SETTINGS};
 
 /// Trusts exactly one inventory, wherever the folder lies: for CI.
 pub const VARIABLE: &str = "AGENTCTL_TRUST";

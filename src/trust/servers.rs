@@ -1,7 +1,7 @@
 //! The servers of `.mcp.json` as items: what each would start or reach, what would really run, and the names of the variables that
 //! it would be given. No value of a variable is shown.
 
-use super::inventory::{Item, Kind, hashed};
+use super::item::{Item, Kind, hashed};
 use agentctl_host::home::variable;
 use agentctl_mcp::ServerIdentity;
 use std::path::Path;

@@ -135,6 +135,7 @@ fn case_084_a_run_cut_at_any_byte_comes_to_the_same_end() {
                 .map_or(cut, |at| cut.max(at + 2)),
         );
         std::fs::write(&path, &whole[..cut]).unwrap();
+        std::fs::remove_file(shop.project.state_file()).unwrap();
         let again = shop.resume(Some(&report.run_id)).unwrap();
         assert_eq!(
             (again.outcome, built(&again).workflow),
@@ -162,6 +163,7 @@ fn case_085_killed_between_a_write_and_its_record_nothing_is_done_twice() {
         assert_eq!(intents.len(), 2);
         // The journal ends with the intent; the world is as the call left it. (For the first, the second is undone by hand.)
         std::fs::write(&path, lines[..=intents[nth]].concat()).unwrap();
+        std::fs::remove_file(shop.project.state_file()).unwrap();
         if nth == 0 {
             let snapshots = shop.project.run(&report.run_id).unwrap().snapshots();
             let first = std::fs::read_dir(snapshots)

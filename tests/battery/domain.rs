@@ -3,7 +3,6 @@
 use crate::support::*;
 use agentctl_base::model::{ModelAnswer, ToolStatus};
 use agentctl_base::question::Outcome;
-use agentctl_engine::gateway::Settled;
 use agentctl_engine::store::Event;
 use agentctl_engine::toolset::Fault;
 use agentctl_n8n_tools::backend::BackendErrorKind;
@@ -634,17 +633,15 @@ fn case_039_an_error_after_the_write_is_read_back_and_not_repeated() {
             .await;
         assert_eq!(done["changed"], true);
         assert_eq!(backend.writes(), ["replace orders"]);
-        // Done or not, nobody can tell: unknown, and not done a second time.
+        // Done or not, nobody can tell: unknown, not done a second time, and nothing goes on from there.
         backend.next("replace", Lie::DiesAfter);
         let gone = BackendErrorKind::Unavailable;
         let args = set("orders", "id-1", json!(8)).to_string();
         // The first reading is the plan's own, the second is the one that reads back.
         backend.next_but("get", 1, Lie::Fails(gone));
-        let Settled::Done(result) = bench
-            .raw("builder", "update_workflow", &args)
-            .await
-            .unwrap()
-        else {
+        let stopped = bench.raw("builder", "update_workflow", &args).await;
+        assert!(matches!(stopped, Err(Fault::Backend { .. })));
+        let Some((Event::ToolFinished { result, .. }, _)) = bench.desk.events.last() else {
             panic!()
         };
         assert_eq!(result.status, ToolStatus::Unknown);

@@ -19,9 +19,15 @@ use std::path::{Path, PathBuf};
 pub fn forge(path: &Path, events: &[Event]) {
     let _ = std::fs::remove_file(path);
     let mut journal = Journal::create(path).unwrap();
+    // Who forges says the name of the folder: the journal of another run is refused for that alone.
+    let folder = path.parent().and_then(Path::file_name).unwrap();
     for (second, event) in events.iter().enumerate() {
         let at = jiff::Timestamp::from_second(1_850_000_000 + second as i64).unwrap();
-        journal.append(at, event.clone(), false).unwrap();
+        let mut event = event.clone();
+        if let Event::RunStarted { run_id, .. } = &mut event {
+            *run_id = folder.to_str().unwrap().to_owned();
+        }
+        journal.append(at, event, false).unwrap();
     }
 }
 
@@ -279,10 +285,19 @@ fn case_272_a_journal_in_another_runs_folder_is_nobodys() {
     std::fs::copy(journal_of(&shop, &first), journal_of(&shop, other)).unwrap();
     std::fs::copy(journal_of(&shop, &first), journal_of(&shop, &second)).unwrap();
     for run in [other, &second] {
-        assert_eq!(
-            nothing_is_done_with(&mut shop, run),
-            (1, Whose::AnotherMark)
-        );
+        let before = all(&shop);
+        let what = Undo::Run(Some(run.to_owned()));
+        let whose = |shop: &Shop| run::verify(&shop.project, &parse, run).unwrap_err();
+        for error in [
+            shop.resume(Some(run)).unwrap_err(),
+            take_back(&mut shop, what).unwrap_err(),
+            run::cancel(shop.context(None), Some(run)).unwrap_err(),
+            whose(&shop),
+        ] {
+            let said = format!("lies in the folder of run {run}");
+            assert!(error.to_string().contains(&said), "{error}");
+        }
+        assert!(all(&shop) == before, "something was written");
     }
     assert_eq!(
         run::verify(&shop.project, &parse, &first).unwrap().foreign,

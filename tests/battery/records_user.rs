@@ -331,6 +331,10 @@ fn case_287_adopting_shows_what_would_happen_and_needs_the_users_word() {
     assert_eq!(look(&shop).foreign, None);
     // Now it is the user's word, and the run goes on.
     shop.effects = Counted::from(1_850_000_200);
+    // The summary tells of the journal that stood there before.
+    let other = shop.resume(Some(&run)).unwrap_err().to_string();
+    assert!(other.contains("holds another one in its place"), "{other}");
+    std::fs::remove_file(shop.project.state_file()).unwrap();
     shop.resume(Some(&run)).unwrap();
     assert!(!orders(&shop).exists());
 }
@@ -350,7 +354,10 @@ fn case_288_a_beginning_of_ones_own_run_is_told_from_the_whole() {
         (None, Some(lines.len() as u64))
     );
     assert!(!verified.is_whole());
-    // It comes to the same question again, and nothing is done without an answer.
+    // Nothing goes on from there. Without the summary it comes to the same question again, and nothing is done without an answer.
+    let refused = shop.resume(Some(&run)).unwrap_err().to_string();
+    assert!(refused.contains("records of run"), "{refused}");
+    std::fs::remove_file(shop.project.state_file()).unwrap();
     assert_eq!(shop.resume(Some(&run)).unwrap().outcome, Outcome::Waiting);
     assert!(orders(&shop).exists());
 }

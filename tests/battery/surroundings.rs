@@ -164,7 +164,7 @@ fn case_086_a_real_limit_of_the_system_is_told_and_the_run_goes_on_without_it() 
             .env("AGENTCTL_HOME", own_folder());
         command.args(["-c", &script, env!("CARGO_BIN_EXE_agentctl"), request]);
         let (code, _, stderr) = ran(command);
-        assert!([0, 1, 7].contains(&code), "{blocks}: {code} {stderr}");
+        assert!([0, 1].contains(&code), "{blocks}: {code} {stderr}");
         if code != 0 {
             hit += 1;
             assert!(
@@ -247,9 +247,10 @@ fn case_088_a_dead_holders_lock_holds_nobody_up() {
     ];
     for text in texts {
         std::fs::write(&file, &text).unwrap();
-        drop(ProjectLock::take(&file, &holder(7)).unwrap());
+        let lock = ProjectLock::take(&file, &holder(7)).unwrap();
         let named: Holder = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
         assert_eq!(named, holder(7), "the whole file is the new holder's name");
+        assert!(lock.after_a_crash() && lock.turn().is_none());
     }
     // What counts is the lock itself, and it goes with its holder, also when nobody wrote a name.
     let held = ProjectLock::take(&file, &holder(7)).unwrap();

@@ -317,6 +317,7 @@ fn a_second_build_while_one_runs_is_refused_with_the_holder_named() {
         .open(&lock)
         .unwrap();
     fs2::FileExt::lock_exclusive(&file).unwrap();
+    project.write("memory/agentctl.lock", r#"{"pid": 7, "since": "now"}"#);
     let ran = project.run(&["build", "--yes", ORDERS]);
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("in use by process"), "{}", ran.stderr);

@@ -235,6 +235,7 @@ fn running(project: &Project, pid: u32) -> Journal {
             kind: "start".into(),
             pid,
             means: None,
+            order: None,
         },
     ] {
         journal

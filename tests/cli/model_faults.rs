@@ -91,7 +91,18 @@ fn an_unknown_tool_is_told_twice_on_every_wire() {
 }
 
 #[test]
-fn an_interrupt_amid_a_stream_saves_the_run_and_it_goes_on() {
+fn a_signal_amid_a_stream_saves_the_run_and_it_goes_on() {
+    for (sent, code) in [
+        (signal::Signal::SIGHUP, 129),
+        (signal::Signal::SIGINT, 130),
+        (signal::Signal::SIGQUIT, 131),
+        (signal::Signal::SIGTERM, 143),
+    ] {
+        interrupted(sent, code);
+    }
+}
+
+fn interrupted(sent: signal::Signal, code: i32) {
     let words = Says {
         words: &["thinking\n", "more\n"],
         ..Says::default()
@@ -115,17 +126,13 @@ fn an_interrupt_amid_a_stream_saves_the_run_and_it_goes_on() {
         out.any(|line| streamed(&line)),
         "words come as they are said"
     );
-    signal::kill(
-        Pid::from_raw(child.id().cast_signed()),
-        signal::Signal::SIGINT,
-    )
-    .unwrap();
+    signal::kill(Pid::from_raw(child.id().cast_signed()), sent).unwrap();
     let last = out.last().unwrap().unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130), "{last}");
+    assert_eq!(child.wait().unwrap().code(), Some(code), "{last}");
     let last: serde_json::Value = serde_json::from_str(&last).unwrap();
     assert_eq!(
         (&last["outcome"], &last["exit_code"]),
-        (&"interrupted".into(), &130.into())
+        (&"interrupted".into(), &code.into())
     );
     let verified = project.run(&["runs", "verify"]);
     assert_eq!(verified.code, 0, "{}", verified.stderr);

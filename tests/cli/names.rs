@@ -56,7 +56,7 @@ const OWN_WORDS: [(&str, &str, &str); 10] = [
         "a key of an entry in LEARNINGS.md",
     ),
     (
-        "crates/knowledge/src/import.rs",
+        "crates/knowledge/src/import_fields.rs",
         "workflow",
         "a key of an entry in LEARNINGS.md",
     ),

@@ -143,13 +143,13 @@ fn what_each_agent_is_told_is_reviewed() {
                 continue;
             }
             let before = std::fs::read_to_string(&file).unwrap_or_default();
-            let diff = similar::TextDiff::from_lines(&before, &page.text);
+            let diff = agentctl_base::line_diff::unified(&before, &page.text, 3, None);
             assert!(
                 before == page.text,
                 "{} is told something else than {} says; if that is meant: RENEW_CONVERSATIONS=1 cargo test --test cli\n{}",
                 page.agent,
                 file.display(),
-                diff.unified_diff()
+                diff
             );
         }
     });

@@ -1,9 +1,11 @@
 //! Killed at any point: the journal cut after every event of a finished run, the world as it was then, resumed.
 
-use crate::support::{Shop, built, good, request};
-use agentctl_base::question::Outcome;
+use crate::support::{FLOW, Seen, Shop, built, good, request, says};
+use agentctl_base::{model::ModelAnswer, question::Outcome};
+use agentctl_engine::flow;
 use agentctl_engine::store::{Event, Journal};
 use agentctl_n8n_tools::resources::parse;
+use serde_json::json;
 use std::{fs, path::Path};
 
 fn copy_dir(from: &Path, to: &Path) {
@@ -36,7 +38,31 @@ fn mutations(events: &[Event]) -> Vec<(Option<String>, Option<String>)> {
 /// the write happened, and it did not.
 #[test]
 fn cut_after_every_event_and_resumed_it_comes_to_the_same() {
-    let mut whole = Shop::new(good);
+    cut_everywhere(good, |shop| shop);
+}
+
+/// An answer has a part that is no field of the state, and the flow needs it after the step.
+#[test]
+fn what_an_answer_says_besides_the_fields_is_not_lost_by_a_cut() {
+    fn worded(seen: &Seen<'_>) -> ModelAnswer {
+        match (seen.task(), seen.results().last()) {
+            ("make", Some((_, _, content))) => {
+                says(json!({"workflow": {"id": content["id"]}, "words": "in few words"}))
+            }
+            _ => good(seen),
+        }
+    }
+    cut_everywhere(worded, |mut shop| {
+        let words = "finish: \"'made ' + steps.make.output.words\"";
+        let text = FLOW.replace("finish: \"'made ' + state.workflow.name\"", words);
+        assert_ne!(text, FLOW);
+        shop.pack.flow = flow::load(&text, "flow.yaml", flow::Known::default()).unwrap();
+        shop
+    });
+}
+
+fn cut_everywhere(script: fn(&Seen<'_>) -> ModelAnswer, dressed: fn(Shop) -> Shop) {
+    let mut whole = dressed(Shop::new(script));
     let report = whole.start(request("orders")).unwrap();
     assert_eq!(report.outcome, Outcome::Complete);
     let events = whole.journal();
@@ -58,7 +84,8 @@ fn cut_after_every_event_and_resumed_it_comes_to_the_same() {
         for (reached, world) in worlds.iter().enumerate().take(begun + 1).skip(finished) {
             let dir = tempfile::tempdir().unwrap();
             copy_dir(&whole.dir.path().join("memory"), &dir.path().join("memory"));
-            let mut shop = Shop::at(dir, good);
+            let mut shop = dressed(Shop::at(dir, script));
+            shop.without_summary();
             // A run belongs to its folder: it is written here as it was there, with the marks of this one.
             let path = shop.project.run(&run).unwrap().journal();
             fs::remove_file(&path).unwrap();
@@ -76,8 +103,8 @@ fn cut_after_every_event_and_resumed_it_comes_to_the_same() {
             }
             let again = shop.resume(Some(&run)).unwrap();
             assert_eq!(
-                again.outcome,
-                Outcome::Complete,
+                (again.outcome, &again.message),
+                (Outcome::Complete, &report.message),
                 "cut after {cut}: {:?}",
                 events[cut - 1]
             );
@@ -149,6 +176,7 @@ fn a_journal_cut_inside_a_line_is_healed_and_the_run_goes_on() {
     let path = whole.project.run(&report.run_id).unwrap().journal();
     let bytes = fs::read(&path).unwrap();
     fs::write(&path, &bytes[..bytes.len() - 7]).unwrap();
+    whole.without_summary();
     let again = whole.resume(None).unwrap();
     assert_eq!(built(&again).workflow, built(&report).workflow);
     assert!(

@@ -75,6 +75,7 @@ fn killed_in_its_test(shop: &mut Shop) -> (String, Rehearsing) {
     let text = fs::read_to_string(&journal).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     fs::write(&journal, lines[..=at].concat()).unwrap();
+    shop.without_summary();
     (run, left)
 }
 

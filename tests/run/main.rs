@@ -10,6 +10,7 @@
 
 mod approvals;
 mod crash;
+mod damage;
 mod endings;
 mod gated;
 mod leftovers;
@@ -20,3 +21,4 @@ mod room;
 mod sessions;
 mod support;
 mod taking_back;
+mod unread;

@@ -307,6 +307,7 @@ fn a_change_whose_result_was_never_journaled_is_found_and_taken_back() {
         .unwrap();
     lines.truncate(begun + 1);
     fs::write(&path, lines.concat()).unwrap();
+    shop.without_summary();
     let report = back_to(&mut shop, Undo::Run(Some(run)), 1);
     assert_eq!(how(&report), [UndoneHow::PutBack]);
     assert!(
@@ -399,4 +400,54 @@ fn two_states_are_compared_by_their_numbers() {
         run(None, Some(9)),
     );
     assert!(matches!(block_on(beyond), Err(RunError::Usage(_))));
+}
+
+/// Three runs change one workflow, each with a clock that is behind the one before by years; the first is taken up in between.
+#[test]
+fn a_clock_that_goes_back_changes_no_order() {
+    let mut shop = Shop::new(good);
+    shop.start(request("orders")).unwrap();
+    let first = shop.project.run_ids().unwrap().pop().unwrap();
+    let made = fs::read_to_string(orders(&shop)).unwrap();
+    let mut shop = Shop::at(shop.dir, changing);
+    shop.effects = Counted::from(1_000_000_000);
+    shop.start(request("orders")).unwrap();
+    let second = shop.project.run_ids().unwrap().pop().unwrap();
+    assert!(second > first);
+    // The first run's changes are taken back and brought again, between those of the second and of the third.
+    shop.effects = Counted::from(900_000_000);
+    let what = || Undo::Run(Some(first.clone()));
+    block_on(undo_to(shop.context(None), what(), Some(0), true)).unwrap();
+    shop.effects = Counted::from(800_000_000);
+    block_on(undo_to(shop.context(None), what(), Some(2), true)).unwrap();
+    assert_eq!(fs::read_to_string(orders(&shop)).unwrap(), made);
+    let mut shop = Shop::at(shop.dir, changing);
+    shop.effects = Counted::from(1_000);
+    shop.start(request("orders")).unwrap();
+    let third = shop.project.run_ids().unwrap().pop().unwrap();
+
+    let resources = shop.gateway.resources();
+    let (_, told) = block_on(resource_changes(&shop.project, resources, "orders")).unwrap();
+    let runs: Vec<&str> = told.iter().map(|made| made.run_id.as_str()).collect();
+    let (a, b, c) = (first.as_str(), second.as_str(), third.as_str());
+    assert_eq!(runs, [a, a, b, a, a, c]);
+    assert!(told.iter().all(|made| made.by != By::Outside), "{told:?}");
+    // The last run that changed it is the one that was made last.
+    let what = Undo::Resource("orders".into());
+    let done = block_on(undo(shop.context(None), what, false)).unwrap();
+    assert_eq!((done.run_id, done.resources[0].to), (third, 5));
+    assert_eq!(fs::read_to_string(orders(&shop)).unwrap(), made);
+    // The lock's file does not know the turns any more: they are counted on from the journals.
+    fs::remove_file(shop.project.lock_file()).unwrap();
+    block_on(undo_to(
+        shop.context(None),
+        Undo::Run(Some(second.clone())),
+        Some(0),
+        true,
+    ))
+    .unwrap();
+    let resources = shop.gateway.resources();
+    let (_, told) = block_on(resource_changes(&shop.project, resources, "orders")).unwrap();
+    let last = told.last().unwrap();
+    assert_eq!((&last.run_id, &last.by), (&second, &By::Undo));
 }

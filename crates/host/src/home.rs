@@ -2,7 +2,7 @@
 //! agentctl wrote. Nothing of it may come from a project, so a folder inside the project, of another user, or that others may
 //! write to is refused. Every file in it is for its owner only (0600). Must never be read for what a project may not know.
 
-use crate::files::{Found, read_own, sync_dir};
+use crate::files::{Found, create_temporary, parent, read_own, sync_dir, tidy};
 use crate::key::Key;
 use fs2::FileExt as _;
 use std::fs::{self, File, OpenOptions};
@@ -129,8 +129,10 @@ impl Home {
         }
     }
 
-    /// Writes a whole file for its owner only (0600): a crash leaves the old one or the new one.
+    /// Writes a whole file for its owner only (0600): a crash leaves the old one or the new one. What a killed write left anywhere
+    /// in the folder is removed.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), HomeError> {
+        tidy(&self.dir).map_err(|e| failed("tidy", &self.dir)(io::Error::other(e.to_string())))?;
         let path = self.dir.join(name);
         let (folder, temporary) = self.temporary(&path, bytes)?;
         temporary
@@ -220,8 +222,8 @@ impl Home {
         bytes: &[u8],
     ) -> Result<(PathBuf, tempfile::NamedTempFile), HomeError> {
         let folder = self.made(path)?;
-        let mut temporary = tempfile::NamedTempFile::new_in(&folder)
-            .map_err(failed("create a temporary file in", &folder))?;
+        let mut temporary =
+            create_temporary(&folder).map_err(failed("create a temporary file in", &folder))?;
         temporary
             .write_all(bytes)
             .and_then(|()| temporary.as_file().sync_all())
@@ -237,7 +239,14 @@ impl Home {
             builder.recursive(true);
             #[cfg(unix)]
             std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            let missing = folder.ancestors().take_while(|above| !above.is_dir());
+            let missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
             builder.create(&folder).map_err(failed("make", &folder))?;
+            for new in missing.iter().rev() {
+                let above = parent(new);
+                sync_dir(above)
+                    .map_err(|e| failed("sync", above)(io::Error::other(e.to_string())))?;
+            }
         }
         Ok(folder)
     }

@@ -2,6 +2,7 @@
 //! groups, the cache folder. Knows nothing of runs, n8n and agents.
 
 pub mod cache;
+pub mod family;
 pub mod files;
 pub mod home;
 #[cfg(feature = "http")]
@@ -10,4 +11,5 @@ pub mod http;
 #[cfg(test)]
 mod http_tests;
 pub mod key;
+pub mod machine;
 pub mod process;

@@ -69,6 +69,14 @@ impl Identity {
         }
     }
 
+    /// Waits for its end, but no longer than this; holds up the thread.
+    pub fn wait_until_gone(&self, patience: Duration) {
+        let deadline = std::time::Instant::now() + patience;
+        while self.is_alive() && std::time::Instant::now() < deadline {
+            std::thread::sleep(LOOK_AGAIN);
+        }
+    }
+
     async fn gone_within(&self, patience: Duration) -> bool {
         let deadline = tokio::time::Instant::now() + patience;
         while self.is_alive() {
@@ -78,13 +86,6 @@ impl Identity {
             tokio::time::sleep(LOOK_AGAIN).await;
         }
         true
-    }
-}
-
-/// Ends the group of a child of ours that was made its leader and that has not been waited for yet.
-pub fn end_group_of_child(pid: u32) {
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        let _ = kill_process_group(pid, Signal::KILL);
     }
 }
 

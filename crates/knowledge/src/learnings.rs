@@ -12,7 +12,7 @@ use super::pattern::{self, Pattern, patterns};
 use super::search::{self, IndexLine, Query};
 use super::uses::Uses;
 use super::{KnowledgeError, shown};
-use agentctl_host::files::{Existing, FileError, Files, Found};
+use agentctl_host::files::{Existing, FileError, Files, Found, create_dir, tidy};
 use fs2::FileExt as _;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -322,11 +322,12 @@ impl Learnings {
     /// One writer at a time, over processes: a lock on the folder itself, so that nothing is left behind.
     fn lock(&self) -> Result<Writing, KnowledgeError> {
         self.refuse_links("")?;
-        std::fs::create_dir_all(&self.folder).map_err(|e| unwritable(&self.folder, &e))?;
+        create_dir(&self.folder).map_err(|e| unwritten(Path::new(FOLDER), &e))?;
         let folder = std::fs::File::open(&self.folder).map_err(|e| unwritable(&self.folder, &e))?;
         folder
             .lock_exclusive()
             .map_err(|e| unwritable(&self.folder, &e))?;
+        tidy(&self.folder).map_err(|e| unwritten(Path::new(FOLDER), &e))?;
         Ok(Writing { _folder: folder })
     }
 

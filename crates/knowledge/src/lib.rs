@@ -6,6 +6,7 @@ mod check;
 mod entry;
 mod files;
 mod import;
+mod import_fields;
 mod import_parts;
 mod index;
 mod learnings;

@@ -6,11 +6,11 @@ use super::ground::{self, Start};
 use super::orphans::{self, Entry};
 use super::secret::{Secret, scrub};
 use super::wire::{Inbound, Outgoing, Pipe};
+use agentctl_host::family::Family;
 use indexmap::IndexMap;
-use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessGroup};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -118,15 +118,14 @@ impl LinePipe {
         if let Some(entries) = &entries {
             orphans::end_orphans(entries);
         }
-        let mut wrap = CommandWrap::from(process);
         // What it starts in turn (a package runner starts the server itself) ends with it; Ctrl-C is ours to handle.
-        wrap.wrap(ProcessGroup::leader());
-        let mut child = wrap.spawn()?;
+        let mut child = process.process_group(0).spawn()?;
+        let family = child.id().map(Family::of);
         let entry = entries
             .zip(child.id())
             .and_then(|(entries, child)| orphans::enter(&entries, child, std::process::id()));
-        let (stdin, stdout) = (child.stdin().take(), child.stdout().take());
-        if let Some(stderr) = child.stderr().take() {
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        if let Some(stderr) = child.stderr.take() {
             last_words.follow(stderr);
         }
         let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
@@ -134,8 +133,8 @@ impl LinePipe {
         };
         let mut pipe = LinePipe::new(Box::new(stdout), Box::new(stdin));
         pipe.child = Some(Child {
+            family,
             process: child,
-            ended: false,
             _entry: entry,
         });
         Ok(pipe)
@@ -226,48 +225,47 @@ impl Pipe for LinePipe {
     }
 }
 
-/// The process, killed with its group when it is dropped before it ended.
+/// The process, killed with all that it started when it is dropped; what it leaves behind at its end is killed too.
 struct Child {
-    process: Box<dyn ChildWrapper>,
-    ended: bool,
+    /// None once it was waited for. Stands in front, to be dropped while the process is not waited for yet.
+    family: Option<Family>,
+    process: tokio::process::Child,
     _entry: Option<Entry>,
 }
 
 impl Child {
     async fn last_status(&mut self) -> String {
-        match tokio::time::timeout(LAST_WORDS, self.process.wait()).await {
-            Ok(Ok(status)) => {
-                self.ended = true;
-                match status.code() {
-                    Some(code) => format!("the server ended with exit code {code}"),
-                    None => "the server was killed".to_owned(),
-                }
-            }
-            _ => "the server closed its stdin or stdout".to_owned(),
+        match self.ended(LAST_WORDS).await {
+            Some(status) => match status.code() {
+                Some(code) => format!("the server ended with exit code {code}"),
+                None => "the server was killed".to_owned(),
+            },
+            None => "the server closed its stdin or stdout".to_owned(),
         }
     }
 
     async fn end(&mut self) {
-        if self.ended {
+        if self.ended(GRACE).await.is_some() {
             return;
         }
-        if tokio::time::timeout(GRACE, self.process.wait())
-            .await
-            .is_err()
-        {
-            let _ = self.process.start_kill();
-            let _ = tokio::time::timeout(GRACE, self.process.wait()).await;
+        if let Some(family) = &self.family {
+            family.kill();
+            self.ended(GRACE).await;
         }
-        self.ended = true;
     }
-}
 
-impl Drop for Child {
-    fn drop(&mut self) {
-        if !self.ended {
-            // Nobody is left to hear that it failed.
-            let _ = self.process.start_kill();
+    /// How it ended, when it ends within this time; None when it does not, or was waited for before.
+    async fn ended(&mut self, patience: Duration) -> Option<ExitStatus> {
+        let family = self.family.as_ref()?;
+        let ended = tokio::time::timeout(patience, family.child_ended());
+        ended.await.ok()?.ok()?;
+        // What it started may still be there.
+        family.kill();
+        let status = self.process.wait().await.ok()?;
+        if let Some(family) = self.family.take() {
+            family.let_go();
         }
+        Some(status)
     }
 }
 

@@ -6,6 +6,7 @@ use super::config::{McpServer, McpTransport};
 use super::http::HttpPipe;
 use super::secret::{Hidden, scrub};
 use super::wire::{CLOSED, LOST, NOT_SENT, Oddities, Pipe, Wire, WireEye};
+use agentctl_host::machine::is_short;
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ClientRequest,
@@ -64,6 +65,8 @@ pub struct McpError {
     pub hint: String,
     /// The last lines of its stderr, secrets hidden.
     pub stderr: Vec<String>,
+    /// The fault is this machine's: it has no file handles left to start it, or no room.
+    pub machine: bool,
 }
 
 impl McpError {
@@ -115,6 +118,7 @@ struct Live {
 struct Failure {
     reason: String,
     hint: &'static str,
+    machine: bool,
 }
 
 impl McpClient {
@@ -219,11 +223,15 @@ impl McpClient {
             Ok(Err(failure)) => failure,
             Err(_) => Failure {
                 reason: format!("no answer in {} s", limit.as_secs_f64().ceil()),
+                machine: false,
                 hint: "a first start may download the server: run its command once by hand, or raise startupTimeoutMs",
             },
         };
         let stderr = words.lines(&self.hidden).await;
-        Err(self.error(failure.reason, failure.hint, stderr))
+        Err(McpError {
+            machine: failure.machine,
+            ..self.error(failure.reason, failure.hint, stderr)
+        })
     }
 
     /// All of its tools, sorted by name; those that the file leaves out are left out.
@@ -296,6 +304,7 @@ impl McpClient {
             reason: self.shown(&reason),
             hint: hint.to_owned(),
             stderr,
+            machine: false,
         }
     }
 }
@@ -313,6 +322,7 @@ async fn start(source: &mut Source, words: &LastWords) -> Result<Live, Failure> 
             let (reader, writer) = dial().map_err(|e| Failure {
                 reason: format!("cannot be reached: {e}"),
                 hint: "",
+                machine: is_short(&e),
             })?;
             let hint = "its stdout must carry MCP messages only";
             serve(LinePipe::new(reader, writer), hint).await
@@ -322,6 +332,7 @@ async fn start(source: &mut Source, words: &LastWords) -> Result<Live, Failure> 
                 let start = server.start.as_ref();
                 let pipe =
                     LinePipe::start(command, args, env, start, words).map_err(|e| Failure {
+                        machine: is_short(&e),
                         reason: format!("cannot start the command: {e}"),
                         hint: "install it, or correct `command` in the file; no program is looked for inside the project unless `command` is its path",
                     })?;
@@ -332,6 +343,7 @@ async fn start(source: &mut Source, words: &LastWords) -> Result<Live, Failure> 
                 let pipe = HttpPipe::new(url, headers).map_err(|reason| Failure {
                     reason,
                     hint: "correct `headers` in the file",
+                    machine: false,
                 })?;
                 let hint = "check the address; it must be a streamable HTTP endpoint";
                 serve(pipe, hint).await.map_err(|failure| {
@@ -368,6 +380,7 @@ async fn serve<P: Pipe>(pipe: P, hint: &'static str) -> Result<Live, Failure> {
                 Some(why) => format!("the server did not start a session: {why}"),
                 None => format!("the server did not start a session: {}", last_word(&e)),
             },
+            machine: false,
             hint,
         })?;
     let (server, protocol) = match service.peer_info() {

@@ -323,6 +323,7 @@ fn the_last_words_of_a_server_are_those_that_say_something() {
         reason: "ended".into(),
         hint: String::new(),
         stderr: stderr.lines().map(str::to_owned).collect(),
+        machine: false,
     };
     let crash = "starting\nconnecting\n/opt/server/index.js:12\n    throw new Error('no database')\n    ^\n\nError: no database\n    at main (index.js:12:3)\n    at node:internal/main:1:1\n\nNode.js v20.11.0";
     assert_eq!(

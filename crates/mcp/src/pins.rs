@@ -4,6 +4,7 @@
 
 use super::client::McpTool;
 use agentctl_base::canonical::{canonical, sha256_hex};
+use agentctl_base::line_diff;
 use agentctl_host::home::{Home, HomeError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -17,6 +18,8 @@ const FOLDER: &str = "pins";
 const VERSION: u32 = 1;
 /// Of a difference that is shown.
 const MAX_DIFF_LINES: usize = 400;
+/// Lines around a change.
+const CONTEXT: usize = 3;
 
 /// One tool as it was approved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -196,10 +199,7 @@ fn text_of(description: &str, schema: &Map<String, Value>) -> String {
 }
 
 fn diff(before: &str, after: &str) -> String {
-    let whole = similar::TextDiff::from_lines(before, after)
-        .unified_diff()
-        .header("approved", "now")
-        .to_string();
+    let whole = line_diff::unified(before, after, CONTEXT, Some(("approved", "now")));
     let mut lines: Vec<&str> = whole.lines().take(MAX_DIFF_LINES + 1).collect();
     if lines.len() > MAX_DIFF_LINES {
         lines.pop();

@@ -4,8 +4,8 @@
 
 use super::source::{self, Source, absolute};
 use agentctl_base::canonical::hex;
+use agentctl_host::family::Family;
 use agentctl_host::files::read_regular;
-use agentctl_host::process::Identity;
 use sha2::Digest as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -247,23 +247,21 @@ fn git(
     let child = command
         .spawn()
         .map_err(|e| GitError::NoGit(e.to_string()))?;
-    // Taken now: a pid means another process once this one has ended.
-    let process = Identity::of(child.id());
+    let family = Family::of(child.id());
     let (done, is_done) = std::sync::mpsc::channel();
     // Nobody listens any more when git was given up.
     std::thread::spawn(move || drop(done.send(child.wait_with_output())));
     let output = match is_done.recv_timeout(patience) {
         Ok(output) => output.map_err(|e| GitError::NoGit(e.to_string()))?,
+        // The family ends here.
         Err(_) => {
-            if let Some(process) = process {
-                process.kill_group();
-            }
             return Err(GitError::Waits {
                 folder: folder.to_owned(),
                 patience,
             });
         }
     };
+    family.let_go();
     if output.status.success() {
         return Ok(Ok(output.stdout));
     }

@@ -5,7 +5,7 @@ use super::place::Place;
 use super::rewrite::rewrite;
 use super::rules;
 use super::source::{Fault, Source};
-use agentctl_base::secrets;
+use agentctl_base::{line_diff, secrets};
 use agentctl_host::files::write_atomic;
 use agentctl_n8n::autofix::{self, Rules};
 use agentctl_n8n::catalog::Catalog;
@@ -88,11 +88,7 @@ pub(super) fn mend(
 }
 
 fn diff(name: &str, before: &str, after: &str) -> String {
-    let diff = similar::TextDiff::from_lines(before, after)
-        .unified_diff()
-        .context_radius(CONTEXT)
-        .header(name, name)
-        .to_string();
+    let diff = line_diff::unified(before, after, CONTEXT, Some((name, name)));
     secrets::mask(&diff).into_owned()
 }
 

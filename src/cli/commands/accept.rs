@@ -2,10 +2,12 @@
 
 use crate::cli::args::ModelOptions;
 use crate::cli::ask;
+use crate::cli::connection::unreached;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
-use crate::cli::session::{self, Session};
+use crate::cli::runtime;
+use crate::cli::session::Session;
 use agentctl_n8n_tools::accepted::NotKept;
 use agentctl_n8n_tools::backend::{BackendError, Stored};
 use agentctl_n8n_tools::noted::{BaseHow, Counted};
@@ -39,8 +41,7 @@ pub fn accept(root: &Path, args: &AcceptArgs, out: &Output) -> Result<Exit, CliE
                 .hint("set AGENTCTL_HOME to a folder outside of the project"),
         );
     };
-    let now = session::block_on(&session.cancel, find(&session, &args.workflow))?
-        .map_err(|e| backend_error(&e))?;
+    let now = runtime::block_on(find(&session, &args.workflow))?.map_err(|e| backend_error(&e))?;
     let known = accepted.known(&now.id).map_err(|e| not_kept(&e))?;
     let lost = known.as_ref().map(|base| {
         let loss = n8n.loss(&base.outline, &now.workflow);
@@ -103,7 +104,7 @@ fn told(now: &Stored, lost: Option<&(Vec<String>, Counted)>) -> String {
             };
             format!(
                 "{name}: lost {}: {}{more}",
-                crate::cli::report::lost(counted),
+                crate::cli::words::lost(counted),
                 shown.join(", ")
             )
         }
@@ -129,7 +130,7 @@ fn backend_error(error: &BackendError) -> CliError {
     let exit = match error.kind {
         agentctl_n8n_tools::backend::BackendErrorKind::NotFound
         | agentctl_n8n_tools::backend::BackendErrorKind::Rejected => Exit::Usage,
-        _ => Exit::Backend,
+        _ => unreached(error),
     };
     let told = CliError::new(exit, error.to_string());
     match &error.hint {

@@ -5,7 +5,7 @@ use super::runs::not_yours;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
-use crate::cli::{project, questions, session};
+use crate::cli::{project, questions, session, streams};
 use agentctl_base::question::Question;
 use agentctl_engine::gateway::HeldCall;
 use agentctl_engine::run;
@@ -78,7 +78,7 @@ fn show_hidden(root: &Path, run: &str, open: &[Question]) -> Result<(), CliError
         .map_err(|why| CliError::failed(format!("nothing is kept of hidden values: {why}")))?
         .of_run(run);
     for question in open {
-        eprintln!("{}", revealed(question, &held));
+        streams::tell(&format!("{}\n", revealed(question, &held)));
     }
     Ok(())
 }

@@ -1,9 +1,8 @@
 //! `agentctl completions SHELL`: a script for packagers and shells.
 
-use crate::cli::Cli;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::write_bytes;
-use clap::{Args, CommandFactory};
+use clap::Args;
 
 /// Print a shell completion script
 #[derive(Debug, Args)]
@@ -13,9 +12,10 @@ pub struct CompletionsArgs {
     shell: clap_complete::Shell,
 }
 
-pub fn completions(args: &CompletionsArgs) -> Result<Exit, CliError> {
+/// Of the `whole` command line.
+pub fn completions(args: &CompletionsArgs, whole: &mut clap::Command) -> Result<Exit, CliError> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "agentctl", &mut script);
+    clap_complete::generate(args.shell, whole, "agentctl", &mut script);
     write_bytes(&script)?;
     Ok(Exit::Complete)
 }

@@ -1,9 +1,11 @@
 //! `diff`: what changed between two states of a workflow, or between two files. Secrets hidden, nothing written.
 
+use super::runs::tell_uncounted;
 use crate::cli::args::ModelOptions;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{colour_diff, plain, plain_long};
+use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use crate::cli::words::{STATE, in_words};
 use agentctl_engine::redact::Redactor;
@@ -54,16 +56,16 @@ pub fn diff(root: &Path, args: &DiffArgs, out: &Output) -> Result<Exit, CliError
         },
     };
     let session = Session::open(root, &ModelOptions::offline(), out)?;
+    if args.workflow.is_some() {
+        tell_uncounted(&session.project, out)?;
+    }
     let is_file = |named: &String| Path::new(named).is_file();
-    let compared = session::block_on(
-        &session.cancel,
-        run::compare(
-            &session.project,
-            session.gateway.resources(),
-            session.gateway.redactor(),
-            what,
-        ),
-    )?;
+    let compared = runtime::block_on(run::compare(
+        &session.project,
+        session.gateway.resources(),
+        session.gateway.redactor(),
+        what,
+    ))?;
     let compared = compared.map_err(|e| {
         let told = session::run_error(&e);
         match args.what.first() {

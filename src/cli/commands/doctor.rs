@@ -8,11 +8,12 @@ use crate::cli::model_choice;
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::project;
+use crate::cli::runtime;
 use crate::cli::session;
 use crate::cli::settings;
 use crate::trust::{CATALOG, Since, Standing};
 use agentctl_engine::pack;
-use agentctl_engine::run::{self, Cancel};
+use agentctl_engine::run;
 use agentctl_host::home::variable;
 use agentctl_mcp::ProbeOutcome;
 use agentctl_n8n::catalog::Catalog;
@@ -270,7 +271,7 @@ fn backend(root: &Path, out: &Output) -> Vec<Check> {
     };
     let catalog = catalog_file::of(root, out).unwrap_or_else(|_| Catalog::embedded());
     let mut checks = vec![abilities(&choice, backend.as_ref())];
-    let looked = session::block_on(&Cancel::default(), async {
+    let looked = runtime::block_on(async {
         let looked = backend.check().await;
         let other = match looked.iter().all(|seen| seen.ok) {
             true => catalog_file::warning(catalog, backend.as_ref()).await,
@@ -339,6 +340,9 @@ fn journals(root: &Path) -> Check {
     let (mut broken, mut foreign) = (Vec::new(), Vec::new());
     for id in &ids {
         match run::verify(&project, &parse, id) {
+            Ok(verified) if !verified.is_whole() => {
+                broken.push(format!("{id}: records or snapshots of it are lost"));
+            }
             Ok(verified) if verified.foreign.is_some() => foreign.push(id.as_str()),
             Ok(_) => {}
             Err(e) => broken.push(format!("{id}: {e}")),
@@ -362,7 +366,7 @@ fn journals(root: &Path) -> Check {
             format!("{} journals, every chain is whole", ids.len()),
         )
     } else {
-        Check::new("runs", Status::Failed, broken.join("; ")).hint("a journal that was changed by hand cannot be resumed; put the file back, or move its folder out of memory/runs")
+        Check::new("runs", Status::Failed, broken.join("; ")).hint("agentctl runs verify tells what is lost; a journal that was changed by hand cannot be resumed: put the file back, or move its folder out of memory/runs")
     }
 }
 
@@ -407,8 +411,7 @@ fn servers(root: &Path, out: &Output) -> Result<Vec<Check>, CliError> {
         Check::new("mcp", Status::Off, detail)
     }));
     let urls = agentctl_mcp::n8n_urls(&config);
-    let cancel = Cancel::default();
-    let (statuses, instances) = session::block_on(&cancel, async {
+    let (statuses, instances) = runtime::block_on(async {
         let statuses = agentctl_mcp::probe_all(&config.servers).await;
         let mut instances = Vec::new();
         for (server, url) in &urls {

@@ -5,7 +5,9 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust::Before;
 use crate::cli::output::Output;
 use agentctl_host::files::FileError;
-use agentctl_host::files::{Existing, Files, Within, read_regular_text, within};
+use agentctl_host::files::{
+    Existing, Files, Within, create_dir, read_regular_text, tidy_here, within,
+};
 use clap::Args;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -51,14 +53,22 @@ pub fn init(project: &Path, args: &InitArgs, out: &Output) -> Result<Exit, CliEr
         refuse_link(root, name)?;
     }
     let ignored = ignore(root)?;
-    std::fs::create_dir_all(root).map_err(|e| CliError::io("make the folder", root, &e))?;
+    create_dir(root).map_err(failed)?;
+    tidy_here(root).map_err(failed)?;
     let files = Files::open(root).map_err(failed)?;
     let mut made = Vec::new();
     for folder in FOLDERS {
         make_folder(&root.join(folder), &mut made)?;
     }
     for (name, text) in texts {
-        match files.write(Path::new(name), text.as_bytes(), Existing::Refuse) {
+        // One that was cut short left nothing in it.
+        let empty = std::fs::symlink_metadata(root.join(name))
+            .is_ok_and(|found| found.is_file() && found.len() == 0);
+        let existing = match empty {
+            true => Existing::Replace,
+            false => Existing::Refuse,
+        };
+        match files.write(Path::new(name), text.as_bytes(), existing) {
             Ok(()) => made.push(root.join(name)),
             Err(FileError::Exists { .. }) => {}
             Err(error) => return Err(failed(error)),
@@ -91,7 +101,7 @@ fn make_folder(path: &Path, made: &mut Vec<PathBuf>) -> Result<(), CliError> {
     if path.is_dir() {
         return Ok(());
     }
-    std::fs::create_dir_all(path).map_err(|e| CliError::io("make the folder", path, &e))?;
+    create_dir(path).map_err(failed)?;
     made.push(path.to_owned());
     Ok(())
 }

@@ -1,13 +1,14 @@
 //! `agentctl log`: the records of a run in words, from its beginning or while it goes on; or the changes of a workflow over all runs.
 //! It takes no lock and writes nothing.
 
-use super::runs::not_yours;
+use super::runs::{not_yours, tell_uncounted};
 use crate::cli::args::{ModelOptions, OutputFormat};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::observer::stream_event;
 use crate::cli::output::{Output, write_to_reader};
 use crate::cli::progress::plain;
 use crate::cli::project;
+use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use crate::cli::timeline::{Detail, Timeline, history_line, outcome};
 use agentctl_base::question::Outcome;
@@ -54,10 +55,8 @@ pub fn log(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> 
 fn history(root: &Path, named: &str, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let (project, resources) = (&session.project, session.gateway.resources());
-    let made = session::block_on(
-        &session.cancel,
-        run::resource_changes(project, resources, named),
-    )?;
+    tell_uncounted(project, out)?;
+    let made = runtime::block_on(run::resource_changes(project, resources, named))?;
     let (id, made) = made.map_err(|e| session::run_error(&e))?;
     out.answer(
         Exit::Complete,
@@ -132,6 +131,10 @@ fn records(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> 
             }
         }
         read.map_err(|e| CliError::failed(e.to_string()))?;
+        if gathered.seen == 0 {
+            // A journal that is lost has nothing to say, and that is to be said.
+            run::read(&project, &run_id).map_err(|e| CliError::failed(e.to_string()))?;
+        }
         if !args.follow || gathered.at_work.is_none() {
             break None;
         }

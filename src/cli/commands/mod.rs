@@ -91,7 +91,13 @@ impl Command {
         }
     }
 
-    pub fn run(&self, project: &Path, out: &Output) -> Result<Exit, CliError> {
+    /// `whole`: the command line as clap sees it, for the commands that describe it.
+    pub fn run(
+        &self,
+        project: &Path,
+        whole: fn() -> clap::Command,
+        out: &Output,
+    ) -> Result<Exit, CliError> {
         match self {
             Command::Init(args) => init::init(project, args, out),
             Command::Build(args) => build::build(project, args, out),
@@ -121,8 +127,8 @@ impl Command {
             Command::N8n(command) => n8n::n8n(project, command, out),
             Command::Trust(args) => trust::trust(project, args, out),
             Command::Doctor(_) => doctor::doctor(project, out),
-            Command::Completions(args) => completions::completions(args),
-            Command::Man(args) => man::man(args),
+            Command::Completions(args) => completions::completions(args, &mut whole()),
+            Command::Man(args) => man::man(args, whole()),
         }
     }
 }

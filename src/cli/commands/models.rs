@@ -5,10 +5,10 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::model_choice;
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
-use crate::cli::session::{self, block_on};
+use crate::cli::runtime::block_on;
+use crate::cli::session;
 use crate::cli::settings;
 use agentctl_base::model::{AgentTask, Message, Model, ModelRequest};
-use agentctl_engine::run::Cancel;
 use agentctl_models::provider::Wire;
 use agentctl_models::{ModelName, Price, Prices};
 use clap::Args;
@@ -123,8 +123,7 @@ fn ask(wire: &Wire, name: &ModelName) -> Result<(), String> {
             "properties": {"ok": {"type": "boolean"}}}),
         shortened: vec![],
     };
-    let answered = block_on(&Cancel::default(), wire.call(&request, &|_| {}))
-        .map_err(|error| error.message)?;
+    let answered = block_on(wire.call(&request, &|_| {})).map_err(|error| error.message)?;
     answered.map(|_| ()).map_err(|e| e.to_string())
 }
 

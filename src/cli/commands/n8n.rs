@@ -3,15 +3,15 @@
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust::{self, Before};
 use crate::cli::output::Output;
-use crate::cli::session;
-
+use crate::cli::runtime;
+use crate::cli::spinner::spinner;
 use crate::trust::Kind;
 use agentctl_engine::run::{Cancel, Cause};
 use agentctl_host::files::write_atomic;
 use agentctl_host::home::variable;
 use agentctl_n8n_tools::server::{self, Cache, Down, Folder, ServerError, State, Step, UpOptions};
 use clap::{Args, Subcommand};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -99,7 +99,7 @@ fn up(project: &Path, args: &N8nUpArgs, out: &Output) -> Result<Exit, CliError> 
     };
     let cancel = Cancel::default();
     let mut steps = Steps::new(out);
-    let started = session::block_on(&cancel, async {
+    let started = runtime::block_on_until(&cancel, async {
         let mut tell = |step| steps.tell(&step);
         tokio::select! {
             started = server::up(&cache, &folder, &options, &mut tell) => started.map_err(told),
@@ -183,8 +183,7 @@ fn write_mcp(project: &Path) -> Result<(PathBuf, Vec<&'static str>), CliError> {
 }
 
 fn down(folder: &Folder, delete: bool, out: &Output) -> Result<Exit, CliError> {
-    let done =
-        session::block_on(&Cancel::default(), server::down(folder, delete))?.map_err(told)?;
+    let done = runtime::block_on(server::down(folder, delete))?.map_err(told)?;
     let pid = match done {
         Down::Stopped { pid } => Some(pid),
         Down::WasNotRunning => None,
@@ -206,7 +205,7 @@ fn down(folder: &Folder, delete: bool, out: &Output) -> Result<Exit, CliError> {
 }
 
 fn status(folder: &Folder, out: &Output) -> Result<Exit, CliError> {
-    let state = session::block_on(&Cancel::default(), server::status(folder))?.map_err(told)?;
+    let state = runtime::block_on(server::status(folder))?.map_err(told)?;
     let exit = match &state {
         State::Running { healthy: true, .. } => Exit::Complete,
         _ => Exit::Backend,
@@ -247,12 +246,8 @@ pub(super) fn told(error: ServerError) -> CliError {
 }
 
 fn given_up(cause: Cause) -> CliError {
-    let exit = match cause {
-        Cause::Interrupt => Exit::Interrupted,
-        Cause::Terminate => Exit::Terminated,
-    };
     CliError::new(
-        exit,
+        cause.into(),
         "stopped before n8n was ready; what was started is stopped too",
     )
     .hint("agentctl n8n up goes on with it")
@@ -271,18 +266,10 @@ const SAY_AGAIN: u64 = 30;
 
 impl<'a> Steps<'a> {
     fn new(out: &'a Output) -> Self {
-        let spinner = (!out.quiet && console::user_attended_stderr()).then(|| {
-            let bar = ProgressBar::new_spinner();
-            if let Ok(style) = ProgressStyle::with_template("{spinner:.cyan} {msg} {elapsed:.dim}")
-            {
-                bar.set_style(style);
-            }
-            bar.enable_steady_tick(Duration::from_millis(120));
-            bar
-        });
+        let wanted = Some("{spinner:.cyan} {msg} {elapsed:.dim}").filter(|_| !out.quiet);
         Steps {
             out,
-            spinner,
+            spinner: wanted.and_then(spinner),
             doing: String::new(),
             told: 0,
         }

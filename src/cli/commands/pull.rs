@@ -6,7 +6,8 @@ use crate::cli::connection::{connected, unavailable};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
-use crate::cli::session::{self, Session};
+use crate::cli::runtime;
+use crate::cli::session::Session;
 use agentctl_host::files::write_atomic;
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n_tools::backend::slug;
@@ -44,7 +45,7 @@ pub struct PullArgs {
 pub fn pull(root: &Path, args: &PullArgs, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let backend = connected(&session)?;
-    let stored = session::block_on(&session.cancel, async {
+    let stored = runtime::block_on(async {
         let id = backend.resolve(&args.id).await?;
         let stored = backend.get(&id).await;
         backend.close().await;

@@ -8,6 +8,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::observer::Terminal;
 use crate::cli::output::Output;
 use crate::cli::progress::{Progress, plain_long};
+use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use agentctl_base::model::ToolStatus;
 use agentctl_engine::gateway::ByUser;
@@ -71,8 +72,7 @@ pub fn push(root: &Path, args: &PushArgs, out: &Output) -> Result<Exit, CliError
         .id
         .clone()
         .or_else(|| local.id.as_ref().map(|id| id.0.clone()));
-    let now = session::block_on(&session.cancel, find(backend, id.as_deref(), &local))?
-        .map_err(unavailable)?;
+    let now = runtime::block_on(find(backend, id.as_deref(), &local))?.map_err(unavailable)?;
     if let Some(now) = now.as_ref().filter(|_| !args.force) {
         fresh(&local, now, args)?;
     }
@@ -236,7 +236,7 @@ fn carry_out(
         progress: progress.clone(),
     };
     let asker = out.can_ask().then_some(&mut person as &mut dyn run::Asker);
-    let done = session::block_on(&cancel, async {
+    let done = runtime::block_on_until(&cancel, async {
         let pushed = run::push(serving.clone(), &own, &answering, asker)
             .await
             .map_err(|e| session::run_error(&e))?;

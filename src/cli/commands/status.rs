@@ -1,6 +1,6 @@
 //! `agentctl status`: the active run, or how it ended.
 
-use super::runs::not_yours;
+use super::runs::{not_yours, tell_damage};
 use crate::cli::activation::tell;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
@@ -24,6 +24,7 @@ pub fn status(root: &Path, out: &Output) -> Result<Exit, CliError> {
     if let Some(foreign) = &report.foreign {
         out.note(&not_yours(&report.run_id, foreign));
     }
+    tell_damage(&report, out);
     if out.is_text() {
         println_head(&report, out)?;
     }

@@ -4,6 +4,7 @@ use crate::cli::ask;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust::{self, Kept, broken, inventory, now};
 use crate::cli::output::Output;
+use crate::cli::streams;
 use crate::trust::{
     Basis, Book, InForce, Inventory, Item, Judged, N8N_DATA, Standing, VARIABLE, Verdict, n8n_item,
 };
@@ -48,7 +49,7 @@ pub fn trust(project: &Path, args: &TrustArgs, out: &Output) -> Result<Exit, Cli
         return before.answer(root, out);
     }
     if out.can_ask() && !args.yes && before.has_news() {
-        eprintln!("{}", before.text(root));
+        streams::tell(&format!("{}\n", before.text(root)));
         let text = "Trust this folder as it is now?".to_owned();
         if !ask::sure(text, "yes, trust it", "no, change nothing")? {
             let what = "not trusted; nothing was changed";

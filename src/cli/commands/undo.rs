@@ -6,6 +6,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::observer::{RunObserver, Terminal};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
+use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use crate::cli::words::{LISTED, in_words};
 use agentctl_engine::run::{self, Asker, Undo, UndoReport, UndoTerms, Undone, UndoneHow};
@@ -59,7 +60,7 @@ pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError
         force: args.force,
         allow_publish: args.allow.iter().any(|guard| guard == "publish"),
     };
-    let done = session::block_on(&session.cancel, run::undo_by(context, what, terms))?;
+    let done = runtime::block_on_until(&session.cancel, run::undo_by(context, what, terms))?;
     progress.finish();
     if let Some(error) = observer.finish() {
         return Err(error);

@@ -190,6 +190,6 @@ fn agentctl_itself() {
     With no key, no n8n and no network it works on the offline model and the embedded n8n backend.
     Exit codes: 0 complete, 1 findings or failed, 2 usage, 3 blocked, 4 waiting for an answer, 5
     refused, 6 model, 7 n8n or MCP, 8 budget, 9 draft (not all of the request is in it), 70 internal
-    error, 130/143 interrupted (state saved).
+    error, 129/130/131/143 ended by a signal (state saved).
     "#);
 }

@@ -2,35 +2,21 @@
 //! budget, guards, snapshot, intent, call, read back, result.
 
 use super::approval::{Ask, Asked, Shown, settle_ask};
-use super::ceiling;
-use super::{CallContext, Gateway, Settled, strict_json, untrusted};
+use super::record::shown;
+use super::{CallContext, Gateway, Settled, strict_json};
 use crate::guards::approved;
 use crate::guards::rules::{self, deny};
-use crate::policy::Carries;
 use crate::redact::{clean, clean_text, holds_mark};
-use crate::store::event::{Change, Event, MutationExpectation};
-use crate::store::{SnapshotRef, StoreError};
+use crate::store::SnapshotRef;
+use crate::store::event::MutationExpectation;
 use crate::toolset::{
-    Act, Answer, BackendErrorKind, Fault, Head, Keep, Outcome, Parsed, Plan, Reserved,
-    ResourceMark, Toolset, Touches, backend_failure, error_content,
+    Act, Fault, Head, Keep, Outcome, Parsed, Plan, Reserved, ResourceMark, Toolset, Touches,
 };
 use agentctl_base::decision::Decision;
 use agentctl_base::foreign::split_foreign;
-use agentctl_base::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus};
+use agentctl_base::model::ToolCall;
 use agentctl_base::question::Question;
 use serde_json::{Map, Value, json};
-
-/// Longer tool names are cut before they are journaled.
-const MAX_NAME: usize = 120;
-
-/// What is journaled before a call is made.
-pub(super) struct Intent {
-    pub decision: Decision,
-    pub expect: Option<MutationExpectation>,
-    pub mutates: bool,
-    /// Of a call of another server's tool.
-    pub carries: Option<Carries>,
-}
 
 /// One of our own tools, permitted: its toolset, its arguments as an object, and what the policy says.
 struct Permitted<'g> {
@@ -172,10 +158,8 @@ impl Gateway {
                 .made_by(cx.step, journaled, &at.resource.id, &at.revision)
         {
             // Its answer was lost, and it was sent again: what it does to a text, or undoes, it would do twice.
-            let reason = format!(
-                "this very call made the {kind} what it is now; with the graph hash of now as expect_hash it is made once more",
-                kind = at.resource.kind
-            );
+            let kind = &at.resource.kind;
+            let reason = format!("this very call made the {kind} what it is now");
             let refused = deny(rules::REPEAT, reason);
             reserved.push(Reserved::new(refused, Default::default));
         }
@@ -339,170 +323,9 @@ impl Gateway {
             diff: act.and_then(|act| act.diff(&self.redactor)),
         }
     }
-
-    pub(super) fn intent(
-        &self,
-        cx: &mut CallContext<'_>,
-        call: &ToolCall,
-        decision: Decision,
-        expect: Option<MutationExpectation>,
-        mutates: bool,
-    ) -> Result<(), Fault> {
-        let intent = Intent {
-            decision,
-            expect,
-            mutates,
-            carries: None,
-        };
-        self.intend(cx, call, intent)
-    }
-
-    pub(super) fn intend(
-        &self,
-        cx: &mut CallContext<'_>,
-        call: &ToolCall,
-        intent: Intent,
-    ) -> Result<(), Fault> {
-        let Intent {
-            decision,
-            expect,
-            mutates,
-            carries,
-        } = intent;
-        let event = Event::ToolIntent {
-            step: cx.step.to_owned(),
-            role: cx.role.to_owned(),
-            call: call.clone(),
-            decision: self.cleaned(decision),
-            mutates,
-            expect,
-            carries,
-        };
-        cx.record(event, mutates)?;
-        Ok(())
-    }
-
-    pub(super) fn refuse(
-        &self,
-        cx: &mut CallContext<'_>,
-        call: &ToolCall,
-        decision: Decision,
-    ) -> Result<Settled, Fault> {
-        self.intent(cx, call, decision.clone(), None, false)?;
-        self.finish(cx, call, Ok(Outcome::Refused(decision)), None, false)
-    }
-
-    /// Redacts, journals and returns. A backend that cannot be reached is journaled too, and then stops the run.
-    pub(super) fn finish(
-        &self,
-        cx: &mut CallContext<'_>,
-        call: &ToolCall,
-        outcome: Answer,
-        change: Option<Change>,
-        durable: bool,
-    ) -> Result<Settled, Fault> {
-        let (status, content, fatal) = match outcome {
-            Ok(Outcome::Ok(content)) => (ToolStatus::Ok, content, None),
-            Ok(Outcome::Failed(content)) => (ToolStatus::Failed, content, None),
-            Ok(Outcome::Unknown(content)) => (ToolStatus::Unknown, content, None),
-            Ok(Outcome::Refused(decision)) => (ToolStatus::Refused, self.refusal(&decision), None),
-            Err(error) => {
-                let content = backend_failure(&error);
-                let fatal = (error.kind == BackendErrorKind::Unavailable).then_some(error);
-                (ToolStatus::Failed, content, fatal)
-            }
-        };
-        let result = ToolResult {
-            call_id: call.id.clone(),
-            name: call.name.clone(),
-            status,
-            content: ceiling::within(clean(&self.redactor, content)),
-        };
-        let event = Event::ToolFinished {
-            step: cx.step.to_owned(),
-            role: cx.role.to_owned(),
-            result,
-            change,
-        };
-        let recorded = cx.record(event, durable)?;
-        match (fatal, recorded) {
-            (Some(error), _) => Err(Fault::Backend {
-                backend: self.backend_of(&call.name),
-                error,
-            }),
-            (None, Event::ToolFinished { result, .. }) => Ok(Settled::Done(result)),
-            (None, _) => Err(Fault::Store(StoreError::Encode {
-                what: "a call's result",
-                reason: "the journal gave back another event".to_owned(),
-            })),
-        }
-    }
-
-    /// What the tool of this name works on.
-    fn backend_of(&self, tool: &str) -> String {
-        let found = self.found(tool).map(|(toolset, _)| toolset);
-        let any = || self.toolsets().first().map(|toolset| toolset.as_ref());
-        found
-            .or_else(any)
-            .map_or_else(String::new, |toolset| toolset.backend().to_owned())
-    }
-
-    fn refusal(&self, decision: &Decision) -> Value {
-        let reason = match decision {
-            Decision::Allow { .. } => "",
-            Decision::Ask { reason, .. } | Decision::Deny { reason, .. } => reason.as_str(),
-        };
-        error_content(reason, decision.rule(), self.hint(decision.rule()))
-    }
-
-    /// A reason may quote what a model or a workflow said.
-    fn cleaned(&self, decision: Decision) -> Decision {
-        let clean = |reason: String| clean_text(&self.redactor, &reason);
-        match decision {
-            Decision::Allow { rule } => Decision::Allow { rule },
-            Decision::Ask { rule, reason } => Decision::Ask {
-                rule,
-                reason: clean(reason),
-            },
-            Decision::Deny { rule, reason } => Decision::Deny {
-                rule,
-                reason: clean(reason),
-            },
-        }
-    }
-
-    /// A model's answer as the journal may keep it: a secret in it is hidden, everything else stays as it came.
-    pub fn journaled_answer(&self, answer: &ModelAnswer) -> ModelAnswer {
-        ModelAnswer {
-            text: self.redactor.arguments(&answer.text),
-            tool_calls: answer
-                .tool_calls
-                .iter()
-                .map(|call| ToolCall {
-                    arguments: self.redactor.arguments(&call.arguments),
-                    ..call.clone()
-                })
-                .collect(),
-            finish: answer.finish,
-            usage: answer.usage,
-        }
-    }
-
-    /// The call as the journal may keep it.
-    pub(super) fn journaled(&self, call: &ToolCall) -> ToolCall {
-        ToolCall {
-            id: call.id.clone(),
-            name: shown(&call.name),
-            arguments: untrusted::text(&self.redactor.arguments(&call.arguments)).into_owned(),
-        }
-    }
 }
 
 /// An approval's subject: the exact call on the thing as it is now.
 pub(super) fn bound(exact: &Value, at: &ResourceMark) -> Value {
     json!({"call": exact, (at.resource.kind.clone()): at.resource.id, "graph": at.revision})
-}
-
-fn shown(name: &str) -> String {
-    untrusted::text(name).chars().take(MAX_NAME).collect()
 }

@@ -1,8 +1,9 @@
 //! Tools of other MCP servers: named by the policy, approved word for word by the user, called with arguments that fit what was
 //! approved. What a server says is text from outside, cut to a page; how it is reached is not known here.
 
-use super::call::{Intent, Verdict};
+use super::call::Verdict;
 use super::places;
+use super::record::Intent;
 use super::{CallContext, Gateway, Settled, untrusted};
 use crate::guards::rules::{self, deny};
 use crate::policy::{Carries, Does};

@@ -10,6 +10,7 @@ mod foreign;
 mod held;
 mod own;
 mod places;
+mod record;
 mod settle;
 
 pub use foreign::{ApprovedTool, ForeignTools};

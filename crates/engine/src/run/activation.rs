@@ -2,20 +2,18 @@
 //! journal, goes on until blocked or done, syncs and lets go. Nothing waits in memory for a person.
 
 use super::{
-    Answering, Asker, Budgets, Cancel, Effects, Models, Observer, RunError, RunOptions, RunReport,
+    Resume, RunContext, RunError, RunOptions, RunReport,
     active::archive_active,
     cleanup,
     driver::{Driver, Stop},
     exit_code,
     plan_tools::{WISH, never_allowed},
     projection, questions,
-    reopen::{driver, lock_for, refuse_session, reopen},
+    reopen::{driver, lock_for, refuse_session, reopen, turn},
     run_id,
 };
-use crate::gateway::Gateway;
 use crate::{
     flow::RunLog,
-    pack::Pack,
     store::{Event, Journal, Means, Project, event::JOURNAL_VERSION},
     view::RunView,
 };
@@ -23,31 +21,8 @@ use agentctl_base::question::{AnsweredBy, Outcome};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What every activation needs, made by the caller.
-pub struct RunContext<'a> {
-    pub project: &'a Project,
-    pub pack: &'a Pack,
-    pub gateway: &'a Gateway,
-    pub models: &'a dyn Models,
-    pub effects: &'a dyn Effects,
-    pub cancel: &'a Cancel,
-    pub observer: &'a mut dyn Observer,
-    /// A person at a terminal; None where nobody is.
-    pub asker: Option<&'a mut dyn Asker>,
-}
-
 /// Among a run's input: what the user asked for.
 const REQUEST: &str = "request";
-
-/// How to go on with a run.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Resume {
-    pub answering: Answering,
-    /// Other limits than the run has so far; what is not set here stays.
-    pub limits: Budgets,
-    /// Go on although the pack (agents, flow, policy) is another one than the run began with.
-    pub allow_other_pack: bool,
-}
 
 /// Begins a run.
 pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport, RunError> {
@@ -61,7 +36,8 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         }
     }
     let run_id = run_id::new(cx.effects, cx.project)?;
-    let _lock = lock_for(&cx, Some(&run_id))?;
+    let mut lock = lock_for(&cx, Some(&run_id))?;
+    let order = turn(cx.project, &mut lock, cx.effects, &RunView::default())?;
     archive_active(cx.project, &run_id, cx.observer)?;
     cleanup::clear(cx.project, cx.gateway, &run_id, cx.observer).await;
     let paths = cx.project.run(&run_id)?;
@@ -109,8 +85,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     let project = cx.project;
     let mut driver = driver(
         cx,
-        paths,
-        journal,
+        (paths, journal, order),
         folded,
         options.answering,
         options.limits,
@@ -242,6 +217,7 @@ impl Driver<'_> {
             kind: kind.to_owned(),
             pid: self.recorder.effects.pid(),
             means: means.map(Box::new),
+            order: self.recorder.order,
         };
         // Synced, and all before it: the state file that follows must not be ahead of the journal.
         self.record(event, true)

@@ -27,7 +27,8 @@ struct Begun {
 fn begun(project: &Project, run_id: &str) -> Option<Begun> {
     let path = project.run(run_id).ok()?.journal();
     let is_file = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
-    let file = std::fs::File::open(&path).ok().filter(|_| is_file)?;
+    // A pipe in its place would be waited for.
+    let file = is_file.then(|| std::fs::File::open(&path).ok()).flatten()?;
     let mut first = Vec::new();
     std::io::BufReader::new(file)
         .take(MAX_FIRST)
@@ -48,11 +49,12 @@ pub(super) fn is_session(project: &Project, run_id: &str) -> bool {
 
 /// The run that is meant when none is named: the one of run_state.json when this user's agentctl wrote that, else the newest that
 /// it began. Only where it began none, another's is meant: to look at, for nothing else is done with it. Sessions are named, or
-/// not meant.
+/// not meant. A run whose journal is lost or broken is meant like any other, so that its error is told and no older run is taken
+/// for it.
 pub(super) fn active_run(project: &Project) -> Result<String, RunError> {
     let own = newest_run(project, true)?;
     let named = match StateFile::read(&project.state_file())? {
-        StateFile::Good(state) if project.find_run(&state.run_id).is_ok() => {
+        StateFile::Good(state) => {
             Some(state).filter(|state| own.is_none() || is_marked(project, state))
         }
         _ => None,
@@ -80,11 +82,25 @@ fn is_marked(project: &Project, state: &RunState) -> bool {
     mark.is_some_and(|mark| project.marks(&state.run_id).is_active(mark))
 }
 
+/// Whether this user's agentctl began the run, as far as that can be told of one whose journal cannot be read: by its first record, or
+/// by a summary with a mark. What somebody planted has neither, and stands in nobody's way. Without a key nobody can tell.
+pub(super) fn is_own(project: &Project, run_id: &str) -> bool {
+    if !project.marks(run_id).has_key() || begun(project, run_id).is_some_and(|begun| begun.own) {
+        return true;
+    }
+    let archived = project.run(run_id).map(|paths| paths.archived_state());
+    let files = [Some(project.state_file()), archived.ok()];
+    files.into_iter().flatten().any(|file| {
+        matches!(StateFile::read(&file), Ok(StateFile::Good(state))
+            if state.run_id == run_id && is_marked(project, &state))
+    })
+}
+
 fn newest_run(project: &Project, own: bool) -> Result<Option<String>, RunError> {
     let mut runs = project.run_ids()?.into_iter().rev();
     Ok(runs.find(|run_id| match begun(project, run_id) {
         Some(begun) => !begun.session && (begun.own || !own),
-        None => !own,
+        None => !own || is_own(project, run_id),
     }))
 }
 

@@ -6,10 +6,26 @@ use tokio::sync::watch;
 /// Why the run is to stop. It decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// Ctrl-C: 130.
+    /// SIGHUP: its terminal has gone.
+    HangUp,
+    /// SIGINT, Ctrl-C.
     Interrupt,
-    /// SIGTERM: 143.
+    /// SIGQUIT, Ctrl-\.
+    Quit,
+    /// SIGTERM.
     Terminate,
+}
+
+impl Cause {
+    /// 128 and the signal's number, as a shell tells it (docs/exit-codes.md).
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Cause::HangUp => 129,
+            Cause::Interrupt => 130,
+            Cause::Quit => 131,
+            Cause::Terminate => 143,
+        }
+    }
 }
 
 /// Cloned freely; every clone stops the same run. The first cause counts.

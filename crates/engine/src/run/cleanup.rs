@@ -4,7 +4,7 @@
 use super::Observer;
 use crate::gateway::Gateway;
 use crate::store::{Event, Journal, Project};
-use agentctl_base::model::ToolStatus;
+use crate::toolset::is_unreachable;
 use std::{io::BufRead as _, path::Path};
 
 /// So many earlier runs are looked at, the newest first.
@@ -66,9 +66,7 @@ fn open_intent(project: &Project, run_id: &str, signs: &[&str]) -> Option<(Event
             } => open = Some(record.event),
             Event::ToolFinished { result, .. } => {
                 // What went away in the middle could not take anything back.
-                let gone = result.status == ToolStatus::Failed
-                    && result.content.get("rule").and_then(|r| r.as_str())
-                        == Some("backend.unavailable");
+                let gone = is_unreachable(&result);
                 open = open.filter(|intent| gone || !is_call(intent, &result.call_id));
             }
             _ => {}
@@ -84,7 +82,7 @@ fn is_call(intent: &Event, call_id: &str) -> bool {
 /// Whether some line may tell of something left: most journals need not be read whole.
 fn has_sign(path: &Path, signs: &[&str]) -> bool {
     let is_file = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
-    let Some(file) = std::fs::File::open(path).ok().filter(|_| is_file) else {
+    let Some(file) = is_file.then(|| std::fs::File::open(path).ok()).flatten() else {
         return false;
     };
     let holds = |line: &[u8]| {

@@ -10,7 +10,7 @@ use crate::gateway::CallContext;
 use crate::gateway::Gateway;
 use crate::gateway::Settled;
 use crate::guards::GuardState;
-use crate::toolset::Fault;
+use crate::toolset::{Fault, is_unreachable};
 use crate::{
     flow::{self, Action},
     pack::Pack,
@@ -380,11 +380,6 @@ enum Counted {
     None,
 }
 
-fn is_unreachable(result: &ToolResult) -> bool {
-    result.status == ToolStatus::Failed
-        && result.content.get("rule").and_then(Value::as_str) == Some("backend.unavailable")
-}
-
 pub(super) fn gateway_error(error: Fault) -> RunError {
     match error {
         Fault::Store(error) => RunError::Store(error),
@@ -392,11 +387,13 @@ pub(super) fn gateway_error(error: Fault) -> RunError {
             message: error.to_string(),
             hint: "mend that folder, then go on with the run".into(),
         },
-        Fault::Backend { backend, error } => RunError::Backend {
-            message: format!("the {backend} backend is not available: {error}"),
-            hint: error.hint.unwrap_or_else(|| {
+        Fault::Backend { backend, mut error } => {
+            error.hint.get_or_insert_with(|| {
                 "the run is saved; `agentctl resume` goes on when it is back".to_owned()
-            }),
-        },
+            });
+            RunError::unavailable(error, |error| {
+                format!("the {backend} backend is not available: {error}")
+            })
+        }
     }
 }

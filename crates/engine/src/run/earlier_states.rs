@@ -172,10 +172,9 @@ impl EarlierStates<'_> {
 pub(super) fn failed(resources: &dyn Resources, error: BackendError) -> RunError {
     let store = resources.store();
     match error.kind {
-        BackendErrorKind::Unavailable => RunError::Backend {
-            message: format!("the {store} backend is not available: {error}"),
-            hint: error.hint.unwrap_or_default(),
-        },
+        BackendErrorKind::Unavailable => RunError::unavailable(error, |error| {
+            format!("the {store} backend is not available: {error}")
+        }),
         BackendErrorKind::NotFound | BackendErrorKind::Rejected | BackendErrorKind::Unsupported => {
             RunError::Refused {
                 message: format!("the {store} backend refused: {error}"),

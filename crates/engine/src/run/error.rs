@@ -2,6 +2,7 @@
 //! that is a [`super::RunReport`].
 
 use crate::store::StoreError;
+use crate::toolset::BackendError;
 use agentctl_base::model::ModelError;
 
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +14,9 @@ pub enum RunError {
     /// n8n or an MCP server cannot be reached. The run is saved; `resume` goes on.
     #[error("{message}")]
     Backend { message: String, hint: String },
+    /// This machine's disk or file handles. The run is saved as far as it came; `resume` goes on.
+    #[error("{message}")]
+    Machine { message: String, hint: String },
     /// What was asked of the run does not fit it: an unknown question, an answer of the wrong shape, an ended run.
     #[error("{0}")]
     Usage(String),
@@ -27,6 +31,24 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// What gave no answer, with a message of its own for who it was; what this machine lacks is said as it is.
+    pub(super) fn unavailable(
+        error: BackendError,
+        message: impl FnOnce(&BackendError) -> String,
+    ) -> RunError {
+        let hint = error.hint.clone().unwrap_or_default();
+        match error.machine {
+            true => RunError::Machine {
+                message: error.message,
+                hint,
+            },
+            false => RunError::Backend {
+                message: message(&error),
+                hint,
+            },
+        }
+    }
+
     /// docs/exit-codes.md; exhaustive, so that a new error gets its code or does not compile.
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -35,6 +57,8 @@ impl RunError {
                 StoreError::NoSuchRun { .. } | StoreError::BadId { .. } => 2,
                 StoreError::File(_)
                 | StoreError::Broken { .. }
+                | StoreError::Lost { .. }
+                | StoreError::Short { .. }
                 | StoreError::NewerVersion { .. }
                 | StoreError::Changed { .. }
                 | StoreError::Locked { .. } => 1,
@@ -44,6 +68,7 @@ impl RunError {
             RunError::Refused { .. } => 5,
             RunError::Model(_) => 6,
             RunError::Backend { .. } => 7,
+            RunError::Machine { .. } => 1,
             RunError::Internal(_) => 70,
         }
     }
@@ -51,9 +76,9 @@ impl RunError {
     /// What to do next, when the message does not say it.
     pub fn hint(&self) -> Option<&str> {
         match self {
-            RunError::Backend { hint, .. } | RunError::Refused { hint, .. } => {
-                Some(hint.as_str()).filter(|h| !h.is_empty())
-            }
+            RunError::Backend { hint, .. }
+            | RunError::Machine { hint, .. }
+            | RunError::Refused { hint, .. } => Some(hint.as_str()).filter(|h| !h.is_empty()),
             RunError::Model(_) => Some("the run is saved; `agentctl resume` goes on with it"),
             RunError::Store(_) | RunError::Usage(_) | RunError::Pack(_) | RunError::Internal(_) => {
                 None

@@ -3,7 +3,7 @@
 //! with a number of its own: its result was kept as the snapshot of the next one. Pure.
 
 use crate::{
-    store::{Record, event::Change},
+    store::{Event, Record, event::Change},
     view::{By, Changed},
 };
 use serde::{Deserialize, Serialize};
@@ -79,22 +79,43 @@ pub fn of_run(run_id: &str, records: &[Record]) -> Vec<Made> {
     made.collect()
 }
 
-/// All changes of one resource, over the runs given; in the order of their time.
+/// When a change was made: by the journal, in which of the project's turns; and of before journals said that (which is before all
+/// that do) by the clock, as far as it did not go back within the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum When {
+    Clock(Option<jiff::Timestamp>),
+    Turn(u64),
+}
+
+/// All changes of one resource, over the runs given; in the order in which they were made.
 pub fn of_resource<'a>(
     id: &str,
     runs: impl IntoIterator<Item = (&'a str, &'a [Record])>,
 ) -> Vec<Made> {
-    let mut told: Vec<(&str, Changed)> = Vec::new();
+    let mut told: Vec<(When, &str, Changed)> = Vec::new();
     for (run_id, records) in runs {
-        let of_it = records.iter().filter_map(Changed::of);
-        let of_it = of_it.filter(|changed| changed.change.id() == id);
-        told.extend(of_it.map(|changed| (run_id, changed)));
+        let mut when = When::Clock(None);
+        for record in records {
+            if let Event::ActivationStarted {
+                order: Some(order), ..
+            } = &record.event
+            {
+                when = When::Turn(*order);
+            }
+            let Some(changed) = Changed::of(record).filter(|of| of.change.id() == id) else {
+                continue;
+            };
+            // An RFC 3339 time of fewer digits is not smaller as text.
+            when = when.max(When::Clock(changed.at.parse().ok()));
+            told.push((when, run_id, changed));
+        }
     }
-    // An RFC 3339 time of fewer digits is not smaller as text.
-    told.sort_by_key(|(run_id, of)| (of.at.parse::<jiff::Timestamp>().ok(), *run_id, of.seq));
+    told.sort_by(|(a, run_a, of_a), (b, run_b, of_b)| {
+        (a, run_a, of_a.seq).cmp(&(b, run_b, of_b.seq))
+    });
     let mut numbering = Numbering::default();
     told.into_iter()
-        .flat_map(|(run_id, changed)| numbering.count(run_id, changed))
+        .flat_map(|(_, run_id, changed)| numbering.count(run_id, changed))
         .collect()
 }
 

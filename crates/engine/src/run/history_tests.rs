@@ -129,3 +129,77 @@ fn a_workflows_history_is_in_the_order_of_time_whatever_the_runs_are_called() {
     assert_eq!(before_last_run(&made[..3]), 2);
     assert_eq!((before_last_run(&made[..1]), before_last_run(&[])), (0, 0));
 }
+
+fn turn(seq: u64, order: Option<u64>) -> Record {
+    let event = Event::ActivationStarted {
+        activation: 1,
+        kind: "start".into(),
+        pid: 1,
+        means: None,
+        order,
+    };
+    record(seq, event)
+}
+
+fn at(mut record: Record, at: &str) -> Record {
+    record.at = at.to_owned();
+    record
+}
+
+/// Run r1 makes it, r2 changes it and takes that back, r1 is taken back; meanwhile the clock went back by years, and forth.
+#[test]
+fn changes_of_a_resource_stand_in_the_order_of_the_journals_whatever_the_clock_said() {
+    let ok = ToolStatus::Ok;
+    let first = [
+        turn(1, Some(1)),
+        at(
+            did(2, ok, change("w", None, Some("a"))),
+            "2026-01-01T00:00:00Z",
+        ),
+        turn(3, Some(3)),
+        at(
+            undid(4, Some(change("w", Some("a"), None))),
+            "1999-01-01T00:00:00Z",
+        ),
+    ];
+    let second = [
+        turn(1, Some(2)),
+        at(
+            did(2, ok, change("w", Some("a"), Some("b"))),
+            "1970-01-01T00:00:00Z",
+        ),
+        at(
+            undid(3, Some(change("w", Some("b"), Some("a")))),
+            "2030-01-01T00:00:00Z",
+        ),
+    ];
+    let runs = [("r1", first.as_slice()), ("r2", second.as_slice())];
+    let made = of_resource("w", runs);
+    let by: Vec<_> = made.iter().map(|m| (m.run_id.as_str(), m.seq)).collect();
+    assert_eq!(by, [("r1", 2), ("r2", 2), ("r2", 3), ("r1", 4)]);
+    assert!(made.iter().all(|m| m.by != By::Outside), "{made:?}");
+    assert_eq!(before_last_run(&made), 3);
+    // Of journals that do not say it the clock does, but not against the order within a run; and they come first.
+    let old = [
+        turn(1, None),
+        at(
+            did(2, ok, change("w", None, Some("x"))),
+            "2031-01-01T00:00:00Z",
+        ),
+        at(
+            did(3, ok, change("w", Some("x"), None)),
+            "2029-01-01T00:00:00Z",
+        ),
+    ];
+    let made = of_resource(
+        "w",
+        [
+            ("r1", first.as_slice()),
+            ("r0", old.as_slice()),
+            ("r2", second.as_slice()),
+        ],
+    );
+    let by: Vec<_> = made.iter().map(|m| (m.run_id.as_str(), m.seq)).collect();
+    assert_eq!(by[..3], [("r0", 2), ("r0", 3), ("r1", 2)]);
+    assert!(made.iter().all(|m| m.by != By::Outside), "{made:?}");
+}

@@ -2,7 +2,7 @@
 
 use super::{
     Cause, RunError, RunReport,
-    active::active_run,
+    active::{active_run, is_own},
     exit_code,
     fold::look,
     history::{self, Made},
@@ -10,10 +10,7 @@ use super::{
 };
 use crate::{
     pack::Pack,
-    store::{
-        Foreign, Journal, Loaded, Means, Project, Record, SnapshotRef, Snapshots, StateFile,
-        StoreError,
-    },
+    store::{Foreign, Loaded, Means, Project, Record, SnapshotRef, Snapshots, StoreError},
     toolset::{Document, Resources},
     view::{RunView, SessionOf},
 };
@@ -88,7 +85,7 @@ pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
     for run_id in ids {
         let loaded = match read(project, &run_id) {
             Ok(loaded) => loaded,
-            Err(e @ (StoreError::Broken { .. } | StoreError::NewerVersion { .. })) => {
+            Err(e) if e.is_of_one_journal() => {
                 runs.push(RunSummary {
                     active: active.as_deref() == Some(run_id.as_str()),
                     run_id,
@@ -154,6 +151,7 @@ pub fn show(
         None => (exit_code(outcome, Some(Cause::Interrupt)), String::new()),
     };
     let mut report = projection::report(pack, &view, &log, outcome, code, message);
+    report.damage = damage(project, &view, &loaded)?;
     report.foreign = loaded.foreign;
     Ok((report, loaded.records))
 }
@@ -169,23 +167,16 @@ pub fn verify(
     let loaded = read(project, &run_id)?;
     let (records, head) = loaded.head();
     let view = RunView::of(&loaded.records);
-    let snapshots = Snapshots::new(project.run(&run_id)?.snapshots());
-    let damaged = |taken: &&SnapshotRef| {
-        let text = match taken.sha256.as_deref() {
-            None => snapshots.read(&taken.file).ok(), // of before the journal said it
-            sha256 => snapshots.read_taken(&taken.file, sha256).ok(),
-        };
-        let document = text.and_then(|text| parse(&text));
+    let another = |taken: &SnapshotRef, text: &str| {
+        let document = parse(text);
         document.is_none_or(|document| document.revision != taken.revision)
     };
     Ok(Verified {
-        shorter_than_state: cut_off(project, &run_id, &loaded)?,
-        damaged_snapshots: view
-            .snapshots
-            .iter()
-            .filter(damaged)
-            .map(|taken| taken.file.clone())
-            .collect(),
+        shorter_than_state: match project.lost_end(&run_id, &loaded)? {
+            Some(StoreError::Short { promised, .. }) => Some(promised),
+            _ => None,
+        },
+        damaged_snapshots: damaged_snapshots(project, &view, &another)?,
         run_id,
         records,
         head: head.to_owned(),
@@ -195,17 +186,39 @@ pub fn verify(
     })
 }
 
-/// A chain that was cut at its end still holds; the state made from it knows how far it went.
-fn cut_off(project: &Project, run_id: &str, loaded: &Loaded) -> Result<Option<u64>, StoreError> {
-    for file in [project.state_file(), project.run(run_id)?.archived_state()] {
-        let StateFile::Good(state) = StateFile::read(&file)? else {
-            continue;
+/// The snapshots that are missing, or are not what was taken: to the byte, or by what else is `another`.
+fn damaged_snapshots(
+    project: &Project,
+    view: &RunView,
+    another: &dyn Fn(&SnapshotRef, &str) -> bool,
+) -> Result<Vec<String>, StoreError> {
+    let snapshots = Snapshots::new(project.run(&view.run_id)?.snapshots());
+    let damaged = |taken: &&SnapshotRef| {
+        let text = match taken.sha256.as_deref() {
+            None => snapshots.read(&taken.file), // of before the journal said it
+            sha256 => snapshots.read_taken(&taken.file, sha256),
         };
-        if state.run_id == run_id && state.journal.seq > loaded.head().0 {
-            return Ok(Some(state.journal.seq));
-        }
+        text.map_or(true, |text| another(taken, &text))
+    };
+    let damaged = view.snapshots.iter().filter(damaged);
+    Ok(damaged.map(|taken| taken.file.clone()).collect())
+}
+
+/// What is lost of a run whose journal can be read, in words; empty: nothing.
+fn damage(project: &Project, view: &RunView, loaded: &Loaded) -> Result<Vec<String>, StoreError> {
+    let mut lost: Vec<String> = Vec::new();
+    lost.extend(
+        project
+            .lost_end(&view.run_id, loaded)?
+            .map(|e| e.to_string()),
+    );
+    for file in damaged_snapshots(project, view, &|_, _| false)? {
+        lost.push(format!(
+            "the snapshot {file} of run {} is missing or not the one that was taken",
+            view.run_id
+        ));
     }
-    Ok(None)
+    Ok(lost)
 }
 
 /// The full id of the run that is meant; None: the active one.
@@ -258,6 +271,28 @@ fn foreign_runs(project: &Project) -> Result<Vec<String>, RunError> {
     Ok(runs)
 }
 
+/// The runs of this user's whose journals cannot be read as they stand, and why: what they changed is not among the changes of a
+/// resource. What others left there never is.
+pub fn unreadable(project: &Project) -> Result<Vec<(String, String)>, RunError> {
+    let mut runs = Vec::new();
+    for run_id in project.run_ids()? {
+        match read(project, &run_id) {
+            Err(e) if e.is_of_one_journal() => {
+                if is_own(project, &run_id) {
+                    runs.push((run_id, e.to_string()));
+                }
+            }
+            Err(e) => return Err(e.into()),
+            Ok(loaded) if loaded.foreign.is_some() => {}
+            Ok(loaded) => {
+                let short = project.lost_end(&run_id, &loaded)?;
+                runs.extend(short.map(|e| (run_id, e.to_string())));
+            }
+        }
+    }
+    Ok(runs)
+}
+
 /// This user's records of all runs whose journals can be read, oldest run first. What others wrote is believed for nothing that
 /// is done.
 pub(super) fn readable(project: &Project) -> Result<Vec<(String, Vec<Record>)>, RunError> {
@@ -265,7 +300,7 @@ pub(super) fn readable(project: &Project) -> Result<Vec<(String, Vec<Record>)>, 
     for run_id in project.run_ids()? {
         match read(project, &run_id) {
             Ok(loaded) => runs.push((run_id, loaded.own().to_vec())),
-            Err(StoreError::Broken { .. } | StoreError::NewerVersion { .. }) => {}
+            Err(e) if e.is_of_one_journal() => {}
             Err(e) => return Err(e.into()),
         }
     }
@@ -274,7 +309,7 @@ pub(super) fn readable(project: &Project) -> Result<Vec<(String, Vec<Record>)>, 
 
 /// A run's journal as it stands, and whose it is.
 pub fn read(project: &Project, run_id: &str) -> Result<Loaded, StoreError> {
-    Journal::read_for(&project.run(run_id)?.journal(), &project.marks(run_id))
+    project.read_run(run_id)
 }
 
 /// The same, refused when it is not this user's to its end.

@@ -18,6 +18,7 @@ mod claims;
 mod cleanup;
 mod compaction;
 mod compare;
+mod context;
 mod driver;
 mod earlier_states;
 mod effects;
@@ -54,17 +55,18 @@ mod rules_tests;
 
 pub use crate::store::{Budgets, LimitOverrides};
 pub use crate::view::{By, RunUsage, SessionOf};
-pub use activation::{Resume, RunContext, advance, answer, cancel, start};
+pub use activation::{advance, answer, cancel, start};
 pub use adopt::{Adoption, Answered, Approval, Pending, Touched, adopt, adoption};
 pub use cancel::{Cancel, Cause};
 pub use claims::{Evidence, settle as settle_claims};
 pub use compare::{Compare, Compared, Side, compare};
+pub use context::{Resume, RunContext};
 pub use effects::{Counted, Effects, System};
 pub use error::RunError;
 pub use history::{Made, Numbering};
 pub use inspect::{
     RunSummary, Verified, changes, list, means, own, read, resource_changes, run_named, show,
-    status, verify,
+    status, unreadable, verify,
 };
 pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, Observer, RunOptions, Unobserved};

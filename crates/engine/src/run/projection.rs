@@ -218,6 +218,7 @@ pub(super) fn report(
         policy_loosened: texts_of(view, "policy_loosened"),
         overrides: texts_of(view, OVERRIDES),
         foreign: None,
+        damage: Vec::new(),
         grants: view.grants.clone(),
         exit_code,
         request: (view.input.get("request").and_then(Value::as_str))

@@ -44,10 +44,11 @@ pub async fn push(
     let mut notes = Vec::new();
     let (run_id, result) = {
         let mut state = session.state.lock().await;
-        let _lock = session.wait_for_lock(None).await?;
+        let mut lock = session.wait_for_lock(None).await?;
         let live = session.live(&mut state)?;
+        let order = Some(session.turn(&mut lock, &live)?);
         let mut told = Told(&serving.observer);
-        let mut session_run = SessionRun::new(&serving, live, &mut told);
+        let mut session_run = SessionRun::new(&serving, live, order, &mut told);
         session_run.activate(STEP)?;
         let can_ask = asker.is_some() || !answering.answers.is_empty();
         let result = loop {
@@ -89,7 +90,7 @@ pub async fn push(
                     session_run.rest(Outcome::Complete, true)?;
                     state.live = Some(session_run.live());
                     drop(state);
-                    drop(_lock);
+                    drop(lock);
                     session.close().await;
                     return Err(RunError::Refused {
                         message,

@@ -19,6 +19,8 @@ pub(super) struct RunRecorder<'a> {
     pub redactor: &'a Redactor,
     pub effects: &'a dyn Effects,
     pub observer: &'a mut dyn Observer,
+    /// The project's turn that is recorded in; None: only looked at.
+    pub order: Option<u64>,
     /// Time of the last record.
     pub at: String,
     /// An event that the flow could not take: its own fault is told after the write, since the trait only knows storage.

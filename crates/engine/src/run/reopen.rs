@@ -9,14 +9,39 @@ use super::{
     recorder::RunRecorder,
 };
 use crate::{
-    store::{Holder, Journal, Loaded, Project, ProjectLock, RunPaths, Snapshots},
+    store::{Holder, Journal, Loaded, Project, ProjectLock, RunPaths, Snapshots, StoreError},
     toolset::Resources,
+    view::RunView,
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 pub(super) fn lock_for(cx: &RunContext<'_>, run_id: Option<&str>) -> Result<ProjectLock, RunError> {
     take_lock(cx.project, cx.gateway.resources(), cx.effects, run_id)
+}
+
+fn holder(effects: &dyn Effects, run_id: Option<&str>) -> Holder {
+    Holder {
+        pid: effects.pid(),
+        run_id: run_id.map(str::to_owned),
+        since: effects.now().to_string(),
+        host: None,
+    }
+}
+
+/// The project's turn in which something may be changed. It is higher than that of the run's last activation also where an older
+/// lock file came back (with a backup), and is kept before anything is done in it.
+pub(super) fn turn(
+    project: &Project,
+    lock: &mut ProjectLock,
+    effects: &dyn Effects,
+    view: &RunView,
+) -> Result<u64, StoreError> {
+    let after = view.order.map_or(1, |order| order.saturating_add(1));
+    let turn = lock.turn().unwrap_or(1).max(after);
+    let run_id = Some(view.run_id.as_str()).filter(|id| !id.is_empty());
+    lock.number(&project.lock_file(), turn, &holder(effects, run_id))?;
+    Ok(turn)
 }
 
 /// Takes the project's lock at once, or says who has it.
@@ -26,18 +51,9 @@ pub(super) fn take_lock(
     effects: &dyn Effects,
     run_id: Option<&str>,
 ) -> Result<ProjectLock, RunError> {
-    project.refuse_links(None)?;
-    let holder = Holder {
-        pid: effects.pid(),
-        run_id: run_id.map(str::to_owned),
-        since: effects.now().to_string(),
-        host: None,
-    };
-    let lock = ProjectLock::take(&project.lock_file(), &holder)?;
-    resources.tidy().map_err(|error| RunError::Backend {
-        message: error.message,
-        hint: error.hint.unwrap_or_default(),
-    })?;
+    let lock = project.lock(&holder(effects, run_id))?;
+    let tidied = resources.tidy();
+    tidied.map_err(|error| RunError::unavailable(error, ToString::to_string))?;
     Ok(lock)
 }
 
@@ -48,7 +64,7 @@ pub(super) fn reopen<'a>(
     run: Option<&str>,
     resume: Resume,
 ) -> Result<Reopened<'a>, RunError> {
-    let lock = lock_for(&cx, run)?;
+    let mut lock = lock_for(&cx, run)?;
     let run_id = match run {
         Some(given) => cx.project.find_run(given)?,
         None => active_run(cx.project)?,
@@ -56,11 +72,7 @@ pub(super) fn reopen<'a>(
     let paths = cx.project.run(&run_id)?;
     cx.project.refuse_links(Some(&paths))?;
     // One that this user's agentctl did not write ends here: nothing of it is believed, and nothing of the project is touched.
-    let (journal, loaded) = Journal::open_for(
-        cx.project.disk().clone(),
-        &paths.journal(),
-        cx.project.marks(&run_id),
-    )?;
+    let (journal, loaded) = cx.project.open_run(&run_id)?;
     // A session is never the active run: the one that is stays so.
     if !is_session(cx.project, &run_id) {
         archive_active(cx.project, &run_id, cx.observer)?;
@@ -88,7 +100,8 @@ pub(super) fn reopen<'a>(
         None => resume.limits,
     };
     let worked = folded.1.worked.clone();
-    let mut driver = driver(cx, paths, journal, folded, answering, limits);
+    let order = turn(project, &mut lock, cx.effects, &folded.1)?;
+    let mut driver = driver(cx, (paths, journal, order), folded, answering, limits);
     driver.said_now = said_now;
     driver.recorder.at = at.unwrap_or_default();
     driver.worked_ms = worked.total();
@@ -129,8 +142,7 @@ fn as_begun(input: &Map<String, Value>, now: Answering) -> Answering {
 /// The driver of a run that is folded this far.
 pub(super) fn driver<'a>(
     cx: RunContext<'a>,
-    paths: RunPaths,
-    journal: Journal,
+    (paths, journal, order): (RunPaths, Journal, u64),
     (log, view, guards): Folded,
     answering: Answering,
     limits: Budgets,
@@ -162,6 +174,7 @@ pub(super) fn driver<'a>(
             effects: cx.effects,
             observer: cx.observer,
             at: String::new(),
+            order: Some(order),
             broken: None,
         },
     }

@@ -30,6 +30,9 @@ pub struct RunReport {
     /// From where on the run is not this user's, and why; None: it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub foreign: Option<Foreign>,
+    /// What is lost of the run's records, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub damage: Vec<String>,
     /// What the run could use of other servers' tools, as it was settled before any of their results was read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub grants: Vec<Value>,
@@ -63,9 +66,6 @@ pub fn exit_code(outcome: Outcome, cause: Option<Cause>) -> u8 {
         Outcome::Draft => 9,
         // The user asked for it, and got it.
         Outcome::Cancelled => 0,
-        Outcome::Interrupted => match cause {
-            None | Some(Cause::Interrupt) => 130,
-            Some(Cause::Terminate) => 143,
-        },
+        Outcome::Interrupted => cause.unwrap_or(Cause::Interrupt).exit_code(),
     }
 }

@@ -8,12 +8,14 @@ use super::{
 use crate::{
     store::{Event, StoreError},
     testkit::{record, view},
+    toolset::{BackendError, Fault},
 };
 use agentctl_base::{
     decision::Decision,
     model::{ModelAnswer, ToolCall, Usage},
     question::{AnsweredBy, Outcome, Question},
 };
+use agentctl_host::files::FileError;
 use serde_json::{Map, Value, json};
 
 #[test]
@@ -200,6 +202,27 @@ fn the_first_stop_counts() {
 }
 
 #[test]
+fn what_this_machine_lacks_is_no_fault_of_the_backend() {
+    let stopped = |error| {
+        let backend = "embedded".to_owned();
+        let error = super::driver::gateway_error(Fault::Backend { backend, error });
+        (error.exit_code(), error.to_string())
+    };
+    let full = FileError::io("write", "a.json")(std::io::Error::other("it is full"));
+    assert_eq!(
+        stopped(BackendError::from(full)),
+        (1, "cannot write a.json: it is full".to_owned())
+    );
+    assert_eq!(
+        stopped(BackendError::unavailable("nobody answers")),
+        (
+            7,
+            "the embedded backend is not available: nobody answers".to_owned()
+        )
+    );
+}
+
+#[test]
 fn endings_have_the_documented_exit_codes() {
     let of = |outcome| exit_code(outcome, None);
     assert_eq!(
@@ -215,6 +238,14 @@ fn endings_have_the_documented_exit_codes() {
         ],
         [0, 1, 3, 4, 5, 8, 130, 143]
     );
+    let signals = [
+        (Cause::HangUp, 129),
+        (Cause::Interrupt, 130),
+        (Cause::Quit, 131),
+    ];
+    for (cause, code) in signals {
+        assert_eq!(exit_code(Outcome::Interrupted, Some(cause)), code);
+    }
     let none = RunError::Store(StoreError::NoSuchRun { id: "x".into() });
     assert_eq!(none.exit_code(), 2);
     assert_eq!(

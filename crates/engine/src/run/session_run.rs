@@ -9,7 +9,11 @@ use crate::{
     store::{Event, Journal, Project, Snapshots},
     view::RunView,
 };
-use agentctl_base::question::Outcome;
+use agentctl_base::{
+    model::{ToolResult, ToolStatus},
+    question::Outcome,
+};
+use serde_json::json;
 use std::sync::Mutex as StdMutex;
 use std::time::Duration;
 
@@ -42,7 +46,13 @@ pub(super) struct SessionRun<'a> {
 }
 
 impl<'a> SessionRun<'a> {
-    pub fn new(serving: &'a Serving, live: Live, observer: &'a mut dyn Observer) -> Self {
+    /// `order`: the project's turn, of the lock that is held.
+    pub fn new(
+        serving: &'a Serving,
+        live: Live,
+        order: Option<u64>,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
         SessionRun {
             recorder: RunRecorder {
                 journal: live.journal,
@@ -53,6 +63,7 @@ impl<'a> SessionRun<'a> {
                 effects: &*serving.effects,
                 observer,
                 at: live.at,
+                order,
                 broken: None,
                 redactor: serving.gateway.redactor(),
             },
@@ -72,6 +83,7 @@ impl<'a> SessionRun<'a> {
             kind: kind.to_owned(),
             pid: self.recorder.effects.pid(),
             means: None,
+            order: self.recorder.order,
         };
         self.record(event, false)
     }
@@ -93,5 +105,34 @@ impl<'a> SessionRun<'a> {
             snapshots: self.recorder.snapshots,
             at: self.recorder.at,
         }
+    }
+}
+
+/// A result that no journal holds.
+pub(super) fn outside(
+    name: &str,
+    status: ToolStatus,
+    error: &str,
+    rule: &str,
+    hint: &str,
+) -> ToolResult {
+    ToolResult {
+        call_id: String::new(),
+        name: name.to_owned(),
+        status,
+        content: json!({"error": error, "rule": rule, "hint": hint}),
+    }
+}
+
+pub(super) fn cancelled_result(call_id: String, name: String) -> ToolResult {
+    ToolResult {
+        call_id,
+        ..outside(
+            &name,
+            ToolStatus::Cancelled,
+            "the client cancelled the call",
+            "",
+            "",
+        )
     }
 }

@@ -135,20 +135,17 @@ async fn found(resources: &dyn Resources, reference: &str) -> Result<(String, Do
 
 fn unread(error: BackendError) -> RunError {
     match error.kind {
-        BackendErrorKind::Unavailable => RunError::Backend {
-            message: error.message,
-            hint: error.hint.unwrap_or_default(),
-        },
+        BackendErrorKind::Unavailable => RunError::unavailable(error, ToString::to_string),
         _ => RunError::Usage(error.to_string()),
     }
 }
 
 /// The one resource that has all of these parts.
 async fn only_with(resources: &dyn Resources, scope: &[String]) -> Result<String, RunError> {
-    let ids = resources.all().await.map_err(|error| RunError::Backend {
-        message: error.message,
-        hint: error.hint.unwrap_or_default(),
-    })?;
+    let ids = resources
+        .all()
+        .await
+        .map_err(|error| RunError::unavailable(error, ToString::to_string))?;
     let mut fitting = Vec::new();
     for id in ids {
         let (id, document) = found(resources, &id).await?;

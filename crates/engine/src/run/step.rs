@@ -135,12 +135,17 @@ impl Driver<'_> {
         turn: u32,
         answer: Value,
     ) -> Result<Option<Vec<String>>, RunError> {
+        let mut answer = answer;
         let taken = self.recorder.view.trace(&step.path);
         if let Some(patch) = taken.and_then(|t| t.patched.clone()) {
-            self.finish_step(&step.path, Value::Object(patch))?;
+            // Its fields are as they were taken; what the flow reads besides them stands in the answer alone.
+            match &mut answer {
+                Value::Object(map) => map.extend(patch),
+                other => *other = Value::Object(patch),
+            }
+            self.finish_step(&step.path, answer)?;
             return Ok(None);
         }
-        let mut answer = answer;
         let refusals = self.refusals(step, &mut answer)?;
         if !refusals.is_empty() {
             // When the next turn is in the journal already, so are these refusals.

@@ -10,9 +10,9 @@ use super::{
     driver::gateway_error,
     fold::fold,
     projection,
-    reopen::take_lock,
+    reopen::{take_lock, turn},
     run_id,
-    session_run::{Live, Serving, SessionRun},
+    session_run::{Live, Serving, SessionRun, cancelled_result, outside},
 };
 use crate::gateway::CallContext;
 use crate::gateway::Gateway;
@@ -33,7 +33,7 @@ use agentctl_base::{
     question::Outcome,
 };
 use agentctl_mcp::serve::{Client, Host, Hosts, Offer};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::{
     sync::{Arc, Mutex as StdMutex, PoisonError},
     time::Duration,
@@ -187,12 +187,17 @@ impl ToolSession {
                 hint,
             ));
         }
-        let _lock = tokio::select! {
+        let mut lock = tokio::select! {
             biased;
             lock = self.wait_for_lock(state.run_id.as_deref()) => lock?,
             () = &mut cancelled => return Ok(cancelled_result(String::new(), name.to_owned())),
         };
         let live = self.live(state)?;
+        // What only reads changes no order, and need not wait for a disk.
+        let order = match self.serving.gateway.tool(name) {
+            Some(tool) if !tool.changes => lock.turn(),
+            _ => Some(self.turn(&mut lock, &live)?),
+        };
         let means = (name.to_owned(), arguments.clone());
         if state.last.as_ref() != Some(&means) {
             state.row += 1;
@@ -201,7 +206,14 @@ impl ToolSession {
         let began = self.serving.effects.elapsed_ms();
         let step = format!("mcp[{}]", state.row);
         let made = self
-            .make(live, &step, name, arguments, state.worked_ms, cancelled)
+            .make(
+                (live, order),
+                &step,
+                name,
+                arguments,
+                state.worked_ms,
+                cancelled,
+            )
             .await;
         let took = self.serving.effects.elapsed_ms().saturating_sub(began);
         state.worked_ms = state.worked_ms.saturating_add(took);
@@ -212,7 +224,7 @@ impl ToolSession {
 
     async fn make(
         &self,
-        live: Live,
+        (live, order): (Live, Option<u64>),
         step: &str,
         name: &str,
         arguments: String,
@@ -221,7 +233,7 @@ impl ToolSession {
     ) -> Result<(Live, ToolResult), RunError> {
         let serving = &*self.serving;
         let mut told = Told(&serving.observer);
-        let mut session_run = SessionRun::new(serving, live, &mut told);
+        let mut session_run = SessionRun::new(serving, live, order, &mut told);
         session_run.activate("call")?;
         session_run.guards.set_worked_ms(worked_ms);
         let call = ToolCall {
@@ -289,6 +301,13 @@ impl ToolSession {
         Ok((session_run.live(), result))
     }
 
+    /// The project's turn in which something may be changed.
+    pub(super) fn turn(&self, lock: &mut ProjectLock, live: &Live) -> Result<u64, RunError> {
+        let serving = &*self.serving;
+        let turn = turn(&serving.project, lock, &*serving.effects, &live.view)?;
+        Ok(turn)
+    }
+
     /// Waits for whoever works in the project now, but not for ever.
     pub(super) async fn wait_for_lock(
         &self,
@@ -325,11 +344,7 @@ impl ToolSession {
         if let Some(run_id) = &state.run_id {
             let paths = serving.project.run(run_id)?;
             serving.project.refuse_links(Some(&paths))?;
-            let (journal, loaded) = Journal::open_for(
-                serving.project.disk().clone(),
-                &paths.journal(),
-                serving.project.marks(run_id),
-            )?;
+            let (journal, loaded) = serving.project.open_run(run_id)?;
             let (log, view, guards) = fold(&serving.pack.flow, &serving.gateway, &loaded)?;
             if view.ended.is_none() {
                 return Ok(Live {
@@ -378,7 +393,7 @@ impl ToolSession {
             input.insert(projection::OVERRIDES.to_owned(), overrides.into());
         }
         let mut told = Told(&serving.observer);
-        let mut session_run = SessionRun::new(serving, live, &mut told);
+        let mut session_run = SessionRun::new(serving, live, None, &mut told);
         session_run.record(
             Event::RunStarted {
                 journal_version: JOURNAL_VERSION,
@@ -410,14 +425,14 @@ impl ToolSession {
             return Ok(());
         }
         let serving = &*self.serving;
-        let _lock = self.wait_for_lock(state.run_id.as_deref()).await?;
+        let lock = self.wait_for_lock(state.run_id.as_deref()).await?;
         let live = match state.live.take() {
             Some(live) if live.journal.is_current()? => live,
             // Somebody else (an undo) had the last word, or the journal broke.
             _ => return Ok(()),
         };
         let mut told = Told(&serving.observer);
-        let mut session_run = SessionRun::new(serving, live, &mut told);
+        let mut session_run = SessionRun::new(serving, live, lock.turn(), &mut told);
         let usage = session_run.recorder.view.usage.tool_calls;
         let message = format!(
             "the session ended: {usage} calls, {} changes",
@@ -472,28 +487,5 @@ impl ToolSession {
         };
         let hint = "stop, and tell the user";
         outside(&name, status, &error.to_string(), "run", hint)
-    }
-}
-
-/// A result that no journal holds.
-fn outside(name: &str, status: ToolStatus, error: &str, rule: &str, hint: &str) -> ToolResult {
-    ToolResult {
-        call_id: String::new(),
-        name: name.to_owned(),
-        status,
-        content: json!({"error": error, "rule": rule, "hint": hint}),
-    }
-}
-
-fn cancelled_result(call_id: String, name: String) -> ToolResult {
-    ToolResult {
-        call_id,
-        ..outside(
-            &name,
-            ToolStatus::Cancelled,
-            "the client cancelled the call",
-            "",
-            "",
-        )
     }
 }

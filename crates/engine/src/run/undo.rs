@@ -121,6 +121,19 @@ pub async fn undo_by(
         Undo::Run(run) => (run, None),
         Undo::Resource(named) => {
             let resources = cx.gateway.resources();
+            let uncounted = inspect::unreadable(cx.project)?;
+            if let Some((_, why)) = uncounted.first().filter(|_| !force) {
+                return Err(uncounted_changes(
+                    resources.kind(),
+                    &named,
+                    uncounted.len(),
+                    why,
+                ));
+            }
+            for (run_id, why) in uncounted {
+                let note = format!("the changes of run {run_id} are not counted: {why}");
+                cx.observer.note(&note);
+            }
             let (id, made) = inspect::resource_changes(cx.project, resources, &named).await?;
             let run = made.last().map(|m| m.run_id.clone());
             (run, Some(id))
@@ -171,6 +184,20 @@ pub async fn undo_by(
         resources,
         redo,
     })
+}
+
+/// Without the journal of every run nobody can say which change of a resource was which.
+fn uncounted_changes(kind: &str, named: &str, runs: usize, why: &str) -> RunError {
+    let of = match runs {
+        1 => "of one run".to_owned(),
+        runs => format!("of {runs} runs"),
+    };
+    RunError::Refused {
+        message: format!(
+            "the changes of the {kind} {named:?} cannot be counted, because the journal {of} cannot be read: {why}"
+        ),
+        hint: "`agentctl undo RUN` takes back a run whose journal can be read; `--force` counts without the others".into(),
+    }
 }
 
 /// The state before the undo that ends this history, if it is one state.

@@ -15,6 +15,24 @@ pub enum StoreError {
         line: u64,
         reason: String,
     },
+    /// Something else of the run is there, so it had begun, and its journal has no record (any more).
+    #[error("the journal of run {run_id} is lost: {} {why}; nothing was done, put it back from a copy, or remove what is left of the run ({left})", path.display())]
+    Lost {
+        run_id: String,
+        path: PathBuf,
+        why: String,
+        /// What tells that the run had begun.
+        left: String,
+    },
+    /// A summary was made from a record that the journal does not hold (any more).
+    #[error("records of run {run_id} are lost: {} was made from record {promised}, and {} {has}; nothing was done, put the journal back from a copy, or remove the summary to go on with what is left", summary.display(), path.display())]
+    Short {
+        run_id: String,
+        path: PathBuf,
+        summary: PathBuf,
+        promised: u64,
+        has: String,
+    },
     #[error("{} was written by a newer agentctl (journal version {found}, this one reads up to {known}); update agentctl", path.display())]
     NewerVersion {
         path: PathBuf,
@@ -41,6 +59,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether it tells of a journal that cannot be read as it stands, and of nothing else: the others of the project can be.
+    pub fn is_of_one_journal(&self) -> bool {
+        matches!(
+            self,
+            StoreError::Broken { .. } | StoreError::Lost { .. } | StoreError::NewerVersion { .. }
+        )
+    }
+
     pub fn io(
         doing: &'static str,
         path: impl Into<PathBuf>,

@@ -60,6 +60,10 @@ pub enum Event {
         /// What the run works with from here on, when it is other than before; None: as before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         means: Option<Box<Means>>,
+        /// The how-manieth time it is that somebody works in the project, over all its runs: only one does at a time. It tells
+        /// which of two runs' changes came first, whatever the clock says. None: an older agentctl wrote it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        order: Option<u64>,
     },
     ActivationEnded {
         activation: u32,

@@ -3,7 +3,8 @@
 
 use super::{
     Event, Foreign, Marks, Record, StoreError,
-    event::{JOURNAL_VERSION, v1},
+    event::v1,
+    first::{check_run, check_version},
 };
 use crate::store::chain::chain;
 use agentctl_base::canonical::sha256_hex;
@@ -105,11 +106,12 @@ impl Journal {
     }
 
     /// The same for a run of this user. One that this user's agentctl did not write, or not to its end, is refused, and nothing of
-    /// it is healed.
+    /// it is healed; nor of one that is not `whole`.
     pub fn open_for(
         disk: Arc<dyn Disk>,
         path: &Path,
         marks: Marks,
+        whole: &dyn Fn(&Loaded) -> Result<(), StoreError>,
     ) -> Result<(Self, Loaded), StoreError> {
         let bytes = bytes_of(path)?;
         let loaded = Loaded::judged(path, &bytes, &marks)?;
@@ -119,6 +121,7 @@ impl Journal {
                 foreign,
             });
         }
+        whole(&loaded)?;
         Self::opened(disk, path, marks, (loaded, &bytes))
     }
 
@@ -276,6 +279,12 @@ impl Loaded {
         self.records.get(..count).unwrap_or_default()
     }
 
+    /// The record of this number; None: there is none, or only a newer agentctl can read it.
+    pub fn record(&self, seq: u64) -> Option<&Record> {
+        let at = self.records.binary_search_by_key(&seq, |record| record.seq);
+        self.records.get(at.ok()?)
+    }
+
     /// Bytes up to the end of the last whole record.
     pub(super) fn whole(&self) -> u64 {
         self.whole as u64
@@ -322,10 +331,13 @@ impl Loaded {
                 Some(text) => (text, true),
                 None => (line, false),
             };
+            if number == 1 {
+                check_version(path, text)?;
+            }
             match read_record(text, self) {
                 Ok((at_head, event)) => {
                     if number == 1 {
-                        check_version(path, &event)?;
+                        check_run(&event, marks.run_id()).map_err(broken)?;
                     }
                     if self.foreign.is_none() {
                         let mark = at_head.mark.as_deref();
@@ -466,24 +478,6 @@ fn read_record(text: &[u8], before: &Loaded) -> Result<(Head, Value), String> {
         mark: line.mark,
     };
     Ok((head, line.event))
-}
-
-/// The version stands in the first record, and is looked at before the event is read by this version's rules.
-fn check_version(path: &Path, first: &Value) -> Result<(), StoreError> {
-    let found = first.get("journal_version").and_then(Value::as_u64);
-    match found {
-        Some(found) if found > u64::from(JOURNAL_VERSION) => Err(StoreError::NewerVersion {
-            path: path.to_owned(),
-            found,
-            known: JOURNAL_VERSION,
-        }),
-        Some(_) => Ok(()),
-        None => Err(StoreError::Broken {
-            path: path.to_owned(),
-            line: 1,
-            reason: "the first record is not the start of a run (no journal_version)".into(),
-        }),
-    }
 }
 
 /// Whether this version knows the event's type: then what it cannot read is a fault, not news.

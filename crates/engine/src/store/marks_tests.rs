@@ -86,10 +86,13 @@ fn a_mark_is_for_one_key_one_folder_one_run_and_one_record() {
     for other in [
         Marks::of(key(2), Path::new("/p"), "r1"),
         Marks::of(key(1), Path::new("/p2"), "r1"),
-        Marks::of(key(1), Path::new("/p"), "r2"),
     ] {
         assert_eq!(judged(&bytes, &other), foreign(1, Whose::AnotherMark));
     }
+    // In the folder of another run it is no journal of that run, whoever wrote it.
+    let moved = Marks::of(key(1), Path::new("/p"), "r2");
+    let broken = Loaded::judged(Path::new("journal.jsonl"), &bytes, &moved).unwrap_err();
+    insta::assert_snapshot!(broken, @r#"journal.jsonl is broken at line 1: it is the journal of run "r1", and lies in the folder of run r2; nothing was changed, restore the file from a copy or start a new run"#);
     assert_eq!(judged(&bytes, &Marks::none()), foreign(1, Whose::NoKey));
     // A mark that was made, in the place of another; and what is no mark at all.
     let text = String::from_utf8(bytes).unwrap();
@@ -129,7 +132,7 @@ fn what_is_appended_by_somebody_else_is_foreign_and_is_neither_opened_nor_healed
     let loaded = Journal::read_for(&path, &marks()).unwrap();
     assert_eq!(loaded.foreign, foreign(4, Whose::Unmarked));
     assert_eq!((loaded.records.len(), loaded.own().len()), (4, 3));
-    let opened = Journal::open_for(agentctl_host::files::real(), &path, marks());
+    let opened = Journal::open_for(agentctl_host::files::real(), &path, marks(), &|_| Ok(()));
     let Err(StoreError::Foreign { run_id, foreign }) = opened else {
         panic!("{opened:?}")
     };
@@ -145,7 +148,7 @@ fn a_torn_last_line_of_ones_own_run_is_healed_and_what_follows_is_marked() {
     let bytes = write(&path);
     fs::write(&path, &bytes[..bytes.len() - 7]).unwrap();
     let (mut journal, loaded) =
-        Journal::open_for(agentctl_host::files::real(), &path, marks()).unwrap();
+        Journal::open_for(agentctl_host::files::real(), &path, marks(), &|_| Ok(())).unwrap();
     assert_eq!((loaded.records.len(), loaded.torn.is_some()), (2, true));
     journal.append(at(2), taken(Some("s")), true).unwrap();
     assert_eq!(fs::read(&path).unwrap(), bytes);

@@ -5,6 +5,7 @@ mod adopt;
 mod chain;
 mod error;
 pub mod event;
+mod first;
 mod holder;
 mod journal;
 mod lock;
@@ -14,6 +15,7 @@ mod resource;
 mod snapshot;
 mod state;
 mod tail;
+mod whole;
 
 #[cfg(test)]
 mod journal_tests;

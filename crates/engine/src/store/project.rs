@@ -1,7 +1,7 @@
 //! Where things lie in a project. Every path below the project's root is made here, from ids that were checked here.
 
-use super::{Marks, StoreError};
-use agentctl_host::files::{self, Disk, FileError, file_part, is_plain};
+use super::{Holder, Marks, ProjectLock, StateFile, StoreError, journal::Line};
+use agentctl_host::files::{self, Disk, FileError, Found, file_part, is_plain, read_own};
 use agentctl_host::key::Key;
 use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
@@ -131,6 +131,46 @@ impl Project {
         Ok(())
     }
 
+    /// Takes the lock at once, or says who has it. What a holder that died left of its writes is removed, and the project's turns
+    /// are counted on, from the journals where the lock's file does not know them.
+    pub fn lock(&self, holder: &Holder) -> Result<ProjectLock, StoreError> {
+        self.refuse_links(None)?;
+        let mut lock = ProjectLock::take(&self.lock_file(), holder)?;
+        if lock.after_a_crash() {
+            files::tidy(&self.memory())?;
+        }
+        if lock.turn().is_none() {
+            let turn = self.last_turn()?.saturating_add(1);
+            lock.number(&self.lock_file(), turn, holder)?;
+        }
+        Ok(lock)
+    }
+
+    /// The highest turn that a journal tells of; 0: none does. A line that is no record tells nothing.
+    fn last_turn(&self) -> Result<u64, StoreError> {
+        const SIGN: &[u8] = br#""type":"activation_started""#;
+        let mut last = 0;
+        for run_id in self.run_ids()? {
+            let path = self.run(&run_id)?.journal();
+            let Found::Bytes(bytes) =
+                read_own(&path, u64::MAX - 1).map_err(StoreError::io("read", &path))?
+            else {
+                continue;
+            };
+            let told = bytes.split(|b| *b == b'\n').rev();
+            let told = told.filter(|line| memchr::memmem::find(line, SIGN).is_some());
+            let turn = |line: &[u8]| {
+                serde_json::from_slice::<Line>(line)
+                    .ok()?
+                    .event
+                    .get("order")?
+                    .as_u64()
+            };
+            last = told.filter_map(turn).next().unwrap_or(0).max(last);
+        }
+        Ok(last)
+    }
+
     pub fn run(&self, run_id: &str) -> Result<RunPaths, StoreError> {
         if !is_plain(run_id) {
             return Err(StoreError::BadId {
@@ -144,24 +184,32 @@ impl Project {
     }
 
     /// Ids of all runs that began, sorted (run ids begin with their time, so the newest is the last). A run begins with the
-    /// first whole line of its journal: one that was killed before it was promised nothing, and is none.
+    /// first whole line of its journal: one that was killed before it was promised nothing, and is none. One whose journal is lost
+    /// began too, when something else is left of it ([`StoreError::Lost`] says what).
     pub fn run_ids(&self) -> Result<Vec<String>, StoreError> {
         let dir = self.runs();
         let entries = match std::fs::read_dir(&dir) {
-            Ok(entries) => entries,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Ok(entries) => Some(entries),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
             Err(e) => return Err(StoreError::io("list", dir)(e)),
         };
         let mut ids = Vec::new();
-        for entry in entries {
+        for entry in entries.into_iter().flatten() {
             let entry = entry.map_err(StoreError::io("list", &dir))?;
             let name = entry.file_name();
             let Some(name) = name.to_str().filter(|name| is_plain(name)) else {
                 continue;
             };
-            if began(&entry.path().join(JOURNAL))? {
+            if began(&entry.path().join(JOURNAL))? || self.trace_of(name)?.is_some() {
                 ids.push(name.to_owned());
             }
+        }
+        // The active run, of which even the folder may be gone.
+        if let StateFile::Good(state) = StateFile::read(&self.state_file())?
+            && is_plain(&state.run_id)
+            && !ids.contains(&state.run_id)
+        {
+            ids.push(state.run_id);
         }
         ids.sort();
         Ok(ids)

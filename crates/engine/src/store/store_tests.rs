@@ -155,3 +155,35 @@ fn state(id: &str, revision: &str, size: usize) -> ResourceMark {
         size,
     }
 }
+
+/// What a killed holder left of its writes goes with the next one; who let go left nothing, so that nothing is looked for.
+#[test]
+fn what_a_killed_holder_left_of_its_writes_is_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let project = Project::new(dir.path());
+    let left = project.memory().join("runs/r/snapshots/.agentctl-a1.tmp");
+    let leave = || {
+        std::fs::create_dir_all(left.parent().unwrap()).unwrap();
+        std::fs::write(&left, "half").unwrap();
+    };
+    leave();
+    let lock = project.lock(&holder(1)).unwrap();
+    assert_eq!((lock.turn(), left.exists()), (Some(1), false));
+    leave();
+    drop(lock);
+    let lock = project.lock(&holder(2)).unwrap();
+    assert_eq!((lock.turn(), left.exists()), (Some(2), true));
+    // Killed: its name stays in the file.
+    let killed = std::fs::read(project.lock_file()).unwrap();
+    drop(lock);
+    std::fs::write(project.lock_file(), killed).unwrap();
+    let lock = project.lock(&holder(3)).unwrap();
+    assert_eq!((lock.turn(), left.exists()), (Some(3), false));
+    drop(lock);
+    // As an agentctl of before there were turns leaves it.
+    let old = serde_json::to_vec(&holder(4)).unwrap();
+    std::fs::write(project.lock_file(), old).unwrap();
+    leave();
+    let lock = project.lock(&holder(5)).unwrap();
+    assert_eq!((lock.turn(), left.exists()), (Some(1), false));
+}

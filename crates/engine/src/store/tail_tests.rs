@@ -12,6 +12,7 @@ fn event(n: u32) -> Event {
         kind: "start".into(),
         pid: 1,
         means: None,
+        order: None,
     }
 }
 

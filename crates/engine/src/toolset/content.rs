@@ -2,6 +2,7 @@
 
 use super::error::{BackendError, BackendErrorKind};
 use agentctl_base::decision::Decision;
+use agentctl_base::model::{ToolResult, ToolStatus};
 use serde_json::{Value, json};
 
 /// A page's size in bytes of JSON: about 25,000 tokens.
@@ -14,6 +15,8 @@ pub enum Outcome {
     Failed(Value),
     /// The call may have happened, or only in part.
     Unknown(Value),
+    /// It was made, and what it left cannot be read now. The run stops here, and looks again when it is taken up.
+    Unread(BackendError),
     Refused(Decision),
 }
 
@@ -27,10 +30,18 @@ pub fn error_content(error: &str, rule: &str, hint: &str) -> Value {
     json!({"error": error, "rule": rule, "hint": hint})
 }
 
+const UNAVAILABLE: &str = "backend.unavailable";
+
+/// Whether a result only says that nobody could be reached: what became of the call is found out when the run is taken up.
+pub fn is_unreachable(result: &ToolResult) -> bool {
+    matches!(result.status, ToolStatus::Failed | ToolStatus::Unknown)
+        && result.content.get("rule").and_then(Value::as_str) == Some(UNAVAILABLE)
+}
+
 pub fn backend_failure(error: &BackendError) -> Value {
     let rule = match error.kind {
         BackendErrorKind::NotFound => "backend.not_found",
-        BackendErrorKind::Unavailable => "backend.unavailable",
+        BackendErrorKind::Unavailable => UNAVAILABLE,
         BackendErrorKind::Rejected => "backend.rejected",
         BackendErrorKind::Unsupported => "backend.unsupported",
     };

@@ -27,6 +27,9 @@ pub struct BackendError {
     /// What to do next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The fault is this machine's, not that of what it wanted to reach: its disk, its file handles.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub machine: bool,
 }
 
 impl BackendError {
@@ -35,6 +38,7 @@ impl BackendError {
             kind,
             message: message.into(),
             hint: None,
+            machine: false,
         }
     }
     pub fn not_found(message: impl Into<String>) -> Self {
@@ -42,6 +46,14 @@ impl BackendError {
     }
     pub fn unavailable(message: impl Into<String>) -> Self {
         Self::new(BackendErrorKind::Unavailable, message)
+    }
+    /// Nothing can be read or written here.
+    pub fn of_machine(message: impl Into<String>) -> Self {
+        BackendError {
+            machine: true,
+            ..Self::unavailable(message)
+        }
+        .with_hint("check the permissions of the project folder, the space left on the disk and the limit of open files (ulimit -n)")
     }
     pub fn rejected(message: impl Into<String>) -> Self {
         Self::new(BackendErrorKind::Rejected, message)
@@ -61,9 +73,7 @@ impl From<FileError> for BackendError {
         match error {
             FileError::Exists { .. } => BackendError::rejected(error.to_string())
                 .with_hint("nothing was written; use another name"),
-            error => BackendError::unavailable(error.to_string()).with_hint(
-                "check the permissions of the project folder and the space left on the disk",
-            ),
+            error => BackendError::of_machine(error.to_string()),
         }
     }
 }

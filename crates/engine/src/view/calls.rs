@@ -7,6 +7,7 @@ use crate::{
         Event,
         event::{Change, MutationExpectation, StepPath},
     },
+    toolset::is_unreachable,
 };
 use agentctl_base::{
     canonical::{canonical, sha256_hex},
@@ -96,11 +97,11 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Changes that were begun and have no result.
+    /// Changes that were begun and have no result, or only one which says that what they left could not be read.
     pub(super) fn unsettled(&self) -> impl Iterator<Item = &Event> {
         self.begun
             .iter()
-            .filter(|(id, _)| !self.results.contains_key(*id))
+            .filter(|(id, _)| self.results.get(*id).is_none_or(is_unreachable))
             .map(|(_, intent)| intent)
             .filter(|intent| matches!(intent, Event::ToolIntent { mutates: true, .. }))
     }

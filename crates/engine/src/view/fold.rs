@@ -25,6 +25,8 @@ pub struct RunView {
     /// The number of the last activation, from 1.
     pub activation: u32,
     pub activations: Vec<Activation>,
+    /// The project's turn in which the last activation was made; None: no record says it.
+    pub order: Option<u64>,
     /// How the last activation ended; None: it runs, or was killed.
     pub activation_outcome: Option<Outcome>,
     /// What was said last about limits and models; None: nothing was.
@@ -146,8 +148,10 @@ impl RunView {
                 kind,
                 pid,
                 means,
+                order,
             } => {
                 self.activation = *activation;
+                self.order = order.or(self.order);
                 self.activation_outcome = None;
                 if let Some(means) = means {
                     self.means = Some((**means).clone());

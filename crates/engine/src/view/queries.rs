@@ -25,10 +25,21 @@ impl RunView {
         self.open.get(step)
     }
 
-    /// Changes that were begun and have no result: a killed process may or may not have made them.
+    /// Changes that were begun and of which nobody knows what became: a killed process may or may not have made them, or what they
+    /// left could not be read. Not those behind which the run changed something: that read what was there.
     pub fn unsettled(&self) -> Vec<Event> {
+        let changed = self.changes.last().map_or(0, |changed| changed.seq);
+        let known = |intent: &&Event| {
+            let Event::ToolIntent { step, call, .. } = intent else {
+                return true;
+            };
+            let mut calls = self.calls.iter().rev();
+            let made = calls.find(|made| made.step == *step && made.id == call.id);
+            let returned = made.and_then(|made| made.result.as_ref());
+            returned.is_some_and(|returned| returned.at.seq < changed)
+        };
         let open = self.open.values().flat_map(Trace::unsettled);
-        open.cloned().collect()
+        open.filter(|intent| !known(intent)).cloned().collect()
     }
 
     /// The calls that have a result, in the order in which it came.

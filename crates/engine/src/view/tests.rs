@@ -45,6 +45,7 @@ fn activation(number: u32) -> Event {
         kind: "start".into(),
         pid: 1,
         means: None,
+        order: None,
     }
 }
 

@@ -1,22 +1,22 @@
 //! Writing a whole file so that a crash leaves the old one or the new one, never a part.
 
-use super::FileError;
 use super::disk::{self, Disk};
+use super::{FileError, temporary};
 use std::{fs, path::Path};
 
-/// Writes through a temporary file in the same folder: write, sync, rename, sync the folder. Creates the folder.
+/// Writes through a temporary file in the same folder: write, sync, rename, sync the folder. Creates the folder. What a killed
+/// write left in it is removed.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    temporary::tidy_here(parent(path))?;
     write_atomic_on(disk::real().as_ref(), path, bytes)
 }
 
+/// The same on a disk of its own; what was left is removed by who has the lock of the folder ([`super::tidy`]).
 pub fn write_atomic_on(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let dir = parent(path);
     create_dir(dir)?;
-    let mut temporary = tempfile::Builder::new()
-        .prefix(".agentctl-")
-        .suffix(".tmp")
-        .tempfile_in(dir)
-        .map_err(FileError::io("create a temporary file in", dir))?;
+    let mut temporary =
+        temporary::create(dir).map_err(FileError::io("create a temporary file in", dir))?;
     disk.write(temporary.as_file_mut(), bytes, path)
         .map_err(FileError::io("write", path))?;
     readable_like_a_new_file(temporary.as_file(), path)?;

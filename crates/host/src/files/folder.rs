@@ -1,8 +1,8 @@
 //! The project's files through one handle that cannot leave the project: no `..`, no symlink to the outside, no device.
 //! Every write is whole and durable before it counts: temporary file beside the target, sync, rename or link, sync of the folder.
 
-use super::FileError;
 use super::regular::{Found, Links, read_below};
+use super::{FileError, temporary};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -69,11 +69,7 @@ impl Files {
 
     pub fn write(&self, path: &Path, bytes: &[u8], existing: Existing) -> Result<(), FileError> {
         let folder = path.parent().unwrap_or(Path::new(""));
-        if !folder.as_os_str().is_empty() {
-            self.root
-                .create_dir_all(folder)
-                .map_err(|e| failed("create", folder, e))?;
-        }
+        self.make(folder)?;
         let (temporary, mut file) = self.temporary(path, folder)?;
         let written = file
             .write_all(bytes)
@@ -89,14 +85,6 @@ impl Files {
         self.sync_folder(folder)
     }
 
-    /// Removes the temporary files of writes that were cut short.
-    pub fn tidy(&self, folder: &Path) -> Result<(), FileError> {
-        for name in self.names(folder)?.iter().filter(|n| is_temporary(n)) {
-            self.remove(&folder.join(name))?;
-        }
-        Ok(())
-    }
-
     pub fn remove(&self, path: &Path) -> Result<(), FileError> {
         self.root
             .remove_file(path)
@@ -104,11 +92,27 @@ impl Files {
         self.sync_folder(path.parent().unwrap_or(Path::new("")))
     }
 
+    /// Makes the folder and those above it that are missing, and makes the new names last.
+    fn make(&self, folder: &Path) -> Result<(), FileError> {
+        let there = |folder: &Path| folder.as_os_str().is_empty() || self.root.is_dir(folder);
+        if there(folder) {
+            return Ok(());
+        }
+        let missing: Vec<&Path> = folder.ancestors().take_while(|f| !there(f)).collect();
+        self.root
+            .create_dir_all(folder)
+            .map_err(|e| failed("create", folder, e))?;
+        for new in missing.into_iter().rev() {
+            self.sync_folder(new.parent().unwrap_or(Path::new("")))?;
+        }
+        Ok(())
+    }
+
     fn temporary(
         &self,
         path: &Path,
         folder: &Path,
-    ) -> Result<(std::path::PathBuf, cap_std::fs::File), FileError> {
+    ) -> Result<(std::path::PathBuf, std::fs::File), FileError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         loop {
             let n = TEMPORARY.fetch_add(1, Ordering::Relaxed);
@@ -116,7 +120,12 @@ impl Files {
             let mut options = OpenOptions::new();
             options.write(true).create_new(true);
             match self.root.open_with(&candidate, &options) {
-                Ok(file) => return Ok((candidate, file)),
+                Ok(file) => {
+                    let file = file.into_std();
+                    if temporary::claim(&file).map_err(|e| failed("lock", &candidate, e))? {
+                        return Ok((candidate, file));
+                    }
+                }
                 // Left by a killed process that had our process id.
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(failed("write", path, e)),
@@ -158,18 +167,6 @@ impl Files {
             .and_then(|dir| dir.sync_all())
             .map_err(|e| failed("sync", at, e))
     }
-}
-
-/// `.NAME.PROCESS-NUMBER.tmp`, as `temporary` makes them.
-fn is_temporary(name: &str) -> bool {
-    let numbered = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    name.strip_prefix('.')
-        .and_then(|rest| rest.strip_suffix(".tmp"))
-        .and_then(|rest| rest.rsplit_once('.'))
-        .and_then(|(target, tail)| Some((target, tail.split_once('-')?)))
-        .is_some_and(|(target, (process, n))| {
-            !target.is_empty() && numbered(process) && numbered(n)
-        })
 }
 
 fn failed(doing: &'static str, path: &Path, error: std::io::Error) -> FileError {

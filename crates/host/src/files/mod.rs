@@ -5,6 +5,7 @@ mod disk;
 mod folder;
 mod name;
 mod regular;
+mod temporary;
 
 pub use atomic::{create_dir, parent, sync_dir, write_atomic, write_atomic_on};
 pub use disk::{Disk, real};
@@ -14,6 +15,8 @@ pub use regular::{
     Found, LEADS_OUT, Links, Within, has_other_names, open_given, plain_path, read_below,
     read_given, read_given_text, read_own, read_regular, read_regular_text, read_within, within,
 };
+pub(crate) use temporary::create as create_temporary;
+pub use temporary::{tidy, tidy_here};
 
 use std::{io, path::PathBuf};
 

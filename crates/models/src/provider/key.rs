@@ -1,6 +1,7 @@
 //! Keys: from the environment or from a command's output, never from a file of the project. A key shows itself to nobody:
 //! it has no `Display`, and its `Debug` hides it.
 
+use agentctl_host::family::Family;
 use std::{fmt, process::Stdio, time::Duration};
 use tokio::{io::AsyncReadExt, process::Command, time::timeout};
 
@@ -91,9 +92,10 @@ async fn run(words: &[String]) -> Result<Key, KeyError> {
         .stdout(Stdio::piped())
         // Its own words go to the terminal: a keychain may have something to say.
         .stderr(Stdio::inherit())
-        .kill_on_drop(true)
         .spawn()
         .map_err(|e| fault(format!("cannot be started: {e}")))?;
+    // In our own group: it may ask at the terminal. Given up, it ends with what it started.
+    let family = child.id().map(Family::of);
     let Some(stdout) = child.stdout.take() else {
         return Err(fault("has no output".to_owned()));
     };
@@ -111,6 +113,8 @@ async fn run(words: &[String]) -> Result<Key, KeyError> {
             .wait()
             .await
             .map_err(|e| fault(format!("cannot be waited for: {e}")))?;
+        // An agent that it left running keeps the user's keys.
+        family.into_iter().for_each(Family::let_go);
         if !status.success() {
             return Err(fault(format!("failed ({status})")));
         }

@@ -1,5 +1,6 @@
 //! How texts stand on a tape, so that a diff of two tapes can be read: several lines as a list of lines, JSON as JSON. Pure.
 
+use agentctl_base::line_diff;
 use agentctl_base::model::{Finish, ModelAnswer, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -128,8 +129,7 @@ pub(super) const MAX_DIFF: usize = 40;
 pub(super) fn difference(before: &impl Serialize, after: &impl Serialize) -> String {
     let before = serde_json::to_string_pretty(before).unwrap_or_default();
     let after = serde_json::to_string_pretty(after).unwrap_or_default();
-    let diff = similar::TextDiff::from_lines(&before, &after);
-    let told = diff.unified_diff().context_radius(1).to_string();
+    let told = line_diff::unified(&before, &after, 1, None);
     let mut short: Vec<&str> = told.lines().take(MAX_DIFF).collect();
     if told.lines().count() > MAX_DIFF {
         short.push("…");

@@ -9,7 +9,7 @@ use super::{
     TemplateHead, TriggerCall, Triggered, VersionHead, document, slug,
 };
 use agentctl_base::BoxFuture;
-use agentctl_host::files::{Existing, Files, Found};
+use agentctl_host::files::{Existing, Files, Found, tidy};
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::Value;
@@ -316,7 +316,7 @@ impl Backend for EmbeddedBackend {
         }
     }
     fn tidy(&self) -> BackendResult<()> {
-        Ok(self.files.tidy(Path::new(FOLDER))?)
+        Ok(tidy(&self.root.join(FOLDER))?)
     }
     fn list<'a>(&'a self, query: &'a ListQuery) -> BoxFuture<'a, BackendResult<Listing>> {
         ready(self.listing().map(|mut listing| {

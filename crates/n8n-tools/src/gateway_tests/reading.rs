@@ -241,3 +241,26 @@ async fn templates_are_scored_as_workflows_are() {
         .await;
     assert_eq!(plain["templates"][0].get("fit_score"), None);
 }
+
+#[tokio::test]
+async fn of_many_workflows_those_that_fit_best_are_listed_and_the_others_counted() {
+    let mut b = bench();
+    for i in 0..60 {
+        b = b.with_file(&format!("other-{i}"), 1, false);
+    }
+    b = b.with_file("orders", 2, false);
+    let wanted = json!({"node_types": [], "trigger_types": [], "words": ["orders"], "values": []});
+    let asked = json!({"wanted": wanted});
+    let found = b.ok("writer", "list_workflows", asked).await;
+    let listed = found["workflows"].as_array().unwrap();
+    assert_eq!((listed.len(), &found["total"]), (40, &json!(61)));
+    assert_eq!(listed[0]["id"], "orders");
+    assert!(listed.iter().all(|one| one["fit_score"].is_u64()));
+    assert_eq!(
+        found["note"],
+        "21 more fit less; without `wanted`, or with `query`, they are listed"
+    );
+    let all = b.ok("writer", "list_workflows", json!({})).await;
+    assert_eq!(all["total"], 61);
+    assert_eq!(all.get("note"), None);
+}

@@ -22,8 +22,13 @@ async fn a_call_that_is_sent_twice_changes_nothing_twice() {
         if resumed {
             b.refold();
         }
-        let rule = b.refused("writer", "update_workflow", double.clone()).await;
-        assert_eq!(rule, rules::REPEAT);
+        let again = b.call("writer", "update_workflow", double.clone()).await;
+        assert_eq!(again.content["rule"], rules::REPEAT);
+        // The engine says what happened, the toolset the way out.
+        let reason = "this very call made the workflow what it is now";
+        assert_eq!(again.content["error"], reason);
+        let hint = again.content["hint"].as_str().unwrap();
+        assert!(hint.contains("expect_hash"), "{hint}");
         assert_eq!(text(&b), json!("say xx"));
     }
     // Whoever says what it is to be made of means it.

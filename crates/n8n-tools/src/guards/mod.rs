@@ -79,7 +79,7 @@ pub fn hint(rule: &str) -> Option<&'static str> {
         OWNER => "leave the workflow; only a workflow created in this run may be deleted freely",
         REDACTED => "change single parameters with set_parameter and leave the hidden value alone",
         REPEAT => {
-            "what the call made is there: read it with get_workflow, and change that with update_workflow"
+            "what the call made is there: read it with get_workflow, and change that with update_workflow; a change that is meant once more names the graph hash of now as expect_hash"
         }
         SETTLE => "read the workflow with get_workflow before anything else",
         rule if rule == rules::only_rule(KIND) => {

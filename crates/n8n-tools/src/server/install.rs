@@ -3,7 +3,7 @@
 
 use super::folder::{Cache, tail};
 use super::{ServerError, Step, Tell, recipe};
-use agentctl_host::process;
+use agentctl_host::family::Family;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -94,15 +94,20 @@ async fn node(cache: &Cache, tell: Tell<'_>) -> Result<(PathBuf, Option<PathBuf>
 
 /// The real path of a Node.js that is new enough; a shim in its place may be another one in another folder.
 async fn fitting(program: impl AsRef<std::ffi::OsStr>) -> Option<PathBuf> {
-    let output = Command::new(program)
+    let child = Command::new(program)
         .args(["-p", "process.version + '\\n' + process.execPath"])
         .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .output();
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let family = child.id().map(Family::of);
+    let output = child.wait_with_output();
     let output = tokio::time::timeout(Duration::from_secs(20), output)
         .await
         .ok()?
         .ok()?;
+    family.into_iter().for_each(Family::let_go);
     let text = String::from_utf8(output.stdout).ok()?;
     let (version, path) = text.trim().split_once('\n')?;
     recipe::node_fits(version).then(|| PathBuf::from(path.trim()))
@@ -155,7 +160,7 @@ async fn run(
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(ServerError::NoNpm),
         other => other.map_err(ServerError::io("run npm in", folder))?,
     };
-    let mut group = Group(child.id());
+    let family = child.id().map(Family::of);
     let began = tokio::time::Instant::now();
     let status = loop {
         match tokio::time::timeout(STILL, child.wait()).await {
@@ -165,7 +170,7 @@ async fn run(
             }),
         }
     };
-    group.0 = None;
+    family.into_iter().for_each(Family::let_go);
     if status.success() {
         return Ok(());
     }
@@ -200,17 +205,6 @@ pub(super) fn failed(what: &str, folder: &Path, status: ExitStatus, tail: &str) 
         return ServerError::NoNetwork { what, tail };
     }
     ServerError::Install { what, tail }
-}
-
-/// A child that leads its own process group, until it was waited for; the group ends with this.
-struct Group(Option<u32>);
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        if let Some(pid) = self.0 {
-            process::end_group_of_child(pid);
-        }
-    }
 }
 
 fn remove(folder: &Path) -> Result<(), ServerError> {

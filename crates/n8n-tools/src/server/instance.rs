@@ -4,6 +4,7 @@ use super::folder::{Cache, Folder, tail, write_private};
 use super::install::{Installed, install, path_with};
 use super::keys::Keys;
 use super::{ServerError, Step, Tell, account, recipe};
+use agentctl_host::family::Family;
 use agentctl_host::process::Identity;
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
@@ -17,6 +18,8 @@ const FIRST_PORT: u16 = 5678;
 const LAST_PORT: u16 = 5778;
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 const TAIL: usize = 20;
+/// How long n8n may take to end when its start is given up.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 /// What n8n needs of the environment to run and to reach the network; whatever else is set there (a database, a queue, keys)
 /// belongs to another n8n.
 const PASSED_ON: [&str; 16] = [
@@ -119,6 +122,7 @@ pub async fn up(
     let installed = install(cache, tell).await?;
     tell(Step::Start { port });
     let mut child = spawn(&installed, folder, port)?;
+    let family = Family::of(child.id());
     let Some(process) = Identity::of(child.id()) else {
         return Err(died(&mut child, folder));
     };
@@ -128,24 +132,38 @@ pub async fn up(
         process,
     };
     let text = serde_json::to_string(&server).unwrap_or_default();
-    let mut starting = Starting(Some(server.process.clone()));
+    let starting = Starting {
+        process: &server.process,
+        family: Some(family),
+    };
     write_private(&folder.server_file(), &text)?;
     if let Err(error) = ready(&server, Some(&mut child), folder, options.patience).await {
         server.process.end().await;
         return Err(error);
     }
-    let started = finish(folder, server, false, tell).await?;
-    starting.0 = None;
+    let started = finish(folder, server.clone(), false, tell).await?;
+    starting.is_up();
     Ok(started)
 }
 
-/// Asked to end when it is dropped.
-struct Starting(Option<Identity>);
+/// What does not come up: asked to end when it is dropped, and after a while ended with what it started.
+struct Starting<'a> {
+    process: &'a Identity,
+    family: Option<Family>,
+}
 
-impl Drop for Starting {
+impl Starting<'_> {
+    /// From here on it outlives this program.
+    fn is_up(mut self) {
+        self.family.take().into_iter().for_each(Family::let_go);
+    }
+}
+
+impl Drop for Starting<'_> {
     fn drop(&mut self) {
-        if let Some(process) = &self.0 {
-            process.ask_to_end();
+        if self.family.is_some() {
+            self.process.ask_to_end();
+            self.process.wait_until_gone(LAST_WORDS);
         }
     }
 }

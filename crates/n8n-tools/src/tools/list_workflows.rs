@@ -12,7 +12,8 @@ use agentctl_n8n::fit::{Wanted, fit_score, listed_score};
 use agentctl_n8n::rehearsal;
 use serde_json::{Map, Value, json};
 
-/// So many workflows are read whole to see how well they fit.
+/// So many workflows are read whole to see how well they fit; where it is asked, the others are counted and not listed: each list stays
+/// in the run's journal.
 const MOST_READ: usize = 40;
 
 arguments! {
@@ -50,6 +51,7 @@ impl N8n {
             .map(str::to_lowercase)
             .collect();
         let mut workflows: Vec<Value> = Vec::new();
+        let mut left_out = 0;
         let mut matching: Vec<&Listed> = listing
             .workflows
             .iter()
@@ -66,10 +68,12 @@ impl N8n {
             matching.sort_by_cached_key(|w| {
                 std::cmp::Reverse(listed_score(wanted, &w.name, &w.node_types))
             });
+            left_out = matching.len() - MOST_READ;
+            matching.truncate(MOST_READ);
         }
-        for (at, found) in matching.into_iter().enumerate() {
+        for found in matching {
             let mut entry = json!(found);
-            if let Some(wanted) = list.wanted.as_ref().filter(|_| at < MOST_READ) {
+            if let Some(wanted) = &list.wanted {
                 // One that vanished or broke since it was listed simply does not fit.
                 let fit = match self.backend.get(&found.id).await {
                     Ok(stored) => fit_score(wanted, &stored.workflow),
@@ -93,7 +97,13 @@ impl N8n {
         };
         let mut content = Map::new();
         content.insert("workflows".into(), Value::Array(page.items));
-        content.insert("total".into(), json!(page.total));
+        content.insert("total".into(), json!(page.total + left_out));
+        if left_out > 0 {
+            let note = format!(
+                "{left_out} more fit less; without `wanted`, or with `query`, they are listed"
+            );
+            content.insert("note".into(), note.into());
+        }
         if !listing.broken.is_empty() {
             content.insert("broken".into(), json!(listing.broken));
         }

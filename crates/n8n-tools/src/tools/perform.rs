@@ -48,7 +48,7 @@ impl N8n {
             }
             (Err(read), None) => {
                 let why = format!("whether `{id}` is published could not be read back: {read}");
-                Ok(Outcome::Unknown(unknown(&why)))
+                Ok(unread(why, read))
             }
         }
     }
@@ -64,7 +64,14 @@ impl N8n {
         }
         let done = self.backend.delete(&before.id).await;
         let gone = match self.backend.get(&before.id).await {
-            Err(error) => error.kind == BackendErrorKind::NotFound,
+            Err(error) if error.kind == BackendErrorKind::NotFound => true,
+            Err(read) => {
+                let why = format!(
+                    "whether `{}` is gone could not be read back: {read}",
+                    before.id
+                );
+                return (Ok(unread(why, read)), None);
+            }
             Ok(_) => false,
         };
         let snapshot = snapshot.map(|s| s.file.clone());
@@ -112,7 +119,7 @@ impl N8n {
                     _ => {
                         let why =
                             format!("the write of `{}` could not be read back: {read}", was.id);
-                        (Ok(Outcome::Unknown(unknown(&why))), None)
+                        (Ok(unread(why, read)), None)
                     }
                 };
             }
@@ -178,10 +185,17 @@ pub(super) struct Was<'a> {
     pub judged: Option<(&'a Workflow, Option<&'a GivenScope>)>,
 }
 
-fn unknown(error: &str) -> Value {
-    error_content(
-        error,
-        "verify",
-        "read the workflow with get_workflow before anything else",
-    )
+/// A store that cannot be reached now is asked again when the run is taken up; one that answers otherwise would answer so again.
+fn unread(why: String, read: BackendError) -> Outcome {
+    match read.kind {
+        BackendErrorKind::Unavailable => Outcome::Unread(BackendError {
+            message: why,
+            ..read
+        }),
+        _ => Outcome::Unknown(error_content(
+            &why,
+            "verify",
+            "read the workflow with get_workflow before anything else",
+        )),
+    }
 }

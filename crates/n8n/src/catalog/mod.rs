@@ -17,6 +17,7 @@ mod ports;
 mod property;
 mod published;
 mod recipe;
+mod recipe_text;
 mod reduce;
 mod search;
 mod source;

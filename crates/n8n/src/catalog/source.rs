@@ -31,6 +31,10 @@ pub enum CatalogError {
     Empty,
     #[error("not a catalog file; build one with `agentctl catalog build`")]
     NotACatalog,
+    #[error(
+        "the catalog file is of version {0}, this agentctl reads version 1; update agentctl, or build it again with `agentctl catalog build`"
+    )]
+    Version(u8),
     #[error("the catalog file is damaged ({0}); build it again with `agentctl catalog build`")]
     Damaged(&'static str),
     #[error("the facts are too large for the catalog format (4 GiB)")]

@@ -11,6 +11,8 @@ use serde_json::{Map, Value};
 use super::source::{CatalogError, CatalogSource};
 
 const MAGIC: &[u8; 8] = b"N8NCAT\x00\x01";
+/// What stands before the version, whatever that is.
+const NAME: &[u8] = b"N8NCAT\x00";
 /// What the frames may be unpacked: those of all of n8n's own packages have 150 KB and 4 MB.
 const MAX_HEAD: usize = 8 * 1024 * 1024;
 const MAX_BODY: usize = 64 * 1024 * 1024;
@@ -368,7 +370,11 @@ pub struct Frame {
 
 /// Finds the head's and the body's frame.
 pub fn frames(bytes: &[u8]) -> Result<(Frame, Frame), CatalogError> {
-    let rest = bytes.strip_prefix(MAGIC).ok_or(CatalogError::NotACatalog)?;
+    let rest = match (bytes.strip_prefix(MAGIC), bytes.strip_prefix(NAME)) {
+        (Some(rest), _) => rest,
+        (None, Some([version, ..])) => return Err(CatalogError::Version(*version)),
+        (None, _) => return Err(CatalogError::NotACatalog),
+    };
     let mut sizes = [0usize; 4];
     for (slot, chunk) in sizes.iter_mut().zip(rest.chunks_exact(4)) {
         let chunk: [u8; 4] = chunk.try_into().map_err(|_| CatalogError::NotACatalog)?;

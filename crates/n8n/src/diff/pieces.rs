@@ -2,6 +2,7 @@
 //! stands next to them: the rest of a document is compared and counted, not written.
 
 use crate::workflow::{Connections, Node, Workflow, same_value_text};
+use agentctl_base::line_diff;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -288,27 +289,17 @@ impl Window {
 
     /// The unified diff of the window's texts, with the line numbers of the whole documents.
     pub fn diff(&self, old: &str, new: &str) -> String {
-        let diff = similar::TextDiff::from_lines(old, new);
-        let mut unified = diff.unified_diff();
         let mut text = String::new();
-        for hunk in unified.context_radius(CONTEXT).iter_hunks() {
+        for hunk in line_diff::hunks(old, new, CONTEXT) {
             if text.is_empty() {
                 text.push_str("--- before\n+++ after\n");
             }
-            let ops = hunk.ops();
-            let (Some(first), Some(last)) = (ops.first(), ops.last()) else {
-                continue;
-            };
-            let old = first.old_range().start..last.old_range().end;
-            let new = first.new_range().start..last.new_range().end;
             text.push_str(&format!(
-                "@@ -{} +{} @@\n",
-                self.place(&old),
-                self.place(&new)
+                "@@ -{} +{} @@\n{}",
+                self.place(&hunk.before),
+                self.place(&hunk.after),
+                hunk.text
             ));
-            for change in hunk.iter_changes() {
-                text.push_str(&format!("{}{change}", change.tag()));
-            }
         }
         text
     }

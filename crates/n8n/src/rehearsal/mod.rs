@@ -6,6 +6,7 @@ mod copy;
 pub mod effect;
 mod faults;
 mod inside;
+mod parts;
 mod payload;
 mod plain;
 mod reach;
@@ -121,29 +122,10 @@ pub struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// Nothing of the workflow has to be simulated or held back, no other workflow would be called, and it starts by a webhook that
-    /// anybody may call and that answers plainly: it can run as it is.
-    pub fn fits_as_it_is(&self, workflow: &Workflow) -> bool {
-        let whole = self.parts.iter().all(|part| match part.part {
-            Part::Run => !matches!(part.leaves, Some(Leaves::Host { .. })),
-            Part::Start => true,
-            _ => left_out_anyway(workflow, part),
-        });
-        let settings = workflow.head.get("settings");
-        let alone = settings.is_none_or(|s| s.get("errorWorkflow").is_none_or(Value::is_null));
-        let start = workflow.node_by_name(&self.start.node);
-        self.start.method.is_some() && whole && alone && start.is_some_and(copy::is_plain_webhook)
-    }
-
     pub fn simulated(&self) -> impl Iterator<Item = &NodePart> {
         let simulated = |part: &&NodePart| matches!(part.part, Part::Simulated { .. });
         self.parts.iter().filter(simulated)
     }
-}
-
-fn left_out_anyway(workflow: &Workflow, part: &NodePart) -> bool {
-    let node = workflow.node_by_name(&part.node);
-    node.is_some_and(|node| node.is_sticky() || node.disabled())
 }
 
 /// Why there is no copy to try.

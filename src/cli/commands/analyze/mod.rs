@@ -15,7 +15,7 @@ use crate::cli::progress::plain;
 use crate::cli::project;
 use crate::cli::session;
 use crate::pack;
-use agentctl_base::untrusted;
+use agentctl_base::{line_diff, untrusted};
 use agentctl_engine::flow::Flow;
 use agentctl_engine::pack::{FLOW_FILE, LoadOptions};
 use agentctl_engine::run;
@@ -24,10 +24,12 @@ use agentctl_knowledge::{ENTRIES, FOLDER, Learning, Learnings, PATTERNS};
 use agentctl_n8n_tools::tools::WORKFLOW;
 use clap::Args;
 use serde_json::{Value, json};
-use similar::TextDiff;
 use std::io::{BufRead as _, Read as _};
 use std::path::Path;
 use workflow::{explain, only_lived, outside};
+
+/// Lines around a change of a learning.
+const CONTEXT: usize = 3;
 
 /// Why a run went as it did, and what can be learned from it; reads only
 #[derive(Debug, Args)]
@@ -213,12 +215,7 @@ impl Proposed {
         ] {
             if old != new {
                 let name = format!("{FOLDER}/{file}");
-                diff.push_str(
-                    &TextDiff::from_lines(old.as_str(), new.as_str())
-                        .unified_diff()
-                        .header(&name, &name)
-                        .to_string(),
-                );
+                diff.push_str(&line_diff::unified(old, new, CONTEXT, Some((&name, &name))));
             }
         }
         Ok(Proposed { entries, diff })
@@ -321,7 +318,10 @@ fn trends(root: &Path, project: &Project, since: &str, out: &Output) -> Result<E
 
 /// When a run began; None: its first line cannot be read.
 fn began(project: &Project, run: &str) -> Option<jiff::Timestamp> {
-    let journal = std::fs::File::open(project.run(run).ok()?.journal()).ok()?;
+    let path = project.run(run).ok()?.journal();
+    // A pipe in its place would be waited for.
+    let is_file = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+    let journal = is_file.then(|| std::fs::File::open(&path).ok()).flatten()?;
     let mut line = String::new();
     // The first record holds the request, which has a limit of its own.
     let mut first = std::io::BufReader::new(journal).take(4 << 20);

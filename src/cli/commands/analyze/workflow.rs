@@ -3,10 +3,12 @@
 use super::records;
 use crate::analysis::{self, Analysis, Changed, Execution, Explained, History, Told};
 use crate::cli::args::ModelOptions;
+use crate::cli::connection::unreached;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
-use crate::cli::session::{self, Session};
+use crate::cli::runtime;
+use crate::cli::session::Session;
 use agentctl_base::model::{AgentTask, Message, ModelRequest};
 use agentctl_base::untrusted;
 use agentctl_engine::agent::{Contract, system_prompt, task_message};
@@ -33,7 +35,7 @@ pub fn outside(
     out: &Output,
 ) -> Result<History, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
-    let mut told = session::block_on(&session.cancel, read(&session, workflow, executions))??;
+    let mut told = runtime::block_on(read(&session, workflow, executions))??;
     told.changes = changes(project, &told.workflow, &mut told.unread)?;
     Ok(analysis::history(told))
 }
@@ -138,7 +140,7 @@ fn passed(what: &str, error: BackendError) -> Result<String, CliError> {
 
 fn told(error: BackendError) -> CliError {
     let exit = match error.kind {
-        BackendErrorKind::Unavailable => Exit::Backend,
+        BackendErrorKind::Unavailable => unreached(&error),
         BackendErrorKind::Rejected => Exit::Usage,
         _ => Exit::Failed,
     };
@@ -255,15 +257,7 @@ pub fn explain(
         output_schema: schema.clone(),
         shortened: vec![],
     };
-    let answer = session::block_on(&session.cancel, async {
-        tokio::select! {
-            biased;
-            answer = chosen.model.call(&request, &|_| {}) => Ok(answer),
-            cause = session.cancel.requested() => Err(cause),
-        }
-    })?
-    .map_err(|_| CliError::new(Exit::Interrupted, "interrupted; nothing was changed"))?
-    .map_err(unavailable)?;
+    let answer = runtime::block_on(chosen.model.call(&request, &|_| {}))?.map_err(unavailable)?;
     let usage = &answer.usage;
     out.note(&format!(
         "{}: {} tokens in, {} out",

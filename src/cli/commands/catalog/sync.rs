@@ -7,10 +7,10 @@ use crate::cli::connection::unavailable;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust::{self, Before};
 use crate::cli::output::Output;
+use crate::cli::runtime;
 use crate::cli::session;
 use crate::cli::settings;
 use crate::trust::Kind;
-use agentctl_engine::run::Cancel;
 use agentctl_n8n::catalog::{Catalog, build::build_for};
 use agentctl_n8n_tools::backend;
 use agentctl_n8n_tools::server::{self, Folder, State};
@@ -55,7 +55,7 @@ struct Gathered {
 
 pub fn sync(project: &Path, args: &CatalogSyncArgs, out: &Output) -> Result<Exit, CliError> {
     let before = Before::of(project, out);
-    let gathered = session::block_on(&Cancel::default(), async {
+    let gathered = runtime::block_on(async {
         match args.sources.as_slice() {
             [] => of_the_connected(project, args, out).await,
             sources => of_sources(sources, args.auth_env.as_deref()).await,

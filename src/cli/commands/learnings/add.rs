@@ -1,6 +1,6 @@
 //! `agentctl learnings add`: a new entry.
 
-use super::{today, told};
+use super::told::{today, told};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;

@@ -1,6 +1,6 @@
 //! `agentctl learnings check|stats|index`: whether the entries are right, small and indexed.
 
-use super::{helped, told, uses};
+use super::told::{helped, told, uses};
 use crate::cli::args::FailOn;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;

@@ -1,6 +1,6 @@
 //! `agentctl learnings import FILE`: takes over a file that was written by hand.
 
-use super::{today, told};
+use super::told::{today, told};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;

@@ -3,20 +3,23 @@
 mod add;
 mod check;
 mod import;
+mod told;
 
-use crate::analysis::used_in;
+pub use told::{today, told};
+
 use crate::cli::args::FailOn;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
 use crate::cli::project;
 use agentctl_base::untrusted;
-use agentctl_engine::store::{Project, StoreError};
-use agentctl_knowledge::{KnowledgeError, Learning, Learnings, Query, Use, Uses};
+use agentctl_engine::store::Project;
+use agentctl_knowledge::{KnowledgeError, Learning, Learnings, Query};
 use clap::Subcommand;
 use console::style;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use told::{helped, uses};
 
 /// What runs taught: add, find, check and index entries of docs/learning/
 #[derive(Debug, Subcommand)]
@@ -123,36 +126,6 @@ pub fn learnings(root: &Path, command: &LearningsCommand, out: &Output) -> Resul
     }
 }
 
-/// How a failure of the learnings is told.
-pub fn told(error: &KnowledgeError) -> CliError {
-    let exit = match error {
-        KnowledgeError::Invalid(_) | KnowledgeError::NotFound { .. } => Exit::Usage,
-        _ => Exit::Failed,
-    };
-    let told = CliError::new(exit, error.to_string());
-    match error {
-        KnowledgeError::NotFound { .. } => told.hint("agentctl learnings search WORDS lists ids"),
-        _ => told,
-    }
-}
-
-fn uses(project: &Project) -> Result<Uses, CliError> {
-    let failed = |e: StoreError| CliError::failed(e.to_string());
-    let mut uses = Uses::default();
-    for run in project.run_ids().map_err(failed)? {
-        let path = project.run(&run).map_err(failed)?.journal();
-        let bytes = std::fs::read(&path).map_err(|e| failed(StoreError::io("read", path)(e)))?;
-        let (ids, outcome) = used_in(&String::from_utf8_lossy(&bytes));
-        uses.add(&ids, outcome);
-    }
-    Ok(uses)
-}
-
-/// Today, in the user's time zone.
-pub fn today() -> String {
-    jiff::Zoned::now().date().to_string()
-}
-
 fn edit(learnings: &Learnings, id: &str, set: &[String], out: &Output) -> Result<Exit, CliError> {
     let mut fields = Vec::new();
     for pair in set {
@@ -172,18 +145,6 @@ fn changed(what: &str, entry: &Learning, out: &Output) -> Result<Exit, CliError>
         || format!("{what} {}: {}\n", entry.id, plain(&entry.title)),
         || json!({"id": entry.id, "text": entry.render()}),
     )
-}
-
-fn helped(of: Use) -> String {
-    match of.read {
-        0 => "read by no run yet".to_owned(),
-        n => format!(
-            "read by {n} {}: {} passed, {} blocked",
-            if n == 1 { "run" } else { "runs" },
-            of.passed,
-            of.blocked
-        ),
-    }
 }
 
 fn show(

@@ -210,7 +210,11 @@ fn client(root: &Path, server: &str, out: &Output) -> Result<(McpClient, Redacto
 
 fn down(error: &McpError) -> CliError {
     let said = format!("{error}{}", error.last_words());
-    let told = CliError::new(Exit::Backend, plain_long(&said));
+    let exit = match error.machine {
+        true => Exit::Failed,
+        false => Exit::Backend,
+    };
+    let told = CliError::new(exit, plain_long(&said));
     if error.hint.is_empty() {
         told
     } else {

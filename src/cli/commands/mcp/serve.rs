@@ -5,10 +5,12 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust;
 use crate::cli::output::{Output, write_bytes};
 use crate::cli::progress::{Progress, plain_long};
+use crate::cli::runtime;
 use crate::cli::session::{self, Session};
+use crate::cli::streams;
 use crate::trust::Kind;
 use agentctl_base::canonical::sha256_hex;
-use agentctl_engine::run::{Cause, Observer, Serving, SessionTerms, ToolSessions};
+use agentctl_engine::run::{Observer, Serving, SessionTerms, ToolSessions};
 use agentctl_engine::store::Record;
 use agentctl_mcp::serve::{self, Token, http, stream};
 use clap::{Args, ValueEnum};
@@ -79,7 +81,7 @@ pub fn serve(root: &Path, args: &McpServeArgs, out: &Output) -> Result<Exit, Cli
             .needs(kinds)
             .map_err(folder_trust::refused)?;
     }
-    let terms = session::block_on(&cancel, async {
+    let terms = runtime::block_on(async {
         let terms = SessionTerms::settle(
             &session.pack,
             &session.gateway,
@@ -115,29 +117,32 @@ pub fn serve(root: &Path, args: &McpServeArgs, out: &Output) -> Result<Exit, Cli
         cancel.requested().await;
     };
     let ended = match (args.http, token) {
-        (Some(address), Some((token, generated))) => session::block_on(&cancel, async {
+        (Some(address), Some((token, generated))) => runtime::block_on_until(&cancel, async {
             let listener = tokio::net::TcpListener::bind(address).await?;
             let address = listener.local_addr()?;
             // Asked for, so not muted: without them nobody can connect.
-            eprintln!("serving as {role} on http://{address}{}", http::PATH);
+            out.say(&format!(
+                "serving as {role} on http://{address}{}",
+                http::PATH
+            ));
             match generated {
-                Some(text) => eprintln!("bearer token (shown once): {text}"),
-                None => eprintln!("bearer token: as in {TOKEN_VARIABLE}"),
+                Some(text) => streams::tell(&format!("bearer token (shown once): {text}\n")),
+                None => out.say(&format!("bearer token: as in {TOKEN_VARIABLE}")),
             }
             http::serve(listener, hosts, token, http::HttpLimits::default(), stop).await
         }),
-        _ => session::block_on(&cancel, async {
+        _ => runtime::block_on_until(&cancel, async {
             out.note(&format!("serving as {role} on stdin and stdout"));
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "answers to a client, by a task that holds no lock"
+            )]
             let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
             stream::serve(hosts, input, output, stop).await
         }),
     }?;
     ended.map_err(|error| CliError::failed(format!("serving ended: {error}")))?;
-    Ok(match cancel.cause() {
-        None => Exit::Complete,
-        Some(Cause::Interrupt) => Exit::Interrupted,
-        Some(Cause::Terminate) => Exit::Terminated,
-    })
+    Ok(cancel.cause().map_or(Exit::Complete, Exit::from))
 }
 
 /// The token from the environment, or a new one with its text.

@@ -4,10 +4,9 @@ use super::{client, down};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
-use crate::cli::{project, session};
+use crate::cli::{project, runtime, session};
 use agentctl_base::untrusted;
 use agentctl_engine::redact::Redactor;
-use agentctl_engine::run::Cancel;
 use agentctl_mcp::{Called, McpClient, McpTool, PinChange, Pins, can_be_named};
 use console::style;
 use serde_json::{Map, Value, json};
@@ -25,7 +24,7 @@ struct Compared {
 fn compared(root: &Path, server: &str, out: &Output) -> Result<Compared, CliError> {
     let (mut client, redactor) = client(root, server, out)?;
     let pins = project::pins(root, out)?;
-    let listed = session::block_on(&Cancel::default(), async {
+    let listed = runtime::block_on(async {
         let listed = client.tools().await;
         remark(&client, out);
         client.close().await;
@@ -210,7 +209,7 @@ pub fn call(
     let arguments: Map<String, Value> = agentctl_base::strict_json::object(&text)
         .map_err(|why| CliError::usage(why).hint("write the arguments as a JSON object"))?;
     let (mut client, redactor) = client(root, server, out)?;
-    let called = session::block_on(&Cancel::default(), async {
+    let called = runtime::block_on(async {
         let called = match client.ready().await {
             Ok(()) => Ok(client.call(tool, &arguments).await),
             Err(error) => Err(error),

@@ -1,6 +1,6 @@
 //! Workflows of the connected n8n as sources of a check; read, never written.
 
-use super::QaArgs;
+use super::args::QaArgs;
 use crate::cli::args::ModelOptions;
 use crate::cli::catalog_file;
 use crate::cli::connection::{connected, unavailable};
@@ -8,7 +8,8 @@ use crate::cli::error::CliError;
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::report::second_opinion;
-use crate::cli::session::{self, Session};
+use crate::cli::runtime;
+use crate::cli::session::Session;
 use agentctl_n8n::WorkflowId;
 use agentctl_n8n_tools::backend::{
     Backend, BackendErrorKind, BackendResult, ListQuery, Stored, list_all,
@@ -30,7 +31,7 @@ pub fn sources(project: &Path, args: &QaArgs, out: &Output) -> Result<Vec<Source
     let session = Session::open(project, &ModelOptions::offline(), out)?;
     let backend = connected(&session)?;
     let catalog = catalog_file::of(project, out)?;
-    let held = session::block_on(&session.cancel, async {
+    let held = runtime::block_on(async {
         let held = held(backend, args).await;
         if let Some(warning) = catalog_file::warning(catalog, backend).await {
             out.note(&format!("warning: {warning}"));

@@ -1,6 +1,6 @@
 //! What a check found, as text for people and as reports for CI.
 
-use super::{QaArgs, Report};
+use super::args::{QaArgs, Report};
 use crate::cli::error::CliError;
 use crate::cli::output::Output;
 use crate::cli::plain::{plain, plain_long};

@@ -7,6 +7,7 @@ use crate::cli::commands::diff::text as diff_text;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long, shown};
+use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use crate::cli::timeline::outcome;
 use crate::cli::words::{LISTED, in_words};
@@ -26,7 +27,7 @@ pub fn adopt(root: &Path, run: &str, yes: bool, out: &Output) -> Result<Exit, Cl
         .hint("set AGENTCTL_HOME to a folder of your own, outside of the project"));
     }
     let backend = session.n8n.backend();
-    let found = session::block_on(&session.cancel, async {
+    let found = runtime::block_on(async {
         let now = jiff::Timestamp::now();
         let (project, pack) = (&session.project, &session.pack);
         let found = {

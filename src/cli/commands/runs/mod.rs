@@ -8,7 +8,7 @@ use crate::cli::progress::{plain, plain_long};
 use crate::cli::timeline::{Detail, Timeline, outcome};
 use crate::cli::words::{LISTED, in_words};
 use crate::cli::{project, report, session};
-use agentctl_engine::run::{self, RunSummary, Verified};
+use agentctl_engine::run::{self, RunReport, RunSummary, Verified};
 use agentctl_engine::store::{Foreign, Project};
 use agentctl_n8n_tools::resources::parse;
 use clap::Subcommand;
@@ -53,6 +53,22 @@ pub fn not_yours(run_id: &str, foreign: &Foreign) -> String {
     format!(
         "run {run_id} was not written by your agentctl: {foreign}; it is shown, and nothing is done with it (agentctl runs adopt {run_id})"
     )
+}
+
+/// What is lost of a run's records.
+pub fn tell_damage(report: &RunReport, out: &Output) {
+    for lost in &report.damage {
+        out.note(&plain_long(lost));
+    }
+}
+
+/// The changes of a workflow are numbered over all runs: those whose journals cannot be read are told.
+pub fn tell_uncounted(project: &Project, out: &Output) -> Result<(), CliError> {
+    for (run_id, why) in run::unreadable(project).map_err(|e| session::run_error(&e))? {
+        let note = format!("the changes of run {run_id} are not counted: {why}");
+        out.note(&plain_long(&note));
+    }
+    Ok(())
 }
 
 pub fn runs(root: &Path, command: &RunsCommand, out: &Output) -> Result<Exit, CliError> {
@@ -113,6 +129,7 @@ fn show(root: &Path, project: &Project, run: &str, out: &Output) -> Result<Exit,
     if let Some(foreign) = &report.foreign {
         out.note(&not_yours(&report.run_id, foreign));
     }
+    tell_damage(&report, out);
     out.answer(
         Exit::Complete,
         || {

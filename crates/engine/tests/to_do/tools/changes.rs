@@ -12,7 +12,7 @@ use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::store::event::{Change as Changed, MutationExpectation};
 use agentctl_engine::toolset::{
     Act, BackendError, Change, Cx, Fault, Head, Keep, Outcome, Performed, Plan, Planning, Reserved,
-    ResourceId, Touches, backend_failure,
+    ResourceId, Touches,
 };
 use agentctl_engine::vocabulary::Capability;
 use serde::Deserialize;
@@ -164,7 +164,7 @@ impl Write {
     fn read_back(&self, error: Option<BackendError>, snapshot: Option<&SnapshotRef>) -> Performed {
         let now = match self.store.find(&self.id) {
             Ok(now) => now,
-            Err(error) => return (Ok(Outcome::Unknown(backend_failure(&error))), None),
+            Err(error) => return (Ok(Outcome::Unread(error)), None),
         };
         if let Some(error) = error.filter(|_| now == self.before) {
             return (Err(error), None);

@@ -3,6 +3,7 @@
 
 use crate::backend::{BackendError, BackendResult};
 use agentctl_base::plain_http::{PlainHttp, is_loopback};
+use agentctl_host::machine::is_short;
 use agentctl_mcp::Secret;
 use reqwest::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Method, Response, StatusCode, Url, redirect};
@@ -236,15 +237,17 @@ impl Http {
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> BackendError {
+        if is_short(error) {
+            let base = &self.base;
+            return BackendError::of_machine(format!(
+                "n8n at {base} was not asked: {}",
+                cause(error)
+            ));
+        }
         let why = if error.is_connect() {
             "cannot be reached".to_owned()
         } else {
-            // reqwest's own words say little; the cause below says what happened.
-            let mut cause: &dyn std::error::Error = error;
-            while let Some(below) = cause.source() {
-                cause = below;
-            }
-            format!("did not answer: {cause}")
+            format!("did not answer: {}", cause(error))
         };
         BackendError::unavailable(format!("n8n at {} {why}", self.base))
             .with_hint("start it, or correct N8N_API_URL; agentctl doctor looks again")
@@ -297,6 +300,15 @@ enum Once {
     Failed(BackendError),
     /// Nothing was done, or nothing can have been: it may be asked again, after as long as n8n says.
     Later(BackendError, Option<Duration>),
+}
+
+/// reqwest's own words say little; the last cause says what happened.
+fn cause(error: &reqwest::Error) -> &dyn std::error::Error {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(below) = cause.source() {
+        cause = below;
+    }
+    cause
 }
 
 fn unsure(error: BackendError) -> BackendError {

@@ -147,6 +147,9 @@ impl Inside {
 }
 
 fn down(error: McpError) -> BackendError {
-    let hint = error.hint.clone();
-    BackendError::unavailable(format!("{error}{}", error.last_words())).with_hint(hint)
+    let told = format!("{error}{}", error.last_words());
+    match error.machine {
+        true => BackendError::of_machine(told),
+        false => BackendError::unavailable(told).with_hint(error.hint),
+    }
 }

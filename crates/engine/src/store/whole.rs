@@ -1,0 +1,131 @@
+//! A run's journal, held against what else is kept of the run: a summary names the last record that it was made from, and a
+//! summary or a snapshot tells that there was a journal at all. A journal that lost its end, or everything, is told, and not taken
+//! for a shorter run or for none.
+
+use super::{Journal, JournalHead, Loaded, Project, StateFile, StoreError};
+use std::path::PathBuf;
+
+/// A summary of the run that names a record.
+struct Summary {
+    file: PathBuf,
+    head: JournalHead,
+}
+
+impl Project {
+    /// A run's journal as it stands, and whose it is. Nothing is changed.
+    pub fn read_run(&self, run_id: &str) -> Result<Loaded, StoreError> {
+        let path = self.run(run_id)?.journal();
+        let read = Journal::read_for(&path, &self.marks(run_id));
+        let read = read.map_err(|error| self.unless_lost(run_id, error))?;
+        self.has_records(run_id, &read)?;
+        Ok(read)
+    }
+
+    /// Opens a run of this user's for appending, as [`Journal::open_for`]; one that lost records is refused before it is healed.
+    pub fn open_run(&self, run_id: &str) -> Result<(Journal, Loaded), StoreError> {
+        let path = self.run(run_id)?.journal();
+        let whole = |loaded: &Loaded| {
+            self.has_records(run_id, loaded)?;
+            self.lost_end(run_id, loaded)?.map_or(Ok(()), Err)
+        };
+        let opened = Journal::open_for(self.disk().clone(), &path, self.marks(run_id), &whole);
+        opened.map_err(|error| self.unless_lost(run_id, error))
+    }
+
+    fn has_records(&self, run_id: &str, loaded: &Loaded) -> Result<(), StoreError> {
+        let lost = match loaded.head().0 {
+            0 => self.lost(run_id, "holds no whole record")?,
+            _ => None,
+        };
+        lost.map_or(Ok(()), Err)
+    }
+
+    /// The error of reading the journal, or that there is none to read where there was one.
+    fn unless_lost(&self, run_id: &str, error: StoreError) -> StoreError {
+        let journal = self.run(run_id).map(|paths| paths.journal());
+        let why = match journal.map(std::fs::symlink_metadata) {
+            Ok(Ok(found)) if !found.is_file() => "is no file",
+            Ok(Err(e)) if e.kind() == std::io::ErrorKind::NotFound => "is not there",
+            _ => return error,
+        };
+        match self.lost(run_id, why) {
+            Ok(lost) => lost.unwrap_or(error),
+            Err(error) => error,
+        }
+    }
+
+    fn lost(&self, run_id: &str, why: &str) -> Result<Option<StoreError>, StoreError> {
+        let path = self.run(run_id)?.journal();
+        let left = self.trace_of(run_id)?;
+        Ok(left.map(|left| StoreError::Lost {
+            run_id: run_id.to_owned(),
+            path,
+            why: why.to_owned(),
+            left: left.display().to_string(),
+        }))
+    }
+
+    /// The records that a summary was made from and that the journal does not hold (any more), as the error that they are; None:
+    /// it holds them all.
+    pub fn lost_end(
+        &self,
+        run_id: &str,
+        loaded: &Loaded,
+    ) -> Result<Option<StoreError>, StoreError> {
+        for Summary { file, head } in self.summaries(run_id)? {
+            let last = loaded.head().0;
+            let other = loaded
+                .record(head.seq)
+                .map(|record| record.hash != head.hash);
+            let has = match other {
+                _ if head.seq > last => format!("ends with record {last}"),
+                Some(true) => "holds another one in its place".to_owned(),
+                _ => continue,
+            };
+            return Ok(Some(StoreError::Short {
+                run_id: run_id.to_owned(),
+                path: self.run(run_id)?.journal(),
+                summary: file,
+                promised: head.seq,
+                has,
+            }));
+        }
+        Ok(None)
+    }
+
+    fn summaries(&self, run_id: &str) -> Result<Vec<Summary>, StoreError> {
+        let mut summaries = Vec::new();
+        for file in [self.state_file(), self.run(run_id)?.archived_state()] {
+            if let StateFile::Good(state) = StateFile::read(&file)?
+                && state.run_id == run_id
+            {
+                summaries.push(Summary {
+                    file,
+                    head: state.journal,
+                });
+            }
+        }
+        Ok(summaries)
+    }
+
+    /// What is left of a run besides its journal, and is only ever written behind the journal's first records: a summary, or a
+    /// snapshot. None: nothing is.
+    pub(super) fn trace_of(&self, run_id: &str) -> Result<Option<PathBuf>, StoreError> {
+        if let Some(summary) = self.summaries(run_id)?.into_iter().next() {
+            return Ok(Some(summary.file));
+        }
+        let paths = self.run(run_id)?;
+        let is_summary =
+            std::fs::symlink_metadata(paths.archived_state()).is_ok_and(|found| found.is_file());
+        if is_summary {
+            return Ok(Some(paths.archived_state()));
+        }
+        let held = std::fs::read_dir(paths.snapshots());
+        let snapshots = held.is_ok_and(|mut entries| {
+            entries.any(|entry| {
+                entry.is_ok_and(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
+            })
+        });
+        Ok(snapshots.then(|| paths.snapshots()))
+    }
+}

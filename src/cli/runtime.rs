@@ -1,0 +1,42 @@
+//! Async work of a command, on a runtime of its own; signals end or stop it.
+
+use super::error::{CliError, Exit};
+use super::signals;
+use agentctl_engine::run::Cancel;
+use std::pin::{Pin, pin};
+
+/// Runs what a signal ends at once.
+pub fn block_on<T>(work: impl Future<Output = T>) -> Result<T, CliError> {
+    let mut done = None;
+    let work = async { done = Some(work.await) };
+    drive(pin!(work))?;
+    done.ok_or_else(|| {
+        CliError::new(
+            Exit::Internal,
+            "the runtime stopped before the command's work",
+        )
+    })
+}
+
+/// Runs what has something to save: the first signal asks it to stop, a second one ends the program at once.
+pub fn block_on_until<T>(stop: &Cancel, work: impl Future<Output = T>) -> Result<T, CliError> {
+    let _stoppable = signals::stop_first(stop);
+    block_on(work)
+}
+
+/// For all commands one: a runtime that knows each future's type would be compiled once for each of them.
+fn drive(work: Pin<&mut dyn Future<Output = ()>>) -> Result<(), CliError> {
+    // tokio panics where it gets no pipe for the signals of children.
+    let built = std::panic::catch_unwind(|| {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+    });
+    let runtime = built
+        .unwrap_or_else(|_| Err(std::io::Error::other("no file handle is left for it")))
+        .map_err(|e| CliError::failed(format!("cannot start the runtime: {e}")))?;
+    runtime.block_on(work);
+    // A thread that still waits for a line of stdin is not waited for.
+    runtime.shutdown_background();
+    Ok(())
+}

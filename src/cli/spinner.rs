@@ -1,0 +1,82 @@
+//! A spinner below the lines of stderr, on a terminal. A terminal that takes nothing (Ctrl-S) holds nobody up.
+
+use super::streams;
+use console::Term;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
+use std::io;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Between two strokes.
+const TICK: Duration = Duration::from_millis(120);
+
+/// One that turns; None where stderr is no terminal.
+pub(super) fn spinner(template: &str) -> Option<ProgressBar> {
+    if !console::user_attended_stderr() {
+        return None;
+    }
+    let target = ProgressDrawTarget::term_like(Box::new(Strokes::default()));
+    let bar = ProgressBar::new_spinner();
+    bar.set_draw_target(target);
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(TICK);
+    Some(bar)
+}
+
+/// What indicatif draws between two flushes.
+#[derive(Debug, Default)]
+struct Strokes(Mutex<String>);
+
+impl Strokes {
+    fn add(&self, text: &str) -> io::Result<()> {
+        let mut strokes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        strokes.push_str(text);
+        Ok(())
+    }
+
+    /// Moves the cursor; nothing for no step, which a terminal takes for one.
+    fn step(&self, steps: usize, to: char) -> io::Result<()> {
+        match steps {
+            0 => Ok(()),
+            steps => self.add(&format!("\x1b[{steps}{to}")),
+        }
+    }
+}
+
+impl TermLike for Strokes {
+    fn width(&self) -> u16 {
+        Term::stderr().size().1
+    }
+    fn height(&self) -> u16 {
+        Term::stderr().size().0
+    }
+    fn move_cursor_up(&self, n: usize) -> io::Result<()> {
+        self.step(n, 'A')
+    }
+    fn move_cursor_down(&self, n: usize) -> io::Result<()> {
+        self.step(n, 'B')
+    }
+    fn move_cursor_right(&self, n: usize) -> io::Result<()> {
+        self.step(n, 'C')
+    }
+    fn move_cursor_left(&self, n: usize) -> io::Result<()> {
+        self.step(n, 'D')
+    }
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.add(text)?;
+        self.add("\n")
+    }
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        self.add(text)
+    }
+    fn clear_line(&self) -> io::Result<()> {
+        self.add("\r\x1b[2K")
+    }
+    fn flush(&self) -> io::Result<()> {
+        let mut strokes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        streams::draw(&std::mem::take(&mut *strokes));
+        Ok(())
+    }
+}
