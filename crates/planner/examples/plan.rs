@@ -1,16 +1,20 @@
-//! `cargo run -p agentctl-planner --example plan -- REQUESTS.json OUTDIR`: reads each request of a file, without the program
-//! around the planner, and writes what was built, asked or refused as `OUTDIR/<id>.json`, as the scorer takes it.
+//! `cargo run -p agentctl-planner --example plan -- REQUESTS.json OUT [both|older|newer] [--show]`: reads each request of a file,
+//! without the program around the planner, and writes what was built, asked or refused as `OUT/<id>.json`, as scorers take it.
+//! `--show` prints each request with its clauses, its items, its plan and its account. Requests that change a workflow are left out.
 
 use agentctl_n8n::catalog::Catalog;
-use agentctl_planner::{compile, read};
+use agentctl_planner::{account, assemble, choice, compile, explain, read};
 use serde_json::{Value, json};
 use std::path::Path;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [file, out, ..] = args.as_slice() else {
-        return Err("usage: plan REQUESTS.json OUTDIR".into());
+    let show = args.iter().any(|a| a == "--show");
+    let mut plain = args.iter().filter(|a| !a.starts_with("--"));
+    let (Some(file), Some(out)) = (plain.next(), plain.next()) else {
+        return Err("usage: plan REQUESTS.json OUT [both|older|newer] [--show]".into());
     };
+    let reader = plain.next().map_or("both", String::as_str);
     let requests: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(file)?)?;
     std::fs::create_dir_all(out)?;
     for item in &requests {
@@ -20,23 +24,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if item.get("existing").is_some() {
             continue;
         }
-        if std::env::var_os("ACCOUNT").is_some() {
-            println!("\n{id}: {request}");
+        if show {
+            let language = explain::language(request);
+            println!("\n{id} ({language}): {request}");
+            println!("{}", explain::explain(request, language));
+            println!("{}", explain::items(request, language));
         }
-        if std::env::var_os("EXPLAIN").is_some() {
-            println!(
-                "{}",
-                agentctl_planner::explain::explain(
-                    request,
-                    agentctl_planner::explain::language(request)
-                )
-            );
-        }
-        if std::env::var_os("ITEMS").is_some() {
-            let language = agentctl_planner::explain::language(request);
-            println!("{}", agentctl_planner::explain::items(request, language));
-        }
-        let answer = answer(request);
+        let answer = answer(request, reader, show);
         std::fs::write(
             Path::new(out).join(format!("{id}.json")),
             answer.to_string(),
@@ -45,43 +39,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn answer(request: &str) -> Value {
-    let reading = read::read(request, &read::ReadContext::default());
-    if std::env::var_os("NEW").is_some() {
-        let language = agentctl_planner::explain::language(request);
-        let reading = agentctl_planner::assemble::read(request, language);
-        if let Some(refusal) = reading.refusal {
-            return json!({"kind": "refuse", "reason": refusal.reason, "alternatives": refusal.alternatives});
-        }
-        let questions: Vec<&str> = reading.questions.iter().map(|q| q.text.as_str()).collect();
-        if std::env::var_os("ACCOUNT").is_some() {
-            println!("language {language}");
-            println!("questions: {questions:?}");
-        }
-        if reading.questions.iter().any(|q| q.required) {
-            return json!({"kind": "clarify", "questions": questions});
-        }
-        let plan = reading.plan;
-        if std::env::var_os("PLAN").is_some() {
-            println!("{}", serde_json::to_string(&plan).unwrap_or_default());
-        }
-        let built = compile::compile(&plan, Catalog::embedded());
-        let account =
-            agentctl_planner::account::account(request, &plan.language, &[&built.workflow]);
-        if std::env::var_os("ACCOUNT").is_some() {
-            println!(
-                "{} of {} parts, {} %: {:?}",
-                account.built,
-                account.parts,
-                account.percent(),
-                account.missing
-            );
-        }
-        if plan.steps.is_empty() {
-            return json!({"kind": "clarify", "questions": [account.missing.join(", ")]});
-        }
-        return json!({"missing": account.missing, "percent": account.percent(), "workflow": built.workflow.to_value()});
-    }
+fn answer(request: &str, reader: &str, show: bool) -> Value {
+    let cx = read::ReadContext::default();
+    let reading = match reader {
+        "older" => read::read(request, &cx),
+        "newer" => assemble::read(request, explain::language(request)),
+        _ => choice::reading(request, &cx),
+    };
     if let Some(refusal) = reading.refusal {
         return json!({"kind": "refuse", "reason": refusal.reason, "alternatives": refusal.alternatives});
     }
@@ -89,16 +53,10 @@ fn answer(request: &str) -> Value {
     if reading.plan.steps.is_empty() || reading.questions.iter().any(|q| q.required) {
         return json!({"kind": "clarify", "questions": questions});
     }
-    if std::env::var_os("PLAN").is_some() {
-        println!(
-            "{}",
-            serde_json::to_string(&reading.plan).unwrap_or_default()
-        );
-    }
     let built = compile::compile(&reading.plan, Catalog::embedded());
-    let account =
-        agentctl_planner::account::account(request, &reading.plan.language, &[&built.workflow]);
-    if std::env::var_os("ACCOUNT").is_some() {
+    let account = account::account(request, &reading.plan.language, &[&built.workflow]);
+    if show {
+        println!("{}", json!(reading.plan));
         println!(
             "{} of {} parts, {} %: {:?}",
             account.built,

@@ -173,7 +173,7 @@ pub fn language(text: &str) -> &'static str {
             .filter(|t| t.kind == Kind::Word)
             .map(|t| t.text.as_str())
     };
-    let count = |l: &'static str| (Lexicon::of(l).familiar(words()), l);
+    let count = |l: &'static str| (crate::lex::familiar(l, words()), l);
     let best = crate::lex::languages()
         .map(count)
         .rev()

@@ -19,7 +19,7 @@ enum Made {
 }
 
 /// The better reading of a request.
-pub(super) fn reading(request: &str, cx: &read::ReadContext) -> read::Reading {
+pub fn reading(request: &str, cx: &read::ReadContext) -> read::Reading {
     let answered = !cx.answers.is_empty();
     let whole = read::ask::with_answers(request, &cx.answers);
     let older = read::read(request, cx);

@@ -6,7 +6,7 @@ mod inflect;
 mod lex_tests;
 mod tables;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, OnceLock};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
@@ -179,13 +179,20 @@ impl Lexicon {
     pub fn all(&self) -> impl Iterator<Item = &Sense> {
         self.senses.values().flatten()
     }
+}
 
-    /// How many of these words are its function words: the language of a text is the one with most.
-    pub fn familiar<'a>(&self, words: impl Iterator<Item = &'a str>) -> usize {
-        words
-            .filter(|w| self.senses(w).iter().any(|s| s.class == Class::Function))
-            .count()
-    }
+/// How many of these words are function words of a language: the language of a text is the one with most. Reads the function
+/// words alone, so that a text in one language needs no other's tables.
+pub fn familiar<'a>(language: &str, words: impl Iterator<Item = &'a str>) -> usize {
+    static FORMS: LazyLock<Vec<HashSet<&'static str>>> = LazyLock::new(|| {
+        tables::LANGUAGES
+            .iter()
+            .map(tables::function_forms)
+            .collect()
+    });
+    let at = tables::LANGUAGES.iter().position(|l| l.name == language);
+    let forms = at.and_then(|at| FORMS.get(at));
+    forms.map_or(0, |forms| words.filter(|w| forms.contains(w)).count())
 }
 
 /// The languages that are read.

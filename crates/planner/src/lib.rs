@@ -6,7 +6,7 @@ pub mod account;
 mod ahead;
 pub mod assemble;
 mod chart;
-mod choice;
+pub mod choice;
 mod clause;
 pub mod compile;
 mod cover;

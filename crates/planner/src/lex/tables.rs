@@ -2,6 +2,7 @@
 
 use super::inflect::Inflection;
 use super::{Class, Lexicon, Sense};
+use std::collections::HashSet;
 use std::fmt;
 
 /// The tables of a language, as they stand in `knowledge/lang`.
@@ -84,6 +85,14 @@ pub(crate) fn rows<'a>(
 /// The parts of a cell between bars.
 fn forms(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('|').map(str::trim).filter(|f| !f.is_empty())
+}
+
+/// The written forms of a language's function words.
+pub(super) fn function_forms(of: &Language) -> HashSet<&'static str> {
+    let rows = of.function.lines().filter(|l| !l.starts_with('#'));
+    rows.filter_map(|l| l.split_once('\t'))
+        .flat_map(|(_, cell)| forms(cell))
+        .collect()
 }
 
 pub(super) fn lexicon(of: &Language) -> Result<Lexicon, BadRow> {
