@@ -142,7 +142,8 @@ fn a_vague_request_stops_with_questions_and_goes_on_with_answers() {
         "--output-format",
         "json",
     ]);
-    assert!([0, 4].contains(&resumed.code), "{}", resumed.stderr);
+    // Whole, a question more, or a draft that names what no word of the answers told.
+    assert!([0, 4, 9].contains(&resumed.code), "{}", resumed.stderr);
     let asked_again = resumed.json()["questions"].as_array().unwrap().clone();
     for question in &asked_again {
         assert!(

@@ -27,6 +27,9 @@ pub fn reading(request: &str, cx: &read::ReadContext) -> read::Reading {
     if answered {
         newer.questions.clear();
     }
+    if newer.plan.name.is_empty() {
+        newer.plan.name = read::title::title(&newer.plan, request).unwrap_or_default();
+    }
     let takes_newer = match (made(&whole, &older), made(&whole, &newer)) {
         (_, Made::Refused) => true,
         (Made::Refused, _) => false,

@@ -2,6 +2,7 @@
 
 use super::built;
 use crate::support::Project;
+use serde_json::json;
 
 #[test]
 fn explain() {
@@ -13,7 +14,6 @@ fn explain() {
     order       built           Webhook
     over        built           Only amount > 100
     100         built           value
-    EUR         built           Webhook
     frobnicate  not understood
     post        built           Slack: Send message
     Slack       built           Slack: Send message
@@ -109,12 +109,15 @@ fn build() {
 #[test]
 fn answer_and_resume() {
     let project = Project::new();
-    insta::assert_snapshot!(project.said("build --no-input 'Tell me when a build fails'"), @r"
+    insta::assert_snapshot!(project.said("build --no-input 'Tell me when a build fails'"), @r#"
     exit code 4
     ? waiting for answers
-      timing (timing) When should it run: on a schedule (how often, at what time), or as soon as something happens (what is the trigger)?
-      recipient (recipient) How and where should it be delivered: which channel (e-mail, Slack, Telegram …) and which address or person?
-    next: agentctl answer [RUN] timing=… recipient=…
+      source (source) Where is "build" kept, or where does it come from: which system, tool, list or file holds it?
+      detect (detect) How is "a build fails" recognised: which check, value or deadline tells it, from which threshold on, and how often should it look?
+      recipient (recipient) How should it reach people: through which channel (e-mail, SMS, Slack, Telegram, WhatsApp …), and who or which address should receive it?
+      timing (timing) When should it start: on a schedule (how often, at what time), or on which event (trigger), and how long before or after it?
+      action (action) What exactly should happen with "build", step by step: which text, accounts, commands or offers, and what should the person receive?
+    next: agentctl answer [RUN] source=… detect=… recipient=… timing=… action=…
     -- stderr --
     model: offline (no key needed; it reads plain requests and asks about the rest)
     run [RUN] (n8n-builder)
@@ -123,9 +126,12 @@ fn answer_and_resume() {
         ✓ search_learnings index: # Learnings index Generated: agentctl learnings index. Read by id. , plans: 0, learnings: 0
       clarify
       questions
-        ? When should it run: on a schedule (how often, at what time), or as soon as something happens (what i…
-        ? How and where should it be delivered: which channel (e-mail, Slack, Telegram …) and which address or…
-    ");
+        ? Where is "build" kept, or where does it come from: which system, tool, list or file holds it?
+        ? How is "a build fails" recognised: which check, value or deadline tells it, from which threshold on,…
+        ? How should it reach people: through which channel (e-mail, SMS, Slack, Telegram, WhatsApp …), and wh…
+        ? When should it start: on a schedule (how often, at what time), or on which event (trigger), and how …
+        ? What exactly should happen with "build", step by step: which text, accounts, commands or offers, and…
+    "#);
     insta::assert_snapshot!(project.said("answer"), @r"
     exit code 2
     -- stderr --
@@ -146,52 +152,78 @@ fn answer_and_resume() {
     -- stderr --
     error: no run "no-such-run" in this project; `agentctl runs list` shows what there is
     "#);
-    insta::assert_snapshot!(project.said("resume --no-input"), @r"
+    insta::assert_snapshot!(project.said("resume --no-input"), @r#"
     exit code 4
     ? waiting for answers
-      timing (timing) When should it run: on a schedule (how often, at what time), or as soon as something happens (what is the trigger)?
-      recipient (recipient) How and where should it be delivered: which channel (e-mail, Slack, Telegram …) and which address or person?
-    next: agentctl answer [RUN] timing=… recipient=…
-    ");
+      source (source) Where is "build" kept, or where does it come from: which system, tool, list or file holds it?
+      detect (detect) How is "a build fails" recognised: which check, value or deadline tells it, from which threshold on, and how often should it look?
+      recipient (recipient) How should it reach people: through which channel (e-mail, SMS, Slack, Telegram, WhatsApp …), and who or which address should receive it?
+      timing (timing) When should it start: on a schedule (how often, at what time), or on which event (trigger), and how long before or after it?
+      action (action) What exactly should happen with "build", step by step: which text, accounts, commands or offers, and what should the person receive?
+    next: agentctl answer [RUN] source=… detect=… recipient=… timing=… action=…
+    "#);
     let runs = project
         .run(&["runs", "list", "--output-format", "json"])
         .json();
     let run = runs["runs"][0]["run_id"].as_str().unwrap();
     let typed = format!("answer {run} 'timing=every day at 9:00'");
-    insta::assert_snapshot!(project.said(&typed), @r"
+    insta::assert_snapshot!(project.said(&typed), @r#"
     exit code 4
-    ? waiting for an answer
-      recipient (recipient) How and where should it be delivered: which channel (e-mail, Slack, Telegram …) and which address or person?
-    next: agentctl answer [RUN] recipient=…
+    ? waiting for answers
+      source (source) Where is "build" kept, or where does it come from: which system, tool, list or file holds it?
+      detect (detect) How is "a build fails" recognised: which check, value or deadline tells it, from which threshold on, and how often should it look?
+      recipient (recipient) How should it reach people: through which channel (e-mail, SMS, Slack, Telegram, WhatsApp …), and who or which address should receive it?
+      action (action) What exactly should happen with "build", step by step: which text, accounts, commands or offers, and what should the person receive?
+    next: agentctl answer [RUN] source=… detect=… recipient=… action=…
     -- stderr --
         ✓ timing: every day at 9:00 (command)
-    ");
-    project.write("answers.json", r#"{"recipient": "Slack #dev"}"#);
+    "#);
+    let answers = json!({
+        "recipient": "Slack #dev",
+        "source": "GitHub",
+        "detect": "the build fails",
+        "action": "post the name of the build",
+    });
+    project.write("answers.json", &answers.to_string());
     insta::assert_snapshot!(project.said("resume --answers answers.json"), @r#"
-    exit code 9
-    built 3 of 4 parts; not understood: 'build fails'
-
-    Tell me when a build fails – every (2 nodes)
+    exit code 0
+    GitHub to Slack (5 nodes)
 
     Schedule · scheduleTrigger
-    └─ Slack: Send message · slack (message, post, #dev, Slack #dev Slack)
+    └─ GitHub: Get many · github (release, getAll)
+       ├─ Success → Collect into one item · aggregate
+       │  └─ Slack: Send message · slack (message, post, <#channel>, ={{ $json.data.map((item) => '• ' +…)
+       │     └─ Error → Slack: Send message 1 · slack (message, post, #dev, =Error: {{ $json.error }} Text: {{ …)
+       └─ Error → ↪ Slack: Send message 1
 
-    file: workflows/tell-me-when-a-build-fails-every.json (imports into n8n as it is)
-    checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 1 warnings
+    file: workflows/github-to-slack.json (imports into n8n as it is)
+    checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 3 warnings
     not checked: it was not executed (the embedded backend cannot execute workflows: not executed)
+      warning n8n/credential [GitHub: Get many] still to connect: GitHub API
       warning n8n/credential [Slack: Send message] still to connect: Slack API
+      warning n8n/credential [Slack: Send message 1] still to connect: Slack API
     still yours to do:
+      - [GitHub] choose the owner
+      - [GitHub] choose the repository
+      - [Slack] choose the channel
+      - [GitHub: Get many] connect a credential: GitHub API
       - [Slack: Send message] connect a credential: Slack API
-    next: agentctl build --workflow workflows/tell-me-when-a-build-fails-every.json "…" to change it, agentctl undo [RUN] to take it back
+      - [Slack: Send message 1] connect a credential: Slack API
+    next: agentctl build --workflow workflows/github-to-slack.json "…" to change it, agentctl undo [RUN] to take it back
     -- stderr --
+        ✓ source: GitHub (file)
+        ✓ detect: the build fails (file)
         ✓ recipient: Slack #dev (file)
+        ✓ action: post the name of the build (file)
       refine
     ▶ research
       research
         researcher → list_workflows wanted={4 keys}
         ✓ list_workflows workflows: 0, total: 0
-        researcher → search_templates query=slack wanted={4 keys} limit=5
+        researcher → search_templates query=github slack wanted={4 keys} limit=5
         ✓ search_templates templates: 0, note: the embedded backend has no templates
+        researcher → search_nodes query=n8n-nodes-base.github limit=3
+        ✓ search_nodes nodes: 3
         researcher → search_nodes query=n8n-nodes-base.slack limit=3
         ✓ search_nodes nodes: 3
     ▶ decision
@@ -199,16 +231,16 @@ fn answer_and_resume() {
       blueprint
     ▶ build
       build
-        builder → create_workflow name=Tell me when a build fails – every nodes=[2] connections={"Schedule":{"main":[[{"node":"Slack: …
-        ✓ create_workflow id: tell-me-when-a-build-fails-every, name: Tell me when a build fails – every, active: false, file:…
+        builder → create_workflow name=GitHub to Slack nodes=[5] connections={4 keys} settings={"executionOrder":"v1"}
+        ✓ create_workflow id: github-to-slack, name: GitHub to Slack, active: false, file: workflows/github-to-slack.json
     ▶ validate
       qa_loop[1]/validate
-        qa → validate_workflow workflow_id=tell-me-when-a-build-fails-every
-        ✓ validate_workflow id: tell-me-when-a-build-fails-every, name: Tell me when a build fails – every, active: false, file:…
-        qa: pass, 0 errors, 1 warnings
+        qa → validate_workflow workflow_id=github-to-slack
+        ✓ validate_workflow id: github-to-slack, name: GitHub to Slack, active: false, file: workflows/github-to-slack.json
+        qa: pass, 0 errors, 3 warnings
     ▶ test
       qa_loop[1]/test
-        qa → rehearse_workflow workflow_id=tell-me-when-a-build-fails-every
+        qa → rehearse_workflow workflow_id=github-to-slack
         failed rehearse_workflow the embedded backend cannot execute workflows: not executed
         qa: pass, 0 errors, 0 warnings
     ▶ complete
