@@ -1,6 +1,7 @@
 //! `cargo run -p agentctl-planner --example plan -- REQUESTS.json OUT [both|older|newer] [--show]`: reads each request of a file,
 //! without the program around the planner, and writes what was built, asked or refused as `OUT/<id>.json`, as scorers take it.
-//! `--show` prints each request with its clauses, its items, its plan and its account. Requests that change a workflow are left out.
+//! `--show` writes beside it, as `OUT/<id>.txt`, the request with its clauses, its items, its plan and its account. Requests that
+//! change a workflow are left out.
 
 use agentctl_n8n::catalog::Catalog;
 use agentctl_planner::{account, assemble, choice, compile, explain, read};
@@ -24,13 +25,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if item.get("existing").is_some() {
             continue;
         }
+        let (answer, shown) = answer(request, reader);
         if show {
-            let language = explain::language(request);
-            println!("\n{id} ({language}): {request}");
-            println!("{}", explain::explain(request, language));
-            println!("{}", explain::items(request, language));
+            std::fs::write(Path::new(out).join(format!("{id}.txt")), shown)?;
         }
-        let answer = answer(request, reader, show);
         std::fs::write(
             Path::new(out).join(format!("{id}.json")),
             answer.to_string(),
@@ -39,31 +37,29 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn answer(request: &str, reader: &str, show: bool) -> Value {
+/// What is written for a request, and how it was read.
+fn answer(request: &str, reader: &str) -> (Value, String) {
+    let language = explain::language(request);
+    let clauses = explain::explain(request, language);
+    let items = explain::items(request, language);
+    let mut shown = format!("({language}) {request}\n{clauses}\n{items}\n");
     let cx = read::ReadContext::default();
     let reading = match reader {
         "older" => read::read(request, &cx),
-        "newer" => assemble::read(request, explain::language(request)),
+        "newer" => assemble::read(request, language),
         _ => choice::reading(request, &cx),
     };
     if let Some(refusal) = reading.refusal {
-        return json!({"kind": "refuse", "reason": refusal.reason, "alternatives": refusal.alternatives});
+        let refused = json!({"kind": "refuse", "reason": refusal.reason, "alternatives": refusal.alternatives});
+        return (refused, shown);
     }
     let questions: Vec<&str> = reading.questions.iter().map(|q| q.text.as_str()).collect();
     if reading.plan.steps.is_empty() || reading.questions.iter().any(|q| q.required) {
-        return json!({"kind": "clarify", "questions": questions});
+        return (json!({"kind": "clarify", "questions": questions}), shown);
     }
     let built = compile::compile(&reading.plan, Catalog::embedded());
     let account = account::account(request, &reading.plan.language, &[&built.workflow]);
-    if show {
-        println!("{}", json!(reading.plan));
-        println!(
-            "{} of {} parts, {} %: {:?}",
-            account.built,
-            account.parts,
-            account.percent(),
-            account.missing
-        );
-    }
-    json!({"missing": account.missing, "percent": account.percent(), "workflow": built.workflow.to_value(), "notes": built.notes.join("\n"), "questions": questions})
+    shown += &format!("{}\n{}\n", json!(reading.plan), json!(account));
+    let made = json!({"missing": account.missing, "percent": account.percent(), "workflow": built.workflow.to_value(), "notes": built.notes.join("\n"), "questions": questions});
+    (made, shown)
 }
