@@ -8,10 +8,6 @@ mod commands {
     pub mod qa;
 }
 #[path = "../cli/error.rs"]
-#[expect(
-    dead_code,
-    reason = "the table of all endings; files end in few of them"
-)]
 mod error;
 #[path = "../cli/output.rs"]
 mod output;

@@ -113,7 +113,7 @@ class Answer(Scenario):
         waiting = place.run("build", VAGUE)
         assert waiting.returncode == 4, f"{waiting.returncode}: {waiting.stderr}"
         self.command = ("resume", "--answers", str(answers))
-        answers.write_text(json.dumps({"timing": "every day at 9:00", "recipient": "Slack #team"}))
+        answers.write_text(json.dumps({"timing": "every day at 9:00", "recipient": "Slack #team", "action": "post a reminder"}))
 
     def again(self, place):
         place.ok(*self.command)

@@ -123,7 +123,7 @@ pub(crate) fn account_but(
         return Account::unjudged();
     }
     let chart = chart(request, language);
-    let evidence = Evidence::of(workflows);
+    let evidence = Evidence::of(workflows, request);
     let unused = cover::unused(request, workflows);
     let context = part::background(&chart);
     let times = spans(request, language);

@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The evidence of one or two workflows.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
+    /// The request, in lower case.
+    request: String,
     /// Types without their package, with the name of a node of each.
     nodes: BTreeMap<String, String>,
     /// Operations and resources, with the node that has each.
@@ -42,8 +44,11 @@ const CHOOSERS: &[&str] = &[
 ];
 
 impl Evidence {
-    pub(super) fn of(workflows: &[&Workflow]) -> Self {
-        let mut evidence = Evidence::default();
+    pub(super) fn of(workflows: &[&Workflow], request: &str) -> Self {
+        let mut evidence = Evidence {
+            request: request.to_lowercase(),
+            ..Evidence::default()
+        };
         for workflow in workflows {
             for node in workflow
                 .nodes
@@ -130,6 +135,8 @@ impl Evidence {
     fn parameter(&mut self, key: &str, value: &Value, node: &str) {
         self.words_of(key, node);
         match value {
+            // The request itself, put into a text, shows nothing of what is done with it.
+            Value::String(text) if self.repeats(text) => {}
             Value::String(text) => {
                 self.words_of(text, node);
                 let fixed = if text.starts_with('=') {
@@ -150,6 +157,20 @@ impl Evidence {
             Value::Number(n) => self.words_of(&n.to_string(), node),
             Value::Bool(_) | Value::Null => {}
         }
+    }
+
+    /// Whether a text is a stretch of the request, longer than a name, that was not given word for word in quotation marks.
+    fn repeats(&self, text: &str) -> bool {
+        const LONGEST_NAME: usize = 5;
+        let text = text.trim_start_matches('=').trim().to_lowercase();
+        if text.split_whitespace().count() <= LONGEST_NAME {
+            return false;
+        }
+        let quoted = |at: usize| {
+            let before = crate::cut::text(&self.request, 0, at).chars().next_back();
+            before.is_some_and(|c| "'\"`\u{201c}\u{201e}\u{ab}\u{2018}".contains(c))
+        };
+        self.request.find(&text).is_some_and(|at| !quoted(at)) && !text.starts_with("select ")
     }
 
     /// The words of a text, with the parts of names in camel case, and the whole.

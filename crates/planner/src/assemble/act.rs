@@ -280,7 +280,8 @@ impl Reading<'_> {
         if !sends && !service.actions.iter().any(|a| a.ends_with("emailSend")) {
             return self.store(i, clause, "STORE");
         }
-        let mut steps = self.file_for(clause);
+        let mut steps = self.told_of(clause, service);
+        steps.extend(self.file_for(clause));
         let mut args = self.containers(clause, service);
         args.extend(self.recipients(clause));
         let direct = args
@@ -336,6 +337,53 @@ impl Reading<'_> {
             },
         ));
         steps
+    }
+
+    /// "post the open Jira bugs to …": what is told of lies in another service, and is read from there first; not where that
+    /// service started the workflow.
+    fn told_of(&mut self, clause: &Clause, to: &ServiceEntry) -> Vec<Step> {
+        let started = |s: &ServiceEntry| {
+            self.plan.triggers.iter().any(|t| match t {
+                Trigger::Service { service, .. } => service.node_types == s.triggers,
+                _ => false,
+            })
+        };
+        let from = clause.phrases().find(|p| {
+            matches!(p.prep.as_str(), "" | "of" | "from")
+                && matches!(
+                    self.kind(p),
+                    "record" | "event" | "message" | "person" | "file"
+                )
+                && p.service.is_some_and(|s| {
+                    let speaks = ["chat", "mail", "sms", "llm"].iter().any(|t| s.is(t));
+                    s.key != to.key && !s.actions.is_empty() && !speaks && !started(s)
+                })
+        });
+        let Some((phrase, service)) = from.and_then(|p| Some((p.clone(), p.service?))) else {
+            return Vec::new();
+        };
+        self.topic.many = true;
+        let object = Some(self.concept(&phrase).to_owned());
+        let args = Vec::new();
+        let read = self.simple(
+            clause,
+            Does::Service {
+                service: acting(service),
+                verb: Verb::GetMany,
+                object,
+                args,
+                once: false,
+            },
+        );
+        let alone = Clause {
+            verb: None,
+            before: Vec::new(),
+            after: vec![phrase],
+            ..clause.clone()
+        };
+        let narrowed = self.condition(&alone);
+        let filter = narrowed.map(|condition| self.simple(clause, Does::Filter { condition }));
+        std::iter::once(read).chain(filter).collect()
     }
 
     /// "tell the customer", "let me know": by the means that the request names, else by mail.
