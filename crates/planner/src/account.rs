@@ -10,8 +10,9 @@ mod part;
 
 use crate::chart::{Chart, Item, What, chart};
 use crate::cover::{self, Unused};
-use crate::lex::{Class, Lexicon, languages};
+use crate::lex::{Class, Lexicon};
 use crate::time::{TimeSpan, spans};
+use agentctl_kit::language::languages;
 use agentctl_n8n::Workflow;
 use evidence::Evidence;
 use serde::{Deserialize, Serialize};

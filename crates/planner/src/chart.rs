@@ -164,23 +164,6 @@ pub fn chart(text: &str, language: &str) -> Chart {
     }
 }
 
-/// The language whose function words a text has most of; English in doubt.
-pub fn language(text: &str) -> &'static str {
-    let tokens = tokens(text);
-    let words = || {
-        tokens
-            .iter()
-            .filter(|t| t.kind == Kind::Word)
-            .map(|t| t.text.as_str())
-    };
-    let count = |l: &'static str| (crate::lex::familiar(l, words()), l);
-    let best = crate::lex::languages()
-        .map(count)
-        .rev()
-        .max_by_key(|(n, _)| *n);
-    best.map_or("en", |(_, l)| l)
-}
-
 /// The words of a name, whether it counts only with a capital letter, and whose it is.
 type Name = (Vec<String>, bool, &'static ServiceEntry);
 

@@ -141,7 +141,7 @@ fn phrase(phrase: &Phrase, chart: &Chart, text: &str) -> String {
 
 /// The language that a request is read in.
 pub fn language(request: &str) -> &'static str {
-    crate::chart::language(request)
+    agentctl_kit::language::language(request)
 }
 
 /// Each item of a request with its class, its concept and its form, for those who look after the tables.

@@ -1,12 +1,12 @@
 //! The words of one language: verbs with the frames that they call up, nouns with their concepts, adjectives and function
-//! words, read from `knowledge/lang/<language>/*.tsv`. Owns inflection (by table) and the spelling of a typo.
+//! words, read from `knowledge/lang/<language>/*.tsv` (the function words from the kit). Owns inflection (by table) and the spelling of a typo.
 
 mod inflect;
 #[cfg(test)]
 mod lex_tests;
 mod tables;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
@@ -179,25 +179,6 @@ impl Lexicon {
     pub fn all(&self) -> impl Iterator<Item = &Sense> {
         self.senses.values().flatten()
     }
-}
-
-/// How many of these words are function words of a language: the language of a text is the one with most. Reads the function
-/// words alone, so that a text in one language needs no other's tables.
-pub fn familiar<'a>(language: &str, words: impl Iterator<Item = &'a str>) -> usize {
-    static FORMS: LazyLock<Vec<HashSet<&'static str>>> = LazyLock::new(|| {
-        tables::LANGUAGES
-            .iter()
-            .map(tables::function_forms)
-            .collect()
-    });
-    let at = tables::LANGUAGES.iter().position(|l| l.name == language);
-    let forms = at.and_then(|at| FORMS.get(at));
-    forms.map_or(0, |forms| words.filter(|w| forms.contains(w)).count())
-}
-
-/// The languages that are read.
-pub fn languages() -> impl DoubleEndedIterator<Item = &'static str> {
-    tables::LANGUAGES.iter().map(|l| l.name)
 }
 
 /// A word without the accents of its letters, as people type it in a hurry.

@@ -10,7 +10,6 @@ pub mod choice;
 mod clause;
 pub mod compile;
 mod cover;
-mod cut;
 mod evidence;
 #[cfg(test)]
 mod evidence_tests;
@@ -27,10 +26,11 @@ pub mod plan;
 pub mod read;
 mod reuse;
 mod roles;
-mod spot;
 pub mod time;
 
 pub use ahead::read_ahead;
+
+use agentctl_kit::{cut, spot};
 
 use agentctl_base::{
     BoxFuture,

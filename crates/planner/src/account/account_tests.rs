@@ -1,5 +1,6 @@
 use super::frames;
-use crate::lex::{Class, Lexicon, languages};
+use crate::lex::{Class, Lexicon};
+use agentctl_kit::language::languages;
 
 #[test]
 fn the_frames_are_read_and_every_verb_has_known_ones() {

@@ -2,7 +2,7 @@
 
 use super::inflect::Inflection;
 use super::{Class, Lexicon, Sense};
-use std::collections::HashSet;
+use agentctl_kit::language::function_table;
 use std::fmt;
 
 /// The tables of a language, as they stand in `knowledge/lang`.
@@ -12,7 +12,6 @@ pub(super) struct Language {
     verbs: &'static str,
     nouns: &'static str,
     adjectives: &'static str,
-    function: &'static str,
 }
 
 macro_rules! language {
@@ -23,7 +22,6 @@ macro_rules! language {
             verbs: include_str!(concat!("../../knowledge/lang/", $name, "/verbs.tsv")),
             nouns: include_str!(concat!("../../knowledge/lang/", $name, "/nouns.tsv")),
             adjectives: include_str!(concat!("../../knowledge/lang/", $name, "/adjectives.tsv")),
-            function: include_str!(concat!("../../knowledge/lang/", $name, "/function.tsv")),
         }
     };
 }
@@ -87,14 +85,6 @@ fn forms(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('|').map(str::trim).filter(|f| !f.is_empty())
 }
 
-/// The written forms of a language's function words.
-pub(super) fn function_forms(of: &Language) -> HashSet<&'static str> {
-    let rows = of.function.lines().filter(|l| !l.starts_with('#'));
-    rows.filter_map(|l| l.split_once('\t'))
-        .flat_map(|(_, cell)| forms(cell))
-        .collect()
-}
-
 pub(super) fn lexicon(of: &Language) -> Result<Lexicon, BadRow> {
     let mut lexicon = Lexicon {
         language: of.name,
@@ -102,7 +92,7 @@ pub(super) fn lexicon(of: &Language) -> Result<Lexicon, BadRow> {
     };
     let file = |name: &str| format!("{}/{name}.tsv", of.name);
     let inflection = Inflection::read(&file("inflect"), of.inflect)?;
-    for row in rows(&file("function"), of.function, 2) {
+    for row in rows(&file("function"), function_table(of.name), 2) {
         let (row, cells) = row?;
         let (class, says) = cells.at(0).split_once('.').unwrap_or((cells.at(0), ""));
         let says: Vec<&str> = says.split('.').filter(|s| !s.is_empty()).collect();
