@@ -52,6 +52,25 @@ pub struct QuestionOption {
     pub fit_score: Option<u8>,
 }
 
+impl Question {
+    /// A required question without options: any text that is not empty answers it. Its topic is its id too.
+    pub fn open(topic: &str, text: impl Into<String>) -> Question {
+        Question {
+            id: topic.to_owned(),
+            topic: topic.to_owned(),
+            text: text.into(),
+            options: Vec::new(),
+            recommended: None,
+            required: true,
+            schema: serde_json::json!({"type": "string", "minLength": 1}),
+            approves: None,
+            proposal: None,
+            asked_by: None,
+            asks_secret: false,
+        }
+    }
+}
+
 impl QuestionOption {
     /// A value and what it is called, with nothing more to say.
     pub fn new(value: impl Into<Value>, label: impl Into<String>) -> QuestionOption {

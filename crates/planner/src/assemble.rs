@@ -19,10 +19,10 @@ mod start;
 mod think;
 mod timing;
 
-use crate::chart::{Chart, chart};
+use crate::chart::{Chart, Item, chart};
 use crate::clause::{Clause, Phrase, clauses};
 use crate::lexicon::{self, ServiceEntry};
-use crate::plan::{Arg, Does, Plan, Role, Service, Step, Val};
+use crate::plan::{Arg, Does, Plan, Role, Service, Step, Val, Verb};
 use crate::time::{DayCheck, spans};
 use serde_json::{Value, json};
 
@@ -51,11 +51,11 @@ pub(crate) struct Reading<'a> {
     services: Vec<&'static ServiceEntry>,
     /// What "it" and "them" stand for.
     topic: Topic,
-    /// The assistant that the request is for, and the clause that speaks of it.
     /// The containers that were written to, with the keys of their services.
     containers: Vec<(String, Arg)>,
     /// A source that was spoken of and not read yet, with its containers.
     source: Option<(&'static ServiceEntry, Vec<Arg>)>,
+    /// The assistant that the request is for, and the clause that speaks of it.
     assistant: Option<Step>,
     agent_at: usize,
     /// What must hold on the day of a schedule.
@@ -142,10 +142,15 @@ impl<'a> Reading<'a> {
         phrase.words(self.chart, self.text)
     }
 
+    /// The items of a clause.
+    fn items(&self, clause: &Clause) -> &'a [Item] {
+        let items = self.chart.items.get(clause.from..clause.to);
+        items.unwrap_or(&[])
+    }
+
     /// Whether a noun of a clause has a concept.
     fn says(&self, clause: &Clause, concept: &str) -> bool {
-        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
-        items
+        self.items(clause)
             .iter()
             .any(|i| i.noun().is_some_and(|n| n.concept == concept))
     }
@@ -171,11 +176,7 @@ impl<'a> Reading<'a> {
         };
         let last = self.services.iter().rev().find(usable);
         last.copied().or_else(|| {
-            let named = self
-                .chart
-                .items
-                .iter()
-                .filter_map(crate::chart::Item::service);
+            let named = self.chart.items.iter().filter_map(Item::service);
             let mut fits = named.filter(|s| usable(&s));
             let first = fits.next()?;
             fits.all(|s| s.key == first.key).then_some(first)
@@ -188,6 +189,17 @@ fn acting(service: &ServiceEntry) -> Service {
     Service {
         said: service.label.clone(),
         node_types: service.actions.clone(),
+    }
+}
+
+/// A step that does something with a service, once per item.
+fn on(service: &ServiceEntry, verb: Verb, object: Option<String>, args: Vec<Arg>) -> Does {
+    Does::Service {
+        service: acting(service),
+        verb,
+        object,
+        args,
+        once: false,
     }
 }
 

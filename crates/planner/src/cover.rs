@@ -14,7 +14,6 @@ use super::read::text::{Entity, Kind, Masked};
 use super::read::times;
 use agentctl_base::question::Question;
 use agentctl_n8n::Workflow;
-use serde_json::json;
 use traces::Traces;
 
 /// How much is lost with a thing.
@@ -192,16 +191,7 @@ pub fn question(unused: &[Unused], language: &str) -> Option<Question> {
         _ => format!("No step uses {what}. What should happen with it, and at which point?"),
     };
     Some(Question {
-        id: "unused".into(),
-        topic: "unused".into(),
-        text,
-        options: Vec::new(),
-        recommended: None,
         required: false,
-        schema: json!({"type": "string", "minLength": 1}),
-        approves: None,
-        proposal: None,
-        asked_by: None,
-        asks_secret: false,
+        ..Question::open("unused", text)
     })
 }

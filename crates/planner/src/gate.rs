@@ -74,19 +74,7 @@ pub(super) fn question(request: &str, account: &Account, language: &str) -> Ques
         }
     }
     text.push_str(ask);
-    Question {
-        id: STEPS.into(),
-        topic: STEPS.into(),
-        text,
-        options: Vec::new(),
-        recommended: None,
-        required: true,
-        schema: json!({"type": "string", "minLength": 1}),
-        approves: None,
-        proposal: None,
-        asked_by: None,
-        asks_secret: false,
-    }
+    Question::open(STEPS, text)
 }
 
 /// Why nothing is built, where the answers did not help.

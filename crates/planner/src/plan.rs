@@ -579,6 +579,27 @@ pub enum Cmp {
     OneOf,
 }
 
+impl Cmp {
+    /// The comparison that holds where this one does not; none where no single one says it.
+    pub fn opposite(self) -> Option<Self> {
+        Some(match self {
+            Cmp::Eq => Cmp::Ne,
+            Cmp::Ne => Cmp::Eq,
+            Cmp::Gt => Cmp::Le,
+            Cmp::Ge => Cmp::Lt,
+            Cmp::Lt => Cmp::Ge,
+            Cmp::Le => Cmp::Gt,
+            Cmp::Contains => Cmp::NotContains,
+            Cmp::NotContains => Cmp::Contains,
+            Cmp::Exists => Cmp::Missing,
+            Cmp::Missing => Cmp::Exists,
+            Cmp::IsTrue => Cmp::IsFalse,
+            Cmp::IsFalse => Cmp::IsTrue,
+            Cmp::StartsWith | Cmp::EndsWith | Cmp::Matches | Cmp::OneOf => return None,
+        })
+    }
+}
+
 /// What the user must still do before the workflow can run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Todo {

@@ -1,6 +1,6 @@
 //! One clause as steps: its frame says what is done, its phrases say to what.
 
-use super::{Reading, acting, arg, field, figure, lit, service};
+use super::{Reading, acting, arg, field, figure, lit, on, service};
 use crate::clause::{Clause, Phrase};
 use crate::lex::Class;
 use crate::lexicon::ServiceEntry;
@@ -105,8 +105,7 @@ impl Reading<'_> {
                 .as_ref()
                 .and(clause.after.iter().find_map(|p| p.service))
         });
-        let Some(service) =
-            subject.filter(|s| still && ["db", "sheet", "base", "kv"].iter().any(|t| s.is(t)))
+        let Some(service) = subject.filter(|s| still && s.is_any(&["db", "sheet", "base", "kv"]))
         else {
             return false;
         };
@@ -245,11 +244,10 @@ impl Reading<'_> {
     fn is_given(&self, clause: &Clause) -> bool {
         let subject = clause.intro == crate::clause::Intro::Else
             || clause.before.iter().any(|p| self.kind(p) == "person");
-        let message = clause.after.iter().any(|p| {
-            self.kind(p) == "message"
-                || p.service
-                    .is_some_and(|s| ["mail", "chat", "sms"].iter().any(|t| s.is(t)))
-        });
+        let message = clause
+            .after
+            .iter()
+            .any(|p| self.kind(p) == "message" || p.service.is_some_and(|s| s.speaks()));
         subject && message
     }
 
@@ -266,7 +264,7 @@ impl Reading<'_> {
         else {
             return Vec::new();
         };
-        let sends = [
+        let sends = service.is_any(&[
             "chat",
             "mail",
             "sms",
@@ -274,9 +272,7 @@ impl Reading<'_> {
             "incident",
             "social",
             "newsletter",
-        ]
-        .iter()
-        .any(|t| service.is(t));
+        ]);
         if !sends && !service.actions.iter().any(|a| a.ends_with("emailSend")) {
             return self.store(i, clause, "STORE");
         }
@@ -355,7 +351,7 @@ impl Reading<'_> {
                     "record" | "event" | "message" | "person" | "file"
                 )
                 && p.service.is_some_and(|s| {
-                    let speaks = ["chat", "mail", "sms", "llm"].iter().any(|t| s.is(t));
+                    let speaks = s.is_any(&["chat", "mail", "sms", "llm"]);
                     s.key != to.key && !s.actions.is_empty() && !speaks && !started(s)
                 })
         });
@@ -365,16 +361,7 @@ impl Reading<'_> {
         self.topic.many = true;
         let object = Some(self.concept(&phrase).to_owned());
         let args = Vec::new();
-        let read = self.simple(
-            clause,
-            Does::Service {
-                service: acting(service),
-                verb: Verb::GetMany,
-                object,
-                args,
-                once: false,
-            },
-        );
+        let read = self.simple(clause, on(service, Verb::GetMany, object, args));
         let alone = Clause {
             verb: None,
             before: Vec::new(),
@@ -512,29 +499,19 @@ impl Reading<'_> {
         let Some(service) = named else {
             return Vec::new();
         };
-        if ["sheet", "db", "base", "kv"].iter().any(|t| service.is(t)) {
+        if service.is_any(&["sheet", "db", "base", "kv"]) {
             return self.store(i, clause, "STORE");
         }
         let mut args = self.containers(clause, service);
         args.extend(self.text_of(i));
         vec![self.simple(
             clause,
-            Does::Service {
-                service: acting(service),
-                verb: Verb::Reply,
-                object: Some("message".into()),
-                args,
-                once: false,
-            },
+            on(service, Verb::Reply, Some("message".into()), args),
         )]
     }
 
     /// The service of the trigger, where it can act too.
-    pub(super) fn trigger_acts(&self) -> Option<&'static ServiceEntry> {
-        self.trigger_service()
-    }
-
-    fn trigger_service(&self) -> Option<&'static ServiceEntry> {
+    pub(super) fn trigger_service(&self) -> Option<&'static ServiceEntry> {
         let types = self.plan.triggers.iter().find_map(|t| match t {
             Trigger::Service { service, .. } => Some(&service.node_types),
             _ => None,
@@ -549,9 +526,7 @@ impl Reading<'_> {
         let Some(service) = self.acts_on(clause, frame) else {
             return Vec::new();
         };
-        if ["chat", "mail", "sms"].iter().any(|t| service.is(t))
-            && !clause.phrases().any(|p| self.concept(p) == "draft")
-        {
+        if service.speaks() && !clause.phrases().any(|p| self.concept(p) == "draft") {
             return self.notify(i, clause, frame);
         }
         let mut steps = Vec::new();
@@ -584,7 +559,7 @@ impl Reading<'_> {
         let Some(service) = self.acts_on(clause, frame) else {
             return Vec::new();
         };
-        if ["sheet", "db", "files"].iter().any(|t| service.is(t)) {
+        if service.is_any(&["sheet", "db", "files"]) {
             return self.store(i, clause, frame);
         }
         let draft = frame == "DRAFT" || clause.phrases().any(|p| self.concept(p) == "draft");
@@ -620,16 +595,7 @@ impl Reading<'_> {
         }
         let object = self.object(clause, service);
         self.mention(service);
-        self.simple(
-            clause,
-            Does::Service {
-                service: acting(service),
-                verb,
-                object,
-                args,
-                once: false,
-            },
-        )
+        self.simple(clause, on(service, verb, object, args))
     }
 
     /// What a clause acts on: the first record, message, file or person that it names.
@@ -654,8 +620,7 @@ impl Reading<'_> {
 
     fn on_service(&mut self, i: usize, clause: &Clause, frame: &str, verb: Verb) -> Vec<Step> {
         let latest = || {
-            let kept =
-                |s: &&&'static ServiceEntry| !["chat", "mail", "sms"].iter().any(|t| s.is(t));
+            let kept = |s: &&&'static ServiceEntry| !s.speaks();
             let last = self
                 .services
                 .iter()
@@ -728,24 +693,11 @@ impl Reading<'_> {
         let object = self.object(clause, service);
         self.mention(service);
         self.topic.many = true;
-        let mut steps = vec![self.simple(
-            clause,
-            Does::Service {
-                service: acting(service),
-                verb,
-                object,
-                args,
-                once: false,
-            },
-        )];
+        let mut steps = vec![self.simple(clause, on(service, verb, object, args))];
         let others: Vec<_> = self
             .services_of(clause)
             .into_iter()
-            .filter(|s| {
-                s.key != service.key
-                    && !s.actions.is_empty()
-                    && !["chat", "mail", "sms"].iter().any(|t| s.is(t))
-            })
+            .filter(|s| s.key != service.key && !s.actions.is_empty() && !s.speaks())
             .collect();
         for other in others {
             let of = clause
@@ -761,16 +713,7 @@ impl Reading<'_> {
                 })
                 .map(|p| self.concept(p).to_owned());
             self.mention(other);
-            steps.push(self.simple(
-                clause,
-                Does::Service {
-                    service: acting(other),
-                    verb: Verb::GetMany,
-                    object,
-                    args: Vec::new(),
-                    once: false,
-                },
-            ));
+            steps.push(self.simple(clause, on(other, Verb::GetMany, object, Vec::new())));
         }
         let narrowed = Clause {
             verb: None,
@@ -858,16 +801,7 @@ impl Reading<'_> {
             Verb::Run
         };
         let object = self.object(clause, service);
-        vec![self.simple(
-            clause,
-            Does::Service {
-                service: acting(service),
-                verb,
-                object,
-                args,
-                once: false,
-            },
-        )]
+        vec![self.simple(clause, on(service, verb, object, args))]
     }
 
     /// "Ignore …", "keep only …".

@@ -1,6 +1,6 @@
 //! An assistant: a model with tools, a memory and what it knows, as the clauses around it say.
 
-use super::{Reading, acting, arg, field};
+use super::{Reading, acting, arg, field, on};
 use crate::clause::{Clause, Intro};
 use crate::lexicon::ServiceEntry;
 use crate::plan::{Does, Knowledge, Memory, Role, Service, Step, Tool, Trigger, Verb};
@@ -165,9 +165,7 @@ impl Reading<'_> {
         if !self.plan.triggers.is_empty() {
             return;
         }
-        let talks = |s: &&'static ServiceEntry| {
-            ["chat", "sms", "mail"].iter().any(|t| s.is(t)) && !s.triggers.is_empty()
-        };
+        let talks = |s: &&'static ServiceEntry| s.speaks() && !s.triggers.is_empty();
         let found = self
             .clauses
             .iter()
@@ -279,7 +277,7 @@ impl Reading<'_> {
 
     /// "After each answer …", "finally …": what comes behind the assistant.
     fn follows(&self, clause: &Clause) -> bool {
-        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let items = self.items(clause);
         let first = items.iter().take(2).any(|i| i.is("then"));
         let after = clause.before.iter().any(|p| p.prep == "after");
         let answered = clause.intro == Intro::When
@@ -320,7 +318,7 @@ impl Reading<'_> {
         let store = near
             .filter(|s| s.is("db") || s.is("kv"))
             .map_or_else(|| "simple".to_owned(), |s| s.key.clone());
-        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let items = self.items(clause);
         let key = items.windows(3).find_map(|w| {
             let (first, others) = w.split_first()?;
             let each =
@@ -434,28 +432,13 @@ impl Reading<'_> {
                 let object = object.or_else(|| {
                     (service.is("sheet") || service.is("db")).then(|| "row".to_owned())
                 });
-                self.tool(
-                    &purpose,
-                    Does::Service {
-                        service: acting(service),
-                        verb,
-                        object,
-                        args,
-                        once: false,
-                    },
-                    Vec::new(),
-                )
+                self.tool(&purpose, on(service, verb, object, args), Vec::new())
             })
             .collect()
     }
 
     fn only_reads(&self, clause: &Clause) -> bool {
-        self.chart
-            .items
-            .get(clause.from..clause.to)
-            .unwrap_or(&[])
-            .iter()
-            .any(|i| i.is("only"))
+        self.items(clause).iter().any(|i| i.is("only"))
     }
 
     fn tool(&mut self, purpose: &str, does: Does, inputs: Vec<String>) -> Tool {
@@ -472,20 +455,14 @@ impl Reading<'_> {
 
     /// The answer of the assistant back to where the message came from.
     pub(super) fn answer_back(&mut self) -> Option<Step> {
-        let service = self.trigger_acts()?;
-        if !["chat", "mail", "sms"].iter().any(|t| service.is(t)) {
+        let service = self.trigger_service()?;
+        if !service.speaks() {
             return None;
         }
         let args = vec![arg(Role::Text, field("output"))];
         Some(self.step(
             "answer",
-            Does::Service {
-                service: acting(service),
-                verb: Verb::Reply,
-                object: Some("message".into()),
-                args,
-                once: false,
-            },
+            on(service, Verb::Reply, Some("message".into()), args),
         ))
     }
 }

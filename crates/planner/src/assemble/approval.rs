@@ -12,7 +12,7 @@ impl Reading<'_> {
         let approves = frame == "APPROVE" || clause.phrases().any(|p| self.approves(p));
         let service = self
             .acts_on(clause, "SEND")
-            .filter(|s| ["chat", "mail", "sms"].iter().any(|t| s.is(t)))
+            .filter(|s| s.speaks())
             .or_else(|| self.to_people(clause));
         let Some(service) = service.filter(|_| approves) else {
             return Vec::new();
@@ -64,7 +64,7 @@ impl Reading<'_> {
 
     /// Where the trigger is a chat of the same service: the chat that the message came from.
     fn chat_of_trigger(&self, service: &crate::lexicon::ServiceEntry) -> Option<crate::plan::Arg> {
-        let own = self.trigger_acts().is_some_and(|s| s.key == service.key);
+        let own = self.trigger_service().is_some_and(|s| s.key == service.key);
         own.then(|| {
             arg(
                 Role::Recipient,
@@ -161,7 +161,7 @@ impl Reading<'_> {
     /// Whether a clause speaks of the outcome of an approval: a yes; a no, or no answer in time.
     pub(super) fn decides(&self, clause: &Clause) -> Option<bool> {
         let lexicon = crate::lex::Lexicon::of(self.chart.language);
-        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let items = self.items(clause);
         let says = |concepts: &[&str]| {
             items.iter().take(5).any(|i| match &i.what {
                 What::Word(s) => concepts.contains(&s.concept.as_str()),

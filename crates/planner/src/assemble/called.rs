@@ -75,7 +75,7 @@ impl Reading<'_> {
 
     /// Whether what starts the workflow is a message that people write.
     pub(super) fn talks(&self) -> bool {
-        self.trigger_acts()
+        self.trigger_service()
             .is_some_and(|s| s.is("chat") || s.is("sms"))
             || matches!(self.plan.triggers.first(), Some(Trigger::Chat { .. }))
     }
@@ -87,7 +87,7 @@ impl Reading<'_> {
         }
         for i in 0..self.clauses.len() {
             let clause = self.clause_at(i);
-            let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+            let items = self.items(clause);
             let strict = items
                 .iter()
                 .any(|i| i.is("only") || i.is("neg") || i.is("unless"));

@@ -160,7 +160,11 @@ impl Reading<'_> {
             }
             _ => Cmp::Eq,
         };
-        if phrase.negated { opposite(cmp) } else { cmp }
+        if phrase.negated {
+            cmp.opposite().unwrap_or(cmp)
+        } else {
+            cmp
+        }
     }
 
     /// "the subject contains 'x'", "'x' is in the subject", "labelled 'x'".
@@ -270,32 +274,14 @@ impl Reading<'_> {
 }
 
 fn not(cond: Cond) -> Cond {
-    match cond {
-        Cond::Compare { left, op, right } => Cond::Compare {
-            left,
-            op: opposite(op),
-            right,
-        },
-        other => Cond::Not {
+    let turned = match &cond {
+        Cond::Compare { op, .. } => op.opposite(),
+        _ => None,
+    };
+    match (cond, turned) {
+        (Cond::Compare { left, right, .. }, Some(op)) => Cond::Compare { left, op, right },
+        (other, _) => Cond::Not {
             of: Box::new(other),
         },
-    }
-}
-
-fn opposite(op: Cmp) -> Cmp {
-    match op {
-        Cmp::Eq => Cmp::Ne,
-        Cmp::Ne => Cmp::Eq,
-        Cmp::Gt => Cmp::Le,
-        Cmp::Ge => Cmp::Lt,
-        Cmp::Lt => Cmp::Ge,
-        Cmp::Le => Cmp::Gt,
-        Cmp::Contains => Cmp::NotContains,
-        Cmp::NotContains => Cmp::Contains,
-        Cmp::Exists => Cmp::Missing,
-        Cmp::Missing => Cmp::Exists,
-        Cmp::IsTrue => Cmp::IsFalse,
-        Cmp::IsFalse => Cmp::IsTrue,
-        other => other,
     }
 }

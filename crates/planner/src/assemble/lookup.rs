@@ -1,7 +1,7 @@
 //! What is looked up before it is decided: "if the e-mail is already in the sheet", "unknown customers", files that are opened.
 
 use super::repeat::reads;
-use super::{Reading, acting, field};
+use super::{Reading, field, on};
 use crate::clause::{Clause, Intro, Phrase};
 use crate::plan::{Arg, Cmp, Cond, Does, Role, Step, Val, Verb};
 
@@ -55,7 +55,7 @@ impl Reading<'_> {
             kept.then(|| STORES.iter().find_map(|t| self.latest(t)))
                 .flatten()
         })?;
-        if service.actions.is_empty() || !STORES.iter().any(|t| service.is(t)) {
+        if service.actions.is_empty() || !service.is_any(STORES) {
             return None;
         }
         let subject = clause.phrases().find(|p| {
@@ -77,13 +77,12 @@ impl Reading<'_> {
         let said = self.said(clause);
         let step = self.step(
             &said,
-            Does::Service {
-                service: acting(service),
-                verb: Verb::GetMany,
-                object: object.or_else(|| self.topic.object.clone()),
+            on(
+                service,
+                Verb::GetMany,
+                object.or_else(|| self.topic.object.clone()),
                 args,
-                once: false,
-            },
+            ),
         );
         let there = self.denies(clause) == (clause.intro == Intro::Unless);
         Some(Look { step, key, there })

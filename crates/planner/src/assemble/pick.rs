@@ -59,7 +59,7 @@ impl Reading<'_> {
     /// "top 5", "the 10 newest", "at most 20 of them".
     fn top(&self, clause: &Clause) -> Option<u32> {
         let lexicon = Lexicon::of(self.chart.language);
-        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let items = self.items(clause);
         let number = |i: &crate::chart::Item| {
             (i.shape() == Some(Kind::Number))
                 .then(|| figure(&i.text))

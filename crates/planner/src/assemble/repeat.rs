@@ -11,7 +11,7 @@ impl Reading<'_> {
     /// Whether a word of a clause can be a function word of a class.
     pub(super) fn can_say(&self, clause: &Clause, class: &str) -> bool {
         let lexicon = Lexicon::of(self.chart.language);
-        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let items = self.items(clause);
         items.iter().any(|i| lexicon.can_be(&i.text, class))
     }
 
@@ -21,7 +21,7 @@ impl Reading<'_> {
             return Some(1);
         }
         let noun = |i: &crate::chart::Item| i.noun().is_some_and(|n| n.concept == "batch");
-        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let items = self.items(clause);
         let lexicon = Lexicon::of(self.chart.language);
         let at = items
             .iter()
@@ -94,7 +94,7 @@ impl Reading<'_> {
     /// Whether a clause speaks of the time when all items went through.
     pub(super) fn ends(&self, clause: &Clause) -> bool {
         let lexicon = Lexicon::of(self.chart.language);
-        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let items = self.items(clause);
         let last = items
             .iter()
             .take(4)
@@ -152,7 +152,7 @@ impl Reading<'_> {
 
     /// Whether a word of a clause denies it.
     pub(super) fn denies(&self, clause: &Clause) -> bool {
-        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let items = self.items(clause);
         clause.negated() || items.iter().any(|i| i.is("neg"))
     }
 
@@ -226,7 +226,7 @@ impl Reading<'_> {
         if !clause.calls("RETRY") {
             return false;
         }
-        let items = self.chart.items.get(clause.from..clause.to).unwrap_or(&[]);
+        let items = self.items(clause);
         let timed = |i: &&crate::chart::Item| {
             !clause.times.iter().any(|t| {
                 matches!(t.means, TimeMeaning::Duration { .. }) && i.from >= t.from && i.to <= t.to

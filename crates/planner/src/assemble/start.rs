@@ -1,9 +1,9 @@
 //! What starts the workflow: a rhythm, an event of a service, a form, a call, a chat, a person.
 
-use super::{Reading, arg, lit};
+use super::{Reading, arg, lit, on};
 use crate::clause::{Clause, Intro, Phrase};
 use crate::lexicon::ServiceEntry;
-use crate::plan::{Does, Role, ScheduleRule, Service, Trigger, Verb, WebhookAuth};
+use crate::plan::{Role, ScheduleRule, Service, Trigger, Verb, WebhookAuth};
 use crate::spot::Kind;
 use crate::time::TimeMeaning;
 
@@ -294,9 +294,9 @@ impl Reading<'_> {
                     .iter()
                     .rev()
                     .flat_map(|c| c.phrases().filter_map(|p| p.service));
-                spoken.into_iter().find(|s| {
-                    !s.triggers.is_empty() && !["mail", "chat", "sms"].iter().any(|t| s.is(t))
-                })
+                spoken
+                    .into_iter()
+                    .find(|s| !s.triggers.is_empty() && !s.speaks())
             };
             let told_elsewhere = || told.then(earlier).flatten();
             let Some(service) = named
@@ -585,9 +585,8 @@ impl Reading<'_> {
             .filter(|(_, c)| told(c))
             .find_map(|(i, c)| {
                 let service = c.phrases().find_map(|p| p.service)?;
-                let asked = ["db", "base", "sheet", "crm", "files", "table", "shop"]
-                    .iter()
-                    .any(|t| service.is(t));
+                let asked =
+                    service.is_any(&["db", "base", "sheet", "crm", "files", "table", "shop"]);
                 (asked && service.triggers.is_empty() && !service.actions.is_empty())
                     .then_some((i, service))
             });
@@ -598,16 +597,7 @@ impl Reading<'_> {
         let said = self.said(&clause);
         let object = self.happens_to(&clause);
         let args = self.containers(&clause, service);
-        let step = self.step(
-            &said,
-            Does::Service {
-                service: super::acting(service),
-                verb: Verb::GetMany,
-                object,
-                args,
-                once: false,
-            },
-        );
+        let step = self.step(&said, on(service, Verb::GetMany, object, args));
         self.mention(service);
         self.set_used(i, true);
         self.plan.triggers.push(Trigger::Poll {

@@ -30,24 +30,6 @@ fn flat<'c>(cond: &'c Cond, all: bool, out: &mut Vec<&'c Cond>) -> bool {
     }
 }
 
-fn opposite(op: Cmp) -> Option<Cmp> {
-    Some(match op {
-        Cmp::Eq => Cmp::Ne,
-        Cmp::Ne => Cmp::Eq,
-        Cmp::Gt => Cmp::Le,
-        Cmp::Ge => Cmp::Lt,
-        Cmp::Lt => Cmp::Ge,
-        Cmp::Le => Cmp::Gt,
-        Cmp::Contains => Cmp::NotContains,
-        Cmp::NotContains => Cmp::Contains,
-        Cmp::Exists => Cmp::Missing,
-        Cmp::Missing => Cmp::Exists,
-        Cmp::IsTrue => Cmp::IsFalse,
-        Cmp::IsFalse => Cmp::IsTrue,
-        Cmp::StartsWith | Cmp::EndsWith | Cmp::Matches | Cmp::OneOf => return None,
-    })
-}
-
 fn as_number(val: &Val) -> Option<Value> {
     match val {
         Val::Lit {
@@ -106,8 +88,8 @@ impl Draft<'_> {
     fn comparison(&mut self, at: &At, cond: &Cond) -> Value {
         match cond {
             Cond::Not { of } => match of.as_ref() {
-                Cond::Compare { left, op, right } if opposite(*op).is_some() => {
-                    let op = opposite(*op).unwrap_or(*op);
+                Cond::Compare { left, op, right } if op.opposite().is_some() => {
+                    let op = op.opposite().unwrap_or(*op);
                     self.compare(at, left, op, right)
                 }
                 Cond::Age {

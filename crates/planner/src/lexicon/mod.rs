@@ -30,6 +30,14 @@ impl ServiceEntry {
     pub fn is(&self, tag: &str) -> bool {
         self.tags.iter().any(|t| t == tag)
     }
+    /// Whether it has one of the tags.
+    pub fn is_any(&self, tags: &[&str]) -> bool {
+        tags.iter().any(|t| self.is(t))
+    }
+    /// Whether it carries messages to people: a chat, mail, text messages.
+    pub fn speaks(&self) -> bool {
+        self.is_any(&["chat", "mail", "sms"])
+    }
 }
 
 /// What a word does as a verb.

@@ -6,7 +6,6 @@ use crate::plan::{Does, Plan, Role, Step, Trigger, Verb};
 use crate::read::text::Masked;
 use agentctl_base::question::{Question, QuestionOption};
 use indexmap::IndexMap;
-use serde_json::json;
 
 /// The request with the answers that belong to it, each as a sentence of its own.
 pub fn with_answers(request: &str, answers: &IndexMap<String, String>) -> String {
@@ -230,17 +229,9 @@ impl Gaps<'_> {
             return;
         }
         self.out.push(Question {
-            id: topic.to_owned(),
-            topic: topic.to_owned(),
-            text,
             options,
-            recommended: None,
             required: self.required,
-            schema: json!({"type": "string", "minLength": 1}),
-            approves: None,
-            proposal: None,
-            asked_by: None,
-            asks_secret: false,
+            ..Question::open(topic, text)
         });
     }
 

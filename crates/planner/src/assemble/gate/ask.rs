@@ -10,7 +10,6 @@ use crate::lexicon;
 use crate::plan::{Does, Role, Step, Trigger};
 use crate::spot::Kind;
 use agentctl_base::question::{Question, QuestionOption};
-use serde_json::json;
 
 const TEXTS: &str = include_str!("../../../knowledge/gate/questions.tsv");
 const SYSTEMS: &str = include_str!("../../../knowledge/gate/systems.tsv");
@@ -190,17 +189,8 @@ impl Gaps<'_, '_> {
             return;
         }
         self.out.push(Question {
-            id: topic.to_owned(),
-            topic: topic.to_owned(),
-            text,
             options,
-            recommended: None,
-            required: true,
-            schema: json!({"type": "string", "minLength": 1}),
-            approves: None,
-            proposal: None,
-            asked_by: None,
-            asks_secret: false,
+            ..Question::open(topic, text)
         });
     }
 
@@ -262,12 +252,7 @@ impl Gaps<'_, '_> {
 
     /// A clause without the word that introduces it.
     fn bare(&self, clause: &Clause) -> String {
-        let items = self
-            .reading
-            .chart
-            .items
-            .get(clause.from..clause.to)
-            .unwrap_or(&[]);
+        let items = self.reading.items(clause);
         let introduces = |i: &&crate::chart::Item| ["if", "when", "unless"].iter().any(|c| i.is(c));
         let first = items.iter().find(|i| !introduces(i) && !i.stops());
         let range = first.zip(items.last()).map(|(f, l)| f.from..l.to);
@@ -296,9 +281,7 @@ impl Gaps<'_, '_> {
             matches!(
                 i.shape(),
                 Some(Kind::Mail | Kind::Phone | Kind::Channel | Kind::Handle)
-            ) || i
-                .service()
-                .is_some_and(|s| ["chat", "mail", "sms"].iter().any(|t| s.is(t)))
+            ) || i.service().is_some_and(|s| s.speaks())
         })
     }
 
