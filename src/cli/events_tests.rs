@@ -223,6 +223,11 @@ fn samples() -> Vec<Event> {
             by: "user".into(),
             grants: json!({"outside": "ask", "tools": []}),
         },
+        Event::CallsTurnedAway {
+            role: "builder".into(),
+            rule: "budget.tool_calls".into(),
+            count: 8,
+        },
     ]
 }
 
@@ -253,9 +258,10 @@ fn place(event: &Event) -> usize {
         Event::RunEnded { .. } => 21,
         Event::Adopted { .. } => 22,
         Event::GrantsPinned { .. } => 23,
+        Event::CallsTurnedAway { .. } => 24,
     }
 }
-const KINDS: usize = 24;
+const KINDS: usize = 25;
 
 #[test]
 fn every_kind_of_event_stands_in_the_schema_and_in_the_docs() {

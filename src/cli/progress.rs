@@ -148,6 +148,11 @@ pub fn line(event: &Event) -> Option<String> {
             plain(agent),
             calls.len()
         )),
+        Event::CallsTurnedAway { rule, count, .. } => Some(format!(
+            "    {} {count} calls turned away in all: {}",
+            style("✗").for_stderr().red(),
+            plain(rule)
+        )),
         Event::GrantsPinned { by, grants } => Some(pinned_lines(by, grants)),
         Event::Undone {
             resource,

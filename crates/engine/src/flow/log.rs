@@ -151,6 +151,7 @@ impl RunLog {
             | Event::ModelRetried { .. }
             | Event::ModelAnswered { .. }
             | Event::ConversationCompacted { .. }
+            | Event::CallsTurnedAway { .. }
             | Event::SnapshotTaken { .. }
             | Event::PatchRefused { .. }
             | Event::GrantsPinned { .. }

@@ -2,6 +2,7 @@
 //! a call or decide one.
 
 use super::{CallContext, Gateway, Settled, ceiling, untrusted};
+use crate::guards::GuardState;
 use crate::policy::Carries;
 use crate::redact::{clean, clean_text};
 use crate::store::StoreError;
@@ -123,6 +124,18 @@ impl Gateway {
                 reason: "the journal gave back another event".to_owned(),
             })),
         }
+    }
+
+    /// The refusal of a call when the run's limits leave room for none. It is not journaled.
+    pub(crate) fn spent(&self, guards: &GuardState, call: &str) -> Option<(Decision, ToolResult)> {
+        let decision = guards.spent(self.policy.limits())?;
+        let result = ToolResult {
+            call_id: String::new(),
+            name: shown(call),
+            status: ToolStatus::Refused,
+            content: self.refusal(&decision),
+        };
+        Some((decision, result))
     }
 
     /// What the tool of this name works on.

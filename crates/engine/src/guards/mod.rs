@@ -300,20 +300,19 @@ impl GuardState {
     pub(crate) fn made_by(&self, step: &str, call: &ToolCall, id: &str, revision: &str) -> bool {
         self.log.made_by(&call_key(step, call), id, revision)
     }
-    pub(crate) fn budget(&self, step: &str, call: &ToolCall, limits: &Limits) -> Decision {
+    /// Why every further call is refused, whatever it is; None: the limits leave room for one.
+    pub(crate) fn spent(&self, limits: &Limits) -> Option<Decision> {
         if self.worked_ms >= limits.max_seconds.saturating_mul(1000) {
-            return rules::deny(
-                rules::SECONDS,
-                format!("the {} seconds of work are used up", limits.max_seconds),
-            );
+            let reason = format!("the {} seconds of work are used up", limits.max_seconds);
+            return Some(rules::deny(rules::SECONDS, reason));
         }
+        rules::calls_spent(self.calls, limits.max_tool_calls)
+    }
+    pub(crate) fn budget(&self, step: &str, call: &ToolCall, limits: &Limits) -> Decision {
         let same = self.identical.get(&call_key(step, call)).copied();
-        rules::budget(
-            self.calls,
-            limits.max_tool_calls,
-            same.unwrap_or(0),
-            limits.max_identical_calls,
-        )
+        let repeated = || rules::repeated(same.unwrap_or(0), limits.max_identical_calls);
+        let denied = self.spent(limits).or_else(repeated);
+        denied.unwrap_or_else(|| rules::allow(rules::TOOL_CALLS))
     }
 }
 

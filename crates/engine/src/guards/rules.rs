@@ -49,21 +49,24 @@ pub fn only(kind: &str, only: Option<&str>, existing: Option<&str>, deletes: boo
     }
 }
 
-/// `made` and `same` count the calls before this one.
-pub fn budget(made: u64, max_calls: u64, same: u64, max_same: u64) -> Decision {
-    if made >= max_calls {
+/// `made`: the calls before this one.
+pub fn calls_spent(made: u64, max_calls: u64) -> Option<Decision> {
+    (made >= max_calls).then(|| {
         deny(
             TOOL_CALLS,
             format!("the run has made its {max_calls} tool calls"),
         )
-    } else if same >= max_same {
+    })
+}
+
+/// `same`: the calls before this one that mean the same.
+pub fn repeated(same: u64, max_same: u64) -> Option<Decision> {
+    (same >= max_same).then(|| {
         deny(
             IDENTICAL_CALLS,
             format!("the same call was made {same} times and nothing changed in between"),
         )
-    } else {
-        allow(TOOL_CALLS)
-    }
+    })
 }
 
 /// The way out of a refusal, for the model.
@@ -85,9 +88,11 @@ mod tests {
 
     #[test]
     fn a_run_makes_so_many_calls_and_no_more() {
-        assert_eq!(budget(9, 10, 2, 3), allow(TOOL_CALLS));
-        assert_eq!(budget(10, 10, 0, 3).rule(), TOOL_CALLS);
-        assert_eq!(budget(0, 10, 3, 3).rule(), IDENTICAL_CALLS);
+        let rule = |decision: Option<Decision>| decision.map(|d| d.rule().to_owned());
+        assert_eq!(rule(calls_spent(9, 10)), None);
+        assert_eq!(rule(calls_spent(10, 10)).as_deref(), Some(TOOL_CALLS));
+        assert_eq!(rule(repeated(2, 3)), None);
+        assert_eq!(rule(repeated(3, 3)).as_deref(), Some(IDENTICAL_CALLS));
     }
 
     #[test]

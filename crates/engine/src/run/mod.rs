@@ -42,6 +42,7 @@ mod session_run;
 mod session_terms;
 mod step;
 mod tool_session;
+mod turned_away;
 mod undo;
 mod undo_published;
 mod usage;

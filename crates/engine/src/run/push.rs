@@ -5,9 +5,8 @@ use super::{
     Answering, Asker, RunError,
     driver::gateway_error,
     questions::{self, Got},
-    session_run::Serving,
-    session_run::SessionRun,
-    tool_session::{Told, ToolSession},
+    session_run::{Serving, SessionRun, Told},
+    tool_session::ToolSession,
 };
 use crate::gateway::{ByUser, CallContext, Settled};
 use crate::store::Event;

@@ -6,7 +6,7 @@ use crate::{
     gateway::Gateway,
     guards::GuardState,
     pack::Pack,
-    store::{Event, Journal, Project, Snapshots},
+    store::{Event, Journal, Project, Record, Snapshots},
     view::RunView,
 };
 use agentctl_base::{
@@ -14,7 +14,7 @@ use agentctl_base::{
     question::Outcome,
 };
 use serde_json::json;
-use std::sync::Mutex as StdMutex;
+use std::sync::{Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
 /// What all sessions of one server share.
@@ -96,7 +96,9 @@ impl<'a> SessionRun<'a> {
         self.record(event, durable)
     }
 
-    pub fn live(self) -> Live {
+    /// What is held between two calls: a session may stay open for long, so nothing of a call that is settled but what it changed.
+    pub fn live(mut self) -> Live {
+        self.recorder.view.forget_settled();
         Live {
             journal: self.recorder.journal,
             log: self.recorder.log,
@@ -105,6 +107,20 @@ impl<'a> SessionRun<'a> {
             snapshots: self.recorder.snapshots,
             at: self.recorder.at,
         }
+    }
+}
+
+/// What the observer is told goes through the server's one.
+pub(super) struct Told<'a>(pub &'a StdMutex<Box<dyn Observer>>);
+
+impl Observer for Told<'_> {
+    fn event(&mut self, record: &Record) {
+        let mut observer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        observer.event(record);
+    }
+    fn note(&mut self, text: &str) {
+        let mut observer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        observer.note(text);
     }
 }
 

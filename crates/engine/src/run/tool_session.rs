@@ -12,7 +12,8 @@ use super::{
     projection,
     reopen::{take_lock, turn},
     run_id,
-    session_run::{Live, Serving, SessionRun, cancelled_result, outside},
+    session_run::{Live, Serving, SessionRun, Told, cancelled_result, outside},
+    turned_away::TurnedAway,
 };
 use crate::gateway::CallContext;
 use crate::gateway::Gateway;
@@ -21,8 +22,7 @@ use crate::toolset::{Fault, ResourceId};
 use crate::{
     flow::RunLog,
     store::{
-        Event, Journal, ProjectLock, Record, Snapshots, StateFile, StoreError,
-        event::JOURNAL_VERSION,
+        Event, Journal, ProjectLock, Snapshots, StateFile, StoreError, event::JOURNAL_VERSION,
     },
     view::RunView,
 };
@@ -34,10 +34,7 @@ use agentctl_base::{
 };
 use agentctl_mcp::serve::{Client, Host, Hosts, Offer};
 use serde_json::{Map, Value};
-use std::{
-    sync::{Arc, Mutex as StdMutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 use tokio::sync::Mutex;
 
 /// How often a lock that somebody holds is tried.
@@ -101,22 +98,9 @@ pub(super) struct State {
     /// Calls in a row that mean the same are one step: what the limit on identical calls counts.
     row: u32,
     last: Option<(String, String)>,
+    turned_away: TurnedAway,
     /// Why no further call is taken.
     over: Option<String>,
-}
-
-/// What the observer is told goes through the server's one.
-pub(super) struct Told<'a>(pub &'a StdMutex<Box<dyn Observer>>);
-
-impl Observer for Told<'_> {
-    fn event(&mut self, record: &Record) {
-        let mut observer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        observer.event(record);
-    }
-    fn note(&mut self, text: &str) {
-        let mut observer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        observer.note(text);
-    }
 }
 
 type Cancelled = BoxFuture<'static, ()>;
@@ -192,7 +176,14 @@ impl ToolSession {
             lock = self.wait_for_lock(state.run_id.as_deref()) => lock?,
             () = &mut cancelled => return Ok(cancelled_result(String::new(), name.to_owned())),
         };
-        let live = self.live(state)?;
+        let mut live = self.live(state)?;
+        live.guards.set_worked_ms(state.worked_ms);
+        if let Some((decision, refused)) = self.serving.gateway.spent(&live.guards, name) {
+            let order = lock.turn();
+            let counted = &mut state.turned_away;
+            state.live = Some(counted.one_more(&self.serving, live, order, &decision)?);
+            return Ok(refused);
+        }
         // What only reads changes no order, and need not wait for a disk.
         let order = match self.serving.gateway.tool(name) {
             Some(tool) if !tool.changes => lock.turn(),
@@ -206,14 +197,7 @@ impl ToolSession {
         let began = self.serving.effects.elapsed_ms();
         let step = format!("mcp[{}]", state.row);
         let made = self
-            .make(
-                (live, order),
-                &step,
-                name,
-                arguments,
-                state.worked_ms,
-                cancelled,
-            )
+            .make((live, order), &step, name, arguments, cancelled)
             .await;
         let took = self.serving.effects.elapsed_ms().saturating_sub(began);
         state.worked_ms = state.worked_ms.saturating_add(took);
@@ -228,14 +212,12 @@ impl ToolSession {
         step: &str,
         name: &str,
         arguments: String,
-        worked_ms: u64,
         mut cancelled: Cancelled,
     ) -> Result<(Live, ToolResult), RunError> {
         let serving = &*self.serving;
         let mut told = Told(&serving.observer);
         let mut session_run = SessionRun::new(serving, live, order, &mut told);
         session_run.activate("call")?;
-        session_run.guards.set_worked_ms(worked_ms);
         let call = ToolCall {
             id: format!("c{}", session_run.guards.tool_calls() + 1),
             name: name.to_owned(),
@@ -365,6 +347,7 @@ impl ToolSession {
         let live = self.begin(&run_id)?;
         state.run_id = Some(run_id);
         state.last = None;
+        state.turned_away = TurnedAway::default();
         Ok(live)
     }
 
@@ -433,12 +416,19 @@ impl ToolSession {
         };
         let mut told = Told(&serving.observer);
         let mut session_run = SessionRun::new(serving, live, lock.turn(), &mut told);
-        let usage = session_run.recorder.view.usage.tool_calls;
-        let message = format!(
-            "the session ended: {usage} calls, {} changes",
-            session_run.recorder.view.standing().count()
-        );
         session_run.activate("close")?;
+        state
+            .turned_away
+            .tell(&mut session_run, &serving.terms.role)?;
+        let view = &session_run.recorder.view;
+        let mut message = format!(
+            "the session ended: {} calls, {} changes",
+            view.usage.tool_calls,
+            view.standing().count()
+        );
+        if view.turned_away > 0 {
+            message.push_str(&format!(", {} calls turned away", view.turned_away));
+        }
         session_run.record(
             Event::RunEnded {
                 outcome: Outcome::Complete,

@@ -132,6 +132,14 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         change: Option<Change>,
     },
+    /// Calls that were refused unread since the run's limits were used up. They have no records of their own.
+    CallsTurnedAway {
+        role: String,
+        /// The limit that refused the last of them.
+        rule: String,
+        /// All of them so far: it stands for every earlier record of this kind.
+        count: u64,
+    },
     SnapshotTaken {
         resource: ResourceId,
         file: String,

@@ -40,6 +40,8 @@ pub struct RunView {
     pub calls: Vec<Call>,
     pub questions: Vec<Asked>,
     pub usage: RunUsage,
+    /// Calls that were refused unread because the limits were used up. They count as no use.
+    pub turned_away: u64,
     /// The same by step.
     pub usage_of: BTreeMap<StepPath, RunUsage>,
     pub worked: Worked,
@@ -82,6 +84,19 @@ impl RunView {
         view
     }
 
+    /// Forgets what only a reader of the whole run asks for: calls that are settled, activations that are over, what was used by
+    /// step. The changes, the totals and what is under way stay, so a run that goes on from here comes to the same.
+    pub fn forget_settled(&mut self) {
+        self.open
+            .retain(|_, trace| trace.unsettled().next().is_some());
+        let open = &self.open;
+        self.calls
+            .retain(|call| call.result.is_none() || open.contains_key(&call.step));
+        self.activations.clear();
+        self.usage_of.clear();
+        self.repeats = Repeats::default();
+    }
+
     /// Takes the next record in.
     pub fn apply(&mut self, record: &Record) {
         let at = Point::from(record);
@@ -95,6 +110,7 @@ impl RunView {
             | Event::ConversationCompacted { .. } => self.take_conversation(&record.event, at),
             Event::ToolIntent { .. } => self.take_intent(&record.event, at),
             Event::ToolFinished { .. } => self.take_result(&record.event, at),
+            Event::CallsTurnedAway { count, .. } => self.turned_away = *count,
             Event::QuestionAsked { .. } | Event::AnswerGiven { .. } => {
                 self.take_question(&record.event, at);
             }

@@ -362,3 +362,60 @@ fn a_snapshots_hash_is_what_was_said_when_it_was_taken_else_what_the_user_took_o
     assert_eq!(sha256("2.json"), Some("said"));
     assert_eq!(sha256("3.json"), None);
 }
+
+/// What a session holds between two calls does not grow with the calls that are settled, and what counts for the next one stays.
+#[test]
+fn what_is_settled_is_forgotten_and_what_is_under_way_is_not() {
+    let step = |number: usize| format!("mcp[{number}]");
+    let intent = |number, mutates| Event::ToolIntent {
+        step: step(number),
+        role: "r".into(),
+        call: ToolCall {
+            id: format!("c{number}"),
+            name: "look".into(),
+            arguments: format!("{{\"n\": {number}}}"),
+        },
+        decision: Decision::Allow { rule: "r".into() },
+        mutates,
+        expect: None,
+        carries: None,
+    };
+    let finished = |number, change| Event::ToolFinished {
+        step: step(number),
+        role: "r".into(),
+        result: ToolResult {
+            call_id: format!("c{number}"),
+            name: "look".into(),
+            status: ToolStatus::Ok,
+            content: json!({"text": "x".repeat(100)}),
+        },
+        change,
+    };
+    let change = Change {
+        resource: ResourceId::new("thing", "w"),
+        before: None,
+        after: Some("g".into()),
+        size: 1,
+        snapshot: None,
+    };
+    let mut events = vec![activation(1), intent(0, true), finished(0, Some(change))];
+    for number in 1..100 {
+        events.extend([intent(number, false), finished(number, None)]);
+    }
+    // Cut off within a change.
+    events.push(intent(100, true));
+    let mut run = view(events);
+    let before = run.clone();
+    run.forget_settled();
+    assert_eq!((run.calls.len(), run.open.len()), (1, 1));
+    assert_eq!((run.activations.len(), run.usage_of.len()), (0, 0));
+    assert_eq!(run.unsettled(), before.unsettled());
+    assert_eq!(run.unsettled().len(), 1);
+    assert_eq!(
+        (run.usage, run.activation, &run.changes, run.last),
+        (before.usage, 1, &before.changes, before.last)
+    );
+    run.apply(&records(vec![finished(100, None)])[0]);
+    run.forget_settled();
+    assert_eq!((run.calls.len(), run.open.len()), (0, 0));
+}

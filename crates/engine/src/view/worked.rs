@@ -1,4 +1,5 @@
-//! How long a run was worked on. Waiting between activations is no work, and neither is taking a run over, which may be days later.
+//! How long a run was worked on. Waiting between activations is no work, and neither is what is recorded there:
+//! that a run was taken over, which may be days later, and how many calls were turned away.
 
 use crate::store::{Event, Record, event::StepPath};
 use std::collections::BTreeMap;
@@ -22,7 +23,10 @@ impl Worked {
         let Ok(at) = record.at.parse::<jiff::Timestamp>() else {
             return;
         };
-        if matches!(record.event, Event::Adopted { .. }) {
+        if matches!(
+            record.event,
+            Event::Adopted { .. } | Event::CallsTurnedAway { .. }
+        ) {
             return;
         }
         let now = at.as_millisecond();

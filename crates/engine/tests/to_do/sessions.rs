@@ -6,6 +6,7 @@ use agentctl_base::question::Outcome;
 use agentctl_engine::run::{
     Counted, RunError, Serving, SessionTerms, ToolSessions, Undo, Unobserved, list, show, undo,
 };
+use agentctl_engine::store::Event;
 use agentctl_mcp::serve::{Client, Host, Hosts};
 use serde_json::{Value, json};
 use std::future::pending;
@@ -129,4 +130,52 @@ fn terms_that_name_nothing_are_the_users_mistake() {
     assert_eq!(said(Some("old"), &["x"]), "the list `old` has no item x");
     let missing = said(Some("nothing"), &[]);
     assert!(missing.contains("nothing"), "{missing}");
+}
+
+/// The call that is refused whatever it says costs nothing but its place in a count.
+#[test]
+fn calls_beyond_the_limit_are_counted_and_not_journaled_one_by_one() {
+    let house = house();
+    let sessions = sessions(&house, terms(&house, None, &[]).unwrap());
+    let host = opened(&sessions);
+    let bytes = |house: &House| {
+        let run = house.project.run_ids().unwrap().pop().unwrap();
+        let journal = house.project.run(&run).unwrap().journal();
+        std::fs::metadata(journal).unwrap().len()
+    };
+    let limit = house.pack.policy.limits().max_tool_calls;
+    for number in 0..limit {
+        // Some of them are refused: they count too.
+        let result = call(&host, "unheard_of", json!({"n": number}));
+        assert_eq!(result.content["rule"], "tools.unknown");
+    }
+    let (records, full) = (house.records().len(), bytes(&house));
+    let beyond = 1_000;
+    for number in 0..beyond {
+        let text = "x".repeat(500);
+        let result = call(&host, "read_list", json!({"list_id": text, "n": number}));
+        assert_eq!(result.status, ToolStatus::Refused);
+        assert_eq!(result.content["rule"], "budget.tool_calls");
+    }
+    // One line when there were 1, 2, 4 … 512 of them, each of them short.
+    assert_eq!(house.records().len() - records, 10);
+    assert!(bytes(&house) - full < 10 * 500, "{}", bytes(&house) - full);
+    block_on(host.close());
+
+    let counts: Vec<u64> = house
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::CallsTurnedAway { count, .. } => Some(count),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(counts, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000]);
+    let [run] = list(&house.project).unwrap().try_into().unwrap();
+    let (report, _) = show(&house.project, &house.pack, &run.run_id).unwrap();
+    assert_eq!(report.usage.tool_calls, limit);
+    assert_eq!(
+        report.message,
+        format!("the session ended: {limit} calls, 0 changes, {beyond} calls turned away")
+    );
 }
