@@ -1,0 +1,86 @@
+//! Conversations that outlive a run. A session belongs to a pack, a tenant, a user and a conversation; it keeps the fields that
+//! the pack's flow marks for a session, and the messages. Both are read at the start of a turn and written once at its end, by
+//! compare-and-set and idempotent by run, so that a turn that was killed and resumed is written once.
+//!
+//! Where they are kept is SQLite or Postgres, by the same queries (`queries.rs`). One turn of a session is under way at a time,
+//! over all processes: the lock goes with the process that holds it.
+//!
+//! A row of a file that came with a folder is not believed: rows carry marks of the user's key ([`marks`]).
+
+pub mod error;
+pub mod key;
+pub mod marks;
+pub mod n8n_history;
+pub mod postgres;
+mod queries;
+pub mod session;
+pub mod sqlite;
+mod waiting;
+
+use agentctl_base::BoxFuture;
+use std::time::Duration;
+
+pub use error::SessionError;
+pub use key::{Scope, SessionKey};
+pub use marks::{Foreign, Marks};
+pub use postgres::PostgresSessions;
+pub use session::{Begun, Erased, Finish, Finished, Message, NewMessage, Role, Session, Summary};
+pub use sqlite::SqliteSessions;
+pub use waiting::Turn;
+
+/// So many turns of one session wait for the one that is under way; the next one is refused.
+pub const MOST_WAITING: u32 = 8;
+
+/// Where sessions are kept. Nothing is read or written without the whole key, except by [`Sessions::list`] with a scope.
+pub trait Sessions: Send + Sync {
+    /// The session's one turn, held until it is dropped; waits while another process or task has it.
+    ///
+    /// Errors: [`SessionError::Busy`] after `wait`; [`SessionError::Queue`] at once where [`MOST_WAITING`] wait already.
+    fn turn<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        wait: Duration,
+    ) -> BoxFuture<'a, Result<Turn, SessionError>>;
+
+    /// The session as it stands; of one that was never written, an empty one with version 0.
+    fn load<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Session, SessionError>>;
+
+    /// Its last `most` messages, oldest first.
+    fn messages<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        most: u32,
+    ) -> BoxFuture<'a, Result<Vec<Message>, SessionError>>;
+
+    /// Notes that a turn's run has begun, so that a later turn finds it when this one is killed. Milliseconds since 1970.
+    ///
+    /// Errors: [`SessionError::Changed`] when the session is no longer as `read` says; [`SessionError::Foreign`].
+    fn begin<'a>(
+        &'a self,
+        read: &'a Session,
+        run: &'a str,
+        now: i64,
+    ) -> BoxFuture<'a, Result<Begun, SessionError>>;
+
+    /// Writes what a turn leaves. The same run a second time changes nothing.
+    ///
+    /// Errors: [`SessionError::Changed`], [`SessionError::Foreign`].
+    fn finish<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        turn: &'a Finish,
+    ) -> BoxFuture<'a, Result<Finished, SessionError>>;
+
+    /// Makes a foreign session the user's: every row of it gets the user's mark.
+    fn adopt<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Session, SessionError>>;
+
+    /// Erases the session: state, messages, and the list of its runs, which it gives back.
+    fn erase<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Erased, SessionError>>;
+
+    /// The sessions of a scope, the one that was used last first.
+    fn list<'a>(
+        &'a self,
+        scope: &'a Scope,
+        most: u32,
+    ) -> BoxFuture<'a, Result<Vec<Summary>, SessionError>>;
+}

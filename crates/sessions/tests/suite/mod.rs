@@ -1,0 +1,278 @@
+//! What every store has to do, told once.
+
+use agentctl_sessions::{
+    Finish, Finished, NewMessage, Role, Scope, SessionError, SessionKey, Sessions,
+};
+use serde_json::{Map, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub fn key(conversation: &str) -> SessionKey {
+    SessionKey {
+        pack: "desk".into(),
+        tenant: "local".into(),
+        user: "ann".into(),
+        conversation: conversation.into(),
+    }
+}
+
+pub fn said(role: Role, text: &str) -> NewMessage {
+    NewMessage {
+        role,
+        text: text.into(),
+        data: None,
+        attachment: None,
+        at: 1_000,
+    }
+}
+
+/// One whole turn: both sides say one message, and the count in the state is raised.
+pub async fn turn(
+    store: &dyn Sessions,
+    key: &SessionKey,
+    run: &str,
+) -> Result<Finished, SessionError> {
+    let _turn = store.turn(key, Duration::from_secs(60)).await?;
+    let read = store.load(key).await?;
+    let count = read
+        .state
+        .get("count")
+        .and_then(|n| n.as_i64())
+        .unwrap_or(0);
+    let begun = store.begin(&read, run, 1_000).await?;
+    let state = Map::from_iter([("count".to_owned(), json!(count + 1))]);
+    let add = vec![
+        said(Role::User, &format!("{run}?")),
+        said(Role::Assistant, &format!("{run}!")),
+    ];
+    let finish = Finish {
+        run: Some(run.into()),
+        version: begun.version,
+        state,
+        clear: false,
+        add,
+        now: 2_000,
+    };
+    store.finish(key, &finish).await
+}
+
+pub async fn whole(store: Arc<dyn Sessions>) {
+    a_turn_is_read_again_as_it_was_written(&*store).await;
+    a_run_is_written_once(&*store).await;
+    what_changed_meanwhile_is_not_overwritten(&*store).await;
+    clearing_keeps_what_comes_with_it(&*store).await;
+    no_part_of_the_key_is_optional(&*store).await;
+    one_turn_at_a_time(&*store).await;
+    a_ninth_waiter_is_refused(store.clone()).await;
+    an_erased_session_is_gone(&*store).await;
+    turns_at_once_are_all_counted(store).await;
+}
+
+async fn a_turn_is_read_again_as_it_was_written(store: &dyn Sessions) {
+    let key = key("read again");
+    let before = store.load(&key).await.unwrap();
+    assert_eq!((before.version, before.message_count()), (0, 0));
+    turn(store, &key, "r1").await.unwrap();
+    let after = store.load(&key).await.unwrap();
+    assert_eq!(after.state["count"], 1);
+    assert_eq!(after.last_run.as_deref(), Some("r1"));
+    assert_eq!(
+        (after.open_run, after.created, after.updated),
+        (None, 1_000, 2_000)
+    );
+    let mut odd = said(
+        Role::Assistant,
+        "with ' and \" and \u{0} … 🙂".replace('\u{0}', "").as_str(),
+    );
+    odd.data = Some(json!({"rows": [1, 2.5, null]}));
+    odd.attachment = Some("https://example.com/a?b=c".into());
+    let finish = Finish {
+        run: Some("r2".into()),
+        version: after.version,
+        state: after.state.clone(),
+        clear: false,
+        add: vec![odd.clone()],
+        now: 3_000,
+    };
+    store.finish(&key, &finish).await.unwrap();
+    let last = store.messages(&key, 1).await.unwrap();
+    assert_eq!(last[0].said, odd);
+    assert_eq!(last[0].foreign, None);
+    let all = store.messages(&key, 100).await.unwrap();
+    assert_eq!(all.iter().map(|m| m.seq).collect::<Vec<_>>(), [1, 2, 3]);
+}
+
+async fn a_run_is_written_once(store: &dyn Sessions) {
+    let key = key("once");
+    let read = store.load(&key).await.unwrap();
+    let begun = store.begin(&read, "r1", 1).await.unwrap();
+    assert_eq!(
+        store.load(&key).await.unwrap().open_run.as_deref(),
+        Some("r1")
+    );
+    let finish = Finish {
+        run: Some("r1".into()),
+        version: begun.version,
+        state: Map::new(),
+        clear: false,
+        add: vec![said(Role::User, "a")],
+        now: 2,
+    };
+    let first = store.finish(&key, &finish).await.unwrap();
+    assert!(matches!(first, Finished::Now(_)));
+    let second = store.finish(&key, &finish).await.unwrap();
+    assert!(matches!(second, Finished::Before(_)));
+    assert_eq!(store.messages(&key, 9).await.unwrap().len(), 1);
+}
+
+async fn what_changed_meanwhile_is_not_overwritten(store: &dyn Sessions) {
+    let key = key("changed");
+    let read = store.load(&key).await.unwrap();
+    turn(store, &key, "r1").await.unwrap();
+    let late = store.begin(&read, "r2", 1).await.unwrap_err();
+    assert!(
+        matches!(late, SessionError::Changed { expected: 0, .. }),
+        "{late}"
+    );
+    let finish = Finish {
+        run: Some("r2".into()),
+        version: 1,
+        state: Map::new(),
+        clear: true,
+        add: vec![],
+        now: 2,
+    };
+    let late = store.finish(&key, &finish).await.unwrap_err();
+    assert!(matches!(late, SessionError::Changed { .. }), "{late}");
+    assert_eq!(store.messages(&key, 9).await.unwrap().len(), 2);
+}
+
+async fn clearing_keeps_what_comes_with_it(store: &dyn Sessions) {
+    let key = key("cleared");
+    turn(store, &key, "r1").await.unwrap();
+    let read = store.load(&key).await.unwrap();
+    let finish = Finish {
+        run: Some("r2".into()),
+        version: read.version,
+        state: Map::new(),
+        clear: true,
+        add: vec![
+            said(Role::User, "clear context"),
+            said(Role::Assistant, "done"),
+        ],
+        now: 2,
+    };
+    store.finish(&key, &finish).await.unwrap();
+    let stand = store.messages(&key, 9).await.unwrap();
+    assert_eq!(stand.iter().map(|m| m.seq).collect::<Vec<_>>(), [3, 4]);
+    turn(store, &key, "r3").await.unwrap();
+    assert_eq!(store.messages(&key, 9).await.unwrap().len(), 4);
+}
+
+async fn no_part_of_the_key_is_optional(store: &dyn Sessions) {
+    let mine = key("mine");
+    turn(store, &mine, "r1").await.unwrap();
+    let other = |change: fn(&mut SessionKey)| {
+        let mut other = mine.clone();
+        change(&mut other);
+        other
+    };
+    for other in [
+        other(|k| k.pack = "other".into()),
+        other(|k| k.tenant = "other".into()),
+        other(|k| k.user = "other".into()),
+        other(|k| k.conversation = "other".into()),
+        // The same letters in other places.
+        other(|k| {
+            k.tenant = "loc".into();
+            k.user = "alann".into();
+        }),
+    ] {
+        assert_eq!(store.load(&other).await.unwrap().version, 0, "{other:?}");
+        assert!(store.messages(&other, 9).await.unwrap().is_empty());
+        let gone = store.erase(&other).await.unwrap_err();
+        assert!(matches!(gone, SessionError::Unknown { .. }), "{gone}");
+    }
+    let of = |user: &str| Scope::Of {
+        tenant: "local".into(),
+        user: user.into(),
+    };
+    assert!(store.list(&of("bob"), 99).await.unwrap().is_empty());
+    let ann = store.list(&of("ann"), 99).await.unwrap();
+    assert!(ann.iter().any(|s| s.key == mine && s.messages == 2));
+    assert_eq!(store.list(&Scope::Operator, 1).await.unwrap().len(), 1);
+}
+
+async fn one_turn_at_a_time(store: &dyn Sessions) {
+    let key = key("turns");
+    let held = store.turn(&key, Duration::ZERO).await.unwrap();
+    let busy = store
+        .turn(&key, Duration::from_millis(30))
+        .await
+        .unwrap_err();
+    assert!(matches!(busy, SessionError::Busy { .. }), "{busy}");
+    let other = store.turn(&self::key("others"), Duration::ZERO).await;
+    assert!(other.is_ok());
+    drop(held);
+    store.turn(&key, Duration::from_secs(60)).await.unwrap();
+}
+
+async fn a_ninth_waiter_is_refused(store: Arc<dyn Sessions>) {
+    let key = key("queue");
+    let held = store.turn(&key, Duration::ZERO).await.unwrap();
+    let mut waiting = tokio::task::JoinSet::new();
+    for _ in 0..agentctl_sessions::MOST_WAITING + 3 {
+        let (store, key) = (store.clone(), key.clone());
+        waiting.spawn(async move { store.turn(&key, Duration::from_secs(60)).await.map(drop) });
+    }
+    for _ in 0..3 {
+        let refused = waiting.join_next().await.unwrap().unwrap().unwrap_err();
+        assert!(matches!(refused, SessionError::Queue), "{refused}");
+    }
+    drop(held);
+    for _ in 0..agentctl_sessions::MOST_WAITING {
+        waiting.join_next().await.unwrap().unwrap().unwrap();
+    }
+}
+
+async fn an_erased_session_is_gone(store: &dyn Sessions) {
+    let key = key("erased");
+    turn(store, &key, "r1").await.unwrap();
+    turn(store, &key, "r2").await.unwrap();
+    let erased = store.erase(&key).await.unwrap();
+    assert_eq!(erased.messages, 4);
+    assert_eq!(erased.runs, ["r1", "r2"]);
+    assert_eq!(store.load(&key).await.unwrap().version, 0);
+    assert!(store.messages(&key, 9).await.unwrap().is_empty());
+}
+
+async fn turns_at_once_are_all_counted(store: Arc<dyn Sessions>) {
+    let mut all = tokio::task::JoinSet::new();
+    for session in 0..6 {
+        for n in 0..5 {
+            let store = store.clone();
+            all.spawn(async move {
+                let key = key(&format!("at once {session}"));
+                turn(&*store, &key, &format!("run-{session}-{n}")).await
+            });
+        }
+    }
+    while let Some(done) = all.join_next().await {
+        assert!(matches!(done.unwrap().unwrap(), Finished::Now(_)));
+    }
+    for session in 0..6 {
+        let key = key(&format!("at once {session}"));
+        assert_eq!(store.load(&key).await.unwrap().state["count"], 5);
+        let messages = store.messages(&key, 99).await.unwrap();
+        assert_eq!(messages.len(), 10);
+        let mine = format!("run-{session}-");
+        assert!(messages.iter().all(|m| m.said.text.starts_with(&mine)));
+        for (asked, answered) in messages
+            .iter()
+            .step_by(2)
+            .zip(messages.iter().skip(1).step_by(2))
+        {
+            assert_eq!(asked.run, answered.run);
+        }
+    }
+}
