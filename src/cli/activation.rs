@@ -10,6 +10,7 @@ use crate::cli::session::{self, Session};
 use crate::cli::traces::Traces;
 use crate::cli::{catalog_file, model_choice, report};
 use agentctl_base::question::Outcome;
+use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{
     self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport,
 };
@@ -25,7 +26,7 @@ use std::path::Path;
 const MAX_WORKFLOW: u64 = 64 * 1024 * 1024;
 
 /// What was typed, as limits of the run and of its agents.
-pub fn limits(session: &Session, options: &LimitOptions) -> Result<Budgets, CliError> {
+pub fn limits(pack: &Pack, options: &LimitOptions) -> Result<Budgets, CliError> {
     let mut budgets = Budgets::default();
     let mut of = |agent: &Option<String>, set: &dyn Fn(&mut LimitOverrides)| {
         set(match agent {
@@ -45,7 +46,7 @@ pub fn limits(session: &Session, options: &LimitOptions) -> Result<Budgets, CliE
     for limit in &options.max_time {
         of(&limit.agent, &|l| l.max_seconds = Some(limit.value));
     }
-    model_choice::known_agents(&session.pack, budgets.agents.keys(), "a limit")?;
+    model_choice::known_agents(pack, budgets.agents.keys(), "a limit")?;
     Ok(budgets)
 }
 

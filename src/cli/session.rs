@@ -1,6 +1,6 @@
 //! What a run needs, put together from the project, the pack and the flags.
 
-use super::args::{AnswerOptions, ModelOptions};
+use super::args::{AnswerOptions, ModelNames, ModelOptions};
 use super::catalog_file;
 use super::connection::unreached;
 use super::error::{CliError, Exit};
@@ -18,7 +18,8 @@ use agentctl_engine::gateway::{Gateway, HeldCalls};
 use agentctl_engine::pack::{self, Pack};
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::run::{
-    self, Answering, Asker, Budgets, Cancel, Observer, RunContext, RunError, RunReport, System,
+    self, Answering, Asker, Budgets, Cancel, Observer, RunContext, RunError, RunOptions, RunReport,
+    System, Unobserved,
 };
 use agentctl_engine::store::{Means, Project, StoreError};
 use agentctl_host::files::read_given_text;
@@ -26,6 +27,7 @@ use agentctl_host::home::{NoHome, variable};
 use agentctl_knowledge::Knowledge;
 use agentctl_mcp::Servers;
 use agentctl_models::tape::Tape;
+use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n_tools::accepted::{Accepted, HomeShelf, NoShelf};
 use agentctl_n8n_tools::backend::{self, Backend, Choice, Offered};
 use agentctl_n8n_tools::library::Library;
@@ -114,23 +116,14 @@ impl Session {
             (None, None) => return Err(CliError::new(Exit::Internal, "no model was chosen")),
         };
         let (choice, backend) = backend_of(root, out, &config)?;
-        let skills: Vec<_> = pack
-            .skills
-            .iter()
-            .map(agentctl_knowledge::Skill::from)
-            .collect();
         let shelf = accepted(root, backend.as_ref());
         let n8n = N8n::new(backend, catalog).with_test_hosts(config.test_hosts.clone());
         let n8n = match shelf {
             Some(shelf) => n8n.with_accepted(shelf),
             None => n8n,
         };
-        let tools = N8nTools::new(n8n);
-        let n8n = Arc::clone(tools.n8n());
-        let library = Library::new(Knowledge::new(root, skills));
-        let gateway = Gateway::new(&pack, vec![Arc::new(tools), Arc::new(library)])
-            .with_redactor(redactor)
-            .with_held(held_for(root));
+        let (gateway, n8n) = gateway(&pack, n8n, root, redactor);
+        let gateway = gateway.with_held(held_for(root));
         let gateway = match foreign_tools(root, &pack, &config, out)? {
             Some(servers) => gateway.with_foreign(Arc::new(servers)),
             None => gateway,
@@ -181,6 +174,78 @@ impl Session {
             "overrides": self.pack.overrides,
             "capabilities": ["questions", "resume", "undo"],
         }))
+    }
+}
+
+/// The door to the tools of n8n and to what the project learned.
+fn gateway(pack: &Pack, n8n: N8n, root: &Path, redactor: Redactor) -> (Gateway, Arc<N8n>) {
+    let skills = pack.skills.iter().map(agentctl_knowledge::Skill::from);
+    let skills: Vec<agentctl_knowledge::Skill> = skills.collect();
+    let library = Library::new(Knowledge::new(root, skills));
+    let tools = N8nTools::new(n8n);
+    let n8n = Arc::clone(tools.n8n());
+    let gateway = Gateway::new(pack, vec![Arc::new(tools), Arc::new(library)]);
+    (gateway.with_redactor(redactor), n8n)
+}
+
+/// What many runs in folders of their own share: the pack and the models that a project would be worked on with.
+pub struct Elsewhere {
+    pub pack: Pack,
+    pub models: Chosen,
+    /// The limits of agentctl.toml.
+    pub budgets: Budgets,
+    catalog: &'static Catalog,
+    redactor: Redactor,
+}
+
+impl Elsewhere {
+    pub fn open(root: &Path, model: &ModelNames, out: &Output) -> Result<Elsewhere, CliError> {
+        let mut pack = load_pack(root, out)?;
+        let config = settings::of_project(root, out)?;
+        let catalog = catalog_file::of(root, out)?;
+        if catalog_file::is_own(catalog) {
+            pack.overrides.push(CATALOG.to_owned());
+        }
+        tell_overrides(&pack, out);
+        let models = model_choice::choose(&pack, model, &BTreeMap::new(), &config, catalog, out)?;
+        Ok(Elsewhere {
+            pack,
+            models,
+            budgets: config.limits,
+            catalog,
+            redactor: (*out.redactor()).clone(),
+        })
+    }
+
+    pub fn catalog(&self) -> &'static Catalog {
+        self.catalog
+    }
+
+    /// A run in this empty folder, of which nothing is kept elsewhere: files, no n8n, no server, no learnings, nobody to ask.
+    pub async fn run(
+        &self,
+        folder: &Path,
+        cancel: &Cancel,
+        options: RunOptions,
+    ) -> Result<RunReport, CliError> {
+        let project = Project::open(folder).map_err(|e| CliError::failed(e.to_string()))?;
+        let backend = backend::Target::Embedded.open(folder);
+        let backend = backend.map_err(|e| CliError::failed(e.to_string()))?;
+        let n8n = N8n::new(backend, self.catalog);
+        let (gateway, _) = gateway(&self.pack, n8n, folder, self.redactor.clone());
+        let context = RunContext {
+            project: &project,
+            pack: &self.pack,
+            gateway: &gateway,
+            models: &self.models,
+            effects: &System::default(),
+            cancel,
+            observer: &mut Unobserved,
+            asker: None,
+        };
+        run::start(context, options)
+            .await
+            .map_err(|e| run_error(&e))
     }
 }
 

@@ -8,6 +8,7 @@
     reason = "tests and measurements fail loudly"
 )]
 
+mod bench;
 mod build;
 mod ci;
 mod commands;

@@ -62,7 +62,7 @@ pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliE
             args.run, args.run
         )));
     }
-    let limits = activation::limits(&session, &args.limits)?;
+    let limits = activation::limits(&session.pack, &args.limits)?;
     session.init("answer", out)?;
     activation::activate(
         &session,

@@ -126,7 +126,7 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         request,
         input,
         answering: session::answering(&args.answers)?,
-        limits: activation::limits(&session, &args.limits)?.over(&session.budgets),
+        limits: activation::limits(&session.pack, &args.limits)?.over(&session.budgets),
     };
     session.init("build", out)?;
     activation::activate(

@@ -5,6 +5,7 @@ mod agents;
 mod analyze;
 mod answer;
 mod approvals;
+mod bench;
 mod build;
 mod catalog;
 mod completions;
@@ -51,6 +52,7 @@ pub enum Command {
     Approvals(approvals::ApprovalsCommand),
     Usage(usage::UsageArgs),
     Models(models::ModelsArgs),
+    Bench(bench::BenchArgs),
     Undo(undo::UndoArgs),
     Accept(accept::AcceptArgs),
     Diff(diff::DiffArgs),
@@ -109,6 +111,7 @@ impl Command {
             Command::Approvals(command) => approvals::approvals(project, command, out),
             Command::Usage(args) => usage::usage(project, args, out),
             Command::Models(args) => models::models(project, args, out),
+            Command::Bench(args) => bench::bench(project, args, out),
             Command::Undo(args) => undo::undo(project, args, out),
             Command::Accept(args) => accept::accept(project, args, out),
             Command::Diff(args) => diff::diff(project, args, out),

@@ -33,7 +33,7 @@ pub fn resume(root: &Path, args: &ResumeArgs, out: &Output) -> Result<Exit, CliE
     let session = Session::reopen(root, args.run.as_deref(), &args.model, out)?;
     let resume = Resume {
         answering: session::answering(&args.answers)?,
-        limits: activation::limits(&session, &args.limits)?,
+        limits: activation::limits(&session.pack, &args.limits)?,
         allow_other_pack: args.allow_pack_change,
     };
     session.init("resume", out)?;

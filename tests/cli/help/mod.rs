@@ -114,6 +114,7 @@ fn agentctl_itself() {
       approvals    Look at the calls that wait for your word
       usage        What a run used: tokens, cache hits and cost by agent, phase, model and tool
       models       Which model plays which agent, what it costs, and whether it answers
+      bench        Run the requests of a file with a model, and score what it builds
       undo         Take back what a run changed, all of it or down to one of its changes
       accept       Say that a workflow is as you want it: what agents take away is counted from there
       diff         Show what changed between two states of a workflow, or between two files

@@ -20,6 +20,76 @@ fn init() {
 }
 
 #[test]
+fn bench() {
+    insta::assert_snapshot!(help("bench"), @r"
+    Run the requests of a file with a model, and score what it builds
+
+    Usage: agentctl bench [OPTIONS] <FILE>
+
+    Arguments:
+      <FILE>
+              The requests with what a right answer must hold: a JSON list (`-`: stdin)
+
+    Options:
+          --of <FILE>
+              FILE says the requests of this one in other words
+
+          --ids <ID,…>
+              Only these requests
+
+          --kind <KIND>
+              Only requests of this kind
+
+              [possible values: build, modify, clarify, refuse]
+
+          --jobs <N>
+              So many requests at once
+
+              [default: 1]
+
+      -y, --yes
+              Take every recommendation instead of ending with a question
+
+          --keep <DIR>
+              Keep each answer as DIR/ID.json: the workflow, the questions or the refusal
+
+          --total-cost <USD>
+              Begin no request once all of them have cost so many US dollars: exit code 8
+
+          --min <PERCENT>
+              Exit code 1 when fewer of the items are met
+
+          --model <MODEL>
+              The model of all agents: `offline`, or `provider::model`; default: from agentctl.toml,
+              else offline
+
+          --model-for <AGENT=MODEL>
+              The model of one agent
+
+          --max-cost <[AGENT=]USD>
+              US dollars, of the run or of one agent; a model whose price is unknown is then not asked
+
+          --max-tokens <[AGENT=]N>
+              Tokens, input and output together
+
+          --max-turns <[AGENT=]N>
+              Model calls in one step
+
+          --max-time <[AGENT=]TIME>
+              Seconds of work, or like 90s, 10m, 1h; waiting for you does not count
+
+    Examples:
+      agentctl bench requests.json
+      agentctl bench requests.json --model anthropic::claude-sonnet-4-6 --jobs 4 --total-cost 5
+      agentctl bench requests.json --ids r01,r07 --keep answers --output-format json
+      agentctl bench again.json --of requests.json --min 80
+
+    Each request runs in an empty folder that is deleted afterwards; the project, its workflows and its
+    n8n are not touched. docs/bench.md says how a file is written and what is counted.
+    ");
+}
+
+#[test]
 fn models() {
     insta::assert_snapshot!(help("models"), @r"
     Which model plays which agent, what it costs, and whether it answers

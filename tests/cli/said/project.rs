@@ -136,3 +136,39 @@ fn completions_and_man() {
     For more information, try '--help'.
     ");
 }
+
+#[test]
+fn bench() {
+    let project = Project::new();
+    project.write("requests.json", crate::bench::REQUESTS);
+    insta::assert_snapshot!(project.said("bench requests.json"), @r"
+    exit code 0
+    model offline
+
+                        requests  whole     items met
+    all                        3      2      16 of 17   94.1 %
+
+    kind build                 2      1      11 of 12   91.7 %
+    kind modify                1      1        5 of 5  100.0 %
+
+    lang de                    1      1        5 of 5  100.0 %
+    lang en                    2      1      11 of 12   91.7 %
+
+    not whole:
+    r02  5/6  nodes[0]
+    -- stderr --
+    1 of 3: r01 6/6
+    2 of 3: r02 5/6
+    3 of 3: r03 5/5
+    ");
+    project.write(
+        "requests.json",
+        "[\n  {\"id\": \"a\", \"kind\": \"built\"}\n]",
+    );
+    insta::assert_snapshot!(project.said("bench requests.json"), @r"
+    exit code 2
+    -- stderr --
+    error: requests.json:2:29: unknown variant `built`, expected one of `build`, `modify`, `clarify`, `refuse`
+    hint: docs/bench.md says what a request and its expectations are made of
+    ");
+}
