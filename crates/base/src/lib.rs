@@ -8,6 +8,7 @@ pub mod foreign;
 pub mod lazy_regex;
 pub mod line_diff;
 pub mod model;
+pub mod own_words;
 pub mod plain_http;
 pub mod question;
 pub mod secrets;
