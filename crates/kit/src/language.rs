@@ -6,7 +6,7 @@
 mod language_tests;
 
 use crate::spot::{Kind, tokens};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 use std::sync::LazyLock;
 
 /// The languages that are read, each with its table of function words: a class, a tab, forms between bars. English comes first.
@@ -28,7 +28,7 @@ pub fn function_table(language: &str) -> &'static str {
     table.map_or("", |(_, table)| table)
 }
 
-fn forms(table: &'static str) -> HashSet<&'static str> {
+fn forms(table: &'static str) -> FxHashSet<&'static str> {
     let rows = table.lines().filter(|l| !l.starts_with('#'));
     let cells = rows.filter_map(|l| l.split_once('\t'));
     let forms = cells.flat_map(|(_, cell)| cell.split('|').map(str::trim));
@@ -37,23 +37,37 @@ fn forms(table: &'static str) -> HashSet<&'static str> {
 
 /// How many of these words are function words of a language.
 fn familiar<'a>(language: usize, words: impl Iterator<Item = &'a str>) -> usize {
-    static FORMS: LazyLock<Vec<HashSet<&'static str>>> =
+    static FORMS: LazyLock<Vec<FxHashSet<&'static str>>> =
         LazyLock::new(|| TABLES.iter().map(|(_, table)| forms(table)).collect());
     let forms = FORMS.get(language);
     forms.map_or(0, |forms| words.filter(|w| forms.contains(w)).count())
 }
 
-/// The language whose function words a text has most of, if it has one; of several the first of [`languages`].
-pub fn detected(text: &str) -> Option<&'static str> {
+/// Whether a word, as it is compared, is a small word of any language.
+pub(crate) fn is_small(fold: &str) -> bool {
+    static SMALL: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
+        let forms = TABLES.iter().flat_map(|(_, table)| forms(table));
+        forms.map(crate::words::fold).collect()
+    });
+    SMALL.contains(fold)
+}
+
+/// How many small words of each language a text has.
+pub(crate) fn counted(text: &str) -> [(usize, &'static str); 4] {
     let tokens = tokens(text);
     let words = || {
         let words = tokens.iter().filter(|t| t.kind == Kind::Word);
         words.map(|t| t.text.as_str())
     };
-    let counted = languages()
-        .enumerate()
-        .map(|(at, name)| (familiar(at, words()), name));
-    let best = counted.rev().max_by_key(|(n, _)| *n);
+    std::array::from_fn(|at| {
+        let name = TABLES.get(at).map_or("en", |(name, _)| name);
+        (familiar(at, words()), name)
+    })
+}
+
+/// The language whose function words a text has most of, if it has one; of several the first of [`languages`].
+pub fn detected(text: &str) -> Option<&'static str> {
+    let best = counted(text).into_iter().rev().max_by_key(|(n, _)| *n);
     best.filter(|(n, _)| *n > 0).map(|(_, name)| name)
 }
 

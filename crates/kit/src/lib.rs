@@ -2,5 +2,22 @@
 //! that a pack's `agents/offline.yaml` names. Words and phrases are data (`words/`). Pure: no IO, no clock; it knows no pack.
 
 pub mod cut;
+mod extract;
+mod fields;
 pub mod language;
+mod naming;
+mod phrases;
+mod pieces;
+mod reading;
+mod same;
+mod skills;
 pub mod spot;
+mod talk;
+mod task;
+mod texts;
+mod values;
+mod words;
+
+pub use skills::{SKILLS, answer};
+pub use talk::Said;
+pub use task::{KitError, Task};

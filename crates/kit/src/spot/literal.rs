@@ -55,17 +55,19 @@ pub(super) fn code(rest: &str) -> Option<usize> {
         "WITH ",
     ];
     const MEANS: [&str; 4] = [" FROM ", " VALUES", " SET ", "DELETE FROM "];
-    let line = rest.split(['\n', '\u{2192}']).next().unwrap_or(rest);
-    let ends = [". ", " -> ", "; ", " => "];
-    let end = ends
-        .iter()
-        .filter_map(|e| line.find(e))
-        .min()
-        .unwrap_or(line.len());
-    let said = line[..end].trim_end_matches(['.', ' ', ';', ')']);
-    if BEGINS.iter().any(|b| rest.starts_with(b)) && MEANS.iter().any(|m| said.contains(m)) {
-        let open = said.matches('(').count() > said.matches(')').count();
-        return Some(said.len() + usize::from(open));
+    if BEGINS.iter().any(|b| rest.starts_with(b)) {
+        let line = rest.split(['\n', '\u{2192}']).next().unwrap_or(rest);
+        let ends = [". ", " -> ", "; ", " => "];
+        let end = ends
+            .iter()
+            .filter_map(|e| line.find(e))
+            .min()
+            .unwrap_or(line.len());
+        let said = line[..end].trim_end_matches(['.', ' ', ';', ')']);
+        if MEANS.iter().any(|m| said.contains(m)) {
+            let open = said.matches('(').count() > said.matches(')').count();
+            return Some(said.len() + usize::from(open));
+        }
     }
     if !(rest.starts_with("{\"") || rest.starts_with("{ \"") || rest.starts_with("[{")) {
         return None;

@@ -1,0 +1,237 @@
+//! The fields that a pack's data defines: their labels, kinds and values, and the words by which people name them.
+
+use crate::same::{self, Form};
+use crate::texts::{in_language, in_languages};
+use crate::values::key;
+use crate::words::folds;
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    /// One of its values.
+    Choice,
+    /// Some of its values.
+    Choices,
+}
+
+/// One of a choice.
+#[derive(Debug, Clone)]
+pub(crate) struct Listed {
+    pub value: String,
+    /// What people call it, as words.
+    pub forms: Vec<Form>,
+    /// It says that somebody does not know.
+    pub not_sure: bool,
+}
+
+/// How surely a word names a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Sure {
+    /// Only before a colon.
+    Colon,
+    /// It means the same as a label.
+    Same,
+    /// The main word of a label.
+    Main,
+    Label,
+}
+
+/// Words by which a field is named.
+#[derive(Debug, Clone)]
+pub(crate) struct Cue {
+    pub words: Form,
+    pub sure: Sure,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Field {
+    pub name: String,
+    pub kind: Kind,
+    pub required: bool,
+    /// False: nobody is asked; it is inferred.
+    pub ask: bool,
+    /// Characters, at most.
+    pub max: usize,
+    pub values: Vec<Listed>,
+    pub cues: Vec<Cue>,
+    label: Value,
+    question: Value,
+}
+
+/// Texts that are longer than this are not names.
+const NAME: usize = 300;
+const LONGEST: usize = 4_000;
+
+impl Field {
+    pub fn label(&self, language: &str) -> &str {
+        in_language(&self.label, language).unwrap_or(&self.name)
+    }
+    /// What asks for it; its label where the data has no question.
+    pub fn question(&self, language: &str) -> String {
+        match in_language(&self.question, language) {
+            Some(question) => question.to_owned(),
+            None => format!("{}?", self.label(language)),
+        }
+    }
+    /// Whether an assistant's message asks for it.
+    pub fn is_asked_in(&self, message: &str) -> bool {
+        let mut questions = in_languages(&self.question).peekable();
+        match questions.peek() {
+            Some(_) => questions.any(|q| message.contains(q)),
+            None => in_languages(&self.label).any(|l| message.contains(&format!("{l}?"))),
+        }
+    }
+    /// A text that is as short as a name.
+    pub fn is_short(&self) -> bool {
+        self.kind == Kind::Text && self.max <= NAME
+    }
+    /// Its value that says "not sure", if it has one.
+    pub fn not_sure(&self) -> Option<&Listed> {
+        self.values.iter().find(|v| v.not_sure)
+    }
+}
+
+/// The fields of a pack's data, in its order. What is no field is passed over: the engine has checked the data before.
+pub(crate) fn fields(data: &Value) -> Vec<Field> {
+    let list = data.as_array().map_or(&[][..], Vec::as_slice);
+    let mut fields: Vec<Field> = list.iter().filter_map(field).collect();
+    share(&mut fields);
+    fields
+}
+
+fn field(data: &Value) -> Option<Field> {
+    let text = |key: &str| data.get(key).and_then(Value::as_str);
+    let flag = |key: &str| data.get(key).and_then(Value::as_bool);
+    let max = data.get("max").and_then(Value::as_u64);
+    let kind = match text("type") {
+        Some("choice") => Kind::Choice,
+        Some("choices") => Kind::Choices,
+        _ => Kind::Text,
+    };
+    let values = data.get("values").and_then(Value::as_array);
+    let label = data.get("label").cloned().unwrap_or_default();
+    Some(Field {
+        name: text("name")?.to_owned(),
+        kind,
+        required: flag("required").unwrap_or(false),
+        ask: flag("ask").unwrap_or(true),
+        max: max.and_then(|n| usize::try_from(n).ok()).unwrap_or(LONGEST),
+        values: values.into_iter().flatten().filter_map(listed).collect(),
+        cues: cues(&label),
+        label,
+        question: data.get("question").cloned().unwrap_or_default(),
+    })
+}
+
+fn listed(data: &Value) -> Option<Listed> {
+    let value = data
+        .as_str()
+        .or_else(|| data.get("value").and_then(Value::as_str))?;
+    let also = data.get("also").and_then(Value::as_array);
+    let also = also.into_iter().flatten().filter_map(Value::as_str);
+    let own: Vec<Form> = std::iter::once(value).chain(also).map(folds).collect();
+    let mut forms: Vec<Form> = Vec::new();
+    for form in &own {
+        for form in std::iter::once(form.clone()).chain(same::values(form).cloned()) {
+            if !form.is_empty() && !forms.contains(&form) {
+                forms.push(form);
+            }
+        }
+    }
+    Some(Listed {
+        value: value.to_owned(),
+        not_sure: own.iter().any(|f| same::says_not_sure(f)),
+        forms,
+    })
+}
+
+/// The words that name a field: its labels, their main words, and what means the same.
+fn cues(label: &Value) -> Vec<Cue> {
+    let mut cues: Vec<Cue> = Vec::new();
+    let mut add = |words: &[String], sure: Sure| {
+        let small = words.len() == 1 && words.iter().all(|w| crate::language::is_small(w));
+        let sure = if small { Sure::Colon } else { sure };
+        if !words.is_empty() && !cues.iter().any(|c| c.words == words) {
+            cues.push(Cue {
+                words: words.to_vec(),
+                sure,
+            });
+        }
+    };
+    let labels: Vec<Form> = in_languages(label).map(folds).collect();
+    for label in &labels {
+        add(label, Sure::Label);
+    }
+    // The main word stands last in English and German, first in French and Spanish.
+    let mains = || {
+        let ends = |l: &'_ Form| [l.last().cloned(), l.first().cloned()];
+        let long = labels.iter().filter(|l| l.len() > 1);
+        long.flat_map(ends).flatten().filter(|w| w.len() > 3)
+    };
+    let known = |w: &String| same::names(std::slice::from_ref(w)).next().is_some();
+    for main in mains() {
+        if known(&main) {
+            add(std::slice::from_ref(&main), Sure::Main);
+        }
+    }
+    if let Some(main) = labels.first().and_then(|l| l.last()) {
+        add(std::slice::from_ref(main), Sure::Main);
+    }
+    for label in &labels {
+        for (form, colon) in same::names(label) {
+            add(form, if *colon { Sure::Colon } else { Sure::Same });
+        }
+    }
+    for main in mains() {
+        for (form, colon) in same::names(std::slice::from_ref(&main)) {
+            add(form, if *colon { Sure::Colon } else { Sure::Same });
+        }
+    }
+    cues
+}
+
+/// A word that names several fields names the one that it names most surely, of those a required one, of those the first.
+fn share(fields: &mut [Field]) {
+    let ranks: Vec<(usize, bool, Vec<Cue>)> = fields
+        .iter()
+        .enumerate()
+        .map(|(at, f)| (at, f.required, f.cues.clone()))
+        .collect();
+    for (at, field) in fields.iter_mut().enumerate() {
+        let required = field.required;
+        field.cues.retain(|cue| {
+            let better = |(other, is_required, cues): &(usize, bool, Vec<Cue>)| {
+                *other != at
+                    && cues.iter().any(|c| {
+                        let rank = (c.sure, *is_required, std::cmp::Reverse(*other));
+                        c.words == cue.words && rank > (cue.sure, required, std::cmp::Reverse(at))
+                    })
+            };
+            !ranks.iter().any(better)
+        });
+    }
+}
+
+/// The names of fields by the beginning of their first word.
+pub(crate) type ByKey<'f> = FxHashMap<String, Vec<(usize, &'f Cue)>>;
+
+pub(crate) fn by_key(fields: &[Field]) -> ByKey<'_> {
+    let mut all = ByKey::default();
+    for (at, field) in fields.iter().enumerate() {
+        for cue in &field.cues {
+            if let Some(first) = cue.words.first() {
+                all.entry(key(first)).or_default().push((at, cue));
+            }
+        }
+    }
+    all
+}
+
+/// The field that takes what somebody says freely: the first text that is asked for and is longer than a name.
+pub(crate) fn free(fields: &[Field]) -> Option<usize> {
+    let asked = |f: &Field| f.kind == Kind::Text && f.ask;
+    let long = fields.iter().position(|f| asked(f) && !f.is_short());
+    long.or_else(|| fields.iter().position(asked))
+}

@@ -1,0 +1,58 @@
+//! Words that mean the same, in any language: names of fields (`words/same.tsv`) and values of choices (`words/values.tsv`).
+
+use crate::words::folds;
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
+
+/// A name or a value as its words.
+pub(crate) type Form = Vec<String>;
+
+/// A word of a group, and whether it counts only before a colon.
+type Member = (Form, bool);
+
+/// Groups of words, and where each word stands.
+struct Groups {
+    all: Vec<Vec<Member>>,
+    by_form: FxHashMap<Form, Vec<usize>>,
+}
+
+static NAMES: LazyLock<Groups> = LazyLock::new(|| groups(include_str!("../words/same.tsv")));
+static VALUES: LazyLock<Groups> = LazyLock::new(|| groups(include_str!("../words/values.tsv")));
+
+fn groups(table: &str) -> Groups {
+    let rows = table
+        .lines()
+        .filter(|l| !l.starts_with('#') && !l.is_empty());
+    let member = |form: &str| (folds(form), form.ends_with(':'));
+    let all: Vec<Vec<Member>> = rows
+        .map(|row| row.split('|').map(member).collect())
+        .collect();
+    let mut by_form: FxHashMap<Form, Vec<usize>> = FxHashMap::default();
+    for (at, group) in all.iter().enumerate() {
+        for (form, _) in group {
+            by_form.entry(form.clone()).or_default().push(at);
+        }
+    }
+    Groups { all, by_form }
+}
+
+fn with(groups: &'static Groups, form: &[String]) -> impl Iterator<Item = &'static Member> {
+    let of = groups.by_form.get(form).into_iter().flatten();
+    of.filter_map(|at| groups.all.get(*at)).flatten()
+}
+
+/// The other names of a field that is called so, and whether each counts only before a colon.
+pub(crate) fn names(form: &[String]) -> impl Iterator<Item = &'static Member> {
+    with(&NAMES, form)
+}
+
+/// The other words for a value that is called so.
+pub(crate) fn values(form: &[String]) -> impl Iterator<Item = &'static Form> {
+    with(&VALUES, form).map(|(form, _)| form)
+}
+
+/// Whether a value says that somebody does not know.
+pub(crate) fn says_not_sure(form: &[String]) -> bool {
+    let not_sure = folds("not sure");
+    *form == not_sure || values(form).any(|f| *f == not_sure)
+}

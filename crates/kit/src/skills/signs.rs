@@ -1,0 +1,182 @@
+//! Signs of a message, by which `route` and `compose` choose: `when: [wish, question, …]` in `offline.yaml`.
+
+use super::act::agrees;
+use crate::fields::{Kind, free};
+use crate::phrases::{PHRASES, covered};
+use crate::reading::{Reading, What};
+use crate::skills::elicit::finds;
+use crate::task::{KitError, Scene};
+use serde_json::{Map, Value};
+
+/// The names of the signs.
+pub(super) const SIGNS: [&str; 15] = [
+    "wish",
+    "assent",
+    "question",
+    "side_question",
+    "about",
+    "details",
+    "gives_up",
+    "statement",
+    "greeting",
+    "thanks",
+    "help",
+    "trouble",
+    "orders",
+    "quoted",
+    "agrees",
+];
+
+/// A message with its signs.
+pub(super) struct Signs<'s> {
+    scene: &'s Scene<'s>,
+    reading: Reading<'s>,
+    details: bool,
+}
+
+impl<'s> Signs<'s> {
+    pub fn of(scene: &'s Scene<'s>) -> Signs<'s> {
+        let reading = scene.reading();
+        let details = named(scene, &reading);
+        Signs {
+            scene,
+            reading,
+            details,
+        }
+    }
+
+    /// Whether the message has a sign; None: nobody knows it.
+    fn has(&self, sign: &str) -> Option<bool> {
+        let reading = &self.reading;
+        Some(match sign {
+            "wish" => reading.has(&What::Wish) && !reading.orders,
+            "assent" => self.assents(),
+            "question" => self.asks(),
+            "side_question" => self.asks() && !self.details && !reading.says("about"),
+            "about" => reading.says("about"),
+            "details" => self.details,
+            "gives_up" => reading.has(&What::GivesUp),
+            "statement" => {
+                let says = |run| reading.content(run, &[]) > 1;
+                reading.plain().into_iter().any(says) && !self.asks()
+            }
+            "greeting" => self.is_only("greet"),
+            "thanks" => self.is_only("thanks") || self.is_only("bye"),
+            "help" => reading.says("help"),
+            "trouble" => reading.says("trouble") && !self.asks(),
+            "orders" => reading.orders,
+            "quoted" => {
+                let message = self.scene.task.said.iter().rev().find(|s| s.by_user);
+                message.is_some_and(|m| crate::talk::has_others(&m.text))
+            }
+            "agrees" => agrees(reading),
+            _ => return None,
+        })
+    }
+
+    fn is_only(&self, class: &'static str) -> bool {
+        let all = 0..self.reading.words().len();
+        let classes = [class, "greet", "thanks", "bye", "filler"];
+        let languages = self.reading.cx.languages;
+        let (open, used) = covered(&self.reading.text, all, &classes, languages);
+        open == 0 && used.contains(&class)
+    }
+
+    /// A question: it says so, or it asks politely while nothing is waited for that it could be.
+    fn asks(&self) -> bool {
+        let reading = &self.reading;
+        if reading.has(&What::Question) {
+            return true;
+        }
+        let polite = reading.sentences.iter().any(|s| {
+            let at = |i| PHRASES.at("ask.polite", reading.words(), i, reading.cx.languages);
+            s.asks && (at(s.words.start).is_some() || at(s.words.start + 1).is_some())
+        });
+        let fields = reading.cx.fields;
+        let waits = reading.cx.asked.iter().any(|f| Some(*f) == free(fields));
+        polite && !waits && !self.details && !reading.has(&What::Wish)
+    }
+
+    /// Agrees to an offer: it begins with a yes, and takes nothing back.
+    fn assents(&self) -> bool {
+        let reading = &self.reading;
+        let agrees = PHRASES.at("assent", reading.words(), 0, reading.cx.languages);
+        let whole = 0..reading.words().len();
+        let takes_back = ["not", "no"].iter().any(|c| {
+            let found = PHRASES.find(c, reading.words(), whole.clone(), reading.cx.languages);
+            found.is_some()
+        });
+        agrees.is_some() && !takes_back && !self.asks() && !reading.orders
+    }
+
+    /// Whether a rule of `offline.yaml` holds: `in` one of these modes, with all of these signs, `after` this text was said,
+    /// and while something is `given`.
+    pub fn hold(&self, rule: &Map<String, Value>) -> Result<bool, KitError> {
+        let words = |key: &str| {
+            let list = rule.get(key).map(|v| match v {
+                Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
+                one => one.as_str().into_iter().collect::<Vec<_>>(),
+            });
+            list.unwrap_or_default()
+        };
+        let task = self.scene.task;
+        let mode = task.reads("mode").and_then(Value::as_str).unwrap_or("");
+        let modes = words("in");
+        if !modes.is_empty() && !modes.contains(&mode) {
+            return Ok(false);
+        }
+        for given in words("given") {
+            let value = task.input.get(given);
+            if value.is_none_or(agentctl_base::strict_json::is_empty) {
+                return Ok(false);
+            }
+        }
+        for sign in words("when") {
+            let (sign, wanted) = match sign.strip_prefix("not ") {
+                Some(sign) => (sign, false),
+                None => (sign, true),
+            };
+            let has = self.has(sign).ok_or_else(|| {
+                task.lacks(format!(
+                    "there is no sign {sign:?}; there are {}",
+                    SIGNS.join(", ")
+                ))
+            })?;
+            if has != wanted {
+                return Ok(false);
+            }
+        }
+        let reply = self.scene.talk.last_reply();
+        for name in words("after") {
+            let text = task
+                .text(name)
+                .ok_or_else(|| task.lacks(format!("there is no text {name:?}")))?;
+            if !crate::texts::in_languages(text).any(|t| reply.contains(t)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Whether the message says something of the fields: a value, or a field's name.
+fn named(scene: &Scene<'_>, reading: &Reading<'_>) -> bool {
+    let asked_text = scene
+        .asked
+        .iter()
+        .any(|f| scene.fields.get(*f).is_some_and(|f| f.kind == Kind::Text));
+    let found = finds(scene, reading);
+    let says = found.iter().any(|f| {
+        let asked = scene.asked.contains(&f.field);
+        !asked_text || !asked || !reading.has(&What::Question)
+    });
+    let all = 0..reading.words().len();
+    let cues = reading.cues(&all);
+    says && !only_earlier(scene, reading, &found) || !cues.is_empty()
+}
+
+/// Whether all that was found stands in earlier messages.
+fn only_earlier(scene: &Scene<'_>, reading: &Reading<'_>, found: &[crate::extract::Found]) -> bool {
+    let begins = scene.collected.is_empty() && scene.unknown.is_empty();
+    begins && found.iter().all(|f| !reading.text.text.contains(&f.quote))
+}

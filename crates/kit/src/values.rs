@@ -1,0 +1,121 @@
+//! Values of choices that a text names, only as the data lists them.
+
+use crate::fields::Field;
+use crate::phrases::{Languages, PHRASES};
+use crate::words::{Gap, Text, Word};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// A value of a field that is named in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hit {
+    pub field: usize,
+    pub value: usize,
+    pub words: Range<usize>,
+    /// "not this one".
+    pub negated: bool,
+}
+
+/// Words of a value, at most.
+const LONGEST: usize = 12;
+/// Words of at least so many letters may have another ending.
+const INFLECTED: usize = 5;
+
+/// Whether a word is a form's word, perhaps with another ending.
+pub(crate) fn is(word: &str, form: &str) -> bool {
+    if word == form {
+        return true;
+    }
+    let longer = |long: &str, short: &str, by: usize| {
+        short.len() >= INFLECTED && long.strip_prefix(short).is_some_and(|e| e.len() <= by)
+    };
+    longer(word, form, 2) || longer(form, word, 1)
+}
+
+/// Where a form ends that begins at a word. A form is not read across the end of a sentence.
+pub(crate) fn form_at(text: &Text<'_>, at: usize, form: &[String]) -> Option<usize> {
+    let mut end = at;
+    for part in form {
+        let word: &Word = text.words.get(end)?;
+        let torn = end > at && text.gap(end) > Gap::Pause;
+        if torn || !is(&word.fold, part) {
+            return None;
+        }
+        end += 1;
+    }
+    (end > at).then_some(end)
+}
+
+/// The beginning by which forms are found.
+pub(crate) fn key(word: &str) -> String {
+    word.chars().take(INFLECTED - 1).collect()
+}
+
+/// A field, one of its values, and a form of that.
+type Known<'f> = (usize, usize, &'f [String]);
+
+/// All values that a text names: of overlapping ones the longer.
+pub(crate) fn hits(text: &Text<'_>, fields: &[Field], languages: Languages<'_>) -> Vec<Hit> {
+    let mut by_key: FxHashMap<String, Vec<Known<'_>>> = FxHashMap::default();
+    for (f, field) in fields.iter().enumerate() {
+        for (v, value) in field.values.iter().enumerate() {
+            for form in &value.forms {
+                if let Some(first) = form.first() {
+                    let known = by_key.entry(key(first)).or_default();
+                    known.push((f, v, form));
+                }
+            }
+        }
+    }
+    let mut found: Vec<Hit> = Vec::new();
+    for (at, word) in text.words.iter().enumerate() {
+        for (field, value, form) in by_key.get(&key(&word.fold)).into_iter().flatten() {
+            if let Some(end) = form_at(text, at, form) {
+                found.push(Hit {
+                    field: *field,
+                    value: *value,
+                    words: at..end,
+                    negated: false,
+                });
+            }
+        }
+    }
+    let all = found.clone();
+    let near = |hit: &Hit| {
+        let from = all.partition_point(|o| o.words.start + LONGEST < hit.words.start);
+        let to = all.partition_point(|o| o.words.start <= hit.words.start);
+        crate::cut::between(&all, from, to)
+    };
+    found.retain(|hit| {
+        !near(hit)
+            .iter()
+            .any(|other| covers(&other.words, &hit.words))
+    });
+    found.dedup();
+    for hit in &mut found {
+        hit.negated = negated(text, hit, languages);
+    }
+    found
+}
+
+fn covers(long: &Range<usize>, short: &Range<usize>) -> bool {
+    long.start <= short.start && short.end <= long.end && long.len() > short.len()
+}
+
+/// Whether a hit is what is *not* meant: "not", "instead of" stand before it, with small words between at most.
+fn negated(text: &Text<'_>, hit: &Hit, languages: Languages<'_>) -> bool {
+    const REACH: usize = 4;
+    let from = hit.words.start.saturating_sub(REACH);
+    (from..hit.words.start).any(|at| {
+        let Some(end) = PHRASES.at("notthis", &text.words, at, languages) else {
+            return false;
+        };
+        let small = |i: usize| {
+            let word = text.words.get(i);
+            word.is_some_and(|w| crate::language::is_small(&w.fold)) && text.gap(i) == Gap::None
+        };
+        end <= hit.words.start
+            && (end..hit.words.start).all(small)
+            && text.gap(hit.words.start) == Gap::None
+    })
+}
