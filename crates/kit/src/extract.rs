@@ -9,6 +9,8 @@ use crate::words::Gap;
 use serde_json::Value;
 use std::ops::Range;
 
+mod right;
+
 /// What a message says of a field, and the words that say it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Found {
@@ -140,9 +142,9 @@ fn reach(reading: &Reading<'_>, at: usize, named: &Named, field: &Field) -> usiz
         let same = piece.sentence == first.sentence;
         let goes_on = match named.how {
             _ if begins => same && !matches!(what, What::Names(_) | What::GivesUp | What::Wish),
+            _ if field.is_short() => false,
             How::Line => line_goes_on(piece, what, same, field),
             _ if field.kind != Kind::Text => same && lists_only(reading, what, named.field),
-            _ if field.is_short() => false,
             _ => same && matches!(what, What::Plain | What::Nothing),
         };
         if !goes_on {
@@ -168,7 +170,7 @@ fn line_goes_on(piece: &Piece, what: &What, same: bool, field: &Field) -> bool {
         What::Names(named) => same && matches!(named.how, How::Is | How::Beside),
         What::GivesUp | What::Wish => false,
         What::Unknown(_) | What::Lists(_) => same,
-        _ => same || !field.is_short() && field.kind == Kind::Text,
+        _ => same || field.kind == Kind::Text,
     }
 }
 
@@ -400,7 +402,8 @@ fn freely(reading: &Reading<'_>, wanted: Wanted<'_>, taken: &[bool], finds: &mut
             .any(|((p, _), taken)| *taken && run.start <= p.words.start && p.words.end <= run.end)
     };
     runs.retain(|run| !is_taken(run));
-    if let Some(found) = meant(reading, wanted, &runs) {
+    let right = right::swapped(reading, finds.0.is_empty());
+    if let Some(found) = right.or_else(|| right::meant(reading, wanted, &runs)) {
         finds.add(found);
         return;
     }
@@ -443,33 +446,6 @@ fn freely(reading: &Reading<'_>, wanted: Wanted<'_>, taken: &[bool], finds: &mut
     if let Some(found) = described(reading, at, &runs) {
         finds.add(found);
     }
-}
-
-/// "Sorry, I meant …": the answer before is put right.
-fn meant(reading: &Reading<'_>, wanted: Wanted<'_>, runs: &[Range<usize>]) -> Option<Found> {
-    let [before] = wanted.asked_before else {
-        return None;
-    };
-    let field = reading
-        .cx
-        .fields
-        .get(*before)
-        .filter(|f| f.kind == Kind::Text)?;
-    let said = |run: &Range<usize>| {
-        let find = PHRASES.find("meant", reading.words(), run.clone(), reading.cx.languages);
-        find.filter(|(_, end)| *end < run.end)
-            .map(|(_, end)| end..run.end)
-    };
-    let within = runs
-        .iter()
-        .find_map(said)
-        .filter(|_| reading.is_known(*before))?;
-    let value = bounded(reading.text.said(within), field.max)?;
-    Some(Found {
-        field: *before,
-        quote: value.clone(),
-        value: Some(Value::String(value)),
-    })
 }
 
 /// The longest of the runs that describes something.

@@ -133,7 +133,7 @@ fn read(text: &str, base: usize, words: &mut Vec<Word>) {
         let said = cut::text(text, token.from, token.to);
         match token.kind {
             Kind::End | Kind::Mark | Kind::Sign => {}
-            Kind::Quote => inside(said, base + token.from, words),
+            Kind::Quote | Kind::Hole => inside(said, base + token.from, words),
             Kind::Word => {
                 let mut at = token.from;
                 for part in said.split('-') {

@@ -18,12 +18,12 @@ pub(super) fn elicit(task: Task<'_>) -> Result<Value, KitError> {
     } else {
         finds(&scene, &reading)
     };
-    infer(&scene, &mut found);
     let reply = if gives_up {
         task.says("gone", scene.talk.language)?.to_owned()
     } else {
         reply(&scene, &reading, &found)?
     };
+    infer(&scene, &mut found);
     let (mut updates, mut quotes, mut unknown) = (Map::new(), Map::new(), Vec::new());
     for one in &found {
         let Some(field) = scene.fields.get(one.field) else {
@@ -130,13 +130,25 @@ fn heading(text: &str, field: &Field) -> String {
     let ends = [". ", "! ", "? ", "; "];
     let sentence = ends.iter().filter_map(|end| line.split_once(end));
     let first = sentence.map(|(first, _)| first).min_by_key(|f| f.len());
-    let short = bounded(first.unwrap_or(line), LONG.min(field.max)).unwrap_or_default();
-    let bare = short.trim_end_matches(|c: char| !c.is_alphanumeric() && c != ')');
+    let first = first.unwrap_or(line).trim();
+    let short = bounded(first, LONG.min(field.max)).unwrap_or_default();
+    let mut bare = bare_end(&short);
+    // Cut off in the middle, it does not end with "of a".
+    while bare.len() < bare_end(first).len()
+        && let Some((before, last)) = bare.rsplit_once(' ')
+        && crate::language::is_small(&crate::words::fold(last))
+    {
+        bare = bare_end(before);
+    }
     let mut letters = bare.chars();
     match letters.next() {
         Some(first) => first.to_uppercase().chain(letters).collect(),
         None => String::new(),
     }
+}
+
+fn bare_end(text: &str) -> &str {
+    text.trim_end_matches(|c: char| !c.is_alphanumeric() && c != ')')
 }
 
 /// What is said: the next question, and before it what the message needs.
@@ -151,9 +163,7 @@ fn reply(scene: &Scene<'_>, reading: &Reading<'_>, found: &[Found]) -> Result<St
         .enumerate()
         .filter(|(at, f)| f.required && f.ask && !answered(f, *at));
     let next = open.next().map(|(_, field)| field);
-    let says = found
-        .iter()
-        .any(|f| scene.fields.get(f.field).is_some_and(|f| f.ask));
+    let says = !found.is_empty();
     let message = scene.task.said.iter().rev().find(|s| s.by_user);
     let others = message.is_some_and(|m| has_others(&m.text));
     let before = if reading.orders {

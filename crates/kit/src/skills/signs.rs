@@ -56,14 +56,11 @@ impl<'s> Signs<'s> {
             "about" => reading.says("about"),
             "details" => self.details,
             "gives_up" => reading.has(&What::GivesUp),
-            "statement" => {
-                let says = |run| reading.content(run, &[]) > 1;
-                reading.plain().into_iter().any(says) && !self.asks()
-            }
+            "statement" => self.states() && !self.asks(),
             "greeting" => self.is_only("greet"),
             "thanks" => self.is_only("thanks") || self.is_only("bye"),
             "help" => reading.says("help"),
-            "trouble" => reading.says("trouble") && !self.asks(),
+            "trouble" => reading.says("trouble") && self.states(),
             "orders" => reading.orders,
             "quoted" => {
                 let message = self.scene.task.said.iter().rev().find(|s| s.by_user);
@@ -72,6 +69,12 @@ impl<'s> Signs<'s> {
             "agrees" => agrees(reading),
             _ => return None,
         })
+    }
+
+    /// Whether it tells something, beside what it may ask.
+    fn states(&self) -> bool {
+        let says = |run| self.reading.content(run, &[]) > 1;
+        self.reading.plain().into_iter().any(says)
     }
 
     fn is_only(&self, class: &'static str) -> bool {

@@ -154,15 +154,18 @@ fn often(term: &[String], words: &[String]) -> f64 {
 
 /// Whether a word of a text is a term but for its ending, or a compound with it, as in German.
 fn alike(word: &str, term: &str) -> bool {
-    const COMPOUND: usize = 6;
+    // What stands last in a compound says what it is; what stands first must be longer to say anything.
+    const LAST: usize = 5;
+    const FIRST: usize = 6;
     if word == term {
         return true;
     }
-    let compound = term.chars().count() >= COMPOUND && {
+    let letters = term.chars().count();
+    let ends = letters >= LAST && {
         let bare = PLURALS.iter().find_map(|e| word.strip_suffix(e));
-        word.starts_with(term) || word.ends_with(term) || bare.is_some_and(|b| b.ends_with(term))
+        word.ends_with(term) || bare.is_some_and(|b| b.ends_with(term))
     };
-    compound || stem(word, term)
+    ends || letters >= FIRST && word.starts_with(term) || stem(word, term)
 }
 
 /// Endings of plurals, which a short word may have too.

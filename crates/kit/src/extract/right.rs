@@ -1,0 +1,82 @@
+//! Values that are put right without the field's name: "I meant …", "not Paul but Paula".
+
+use super::{Found, Wanted, bounded, without_lead};
+use crate::fields::{Field, Kind};
+use crate::phrases::PHRASES;
+use crate::reading::Reading;
+use crate::words::folds;
+use serde_json::Value;
+use std::ops::Range;
+
+/// "Sorry, I meant …": the answer before is put right.
+pub(super) fn meant(
+    reading: &Reading<'_>,
+    wanted: Wanted<'_>,
+    runs: &[Range<usize>],
+) -> Option<Found> {
+    let [before] = wanted.asked_before else {
+        return None;
+    };
+    let field = reading
+        .cx
+        .fields
+        .get(*before)
+        .filter(|f| f.kind == Kind::Text)?;
+    let said = |run: &Range<usize>| {
+        let find = PHRASES.find("meant", reading.words(), run.clone(), reading.cx.languages);
+        find.filter(|(_, end)| *end < run.end)
+            .map(|(_, end)| end..run.end)
+    };
+    let within = runs
+        .iter()
+        .find_map(said)
+        .filter(|_| reading.is_known(*before))?;
+    let value = bounded(reading.text.said(within), field.max)?;
+    Some(Found {
+        field: *before,
+        quote: value.clone(),
+        value: Some(Value::String(value)),
+    })
+}
+
+/// "Not Paul but Paula", "Paula, not Paul": the old value is one that is known, so the field need not be named.
+pub(super) fn swapped(reading: &Reading<'_>, nothing_else: bool) -> Option<Found> {
+    if !nothing_else {
+        return None;
+    }
+    let fields = reading.cx.fields.iter().enumerate();
+    fields
+        .filter(|(_, f)| f.is_short() && f.ask)
+        .find_map(|(at, field)| swapped_in(reading, at, field))
+}
+
+fn swapped_in(reading: &Reading<'_>, at: usize, field: &Field) -> Option<Found> {
+    let languages = reading.cx.languages;
+    let known = reading.cx.collected.get(&field.name)?.as_str()?;
+    let old = folds(known);
+    let words = reading.words();
+    let from = (0..words.len())
+        .find(|from| crate::values::form_at(&reading.text, *from, &old).is_some())?;
+    let to = from + old.len();
+    const BETWEEN: usize = 3;
+    let not = (from.saturating_sub(BETWEEN)..from).find(|not| {
+        let end = PHRASES.at("notthis", words, *not, languages);
+        end.is_some_and(|end| end <= from && reading.content(end..from, &[]) == 0)
+    })?;
+    let sentence = reading.sentences.iter().find(|s| s.words.contains(&from))?;
+    let new = match PHRASES.at("instead", words, to, languages) {
+        Some(instead) => instead..sentence.words.end,
+        None => {
+            let before = reading.pieces.iter().rev().map(|(p, _)| p.words.clone());
+            before
+                .filter(|p| p.end <= not && sentence.words.start <= p.start)
+                .find(|p| reading.content(p.clone(), &[]) > 0)?
+        }
+    };
+    let value = bounded(reading.text.said(without_lead(reading, new)), field.max)?;
+    Some(Found {
+        field: at,
+        quote: value.clone(),
+        value: Some(Value::String(value)),
+    })
+}
