@@ -14,6 +14,7 @@ pub mod question;
 pub mod secrets;
 pub mod strict_json;
 pub mod untrusted;
+pub mod worded;
 pub mod yaml;
 
 use std::{future::Future, pin::Pin};

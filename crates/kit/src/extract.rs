@@ -10,6 +10,9 @@ use serde_json::Value;
 use std::ops::Range;
 
 mod right;
+mod typed;
+
+use typed::typed;
 
 /// What a message says of a field, and the words that say it.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,15 +111,15 @@ fn name(reading: &Reading<'_>, at: usize, named: &Named, finds: &mut Finds, take
     if let Some((from, to)) = says_unknown {
         let said = Said { quote, from, to };
         finds.add(not_known(reading, named.field, &said));
-    } else if field.kind == Kind::Text {
-        let Some(value) = text(reading, field, within, named.how) else {
+    } else if field.is_said() {
+        let Some(found) = text(reading, field, within, named.how) else {
             return;
         };
-        finds.add(Found {
-            field: named.field,
-            quote: value.clone(),
-            value: Some(Value::String(value)),
-        });
+        let found = typed(reading, named.field, found);
+        let Some(found) = found else {
+            return;
+        };
+        finds.add(found);
     } else if let Some(value) = listed(reading, named.field, quoted..within.end) {
         finds.add(Found {
             field: named.field,
@@ -144,7 +147,7 @@ fn reach(reading: &Reading<'_>, at: usize, named: &Named, field: &Field) -> usiz
             _ if begins => same && !matches!(what, What::Names(_) | What::GivesUp | What::Wish),
             _ if field.is_short() => false,
             How::Line => line_goes_on(piece, what, same, field),
-            _ if field.kind != Kind::Text => same && lists_only(reading, what, named.field),
+            _ if !field.is_said() => same && lists_only(reading, what, named.field),
             _ => same && matches!(what, What::Plain | What::Nothing),
         };
         if !goes_on {
@@ -163,14 +166,14 @@ fn lists_only(reading: &Reading<'_>, what: &What, field: usize) -> bool {
 
 /// What stands below a name at the beginning of a line, up to the next name or an empty line.
 fn line_goes_on(piece: &Piece, what: &What, same: bool, field: &Field) -> bool {
-    if piece.opens >= Gap::Paragraph || piece.opens == Gap::Line && field.kind != Kind::Text {
+    if piece.opens >= Gap::Paragraph || piece.opens == Gap::Line && !field.is_said() {
         return false;
     }
     match what {
         What::Names(named) => same && matches!(named.how, How::Is | How::Beside),
         What::GivesUp | What::Wish => false,
         What::Unknown(_) | What::Lists(_) => same,
-        _ => same || field.kind == Kind::Text,
+        _ => same || field.is_said(),
     }
 }
 
@@ -408,11 +411,7 @@ fn freely(reading: &Reading<'_>, wanted: Wanted<'_>, taken: &[bool], finds: &mut
         return;
     }
     if let [asked] = reading.cx.asked
-        && let Some(field) = reading
-            .cx
-            .fields
-            .get(*asked)
-            .filter(|f| f.kind == Kind::Text)
+        && let Some(field) = reading.cx.fields.get(*asked).filter(|f| f.is_said())
     {
         if finds.has(*asked) {
             return;
@@ -427,12 +426,14 @@ fn freely(reading: &Reading<'_>, wanted: Wanted<'_>, taken: &[bool], finds: &mut
             };
             bounded(reading.text.said(within), field.max)
         });
-        if let Some(value) = found {
-            finds.add(Found {
-                field: *asked,
-                quote: value.clone(),
-                value: Some(Value::String(value)),
-            });
+        let said = || bounded(reading.text.said(0..reading.words().len()), field.max);
+        let found = match field.kind {
+            // "yes" says nothing, but to this question.
+            Kind::Boolean => said(),
+            _ => found,
+        };
+        if let Some(found) = found.and_then(|found| typed(reading, *asked, found)) {
+            finds.add(found);
         }
         return;
     }

@@ -1,9 +1,9 @@
 //! The fields that a pack's data defines: their labels, kinds and values, and the words by which people name them.
 
 use crate::same::{self, Form};
-use crate::texts::{in_language, in_languages};
 use crate::values::key;
 use crate::words::folds;
+use agentctl_base::worded::{in_language, in_languages};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
@@ -14,6 +14,8 @@ pub(crate) enum Kind {
     Choice,
     /// Some of its values.
     Choices,
+    Number,
+    Boolean,
 }
 
 /// One of a choice.
@@ -83,9 +85,24 @@ impl Field {
             None => in_languages(&self.label).any(|l| message.contains(&format!("{l}?"))),
         }
     }
+    /// Said in words of the user's own, not chosen from a list.
+    pub fn is_said(&self) -> bool {
+        !matches!(self.kind, Kind::Choice | Kind::Choices)
+    }
     /// A text that is as short as a name.
     pub fn is_short(&self) -> bool {
-        self.kind == Kind::Text && self.max <= NAME
+        let named = || self.mains().any(|main| same::is(&main, "short"));
+        self.is_said() && (self.kind != Kind::Text || self.max <= NAME || named())
+    }
+    /// Its labels and their main words.
+    fn mains(&self) -> impl Iterator<Item = Form> {
+        in_languages(&self.label).flat_map(|label| {
+            let words = folds(label);
+            let last = words.last().cloned();
+            let first = words.first().cloned().filter(|_| words.len() > 1);
+            let mains = [last, first].into_iter().flatten().map(|w| vec![w]);
+            std::iter::once(words).chain(mains).collect::<Vec<Form>>()
+        })
     }
     /// Its value that says "not sure", if it has one.
     pub fn not_sure(&self) -> Option<&Listed> {
@@ -108,6 +125,8 @@ fn field(data: &Value) -> Option<Field> {
     let kind = match text("type") {
         Some("choice") => Kind::Choice,
         Some("choices") => Kind::Choices,
+        Some("number") => Kind::Number,
+        Some("boolean") => Kind::Boolean,
         _ => Kind::Text,
     };
     let values = data.get("values").and_then(Value::as_array);
@@ -229,9 +248,13 @@ pub(crate) fn by_key(fields: &[Field]) -> ByKey<'_> {
     all
 }
 
-/// The field that takes what somebody says freely: the first text that is asked for and is longer than a name.
+/// The field that takes what somebody says freely: a text that its name says so of; else the first that is longer than a name.
 pub(crate) fn free(fields: &[Field]) -> Option<usize> {
     let asked = |f: &Field| f.kind == Kind::Text && f.ask;
-    let long = fields.iter().position(|f| asked(f) && !f.is_short());
-    long.or_else(|| fields.iter().position(asked))
+    let long = |f: &&Field| asked(f) && !f.is_short();
+    let named = |f: &Field| f.required && f.mains().any(|main| same::is(&main, "free"));
+    let first = |is: &dyn Fn(&Field) -> bool| fields.iter().position(is);
+    first(&|f| long(&f) && named(f))
+        .or_else(|| first(&|f| long(&f)))
+        .or_else(|| first(&asked))
 }

@@ -1,7 +1,7 @@
 //! What a message says of the fields of a request: which values it names, what is not known, whether it gives up. Only what is
 //! said is read; what is unclear is left out, and asked.
 
-use crate::fields::{ByKey, Field, Kind, by_key};
+use crate::fields::{ByKey, Field, by_key};
 use crate::naming::{self, Named};
 use crate::phrases::{Languages, PHRASES, covered};
 use crate::pieces::{Piece, Sentence, pieces, sentences};
@@ -375,7 +375,7 @@ impl<'a> Reading<'a> {
     /// Whether a field is a choice.
     pub fn is_choice(&self, field: usize) -> bool {
         let field = self.cx.fields.get(field);
-        field.is_some_and(|f| f.kind != Kind::Text)
+        field.is_some_and(|f| !f.is_said())
     }
 }
 

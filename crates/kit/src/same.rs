@@ -13,27 +13,34 @@ type Member = (Form, bool);
 /// Groups of words, and where each word stands.
 struct Groups {
     all: Vec<Vec<Member>>,
+    /// What a text is whose field is named by the group.
+    kinds: Vec<&'static str>,
     by_form: FxHashMap<Form, Vec<usize>>,
 }
 
 static NAMES: LazyLock<Groups> = LazyLock::new(|| groups(include_str!("../words/same.tsv")));
 static VALUES: LazyLock<Groups> = LazyLock::new(|| groups(include_str!("../words/values.tsv")));
 
-fn groups(table: &str) -> Groups {
+fn groups(table: &'static str) -> Groups {
     let rows = table
         .lines()
         .filter(|l| !l.starts_with('#') && !l.is_empty());
     let member = |form: &str| (folds(form), form.ends_with(':'));
-    let all: Vec<Vec<Member>> = rows
-        .map(|row| row.split('|').map(member).collect())
-        .collect();
+    let (all, kinds): (Vec<Vec<Member>>, Vec<&str>) = rows
+        .map(|row| row.split_once('\t').unwrap_or((row, "")))
+        .map(|(forms, kind)| (forms.split('|').map(member).collect(), kind))
+        .unzip();
     let mut by_form: FxHashMap<Form, Vec<usize>> = FxHashMap::default();
     for (at, group) in all.iter().enumerate() {
         for (form, _) in group {
             by_form.entry(form.clone()).or_default().push(at);
         }
     }
-    Groups { all, by_form }
+    Groups {
+        all,
+        kinds,
+        by_form,
+    }
 }
 
 fn with(groups: &'static Groups, form: &[String]) -> impl Iterator<Item = &'static Member> {
@@ -44,6 +51,14 @@ fn with(groups: &'static Groups, form: &[String]) -> impl Iterator<Item = &'stat
 /// The other names of a field that is called so, and whether each counts only before a colon.
 pub(crate) fn names(form: &[String]) -> impl Iterator<Item = &'static Member> {
     with(&NAMES, form)
+}
+
+/// Whether a field that is called so is of a kind: `short`, `free`.
+pub(crate) fn is(form: &[String], kind: &str) -> bool {
+    let groups = NAMES.by_form.get(form).into_iter().flatten();
+    groups
+        .filter_map(|at| NAMES.kinds.get(*at))
+        .any(|k| *k == kind)
 }
 
 /// The other words for a value that is called so.

@@ -3,7 +3,7 @@
 use crate::fields::{Field, fields};
 use crate::reading::{Context, Reading};
 use crate::talk::{Said, Talk};
-use crate::texts::in_language;
+use agentctl_base::worded::in_language;
 use serde_json::{Map, Value};
 
 /// A task that is to be answered.

@@ -60,6 +60,7 @@ fn summary(scene: &Scene<'_>) -> String {
                 let words: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
                 words.join(", ")
             }
+            Value::Number(_) | Value::Bool(_) => value.to_string(),
             _ => return None,
         };
         let shown = field.ask || field.kind != Kind::Text;

@@ -1,7 +1,7 @@
 //! Signs of a message, by which `route` and `compose` choose: `when: [wish, question, …]` in `offline.yaml`.
 
 use super::act::agrees;
-use crate::fields::{Kind, free};
+use crate::fields::{Field, free};
 use crate::phrases::{PHRASES, covered};
 use crate::reading::{Reading, What};
 use crate::skills::elicit::finds;
@@ -154,7 +154,7 @@ impl<'s> Signs<'s> {
             let text = task
                 .text(name)
                 .ok_or_else(|| task.lacks(format!("there is no text {name:?}")))?;
-            if !crate::texts::in_languages(text).any(|t| reply.contains(t)) {
+            if !agentctl_base::worded::in_languages(text).any(|t| reply.contains(t)) {
                 return Ok(false);
             }
         }
@@ -167,7 +167,7 @@ fn named(scene: &Scene<'_>, reading: &Reading<'_>) -> bool {
     let asked_text = scene
         .asked
         .iter()
-        .any(|f| scene.fields.get(*f).is_some_and(|f| f.kind == Kind::Text));
+        .any(|f| scene.fields.get(*f).is_some_and(Field::is_said));
     let found = finds(scene, reading);
     let says = found.iter().any(|f| {
         let asked = scene.asked.contains(&f.field);

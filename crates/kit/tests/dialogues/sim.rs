@@ -226,6 +226,8 @@ fn broken(world: &World, session: &Session, message: &str, answer: &Value) -> Ve
         let fits = match field["type"].as_str().unwrap() {
             "choice" => listed(value),
             "choices" => value.as_array().unwrap().iter().all(listed),
+            "number" => value.is_number(),
+            "boolean" => value.is_boolean(),
             _ => value.as_str().is_some_and(|v| !v.trim().is_empty()),
         };
         if !fits {
@@ -302,6 +304,7 @@ fn matched(world: &World, session: &mut Session, message: &str, turn: &mut Turn)
                 let words: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
                 words.join(", ")
             }
+            value @ (Value::Number(_) | Value::Bool(_)) => value.to_string(),
             _ if session.state["unknown"]
                 .as_array()
                 .unwrap()
