@@ -29,7 +29,9 @@ pub(crate) fn is(word: &str, form: &str) -> bool {
     let longer = |long: &str, short: &str, by: usize| {
         short.len() >= INFLECTED && long.strip_prefix(short).is_some_and(|e| e.len() <= by)
     };
-    longer(word, form, 2) || longer(form, word, 1)
+    // "nichts" is no form of "nicht".
+    let small = || [word, form].into_iter().any(crate::language::is_small);
+    (longer(word, form, 2) || longer(form, word, 1)) && !small()
 }
 
 /// Where a form ends that begins at a word. A form is not read across the end of a sentence.

@@ -51,11 +51,9 @@ fn wants(reading: &Reading<'_>, found: &[Found]) -> (&'static str, &'static str)
     if !found.is_empty() {
         return ("modify", "it names another value");
     }
-    let asks = reading
-        .sentences
-        .iter()
-        .any(|s| s.asks || question(&reading.text, s, reading.cx.languages));
-    if asks {
+    let mut sentences = reading.sentences.iter();
+    let asks = sentences.any(|s| question(&reading.text, s, reading.cx.languages));
+    if asks || reading.text.text.contains('?') {
         return ("clarify", "it asks something");
     }
     if agrees(reading) {

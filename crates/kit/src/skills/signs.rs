@@ -9,7 +9,7 @@ use crate::task::{KitError, Scene};
 use serde_json::{Map, Value};
 
 /// The names of the signs.
-pub(super) const SIGNS: [&str; 15] = [
+pub(super) const SIGNS: [&str; 16] = [
     "wish",
     "assent",
     "question",
@@ -22,6 +22,7 @@ pub(super) const SIGNS: [&str; 15] = [
     "thanks",
     "help",
     "trouble",
+    "tells",
     "orders",
     "quoted",
     "agrees",
@@ -56,6 +57,11 @@ impl<'s> Signs<'s> {
             "about" => reading.says("about"),
             "details" => self.details,
             "gives_up" => reading.has(&What::GivesUp),
+            "tells" => {
+                const MUCH: usize = 5;
+                let much = |run| reading.content(run, &[]) >= MUCH;
+                reading.plain().into_iter().any(much)
+            }
             "statement" => self.states() && !self.asks(),
             "greeting" => self.is_only("greet"),
             "thanks" => self.is_only("thanks") || self.is_only("bye"),
