@@ -79,7 +79,7 @@ pub struct AnswerOptions {
     pub no_input: bool,
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct ModelNames {
     /// The model of all agents: `offline`, or `provider::model`; default: from agentctl.toml, else offline
     #[arg(long, value_name = "MODEL", env = "AGENTCTL_MODEL", hide_env = true)]
@@ -89,7 +89,7 @@ pub struct ModelNames {
     pub model_for: Vec<String>,
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct ModelOptions {
     #[command(flatten)]
     pub names: ModelNames,
@@ -111,6 +111,13 @@ impl ModelOptions {
             },
             ..ModelOptions::default()
         }
+    }
+
+    /// The same with a model for all agents, if one was found.
+    pub fn or_model(&self, found: Option<String>) -> ModelOptions {
+        let mut options = self.clone();
+        options.names.model = options.names.model.or(found);
+        options
     }
 
     /// Whether the planner may be asked, as far as the command line says.

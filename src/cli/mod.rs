@@ -13,6 +13,7 @@ mod events_tests;
 mod folder_trust;
 mod layout;
 mod model_choice;
+mod nearby;
 mod observer;
 mod output;
 mod plain;

@@ -8,6 +8,8 @@ use crate::config::{Config, ProviderSettings};
 use agentctl_base::model::{Model, ModelError};
 use agentctl_engine::pack::{Pack, Tier};
 use agentctl_engine::run::{ChosenModel, Models};
+use agentctl_host::home::variable;
+use agentctl_models::nearby::Places;
 use agentctl_models::provider::{Access, KeySource, Kind, Wire};
 use agentctl_models::tape::{Tape, Taped};
 use agentctl_models::{ModelName, Prices};
@@ -217,8 +219,12 @@ pub fn access(name: &ModelName, config: &Config, out: &Output) -> Result<Option<
         return Ok(None);
     };
     let settings = config.providers.get(provider);
+    // A server whose usual place is known needs no section.
+    let places = Places::known();
+    let here = places.server(provider).filter(|_| settings.is_none());
     let kind_name = settings
         .and_then(|s| s.kind.as_deref())
+        .or(here.map(|server| server.kind.as_str()))
         .unwrap_or(provider.as_str());
     let Some(kind) = Kind::from_name(kind_name) else {
         return Err(CliError::new(
@@ -234,6 +240,7 @@ pub fn access(name: &ModelName, config: &Config, out: &Output) -> Result<Option<
         Some(url) => (Some(url), false),
         None => (base_url_variable(provider)?, true),
     };
+    let base_url = base_url.or_else(|| here?.base_url(variable));
     if let Some(settings) = settings {
         fits(provider, settings)?;
     }

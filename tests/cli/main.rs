@@ -26,6 +26,7 @@ mod mcp;
 mod model_faults;
 mod models;
 mod names;
+mod nearby;
 mod old_folder;
 mod pages;
 mod pipes;

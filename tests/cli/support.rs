@@ -83,6 +83,8 @@ impl Project {
             .env_remove("COLUMNS")
             .env("AGENTCTL_HOME", self.home())
             .env("AGENTCTL_CONFIG", self.file("no-such-settings.toml"))
+            // What runs on the machine of whoever tests is nobody's business here.
+            .env("AGENTCTL_LOOK", "no")
             .env("NO_COLOR", "1");
         command
     }
@@ -142,4 +144,36 @@ impl Project {
         names.sort();
         names
     }
+}
+
+/// Runs a command on a terminal, and types these keys when the question stands there. What the terminal showed, and the exit code.
+pub fn on_a_terminal(mut command: Command, question: &str, keys: &[u8]) -> (i32, String) {
+    use std::io::{Read, Write};
+    let size = nix::pty::Winsize {
+        ws_row: 40,
+        ws_col: 120,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    let pty = nix::pty::openpty(Some(&size), None).unwrap();
+    command
+        .stdin(pty.slave.try_clone().unwrap())
+        .stdout(Stdio::null())
+        .stderr(pty.slave)
+        .env("TERM", "xterm");
+    let mut child = command.spawn().unwrap();
+    // The child has the only ends of it now, so that reading ends with the child.
+    drop(command);
+    let mut master = std::fs::File::from(pty.master);
+    let (mut shown, mut typed) = (Vec::new(), false);
+    let mut bytes = [0; 4096];
+    while let Ok(read @ 1..) = master.read(&mut bytes) {
+        shown.extend_from_slice(&bytes[..read]);
+        if !typed && String::from_utf8_lossy(&shown).contains(question) {
+            typed = true;
+            master.write_all(keys).unwrap();
+        }
+    }
+    let code = child.wait().unwrap().code().unwrap_or(-1);
+    (code, String::from_utf8_lossy(&shown).into_owned())
 }

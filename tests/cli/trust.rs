@@ -1,6 +1,6 @@
 //! The first minutes in a folder: cloned, one's own, and with nothing in it to trust.
 
-use super::support::{Project, Ran};
+use super::support::{Project, Ran, on_a_terminal};
 
 const REQUEST: &str = "When a webhook receives an order over 100 EUR, post it to Slack #sales";
 const AGENT: &str =
@@ -157,51 +157,14 @@ fn what_agentctl_writes_into_a_trusted_folder_is_trusted_too() {
     assert_eq!(state(), "changed");
 }
 
-/// Runs a command on a terminal, and types these keys when the question stands there. What the terminal showed, and the exit code.
-fn on_a_terminal(project: &Project, args: &[&str], question: &str, keys: &[u8]) -> (i32, String) {
-    use std::io::{Read, Write};
-    let size = nix::pty::Winsize {
-        ws_row: 40,
-        ws_col: 120,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    let pty = nix::pty::openpty(Some(&size), None).unwrap();
-    let mut command = project.stranger(args);
-    command
-        .stdin(pty.slave.try_clone().unwrap())
-        .stdout(std::process::Stdio::null())
-        .stderr(pty.slave)
-        .env("TERM", "xterm");
-    let mut child = command.spawn().unwrap();
-    // The child has the only ends of it now, so that reading ends with the child.
-    drop(command);
-    let mut master = std::fs::File::from(pty.master);
-    let (mut shown, mut typed) = (Vec::new(), false);
-    let mut bytes = [0; 4096];
-    while let Ok(read @ 1..) = master.read(&mut bytes) {
-        shown.extend_from_slice(&bytes[..read]);
-        if !typed && String::from_utf8_lossy(&shown).contains(question) {
-            typed = true;
-            master.write_all(keys).unwrap();
-        }
-    }
-    let code = child.wait().unwrap().code().unwrap_or(-1);
-    (code, String::from_utf8_lossy(&shown).into_owned())
-}
-
 #[test]
 fn on_a_terminal_one_question_lists_what_would_come_into_force() {
     const UP: &str = "\x1b[A";
     let project = Project::new();
     project.write("agents/architect.md", AGENT);
     let ask = |keys: &str| {
-        on_a_terminal(
-            &project,
-            &["agents", "show", "architect"],
-            "Let it?",
-            keys.as_bytes(),
-        )
+        let command = project.stranger(&["agents", "show", "architect"]);
+        on_a_terminal(command, "Let it?", keys.as_bytes())
     };
     let shown = || stranger(&project, &["agents", "show", "architect"]);
     let counts = || shown().stdout.contains("Speak plainly.");
@@ -240,9 +203,13 @@ fn on_a_terminal_one_question_lists_what_would_come_into_force() {
     assert_eq!(code, 5, "{shown_there}");
     assert!(!shown_there.contains("Let it?"), "{shown_there}");
     // `trust` itself asks too, and `--yes` is for who has looked.
-    let (code, shown) = on_a_terminal(&project, &["trust"], "Trust this folder", b"n\r");
+    let (code, shown) = on_a_terminal(project.stranger(&["trust"]), "Trust this folder", b"n\r");
     assert_eq!(code, 5, "{shown}");
-    let (code, shown) = on_a_terminal(&project, &["trust", "--yes"], "Trust this folder", b"");
+    let (code, shown) = on_a_terminal(
+        project.stranger(&["trust", "--yes"]),
+        "Trust this folder",
+        b"",
+    );
     assert_eq!((code, shown.as_str()), (0, ""));
 }
 

@@ -2,6 +2,7 @@
 //! Nothing here decides what runs next; a model proposes, the run decides.
 
 mod name;
+pub mod nearby;
 mod prices;
 pub mod provider;
 pub mod tape;

@@ -3,6 +3,7 @@
 use crate::cli::activation::{self, Start};
 use crate::cli::args::{AnswerOptions, LimitOptions, ModelOptions};
 use crate::cli::error::{CliError, Exit};
+use crate::cli::nearby;
 use crate::cli::output::Output;
 use crate::cli::session::{self, Session};
 use agentctl_engine::policy::{Grants, Outside};
@@ -90,7 +91,8 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
     if args.workflow.is_none() && args.model.may_be_offline() {
         agentctl_planner::read_ahead(&request);
     }
-    let session = Session::open(root, &args.model, out)?;
+    let found = nearby::taken(root, &args.model, out)?;
+    let session = Session::open(root, &args.model.or_model(found), out)?;
     if session.models.is_offline() {
         out.note("model: offline (no key needed; it reads plain requests and asks about the rest)");
     }
