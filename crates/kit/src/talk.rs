@@ -1,6 +1,8 @@
 //! What was said so far, and in which languages the user's last message is read.
 
 use crate::language::{counted, languages};
+use crate::phrases::covered;
+use crate::words::Text;
 use agentctl_base::own_words::own_words;
 
 /// One message of a conversation.
@@ -102,5 +104,43 @@ fn language(said: &[Said], own: &str) -> &'static str {
     }
     let most = sums.iter().map(|(n, _)| *n).max().unwrap_or(0);
     let first = sums.iter().find(|(n, _)| *n == most && *n > 0);
-    first.map_or("en", |(_, name)| name)
+    first.map_or_else(|| by_phrases(said), |(_, name)| name)
+}
+
+/// The language in which most of what was said is a greeting, a yes, a thank you; English in doubt. For texts without small words.
+fn by_phrases(said: &[Said]) -> &'static str {
+    const TELLING: [&str; 8] = [
+        "greet", "thanks", "bye", "yes", "no", "abandon", "unknown", "help",
+    ];
+    let own = said.iter().rev().find(|s| s.by_user);
+    let own = own.map_or(String::new(), |s| own_words(&s.text));
+    let text = Text::new(&own);
+    let open = |name: &'static str| {
+        let (open, used) = covered(&text, 0..text.words.len(), &TELLING, &[name]);
+        if used.is_empty() { usize::MAX } else { open }
+    };
+    languages().min_by_key(|name| open(name)).unwrap_or("en")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_greeting_tells_its_language_and_a_name_none() {
+        for (text, language) in [
+            ("Guten Tag", "de"),
+            ("Bonjour !", "fr"),
+            ("Buenas tardes", "es"),
+            ("Good morning", "en"),
+            ("Grace Mbeki", "en"),
+        ] {
+            let text = text.to_owned();
+            let said = [Said {
+                by_user: true,
+                text,
+            }];
+            assert_eq!(Talk::new(&said).language, language, "{said:?}");
+        }
+    }
 }
