@@ -15,6 +15,8 @@ pub(super) const MAX_STEPS: f64 = 20_000_000.0;
 pub(super) const MAX_STEPS_LOADED: f64 = 5_000_000.0;
 /// Nodes of one expression, at most.
 pub(super) const MAX_NODES: usize = 4_000;
+/// Characters of a number that is written out, at most.
+const NUMBER_BYTES: f64 = 32.0;
 /// Bytes that count as one step where texts are compared or copied.
 const BYTES_A_STEP: f64 = 64.0;
 /// Bytes of a compiled pattern that double what one byte of the text costs: measured on the worst patterns that were found, and ten
@@ -134,7 +136,7 @@ pub(super) struct Sizes<'a> {
     /// Bytes that one question for a value's origin looks through.
     texts: f64,
     patterns: &'a Patterns,
-    /// Of the toolset; their results are no larger than their arguments.
+    /// Their results are no larger than their arguments together.
     functions: &'a [Function],
     bound: Vec<(String, Size)>,
 }
@@ -286,6 +288,25 @@ impl<'a> Sizes<'a> {
                 (size, all.walk() + looked)
             }
             "string" => (all, all.walk()),
+            // The separator stands between any two items.
+            "join" => {
+                let between = parts.get(1).map_or(0.0, |part| part.size.bytes);
+                let size = Size {
+                    bytes: first.bytes + first.scalars * (between + NUMBER_BYTES),
+                    ..Size::scalar()
+                };
+                (size, size.walk() + all.walk())
+            }
+            // Some letters are longer in lower case, by half at most.
+            "lower" => {
+                let size = Size {
+                    bytes: first.bytes * 1.5,
+                    ..Size::scalar()
+                };
+                (size, all.walk())
+            }
+            // Each quote is looked for in each message, both in one spelling.
+            "quote_in" => (Size::scalar(), all.walk() * (8.0 + first.scalars)),
             name if self.functions.iter().any(|function| function.name == name) => {
                 (all, all.walk())
             }

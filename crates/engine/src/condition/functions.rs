@@ -1,13 +1,14 @@
 //! Functions that an expression may call besides CEL's operators and macros: the engine's own, and those that whoever brings the
 //! tools brings with them.
 
+use super::lists_and_texts::FUNCTIONS;
 use super::values::{to_cel, to_json};
 use cel::extractors::Arguments;
 use cel::{Context, ExecutionError, Value as CelValue};
 use serde_json::Value;
 use std::fmt;
 
-/// The engine's own.
+/// CEL's own.
 pub(super) const OWN: &[&str] = &[
     "size",
     "contains",
@@ -28,10 +29,11 @@ pub const ORIGIN_FUNCTIONS: &[&str] = &["origin", "origins", "from"];
 /// Whether the name is taken by CEL or the engine.
 pub fn is_own(name: &str) -> bool {
     const MACROS: [&str; 6] = ["has", "all", "exists", "exists_one", "map", "filter"];
-    OWN.contains(&name) || ORIGIN_FUNCTIONS.contains(&name) || MACROS.contains(&name)
+    let engines = FUNCTIONS.iter().any(|function| function.name == name);
+    engines || OWN.contains(&name) || ORIGIN_FUNCTIONS.contains(&name) || MACROS.contains(&name)
 }
 
-/// A function over JSON that a toolset brings. It must be pure, and its result must be no larger than its arguments together:
+/// A function over JSON, of the engine or of a toolset. It must be pure, and its result must be no larger than its arguments together:
 /// what an expression may cost is reckoned from that.
 #[derive(Clone, Copy)]
 pub struct Function {

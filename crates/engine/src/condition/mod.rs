@@ -3,11 +3,13 @@
 
 mod cost;
 mod functions;
+mod lists_and_texts;
 mod names;
 mod patterns;
 mod values;
 
 pub use functions::{Function, ORIGIN_FUNCTIONS, is_own};
+pub(crate) use lists_and_texts::{is_blank, name_of};
 
 use cel::common::ast::IdedExpr;
 use cel::{Context, Env, ExecutionError, Program, Value as CelValue};
@@ -25,7 +27,7 @@ pub struct Condition {
     source: String,
     expression: Arc<IdedExpr>,
     patterns: Arc<Patterns>,
-    /// Those of the toolset's functions that it calls.
+    /// Those of the engine's and the toolset's functions that it calls.
     functions: Arc<[Function]>,
     /// Paths below the variables that it reads, root first.
     paths: Arc<BTreeSet<Vec<String>>>,
@@ -127,13 +129,12 @@ impl Condition {
                 allowed: variables.join(", "),
             });
         }
+        let brought = || lists_and_texts::FUNCTIONS.iter().chain(functions);
         if let Some(name) = used.functions.iter().find(|name| {
             name.chars().next().is_some_and(|c| c.is_ascii_alphabetic())
                 && !functions::OWN.contains(&name.as_str())
                 && !further.contains(&name.as_str())
-                && !functions
-                    .iter()
-                    .any(|function| function.name == name.as_str())
+                && !brought().any(|function| function.name == name.as_str())
         }) {
             return Err(ConditionError::UnknownFunction {
                 expression: source.to_owned(),
@@ -147,9 +148,8 @@ impl Condition {
             source: source.to_owned(),
             expression: Arc::new(expression),
             patterns: Arc::new(patterns),
-            functions: functions
-                .iter()
-                .filter(|function| used.functions.contains(function.name))
+            functions: brought()
+                .filter(|function| lists_and_texts::is_called(function, &used.functions))
                 .copied()
                 .collect(),
             paths: Arc::new(used.paths),

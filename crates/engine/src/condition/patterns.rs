@@ -55,6 +55,7 @@ impl Patterns {
                         call.args.insert(0, *text);
                     }
                 }
+                super::lists_and_texts::lenient(call);
                 if let Some(target) = &mut call.target {
                     self.walk(target)?;
                 }

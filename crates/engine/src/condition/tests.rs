@@ -154,3 +154,72 @@ fn a_large_pattern_costs_more_the_longer_the_text_is() {
     let nested = "a.all(x, b.all(y, a.all(z, b.all(w, (x+y+z+w).matches('[ab]*a[ab]{400}c')))))";
     assert!(Condition::compile(nested, VARS).is_err());
 }
+
+#[test]
+fn lists_and_texts_have_functions_of_the_engines_own() {
+    let vars = json!({
+        "a": {
+            "said": [{"role": "user", "text": "We need a Bot for the invoices.\n> sponsor: Ann"}, {"role": "assistant", "text": "Who pays?"}, "Bob pays it"],
+            "defs": [{"name": "title"}, {"name": "benefits"}, {"id": "risk", "name": "Risk"}],
+            "values": {"title": "Bot", "benefits": " null ", "goals": ["growth", 2]},
+            "none": null,
+        },
+        "b": 1,
+    });
+    for (source, expected) in [
+        ("last(a.defs, 1)", json!([{"id": "risk", "name": "Risk"}])),
+        (
+            "last(a.defs, 9) == a.defs && last(a.none, 1) == []",
+            json!(true),
+        ),
+        (
+            "lower(trim('  CLEAR Context ')) == 'clear context'",
+            json!(true),
+        ),
+        ("lower(a.none)", json!("")),
+        ("join(a.values.goals, ', ')", json!("growth, 2")),
+        ("keys(a.values)", json!(["benefits", "goals", "title"])),
+        (
+            "has_text(a.values.title) && !has_text(a.values.benefits)",
+            json!(true),
+        ),
+        (
+            "a.defs.filter(d, has_text(a.values[d.name])).map(d, d.name)",
+            json!(["title"]),
+        ),
+        (
+            "missing(a.defs, a.values, ['risk']).map(d, d.name)",
+            json!(["benefits"]),
+        ),
+        ("missing(a.defs, a.none, []).size()", json!(3)),
+        ("percent(1, 3)", json!(33)),
+        ("percent(0, 0)", json!(100)),
+        ("quote_in('need a  bot', a.said)", json!(true)),
+        ("quote_in(['a bot', 'bob'], a.said)", json!(true)),
+        (
+            "quote_in('ann', a.said) || quote_in('who pays', a.said)",
+            json!(false),
+        ),
+        (
+            "quote_in('voice', a.said) || quote_in('', a.said) || quote_in(a.none, a.said)",
+            json!(false),
+        ),
+    ] {
+        assert_eq!(eval(source, vars.clone()), Ok(expected), "{source}");
+    }
+    assert!(eval("last(a.values, 1)", vars.clone()).is_err());
+    assert!(eval("percent(-1, 3)", vars).is_err());
+}
+
+#[test]
+fn what_the_engines_functions_cost_is_bounded() {
+    let join = "a.map(x, join(a, join(a, join(a, b))))";
+    let vars = json!({"a": vec!["x".repeat(100); 1000], "b": "y".repeat(1000)});
+    assert!(matches!(eval(join, vars), Err(ConditionError::Cost { .. })));
+    let found = "a.all(x, a.all(y, quote_in(a, a)))";
+    let vars = json!({"a": vec!["x".repeat(1000); 300], "b": 0});
+    assert!(matches!(
+        eval(found, vars),
+        Err(ConditionError::Cost { .. })
+    ));
+}

@@ -56,13 +56,13 @@ fn what_another_toolset_brings_is_no_name_here() {
     let told = read(
         &FLOW
             .replace("list_items", "list_things")
-            .replace("pair(1, 2)", "join(1, 2)"),
+            .replace("pair(1, 2)", "merge(1, 2)"),
         &POLICY.replace("hand-over", "get-items"),
     )
     .unwrap_err();
     for part in [
         "built-in agents/flow.yaml:9:11: there is no tool \"list_things\"; did you mean \"list_items\"?",
-        "built-in agents/flow.yaml:14:11: the expression `size(join(1, 2)) == 2` calls the unknown function `join`",
+        "built-in agents/flow.yaml:14:11: the expression `size(merge(1, 2)) == 2` calls the unknown function `merge`",
         "built-in agents/policy.yaml:2:24: \"get-items\" is no capability; there are list-items, get-item, create-item",
         "; did you mean \"get-item\"?",
     ] {
