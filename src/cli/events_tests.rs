@@ -196,6 +196,17 @@ fn samples() -> Vec<Event> {
             field: "f".into(),
             rule: "r".into(),
         },
+        Event::Said {
+            step: step(),
+            text: "t".into(),
+            data: json!({"n": 1}),
+            attachment: Some("a".into()),
+        },
+        Event::Cleared {
+            step: step(),
+            fields: vec!["f".into()],
+            messages: true,
+        },
         Event::StepFinished {
             step: step(),
             output: json!({}),
@@ -259,9 +270,11 @@ fn place(event: &Event) -> usize {
         Event::Adopted { .. } => 22,
         Event::GrantsPinned { .. } => 23,
         Event::CallsTurnedAway { .. } => 24,
+        Event::Said { .. } => 25,
+        Event::Cleared { .. } => 26,
     }
 }
-const KINDS: usize = 25;
+const KINDS: usize = 27;
 
 #[test]
 fn every_kind_of_event_stands_in_the_schema_and_in_the_docs() {

@@ -153,6 +153,12 @@ pub fn line(event: &Event) -> Option<String> {
             style("✗").for_stderr().red(),
             plain(rule)
         )),
+        Event::Said {
+            text, attachment, ..
+        } => Some(match attachment {
+            None => plain_long(text),
+            Some(place) => format!("{}\n{}", plain_long(text), plain(place)),
+        }),
         Event::GrantsPinned { by, grants } => Some(pinned_lines(by, grants)),
         Event::Undone {
             resource,
@@ -167,6 +173,7 @@ pub fn line(event: &Event) -> Option<String> {
         | Event::ActivationStarted { .. }
         | Event::ActivationEnded { .. }
         | Event::FlowDecided { .. }
+        | Event::Cleared { .. }
         | Event::ModelAsked { .. }
         | Event::ModelAnswered { .. }
         | Event::StepFinished { .. } => None,

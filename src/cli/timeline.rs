@@ -206,6 +206,13 @@ fn whole(event: &Event) -> Option<String> {
             style(format!("{}:", outcome(Some(*came_to)))).bold(),
             plain_long(message)
         )),
+        Event::Cleared {
+            fields, messages, ..
+        } => {
+            let mut what = fields.clone();
+            what.extend(messages.then(|| "the messages".to_owned()));
+            Some(dim(format!("    cleared {}", plain(&what.join(", ")))))
+        }
         Event::StepFinished { .. } => None,
         _ => line(event),
     }

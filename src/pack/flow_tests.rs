@@ -13,6 +13,7 @@ fn flow() -> Flow {
     let known = Known {
         agents: Some(&agents),
         vocabulary: Some(vocabulary::n8n()),
+        data: None,
     };
     load(
         include_str!("../../agents/flow.yaml"),

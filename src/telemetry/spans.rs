@@ -2,7 +2,7 @@
 
 use agentctl_base::model::{Finish, ModelAnswer, ToolCall, ToolResult, ToolStatus};
 use agentctl_base::{canonical::sha256_hex, question::Outcome};
-use agentctl_engine::flow::{Flow, StepKind};
+use agentctl_engine::flow::{Flow, Step};
 use agentctl_engine::store::{Event, Record};
 use agentctl_models::ModelName;
 use serde_json::json;
@@ -201,7 +201,7 @@ impl<'a> Spans<'a> {
         let of = Of::Agent {
             step: step.to_owned(),
         };
-        let Some(StepKind::Agent(spec)) = self.flow.step_at(step).map(|s| &s.kind) else {
+        let Some(agent) = self.flow.step_at(step).and_then(Step::agent) else {
             return;
         };
         if self.find(&of).is_some() {
@@ -209,7 +209,7 @@ impl<'a> Spans<'a> {
         }
         let attributes = vec![
             ("gen_ai.operation.name", "invoke_agent".into()),
-            ("gen_ai.agent.name", spec.agent.as_str().into()),
+            ("gen_ai.agent.name", agent.into()),
             ("agentctl.step", step.into()),
         ];
         self.begin(

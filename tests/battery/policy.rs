@@ -764,6 +764,7 @@ fn case_318_a_flows_own_call_of_a_foreign_tool_passes_the_same_door() {
     let known = flow::Known {
         agents: None,
         vocabulary: Some(vocabulary::n8n()),
+        data: None,
     };
     for (tool, known_tool) in [
         ("read_mails", false),

@@ -143,7 +143,7 @@ fn no_code_below_the_toolset_knows_a_field_an_agent_or_a_stage_by_name() {
     let pack = agentctl::pack::built_in().unwrap();
     let names: BTreeSet<&str> = (pack.flow.fields.keys())
         .chain(&pack.flow.stages)
-        .chain([&pack.flow.blocked_stage])
+        .chain(&pack.flow.blocked_stage)
         .chain(pack.agents.keys())
         .map(String::as_str)
         .collect();

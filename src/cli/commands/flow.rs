@@ -21,6 +21,15 @@ pub enum FlowCommand {
     Graph,
 }
 
+fn stages(flow: &flow::Flow) -> String {
+    let forward = flow.stages.join(" → ");
+    match &flow.blocked_stage {
+        _ if forward.is_empty() => String::new(),
+        None => format!(", stages {forward}"),
+        Some(blocked) => format!(", stages {forward} (or {blocked})"),
+    }
+}
+
 pub fn flow(root: &Path, command: &FlowCommand, out: &Output) -> Result<Exit, CliError> {
     if matches!(command, FlowCommand::Check) {
         folder_trust::needs_pack(root, out)?;
@@ -31,7 +40,7 @@ pub fn flow(root: &Path, command: &FlowCommand, out: &Output) -> Result<Exit, Cl
             let steps = pack.flow.all_steps().len();
             out.answer(
                 Exit::Complete,
-                || format!("flow {}: {steps} steps, stages {} (or {}), no mistakes\n", pack.flow.name, pack.flow.stages.join(" → "), pack.flow.blocked_stage),
+                || format!("flow {}: {steps} steps{}, no mistakes\n", pack.flow.name, stages(&pack.flow)),
                 || json!({"flow": pack.flow.name, "steps": steps, "stages": pack.flow.stages, "warnings": pack.warnings}),
             )
         }

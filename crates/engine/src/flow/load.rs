@@ -1,12 +1,11 @@
 //! flow.yaml → [`Flow`]. Every mistake of the file is reported in one pass, with its place. No IO: the text is passed in.
 
 use super::load_steps::Steps;
-use super::meaning;
-use super::model::{FieldKind, FieldSpec, Flow, Limits, Meaning, PlanTools};
+use super::model::{FieldKind, FieldSpec, Flow, Limits, PlanTools};
 use super::reader::{Known, Reader, Said};
 use super::scope::VARIABLES;
 use crate::policy::Outside;
-use agentctl_base::yaml::{self, Entry, Node, Problem, Problems};
+use agentctl_base::yaml::{self, Node, Problem, Problems};
 use indexmap::IndexMap;
 
 /// Reads a flow. On mistakes: all of them, in the order of the file.
@@ -40,19 +39,10 @@ const KEYS: &[&str] = &[
 impl Reader<'_> {
     fn flow(&mut self, root: &Node) -> Flow {
         self.keys(root, "the flow", KEYS);
-        let stages = self.stages(root);
-        let blocked = self.required(root, "blocked", "the flow");
-        let blocked_stage = blocked
-            .and_then(|n| self.name(n, "a stage"))
-            .unwrap_or_default();
-        if let Some(node) = blocked
-            && stages.contains(&blocked_stage)
-        {
-            self.problems.add(
-                node.place,
-                "the blocked stage must not be one of `stages`: it is reached from every one of them",
-            );
-        }
+        let stages = root.get("stages").map_or_else(Vec::new, |n| self.stages(n));
+        let blocked_stage = root
+            .get("blocked")
+            .and_then(|node| self.blocked(node, &stages));
         let name = self
             .required(root, "name", "the flow")
             .and_then(|n| self.text(n, "the flow's name"))
@@ -79,7 +69,7 @@ impl Reader<'_> {
         let finish = finish_node.and_then(|n| self.condition(n, VARIABLES));
         let mut steps = Vec::new();
         if let Some(node) = self.required(root, "steps", "the flow") {
-            let mut reading = Steps::new(self, &stages, &blocked_stage, &fields, limits);
+            let mut reading = Steps::new(self, &stages, blocked_stage.as_deref(), &fields, limits);
             steps = reading.read(node, finish_node.zip(finish.as_ref()));
         }
         Flow {
@@ -92,7 +82,24 @@ impl Reader<'_> {
             finish,
             failures,
             plan_tools,
+            data: self.known.data.cloned().unwrap_or_default(),
         }
+    }
+
+    fn blocked(&mut self, node: &Node, stages: &[String]) -> Option<String> {
+        let stage = self.name(node, "a stage")?;
+        if stages.contains(&stage) {
+            self.problems.add(
+                node.place,
+                "the blocked stage must not be one of `stages`: it is reached from every one of them",
+            );
+        } else if stages.is_empty() {
+            self.problems.add(
+                node.place,
+                "a flow without `stages` has no blocked stage either",
+            );
+        }
+        Some(stage)
     }
 
     /// `true`, or a map of `agent` and `outside`.
@@ -120,10 +127,7 @@ impl Reader<'_> {
         Some(PlanTools { agent, outside })
     }
 
-    fn stages(&mut self, root: &Node) -> Vec<String> {
-        let Some(node) = self.required(root, "stages", "the flow") else {
-            return Vec::new();
-        };
+    fn stages(&mut self, node: &Node) -> Vec<String> {
         let Some(items) = node.as_list().filter(|items| !items.is_empty()) else {
             self.problems.add(
                 node.place,
@@ -187,63 +191,5 @@ impl Reader<'_> {
             }
         }
         fields
-    }
-
-    fn field(&mut self, entry: &Entry, top: bool) -> Option<FieldSpec> {
-        let what = format!("the field {:?}", entry.key);
-        let keys: &[&str] = if top {
-            &["kind", "writers", "schema", "fields"]
-        } else {
-            &["kind", "fields"]
-        };
-        let meanings: &[&str] = if top { &meaning::KEYS } else { &[] };
-        self.keys(&entry.value, &what, &[keys, meanings].concat());
-        let kind_node = self.required(&entry.value, "kind", &what)?;
-        let kind = match kind_node.as_text() {
-            Some("object") => FieldKind::Object,
-            Some("append") => FieldKind::Append,
-            Some("replace") => FieldKind::Replace,
-            Some("scalar") => FieldKind::Scalar,
-            _ => {
-                self.problems.add(
-                    kind_node.place,
-                    format!("{what}: kind must be object, append, replace or scalar"),
-                );
-                return None;
-            }
-        };
-        let mut writers = Vec::new();
-        if top && let Some(node) = self.required(&entry.value, "writers", &what) {
-            for (place, name) in self.names(node, "writers") {
-                self.agent(place, &name, true);
-                writers.push(name);
-            }
-        }
-        let schema = entry.value.get("schema").and_then(|n| self.schema(n));
-        let mut children = IndexMap::new();
-        if let Some(node) = entry.value.get("fields") {
-            if kind != FieldKind::Object {
-                self.problems.add(
-                    node.place,
-                    format!("{what} is no object, so it has no fields inside"),
-                );
-            }
-            for child in self.map(node, "`fields`").unwrap_or_default() {
-                if let Some(spec) = self.field(child, false) {
-                    children.insert(child.key.clone(), spec);
-                }
-            }
-        }
-        let meaning = match top {
-            true => self.meaning(entry, kind),
-            false => Meaning::default(),
-        };
-        Some(FieldSpec {
-            kind,
-            writers,
-            schema,
-            children,
-            meaning,
-        })
     }
 }

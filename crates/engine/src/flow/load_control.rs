@@ -1,16 +1,28 @@
-//! The steps of flow.yaml that steer: routes, loops, gates, ends.
+//! The steps of flow.yaml that steer: routes, loops, gates.
 
 use super::load_steps::Steps;
-use super::model::{End, GateSpec, LoopSpec, Otherwise, RouteCase, RouteSpec};
-use agentctl_base::question::Outcome;
+use super::model::{By, GateSpec, LoopSpec, Otherwise, RouteCase, RouteSpec};
+use crate::nearest::nearest;
 use agentctl_base::yaml::Node;
 
 impl Steps<'_, '_> {
-    pub(super) fn route(&mut self, node: &Node, cases: &Node, what: &str) -> Option<RouteSpec> {
-        let by = node.get("by").and_then(|n| self.expression(n));
-        let by_name = node.get("by").is_some();
+    /// `route: CASES`, or `route: {by: …}` with `cases` beside it.
+    pub(super) fn route(&mut self, node: &Node, route: &Node, what: &str) -> Option<RouteSpec> {
+        let (by, cases) = match route.as_map() {
+            Some(_) => {
+                self.reader.keys(route, "`route`", &["by"]);
+                let by = self.reader.required(route, "by", "`route`");
+                (by, self.reader.required(node, "cases", what)?)
+            }
+            None => (node.get("by"), route),
+        };
+        let by = match by {
+            Some(n) if n.as_map().is_some() => self.chooser(n, what).map(By::Agent),
+            Some(n) => self.expression(n).map(By::Name),
+            None => None,
+        };
         let Some(items) = cases.as_list().filter(|items| !items.is_empty()) else {
-            self.add(cases.place, "`route` must be a list of cases");
+            self.add(cases.place, "a route needs a list of cases");
             return None;
         };
         let mut read: Vec<RouteCase> = Vec::new();
@@ -18,54 +30,99 @@ impl Steps<'_, '_> {
         let before = self.furthest;
         let mut furthest = before;
         for (i, item) in items.iter().enumerate() {
-            self.reader
-                .keys(item, "a case", &["case", "when", "else", "steps"]);
-            let name = self.reader.required(item, "case", "a case");
-            let name = name
-                .and_then(|n| self.reader.name(n, "a case"))
-                .unwrap_or_default();
-            if read.iter().any(|c| c.name == name) {
+            self.furthest = before;
+            let case = self.case(item, what);
+            furthest = furthest.max(self.furthest);
+            if read.iter().any(|c| c.name == case.name) {
                 self.add(
                     item.place,
-                    format!("the case {name:?} stands twice in {what}"),
+                    format!("the case {:?} stands twice in {what}", case.name),
                 );
             }
-            let when = item.get("when").and_then(|n| self.expression(n));
-            let otherwise = item.get("else").and_then(Node::as_bool) == Some(true);
-            if otherwise && i + 1 != items.len() {
+            if case.otherwise && i + 1 != items.len() {
                 self.add(
                     item.place,
                     format!("the `else` case of {what} must be the last one"),
                 );
             }
-            if by_name && item.get("when").is_some() {
-                self.add(
-                    item.place,
-                    format!("{what} chooses `by` name, so its cases have no `when`"),
-                );
-            }
-            if !by_name && !otherwise && item.get("when").is_none() {
-                self.add(
-                    item.place,
-                    format!("the case {name:?} needs `when`, or `else: true`"),
-                );
-            }
-            self.furthest = before;
-            let steps = match item.get("steps") {
-                Some(n) if n.as_list().is_some_and(<[Node]>::is_empty) => Vec::new(),
-                Some(n) => self.list(n, "`steps` of a case"),
-                None => Vec::new(),
-            };
-            furthest = furthest.max(self.furthest);
-            read.push(RouteCase {
-                name,
-                when,
-                otherwise,
-                steps,
-            });
+            self.fits_by(item, &case, by.as_ref(), what);
+            read.push(case);
         }
         self.furthest = furthest;
+        if let Some(By::Agent(chooser)) = &by {
+            self.otherwise_is_there(cases, &chooser.otherwise, &read, what);
+        }
         Some(RouteSpec { by, cases: read })
+    }
+
+    fn case(&mut self, item: &Node, what: &str) -> RouteCase {
+        let keys = ["case", "when", "means", "else", "steps"];
+        self.reader.keys(item, "a case", &keys);
+        let name = self.reader.required(item, "case", "a case");
+        let name = name.and_then(|n| self.reader.name(n, "a case"));
+        let when = item.get("when").and_then(|n| self.expression(n));
+        let means = item
+            .get("means")
+            .and_then(|n| self.reader.text(n, &format!("`means` of a case of {what}")));
+        let steps = match item.get("steps") {
+            Some(n) if n.as_list().is_some_and(<[Node]>::is_empty) => Vec::new(),
+            Some(n) => self.list(n, "`steps` of a case"),
+            None => Vec::new(),
+        };
+        RouteCase {
+            name: name.unwrap_or_default(),
+            when,
+            means,
+            otherwise: item.get("else").and_then(Node::as_bool) == Some(true),
+            steps,
+        }
+    }
+
+    /// Who chooses decides what a case must say.
+    fn fits_by(&mut self, item: &Node, case: &RouteCase, by: Option<&By>, what: &str) {
+        let (when, means) = (item.get("when").is_some(), item.get("means").is_some());
+        let wrong = match by {
+            Some(By::Agent(_)) if !means => {
+                format!(
+                    "the case {:?} needs `means`: what the agent chooses by",
+                    case.name
+                )
+            }
+            Some(By::Agent(_)) if case.otherwise => {
+                format!(
+                    "in {what} an agent chooses; name the case that is taken else in `otherwise` of `by`"
+                )
+            }
+            Some(By::Name(_)) if when => {
+                format!("{what} chooses `by` name, so its cases have no `when`")
+            }
+            None if !case.otherwise && !when => {
+                format!("the case {:?} needs `when`, or `else: true`", case.name)
+            }
+            Some(By::Name(_)) | None if means => {
+                format!("no agent chooses in {what}, so nobody reads `means`")
+            }
+            _ => return,
+        };
+        self.add(item.place, wrong);
+    }
+
+    /// What is taken when nothing else is must always be possible.
+    fn otherwise_is_there(&mut self, cases: &Node, name: &str, read: &[RouteCase], what: &str) {
+        match read.iter().find(|case| case.name == name) {
+            None => {
+                let hint = nearest(name, read.iter().map(|case| case.name.as_str()));
+                self.add(
+                    cases.place,
+                    format!("`otherwise` of {what} names no case: {name:?}{hint}"),
+                );
+            }
+            Some(case) if case.when.is_some() => self.add(
+                cases.place,
+                format!("the case {name:?} is what {what} takes when nothing else is taken, so it can have no `when`"),
+            ),
+            Some(_) => {}
+        }
     }
 
     pub(super) fn cycles(
@@ -137,30 +194,5 @@ impl Steps<'_, '_> {
             self.add(node.place, format!("{id:?} is no loop around this gate"));
         }
         Some(id)
-    }
-
-    fn end(&mut self, node: &Node) -> Option<End> {
-        self.reader.keys(node, "`end`", &["outcome", "message"]);
-        let outcome = self.reader.required(node, "outcome", "`end`");
-        let outcome = outcome.and_then(|n| match n.as_text() {
-            Some("complete") => Some(Outcome::Complete),
-            Some("draft") => Some(Outcome::Draft),
-            Some("blocked") => Some(Outcome::Blocked),
-            Some("refused") => Some(Outcome::Refused),
-            Some("failed") => Some(Outcome::Failed),
-            _ => {
-                self.add(
-                    n.place,
-                    "`outcome` must be complete, draft, blocked, refused or failed",
-                );
-                None
-            }
-        });
-        let message = self.reader.required(node, "message", "`end`");
-        let message = message.and_then(|n| self.expression(n));
-        Some(End {
-            outcome: outcome?,
-            message: message?,
-        })
     }
 }

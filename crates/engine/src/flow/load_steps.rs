@@ -1,21 +1,19 @@
-//! The `steps` of flow.yaml that do something, and what all steps say about stages, fields, agents, tools and each other.
+//! The `steps` of flow.yaml: what every step has, and what all of them say about stages, fields and each other. The kinds are read in
+//! `load_work`, `load_actions` and `load_control`.
 
-use super::model::{
-    AgentSpec, AskSpec, Claim, FieldSpec, Limits, PROGRAM, QuestionSpec, Step, StepKind,
-    ToolStepSpec,
-};
+use super::load_work::AGENT_KEYS;
+use super::model::{FieldSpec, Limits, Step, StepKind};
 use super::reader::Reader;
-use super::scope::{CLAIM_VARIABLES, VARIABLES};
+use super::scope::VARIABLES;
 use crate::condition::Condition;
 use crate::nearest::nearest;
-use agentctl_base::foreign::split_foreign;
-use agentctl_base::yaml::{Node, Place};
+use agentctl_base::yaml::{Entry, Node, Place};
 use indexmap::IndexMap;
 
 pub(super) struct Steps<'r, 'k> {
     pub(super) reader: &'r mut Reader<'k>,
     pub(super) stages: &'r [String],
-    pub(super) blocked: &'r str,
+    pub(super) blocked: Option<&'r str>,
     pub(super) fields: &'r IndexMap<String, FieldSpec>,
     pub(super) limits: Limits,
     /// Id → where it was first used.
@@ -28,14 +26,17 @@ pub(super) struct Steps<'r, 'k> {
     pub(super) furthest: usize,
 }
 
-const KINDS: &[&str] = &["agent", "ask", "tool", "route", "loop", "gate", "set"];
-const READABLE: &[&str] = &["input", "answers", "run"];
+const KINDS: &[&str] = &[
+    "agent", "ask", "tool", "route", "loop", "gate", "set", "say", "clear", "end", "steps",
+];
+/// What the program itself does; several of them may stand on one step.
+const ACTIONS: &[&str] = &["set", "say", "clear", "end"];
 
 impl<'r, 'k> Steps<'r, 'k> {
     pub fn new(
         reader: &'r mut Reader<'k>,
         stages: &'r [String],
-        blocked: &'r str,
+        blocked: Option<&'r str>,
         fields: &'r IndexMap<String, FieldSpec>,
         limits: Limits,
     ) -> Self {
@@ -79,7 +80,11 @@ impl<'r, 'k> Steps<'r, 'k> {
         Some(condition)
     }
 
-    fn expressions_of(&mut self, node: &Node, what: &str) -> IndexMap<String, Condition> {
+    pub(super) fn expressions_of(
+        &mut self,
+        node: &Node,
+        what: &str,
+    ) -> IndexMap<String, Condition> {
         self.reader
             .map(node, what)
             .unwrap_or_default()
@@ -90,47 +95,8 @@ impl<'r, 'k> Steps<'r, 'k> {
 
     fn step(&mut self, node: &Node) -> Option<Step> {
         let entries = self.reader.map(node, "a step")?;
-        let kinds: Vec<_> = entries
-            .iter()
-            .filter(|e| KINDS.contains(&e.key.as_str()))
-            .collect();
-        let id = self
-            .reader
-            .required(node, "id", "the step")
-            .and_then(|n| Some((n.place, self.reader.name(n, "a step")?)));
-        if let Some((place, id)) = &id {
-            if let Some(first) = self.ids.get(id) {
-                let line = first.line;
-                self.add(
-                    *place,
-                    format!("the step id {id:?} is used twice (first in line {line})"),
-                );
-            } else {
-                self.ids.insert(id.clone(), *place);
-            }
-        }
-        let id = id.map(|(_, id)| id).unwrap_or_default();
+        let id = self.id(node);
         let what = format!("the step {id:?}");
-        let kind = match kinds.as_slice() {
-            [kind] => *kind,
-            [] => {
-                self.add(
-                    node.place,
-                    format!("{what} has no kind: it needs one of {}", KINDS.join(", ")),
-                );
-                return None;
-            }
-            [_, second, ..] => {
-                self.add(
-                    second.key_place,
-                    format!(
-                        "{what} has two kinds; it may have one of {}",
-                        KINDS.join(", ")
-                    ),
-                );
-                return None;
-            }
-        };
         let when = node.get("when").and_then(|n| self.expression(n));
         let stage = node.get("stage").and_then(|n| self.stage(n));
         let continue_on_failure = node.get("on_failure").is_some_and(|n| match n.as_text() {
@@ -141,41 +107,36 @@ impl<'r, 'k> Steps<'r, 'k> {
                 false
             }
         });
-        let mut keys = vec!["id", "when", "stage", kind.key.as_str()];
-        let kind = match kind.key.as_str() {
-            "agent" => {
-                keys.extend([
-                    "task",
-                    "instructions",
-                    "reads",
-                    "with",
-                    "writes",
-                    "contract",
-                    "verify",
-                    "max_turns",
-                    "on_failure",
-                ]);
-                self.agent(node, &kind.value, &what).map(StepKind::Agent)
+        let kinds: Vec<&Entry> = entries
+            .iter()
+            .filter(|e| KINDS.contains(&e.key.as_str()))
+            .collect();
+        let is_action = |e: &&Entry| ACTIONS.contains(&e.key.as_str());
+        let mut keys = vec!["id", "when", "stage"];
+        keys.extend(kinds.iter().map(|kind| kind.key.as_str()));
+        let kind = match kinds.as_slice() {
+            [kind] => self.kind(node, kind, (&what, &id), &mut keys),
+            [] => {
+                self.add(
+                    node.place,
+                    format!("{what} has no kind: it needs one of {}", KINDS.join(", ")),
+                );
+                return None;
             }
-            "ask" => self.ask(&kind.value).map(StepKind::Ask),
-            "tool" => {
-                keys.extend(["role", "args", "on_failure"]);
-                self.tool(node, &kind.value, &what).map(StepKind::Tool)
+            several if several.iter().all(|e| is_action(&e)) => {
+                Some(StepKind::Block(self.actions(several, &id)))
             }
-            "route" => {
-                keys.push("by");
-                self.route(node, &kind.value, &what).map(StepKind::Route)
+            [_, second, ..] => {
+                self.add(
+                    second.key_place,
+                    format!(
+                        "{what} has two kinds; it may have one of {}, or several of {}",
+                        KINDS.join(", "),
+                        ACTIONS.join(", ")
+                    ),
+                );
+                return None;
             }
-            "loop" => {
-                keys.extend(["max", "until", "exhausted"]);
-                self.cycles(node, &kind.value, &what, &id)
-                    .map(StepKind::Loop)
-            }
-            "gate" => {
-                keys.push("otherwise");
-                self.gate(node, &kind.value, &what).map(StepKind::Gate)
-            }
-            _ => Some(StepKind::Set(self.set(&kind.value))),
         };
         self.reader.keys(node, &what, &keys);
         Some(Step {
@@ -188,9 +149,62 @@ impl<'r, 'k> Steps<'r, 'k> {
         })
     }
 
+    fn id(&mut self, node: &Node) -> String {
+        let found = self.reader.required(node, "id", "the step");
+        let Some((place, id)) = found.and_then(|n| Some((n.place, self.reader.name(n, "a step")?)))
+        else {
+            return String::new();
+        };
+        match self.ids.get(&id).map(|first| first.line) {
+            Some(line) => self.add(
+                place,
+                format!("the step id {id:?} is used twice (first in line {line})"),
+            ),
+            None => {
+                self.ids.insert(id.clone(), place);
+            }
+        }
+        id
+    }
+
+    /// One kind, with the keys that a step of it may have besides.
+    fn kind(
+        &mut self,
+        node: &Node,
+        kind: &Entry,
+        (what, id): (&str, &str),
+        keys: &mut Vec<&str>,
+    ) -> Option<StepKind> {
+        match kind.key.as_str() {
+            "agent" => {
+                keys.extend(AGENT_KEYS);
+                self.agent(node, &kind.value, what).map(StepKind::Agent)
+            }
+            "ask" => self.ask(&kind.value).map(StepKind::Ask),
+            "tool" => {
+                keys.extend(["role", "args", "on_failure"]);
+                self.tool(node, &kind.value, what).map(StepKind::Tool)
+            }
+            "route" => {
+                keys.extend(["by", "cases"]);
+                self.route(node, &kind.value, what).map(StepKind::Route)
+            }
+            "loop" => {
+                keys.extend(["max", "until", "exhausted"]);
+                self.cycles(node, &kind.value, what, id).map(StepKind::Loop)
+            }
+            "gate" => {
+                keys.push("otherwise");
+                self.gate(node, &kind.value, what).map(StepKind::Gate)
+            }
+            "steps" => Some(StepKind::Block(self.list(&kind.value, "`steps`"))),
+            _ => self.action(kind),
+        }
+    }
+
     fn stage(&mut self, node: &Node) -> Option<String> {
         let stage = self.reader.text(node, "a stage")?;
-        if stage == self.blocked {
+        if self.blocked == Some(stage.as_str()) {
             return Some(stage);
         }
         match self.stages.iter().position(|s| *s == stage) {
@@ -210,203 +224,13 @@ impl<'r, 'k> Steps<'r, 'k> {
         Some(stage)
     }
 
-    fn agent(&mut self, node: &Node, name: &Node, what: &str) -> Option<AgentSpec> {
-        let agent = self.reader.text(name, "an agent")?;
-        self.reader.agent(name.place, &agent, false);
-        let task = self.reader.required(node, "task", what);
-        let task = task.and_then(|n| self.reader.name(n, "a task"));
-        let instructions = self.reader.required(node, "instructions", what);
-        let instructions = instructions.and_then(|n| self.reader.text(n, "instructions"));
-        let mut reads = Vec::new();
-        if let Some(list) = node.get("reads") {
-            for (place, field) in self.reader.names(list, "reads") {
-                if !READABLE.contains(&field.as_str()) {
-                    self.field(place, &field);
-                }
-                reads.push(field);
-            }
-        }
-        let with = node
-            .get("with")
-            .map_or_else(IndexMap::new, |n| self.expressions_of(n, "`with`"));
-        let mut writes = Vec::new();
-        if let Some(list) = node.get("writes") {
-            for (place, field) in self.reader.names(list, "writes") {
-                if let Some(spec) = self.field(place, &field)
-                    && !spec.writers.contains(&agent)
-                {
-                    let owners = spec.writers.join(", ");
-                    self.add(
-                        place,
-                        format!("{agent} is no writer of {field:?} (writers: {owners})"),
-                    );
-                }
-                writes.push(field);
-            }
-        }
-        let contract = self.reader.required(node, "contract", what);
-        let contract = contract.and_then(|n| {
-            let properties = n.get("properties");
-            for field in &writes {
-                if n.get("type").and_then(Node::as_text) == Some("object")
-                    && properties.is_none_or(|p| p.get(field).is_none())
-                {
-                    self.add(
-                        n.place,
-                        format!("{what} writes {field:?}, but its contract has no such property"),
-                    );
-                }
-            }
-            self.reader.schema(n)
-        });
-        let mut verify = Vec::new();
-        for item in node
-            .get("verify")
-            .and_then(Node::as_list)
-            .unwrap_or_default()
-        {
-            self.reader.keys(item, "a claim", &["that", "says"]);
-            let that = self.reader.required(item, "that", "a claim");
-            let that = that.and_then(|n| {
-                let condition = self.reader.condition(n, CLAIM_VARIABLES)?;
-                self.expressions.push((n.place, condition.clone()));
-                Some(condition)
-            });
-            let says = self.reader.required(item, "says", "a claim");
-            let says = says.and_then(|n| self.reader.text(n, "`says`"));
-            if let (Some(that), Some(says)) = (that, says) {
-                verify.push(Claim { that, says });
-            }
-        }
-        let max_turns = node
-            .get("max_turns")
-            .and_then(|n| self.reader.count(n, "max_turns"));
-        Some(AgentSpec {
-            agent,
-            task: task?,
-            instructions: instructions?,
-            reads,
-            with,
-            writes,
-            contract: contract?,
-            verify,
-            max_turns,
-        })
-    }
-
-    fn field(&mut self, place: Place, name: &str) -> Option<&'r FieldSpec> {
+    pub(super) fn field(&mut self, place: Place, name: &str) -> Option<&'r FieldSpec> {
         let found = self.fields.get(name);
         if found.is_none() {
             let hint = nearest(name, self.fields.keys().map(String::as_str));
             self.add(place, format!("there is no field {name:?}{hint}"));
         }
         found
-    }
-
-    fn ask(&mut self, node: &Node) -> Option<AskSpec> {
-        self.reader.keys(node, "`ask`", &["from", "questions"]);
-        match (node.get("from"), node.get("questions")) {
-            (Some(from), None) => self.expression(from).map(AskSpec::From),
-            (None, Some(list)) => {
-                let items = list.as_list().unwrap_or_default();
-                if items.is_empty() {
-                    self.add(list.place, "`questions` must be a list of questions");
-                }
-                Some(AskSpec::Questions(
-                    items.iter().filter_map(|q| self.question(q)).collect(),
-                ))
-            }
-            _ => {
-                self.add(
-                    node.place,
-                    "`ask` needs either `from` (an expression) or `questions`",
-                );
-                None
-            }
-        }
-    }
-
-    fn question(&mut self, node: &Node) -> Option<QuestionSpec> {
-        let what = "a question";
-        let keys = [
-            "id",
-            "topic",
-            "text",
-            "options",
-            "recommended",
-            "required",
-            "schema",
-        ];
-        self.reader.keys(node, what, &keys);
-        let id = self.reader.required(node, "id", what);
-        let id = id.and_then(|n| self.reader.name(n, what));
-        let text = self.reader.required(node, "text", what);
-        let text = text.and_then(|n| self.expression(n));
-        let topic = node
-            .get("topic")
-            .and_then(|n| self.reader.name(n, "a topic"));
-        let options = node.get("options").and_then(|n| self.expression(n));
-        let recommended = node.get("recommended").and_then(|n| self.expression(n));
-        let schema = node.get("schema").and_then(|n| self.reader.schema(n));
-        let required = node.get("required").is_none_or(|n| {
-            n.as_bool().unwrap_or_else(|| {
-                self.add(n.place, "`required` must be true or false");
-                true
-            })
-        });
-        let id = id?;
-        Some(QuestionSpec {
-            topic: topic.unwrap_or_else(|| id.clone()),
-            id,
-            text: text?,
-            options,
-            recommended,
-            required,
-            schema: schema.map(|s| s.value().clone()),
-        })
-    }
-
-    fn tool(&mut self, node: &Node, name: &Node, what: &str) -> Option<ToolStepSpec> {
-        let tool = self.reader.text(name, "a tool")?;
-        if let Some(vocabulary) = self.reader.known.vocabulary
-            && !vocabulary.is_tool(&tool)
-            // Which tools another server has is not known here; the policy must name them.
-            && split_foreign(&tool).is_none()
-        {
-            let hint = nearest(&tool, vocabulary.tools().iter().map(|tool| tool.name));
-            self.add(name.place, format!("there is no tool {tool:?}{hint}"));
-        }
-        let role = self.reader.required(node, "role", what);
-        let role = role.and_then(|n| {
-            let role = self.reader.text(n, "a role")?;
-            self.reader.agent(n.place, &role, false);
-            Some(role)
-        });
-        let args = node
-            .get("args")
-            .map_or_else(IndexMap::new, |n| self.expressions_of(n, "`args`"));
-        Some(ToolStepSpec {
-            tool,
-            role: role?,
-            args,
-        })
-    }
-
-    fn set(&mut self, node: &Node) -> IndexMap<String, Condition> {
-        for entry in self.reader.map(node, "`set`").unwrap_or_default() {
-            if let Some(spec) = self.field(entry.key_place, &entry.key)
-                && !spec.writers.iter().any(|w| w == PROGRAM)
-            {
-                self.add(
-                    entry.key_place,
-                    format!(
-                        "{:?} has no writer {PROGRAM:?}, so `set` may not write it",
-                        entry.key
-                    ),
-                );
-            }
-        }
-        self.expressions_of(node, "`set`")
     }
 
     /// `state.x` must be a field, `steps.x` a step.
@@ -422,6 +246,16 @@ impl<'r, 'k> Steps<'r, 'k> {
                     self.add(
                         place,
                         format!("the expression `{source}` reads the unknown field {name:?}{hint}"),
+                    );
+                }
+                if root == "pack"
+                    && let Some(data) = self.reader.known.data
+                    && !data.contains_key(name)
+                {
+                    let hint = nearest(name, data.keys().map(String::as_str));
+                    self.add(
+                        place,
+                        format!("the expression `{source}` reads the data {name:?}, which the pack does not have{hint}"),
                     );
                 }
                 if root == "steps" && !self.ids.contains_key(name) {

@@ -122,6 +122,27 @@ impl RunLog {
                     record.output = Value::Object(patch.clone());
                 }
             }
+            Event::Said {
+                step,
+                text,
+                data,
+                attachment,
+            } => {
+                known(flow, step)?;
+                let record = self.record(step, StepStatus::Done);
+                record.status = StepStatus::Done;
+                record.output = json!({"text": text, "data": data, "attachment": attachment});
+            }
+            Event::Cleared { step, fields, .. } => {
+                known(flow, step)?;
+                for field in fields {
+                    match flow.fields.get(field).and_then(|spec| spec.default.clone()) {
+                        Some(default) => self.state.insert(field.clone(), default),
+                        None => self.state.shift_remove(field),
+                    };
+                }
+                self.record(step, StepStatus::Done).status = StepStatus::Done;
+            }
             Event::StepFinished { step, output } => {
                 known(flow, step)?;
                 let record = self.record(step, StepStatus::Done);
@@ -164,14 +185,14 @@ impl RunLog {
     fn change_stage(&mut self, flow: &Flow, from: &str, to: &str) -> Result<(), FlowError> {
         let forward = match (flow.stage_index(from), flow.stage_index(to)) {
             (Some(a), Some(b)) => b == a + 1,
-            (Some(_), None) => to == flow.blocked_stage,
+            (Some(_), None) => flow.blocked_stage.as_deref() == Some(to),
             _ => false,
         };
         if !forward || from != self.stage {
             return Err(FlowError::Stage {
                 from: self.stage.clone(),
                 to: to.to_owned(),
-                blocked: flow.blocked_stage.clone(),
+                blocked: flow.blocked_stage.clone().unwrap_or_default(),
             });
         }
         self.stage = to.to_owned();

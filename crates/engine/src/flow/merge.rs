@@ -1,7 +1,10 @@
 //! The merge rules and the ownership of state fields: what a patch may do, and what the state is after it.
 //! An agent only ever returns a patch; nothing but [`merge`] changes a state.
 
-use super::model::{FieldKind, FieldSpec, Flow};
+use super::model::{FieldKind, FieldSpec, Flow, StepKind};
+use super::run_log::RunLog;
+use super::scope::claim_scope;
+use crate::condition::is_blank;
 use serde_json::{Map, Value};
 
 /// Why a field of a patch is refused, in words for the agent that sent it.
@@ -13,15 +16,72 @@ pub struct PatchRefusal {
     pub message: String,
 }
 
-/// The part of a step's answer that goes into the state: its keys that are fields, whether the step may write them or not
-/// ([`check_patch`] refuses the ones that it may not).
-pub fn patch_of(flow: &Flow, output: &Value) -> Map<String, Value> {
+/// The part of the answer of the step at `path` that goes into the state: what its `maps` take out of it, else its keys that are
+/// fields, whether the step may write them or not ([`check_patch`] refuses the ones that it may not).
+pub fn patch_of(
+    flow: &Flow,
+    log: &RunLog,
+    path: &str,
+    output: &Value,
+) -> Result<Map<String, Value>, PatchRefusal> {
+    let maps = match flow.step_at(path).map(|step| &step.kind) {
+        Some(StepKind::Agent(spec)) => Some(&spec.maps),
+        // What it answers is the choice and nothing else.
+        Some(StepKind::Route(_)) => return Ok(Map::new()),
+        _ => None,
+    };
+    let patch = match maps.filter(|maps| !maps.is_empty()) {
+        None => keys_of(flow, output),
+        Some(maps) => maps
+            .iter()
+            .map(|(field, condition)| {
+                let variables = claim_scope(flow, log, path, condition, output);
+                match condition.value(&variables) {
+                    Ok(value) => Ok((field.clone(), value)),
+                    Err(error) => Err(PatchRefusal {
+                        field: field.clone(),
+                        rule: "maps".to_owned(),
+                        message: format!("it cannot be taken out of the answer: {error}"),
+                    }),
+                }
+            })
+            .collect::<Result<_, _>>()?,
+    };
+    Ok(without_blanks(flow, patch))
+}
+
+/// The keys of an answer that are fields.
+fn keys_of(flow: &Flow, output: &Value) -> Map<String, Value> {
     output.as_object().map_or_else(Map::new, |map| {
         map.iter()
             .filter(|(key, _)| flow.fields.contains_key(*key) || *key == "stage")
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect()
     })
+}
+
+/// The patch without what fields that skip it must not be given: blank keys of an object, blank items of a list, a blank value.
+pub(super) fn without_blanks(flow: &Flow, patch: Map<String, Value>) -> Map<String, Value> {
+    let skips = |name: &str| flow.fields.get(name).filter(|spec| spec.skip_empty);
+    patch
+        .into_iter()
+        .filter_map(|(name, value)| {
+            let Some(spec) = skips(&name) else {
+                return Some((name, value));
+            };
+            let value = match (spec.kind, value) {
+                (FieldKind::Object, Value::Object(map)) => {
+                    Value::Object(map.into_iter().filter(|(_, v)| !is_blank(v)).collect())
+                }
+                (FieldKind::Append | FieldKind::Set, Value::Array(items)) => {
+                    Value::Array(items.into_iter().filter(|item| !is_blank(item)).collect())
+                }
+                (_, value) if is_blank(&value) => return None,
+                (_, value) => value,
+            };
+            Some((name, value))
+        })
+        .collect()
 }
 
 /// Every reason to refuse the patch; empty: it may be merged.
@@ -59,21 +119,32 @@ pub fn check_patch(
             );
             continue;
         }
-        let before = refusals.len();
-        check_kind(spec, name, value, &mut refusals);
-        if refusals.len() > before {
-            continue;
-        }
-        if let Some(schema) = &spec.schema {
-            let merged = merged(spec, state.get(name), value);
-            for fault in schema.faults(&merged) {
-                refusals.push(PatchRefusal {
-                    field: name.clone(),
+        refusals.extend(check_value(spec, name, state.get(name), value));
+    }
+    refusals
+}
+
+/// Why the value cannot be merged into the field: its kind, or the schema of what would come out.
+pub(super) fn check_value(
+    spec: &FieldSpec,
+    name: &str,
+    old: Option<&Value>,
+    value: &Value,
+) -> Vec<PatchRefusal> {
+    let mut refusals = Vec::new();
+    check_kind(spec, name, value, &mut refusals);
+    if let Some(schema) = spec.schema.as_ref().filter(|_| refusals.is_empty()) {
+        let merged = merged(spec, old, value);
+        refusals.extend(
+            schema
+                .faults(&merged)
+                .into_iter()
+                .map(|fault| PatchRefusal {
+                    field: name.to_owned(),
                     rule: "schema".to_owned(),
                     message: format!("{name:?} does not fit its schema at {fault}"),
-                });
-            }
-        }
+                }),
+        );
     }
     refusals
 }
@@ -81,11 +152,13 @@ pub fn check_patch(
 fn check_kind(spec: &FieldSpec, place: &str, value: &Value, refusals: &mut Vec<PatchRefusal>) {
     let expected = match spec.kind {
         FieldKind::Object if value.is_object() => None,
-        FieldKind::Append | FieldKind::Replace if value.is_array() => None,
+        FieldKind::Append | FieldKind::Replace | FieldKind::Set if value.is_array() => None,
+        FieldKind::Value => None,
         FieldKind::Scalar if !value.is_object() && !value.is_array() => None,
         FieldKind::Object => Some("an object with the keys to set"),
         FieldKind::Append => Some("an array of the items to append"),
         FieldKind::Replace => Some("the whole new array"),
+        FieldKind::Set => Some("an array of the items to add"),
         FieldKind::Scalar => Some("one plain value"),
     };
     if let Some(expected) = expected {
@@ -133,7 +206,16 @@ fn merged(spec: &FieldSpec, old: Option<&Value>, patch: &Value) -> Value {
             all.extend(items.iter().cloned());
             Value::Array(all)
         }
-        (FieldKind::Replace, Value::Array(_)) => patch.clone(),
+        (FieldKind::Replace, Value::Array(_)) | (FieldKind::Value, _) => patch.clone(),
+        (FieldKind::Set, Value::Array(items)) => {
+            let mut all = old.and_then(Value::as_array).cloned().unwrap_or_default();
+            for item in items {
+                if !all.contains(item) {
+                    all.push(item.clone());
+                }
+            }
+            Value::Array(all)
+        }
         (FieldKind::Scalar, value) if !value.is_object() && !value.is_array() => value.clone(),
         // Kept as it was: a patch of the wrong kind is refused before it comes here, and must not destroy anything if it does.
         _ => old.cloned().unwrap_or_else(|| empty(spec.kind)),
@@ -144,7 +226,7 @@ fn merged(spec: &FieldSpec, old: Option<&Value>, patch: &Value) -> Value {
 pub(super) fn empty(kind: FieldKind) -> Value {
     match kind {
         FieldKind::Object => Value::Object(Map::new()),
-        FieldKind::Append | FieldKind::Replace => Value::Array(Vec::new()),
-        FieldKind::Scalar => Value::Null,
+        FieldKind::Append | FieldKind::Replace | FieldKind::Set => Value::Array(Vec::new()),
+        FieldKind::Scalar | FieldKind::Value => Value::Null,
     }
 }

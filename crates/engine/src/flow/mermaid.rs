@@ -1,6 +1,6 @@
 //! The flow as a Mermaid flowchart.
 
-use super::model::{Flow, Otherwise, Step, StepKind};
+use super::model::{By, Flow, Otherwise, Step, StepKind};
 use std::fmt::Write as _;
 
 pub fn mermaid(flow: &Flow) -> String {
@@ -123,7 +123,46 @@ impl Chart {
                 self.connect(&open, id);
                 vec![(id.clone(), None)]
             }
-            StepKind::Agent(_) | StepKind::Tool(_) | StepKind::Set(_) => {
+            StepKind::Block(steps) => {
+                let (inside, skipped) = match &step.when {
+                    None => (open, None),
+                    Some(when) => {
+                        let title = format!("{}<br/>when {}", step.id, short(when.source()));
+                        self.line(&format!("{id}{{{}}}", label(&title)));
+                        self.connect(&open, id);
+                        let inside = vec![(id.clone(), Some("yes".to_owned()))];
+                        (inside, Some((id.clone(), Some("no".to_owned()))))
+                    }
+                };
+                let mut ends = self.list(steps, inside);
+                ends.extend(skipped);
+                ends
+            }
+            StepKind::End(end) => {
+                let outcome = format!("{:?}", end.outcome).to_lowercase();
+                self.line(&format!("{id}([{}])", label(&outcome)));
+                match &step.when {
+                    None => {
+                        self.connect(&open, id);
+                        Vec::new()
+                    }
+                    Some(when) => {
+                        let asked = format!("{id}_when");
+                        self.line(&format!(
+                            "{asked}{{{}}}",
+                            label(short(when.source()).as_str())
+                        ));
+                        self.connect(&open, &asked);
+                        self.connect(&vec![(asked.clone(), Some("yes".to_owned()))], id);
+                        vec![(asked, Some("no".to_owned()))]
+                    }
+                }
+            }
+            StepKind::Agent(_)
+            | StepKind::Tool(_)
+            | StepKind::Set(_)
+            | StepKind::Say(_)
+            | StepKind::Clear(_) => {
                 self.line(&format!("{id}[{}]", label(&title)));
                 self.connect(&open, id);
                 vec![(id.clone(), None)]
@@ -137,7 +176,14 @@ fn title(step: &Step) -> String {
         StepKind::Agent(spec) => format!("{}: {}", spec.agent, spec.task),
         StepKind::Ask(_) => format!("ask the user: {}", step.id),
         StepKind::Tool(spec) => format!("{} calls {}", spec.role, spec.tool),
-        StepKind::Route(_) => format!("route: {}", step.id),
+        StepKind::Route(route) => match &route.by {
+            Some(By::Agent(spec)) => format!("{} chooses: {}", spec.agent, step.id),
+            _ => format!("route: {}", step.id),
+        },
+        StepKind::Say(_) => format!("say: {}", step.id),
+        StepKind::Clear(spec) if spec.fields.is_empty() => "forget the messages".to_owned(),
+        StepKind::Clear(spec) => format!("clear {}", spec.fields.join(", ")),
+        StepKind::End(_) | StepKind::Block(_) => step.id.clone(),
         StepKind::Loop(l) => format!("{}, at most {}", step.id, l.max),
         StepKind::Gate(_) => format!("{}?", step.id.replace('_', " ")),
         StepKind::Set(fields) => format!(
@@ -162,7 +208,7 @@ fn short(text: &str) -> String {
 
 /// A step id as a Mermaid node: some words mean something there, and so do hyphens.
 fn node(id: &str) -> String {
-    let id = id.replace('-', "_");
+    let id = id.replace(['-', '.'], "_");
     match id.as_str() {
         "end" | "start" | "finish" | "graph" | "subgraph" | "flowchart" | "style" | "class"
         | "click" | "default" => format!("{id}_step"),

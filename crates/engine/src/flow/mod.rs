@@ -2,9 +2,14 @@
 //! step says so, and then only among its listed cases.
 //! Must never do IO, read a clock or the environment, or know the name of an agent, a stage or a field of one pack.
 
+mod choice;
+mod data;
 mod load;
+mod load_actions;
 mod load_control;
+mod load_fields;
 mod load_steps;
+mod load_work;
 mod log;
 mod meaning;
 mod merge;
@@ -17,6 +22,7 @@ mod reader;
 mod run_log;
 mod schema;
 mod scope;
+mod steps;
 mod verify;
 
 #[cfg(any(test, feature = "testkit"))]
@@ -31,6 +37,8 @@ mod meaning_tests;
 mod merge_tests;
 #[cfg(test)]
 mod next_tests;
+#[cfg(test)]
+mod talk_tests;
 
 pub use load::load;
 pub use merge::{PatchRefusal, check_patch, merge, patch_of};

@@ -1,12 +1,14 @@
 //! The flow as data: stages, state fields, steps. Built by the loader, read by everything else; never changed after that.
 
+pub use super::steps::*;
+
 use super::schema::Schema;
 use crate::condition::Condition;
 use crate::policy::Outside;
-use agentctl_base::question::Outcome;
 use agentctl_base::yaml::Place;
 use indexmap::IndexMap;
-use serde_json::Value;
+use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// The writer's name of values that the program itself puts into the state (`set` steps).
 pub const PROGRAM: &str = "program";
@@ -14,9 +16,9 @@ pub const PROGRAM: &str = "program";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Flow {
     pub name: String,
-    /// In forward order; the last one is the good end.
+    /// In forward order; the last one is the good end. Empty: the flow has none.
     pub stages: Vec<String>,
-    pub blocked_stage: String,
+    pub blocked_stage: Option<String>,
     pub fields: IndexMap<String, FieldSpec>,
     pub steps: Vec<Step>,
     pub limits: Limits,
@@ -26,6 +28,8 @@ pub struct Flow {
     pub failures: Option<String>,
     /// Each run settles, before it calls a tool, which tools of other servers it needs.
     pub plan_tools: Option<PlanTools>,
+    /// The pack's data files by name: `pack.<name>` in expressions.
+    pub data: Arc<Map<String, Value>>,
 }
 
 /// How a run's tools are planned.
@@ -55,6 +59,10 @@ pub enum FieldKind {
     /// The patch's array stands for the old one.
     Replace,
     Scalar,
+    /// Any value; the patch's stands for the old one.
+    Value,
+    /// An array without repetitions; the patch's items are added.
+    Set,
 }
 
 impl FieldKind {
@@ -64,7 +72,22 @@ impl FieldKind {
             FieldKind::Append => "append",
             FieldKind::Replace => "replace",
             FieldKind::Scalar => "scalar",
+            FieldKind::Value => "value",
+            FieldKind::Set => "set",
         }
+    }
+
+    pub const ALL: [FieldKind; 6] = [
+        FieldKind::Object,
+        FieldKind::Append,
+        FieldKind::Replace,
+        FieldKind::Scalar,
+        FieldKind::Value,
+        FieldKind::Set,
+    ];
+
+    pub fn from_name(name: &str) -> Option<FieldKind> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
@@ -79,6 +102,14 @@ pub struct FieldSpec {
     pub children: IndexMap<String, FieldSpec>,
     /// What the program does with the field besides; empty for keys inside an object.
     pub meaning: Meaning,
+    /// What stands in it before anybody wrote it, and after it was cleared.
+    pub default: Option<Value>,
+    /// It outlives the run: the conversation that the run is a turn of keeps it.
+    pub of_session: bool,
+    /// Fields of one group are cleared together.
+    pub group: Option<String>,
+    /// Blank values of a patch (null, "", blanks, "null") are left out before it is merged.
+    pub skip_empty: bool,
 }
 
 impl FieldSpec {
@@ -99,140 +130,6 @@ pub struct Step {
     /// True: when the step fails, the flow goes on with the next one.
     pub continue_on_failure: bool,
     pub kind: StepKind,
-}
-
-/// Two kinds are still to come, with the packs that need them: `parallel` (branches, each with its own path segment, joined when
-/// all are done; patches merged in the order of the file) and `flow` (another flow as one step, its state below one field).
-/// Both fit the paths and the fold as they are: a branch is a step with children, as a route's case is.
-#[derive(Debug, Clone, PartialEq)]
-pub enum StepKind {
-    Agent(AgentSpec),
-    Ask(AskSpec),
-    Tool(ToolStepSpec),
-    Route(RouteSpec),
-    Loop(LoopSpec),
-    Gate(GateSpec),
-    /// Field → value; all are evaluated over the same state, then merged as one patch of [`PROGRAM`].
-    Set(IndexMap<String, Condition>),
-}
-
-impl StepKind {
-    pub fn name(&self) -> &'static str {
-        match self {
-            StepKind::Agent(_) => "agent",
-            StepKind::Ask(_) => "ask",
-            StepKind::Tool(_) => "tool",
-            StepKind::Route(_) => "route",
-            StepKind::Loop(_) => "loop",
-            StepKind::Gate(_) => "gate",
-            StepKind::Set(_) => "set",
-        }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct AgentSpec {
-    pub agent: String,
-    pub task: String,
-    pub instructions: String,
-    /// State fields, and `input`, `answers`, `run`.
-    pub reads: Vec<String>,
-    /// Further input, computed when the step starts.
-    pub with: IndexMap<String, Condition>,
-    pub writes: Vec<String>,
-    /// JSON Schema of the answer.
-    pub contract: Schema,
-    pub verify: Vec<Claim>,
-    pub max_turns: Option<u32>,
-}
-
-/// A claim in an agent's answer that must agree with what its calls returned. `that` sees `output`, `tools`, `calls`, `changes`
-/// besides the usual variables.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Claim {
-    pub that: Condition,
-    pub says: String,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum AskSpec {
-    /// A list of questions out of the state.
-    From(Condition),
-    Questions(Vec<QuestionSpec>),
-}
-
-/// A question that the program makes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct QuestionSpec {
-    pub id: String,
-    pub topic: String,
-    /// CEL text.
-    pub text: Condition,
-    /// A list of `{value, label, detail?, fit_score?}`.
-    pub options: Option<Condition>,
-    pub recommended: Option<Condition>,
-    pub required: bool,
-    /// JSON Schema of the answer; without one, an answer is one of the options, or text when there are none.
-    pub schema: Option<Value>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolStepSpec {
-    pub tool: String,
-    pub role: String,
-    pub args: IndexMap<String, Condition>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct RouteSpec {
-    /// Gives the name of a case; a name that is not listed is an error, unless there is an `else`.
-    pub by: Option<Condition>,
-    pub cases: Vec<RouteCase>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct RouteCase {
-    pub name: String,
-    /// None with `by`, and for `else`.
-    pub when: Option<Condition>,
-    /// The case that is taken when no other is.
-    pub otherwise: bool,
-    pub steps: Vec<Step>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct LoopSpec {
-    pub max: u32,
-    /// Checked after each iteration: true leaves the loop.
-    pub until: Option<Condition>,
-    pub steps: Vec<Step>,
-    /// What runs when the loop gives up: after `max` iterations, or when a gate says so.
-    pub exhausted: Vec<Step>,
-    /// How the run ends after `exhausted`; None: the flow goes on.
-    pub exhausted_end: Option<End>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct GateSpec {
-    pub that: Condition,
-    pub otherwise: Otherwise,
-}
-
-/// What happens when a gate's condition does not hold.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Otherwise {
-    End(End),
-    /// Leave the named loop around the gate: its work is done.
-    Leave(String),
-    /// Give the named loop up: its `exhausted` steps run.
-    Exhaust(String),
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct End {
-    pub outcome: Outcome,
-    /// CEL text.
-    pub message: Condition,
 }
 
 impl Flow {
@@ -258,8 +155,17 @@ impl Flow {
         self.stages.iter().position(|s| s == stage)
     }
 
+    /// Empty: the flow has no stages.
     pub fn first_stage(&self) -> &str {
         self.stages.first().map_or("", String::as_str)
+    }
+
+    /// The state before anybody wrote anything.
+    pub fn first_state(&self) -> Map<String, Value> {
+        let fields = self.fields.iter();
+        fields
+            .filter_map(|(name, spec)| Some((name.clone(), spec.default.clone()?)))
+            .collect()
     }
 }
 
@@ -270,11 +176,24 @@ pub fn step_id(path: &str) -> &str {
 }
 
 impl Step {
+    /// Whose model works on the step itself.
+    pub fn agent(&self) -> Option<&str> {
+        match &self.kind {
+            StepKind::Agent(spec) => Some(&spec.agent),
+            StepKind::Route(RouteSpec {
+                by: Some(By::Agent(spec)),
+                ..
+            }) => Some(&spec.agent),
+            _ => None,
+        }
+    }
+
     /// The lists of steps inside this one.
     pub fn children(&self) -> Vec<&[Step]> {
         match &self.kind {
             StepKind::Route(route) => route.cases.iter().map(|c| c.steps.as_slice()).collect(),
             StepKind::Loop(l) => vec![l.steps.as_slice(), l.exhausted.as_slice()],
+            StepKind::Block(steps) => vec![steps.as_slice()],
             _ => Vec::new(),
         }
     }

@@ -1,11 +1,13 @@
 //! What comes next. Total and deterministic: for every log there is one action or one error, whatever was cut off before.
 
 use super::FlowError;
-use super::merge::check_patch;
+use super::choice;
+use super::merge::{check_patch, without_blanks};
 use super::model::{
-    AgentSpec, End, Flow, GateSpec, LoopSpec, Otherwise, PROGRAM, RouteSpec, Step, StepKind,
+    AgentSpec, By, ChooserSpec, End, Flow, GateSpec, LoopSpec, Otherwise, PROGRAM, RouteSpec,
+    SaySpec, Step, StepKind,
 };
-use super::prepare::prepare;
+use super::prepare::{possible, prepare};
 use super::run_log::{Prepared, RunLog, StepRecord, StepStatus};
 use super::scope::{holds, text, value};
 use crate::condition::Condition;
@@ -52,6 +54,8 @@ pub struct AgentStep {
     pub writes: Vec<String>,
     /// Model calls, at most.
     pub max_turns: u32,
+    /// False: the agent is asked for its word alone and has no tools in this step.
+    pub tools: bool,
 }
 
 /// How a list of steps goes on.
@@ -87,8 +91,7 @@ pub fn next(flow: &Flow, log: &RunLog) -> Result<Action, FlowError> {
                 Some(finish) => text(flow, log, "", finish)?,
                 None => String::new(),
             };
-            let blocked = log.stage() == flow.blocked_stage;
-            let outcome = if blocked {
+            let outcome = if flow.blocked_stage.as_deref() == Some(log.stage()) {
                 Outcome::Blocked
             } else {
                 Outcome::Complete
@@ -98,7 +101,7 @@ pub fn next(flow: &Flow, log: &RunLog) -> Result<Action, FlowError> {
     };
     let target = match outcome {
         Outcome::Complete | Outcome::Draft => flow.stages.last(),
-        Outcome::Blocked => Some(&flow.blocked_stage),
+        Outcome::Blocked => flow.blocked_stage.as_ref(),
         _ => None,
     };
     if let Some(action) = target.and_then(|stage| towards(flow, log, stage)) {
@@ -110,7 +113,7 @@ pub fn next(flow: &Flow, log: &RunLog) -> Result<Action, FlowError> {
 /// One step of the stage towards `target`; None: it is there, or further. Every stage in between is passed through.
 fn towards(flow: &Flow, log: &RunLog, target: &str) -> Option<Action> {
     let now = flow.stage_index(log.stage())?;
-    let to = if target == flow.blocked_stage {
+    let to = if flow.blocked_stage.as_deref() == Some(target) {
         target
     } else if flow.stage_index(target)? > now {
         flow.stages.get(now + 1)?
@@ -136,6 +139,10 @@ fn decided(path: &str, decision: impl Into<String>) -> Walk {
     }))
 }
 
+fn case(path: &str, name: &str) -> Walk {
+    decided(path, format!("case {name}"))
+}
+
 impl Walker<'_> {
     fn list(self, steps: &[Step], prefix: &str) -> Result<Walk, FlowError> {
         for step in steps {
@@ -155,8 +162,9 @@ impl Walker<'_> {
     fn step(self, step: &Step, path: &str) -> Result<Walk, FlowError> {
         let record = self.log.steps.get(path);
         match (record.map(|r| r.status), &step.when) {
+            // A gate that was passed, and a case that was chosen, still say where it goes on.
             (Some(StepStatus::Skipped | StepStatus::Done), _)
-                if !matches!(step.kind, StepKind::Gate(_)) =>
+                if !matches!(step.kind, StepKind::Gate(_) | StepKind::Route(_)) =>
             {
                 return Ok(Walk::Through);
             }
@@ -182,7 +190,38 @@ impl Walker<'_> {
             StepKind::Gate(gate) => self.gate(path, gate, record),
             StepKind::Route(route) => self.route(path, route, record),
             StepKind::Loop(l) => self.cycles(path, l, record),
+            StepKind::Say(spec) => self.say(path, spec),
+            StepKind::Clear(spec) => Ok(Walk::Act(Action::Record(Event::Cleared {
+                step: path.to_owned(),
+                fields: spec.fields.clone(),
+                messages: spec.messages,
+            }))),
+            StepKind::End(end) => self.end(path, end),
+            StepKind::Block(steps) => self.list(steps, path),
         }
+    }
+
+    fn say(self, path: &str, spec: &SaySpec) -> Result<Walk, FlowError> {
+        let given = |condition: &Option<Condition>| match condition {
+            Some(condition) => value(self.flow, self.log, path, condition),
+            None => Ok(Value::Null),
+        };
+        let attachment = match given(&spec.attachment)? {
+            Value::Null => None,
+            Value::String(place) => Some(place),
+            other => {
+                return Err(FlowError::Step {
+                    step: path.to_owned(),
+                    message: format!("an attachment is a text or null, not {other}"),
+                });
+            }
+        };
+        Ok(Walk::Act(Action::Record(Event::Said {
+            step: path.to_owned(),
+            text: text(self.flow, self.log, path, &spec.text)?,
+            data: given(&spec.data)?,
+            attachment,
+        })))
     }
 
     fn work(self, step: &Step, path: &str, record: Option<&StepRecord>) -> Result<Walk, FlowError> {
@@ -234,6 +273,7 @@ impl Walker<'_> {
             contract: spec.contract.value().clone(),
             writes: spec.writes.clone(),
             max_turns: spec.max_turns.unwrap_or(self.flow.limits.max_turns),
+            tools: true,
         }
     }
 
@@ -267,6 +307,7 @@ impl Walker<'_> {
         for (field, condition) in fields {
             patch.insert(field.clone(), value(self.flow, self.log, path, condition)?);
         }
+        let patch = without_blanks(self.flow, patch);
         if let Some(refusal) = check_patch(self.flow, PROGRAM, self.log.state(), &patch).first() {
             return Err(FlowError::Step {
                 step: path.to_owned(),
@@ -304,7 +345,10 @@ impl Walker<'_> {
     }
 
     fn end(self, path: &str, end: &End) -> Result<Walk, FlowError> {
-        let message = text(self.flow, self.log, path, &end.message)?;
+        let message = match &end.message {
+            Some(message) => text(self.flow, self.log, path, message)?,
+            None => String::new(),
+        };
         Ok(Walk::End(end.outcome, message))
     }
 
@@ -324,7 +368,10 @@ impl Walker<'_> {
             };
         }
         let mut choice = None;
-        if let Some(by) = &route.by {
+        if let Some(By::Agent(chooser)) = &route.by {
+            return self.choose(path, route, chooser, record);
+        }
+        if let Some(By::Name(by)) = &route.by {
             let name = text(self.flow, self.log, path, by)?;
             if route.cases.iter().any(|c| c.name == name && !c.otherwise) {
                 choice = Some(name);
@@ -349,10 +396,53 @@ impl Walker<'_> {
             Some(case.name.clone())
         });
         // "-" is no case's name: nothing applied, the flow goes on.
-        Ok(decided(
-            path,
-            format!("case {}", choice.as_deref().unwrap_or("-")),
-        ))
+        Ok(case(path, choice.as_deref().unwrap_or("-")))
+    }
+
+    /// An agent chooses among the cases that can be now. Where only one can, nobody is asked; what is no choice is `otherwise`.
+    fn choose(
+        self,
+        path: &str,
+        route: &RouteSpec,
+        chooser: &ChooserSpec,
+        record: Option<&StepRecord>,
+    ) -> Result<Walk, FlowError> {
+        let Some(record) = record.filter(|r| r.status != StepStatus::Taken) else {
+            return match possible(self.flow, self.log, path, route)?.as_slice() {
+                [only] => Ok(case(path, only)),
+                _ => {
+                    let started = Event::StepStarted {
+                        step: path.to_owned(),
+                    };
+                    Ok(Walk::Act(Action::Record(started)))
+                }
+            };
+        };
+        if record.status == StepStatus::Failed {
+            return Ok(case(path, &chooser.otherwise));
+        }
+        let Prepared::Choice(input, cases) = &record.prepared else {
+            return Err(FlowError::Step {
+                step: path.to_owned(),
+                message: "the journal has work of this step before its start".to_owned(),
+            });
+        };
+        if record.status == StepStatus::Done {
+            let chosen = record.output.get("case").and_then(Value::as_str);
+            let chosen = chosen.filter(|name| cases.iter().any(|case| case == name));
+            return Ok(case(path, chosen.unwrap_or(&chooser.otherwise)));
+        }
+        Ok(Walk::Act(Action::Agent(AgentStep {
+            path: path.to_owned(),
+            agent: chooser.agent.clone(),
+            task: chooser.task.clone(),
+            instructions: choice::instructions(chooser, route, cases),
+            input: input.clone(),
+            contract: choice::contract(cases),
+            writes: Vec::new(),
+            max_turns: chooser.max_turns.unwrap_or(self.flow.limits.max_turns),
+            tools: false,
+        })))
     }
 
     fn cycles(

@@ -1,6 +1,7 @@
 //! What reading a flow file takes: what is known besides it, the mistakes so far, and the checks that every part of the file shares.
 //! What the parts mean is read in `load`, `load_steps` and `meaning`.
 
+use super::data;
 use super::model::PROGRAM;
 use super::schema::Schema;
 use crate::condition::{Condition, Function};
@@ -8,7 +9,8 @@ use crate::nearest::nearest;
 use crate::vocabulary::Vocabulary;
 use agentctl_base::yaml::{Entry, Node, Place, Problems};
 use indexmap::IndexMap;
-use serde_json::Value;
+use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// What the flow may refer to besides itself. None: not known here, so not checked.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,6 +18,8 @@ pub struct Known<'a> {
     pub agents: Option<&'a [String]>,
     /// The tools there are, and what conditions may call besides CEL's own.
     pub vocabulary: Option<&'a Vocabulary>,
+    /// The pack's data files by name, as `pack.<name>` gives them.
+    pub data: Option<&'a Arc<Map<String, Value>>>,
 }
 
 /// What only one field may say, with the field that said it.
@@ -124,6 +128,18 @@ impl Reader<'_> {
             .collect()
     }
 
+    /// `true` or `false`; `otherwise` where the key is not there.
+    pub fn flag(&mut self, of: &Node, key: &str, otherwise: bool) -> bool {
+        let Some(node) = of.get(key) else {
+            return otherwise;
+        };
+        node.as_bool().unwrap_or_else(|| {
+            self.problems
+                .add(node.place, format!("`{key}` must be true or false"));
+            otherwise
+        })
+    }
+
     pub fn count(&mut self, node: &Node, what: &str) -> Option<u32> {
         let n = node
             .as_u64()
@@ -144,7 +160,8 @@ impl Reader<'_> {
             self.problems.add(node.place, "a schema must be a map");
             return None;
         }
-        match Schema::compile(value) {
+        let value = data::written_out(value, self.known.data.map(|data| &**data));
+        match value.and_then(Schema::compile) {
             Ok(schema) => Some(schema),
             Err(reason) => {
                 self.problems.add(node.place, reason);

@@ -14,6 +14,8 @@ pub(super) enum Prepared {
     Nothing,
     Input(Map<String, Value>),
     Questions(Vec<Question>),
+    /// The input of an agent that chooses, and the cases that can be.
+    Choice(Map<String, Value>, Vec<String>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +109,7 @@ impl RunLog {
             run_id: String::new(),
             pack_hash: String::new(),
             input: Map::new(),
-            state: Map::new(),
+            state: flow.first_state(),
             stage: flow.first_stage().to_owned(),
             steps: IndexMap::new(),
             questions: IndexMap::new(),

@@ -11,12 +11,31 @@ use serde_json::{Map, Value, json};
 
 /// The variables of every condition of a flow.
 pub(super) const VARIABLES: &[&str] = &[
-    "state", "input", "run", "answers", "steps", "changes", "changed",
+    "state", "input", "run", "answers", "steps", "changes", "changed", "pack",
 ];
 /// And those that a claim sees besides.
 pub(super) const CLAIM_VARIABLES: &[&str] = &[
-    "state", "input", "run", "answers", "steps", "changes", "changed", "output", "tools", "calls",
+    "state", "input", "run", "answers", "steps", "changes", "changed", "pack", "output", "tools",
+    "calls",
 ];
+
+/// What a condition about the answer of the agent step at `path` sees.
+pub(super) fn claim_scope(
+    flow: &Flow,
+    log: &RunLog,
+    path: &str,
+    condition: &Condition,
+    output: &Value,
+) -> Map<String, Value> {
+    let record = log.steps.get(path);
+    let mut variables = scope(flow, log, path, condition);
+    variables.insert("output".to_owned(), output.clone());
+    let tools = record.map_or_else(|| json!({}), tools_view);
+    variables.insert("tools".to_owned(), tools);
+    let calls = record.map_or_else(|| json!([]), calls_view);
+    variables.insert("calls".to_owned(), calls);
+    variables
+}
 
 pub(super) fn scope(
     flow: &Flow,
@@ -49,6 +68,11 @@ pub(super) fn scope(
                     add(&mut variables, "state", field, || {
                         field_view(log, field, spec)
                     });
+                }
+            }
+            ("pack", Some(name)) => {
+                if let Some(data) = flow.data.get(name) {
+                    add(&mut variables, "pack", name, || data.clone());
                 }
             }
             (name, _) if !variables.contains_key(name) => {
@@ -86,6 +110,7 @@ fn root_variable(flow: &Flow, log: &RunLog, path: &str, name: &str) -> Option<Va
         "run" => run_view(flow, log, path),
         "answers" => answers_view(log),
         "changes" => log.changes().iter().map(seen_by_flows).collect(),
+        "pack" => Value::Object((*flow.data).clone()),
         "changed" => log.changes().last().map(seen_by_flows).unwrap_or_default(),
         _ => return None,
     })
@@ -150,7 +175,7 @@ fn output_view(record: Option<&StepRecord>) -> Value {
 }
 
 /// Tool name → content of its last successful call in the step.
-pub(super) fn tools_view(record: &StepRecord) -> Value {
+fn tools_view(record: &StepRecord) -> Value {
     Value::Object(
         record
             .calls
@@ -161,7 +186,7 @@ pub(super) fn tools_view(record: &StepRecord) -> Value {
     )
 }
 
-pub(super) fn calls_view(record: &StepRecord) -> Value {
+fn calls_view(record: &StepRecord) -> Value {
     Value::Array(
         record
             .calls

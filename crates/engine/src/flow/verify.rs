@@ -3,8 +3,8 @@
 use super::FlowError;
 use super::model::{Flow, StepKind};
 use super::run_log::RunLog;
-use super::scope::{calls_view, scope, tools_view};
-use serde_json::{Value, json};
+use super::scope::claim_scope;
+use serde_json::Value;
 
 /// A claim that does not hold, in words for the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,19 +27,9 @@ pub fn verify_output(
     let StepKind::Agent(spec) = &step.kind else {
         return Ok(Vec::new());
     };
-    let record = log.steps.get(path);
     let mut refusals = Vec::new();
     for claim in &spec.verify {
-        let mut variables = scope(flow, log, path, &claim.that);
-        variables.insert("output".to_owned(), output.clone());
-        variables.insert(
-            "tools".to_owned(),
-            record.map_or_else(|| json!({}), tools_view),
-        );
-        variables.insert(
-            "calls".to_owned(),
-            record.map_or_else(|| json!([]), calls_view),
-        );
+        let variables = claim_scope(flow, log, path, &claim.that, output);
         if !claim.that.holds(&variables).unwrap_or(false) {
             refusals.push(ClaimRefusal {
                 claim: claim.that.source().to_owned(),

@@ -26,6 +26,7 @@ use sha2::{Digest, Sha256};
 use source::{Source, own_text, unreadable};
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pack {
@@ -137,10 +138,13 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
         file: format!("built-in {FLOW_FILE}"),
         text: built_in.agent_file("flow.yaml"),
     });
+    // No pack brings data files yet: a flow that reads one is told so.
+    let data = Arc::default();
     let names: Vec<String> = agents.keys().cloned().collect();
     let known = Known {
         agents: Some(&names),
         vocabulary: Some(vocabulary),
+        data: Some(&data),
     };
     let flow = match flow::load(&flow_source.text, &flow_source.file, known) {
         Ok(mut flow) => {
@@ -151,6 +155,7 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
                 let known = Known {
                     agents: None,
                     vocabulary: Some(vocabulary),
+                    data: Some(&data),
                 };
                 match flow::load(&base, &file, known) {
                     Ok(base) => flow.inherit(&base),

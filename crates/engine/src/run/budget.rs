@@ -5,7 +5,7 @@ use super::{
     driver::{AgentAt, Driver, Stop},
     limits::{Limits, Next},
 };
-use crate::flow::{AgentStep, StepKind};
+use crate::flow::{AgentStep, Step};
 
 impl Driver<'_> {
     /// Before each paid or outward action: a stop that was asked for, or a limit that is reached.
@@ -55,8 +55,8 @@ impl Driver<'_> {
     }
 
     fn is_of(&self, step: &str, agent: &str) -> bool {
-        let kind = self.recorder.flow.step_at(step).map(|s| &s.kind);
-        matches!(kind, Some(StepKind::Agent(spec)) if spec.agent == agent)
+        let at = self.recorder.flow.step_at(step);
+        at.and_then(Step::agent) == Some(agent)
     }
 
     /// Work of the agent at work, in all its steps.

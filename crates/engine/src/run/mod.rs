@@ -73,7 +73,7 @@ pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, Observer, RunOptions, Unobserved};
 pub use push::{Pushed, USER, push};
 pub use questions::fits;
-pub use report::{RunReport, exit_code};
+pub use report::{Reply, RunReport, exit_code};
 pub use session_run::Serving;
 pub use session_terms::SessionTerms;
 pub use tool_session::{ToolSession, ToolSessions};

@@ -190,10 +190,9 @@ impl Driver<'_> {
         let named = named.and_then(|plan| plan.agent.as_ref());
         let first = || {
             let steps = self.pack.flow.all_steps();
-            steps.into_iter().find_map(|step| match &step.kind {
-                StepKind::Agent(spec) => self.pack.agents.get(&spec.agent),
-                _ => None,
-            })
+            steps
+                .into_iter()
+                .find_map(|step| self.pack.agents.get(step.agent()?))
         };
         let agent = match named {
             Some(name) => self.pack.agents.get(name),

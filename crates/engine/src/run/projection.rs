@@ -2,7 +2,7 @@
 //! is made from the folded journal and can be made again.
 
 use super::{
-    RunError, RunReport,
+    Reply, RunError, RunReport,
     active::{ACTIVE_MARK, SESSION_FLOW},
     claims,
     driver::Driver,
@@ -212,6 +212,7 @@ pub(super) fn report(
         message,
         made,
         questions: waiting_for(view),
+        messages: view.said.iter().map(Reply::from).collect(),
         errors,
         usage: view.usage,
         lost,

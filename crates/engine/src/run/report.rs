@@ -1,7 +1,10 @@
 //! What a run came to: one value, from which the text, the JSON and the exit code are all made.
 
 use super::Cause;
-use crate::{store::Foreign, view::RunUsage};
+use crate::{
+    store::Foreign,
+    view::{RunUsage, Said},
+};
 use agentctl_base::question::{Outcome, Question};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -19,6 +22,9 @@ pub struct RunReport {
     pub made: Map<String, Value>,
     /// What the run waits for; empty unless `outcome` is `waiting`.
     pub questions: Vec<Question>,
+    /// What the flow said, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<Reply>,
     pub errors: Vec<Value>,
     pub usage: RunUsage,
     /// What was lost, as the toolset tells it.
@@ -52,6 +58,25 @@ pub struct RunReport {
     /// What an agent wrote about the cause. Not part of the JSON.
     #[serde(skip)]
     pub cause: Option<Value>,
+}
+
+/// A message of the run's reply.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Reply {
+    pub text: String,
+    /// Null: nothing goes with it.
+    pub data: Value,
+    pub attachment: Option<String>,
+}
+
+impl From<&Said> for Reply {
+    fn from(said: &Said) -> Reply {
+        Reply {
+            text: said.text.clone(),
+            data: said.data.clone(),
+            attachment: said.attachment.clone(),
+        }
+    }
 }
 
 /// The exit code of an ending (docs/exit-codes.md). `cause` only matters for an interruption.

@@ -8,11 +8,11 @@ use super::{
 };
 use crate::{
     agent::{Input, Skill, Turn, TurnAction, system_prompt},
-    flow::{self, AgentStep, PatchRefusal},
+    flow::{self, AgentSpec, AgentStep, PatchRefusal, StepKind},
     store::Event,
 };
 use agentctl_base::model::{AgentTask, ToolCall, ToolResult};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 impl Driver<'_> {
     /// Runs the step to its end, or as far as it goes now.
@@ -24,7 +24,10 @@ impl Driver<'_> {
             )));
         };
         let chosen = self.models.for_agent(&agent.name, agent.tier)?;
-        let tools = self.gateway.tools_for(&agent.name, &agent.tools);
+        let tools = match step.tools {
+            true => self.gateway.tools_for(&agent.name, &agent.tools),
+            false => Vec::new(),
+        };
         let offered: Vec<String> = tools.iter().map(|t| t.name.clone()).collect();
         let skills: Vec<Skill<'_>> = self
             .pack
@@ -140,13 +143,14 @@ impl Driver<'_> {
         if let Some(patch) = taken.and_then(|t| t.patched.clone()) {
             // Its fields are as they were taken; what the flow reads besides them stands in the answer alone.
             match &mut answer {
+                _ if self.maps(step) => {}
                 Value::Object(map) => map.extend(patch),
                 other => *other = Value::Object(patch),
             }
             self.finish_step(&step.path, answer)?;
             return Ok(None);
         }
-        let refusals = self.refusals(step, &mut answer)?;
+        let (refusals, patch) = self.judge(step, &mut answer)?;
         if !refusals.is_empty() {
             // When the next turn is in the journal already, so are these refusals.
             if self.answered(&step.path, turn + 1).is_none() {
@@ -168,24 +172,43 @@ impl Driver<'_> {
                 .collect();
             return Ok(Some(told));
         }
-        self.record(
-            Event::StatePatched {
-                step: step.path.clone(),
-                agent: step.agent.clone(),
-                patch: flow::patch_of(self.recorder.flow, &answer),
-            },
-            false,
-        )?;
+        if self.writes(step) {
+            self.record(
+                Event::StatePatched {
+                    step: step.path.clone(),
+                    agent: step.agent.clone(),
+                    patch,
+                },
+                false,
+            )?;
+        }
         self.finish_step(&step.path, answer)?;
         Ok(None)
     }
 
-    /// Every reason not to take the answer. Facts that the journal knows better are filled in on the way.
-    fn refusals(
+    fn spec(&self, step: &AgentStep) -> Option<&AgentSpec> {
+        match &self.recorder.flow.step_at(&step.path)?.kind {
+            StepKind::Agent(spec) => Some(spec),
+            _ => None,
+        }
+    }
+
+    /// An agent that chooses a case writes nothing.
+    fn writes(&self, step: &AgentStep) -> bool {
+        self.spec(step).is_some()
+    }
+
+    /// What goes into the state stands under other names in the answer.
+    fn maps(&self, step: &AgentStep) -> bool {
+        self.spec(step).is_some_and(|spec| !spec.maps.is_empty())
+    }
+
+    /// Every reason not to take the answer, and the patch that it is. Facts that the journal knows better are filled in on the way.
+    fn judge(
         &self,
         step: &AgentStep,
         answer: &mut Value,
-    ) -> Result<Vec<PatchRefusal>, RunError> {
+    ) -> Result<(Vec<PatchRefusal>, Map<String, Value>), RunError> {
         let flow = self.recorder.flow;
         let state = self.recorder.log.state();
         let mut refusals = Vec::new();
@@ -207,7 +230,11 @@ impl Driver<'_> {
                 message: "no field can have this name; leave it out".into(),
             });
         }
-        let patch = flow::patch_of(flow, answer);
+        let taken = flow::patch_of(flow, &self.recorder.log, &step.path, answer);
+        let patch = taken.unwrap_or_else(|refusal| {
+            refusals.push(refusal);
+            Map::new()
+        });
         for field in patch.keys().filter(|field| !step.writes.contains(field)) {
             refusals.push(PatchRefusal {
                 field: field.clone(),
@@ -230,7 +257,7 @@ impl Driver<'_> {
             rule: format!("claims: {}", c.claim),
             message: c.message,
         }));
-        Ok(refusals)
+        Ok((refusals, patch))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{RunError, RunUsage, active::active_run, inspect};
 use crate::{
-    flow::{Flow, StepKind},
+    flow::{Flow, Step},
     pack::Pack,
     store::Project,
     view::{Returned, RunView, Use},
@@ -53,11 +53,11 @@ pub(super) fn of(flow: &Flow, view: &RunView) -> UsageReport {
     };
     for used in view.uses() {
         let agent = match &used {
-            Use::Model(call, _) => match flow.step_at(&call.step).map(|s| &s.kind) {
-                Some(StepKind::Agent(spec)) => spec.agent.clone(),
-                // The flow was changed since.
-                _ => call.step.clone(),
-            },
+            Use::Model(call, _) => {
+                let agent = flow.step_at(&call.step).and_then(Step::agent);
+                // Without one the flow was changed since.
+                agent.unwrap_or(&call.step).to_owned()
+            }
             Use::Tool(call, _) => call.role.clone(),
         };
         used.add_to(report.agents.entry(agent).or_default());

@@ -171,6 +171,21 @@ pub enum Event {
         field: String,
         rule: String,
     },
+    /// A message of the run's reply, by the flow.
+    Said {
+        step: StepPath,
+        text: String,
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        data: Value,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attachment: Option<String>,
+    },
+    /// The flow set fields back to their defaults, and forgot the conversation's messages if `messages`.
+    Cleared {
+        step: StepPath,
+        fields: Vec<String>,
+        messages: bool,
+    },
     StepFinished {
         step: StepPath,
         output: Value,

@@ -73,6 +73,17 @@ pub struct Patched {
     pub patch: Map<String, Value>,
 }
 
+/// A message of the run's reply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Said {
+    pub at: Point,
+    pub step: StepPath,
+    pub text: String,
+    /// Null: nothing goes with it.
+    pub data: Value,
+    pub attachment: Option<String>,
+}
+
 /// A field of an answer that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {

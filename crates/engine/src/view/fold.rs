@@ -2,7 +2,7 @@
 
 use super::{
     Activation, Asked, Changed, Ended, Failed, Patched, Pinned, Point, PutBack, Refused, RunUsage,
-    SessionOf, StageChange, Worked,
+    Said, SessionOf, StageChange, Worked,
     calls::{Call, Intent, ModelCall, Repeated, Repeats, Returned, Trace},
 };
 use crate::store::{Event, Means, Record, SnapshotRef, event::StepPath};
@@ -46,6 +46,8 @@ pub struct RunView {
     pub usage_of: BTreeMap<StepPath, RunUsage>,
     pub worked: Worked,
     pub patches: Vec<Patched>,
+    /// The messages of the run's reply, in order.
+    pub said: Vec<Said>,
     pub refused: Vec<Refused>,
     pub failed: Vec<Failed>,
     /// The failures, as the report has them.
@@ -116,6 +118,7 @@ impl RunView {
             }
             Event::StatePatched { .. }
             | Event::PatchRefused { .. }
+            | Event::Said { .. }
             | Event::StepFinished { .. }
             | Event::StepFailed { .. } => self.take_step(&record.event, at),
             Event::SnapshotTaken { .. } | Event::Adopted { .. } | Event::Undone { .. } => {
@@ -128,7 +131,7 @@ impl RunView {
             | Event::StageChanged { .. }
             | Event::GrantsPinned { .. }
             | Event::RunEnded { .. } => self.take_course(&record.event, at),
-            Event::StepStarted { .. } | Event::FlowDecided { .. } => {}
+            Event::StepStarted { .. } | Event::FlowDecided { .. } | Event::Cleared { .. } => {}
         }
     }
 
@@ -407,6 +410,18 @@ impl RunView {
                 step: step.clone(),
                 field: field.clone(),
                 rule: rule.clone(),
+            }),
+            Event::Said {
+                step,
+                text,
+                data,
+                attachment,
+            } => self.said.push(Said {
+                at,
+                step: step.clone(),
+                text: text.clone(),
+                data: data.clone(),
+                attachment: attachment.clone(),
             }),
             Event::StepFailed { step, error } => {
                 self.open.shift_remove(step);

@@ -12,7 +12,7 @@ mod worked;
 pub use calls::{Call, Intent, ModelCall, Repeated, Returned, Trace};
 pub use changes::{By, Changed};
 pub use entries::{
-    Activation, Asked, Ended, Failed, Patched, Pinned, Point, PutBack, Refused, SessionOf,
+    Activation, Asked, Ended, Failed, Patched, Pinned, Point, PutBack, Refused, Said, SessionOf,
     StageChange,
 };
 pub use fold::RunView;

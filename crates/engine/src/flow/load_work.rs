@@ -1,0 +1,293 @@
+//! The steps that let somebody work: an agent, the user, a tool.
+
+use super::load_steps::Steps;
+use super::model::{AgentSpec, AskSpec, ChooserSpec, Claim, QuestionSpec, ToolStepSpec};
+use super::scope::CLAIM_VARIABLES;
+use crate::condition::Condition;
+use crate::nearest::nearest;
+use agentctl_base::foreign::split_foreign;
+use agentctl_base::yaml::Node;
+use indexmap::IndexMap;
+
+pub(super) const AGENT_KEYS: &[&str] = &[
+    "task",
+    "instructions",
+    "reads",
+    "with",
+    "writes",
+    "maps",
+    "contract",
+    "verify",
+    "max_turns",
+    "on_failure",
+];
+const READABLE: &[&str] = &["input", "answers", "run"];
+/// What an agent that chooses a case is asked to do, where the flow has no name of its own for it.
+const CHOOSE: &str = "route";
+
+impl Steps<'_, '_> {
+    pub(super) fn agent(&mut self, node: &Node, name: &Node, what: &str) -> Option<AgentSpec> {
+        let agent = self.reader.text(name, "an agent")?;
+        self.reader.agent(name.place, &agent, false);
+        let task = self.reader.required(node, "task", what);
+        let task = task.and_then(|n| self.reader.name(n, "a task"));
+        let instructions = self.reader.required(node, "instructions", what);
+        let instructions = instructions.and_then(|n| self.reader.text(n, "instructions"));
+        let reads = self.reads(node);
+        let with = node
+            .get("with")
+            .map_or_else(IndexMap::new, |n| self.expressions_of(n, "`with`"));
+        let mut writes = Vec::new();
+        if let Some(list) = node.get("writes") {
+            for (place, field) in self.reader.names(list, "writes") {
+                if let Some(spec) = self.field(place, &field)
+                    && !spec.writers.contains(&agent)
+                {
+                    let owners = spec.writers.join(", ");
+                    self.add(
+                        place,
+                        format!("{agent} is no writer of {field:?} (writers: {owners})"),
+                    );
+                }
+                writes.push(field);
+            }
+        }
+        let maps = self.maps(node, &writes);
+        let contract = self.reader.required(node, "contract", what);
+        let contract = contract.and_then(|n| {
+            let properties = n.get("properties");
+            for field in writes.iter().filter(|field| !maps.contains_key(*field)) {
+                if n.get("type").and_then(Node::as_text) == Some("object")
+                    && properties.is_none_or(|p| p.get(field).is_none())
+                {
+                    self.add(
+                        n.place,
+                        format!("{what} writes {field:?}, but its contract has no such property"),
+                    );
+                }
+            }
+            self.reader.schema(n)
+        });
+        let verify = self.claims(node);
+        let max_turns = node
+            .get("max_turns")
+            .and_then(|n| self.reader.count(n, "max_turns"));
+        Some(AgentSpec {
+            agent,
+            task: task?,
+            instructions: instructions?,
+            reads,
+            with,
+            writes,
+            maps,
+            contract: contract?,
+            verify,
+            max_turns,
+        })
+    }
+
+    fn reads(&mut self, node: &Node) -> Vec<String> {
+        let mut reads = Vec::new();
+        if let Some(list) = node.get("reads") {
+            for (place, field) in self.reader.names(list, "reads") {
+                if !READABLE.contains(&field.as_str()) {
+                    self.field(place, &field);
+                }
+                reads.push(field);
+            }
+        }
+        reads
+    }
+
+    /// Field → what of the answer goes into it.
+    fn maps(&mut self, node: &Node, writes: &[String]) -> IndexMap<String, Condition> {
+        let mut maps = IndexMap::new();
+        let Some(node) = node.get("maps") else {
+            return maps;
+        };
+        for entry in self.reader.map(node, "`maps`").unwrap_or_default() {
+            if !writes.contains(&entry.key) {
+                let message = format!(
+                    "{:?} is not among the fields that the step writes",
+                    entry.key
+                );
+                self.add(entry.key_place, message);
+            } else if self
+                .fields
+                .get(&entry.key)
+                .is_some_and(|spec| spec.meaning.fact.is_some())
+            {
+                let message = format!(
+                    "{:?} has a `fact`: what is claimed in it is checked in the answer itself, so it cannot be mapped",
+                    entry.key
+                );
+                self.add(entry.key_place, message);
+            }
+            if let Some(condition) = self.about_the_answer(&entry.value) {
+                maps.insert(entry.key.clone(), condition);
+            }
+        }
+        if let Some(field) = writes.iter().find(|field| !maps.contains_key(*field)) {
+            let message =
+                format!("`maps` must name each field that the step writes; {field:?} is not there");
+            self.add(node.place, message);
+        }
+        maps
+    }
+
+    /// An expression that sees `output`, and what the step called.
+    fn about_the_answer(&mut self, node: &Node) -> Option<Condition> {
+        let condition = self.reader.condition(node, CLAIM_VARIABLES)?;
+        self.expressions.push((node.place, condition.clone()));
+        Some(condition)
+    }
+
+    fn claims(&mut self, node: &Node) -> Vec<Claim> {
+        let mut verify = Vec::new();
+        for item in node
+            .get("verify")
+            .and_then(Node::as_list)
+            .unwrap_or_default()
+        {
+            self.reader.keys(item, "a claim", &["that", "says"]);
+            let that = self.reader.required(item, "that", "a claim");
+            let that = that.and_then(|n| self.about_the_answer(n));
+            let says = self.reader.required(item, "says", "a claim");
+            let says = says.and_then(|n| self.reader.text(n, "`says`"));
+            if let (Some(that), Some(says)) = (that, says) {
+                verify.push(Claim { that, says });
+            }
+        }
+        verify
+    }
+
+    /// `by: {agent: …}` of a route.
+    pub(super) fn chooser(&mut self, node: &Node, what: &str) -> Option<ChooserSpec> {
+        let of = format!("`by` of {what}");
+        let keys = [
+            "agent",
+            "task",
+            "instructions",
+            "reads",
+            "with",
+            "otherwise",
+            "max_turns",
+        ];
+        self.reader.keys(node, &of, &keys);
+        let agent = self.reader.required(node, "agent", &of);
+        let agent = agent.and_then(|n| {
+            let agent = self.reader.text(n, "an agent")?;
+            self.reader.agent(n.place, &agent, false);
+            Some(agent)
+        });
+        let task = node.get("task").map_or_else(
+            || Some(CHOOSE.to_owned()),
+            |n| self.reader.name(n, "a task"),
+        );
+        let instructions = node
+            .get("instructions")
+            .and_then(|n| self.reader.text(n, "instructions"));
+        let reads = self.reads(node);
+        let with = node
+            .get("with")
+            .map_or_else(IndexMap::new, |n| self.expressions_of(n, "`with`"));
+        let otherwise = self.reader.required(node, "otherwise", &of);
+        let otherwise = otherwise.and_then(|n| self.reader.name(n, "a case"));
+        let max_turns = node
+            .get("max_turns")
+            .and_then(|n| self.reader.count(n, "max_turns"));
+        Some(ChooserSpec {
+            agent: agent?,
+            task: task?,
+            instructions,
+            reads,
+            with,
+            otherwise: otherwise?,
+            max_turns,
+        })
+    }
+
+    pub(super) fn ask(&mut self, node: &Node) -> Option<AskSpec> {
+        self.reader.keys(node, "`ask`", &["from", "questions"]);
+        match (node.get("from"), node.get("questions")) {
+            (Some(from), None) => self.expression(from).map(AskSpec::From),
+            (None, Some(list)) => {
+                let items = list.as_list().unwrap_or_default();
+                if items.is_empty() {
+                    self.add(list.place, "`questions` must be a list of questions");
+                }
+                Some(AskSpec::Questions(
+                    items.iter().filter_map(|q| self.question(q)).collect(),
+                ))
+            }
+            _ => {
+                self.add(
+                    node.place,
+                    "`ask` needs either `from` (an expression) or `questions`",
+                );
+                None
+            }
+        }
+    }
+
+    fn question(&mut self, node: &Node) -> Option<QuestionSpec> {
+        let what = "a question";
+        let keys = [
+            "id",
+            "topic",
+            "text",
+            "options",
+            "recommended",
+            "required",
+            "schema",
+        ];
+        self.reader.keys(node, what, &keys);
+        let id = self.reader.required(node, "id", what);
+        let id = id.and_then(|n| self.reader.name(n, what));
+        let text = self.reader.required(node, "text", what);
+        let text = text.and_then(|n| self.expression(n));
+        let topic = node
+            .get("topic")
+            .and_then(|n| self.reader.name(n, "a topic"));
+        let options = node.get("options").and_then(|n| self.expression(n));
+        let recommended = node.get("recommended").and_then(|n| self.expression(n));
+        let schema = node.get("schema").and_then(|n| self.reader.schema(n));
+        let required = self.reader.flag(node, "required", true);
+        let id = id?;
+        Some(QuestionSpec {
+            topic: topic.unwrap_or_else(|| id.clone()),
+            id,
+            text: text?,
+            options,
+            recommended,
+            required,
+            schema: schema.map(|s| s.value().clone()),
+        })
+    }
+
+    pub(super) fn tool(&mut self, node: &Node, name: &Node, what: &str) -> Option<ToolStepSpec> {
+        let tool = self.reader.text(name, "a tool")?;
+        if let Some(vocabulary) = self.reader.known.vocabulary
+            && !vocabulary.is_tool(&tool)
+            // Which tools another server has is not known here; the policy must name them.
+            && split_foreign(&tool).is_none()
+        {
+            let hint = nearest(&tool, vocabulary.tools().iter().map(|tool| tool.name));
+            self.add(name.place, format!("there is no tool {tool:?}{hint}"));
+        }
+        let role = self.reader.required(node, "role", what);
+        let role = role.and_then(|n| {
+            let role = self.reader.text(n, "a role")?;
+            self.reader.agent(n.place, &role, false);
+            Some(role)
+        });
+        let args = node
+            .get("args")
+            .map_or_else(IndexMap::new, |n| self.expressions_of(n, "`args`"));
+        Some(ToolStepSpec {
+            tool,
+            role: role?,
+            args,
+        })
+    }
+}
