@@ -196,6 +196,12 @@ fn samples() -> Vec<Event> {
             field: "f".into(),
             rule: "r".into(),
         },
+        Event::SessionLoaded {
+            session: "s".into(),
+            version: 3,
+            fields: Map::new(),
+            messages: vec![json!({"role": "user", "text": "t"})],
+        },
         Event::Said {
             step: step(),
             text: "t".into(),
@@ -272,9 +278,10 @@ fn place(event: &Event) -> usize {
         Event::CallsTurnedAway { .. } => 24,
         Event::Said { .. } => 25,
         Event::Cleared { .. } => 26,
+        Event::SessionLoaded { .. } => 27,
     }
 }
-const KINDS: usize = 27;
+const KINDS: usize = 28;
 
 #[test]
 fn every_kind_of_event_stands_in_the_schema_and_in_the_docs() {

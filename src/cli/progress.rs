@@ -174,6 +174,7 @@ pub fn line(event: &Event) -> Option<String> {
         | Event::ActivationEnded { .. }
         | Event::FlowDecided { .. }
         | Event::Cleared { .. }
+        | Event::SessionLoaded { .. }
         | Event::ModelAsked { .. }
         | Event::ModelAnswered { .. }
         | Event::StepFinished { .. } => None,

@@ -206,6 +206,13 @@ fn whole(event: &Event) -> Option<String> {
             style(format!("{}:", outcome(Some(*came_to)))).bold(),
             plain_long(message)
         )),
+        Event::SessionLoaded {
+            session, messages, ..
+        } => Some(dim(format!(
+            "    a turn of {}, {} messages before it",
+            plain(session),
+            messages.len()
+        ))),
         Event::Cleared {
             fields, messages, ..
         } => {

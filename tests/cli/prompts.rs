@@ -67,7 +67,8 @@ fn page<'a>(agent: &'a Agent, pack: &Pack, gateway: &Gateway) -> Option<Page<'a>
         text: format!("# What `{}` is told\n", agent.name),
         known: Known::new(),
     };
-    let system = system_prompt(&agent.prompt, &skills, pack.policy.vocabulary());
+    let talks = pack.flow.talks(&agent.name);
+    let system = system_prompt(&agent.prompt, &skills, pack.policy.vocabulary(), talks);
     page.heading("##", "system prompt", hash(&system));
     page.block("markdown", &system);
     for tool in gateway.tools_for(&agent.name, &agent.tools) {

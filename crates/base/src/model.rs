@@ -27,6 +27,14 @@ fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
+fn is_nothing(n: &usize) -> bool {
+    *n == 0
+}
+
 /// A tool as the model sees it. `parameters` is a JSON Schema object.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
@@ -126,6 +134,9 @@ pub struct ModelRequest {
     pub task: AgentTask,
     pub system: String,
     pub messages: Vec<Message>,
+    /// Where in `messages` the task stands; what is before it is the conversation that the step is about.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub task_at: usize,
     /// Sorted by name (a stable prefix is a cached prefix).
     pub tools: Vec<ToolSpec>,
     /// JSON Schema of the final answer (the step's output contract).
@@ -165,6 +176,11 @@ impl Finish {
 }
 
 impl ModelRequest {
+    /// What was said before the task, oldest first.
+    pub fn conversation(&self) -> &[Message] {
+        self.messages.get(..self.task_at).unwrap_or_default()
+    }
+
     /// The tokens of the request by the length of its text, four bytes each: for limits before a call, and where a server
     /// does not count.
     pub fn estimated_tokens(&self) -> u64 {

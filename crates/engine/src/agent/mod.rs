@@ -4,6 +4,7 @@
 mod compact;
 mod contract;
 mod prompt;
+mod spoken;
 mod turn;
 
 #[cfg(test)]
@@ -15,5 +16,6 @@ mod turn_tests;
 
 pub use compact::MAX_COMPACTIONS;
 pub use contract::{Contract, ContractError};
-pub use prompt::{Skill, result_block, system_prompt, task_message};
+pub use prompt::{LATEST, Skill, conversation_messages, result_block, system_prompt, task_message};
+pub use spoken::SpokenText;
 pub use turn::{Input, MAX_REPAIRS, Turn, TurnAction, TurnError};

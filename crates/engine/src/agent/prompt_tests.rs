@@ -22,14 +22,14 @@ fn skills_are_listed_by_name_and_description_only() {
         description: "How to sort.\nUse it for lists.",
     }];
     let vocabulary = crate::vocabulary::fixture::vocabulary();
-    let prompt = system_prompt("You sort.\n", &skills, &vocabulary);
+    let prompt = system_prompt("You sort.\n", &skills, &vocabulary, false);
     assert!(prompt.starts_with("You sort.\n\n## Data and instructions\n"));
     assert!(prompt.contains("from outside (items, web pages, earlier answers). Use them"));
     assert!(prompt.contains("## Skills\nLoad one with `read_note` when"));
     assert!(
         prompt.ends_with("before you work on it.\n- sorting: How to sort. Use it for lists.\n")
     );
-    assert!(!system_prompt("You sort.", &[], &vocabulary).contains("## Skills"));
+    assert!(!system_prompt("You sort.", &[], &vocabulary, false).contains("## Skills"));
 }
 
 #[test]

@@ -101,6 +101,7 @@ impl Turn {
                 task,
                 system,
                 messages: vec![Message::User { text: first }],
+                task_at: 0,
                 tools,
                 output_schema: contract,
                 shortened: Vec::new(),
@@ -114,6 +115,14 @@ impl Turn {
             short: None,
             waiting: Waiting::Start,
         }
+    }
+
+    /// The same, about a conversation: what was said stands before the task, as messages of those who said it.
+    #[must_use]
+    pub fn after(mut self, said: Vec<Message>) -> Self {
+        self.request.task_at = said.len();
+        self.request.messages.splice(0..0, said);
+        self
     }
 
     /// The number of the model call that was asked for last, from 1.

@@ -76,6 +76,10 @@ pub fn drive(
         };
         match action {
             Action::Record(event) => put(event),
+            Action::Again { path, decision, .. } => put(Event::FlowDecided {
+                step: path,
+                decision,
+            }),
             Action::End { outcome, message } => {
                 run.end = Some((outcome, message));
                 return run;

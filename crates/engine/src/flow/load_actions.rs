@@ -28,6 +28,8 @@ impl Steps<'_, '_> {
                     when: None,
                     stage: None,
                     continue_on_failure: false,
+                    timeout_ms: None,
+                    retry: None,
                     kind,
                 });
             }

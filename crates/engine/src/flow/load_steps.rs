@@ -2,7 +2,7 @@
 //! `load_work`, `load_actions` and `load_control`.
 
 use super::load_work::AGENT_KEYS;
-use super::model::{FieldSpec, Limits, Step, StepKind};
+use super::model::{FieldSpec, Limits, Retry, Step, StepKind};
 use super::reader::Reader;
 use super::scope::VARIABLES;
 use crate::condition::Condition;
@@ -29,6 +29,10 @@ pub(super) struct Steps<'r, 'k> {
 const KINDS: &[&str] = &[
     "agent", "ask", "tool", "route", "loop", "gate", "set", "say", "clear", "end", "steps",
 ];
+/// What a step that lets somebody work may say of its failures.
+const WORK_KEYS: &[&str] = &["on_failure", "timeout_s", "retry"];
+const MAX_SECONDS: u64 = 3600;
+const MAX_ATTEMPTS: u32 = 10;
 /// What the program itself does; several of them may stand on one step.
 const ACTIONS: &[&str] = &["set", "say", "clear", "end"];
 
@@ -107,6 +111,10 @@ impl<'r, 'k> Steps<'r, 'k> {
                 false
             }
         });
+        let timeout_ms = node
+            .get("timeout_s")
+            .and_then(|n| self.seconds(n, "timeout_s"));
+        let retry = node.get("retry").and_then(|n| self.retry(n));
         let kinds: Vec<&Entry> = entries
             .iter()
             .filter(|e| KINDS.contains(&e.key.as_str()))
@@ -145,7 +153,41 @@ impl<'r, 'k> Steps<'r, 'k> {
             when,
             stage,
             continue_on_failure,
+            timeout_ms,
+            retry,
             kind: kind?,
+        })
+    }
+
+    /// In milliseconds.
+    fn seconds(&mut self, node: &Node, key: &str) -> Option<u64> {
+        let seconds = node.as_u64().filter(|s| (1..=MAX_SECONDS).contains(s));
+        if seconds.is_none() {
+            let message =
+                format!("`{key}` must be a whole number of seconds from 1 to {MAX_SECONDS}");
+            self.add(node.place, message);
+        }
+        seconds.map(|seconds| seconds * 1000)
+    }
+
+    fn retry(&mut self, node: &Node) -> Option<Retry> {
+        self.reader.keys(node, "`retry`", &["attempts", "delay_s"]);
+        let attempts = self.reader.required(node, "attempts", "`retry`")?;
+        let counted = attempts
+            .as_u64()
+            .and_then(|n| u32::try_from(n).ok())
+            .filter(|n| (2..=MAX_ATTEMPTS).contains(n));
+        if counted.is_none() {
+            let message = format!("`attempts` counts the first one too: from 2 to {MAX_ATTEMPTS}");
+            self.add(attempts.place, message);
+        }
+        let delay_ms = match node.get("delay_s") {
+            Some(n) => self.seconds(n, "delay_s")?,
+            None => 0,
+        };
+        Some(Retry {
+            attempts: counted?,
+            delay_ms,
         })
     }
 
@@ -178,11 +220,13 @@ impl<'r, 'k> Steps<'r, 'k> {
         match kind.key.as_str() {
             "agent" => {
                 keys.extend(AGENT_KEYS);
+                keys.extend(WORK_KEYS);
                 self.agent(node, &kind.value, what).map(StepKind::Agent)
             }
             "ask" => self.ask(&kind.value).map(StepKind::Ask),
             "tool" => {
-                keys.extend(["role", "args", "on_failure"]);
+                keys.extend(["role", "args"]);
+                keys.extend(WORK_KEYS);
                 self.tool(node, &kind.value, what).map(StepKind::Tool)
             }
             "route" => {

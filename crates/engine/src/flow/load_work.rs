@@ -1,7 +1,9 @@
 //! The steps that let somebody work: an agent, the user, a tool.
 
 use super::load_steps::Steps;
-use super::model::{AgentSpec, AskSpec, ChooserSpec, Claim, QuestionSpec, ToolStepSpec};
+use super::model::{
+    AgentSpec, AskSpec, ChooserSpec, Claim, ConversationSpec, QuestionSpec, ToolStepSpec,
+};
 use super::scope::CLAIM_VARIABLES;
 use crate::condition::Condition;
 use crate::nearest::nearest;
@@ -19,7 +21,8 @@ pub(super) const AGENT_KEYS: &[&str] = &[
     "contract",
     "verify",
     "max_turns",
-    "on_failure",
+    "conversation",
+    "speak",
 ];
 const READABLE: &[&str] = &["input", "answers", "run"];
 /// What an agent that chooses a case is asked to do, where the flow has no name of its own for it.
@@ -72,6 +75,8 @@ impl Steps<'_, '_> {
         let max_turns = node
             .get("max_turns")
             .and_then(|n| self.reader.count(n, "max_turns"));
+        let conversation = self.conversation(node);
+        let speak = self.speak(node);
         Some(AgentSpec {
             agent,
             task: task?,
@@ -83,7 +88,49 @@ impl Steps<'_, '_> {
             contract: contract?,
             verify,
             max_turns,
+            conversation,
+            speak,
         })
+    }
+
+    fn conversation(&mut self, node: &Node) -> Option<ConversationSpec> {
+        let node = node.get("conversation")?;
+        let what = "`conversation`";
+        self.reader
+            .keys(node, what, &["history", "message", "focus"]);
+        let history = node.get("history").and_then(|n| self.expression(n));
+        let message = node.get("message").and_then(|n| self.expression(n));
+        if history.is_none() && message.is_none() && node.as_map().is_some() {
+            self.add(node.place, "`conversation` needs `history` or `message`");
+        }
+        let latest = node.get("focus").is_some_and(|n| match n.as_text() {
+            Some("latest") => true,
+            Some("all") => false,
+            _ => {
+                self.add(n.place, "`focus` must be latest or all");
+                false
+            }
+        });
+        Some(ConversationSpec {
+            history,
+            message,
+            latest,
+        })
+    }
+
+    /// The key of the answer that is shown while it comes; the contract must say that it is a text.
+    fn speak(&mut self, node: &Node) -> Option<String> {
+        let speak = node.get("speak")?;
+        let key = self.reader.text(speak, "`speak`")?;
+        let of_contract = node.get("contract").and_then(|n| n.get("properties"));
+        let kind = of_contract.and_then(|n| n.get(&key)?.get("type"));
+        if kind.and_then(Node::as_text) != Some("string") {
+            let message = format!(
+                "`speak` names {key:?}, which is no property of type string in the contract"
+            );
+            self.add(speak.place, message);
+        }
+        Some(key)
     }
 
     fn reads(&mut self, node: &Node) -> Vec<String> {
@@ -172,6 +219,7 @@ impl Steps<'_, '_> {
             "with",
             "otherwise",
             "max_turns",
+            "conversation",
         ];
         self.reader.keys(node, &of, &keys);
         let agent = self.reader.required(node, "agent", &of);
@@ -196,6 +244,7 @@ impl Steps<'_, '_> {
         let max_turns = node
             .get("max_turns")
             .and_then(|n| self.reader.count(n, "max_turns"));
+        let conversation = self.conversation(node);
         Some(ChooserSpec {
             agent: agent?,
             task: task?,
@@ -204,6 +253,7 @@ impl Steps<'_, '_> {
             with,
             otherwise: otherwise?,
             max_turns,
+            conversation,
         })
     }
 

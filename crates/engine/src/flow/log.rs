@@ -5,9 +5,12 @@ use super::FlowError;
 use super::merge::merge;
 use super::model::{Flow, PROGRAM, StepKind};
 use super::prepare::prepare;
-use super::run_log::{Answer, Call, RunLog, StepRecord, StepStatus};
+use super::run_log::{Answer, Call, RunLog, SessionLog, StepRecord, StepStatus};
 use crate::store::event::Event;
 use serde_json::{Map, Value, json};
+
+/// The decision to try a step again: the number of the attempt follows, from 2.
+pub(super) const ATTEMPT: &str = "attempt ";
 
 impl RunLog {
     /// Folds a whole journal.
@@ -133,8 +136,34 @@ impl RunLog {
                 record.status = StepStatus::Done;
                 record.output = json!({"text": text, "data": data, "attachment": attachment});
             }
-            Event::Cleared { step, fields, .. } => {
+            Event::SessionLoaded {
+                session,
+                version,
+                fields,
+                messages,
+            } => {
+                for (name, value) in fields {
+                    if flow.fields.get(name).is_some_and(|spec| spec.of_session) {
+                        self.state.insert(name.clone(), value.clone());
+                    }
+                }
+                self.session = Some(SessionLog {
+                    id: session.clone(),
+                    version: *version,
+                    messages: messages.clone(),
+                    cleared: false,
+                });
+            }
+            Event::Cleared {
+                step,
+                fields,
+                messages,
+            } => {
                 known(flow, step)?;
+                if let Some(session) = self.session.as_mut().filter(|_| *messages) {
+                    session.messages.clear();
+                    session.cleared = true;
+                }
                 for field in fields {
                     match flow.fields.get(field).and_then(|spec| spec.default.clone()) {
                         Some(default) => self.state.insert(field.clone(), default),
@@ -205,6 +234,9 @@ impl RunLog {
         let cycle = decision
             .strip_prefix("cycle ")
             .and_then(|n| n.parse::<u32>().ok());
+        let attempt = decision
+            .strip_prefix(ATTEMPT)
+            .and_then(|n| n.parse::<u32>().ok());
         let record = self.record(step, StepStatus::Taken);
         record.decision = Some(decision.to_owned());
         record.status = match decision {
@@ -212,6 +244,12 @@ impl RunLog {
             "passed" | "stopped" if is_gate => StepStatus::Done,
             _ => StepStatus::Taken,
         };
+        if let Some(attempt) = attempt {
+            // What the attempts before it did stays in the journal; the step begins anew.
+            *record = StepRecord::new(StepStatus::Taken);
+            record.decision = Some(decision.to_owned());
+            record.failed_attempts = attempt.saturating_sub(1);
+        }
         if let Some(cycle) = cycle {
             record.cycle = cycle;
             self.last_cycle = cycle;

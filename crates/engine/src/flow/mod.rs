@@ -47,7 +47,7 @@ pub use model::*;
 pub use next::{Action, AgentStep, next};
 pub use questions::check_answer;
 pub use reader::Known;
-pub use run_log::{Call, RunLog, StepStatus};
+pub use run_log::{Call, Conversation, RunLog, SessionLog, Spoken, StepStatus};
 pub use schema::Schema;
 pub use verify::{ClaimRefusal, verify_output};
 

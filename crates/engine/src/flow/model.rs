@@ -129,7 +129,19 @@ pub struct Step {
     pub stage: Option<String>,
     /// True: when the step fails, the flow goes on with the next one.
     pub continue_on_failure: bool,
+    /// Milliseconds of work after which one attempt of the step fails.
+    pub timeout_ms: Option<u64>,
+    pub retry: Option<Retry>,
     pub kind: StepKind,
+}
+
+/// How often a step that failed is tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retry {
+    /// The first one included.
+    pub attempts: u32,
+    /// Waited before each further one, in milliseconds.
+    pub delay_ms: u64,
 }
 
 impl Flow {
@@ -153,6 +165,21 @@ impl Flow {
     /// Place of a stage in the forward order; the blocked stage has none.
     pub fn stage_index(&self, stage: &str) -> Option<usize> {
         self.stages.iter().position(|s| s == stage)
+    }
+
+    /// Whether some step tells the agent what its user said.
+    pub fn talks(&self, agent: &str) -> bool {
+        self.all_steps().into_iter().any(|step| {
+            let talk = match &step.kind {
+                StepKind::Agent(spec) => spec.conversation.as_ref(),
+                StepKind::Route(RouteSpec {
+                    by: Some(By::Agent(spec)),
+                    ..
+                }) => spec.conversation.as_ref(),
+                _ => None,
+            };
+            talk.is_some() && step.agent() == Some(agent)
+        })
     }
 
     /// Empty: the flow has no stages.

@@ -2,13 +2,14 @@
 
 use super::FlowError;
 use super::choice;
+use super::log::ATTEMPT;
 use super::merge::{check_patch, without_blanks};
 use super::model::{
     AgentSpec, By, ChooserSpec, End, Flow, GateSpec, LoopSpec, Otherwise, PROGRAM, RouteSpec,
     SaySpec, Step, StepKind,
 };
 use super::prepare::{possible, prepare};
-use super::run_log::{Prepared, RunLog, StepRecord, StepStatus};
+use super::run_log::{Brief, Conversation, Prepared, RunLog, StepRecord, StepStatus};
 use super::scope::{holds, text, value};
 use crate::condition::Condition;
 use crate::store::event::{Event, StepPath};
@@ -34,6 +35,12 @@ pub enum Action {
         tool: String,
         args: Map<String, Value>,
     },
+    /// The step failed and is tried again: the driver waits, then journals the decision.
+    Again {
+        path: StepPath,
+        wait_ms: u64,
+        decision: String,
+    },
     End {
         outcome: Outcome,
         message: String,
@@ -56,6 +63,10 @@ pub struct AgentStep {
     pub max_turns: u32,
     /// False: the agent is asked for its word alone and has no tools in this step.
     pub tools: bool,
+    /// Said before the task.
+    pub conversation: Conversation,
+    /// The key of the answer whose text is shown while it comes.
+    pub speak: Option<String>,
 }
 
 /// How a list of steps goes on.
@@ -137,6 +148,17 @@ fn decided(path: &str, decision: impl Into<String>) -> Walk {
         step: path.to_owned(),
         decision: decision.into(),
     }))
+}
+
+/// The next attempt of a step that failed; None: there is none.
+fn again(step: &Step, path: &str, record: &StepRecord) -> Option<Action> {
+    let retry = step.retry?;
+    let tried = record.failed_attempts + 1;
+    (tried < retry.attempts).then(|| Action::Again {
+        path: path.to_owned(),
+        wait_ms: retry.delay_ms,
+        decision: format!("{ATTEMPT}{}", tried + 1),
+    })
 }
 
 fn case(path: &str, name: &str) -> Walk {
@@ -233,6 +255,9 @@ impl Walker<'_> {
             })));
         };
         if record.status == StepStatus::Failed {
+            if let Some(again) = again(step, path, record) {
+                return Ok(Walk::Act(again));
+            }
             if step.continue_on_failure {
                 return Ok(Walk::Through);
             }
@@ -243,8 +268,8 @@ impl Walker<'_> {
             ));
         }
         let action = match (&step.kind, &record.prepared) {
-            (StepKind::Agent(spec), Prepared::Input(input)) => {
-                Action::Agent(self.agent(spec, path, input))
+            (StepKind::Agent(spec), Prepared::Agent(brief)) => {
+                Action::Agent(self.agent(spec, path, brief))
             }
             (StepKind::Tool(spec), Prepared::Input(args)) => Action::Tool {
                 path: path.to_owned(),
@@ -263,17 +288,19 @@ impl Walker<'_> {
         Ok(Walk::Act(action))
     }
 
-    fn agent(self, spec: &AgentSpec, path: &str, input: &Map<String, Value>) -> AgentStep {
+    fn agent(self, spec: &AgentSpec, path: &str, brief: &Brief) -> AgentStep {
         AgentStep {
             path: path.to_owned(),
             agent: spec.agent.clone(),
             task: spec.task.clone(),
             instructions: spec.instructions.clone(),
-            input: input.clone(),
+            input: brief.input.clone(),
             contract: spec.contract.value().clone(),
             writes: spec.writes.clone(),
             max_turns: spec.max_turns.unwrap_or(self.flow.limits.max_turns),
             tools: true,
+            conversation: brief.conversation.clone(),
+            speak: spec.speak.clone(),
         }
     }
 
@@ -421,7 +448,7 @@ impl Walker<'_> {
         if record.status == StepStatus::Failed {
             return Ok(case(path, &chooser.otherwise));
         }
-        let Prepared::Choice(input, cases) = &record.prepared else {
+        let Prepared::Choice(brief, cases) = &record.prepared else {
             return Err(FlowError::Step {
                 step: path.to_owned(),
                 message: "the journal has work of this step before its start".to_owned(),
@@ -437,11 +464,13 @@ impl Walker<'_> {
             agent: chooser.agent.clone(),
             task: chooser.task.clone(),
             instructions: choice::instructions(chooser, route, cases),
-            input: input.clone(),
+            input: brief.input.clone(),
             contract: choice::contract(cases),
             writes: Vec::new(),
             max_turns: chooser.max_turns.unwrap_or(self.flow.limits.max_turns),
             tools: false,
+            conversation: brief.conversation.clone(),
+            speak: None,
         })))
     }
 

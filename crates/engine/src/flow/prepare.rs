@@ -1,9 +1,9 @@
 //! What a step works on, computed from the state when it starts.
 
 use super::FlowError;
-use super::model::{AskSpec, By, Flow, RouteSpec, Step, StepKind};
+use super::model::{AskSpec, By, ConversationSpec, Flow, RouteSpec, Step, StepKind};
 use super::questions::{from_list, from_specs};
-use super::run_log::{Prepared, RunLog};
+use super::run_log::{Brief, Conversation, Prepared, RunLog, Spoken};
 use super::scope::{answers_view, holds, run_view, value};
 use crate::condition::Condition;
 use indexmap::IndexMap;
@@ -26,13 +26,22 @@ pub(super) fn prepare(
         StepKind::Agent(spec) => {
             let mut input = read(flow, log, path, &spec.reads);
             input.extend(computed(&spec.with)?);
-            Prepared::Input(input)
+            let conversation = conversation(flow, log, path, spec.conversation.as_ref())?;
+            Prepared::Agent(Brief {
+                input,
+                conversation,
+            })
         }
         StepKind::Route(route) => match &route.by {
             Some(By::Agent(spec)) => {
                 let mut input = read(flow, log, path, &spec.reads);
                 input.extend(computed(&spec.with)?);
-                Prepared::Choice(input, possible(flow, log, path, route)?)
+                let conversation = conversation(flow, log, path, spec.conversation.as_ref())?;
+                let brief = Brief {
+                    input,
+                    conversation,
+                };
+                Prepared::Choice(brief, possible(flow, log, path, route)?)
             }
             _ => Prepared::Nothing,
         },
@@ -62,6 +71,72 @@ fn read(flow: &Flow, log: &RunLog, path: &str, names: &[String]) -> Map<String, 
         }
     }
     input
+}
+
+/// What was said, from the expressions that say where it stands.
+fn conversation(
+    flow: &Flow,
+    log: &RunLog,
+    path: &str,
+    spec: Option<&ConversationSpec>,
+) -> Result<Conversation, FlowError> {
+    let Some(spec) = spec else {
+        return Ok(Conversation::default());
+    };
+    let given = |condition: &Option<Condition>| match condition {
+        Some(condition) => value(flow, log, path, condition),
+        None => Ok(Value::Null),
+    };
+    let wrong = |what: &str, got: &Value| FlowError::Step {
+        step: path.to_owned(),
+        message: format!("{what}, not {got}"),
+    };
+    let mut said = match given(&spec.history)? {
+        Value::Null => Vec::new(),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| {
+                spoken(item).ok_or_else(|| {
+                    wrong(
+                        "a message is a text, or {role: user or assistant, text}",
+                        item,
+                    )
+                })
+            })
+            .collect::<Result<_, _>>()?,
+        other => return Err(wrong("a history is a list of messages", &other)),
+    };
+    match given(&spec.message)? {
+        Value::Null => {}
+        Value::String(text) => said.push(Spoken {
+            by_user: true,
+            text,
+        }),
+        other => return Err(wrong("a message is a text", &other)),
+    }
+    said.retain(|spoken| !spoken.text.trim().is_empty());
+    Ok(Conversation {
+        said,
+        latest: spec.latest,
+    })
+}
+
+fn spoken(item: &Value) -> Option<Spoken> {
+    let (by_user, text) = match item {
+        Value::String(text) => (true, text.as_str()),
+        said => {
+            let by_user = match said.get("role")?.as_str()? {
+                "user" => true,
+                "assistant" => false,
+                _ => return None,
+            };
+            (by_user, said.get("text")?.as_str()?)
+        }
+    };
+    Some(Spoken {
+        by_user,
+        text: text.to_owned(),
+    })
 }
 
 /// The names of the cases that can be now.

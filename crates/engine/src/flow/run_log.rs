@@ -14,8 +14,43 @@ pub(super) enum Prepared {
     Nothing,
     Input(Map<String, Value>),
     Questions(Vec<Question>),
-    /// The input of an agent that chooses, and the cases that can be.
-    Choice(Map<String, Value>, Vec<String>),
+    Agent(Brief),
+    /// What an agent that chooses works on, and the cases that can be.
+    Choice(Brief, Vec<String>),
+}
+
+/// What an agent works on.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Brief {
+    pub input: Map<String, Value>,
+    pub conversation: Conversation,
+}
+
+/// What was said, as an agent is told it before its task.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Conversation {
+    /// Oldest first; what the user says now is the last one.
+    pub said: Vec<Spoken>,
+    /// The task is about the latest message.
+    pub latest: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spoken {
+    /// False: the agents of this system said it.
+    pub by_user: bool,
+    pub text: String,
+}
+
+/// The conversation that the run is a turn of, as it was when the turn began.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SessionLog {
+    pub id: String,
+    pub version: u64,
+    /// `{role, text}`, oldest first, without what is said in this turn.
+    pub messages: Vec<Value>,
+    /// The flow forgot them in this turn.
+    pub cleared: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +98,8 @@ pub(super) struct StepRecord {
     pub calls: Vec<Call>,
     /// Loops: the iteration that runs, from 1.
     pub cycle: u32,
+    /// How often it was tried before.
+    pub failed_attempts: u32,
 }
 
 impl StepRecord {
@@ -76,6 +113,7 @@ impl StepRecord {
             patch: None,
             calls: Vec::new(),
             cycle: 0,
+            failed_attempts: 0,
         }
     }
 }
@@ -101,6 +139,7 @@ pub struct RunLog {
     /// The last iteration that any loop began.
     pub(super) last_cycle: u32,
     pub(super) ended: Option<(Outcome, u8, String)>,
+    pub(super) session: Option<SessionLog>,
 }
 
 impl RunLog {
@@ -117,6 +156,7 @@ impl RunLog {
             changes: Vec::new(),
             last_cycle: 0,
             ended: None,
+            session: None,
         }
     }
 
@@ -131,6 +171,10 @@ impl RunLog {
     }
     pub fn state(&self) -> &Map<String, Value> {
         &self.state
+    }
+    /// None: the run is no turn of a conversation that is kept.
+    pub fn session(&self) -> Option<&SessionLog> {
+        self.session.as_ref()
     }
     pub fn stage(&self) -> &str {
         &self.stage

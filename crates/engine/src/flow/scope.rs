@@ -11,12 +11,12 @@ use serde_json::{Map, Value, json};
 
 /// The variables of every condition of a flow.
 pub(super) const VARIABLES: &[&str] = &[
-    "state", "input", "run", "answers", "steps", "changes", "changed", "pack",
+    "state", "input", "run", "answers", "steps", "changes", "changed", "pack", "session",
 ];
 /// And those that a claim sees besides.
 pub(super) const CLAIM_VARIABLES: &[&str] = &[
-    "state", "input", "run", "answers", "steps", "changes", "changed", "pack", "output", "tools",
-    "calls",
+    "state", "input", "run", "answers", "steps", "changes", "changed", "pack", "session", "output",
+    "tools", "calls",
 ];
 
 /// What a condition about the answer of the agent step at `path` sees.
@@ -110,6 +110,7 @@ fn root_variable(flow: &Flow, log: &RunLog, path: &str, name: &str) -> Option<Va
         "run" => run_view(flow, log, path),
         "answers" => answers_view(log),
         "changes" => log.changes().iter().map(seen_by_flows).collect(),
+        "session" => session_view(log),
         "pack" => Value::Object((*flow.data).clone()),
         "changed" => log.changes().last().map(seen_by_flows).unwrap_or_default(),
         _ => return None,
@@ -153,6 +154,14 @@ fn cycle_of(flow: &Flow, log: &RunLog, path: &str) -> (u32, u32) {
         }
     }
     (log.cycle(), flow.limits.max_cycles)
+}
+
+/// A run that is no turn of a kept conversation is one by itself.
+fn session_view(log: &RunLog) -> Value {
+    match log.session() {
+        Some(of) => json!({"id": of.id, "version": of.version, "messages": of.messages}),
+        None => json!({"id": log.run_id(), "version": 0, "messages": []}),
+    }
 }
 
 /// `{status, output, tools, previous}` of the last time that the step ran; an empty output when it did not.

@@ -58,6 +58,20 @@ pub struct AgentSpec {
     pub contract: Schema,
     pub verify: Vec<Claim>,
     pub max_turns: Option<u32>,
+    pub conversation: Option<ConversationSpec>,
+    /// The key of the answer whose text is shown while it comes.
+    pub speak: Option<String>,
+}
+
+/// What was said, as messages before the agent's task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConversationSpec {
+    /// A list of `{role, text}`; a text alone is the user's.
+    pub history: Option<Condition>,
+    /// What the user says now, CEL text.
+    pub message: Option<Condition>,
+    /// The task is about the latest message; the others are there to understand it.
+    pub latest: bool,
 }
 
 /// A claim in an agent's answer that must agree with what its calls returned. `that` sees `output`, `tools`, `calls`, `changes`
@@ -126,6 +140,7 @@ pub struct ChooserSpec {
     /// The case that is taken when the agent gives no acceptable answer; it has no `when`.
     pub otherwise: String,
     pub max_turns: Option<u32>,
+    pub conversation: Option<ConversationSpec>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -131,6 +131,11 @@ impl Gateway {
         self.found(name).map(|(_, head)| head)
     }
 
+    /// A call of it may be let go in the middle. Of what another server's tool does nothing is known.
+    pub(crate) fn only_reads(&self, name: &str) -> bool {
+        self.tool(name).is_some_and(|head| !head.changes)
+    }
+
     pub(crate) fn toolsets(&self) -> &[Arc<dyn Toolset>] {
         &self.toolsets
     }

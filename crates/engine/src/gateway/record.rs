@@ -15,6 +15,9 @@ use serde_json::Value;
 /// Longer tool names are cut before they are journaled.
 const MAX_NAME: usize = 120;
 
+/// The rule that lets a call go.
+const LATE: &str = "step.timeout";
+
 /// What is journaled before a call is made.
 pub(super) struct Intent {
     pub decision: Decision,
@@ -136,6 +139,31 @@ impl Gateway {
             content: self.refusal(&decision),
         };
         Some((decision, result))
+    }
+
+    /// A call that changes nothing and took too long: its result is that nobody waited for it.
+    pub fn let_it_go(
+        &self,
+        cx: &mut CallContext<'_>,
+        call: &ToolCall,
+    ) -> Result<ToolResult, Fault> {
+        let why = "it took longer than the step may take";
+        let result = ToolResult {
+            call_id: call.id.clone(),
+            name: shown(&call.name),
+            status: ToolStatus::Cancelled,
+            content: error_content(why, LATE, ""),
+        };
+        cx.record(
+            Event::ToolFinished {
+                step: cx.step.to_owned(),
+                role: cx.role.to_owned(),
+                result: result.clone(),
+                change: None,
+            },
+            false,
+        )?;
+        Ok(result)
     }
 
     /// What the tool of this name works on.

@@ -91,6 +91,9 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         options.limits,
     );
     driver.record(begun, false)?;
+    if let Some(session) = options.session {
+        driver.record(session.into(), false)?;
+    }
     if let Some(grants) = &options.grants {
         driver.pin("user", grants)?;
     }
@@ -302,6 +305,7 @@ impl Driver<'_> {
                 "interrupted; the state is saved".to_owned(),
             ),
             Ok(Stop::Budget(why)) => (Outcome::Budget, None, why.clone()),
+            Ok(Stop::TooLate(late)) => (Outcome::Failed, None, late.error.clone()),
         };
         let ended = Event::ActivationEnded {
             activation: self.recorder.view.activation,

@@ -7,6 +7,7 @@ use super::{
     limits::Next,
     retry,
 };
+use crate::agent::SpokenText;
 use crate::store::Event;
 use agentctl_base::{
     canonical::{canonical, sha256_hex},
@@ -22,6 +23,7 @@ impl Driver<'_> {
         turn: u32,
         request: &ModelRequest,
         chosen: &ChosenModel,
+        speak: Option<&str>,
     ) -> Result<Result<ModelAnswer, Stop>, RunError> {
         if let Some(answer) = self.answered(step, turn) {
             return Ok(Ok(answer));
@@ -49,7 +51,7 @@ impl Driver<'_> {
                 },
                 false,
             )?;
-            let failed = match self.attempt(request, chosen).await {
+            let failed = match self.attempt(request, chosen, speak).await {
                 Err(stop) => return Ok(Err(stop)),
                 Ok(Ok(answer)) => {
                     self.record(
@@ -92,6 +94,7 @@ impl Driver<'_> {
         &mut self,
         request: &ModelRequest,
         chosen: &ChosenModel,
+        speak: Option<&str>,
     ) -> Result<Result<ModelAnswer, ModelError>, Stop> {
         let gateway = self.gateway;
         // A call does not outlive the time that the run, or its agent, has left.
@@ -99,7 +102,7 @@ impl Driver<'_> {
             Some(ms) => self.recorder.effects.over(ms),
             None => Box::pin(std::future::pending()),
         };
-        let heard = Mutex::new((&mut *self.recorder.observer, Speech::default()));
+        let heard = Mutex::new((&mut *self.recorder.observer, Speech::of(speak)));
         let sink = |delta: &str| {
             if let Ok(mut heard) = heard.lock() {
                 let (observer, speech) = &mut *heard;
@@ -119,6 +122,7 @@ impl Driver<'_> {
         drop(heard);
         ended.map_err(|stop| {
             stop.or_else(|| self.may_go_on())
+                .or_else(|| self.too_late().map(Stop::TooLate))
                 .unwrap_or_else(|| Stop::Budget("the time is over".to_owned()))
         })
     }
@@ -154,6 +158,8 @@ impl Driver<'_> {
 struct Speech {
     held: String,
     silent: bool,
+    /// Only this part of the answer is for the user.
+    spoken: Option<SpokenText>,
 }
 
 /// Longer pieces than this are let go at a space.
@@ -162,11 +168,35 @@ const PIECE: usize = 400;
 const HELD: usize = 16 << 10;
 
 impl Speech {
+    fn of(key: Option<&str>) -> Self {
+        Speech {
+            spoken: key.map(SpokenText::new),
+            ..Speech::default()
+        }
+    }
+
     fn take(&mut self, delta: &str) -> Vec<String> {
         if self.silent {
             return Vec::new();
         }
-        self.held.push_str(delta);
+        let Some(spoken) = &mut self.spoken else {
+            self.held.push_str(delta);
+            return self.pieces();
+        };
+        if spoken.is_over() {
+            return Vec::new();
+        }
+        self.held.push_str(&spoken.take(delta));
+        let over = spoken.is_over();
+        let mut pieces = self.pieces();
+        // What was said is whole.
+        if over && !self.silent && !self.held.is_empty() {
+            pieces.push(std::mem::take(&mut self.held));
+        }
+        pieces
+    }
+
+    fn pieces(&mut self) -> Vec<String> {
         let mut pieces = Vec::new();
         loop {
             let at = match self.held.find('\n') {
@@ -208,6 +238,18 @@ mod tests {
         let long = "word ".repeat(100);
         assert_eq!(speech.take(&long).concat(), format!("three{long}"));
         assert_eq!(speech.take("tail"), [""; 0]);
+    }
+
+    #[test]
+    fn of_an_answer_that_is_spoken_only_its_words_are_shown_and_all_of_them() {
+        let mut speech = Speech::of(Some("reply"));
+        assert_eq!(
+            speech.take(r#"{"why": "secret", "reply": "One.\nTw"#),
+            ["One.\n"]
+        );
+        assert_eq!(speech.take(r#"o."#), [""; 0]);
+        assert_eq!(speech.take(r#"", "more": "x\n"}"#), ["Two."]);
+        assert_eq!(speech.take("after\n"), [""; 0]);
     }
 
     #[test]

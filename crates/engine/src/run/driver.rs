@@ -32,14 +32,22 @@ pub(super) enum Stop {
     Waiting,
     Interrupted(Cause),
     Budget(String),
+    /// The time that a step has for one attempt is over: the step fails, the run goes on.
+    TooLate(TooLate),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct TooLate {
+    pub step: String,
+    pub error: String,
 }
 
 /// Pure decisions in a row that no working flow needs: one that does not move on is a bug, not a reason to spin.
 const MAX_DECISIONS_IN_A_ROW: u32 = 10_000;
 
-/// An agent, and the step that it works on.
+/// The step that is worked on, and the agent that works; None: the flow itself does.
 pub(super) struct AgentAt {
-    pub agent: String,
+    pub agent: Option<String>,
     pub step: String,
 }
 
@@ -58,7 +66,7 @@ pub(super) struct Driver<'a> {
     pub limits: Limits,
     /// As they were set, for the run and for agents.
     pub budgets: Budgets,
-    /// The agent's step that is worked on, and since when.
+    /// The step that is worked on, and since when.
     pub at_step: Option<(AgentAt, u64)>,
     pub guards: GuardState,
     pub recorder: RunRecorder<'a>,
@@ -67,6 +75,8 @@ pub(super) struct Driver<'a> {
     pub worked_ms: u64,
     /// The same by step, and that of this activation's finished steps.
     pub worked_ms_of: BTreeMap<String, u64>,
+    /// Work of this activation on attempts that are not over, by step.
+    pub tried_ms_of: BTreeMap<String, u64>,
     /// Attempts of this activation that failed for now and were made again.
     pub retries: u32,
 }
@@ -87,6 +97,52 @@ impl Driver<'_> {
             },
             false,
         )
+    }
+
+    pub(super) fn fail_step(&mut self, step: &str, error: String) -> Result<(), RunError> {
+        self.record(
+            Event::StepFailed {
+                step: step.to_owned(),
+                error,
+            },
+            false,
+        )
+    }
+
+    /// What stops a step stops the run, except for the step's own time.
+    pub(super) fn cut_off(&mut self, stop: Stop) -> Result<Option<Stop>, RunError> {
+        match stop {
+            Stop::TooLate(late) => {
+                self.fail_step(&late.step, late.error)?;
+                Ok(None)
+            }
+            stop => Ok(Some(stop)),
+        }
+    }
+
+    /// Waits, then says that the step is tried again.
+    async fn again(
+        &mut self,
+        path: String,
+        wait_ms: u64,
+        decision: String,
+    ) -> Result<Option<Stop>, RunError> {
+        if wait_ms > 0 {
+            tokio::select! {
+                biased;
+                () = self.recorder.effects.sleep(wait_ms) => {}
+                cause = self.cancel.requested() => return Ok(Some(Stop::Interrupted(cause))),
+            }
+        }
+        self.tried_anew(&path);
+        self.record(
+            Event::FlowDecided {
+                step: path,
+                decision,
+            },
+            false,
+        )?;
+        Ok(None)
     }
 
     pub(super) async fn drive(&mut self) -> Result<Stop, RunError> {
@@ -115,7 +171,7 @@ impl Driver<'_> {
                     None
                 }
                 Action::Agent(step) => {
-                    self.enter(&step);
+                    self.enter(&step.path, Some(&step.agent));
                     let stop = self.agent_step(&step).await?;
                     self.leave();
                     stop
@@ -126,7 +182,17 @@ impl Driver<'_> {
                     role,
                     tool,
                     args,
-                } => self.flow_tool(&path, &role, &tool, args).await?,
+                } => {
+                    self.enter(&path, None);
+                    let stop = self.flow_tool(&path, &role, &tool, args).await?;
+                    self.leave();
+                    stop
+                }
+                Action::Again {
+                    path,
+                    wait_ms,
+                    decision,
+                } => self.again(path, wait_ms, decision).await?,
                 Action::End { outcome, message } => {
                     self.end(outcome, message)?;
                     Some(Stop::Ended)
@@ -249,16 +315,10 @@ impl Driver<'_> {
             Ok(result) => {
                 let why = result.content.get("error").and_then(Value::as_str);
                 let error = format!("{tool}: {}", why.unwrap_or("it did not succeed"));
-                self.record(
-                    Event::StepFailed {
-                        step: step.to_owned(),
-                        error,
-                    },
-                    false,
-                )?;
+                self.fail_step(step, error)?;
                 Ok(None)
             }
-            Err(stop) => Ok(Some(stop)),
+            Err(stop) => self.cut_off(stop),
         }
     }
 
@@ -278,6 +338,14 @@ impl Driver<'_> {
             if let Some(cause) = self.cancel.cause() {
                 return Ok(Err(Stop::Interrupted(cause)));
             }
+            if let Some(late) = self.too_late() {
+                return Ok(Err(Stop::TooLate(late)));
+            }
+            // What changes nothing may be let go in the middle; what does is waited for.
+            let over = match self.step_left_ms() {
+                Some(ms) if self.gateway.only_reads(&call.name) => self.recorder.effects.over(ms),
+                _ => Box::pin(std::future::pending()),
+            };
             let settled = {
                 let mut cx = CallContext {
                     role,
@@ -287,7 +355,15 @@ impl Driver<'_> {
                     guards: &mut self.guards,
                     recorder: &mut self.recorder,
                 };
-                self.gateway.call(&mut cx, call).await
+                let settled = tokio::select! {
+                    biased;
+                    settled = self.gateway.call(&mut cx, call) => Some(settled),
+                    () = over => None,
+                };
+                match settled {
+                    Some(settled) => settled,
+                    None => self.gateway.let_it_go(&mut cx, call).map(Settled::Done),
+                }
             };
             self.recorder.sound()?;
             match settled.map_err(gateway_error)? {

@@ -70,7 +70,7 @@ pub use inspect::{
     status, unreadable, verify,
 };
 pub use models::{ChosenModel, Models};
-pub use options::{Answering, Asked, Asker, Observer, RunOptions, Unobserved};
+pub use options::{Answering, Asked, Asker, Observer, RunOptions, SessionGiven, Unobserved};
 pub use push::{Pushed, USER, push};
 pub use questions::fits;
 pub use report::{Reply, RunReport, exit_code};

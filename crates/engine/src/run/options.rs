@@ -1,7 +1,7 @@
 //! What a caller hands to a run, and how a run speaks to its caller while it goes on.
 
 use crate::policy::{Grants, Outside};
-use crate::store::{Budgets, Record};
+use crate::store::{Budgets, Event, Record};
 use agentctl_base::question::Question;
 use serde_json::{Map, Value};
 
@@ -17,6 +17,31 @@ pub struct RunOptions {
     /// Let a model plan that from the request, before any tool is called; and what becomes of a call outside of the plan.
     pub plan_tools: Option<Outside>,
     pub limits: Budgets,
+    /// The conversation that the run is a turn of, as it was read; None: the run stands alone.
+    pub session: Option<SessionGiven>,
+}
+
+/// A conversation as it was read when a turn of it began.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SessionGiven {
+    pub id: String,
+    /// How often it was written.
+    pub version: u64,
+    /// The fields that it keeps.
+    pub fields: Map<String, Value>,
+    /// `{role, text}`, oldest first.
+    pub messages: Vec<Value>,
+}
+
+impl From<SessionGiven> for Event {
+    fn from(given: SessionGiven) -> Event {
+        Event::SessionLoaded {
+            session: given.id,
+            version: given.version,
+            fields: given.fields,
+            messages: given.messages,
+        }
+    }
 }
 
 /// Where answers come from, tried in this order; what none of them answers is waited for.

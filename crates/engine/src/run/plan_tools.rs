@@ -111,7 +111,7 @@ impl Driver<'_> {
                 .map_err(|e| RunError::Internal(e.to_string()))?;
             input = match action {
                 TurnAction::CallModel(request) => {
-                    let answer = self.model_call(STEP, turn.turn(), &request, &chosen);
+                    let answer = self.model_call(STEP, turn.turn(), &request, &chosen, None);
                     match answer.await? {
                         Ok(answer) => Input::Answer(answer),
                         Err(stop) => return Ok(Some(stop)),

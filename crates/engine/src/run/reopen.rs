@@ -163,6 +163,7 @@ pub(super) fn driver<'a>(
         started_ms: cx.effects.elapsed_ms(),
         worked_ms: 0,
         worked_ms_of: BTreeMap::new(),
+        tried_ms_of: BTreeMap::new(),
         retries: 0,
         recorder: RunRecorder {
             journal,

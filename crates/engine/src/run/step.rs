@@ -7,7 +7,7 @@ use super::{
     driver::{Driver, Stop},
 };
 use crate::{
-    agent::{Input, Skill, Turn, TurnAction, system_prompt},
+    agent::{Input, LATEST, Skill, Turn, TurnAction, conversation_messages, system_prompt},
     flow::{self, AgentSpec, AgentStep, PatchRefusal, StepKind},
     store::Event,
 };
@@ -43,19 +43,22 @@ impl Driver<'_> {
             agent: step.agent.clone(),
             step: step.path.clone(),
             task: step.task.clone(),
-            instructions: step.instructions.clone(),
+            instructions: instructions(step),
             input: step.input.clone(),
         };
+        let talks = self.recorder.flow.talks(&agent.name);
+        let vocabulary = self.pack.policy.vocabulary();
         let mut turn = Turn::new(
             chosen.name.clone(),
             task,
-            system_prompt(&agent.prompt, &skills, self.pack.policy.vocabulary()),
+            system_prompt(&agent.prompt, &skills, vocabulary, talks),
             tools,
             step.contract.clone(),
             step.max_turns
                 .min(agent.max_turns)
                 .min(self.most_turns(&agent.name)),
-        );
+        )
+        .after(conversation_messages(&step.conversation));
         let mut input = Input::Start;
         loop {
             let action = turn
@@ -65,19 +68,20 @@ impl Driver<'_> {
                 TurnAction::CallModel(asked) => {
                     let smaller = self.compact(step, &mut turn, &chosen)?;
                     let request = smaller.unwrap_or(*asked);
+                    let speak = step.speak.as_deref();
                     match self
-                        .model_call(&step.path, turn.turn(), &request, &chosen)
+                        .model_call(&step.path, turn.turn(), &request, &chosen, speak)
                         .await?
                     {
                         Ok(answer) => Input::Answer(answer),
-                        Err(stop) => return Ok(Some(stop)),
+                        Err(stop) => return self.cut_off(stop),
                     }
                 }
                 TurnAction::CallTools(calls) => {
                     let made = self.tool_calls(&step.path, &step.agent, &offered, &calls);
                     match made.await? {
                         Ok(results) => Input::Results(results),
-                        Err(stop) => return Ok(Some(stop)),
+                        Err(stop) => return self.cut_off(stop),
                     }
                 }
                 TurnAction::Done(answer) => match self.take_patch(step, turn.turn(), answer)? {
@@ -85,13 +89,7 @@ impl Driver<'_> {
                     Some(faults) => Input::Refused(faults),
                 },
                 TurnAction::Failed { reason } => {
-                    self.record(
-                        Event::StepFailed {
-                            step: step.path.clone(),
-                            error: reason,
-                        },
-                        false,
-                    )?;
+                    self.fail_step(&step.path, reason)?;
                     return Ok(None);
                 }
             };
@@ -259,6 +257,15 @@ impl Driver<'_> {
         }));
         Ok((refusals, patch))
     }
+}
+
+/// The step's own words, and what of a longer conversation they are about.
+fn instructions(step: &AgentStep) -> String {
+    let said = &step.conversation;
+    if said.latest && said.said.len() > 1 {
+        return format!("{}\n\n{LATEST}", step.instructions.trim_end());
+    }
+    step.instructions.clone()
 }
 
 /// Where a key stands that is harmless here, and changes every object for a reader in JavaScript.

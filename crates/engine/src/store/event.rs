@@ -53,6 +53,16 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         scope: Option<Vec<String>>,
     },
+    /// The conversation that the run is a turn of, as it was read; journaled before the first step.
+    SessionLoaded {
+        session: String,
+        /// How often it was written.
+        version: u64,
+        /// The fields that it keeps.
+        fields: Map<String, Value>,
+        /// `{role, text}`, oldest first.
+        messages: Vec<Value>,
+    },
     ActivationStarted {
         activation: u32,
         kind: String,

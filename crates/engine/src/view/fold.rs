@@ -126,6 +126,7 @@ impl RunView {
             }
             Event::RunStarted { .. }
             | Event::SessionOpened { .. }
+            | Event::SessionLoaded { .. }
             | Event::ActivationStarted { .. }
             | Event::ActivationEnded { .. }
             | Event::StageChanged { .. }

@@ -20,5 +20,6 @@ mod sessions;
 mod store;
 mod support;
 mod taking_back;
+mod talk;
 mod tools;
 mod words;

@@ -7,6 +7,7 @@ use agentctl_base::BoxFuture;
 use agentctl_base::model::{
     Message, Model, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolStatus, Usage,
 };
+use agentctl_engine::flow::{self, Flow, Known};
 use agentctl_engine::gateway::Gateway;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{
@@ -43,10 +44,14 @@ impl Seen<'_> {
         });
         results.flatten().map(|result| &result.content).collect()
     }
+    pub fn request(&self) -> &ModelRequest {
+        self.0
+    }
     /// How often its answer was refused in this step.
     pub fn told(&self) -> usize {
         let told = |message: &&Message| matches!(message, Message::User { .. });
-        self.0.messages.iter().filter(told).count() - 1
+        let since = self.0.messages.get(self.0.task_at..).unwrap();
+        since.iter().filter(told).count() - 1
     }
 }
 
@@ -134,6 +139,16 @@ impl House {
         }
     }
 
+    /// With this flow in place of the pack's own.
+    pub fn running(
+        flow: &str,
+        script: impl Fn(&Seen<'_>) -> ModelAnswer + Send + Sync + 'static,
+    ) -> House {
+        let mut house = House::new(script);
+        house.pack.flow = flow_of(flow);
+        house
+    }
+
     /// The same folder, with another model, some days later.
     pub fn later(self, script: impl Fn(&Seen<'_>) -> ModelAnswer + Send + Sync + 'static) -> House {
         House {
@@ -205,6 +220,19 @@ impl House {
         };
         self.events().into_iter().filter_map(rule).collect()
     }
+}
+
+/// A flow of the pack's agents over the pack's tools.
+pub fn flow_of(text: &str) -> Flow {
+    let pack = chores();
+    let agents: Vec<String> = pack.agents.keys().cloned().collect();
+    let known = Known {
+        agents: Some(&agents),
+        vocabulary: Some(pack.policy.vocabulary()),
+        data: None,
+    };
+    let read = flow::load(text, "flow.yaml", known);
+    read.unwrap_or_else(|problems| panic!("{problems:#?}"))
 }
 
 pub fn gateway(project: &Path, pack: &Pack) -> Gateway {

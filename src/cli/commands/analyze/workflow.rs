@@ -248,10 +248,11 @@ pub fn explain(
     let schema = analysis::contract();
     let request = ModelRequest {
         model: chosen.name.clone(),
-        system: system_prompt(&agent.prompt, &[], session.pack.policy.vocabulary()),
+        system: system_prompt(&agent.prompt, &[], session.pack.policy.vocabulary(), false),
         messages: vec![Message::User {
             text: task_message(&task, &schema),
         }],
+        task_at: 0,
         task,
         tools: Vec::new(),
         output_schema: schema.clone(),
