@@ -362,7 +362,7 @@ fn foreign_tools(
     settings: &Config,
     out: &Output,
 ) -> Result<Option<Servers>, CliError> {
-    let steps = pack.flow.all_steps();
+    let steps = pack.flow.steps_of_all();
     let by_flow = steps.iter().filter_map(|step| match &step.kind {
         StepKind::Tool(called) => Some(&called.tool),
         _ => None,

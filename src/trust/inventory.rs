@@ -4,7 +4,9 @@ use super::item::{CATALOG, Item, Kind, SETTINGS, hashed};
 use super::tree::{self, Room};
 use super::{servers, settings};
 use agentctl_base::canonical::hex;
-use agentctl_engine::pack::{FLOW_FILE, MAX_PACK_FILE, POLICY_FILE, SKILL_FOLDERS, is_agent_file};
+use agentctl_engine::pack::{
+    FLOW_FILE, MAX_PACK_FILE, POLICY_FILE, SKILL_FOLDERS, is_agent_file, is_called_flow,
+};
 use agentctl_mcp::MAX_BYTES;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -156,7 +158,7 @@ impl Taken<'_> {
             if is_agent_file(&name) {
                 let what = "what an agent is told, and which tools it asks for";
                 self.file(Kind::Agent, &path, what, MAX_PACK_FILE);
-            } else if path == FLOW_FILE {
+            } else if path == FLOW_FILE || is_called_flow(&name) {
                 let what = "which steps a run takes, and what it asks you";
                 self.file(Kind::Flow, &path, what, MAX_PACK_FILE);
             } else if path == POLICY_FILE {

@@ -1,7 +1,7 @@
 //! One thing that a folder would override: its kind, its name, what it would do, and the hash that stands for it.
 
 use agentctl_base::canonical::hex;
-use agentctl_engine::pack::{FLOW_FILE, POLICY_FILE};
+use agentctl_engine::pack::{FLOW_FILE, POLICY_FILE, is_called_flow};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
@@ -46,6 +46,7 @@ impl Kind {
     pub fn of_name(name: &str) -> Kind {
         match name {
             FLOW_FILE => Kind::Flow,
+            name if is_called_flow(name) && name.starts_with("agents/") => Kind::Flow,
             POLICY_FILE => Kind::Policy,
             SETTINGS => Kind::Settings,
             CATALOG => Kind::Catalog,

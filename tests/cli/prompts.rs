@@ -78,7 +78,7 @@ fn page<'a>(agent: &'a Agent, pack: &Pack, gateway: &Gateway) -> Option<Page<'a>
         page.json(&tool.parameters);
     }
     let mut steps = 0;
-    for step in pack.flow.all_steps() {
+    for step in pack.flow.steps_of_all() {
         let StepKind::Agent(spec) = &step.kind else {
             continue;
         };

@@ -37,7 +37,7 @@ pub fn flow(root: &Path, command: &FlowCommand, out: &Output) -> Result<Exit, Cl
     let pack = session::load_pack(root, out)?;
     match command {
         FlowCommand::Check => {
-            let steps = pack.flow.all_steps().len();
+            let steps = pack.flow.steps_of_all().len();
             out.answer(
                 Exit::Complete,
                 || format!("flow {}: {steps} steps{}, no mistakes\n", pack.flow.name, stages(&pack.flow)),

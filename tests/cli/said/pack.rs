@@ -197,8 +197,7 @@ fn flow() {
     insta::assert_snapshot!(project.said("flow check"), @r#"
     exit code 2
     -- stderr --
-    error: agents/flow.yaml:1:1: the flow has no "blocked"
-    agents/flow.yaml:1:1: the flow has no "steps"
+    error: agents/flow.yaml:1:1: the flow has no "steps"
     agents/flow.yaml:2:9: `stages` must be a list of names, in forward order
     hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
     "#);

@@ -173,7 +173,8 @@ pub fn drive(
                     Some(StepKind::Agent(_))
                 );
                 if writes && !log.patched(&step.path) {
-                    assert_eq!(check_patch(flow, &step.agent, log.state(), &patch), vec![]);
+                    let (of, state) = (flow.flow_at(&step.path), log.state_at(&step.path));
+                    assert_eq!(check_patch(of, &step.agent, state, &patch), vec![]);
                     let event = Event::StatePatched {
                         step: step.path.clone(),
                         agent: step.agent.clone(),

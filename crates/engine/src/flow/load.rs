@@ -1,27 +1,35 @@
 //! flow.yaml → [`Flow`]. Every mistake of the file is reported in one pass, with its place. No IO: the text is passed in.
 
+use super::load_all::load_with;
 use super::load_steps::Steps;
-use super::model::{FieldKind, FieldSpec, Flow, Limits, PlanTools};
-use super::reader::{Known, Reader, Said};
+use super::model::{FieldKind, FieldSpec, Flow, Limits, OutputSpec, PlanTools};
+use super::reader::{Callees, Known, Reader, Said};
+use super::schema::Schema;
 use super::scope::VARIABLES;
 use crate::policy::Outside;
-use agentctl_base::yaml::{self, Node, Problem, Problems};
+use agentctl_base::yaml::{Node, Problem, Problems};
 use indexmap::IndexMap;
 
-/// Reads a flow. On mistakes: all of them, in the order of the file.
+/// Reads a flow that calls no other. On mistakes: all of them, in the order of the file.
 pub fn load(text: &str, file: &str, known: Known<'_>) -> Result<Flow, Vec<Problem>> {
-    let root = yaml::read(text, file).map_err(|problem| vec![problem])?;
+    load_with(text, file, known, &[])
+}
+
+/// One flow, when all that it may call are read.
+pub(super) fn one(
+    root: &Node,
+    file: &str,
+    known: Known<'_>,
+    callees: &Callees,
+) -> (Flow, Vec<Problem>) {
     let mut reader = Reader {
         problems: Problems::new(file),
         known,
         said: Said::new(),
+        callees,
     };
-    let flow = reader.flow(&root);
-    if reader.problems.is_empty() {
-        Ok(flow)
-    } else {
-        Err(reader.problems.into_sorted())
-    }
+    let flow = reader.flow(root);
+    (flow, reader.problems.into_sorted())
 }
 
 const KEYS: &[&str] = &[
@@ -33,6 +41,8 @@ const KEYS: &[&str] = &[
     "failures",
     "finish",
     "plan_tools",
+    "input",
+    "output",
     "steps",
 ];
 
@@ -67,10 +77,16 @@ impl Reader<'_> {
         let plan_tools = root.get("plan_tools").and_then(|n| self.plan_tools(n));
         let finish_node = root.get("finish");
         let finish = finish_node.and_then(|n| self.condition(n, VARIABLES));
+        let input = root.get("input").and_then(|n| self.input(n));
+        let output = root.get("output").and_then(|n| self.output(n));
+        let mut about = Vec::new();
+        about.extend(finish_node.zip(finish.as_ref()));
+        let value = root.get("output").and_then(|n| n.get("value"));
+        about.extend(value.zip(output.as_ref().map(|of| &of.value)));
         let mut steps = Vec::new();
         if let Some(node) = self.required(root, "steps", "the flow") {
             let mut reading = Steps::new(self, &stages, blocked_stage.as_deref(), &fields, limits);
-            steps = reading.read(node, finish_node.zip(finish.as_ref()));
+            steps = reading.read(node, &about);
         }
         Flow {
             name,
@@ -83,7 +99,24 @@ impl Reader<'_> {
             failures,
             plan_tools,
             data: self.known.data.cloned().unwrap_or_default(),
+            input,
+            output,
         }
+    }
+
+    fn input(&mut self, node: &Node) -> Option<Schema> {
+        self.keys(node, "`input`", &["schema"]);
+        let schema = self.required(node, "schema", "`input`")?;
+        self.schema(schema)
+    }
+
+    fn output(&mut self, node: &Node) -> Option<OutputSpec> {
+        self.keys(node, "`output`", &["value", "schema"]);
+        let value = self.required(node, "value", "`output`")?;
+        Some(OutputSpec {
+            value: self.condition(value, VARIABLES)?,
+            schema: node.get("schema").and_then(|n| self.schema(n)),
+        })
     }
 
     fn blocked(&mut self, node: &Node, stages: &[String]) -> Option<String> {

@@ -27,7 +27,7 @@ pub(super) struct Steps<'r, 'k> {
 }
 
 const KINDS: &[&str] = &[
-    "agent", "ask", "tool", "route", "loop", "gate", "set", "say", "clear", "end", "steps",
+    "agent", "ask", "tool", "call", "route", "loop", "gate", "set", "say", "clear", "end", "steps",
 ];
 /// What a step that lets somebody work may say of its failures.
 const WORK_KEYS: &[&str] = &["on_failure", "timeout_s", "retry"];
@@ -57,9 +57,10 @@ impl<'r, 'k> Steps<'r, 'k> {
         }
     }
 
-    pub fn read(&mut self, node: &Node, finish: Option<(&Node, &Condition)>) -> Vec<Step> {
-        if let Some((node, condition)) = finish {
-            self.expressions.push((node.place, condition.clone()));
+    /// `about`: expressions of the flow that are none of a step's.
+    pub fn read(&mut self, node: &Node, about: &[(&Node, &Condition)]) -> Vec<Step> {
+        for (node, condition) in about {
+            self.expressions.push((node.place, (*condition).clone()));
         }
         let steps = self.list(node, "`steps`");
         self.check_expressions();
@@ -240,6 +241,11 @@ impl<'r, 'k> Steps<'r, 'k> {
             "gate" => {
                 keys.push("otherwise");
                 self.gate(node, &kind.value, what).map(StepKind::Gate)
+            }
+            "call" => {
+                keys.extend(["with", "take"]);
+                keys.extend(WORK_KEYS);
+                self.call(node, &kind.value, what).map(StepKind::Call)
             }
             "steps" => Some(StepKind::Block(self.list(&kind.value, "`steps`"))),
             _ => self.action(kind),

@@ -5,7 +5,7 @@ use super::FlowError;
 use super::merge::merge;
 use super::model::{Flow, PROGRAM, StepKind};
 use super::prepare::prepare;
-use super::run_log::{Answer, Call, RunLog, SessionLog, StepRecord, StepStatus};
+use super::run_log::{Answer, Call, Frame, Prepared, RunLog, SessionLog, StepRecord, StepStatus};
 use crate::store::event::Event;
 use serde_json::{Map, Value, json};
 
@@ -36,12 +36,16 @@ impl RunLog {
             } => {
                 self.run_id.clone_from(run_id);
                 self.pack_hash.clone_from(pack_hash);
-                self.input.clone_from(input);
+                self.own.input.clone_from(input);
             }
             Event::StageChanged { from, to } => self.change_stage(flow, from, to)?,
             Event::StepStarted { step } => {
                 let found = known(flow, step)?;
-                let prepared = prepare(flow, self, found, step)?;
+                let prepared = prepare(flow.flow_at(step), self, found, step)?;
+                if let (StepKind::Call(call), Prepared::Input(input)) = (&found.kind, &prepared) {
+                    let frame = Frame::new(&call.flow, input.clone());
+                    self.called.insert(step.clone(), frame);
+                }
                 let record = self.record(step, StepStatus::Running);
                 record.status = StepStatus::Running;
                 record.prepared = prepared;
@@ -117,7 +121,7 @@ impl RunLog {
                 if self.patched(step) {
                     return Err(FlowError::PatchedTwice { step: step.clone() });
                 }
-                merge(flow, &mut self.state, patch);
+                merge(flow.flow_at(step), &mut self.frame_mut(step).state, patch);
                 let record = self.record(step, StepStatus::Running);
                 record.patch = Some(patch.clone());
                 if is_set && agent == PROGRAM {
@@ -144,7 +148,7 @@ impl RunLog {
             } => {
                 for (name, value) in fields {
                     if flow.fields.get(name).is_some_and(|spec| spec.of_session) {
-                        self.state.insert(name.clone(), value.clone());
+                        self.own.state.insert(name.clone(), value.clone());
                     }
                 }
                 self.session = Some(SessionLog {
@@ -164,10 +168,12 @@ impl RunLog {
                     session.messages.clear();
                     session.cleared = true;
                 }
+                let of = &flow.flow_at(step).fields;
+                let state = &mut self.frame_mut(step).state;
                 for field in fields {
-                    match flow.fields.get(field).and_then(|spec| spec.default.clone()) {
-                        Some(default) => self.state.insert(field.clone(), default),
-                        None => self.state.shift_remove(field),
+                    match of.get(field).and_then(|spec| spec.default.clone()) {
+                        Some(default) => state.insert(field.clone(), default),
+                        None => state.shift_remove(field),
                     };
                 }
                 self.record(step, StepStatus::Done).status = StepStatus::Done;
@@ -183,10 +189,11 @@ impl RunLog {
                 let record = self.record(step, StepStatus::Failed);
                 record.status = StepStatus::Failed;
                 record.error = Some(error.clone());
+                let flow = flow.flow_at(step);
                 if let Some(field) = &flow.failures {
                     let mut patch = Map::new();
                     patch.insert(field.clone(), json!([{"step": step, "error": error}]));
-                    merge(flow, &mut self.state, &patch);
+                    merge(flow, &mut self.frame_mut(step).state, &patch);
                 }
             }
             Event::RunEnded {
@@ -249,16 +256,20 @@ impl RunLog {
             *record = StepRecord::new(StepStatus::Taken);
             record.decision = Some(decision.to_owned());
             record.failed_attempts = attempt.saturating_sub(1);
+            let below = format!("{step}/");
+            self.called
+                .retain(|caller, _| caller != step && !caller.starts_with(&below));
         }
         if let Some(cycle) = cycle {
-            record.cycle = cycle;
-            self.last_cycle = cycle;
+            self.record(step, StepStatus::Taken).cycle = cycle;
+            self.frame_mut(step).last_cycle = cycle;
         }
         Ok(())
     }
 
     fn record(&mut self, path: &str, status: StepStatus) -> &mut StepRecord {
-        self.steps
+        self.frame_mut(path)
+            .steps
             .entry(path.to_owned())
             .or_insert_with(|| StepRecord::new(status))
     }

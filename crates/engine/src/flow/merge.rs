@@ -24,7 +24,11 @@ pub fn patch_of(
     path: &str,
     output: &Value,
 ) -> Result<Map<String, Value>, PatchRefusal> {
-    let maps = match flow.step_at(path).map(|step| &step.kind) {
+    let (flow, step) = match flow.at(path) {
+        Some((flow, step)) => (flow, Some(&step.kind)),
+        None => (flow, None),
+    };
+    let maps = match step {
         Some(StepKind::Agent(spec)) => Some(&spec.maps),
         // What it answers is the choice and nothing else.
         Some(StepKind::Route(_)) => return Ok(Map::new()),

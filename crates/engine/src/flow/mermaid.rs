@@ -158,6 +158,11 @@ impl Chart {
                     }
                 }
             }
+            StepKind::Call(_) => {
+                self.line(&format!("{id}[[{}]]", label(&title)));
+                self.connect(&open, id);
+                vec![(id.clone(), None)]
+            }
             StepKind::Agent(_)
             | StepKind::Tool(_)
             | StepKind::Set(_)
@@ -176,6 +181,7 @@ fn title(step: &Step) -> String {
         StepKind::Agent(spec) => format!("{}: {}", spec.agent, spec.task),
         StepKind::Ask(_) => format!("ask the user: {}", step.id),
         StepKind::Tool(spec) => format!("{} calls {}", spec.role, spec.tool),
+        StepKind::Call(spec) => format!("{}: the flow {}", step.id, spec.name),
         StepKind::Route(route) => match &route.by {
             Some(By::Agent(spec)) => format!("{} chooses: {}", spec.agent, step.id),
             _ => format!("route: {}", step.id),

@@ -6,6 +6,8 @@ mod choice;
 mod data;
 mod load;
 mod load_actions;
+mod load_all;
+mod load_call;
 mod load_control;
 mod load_fields;
 mod load_steps;
@@ -16,6 +18,8 @@ mod merge;
 mod mermaid;
 mod model;
 mod next;
+mod next_call;
+mod next_control;
 mod prepare;
 mod questions;
 mod reader;
@@ -25,6 +29,8 @@ mod scope;
 mod steps;
 mod verify;
 
+#[cfg(test)]
+mod call_tests;
 #[cfg(any(test, feature = "testkit"))]
 pub mod fixture;
 #[cfg(test)]
@@ -41,10 +47,12 @@ mod next_tests;
 mod talk_tests;
 
 pub use load::load;
+pub use load_all::{FlowFile, MAX_DEPTH, load_with};
 pub use merge::{PatchRefusal, check_patch, merge, patch_of};
 pub use mermaid::mermaid;
 pub use model::*;
 pub use next::{Action, AgentStep, next};
+pub use next_call::output;
 pub use questions::check_answer;
 pub use reader::Known;
 pub use run_log::{Call, Conversation, RunLog, SessionLog, Spoken, StepStatus};

@@ -30,6 +30,16 @@ pub struct Flow {
     pub plan_tools: Option<PlanTools>,
     /// The pack's data files by name: `pack.<name>` in expressions.
     pub data: Arc<Map<String, Value>>,
+    /// What the flow works on, when it is called or run by itself; None: anything.
+    pub input: Option<Schema>,
+    /// What comes of it.
+    pub output: Option<OutputSpec>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputSpec {
+    pub value: Condition,
+    pub schema: Option<Schema>,
 }
 
 /// How a run's tools are planned.
@@ -150,12 +160,75 @@ impl Flow {
         find(&self.steps, id)
     }
 
-    /// The step at a journal path: its last segment without the iteration.
+    /// The step at a journal path.
     pub fn step_at(&self, path: &str) -> Option<&Step> {
-        self.step(step_id(path))
+        self.at(path).map(|(_, step)| step)
     }
 
-    /// Every step, parents before children, in the order of the file.
+    /// The step at a journal path, and the flow that it stands in: behind a step that calls a flow, the path goes on in that one. Loops
+    /// and cases on the way are not asked for: an earlier version of the pack may have had the step elsewhere.
+    pub fn at(&self, path: &str) -> Option<(&Flow, &Step)> {
+        let mut flow = self;
+        let mut segments = path.split('/').peekable();
+        while let Some(segment) = segments.next() {
+            let step = flow.step(step_id(segment));
+            if segments.peek().is_none() {
+                return Some((flow, step?));
+            }
+            if let Some(StepKind::Call(call)) = step.map(|step| &step.kind) {
+                flow = &call.flow;
+            }
+        }
+        None
+    }
+
+    /// The flow that a path leads into: that of its steps.
+    pub fn flow_at(&self, path: &str) -> &Flow {
+        self.at(path).map_or(self, |(flow, _)| flow)
+    }
+
+    /// This flow and all that it calls, each once, callers first.
+    pub fn flows(&self) -> Vec<&Flow> {
+        let mut flows: Vec<&Flow> = vec![self];
+        let mut at = 0;
+        while let Some(flow) = flows.get(at).copied() {
+            for called in flow.calls() {
+                if !flows.iter().any(|known| std::ptr::eq(*known, called)) {
+                    flows.push(called);
+                }
+            }
+            at += 1;
+        }
+        flows
+    }
+
+    fn calls(&self) -> impl Iterator<Item = &Flow> {
+        let steps = self.all_steps().into_iter();
+        steps.filter_map(|step| match &step.kind {
+            StepKind::Call(call) => Some(&*call.flow),
+            _ => None,
+        })
+    }
+
+    /// The steps of this flow and of all that it calls.
+    pub fn steps_of_all(&self) -> Vec<&Step> {
+        let flows = self.flows().into_iter();
+        flows.flat_map(Flow::all_steps).collect()
+    }
+
+    /// The first step that asks the user, here or in a flow that is called: a flow that has one cannot be a tool, since nobody would
+    /// answer.
+    pub fn asks(&self) -> Option<&Step> {
+        let mut steps = self.steps_of_all().into_iter();
+        steps.find(|step| matches!(step.kind, StepKind::Ask(_)))
+    }
+
+    /// Flows below one another, this one included.
+    pub fn depth(&self) -> usize {
+        1 + self.calls().map(Flow::depth).max().unwrap_or(0)
+    }
+
+    /// Every step of this flow, parents before children, in the order of the file.
     pub fn all_steps(&self) -> Vec<&Step> {
         let mut all = Vec::new();
         collect(&self.steps, &mut all);
@@ -169,7 +242,7 @@ impl Flow {
 
     /// Whether some step tells the agent what its user said.
     pub fn talks(&self, agent: &str) -> bool {
-        self.all_steps().into_iter().any(|step| {
+        self.steps_of_all().into_iter().any(|step| {
             let talk = match &step.kind {
                 StepKind::Agent(spec) => spec.conversation.as_ref(),
                 StepKind::Route(RouteSpec {

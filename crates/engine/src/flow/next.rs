@@ -1,14 +1,10 @@
 //! What comes next. Total and deterministic: for every log there is one action or one error, whatever was cut off before.
 
 use super::FlowError;
-use super::choice;
 use super::log::ATTEMPT;
 use super::merge::{check_patch, without_blanks};
-use super::model::{
-    AgentSpec, By, ChooserSpec, End, Flow, GateSpec, LoopSpec, Otherwise, PROGRAM, RouteSpec,
-    SaySpec, Step, StepKind,
-};
-use super::prepare::{possible, prepare};
+use super::model::{AgentSpec, End, Flow, GateSpec, Otherwise, PROGRAM, SaySpec, Step, StepKind};
+use super::prepare::prepare;
 use super::run_log::{Brief, Conversation, Prepared, RunLog, StepRecord, StepStatus};
 use super::scope::{holds, text, value};
 use crate::condition::Condition;
@@ -71,7 +67,7 @@ pub struct AgentStep {
 
 /// How a list of steps goes on.
 #[expect(clippy::large_enum_variant, reason = "one is alive at a time")]
-enum Walk {
+pub(super) enum Walk {
     Act(Action),
     Through,
     Leave(String),
@@ -87,7 +83,13 @@ pub fn next(flow: &Flow, log: &RunLog) -> Result<Action, FlowError> {
             message: message.to_owned(),
         });
     }
-    let (outcome, message) = match (Walker { flow, log }).list(&flow.steps, "")? {
+    let (outcome, message) = match (Walker {
+        flow,
+        log,
+        own: true,
+    })
+    .list(&flow.steps, "")?
+    {
         Walk::Act(action) => return Ok(action),
         Walk::End(outcome, message) => (outcome, message),
         // The loader lets no gate name a loop that is not around it.
@@ -138,20 +140,38 @@ fn towards(flow: &Flow, log: &RunLog, target: &str) -> Option<Action> {
 }
 
 #[derive(Clone, Copy)]
-struct Walker<'a> {
-    flow: &'a Flow,
-    log: &'a RunLog,
+pub(super) struct Walker<'a> {
+    pub flow: &'a Flow,
+    pub log: &'a RunLog,
+    /// It is the run's own flow: only that one has a stage.
+    pub own: bool,
 }
 
-fn decided(path: &str, decision: impl Into<String>) -> Walk {
+pub(super) fn decided(path: &str, decision: impl Into<String>) -> Walk {
     Walk::Act(Action::Record(Event::FlowDecided {
         step: path.to_owned(),
         decision: decision.into(),
     }))
 }
 
+/// How it goes on behind a step that failed.
+pub(super) fn failed(step: &Step, path: &str, record: &StepRecord) -> Walk {
+    if let Some(again) = again(step, path, record) {
+        return Walk::Act(again);
+    }
+    if step.continue_on_failure {
+        return Walk::Through;
+    }
+    let error = record.error.as_deref().unwrap_or("no reason given");
+    Walk::End(Outcome::Failed, format!("step {path} failed: {error}"))
+}
+
+pub(super) fn record(event: Event) -> Result<Walk, FlowError> {
+    Ok(Walk::Act(Action::Record(event)))
+}
+
 /// The next attempt of a step that failed; None: there is none.
-fn again(step: &Step, path: &str, record: &StepRecord) -> Option<Action> {
+pub(super) fn again(step: &Step, path: &str, record: &StepRecord) -> Option<Action> {
     let retry = step.retry?;
     let tried = record.failed_attempts + 1;
     (tried < retry.attempts).then(|| Action::Again {
@@ -161,12 +181,12 @@ fn again(step: &Step, path: &str, record: &StepRecord) -> Option<Action> {
     })
 }
 
-fn case(path: &str, name: &str) -> Walk {
+pub(super) fn case(path: &str, name: &str) -> Walk {
     decided(path, format!("case {name}"))
 }
 
 impl Walker<'_> {
-    fn list(self, steps: &[Step], prefix: &str) -> Result<Walk, FlowError> {
+    pub fn list(self, steps: &[Step], prefix: &str) -> Result<Walk, FlowError> {
         for step in steps {
             let path = if prefix.is_empty() {
                 step.id.clone()
@@ -182,7 +202,7 @@ impl Walker<'_> {
     }
 
     fn step(self, step: &Step, path: &str) -> Result<Walk, FlowError> {
-        let record = self.log.steps.get(path);
+        let record = self.log.step_record(path);
         match (record.map(|r| r.status), &step.when) {
             // A gate that was passed, and a case that was chosen, still say where it goes on.
             (Some(StepStatus::Skipped | StepStatus::Done), _)
@@ -199,6 +219,7 @@ impl Walker<'_> {
         }
         let entering = !record.is_some_and(|r| r.cycle > 0 || r.status != StepStatus::Taken);
         if entering
+            && self.own
             && let Some(stage) = &step.stage
             && let Some(action) = towards(self.flow, self.log, stage)
         {
@@ -208,6 +229,7 @@ impl Walker<'_> {
             StepKind::Agent(_) | StepKind::Ask(_) | StepKind::Tool(_) => {
                 self.work(step, path, record)
             }
+            StepKind::Call(spec) => self.call(step, spec, path, record),
             StepKind::Set(fields) => self.set(path, fields),
             StepKind::Gate(gate) => self.gate(path, gate, record),
             StepKind::Route(route) => self.route(path, route, record),
@@ -255,17 +277,7 @@ impl Walker<'_> {
             })));
         };
         if record.status == StepStatus::Failed {
-            if let Some(again) = again(step, path, record) {
-                return Ok(Walk::Act(again));
-            }
-            if step.continue_on_failure {
-                return Ok(Walk::Through);
-            }
-            let error = record.error.as_deref().unwrap_or("no reason given");
-            return Ok(Walk::End(
-                Outcome::Failed,
-                format!("step {path} failed: {error}"),
-            ));
+            return Ok(failed(step, path, record));
         }
         let action = match (&step.kind, &record.prepared) {
             (StepKind::Agent(spec), Prepared::Agent(brief)) => {
@@ -335,7 +347,9 @@ impl Walker<'_> {
             patch.insert(field.clone(), value(self.flow, self.log, path, condition)?);
         }
         let patch = without_blanks(self.flow, patch);
-        if let Some(refusal) = check_patch(self.flow, PROGRAM, self.log.state(), &patch).first() {
+        if let Some(refusal) =
+            check_patch(self.flow, PROGRAM, self.log.state_at(path), &patch).first()
+        {
             return Err(FlowError::Step {
                 step: path.to_owned(),
                 message: refusal.message.clone(),
@@ -371,151 +385,11 @@ impl Walker<'_> {
         }
     }
 
-    fn end(self, path: &str, end: &End) -> Result<Walk, FlowError> {
+    pub fn end(self, path: &str, end: &End) -> Result<Walk, FlowError> {
         let message = match &end.message {
             Some(message) => text(self.flow, self.log, path, message)?,
             None => String::new(),
         };
         Ok(Walk::End(end.outcome, message))
-    }
-
-    fn route(
-        self,
-        path: &str,
-        route: &RouteSpec,
-        record: Option<&StepRecord>,
-    ) -> Result<Walk, FlowError> {
-        let taken = record
-            .and_then(|r| r.decision.as_deref())
-            .and_then(|d| d.strip_prefix("case "));
-        if let Some(name) = taken {
-            return match route.cases.iter().find(|c| c.name == name) {
-                Some(case) => self.list(&case.steps, path),
-                None => Ok(Walk::Through),
-            };
-        }
-        let mut choice = None;
-        if let Some(By::Agent(chooser)) = &route.by {
-            return self.choose(path, route, chooser, record);
-        }
-        if let Some(By::Name(by)) = &route.by {
-            let name = text(self.flow, self.log, path, by)?;
-            if route.cases.iter().any(|c| c.name == name && !c.otherwise) {
-                choice = Some(name);
-            } else if !route.cases.iter().any(|c| c.otherwise) {
-                return Err(FlowError::Step {
-                    step: path.to_owned(),
-                    message: format!("there is no case {name:?}"),
-                });
-            }
-        } else {
-            for case in &route.cases {
-                if let Some(when) = &case.when
-                    && holds(self.flow, self.log, path, when)?
-                {
-                    choice = Some(case.name.clone());
-                    break;
-                }
-            }
-        }
-        let choice = choice.or_else(|| {
-            let case = route.cases.iter().find(|c| c.otherwise)?;
-            Some(case.name.clone())
-        });
-        // "-" is no case's name: nothing applied, the flow goes on.
-        Ok(case(path, choice.as_deref().unwrap_or("-")))
-    }
-
-    /// An agent chooses among the cases that can be now. Where only one can, nobody is asked; what is no choice is `otherwise`.
-    fn choose(
-        self,
-        path: &str,
-        route: &RouteSpec,
-        chooser: &ChooserSpec,
-        record: Option<&StepRecord>,
-    ) -> Result<Walk, FlowError> {
-        let Some(record) = record.filter(|r| r.status != StepStatus::Taken) else {
-            return match possible(self.flow, self.log, path, route)?.as_slice() {
-                [only] => Ok(case(path, only)),
-                _ => {
-                    let started = Event::StepStarted {
-                        step: path.to_owned(),
-                    };
-                    Ok(Walk::Act(Action::Record(started)))
-                }
-            };
-        };
-        if record.status == StepStatus::Failed {
-            return Ok(case(path, &chooser.otherwise));
-        }
-        let Prepared::Choice(brief, cases) = &record.prepared else {
-            return Err(FlowError::Step {
-                step: path.to_owned(),
-                message: "the journal has work of this step before its start".to_owned(),
-            });
-        };
-        if record.status == StepStatus::Done {
-            let chosen = record.output.get("case").and_then(Value::as_str);
-            let chosen = chosen.filter(|name| cases.iter().any(|case| case == name));
-            return Ok(case(path, chosen.unwrap_or(&chooser.otherwise)));
-        }
-        Ok(Walk::Act(Action::Agent(AgentStep {
-            path: path.to_owned(),
-            agent: chooser.agent.clone(),
-            task: chooser.task.clone(),
-            instructions: choice::instructions(chooser, route, cases),
-            input: brief.input.clone(),
-            contract: choice::contract(cases),
-            writes: Vec::new(),
-            max_turns: chooser.max_turns.unwrap_or(self.flow.limits.max_turns),
-            tools: false,
-            conversation: brief.conversation.clone(),
-            speak: None,
-        })))
-    }
-
-    fn cycles(
-        self,
-        path: &str,
-        l: &LoopSpec,
-        record: Option<&StepRecord>,
-    ) -> Result<Walk, FlowError> {
-        let decision = record.and_then(|r| r.decision.as_deref());
-        let cycle = record.map_or(0, |r| r.cycle);
-        let id = super::model::step_id(path);
-        if decision == Some("left") {
-            return Ok(Walk::Through);
-        }
-        if decision == Some("exhausted") {
-            return match self.list(&l.exhausted, path)? {
-                Walk::Through => match &l.exhausted_end {
-                    Some(end) => self.end(path, end),
-                    None => Ok(Walk::Through),
-                },
-                other => Ok(other),
-            };
-        }
-        if cycle == 0 {
-            return Ok(decided(path, "cycle 1"));
-        }
-        let iteration = format!("{path}[{cycle}]");
-        Ok(match self.list(&l.steps, &iteration)? {
-            Walk::Leave(target) if target == id => decided(path, "left"),
-            Walk::Exhaust(target) if target == id => decided(path, "exhausted"),
-            Walk::Through => {
-                let done = match &l.until {
-                    Some(until) => holds(self.flow, self.log, &iteration, until)?,
-                    None => false,
-                };
-                if done {
-                    decided(path, "left")
-                } else if cycle < l.max {
-                    decided(path, format!("cycle {}", cycle + 1))
-                } else {
-                    decided(path, "exhausted")
-                }
-            }
-            other => other,
-        })
     }
 }

@@ -45,6 +45,7 @@ pub(super) fn prepare(
             }
             _ => Prepared::Nothing,
         },
+        StepKind::Call(spec) => Prepared::Input(computed(&spec.with)?),
         StepKind::Tool(spec) => Prepared::Input(computed(&spec.args)?),
         StepKind::Ask(AskSpec::From(list)) => {
             Prepared::Questions(from_list(flow, log, path, list)?)
@@ -61,10 +62,10 @@ fn read(flow: &Flow, log: &RunLog, path: &str, names: &[String]) -> Map<String, 
     let mut input = Map::new();
     for name in names {
         let read = match name.as_str() {
-            "input" => Some(Value::Object(log.input().clone())),
-            "answers" => Some(answers_view(log)),
+            "input" => Some(Value::Object(log.frame(path).input.clone())),
+            "answers" => Some(answers_view(log, path)),
             "run" => Some(run_view(flow, log, path)),
-            field => log.state().get(field).cloned(),
+            field => log.state_at(path).get(field).cloned(),
         };
         if let Some(read) = read {
             input.insert(name.clone(), read);

@@ -2,7 +2,7 @@
 //! What the parts mean is read in `load`, `load_steps` and `meaning`.
 
 use super::data;
-use super::model::PROGRAM;
+use super::model::{Flow, PROGRAM};
 use super::schema::Schema;
 use crate::condition::{Condition, Function};
 use crate::nearest::nearest;
@@ -22,6 +22,9 @@ pub struct Known<'a> {
     pub data: Option<&'a Arc<Map<String, Value>>>,
 }
 
+/// The flows that may be called, by name; None: one whose own mistakes are told, so that calls of it are not.
+pub(super) type Callees = IndexMap<String, Option<Arc<Flow>>>;
+
 /// What only one field may say, with the field that said it.
 pub(super) type Said = IndexMap<String, (String, Place)>;
 
@@ -29,6 +32,7 @@ pub(super) struct Reader<'a> {
     pub problems: Problems,
     pub known: Known<'a>,
     pub said: Said,
+    pub callees: &'a Callees,
 }
 
 impl Reader<'_> {

@@ -125,19 +125,49 @@ pub(super) struct Answer {
     pub by: AnsweredBy,
 }
 
+/// One flow as it runs: the run's own, or one that a step calls. Nothing of one is seen in another.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Frame {
+    pub input: Map<String, Value>,
+    pub state: Map<String, Value>,
+    pub steps: IndexMap<StepPath, StepRecord>,
+    /// The last iteration that any loop began.
+    pub last_cycle: u32,
+}
+
+impl Frame {
+    pub fn new(flow: &Flow, input: Map<String, Value>) -> Self {
+        Frame {
+            input,
+            state: flow.first_state(),
+            steps: IndexMap::new(),
+            last_cycle: 0,
+        }
+    }
+
+    /// The records of one step id, oldest first.
+    pub fn records_of<'a>(
+        &'a self,
+        id: &'a str,
+    ) -> impl DoubleEndedIterator<Item = &'a StepRecord> {
+        self.steps
+            .iter()
+            .filter(move |(path, _)| step_id(path) == id)
+            .map(|(_, record)| record)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunLog {
     pub(super) run_id: String,
     pub(super) pack_hash: String,
-    pub(super) input: Map<String, Value>,
-    pub(super) state: Map<String, Value>,
     pub(super) stage: String,
-    pub(super) steps: IndexMap<StepPath, StepRecord>,
+    pub(super) own: Frame,
+    /// Of called flows, by the path of the step that calls.
+    pub(super) called: IndexMap<StepPath, Frame>,
     pub(super) questions: IndexMap<String, (StepPath, Question)>,
     pub(super) answers: IndexMap<String, Answer>,
     pub(super) changes: Vec<Change>,
-    /// The last iteration that any loop began.
-    pub(super) last_cycle: u32,
     pub(super) ended: Option<(Outcome, u8, String)>,
     pub(super) session: Option<SessionLog>,
 }
@@ -147,14 +177,12 @@ impl RunLog {
         RunLog {
             run_id: String::new(),
             pack_hash: String::new(),
-            input: Map::new(),
-            state: flow.first_state(),
             stage: flow.first_stage().to_owned(),
-            steps: IndexMap::new(),
+            own: Frame::new(flow, Map::new()),
+            called: IndexMap::new(),
             questions: IndexMap::new(),
             answers: IndexMap::new(),
             changes: Vec::new(),
-            last_cycle: 0,
             ended: None,
             session: None,
         }
@@ -167,10 +195,42 @@ impl RunLog {
         &self.pack_hash
     }
     pub fn input(&self) -> &Map<String, Value> {
-        &self.input
+        &self.own.input
     }
+    /// Of the run's own flow.
     pub fn state(&self) -> &Map<String, Value> {
-        &self.state
+        &self.own.state
+    }
+    /// Of the flow that the step at `path` stands in.
+    pub fn state_at(&self, path: &str) -> &Map<String, Value> {
+        &self.frame(path).state
+    }
+    /// The path of the step that calls the flow in which `path` stands; empty: it stands in the run's own.
+    pub(super) fn caller<'p>(&self, path: &'p str) -> &'p str {
+        let ends = path.match_indices('/').map(|(end, _)| end);
+        let callers = ends.filter_map(|end| path.get(..end));
+        callers
+            .filter(|caller| self.called.contains_key(*caller))
+            .last()
+            .unwrap_or_default()
+    }
+    /// The flow, as it runs, in which the step at `path` stands.
+    pub(super) fn frame(&self, path: &str) -> &Frame {
+        self.called.get(self.caller(path)).unwrap_or(&self.own)
+    }
+    pub(super) fn frame_mut(&mut self, path: &str) -> &mut Frame {
+        let caller = self.caller(path);
+        match self.called.get_mut(caller) {
+            Some(frame) => frame,
+            None => &mut self.own,
+        }
+    }
+    pub(super) fn step_record(&self, path: &str) -> Option<&StepRecord> {
+        self.frame(path).steps.get(path)
+    }
+    fn records(&self) -> impl Iterator<Item = (&StepPath, &StepRecord)> {
+        let called = self.called.values().flat_map(|frame| &frame.steps);
+        self.own.steps.iter().chain(called)
     }
     /// None: the run is no turn of a conversation that is kept.
     pub fn session(&self) -> Option<&SessionLog> {
@@ -181,7 +241,7 @@ impl RunLog {
     }
     /// The last iteration that a loop began; 0 before any.
     pub fn cycle(&self) -> u32 {
-        self.last_cycle
+        self.own.last_cycle
     }
     pub fn outcome(&self) -> Option<Outcome> {
         self.ended.as_ref().map(|(outcome, _, _)| *outcome)
@@ -195,32 +255,30 @@ impl RunLog {
         &self.changes
     }
     pub fn status(&self, path: &str) -> Option<StepStatus> {
-        self.steps.get(path).map(|r| r.status)
+        self.step_record(path).map(|r| r.status)
     }
     /// True when the step's patch is in the state: a driver that resumes must not merge it again.
     pub fn patched(&self, path: &str) -> bool {
-        self.steps.get(path).is_some_and(|r| r.patch.is_some())
+        self.step_record(path).is_some_and(|r| r.patch.is_some())
     }
     pub fn output(&self, path: &str) -> Option<&Value> {
-        self.steps
-            .get(path)
+        self.step_record(path)
             .filter(|r| r.status == StepStatus::Done)
             .map(|r| &r.output)
     }
     pub fn calls(&self, path: &str) -> &[Call] {
-        self.steps.get(path).map_or(&[], |r| r.calls.as_slice())
+        self.step_record(path).map_or(&[], |r| r.calls.as_slice())
     }
-    /// Step paths with their status, in the order in which they began.
+    /// Step paths with their status, in the order in which they began; those of called flows behind those of the run's own.
     pub fn steps(&self) -> impl Iterator<Item = (&str, StepStatus)> {
-        self.steps.iter().map(|(path, r)| (path.as_str(), r.status))
+        self.records().map(|(path, r)| (path.as_str(), r.status))
     }
     /// The step that runs now, if one does.
     pub fn running(&self) -> Option<&str> {
-        self.steps
-            .iter()
-            .rev()
-            .find(|(_, r)| r.status == StepStatus::Running)
-            .map(|(path, _)| path.as_str())
+        let running = self
+            .records()
+            .filter(|(_, r)| r.status == StepStatus::Running);
+        running.last().map(|(path, _)| path.as_str())
     }
     pub fn question(&self, id: &str) -> Option<&Question> {
         self.questions.get(id).map(|(_, q)| q)
@@ -244,15 +302,5 @@ impl RunLog {
     }
     pub fn answer(&self, question_id: &str) -> Option<&Value> {
         self.answers.get(question_id).map(|a| &a.value)
-    }
-    /// The records of one step id, oldest first.
-    pub(super) fn records_of<'a>(
-        &'a self,
-        id: &'a str,
-    ) -> impl DoubleEndedIterator<Item = &'a StepRecord> {
-        self.steps
-            .iter()
-            .filter(move |(path, _)| step_id(path) == id)
-            .map(|(_, record)| record)
     }
 }

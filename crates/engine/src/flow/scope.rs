@@ -3,7 +3,7 @@
 use super::FlowError;
 use super::merge::empty;
 use super::model::{FieldSpec, Flow, LoopSpec, StepKind};
-use super::run_log::{RunLog, StepRecord, StepStatus};
+use super::run_log::{Frame, RunLog, StepRecord, StepStatus};
 use crate::condition::Condition;
 use crate::store::event::v1::seen_by_flows;
 use agentctl_base::model::ToolStatus;
@@ -27,7 +27,7 @@ pub(super) fn claim_scope(
     condition: &Condition,
     output: &Value,
 ) -> Map<String, Value> {
-    let record = log.steps.get(path);
+    let record = log.step_record(path);
     let mut variables = scope(flow, log, path, condition);
     variables.insert("output".to_owned(), output.clone());
     let tools = record.map_or_else(|| json!({}), tools_view);
@@ -43,30 +43,31 @@ pub(super) fn scope(
     path: &str,
     condition: &Condition,
 ) -> Map<String, Value> {
+    let frame = log.frame(path);
     let mut variables = Map::new();
     for used in condition.paths() {
         let Some(root) = used.first() else { continue };
         let part = used.get(1);
         match (root.as_str(), part) {
-            ("steps", Some(id)) => add(&mut variables, "steps", id, || step_view(log, id)),
+            ("steps", Some(id)) => add(&mut variables, "steps", id, || step_view(frame, id)),
             ("steps", None) => {
                 for step in flow.all_steps() {
                     add(&mut variables, "steps", &step.id, || {
-                        step_view(log, &step.id)
+                        step_view(frame, &step.id)
                     });
                 }
             }
             ("state", Some(field)) => {
                 if let Some(spec) = flow.fields.get(field) {
                     add(&mut variables, "state", field, || {
-                        field_view(log, field, spec)
+                        field_view(frame, field, spec)
                     });
                 }
             }
             ("state", None) => {
                 for (field, spec) in &flow.fields {
                     add(&mut variables, "state", field, || {
-                        field_view(log, field, spec)
+                        field_view(frame, field, spec)
                     });
                 }
             }
@@ -97,8 +98,9 @@ fn add(variables: &mut Map<String, Value>, name: &str, part: &str, view: impl Fn
 }
 
 /// A field that nobody has written yet is empty, so that a condition needs no test for it.
-fn field_view(log: &RunLog, name: &str, spec: &FieldSpec) -> Value {
-    log.state()
+fn field_view(frame: &Frame, name: &str, spec: &FieldSpec) -> Value {
+    frame
+        .state
         .get(name)
         .cloned()
         .unwrap_or_else(|| empty(spec.kind))
@@ -106,9 +108,9 @@ fn field_view(log: &RunLog, name: &str, spec: &FieldSpec) -> Value {
 
 fn root_variable(flow: &Flow, log: &RunLog, path: &str, name: &str) -> Option<Value> {
     Some(match name {
-        "input" => Value::Object(log.input().clone()),
+        "input" => Value::Object(log.frame(path).input.clone()),
         "run" => run_view(flow, log, path),
-        "answers" => answers_view(log),
+        "answers" => answers_view(log, path),
         "changes" => log.changes().iter().map(seen_by_flows).collect(),
         "session" => session_view(log),
         "pack" => Value::Object((*flow.data).clone()),
@@ -117,15 +119,23 @@ fn root_variable(flow: &Flow, log: &RunLog, path: &str, name: &str) -> Option<Va
     })
 }
 
-/// Answers by the question's id and by its topic; an id wins.
-pub(super) fn answers_view(log: &RunLog) -> Value {
+/// Answers by the question's id and by its topic; an id wins. A called flow sees those to its own questions.
+pub(super) fn answers_view(log: &RunLog, path: &str) -> Value {
+    let caller = log.caller(path);
+    let own = |id: &str| {
+        caller.is_empty()
+            || log
+                .asked_by(id)
+                .is_some_and(|step| log.caller(step) == caller)
+    };
+    let answers = || log.answers.iter().filter(|(id, _)| own(id));
     let mut map = Map::new();
-    for answer in log.answers.values() {
+    for (_, answer) in answers() {
         if let Some(topic) = &answer.topic {
             map.insert(topic.clone(), answer.value.clone());
         }
     }
-    for (id, answer) in &log.answers {
+    for (id, answer) in answers() {
         map.insert(id.clone(), answer.value.clone());
     }
     Value::Object(map)
@@ -142,9 +152,10 @@ pub(super) fn run_view(flow: &Flow, log: &RunLog, path: &str) -> Value {
     })
 }
 
-/// Iteration and limit of the innermost loop around a path; outside of loops the last iteration that one began.
+/// Iteration and limit of the flow's innermost loop around a path; outside of loops the last iteration that one began.
 fn cycle_of(flow: &Flow, log: &RunLog, path: &str) -> (u32, u32) {
-    for segment in path.rsplit('/') {
+    let within = path.get(log.caller(path).len()..).unwrap_or_default();
+    for segment in within.rsplit('/') {
         let Some((id, rest)) = segment.split_once('[') else {
             continue;
         };
@@ -153,7 +164,7 @@ fn cycle_of(flow: &Flow, log: &RunLog, path: &str) -> (u32, u32) {
             return (cycle, *max);
         }
     }
-    (log.cycle(), flow.limits.max_cycles)
+    (log.frame(path).last_cycle, flow.limits.max_cycles)
 }
 
 /// A run that is no turn of a kept conversation is one by itself.
@@ -165,8 +176,8 @@ fn session_view(log: &RunLog) -> Value {
 }
 
 /// `{status, output, tools, previous}` of the last time that the step ran; an empty output when it did not.
-fn step_view(log: &RunLog, id: &str) -> Value {
-    let mut records = log.records_of(id).rev();
+fn step_view(frame: &Frame, id: &str) -> Value {
+    let mut records = frame.records_of(id).rev();
     let last = records.next();
     let before = records.next();
     json!({

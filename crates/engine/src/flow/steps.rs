@@ -1,11 +1,12 @@
 //! What a step of a flow does, as data.
 
-use super::model::Step;
+use super::model::{Flow, Step};
 use super::schema::Schema;
 use crate::condition::Condition;
 use agentctl_base::question::Outcome;
 use indexmap::IndexMap;
 use serde_json::Value;
+use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum StepKind {
@@ -20,6 +21,7 @@ pub enum StepKind {
     Say(SaySpec),
     Clear(ClearSpec),
     End(End),
+    Call(CallSpec),
     /// Steps under one condition; also what several actions on one step of the file are read as.
     Block(Vec<Step>),
 }
@@ -37,6 +39,7 @@ impl StepKind {
             StepKind::Say(_) => "say",
             StepKind::Clear(_) => "clear",
             StepKind::End(_) => "end",
+            StepKind::Call(_) => "call",
             StepKind::Block(_) => "steps",
         }
     }
@@ -188,6 +191,17 @@ pub struct End {
     pub outcome: Outcome,
     /// CEL text; None: there is nothing to say.
     pub message: Option<Condition>,
+}
+
+/// Another flow as one step, with a state of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallSpec {
+    pub name: String,
+    pub flow: Arc<Flow>,
+    /// Its input, computed over the state of the flow that calls.
+    pub with: IndexMap<String, Condition>,
+    /// Field of the flow that calls → what of the `output` goes into it.
+    pub take: IndexMap<String, Condition>,
 }
 
 /// A message of the run's reply.

@@ -21,8 +21,8 @@ pub fn verify_output(
     path: &str,
     output: &Value,
 ) -> Result<Vec<ClaimRefusal>, FlowError> {
-    let step = flow
-        .step_at(path)
+    let (flow, step) = flow
+        .at(path)
         .ok_or_else(|| FlowError::UnknownStep(path.to_owned()))?;
     let StepKind::Agent(spec) = &step.kind else {
         return Ok(Vec::new());

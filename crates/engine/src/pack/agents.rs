@@ -57,14 +57,16 @@ const KEYS: &[&str] = &[
 ];
 const DEFAULT_MAX_TURNS: u32 = 20;
 
-/// File name → text, sorted; the file of a project that counts stands for the built-in one of the same name.
+/// File name → text of the files in `agents/` that are of one kind, sorted; the file of a project that counts stands for the built-in
+/// one of the same name.
 pub(super) fn sources(
     built_in: &BuiltIn,
     project: Option<&Path>,
+    is: fn(&str) -> bool,
     problems: &mut Vec<Problem>,
 ) -> IndexMap<String, Source> {
     let mut sources: IndexMap<String, Source> = built_in
-        .agent_names()
+        .agent_files(is)
         .into_iter()
         .map(|name| {
             let source = Source {
@@ -78,7 +80,7 @@ pub(super) fn sources(
         sources.sort_keys();
         return sources;
     };
-    for name in own_names(project, problems) {
+    for name in own_names(project, is, problems) {
         let file = format!("agents/{name}");
         match own_text(project, Path::new(&file)) {
             Ok(Some(text)) => {
@@ -93,8 +95,8 @@ pub(super) fn sources(
     sources
 }
 
-/// The names of the project's agent files.
-fn own_names(project: &Path, problems: &mut Vec<Problem>) -> Vec<String> {
+/// The names of the project's files of that kind.
+fn own_names(project: &Path, is: fn(&str) -> bool, problems: &mut Vec<Problem>) -> Vec<String> {
     let entries = within(project, Path::new("agents")).and_then(|place| match place {
         Within::Inside(below) => std::fs::read_dir(project.join(below)).map(Some),
         Within::Missing => Ok(None),
@@ -113,7 +115,7 @@ fn own_names(project: &Path, problems: &mut Vec<Problem>) -> Vec<String> {
         }
         Err(error) => problems.push(unreadable("agents", &error)),
     }
-    names.retain(|name| super::is_agent_file(name));
+    names.retain(|name| is(name));
     names
 }
 

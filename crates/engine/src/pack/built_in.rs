@@ -36,11 +36,11 @@ impl BuiltIn {
         })
     }
 
-    /// File names of the agents, sorted.
-    pub(super) fn agent_names(&self) -> Vec<String> {
-        let agents = self.below("agents/");
-        agents
-            .filter(|(name, _)| name.ends_with(".md") && !name.contains('/'))
+    /// Names of the files in `agents/` that are of one kind, sorted.
+    pub(super) fn agent_files(&self, is: fn(&str) -> bool) -> Vec<String> {
+        let files = self.below("agents/");
+        files
+            .filter(|(name, _)| is(name) && !name.contains('/'))
             .map(|(name, _)| name.to_owned())
             .collect()
     }

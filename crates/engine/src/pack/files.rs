@@ -12,6 +12,20 @@ pub fn is_agent_file(name: &str) -> bool {
     name.ends_with(".md") && !name.starts_with('.') && !name.eq_ignore_ascii_case("README.md")
 }
 
+/// The end of the name of a flow that others call: `agents/search.flow.yaml` is `search`.
+const CALLED_FLOW: &str = ".flow.yaml";
+
+/// Whether a file of `agents/` is a flow that others call, by its name.
+pub fn is_called_flow(name: &str) -> bool {
+    flow_name(name).is_some()
+}
+
+/// What it is called by.
+pub(super) fn flow_name(file: &str) -> Option<&str> {
+    let name = file.strip_suffix(CALLED_FLOW)?;
+    (!name.is_empty() && !name.starts_with('.')).then_some(name)
+}
+
 /// Whether what a project says counts, or only what agentctl and the user's own settings say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Use {

@@ -13,14 +13,15 @@ mod vocabulary_tests;
 
 pub use agents::{Agent, Tier};
 pub use built_in::BuiltIn;
-pub use files::{MAX_PACK_FILE, PackFiles, SKILL_FOLDERS, Use, is_agent_file};
+pub use files::{MAX_PACK_FILE, PackFiles, SKILL_FOLDERS, Use, is_agent_file, is_called_flow};
 pub use skills::{SkillHead, SkillSource};
 
-use crate::flow::{self, Flow, Known};
+use crate::flow::{self, Flow, FlowFile, Known, StepKind};
 use crate::policy::Policy;
 use agentctl_base::canonical::hex;
 use agentctl_base::foreign::split_foreign;
 use agentctl_base::yaml::Problem;
+use files::flow_name;
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
 use source::{Source, own_text, unreadable};
@@ -97,7 +98,8 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
     let vocabulary = built_in.vocabulary();
     let left_out = &options.files.left_out;
     let skills = skills::load(built_in, own, left_out, &mut problems, &mut warnings);
-    let sources = agents::sources(built_in, own, &mut problems);
+    let sources = agents::sources(built_in, own, is_agent_file, &mut problems);
+    let called = agents::sources(built_in, own, is_called_flow, &mut problems);
     let mut agents = agents::load(&sources, &mut problems, &mut warnings);
 
     let policy_text = built_in.agent_file("policy.yaml");
@@ -146,7 +148,8 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
         vocabulary: Some(vocabulary),
         data: Some(&data),
     };
-    let flow = match flow::load(&flow_source.text, &flow_source.file, known) {
+    let others = flow_files(&called);
+    let flow = match flow::load_with(&flow_source.text, &flow_source.file, known, &others) {
         Ok(mut flow) => {
             if flow_source.file == FLOW_FILE {
                 let base = built_in.agent_file("flow.yaml");
@@ -157,7 +160,8 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
                     vocabulary: Some(vocabulary),
                     data: Some(&data),
                 };
-                match flow::load(&base, &file, known) {
+                let called = agents::sources(built_in, None, is_called_flow, &mut problems);
+                match flow::load_with(&base, &file, known, &flow_files(&called)) {
                     Ok(base) => flow.inherit(&base),
                     // Without it the guards of its fields would be gone.
                     Err(found) => problems.extend(found),
@@ -171,11 +175,15 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
         }
     };
     if let (Some(flow), Some(policy)) = (&flow, &policy) {
-        tool_steps(flow, policy, &flow_source.file, &mut problems);
+        for called_or_own in flow.flows() {
+            let file = file_of(called_or_own, flow, &called).unwrap_or(&flow_source.file);
+            tool_steps(called_or_own, policy, file, &mut problems);
+        }
     }
 
     let mut overrides: Vec<String> = sources
         .values()
+        .chain(called.values())
         .chain(project_policy.as_ref())
         .chain([&flow_source])
         .filter(|source| !source.file.starts_with("built-in"))
@@ -189,6 +197,7 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
     overrides.sort();
     let project_texts = sources
         .values()
+        .chain(called.values())
         .chain(project_policy.as_ref())
         .chain([&flow_source])
         .filter(|source| !source.file.starts_with("built-in"));
@@ -214,6 +223,9 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
         part(&format!("agents/{name}"), &source.text);
     }
     part(FLOW_FILE, &flow_source.text);
+    for (name, source) in &called {
+        part(&format!("agents/{name}"), &source.text);
+    }
     part(POLICY_FILE, &policy_text);
     part(
         "project policy",
@@ -246,8 +258,12 @@ impl Pack {
     /// Whose words the questions of the flow are; None: the built-in pack's. `own`: the flow words them itself, else an agent did.
     pub fn asked_by(&self, own: bool) -> Option<String> {
         let of = |files: &[&str]| (!files.is_empty()).then(|| files.join(", "));
-        if self.overrides.iter().any(|file| file == FLOW_FILE) {
-            return Some(format!("{FLOW_FILE} of this folder"));
+        let is_flow = |file: &&String| *file == FLOW_FILE || is_called_flow(file);
+        let flows: Vec<&str> = (self.overrides.iter().filter(is_flow))
+            .map(String::as_str)
+            .collect();
+        if !flows.is_empty() {
+            return Some(format!("{} of this folder", flows.join(", ")));
         }
         let agents: Vec<&str> = self
             .agents
@@ -266,6 +282,37 @@ impl Pack {
     pub fn skill(&self, name: &str) -> Option<&SkillHead> {
         self.skills.iter().find(|s| s.name == name)
     }
+}
+
+/// The flows that others call, as they are read.
+fn flow_files(called: &IndexMap<String, Source>) -> Vec<FlowFile<'_>> {
+    let files = called.iter().filter_map(|(name, source)| {
+        Some(FlowFile {
+            name: flow_name(name)?,
+            file: &source.file,
+            text: &source.text,
+        })
+    });
+    files.collect()
+}
+
+/// The file of a flow that others call; None: it is the pack's own.
+fn file_of<'s>(
+    of: &Flow,
+    whole: &Flow,
+    called: &'s IndexMap<String, Source>,
+) -> Option<&'s String> {
+    let name = whole
+        .steps_of_all()
+        .into_iter()
+        .find_map(|step| match &step.kind {
+            StepKind::Call(call) if std::ptr::eq(&*call.flow, of) => Some(call.name.as_str()),
+            _ => None,
+        })?;
+    let source = called
+        .iter()
+        .find(|(file, _)| flow_name(file) == Some(name));
+    source.map(|(_, source)| &source.file)
 }
 
 /// What an agent gets is what it wants and the policy grants; what it wants in vain is said once, here.

@@ -13,7 +13,7 @@ use super::{
     run_id,
 };
 use crate::{
-    flow::RunLog,
+    flow::{Flow, RunLog},
     store::{Event, Journal, Means, Project, event::JOURNAL_VERSION},
     view::RunView,
 };
@@ -35,6 +35,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
             )));
         }
     }
+    fits_the_flow(&options, &cx.pack.flow)?;
     let run_id = run_id::new(cx.effects, cx.project)?;
     let mut lock = lock_for(&cx, Some(&run_id))?;
     let order = turn(cx.project, &mut lock, cx.effects, &RunView::default())?;
@@ -99,6 +100,24 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     }
     driver.activate("start", Some(driver.means()))?;
     driver.carry_on(project).await
+}
+
+/// What the caller gives, by what the flow says that it takes.
+fn fits_the_flow(options: &RunOptions, flow: &Flow) -> Result<(), RunError> {
+    let Some(schema) = &flow.input else {
+        return Ok(());
+    };
+    let mut given = options.input.clone();
+    given.insert(REQUEST.into(), options.request.clone().into());
+    let faults = schema.faults(&Value::Object(given));
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err(RunError::Usage(format!(
+        "the flow {} cannot take this input: {}",
+        flow.name,
+        faults.join("; ")
+    )))
 }
 
 /// Goes on with a run: the active one, or the one named.

@@ -174,7 +174,7 @@ impl Driver<'_> {
         for agent in self.pack.agents.values() {
             add(self.gateway.tools_for(&agent.name, &agent.tools));
         }
-        for step in self.pack.flow.all_steps() {
+        for step in self.pack.flow.steps_of_all() {
             if let StepKind::Tool(called) = &step.kind {
                 let named = std::slice::from_ref(&called.tool);
                 add(self.gateway.tools_for(&called.role, named));
@@ -189,7 +189,7 @@ impl Driver<'_> {
         let named = self.pack.flow.plan_tools.as_ref();
         let named = named.and_then(|plan| plan.agent.as_ref());
         let first = || {
-            let steps = self.pack.flow.all_steps();
+            let steps = self.pack.flow.steps_of_all();
             steps
                 .into_iter()
                 .find_map(|step| self.pack.agents.get(step.agent()?))

@@ -212,6 +212,7 @@ pub(super) fn report(
         message,
         made,
         questions: waiting_for(view),
+        output: output(flow, log),
         messages: view.said.iter().map(Reply::from).collect(),
         errors,
         usage: view.usage,
@@ -236,6 +237,13 @@ pub(super) fn report(
             .and_then(|field| state.get(field))
             .cloned(),
     }
+}
+
+/// What came of a flow that is at its good end. A value that cannot be made was told when the run ended.
+fn output(flow: &Flow, log: &RunLog) -> Option<Value> {
+    let ended = matches!(log.outcome(), Some(Outcome::Complete | Outcome::Draft));
+    flow.output.as_ref().filter(|_| ended)?;
+    crate::flow::output(flow, log, "").ok()
 }
 
 /// As the run's first record has it.

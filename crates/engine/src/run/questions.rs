@@ -88,7 +88,7 @@ pub(super) fn without_secrets(pack: &Pack, answers: &Map<String, Value>) -> Map<
     if pack.asked_by(true).is_none() {
         return answers;
     }
-    for step in pack.flow.all_steps() {
+    for step in pack.flow.steps_of_all() {
         let StepKind::Ask(AskSpec::Questions(specs)) = &step.kind else {
             continue;
         };

@@ -25,6 +25,9 @@ pub struct RunReport {
     /// What the flow said, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<Reply>,
+    /// What came of the flow, as it says; None: it says nothing, or is not at its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
     pub errors: Vec<Value>,
     pub usage: RunUsage,
     /// What was lost, as the toolset tells it.

@@ -207,8 +207,9 @@ impl Driver<'_> {
         step: &AgentStep,
         answer: &mut Value,
     ) -> Result<(Vec<PatchRefusal>, Map<String, Value>), RunError> {
-        let flow = self.recorder.flow;
-        let state = self.recorder.log.state();
+        let whole = self.recorder.flow;
+        let flow = whole.flow_at(&step.path);
+        let state = self.recorder.log.state_at(&step.path);
         let mut refusals = Vec::new();
         if let Value::Object(map) = answer {
             let evidence = Evidence {
@@ -228,7 +229,7 @@ impl Driver<'_> {
                 message: "no field can have this name; leave it out".into(),
             });
         }
-        let taken = flow::patch_of(flow, &self.recorder.log, &step.path, answer);
+        let taken = flow::patch_of(whole, &self.recorder.log, &step.path, answer);
         let patch = taken.unwrap_or_else(|refusal| {
             refusals.push(refusal);
             Map::new()
@@ -248,7 +249,7 @@ impl Driver<'_> {
                 refusals.push(refusal);
             }
         }
-        let claims = flow::verify_output(flow, &self.recorder.log, &step.path, answer)
+        let claims = flow::verify_output(whole, &self.recorder.log, &step.path, answer)
             .map_err(|e| RunError::Pack(e.to_string()))?;
         refusals.extend(claims.into_iter().map(|c| PatchRefusal {
             field: "answer".into(),

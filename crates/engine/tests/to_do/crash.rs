@@ -6,7 +6,7 @@ use agentctl_base::question::Outcome;
 use agentctl_engine::store::{Event, Journal, Record};
 use std::fs;
 
-fn changes(records: &[Record]) -> Vec<(Option<String>, Option<String>)> {
+pub fn changes(records: &[Record]) -> Vec<(Option<String>, Option<String>)> {
     let change = |record: &Record| match &record.event {
         Event::ToolFinished {
             change: Some(change),
@@ -17,18 +17,24 @@ fn changes(records: &[Record]) -> Vec<(Option<String>, Option<String>)> {
     records.iter().filter_map(change).collect()
 }
 
-fn begun(records: &[Record]) -> usize {
+pub fn begun(records: &[Record]) -> usize {
     let begins = |record: &&Record| matches!(record.event, Event::ToolIntent { mutates: true, .. });
     records.iter().filter(begins).count()
 }
 
-/// A house in which the same run came so far.
-fn cut(whole: &House, run: &str, records: &[Record], list: Option<&List>) -> House {
-    let house = House::new(good);
+/// A new house, in which the same run came so far.
+pub fn cut(
+    house: House,
+    whole: &House,
+    run: &str,
+    records: &[Record],
+    list: Option<&List>,
+) -> House {
     let from = whole.project.run(run).unwrap().snapshots();
     let paths = house.project.run(run).unwrap();
     fs::create_dir_all(paths.snapshots()).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
+    // A run that only made lists has none.
+    for entry in fs::read_dir(from).into_iter().flatten() {
         let entry = entry.unwrap();
         fs::copy(entry.path(), paths.snapshots().join(entry.file_name())).unwrap();
     }
@@ -58,7 +64,7 @@ fn cut_after_every_event_it_comes_to_the_same_whether_or_not_the_write_happened(
     for at in 1..=records.len() {
         let so_far = &records[..at];
         for world in &worlds[changes(so_far).len()..=begun(so_far)] {
-            let mut house = cut(&whole, &report.run_id, so_far, *world);
+            let mut house = cut(House::new(good), &whole, &report.run_id, so_far, *world);
             let again = house.resume(&report.run_id).unwrap();
             let event = &records[at - 1].event;
             assert_eq!(again.outcome, Outcome::Complete, "cut after {event:?}");
@@ -92,6 +98,7 @@ fn a_list_that_is_neither_as_before_nor_as_planned_is_not_guessed_about() {
     let mut strange = whole.list("chores").unwrap();
     strange.add("by hand", None);
     let mut house = cut(
+        House::new(good),
         &whole,
         &report.run_id,
         &records[..=edit.unwrap()],

@@ -10,6 +10,7 @@
 )]
 
 mod blocked;
+mod calls;
 mod crash;
 mod guards;
 mod packs;

@@ -7,7 +7,7 @@ use agentctl_base::BoxFuture;
 use agentctl_base::model::{
     Message, Model, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolStatus, Usage,
 };
-use agentctl_engine::flow::{self, Flow, Known};
+use agentctl_engine::flow::{self, Flow, FlowFile, Known};
 use agentctl_engine::gateway::Gateway;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{
@@ -141,11 +141,11 @@ impl House {
 
     /// With this flow in place of the pack's own.
     pub fn running(
-        flow: &str,
+        flow: Flow,
         script: impl Fn(&Seen<'_>) -> ModelAnswer + Send + Sync + 'static,
     ) -> House {
         let mut house = House::new(script);
-        house.pack.flow = flow_of(flow);
+        house.pack.flow = flow;
         house
     }
 
@@ -224,6 +224,19 @@ impl House {
 
 /// A flow of the pack's agents over the pack's tools.
 pub fn flow_of(text: &str) -> Flow {
+    flow_calling(text, &[])
+}
+
+/// The same, which calls these, by name.
+pub fn flow_calling(text: &str, others: &[(&str, &str)]) -> Flow {
+    let others: Vec<FlowFile<'_>> = others
+        .iter()
+        .map(|(name, text)| FlowFile {
+            name,
+            file: name,
+            text,
+        })
+        .collect();
     let pack = chores();
     let agents: Vec<String> = pack.agents.keys().cloned().collect();
     let known = Known {
@@ -231,7 +244,7 @@ pub fn flow_of(text: &str) -> Flow {
         vocabulary: Some(pack.policy.vocabulary()),
         data: None,
     };
-    let read = flow::load(text, "flow.yaml", known);
+    let read = flow::load_with(text, "flow.yaml", known, &others);
     read.unwrap_or_else(|problems| panic!("{problems:#?}"))
 }
 

@@ -1,0 +1,151 @@
+//! The flows of a pack that call one another: every file is read, callees first, and every mistake of all of them is told in one pass.
+
+use super::load::one;
+use super::model::Flow;
+use super::reader::{Callees, Known};
+use crate::nearest::nearest;
+use agentctl_base::yaml::{self, Node, Place, Problem};
+use indexmap::IndexMap;
+use std::sync::Arc;
+
+/// Flows below one another, at most.
+pub const MAX_DEPTH: usize = 4;
+
+/// A flow that others may call, under the name by which they do.
+#[derive(Debug, Clone, Copy)]
+pub struct FlowFile<'a> {
+    pub name: &'a str,
+    /// For messages.
+    pub file: &'a str,
+    pub text: &'a str,
+}
+
+struct Parsed<'a> {
+    of: FlowFile<'a>,
+    root: Node,
+    /// The flows that it calls, where.
+    calls: Vec<(Place, String)>,
+}
+
+/// Reads a flow with those that it may call. On mistakes: all of them, file by file.
+pub fn load_with(
+    text: &str,
+    file: &str,
+    known: Known<'_>,
+    others: &[FlowFile<'_>],
+) -> Result<Flow, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut parsed: IndexMap<&str, Parsed<'_>> = IndexMap::new();
+    let mut callees = Callees::new();
+    // No file has this name: nothing calls the flow that a run starts with.
+    let entry = FlowFile {
+        name: "",
+        file,
+        text,
+    };
+    for of in others.iter().copied().chain([entry]) {
+        match yaml::read(of.text, of.file) {
+            Ok(root) => {
+                let mut calls = Vec::new();
+                find_calls(root.get("steps"), &mut calls);
+                parsed.insert(of.name, Parsed { of, root, calls });
+            }
+            Err(problem) => {
+                problems.push(problem);
+                callees.insert(of.name.to_owned(), None);
+            }
+        }
+    }
+    let mut flow = None;
+    for name in order(&parsed, &mut callees, &mut problems) {
+        let Some(Parsed { of, root, .. }) = parsed.get(name.as_str()) else {
+            continue;
+        };
+        let (read, found) = one(root, of.file, known, &callees);
+        let good = found.is_empty();
+        problems.extend(found);
+        if of.name.is_empty() {
+            flow = Some(read);
+        } else {
+            callees.insert(name, good.then(|| Arc::new(read)));
+        }
+    }
+    match flow {
+        Some(flow) if problems.is_empty() => Ok(flow),
+        _ => Err(problems),
+    }
+}
+
+/// Callees before callers. A flow that calls itself, directly or not, is a mistake, told at the call that closes the circle.
+fn order(
+    parsed: &IndexMap<&str, Parsed<'_>>,
+    callees: &mut Callees,
+    problems: &mut Vec<Problem>,
+) -> Vec<String> {
+    let mut done: Vec<String> = Vec::new();
+    for name in parsed.keys() {
+        visit(name, parsed, &mut Vec::new(), &mut done, callees, problems);
+    }
+    done
+}
+
+fn visit(
+    name: &str,
+    parsed: &IndexMap<&str, Parsed<'_>>,
+    open: &mut Vec<String>,
+    done: &mut Vec<String>,
+    callees: &mut Callees,
+    problems: &mut Vec<Problem>,
+) {
+    let Some(flow) = parsed.get(name).filter(|_| !done.iter().any(|d| d == name)) else {
+        return;
+    };
+    open.push(name.to_owned());
+    for (place, called) in &flow.calls {
+        let mut wrong = |message: String| {
+            problems.push(Problem {
+                file: flow.of.file.to_owned(),
+                place: *place,
+                message,
+            });
+        };
+        if let Some(from) = open.iter().position(|o| o == called) {
+            let circle: Vec<&str> = open.iter().skip(from).map(String::as_str).collect();
+            wrong(format!(
+                "the flow {called} would call itself: {} → {called}",
+                circle.join(" → ")
+            ));
+            callees.insert(called.clone(), None);
+        } else if parsed.contains_key(called.as_str()) && !called.is_empty() {
+            visit(called, parsed, open, done, callees, problems);
+        } else if !callees.contains_key(called) {
+            let names = parsed.keys().filter(|name| !name.is_empty()).copied();
+            let hint = nearest(called, names);
+            wrong(format!("there is no flow {called:?}{hint}"));
+            callees.insert(called.clone(), None);
+        }
+    }
+    open.pop();
+    done.push(name.to_owned());
+}
+
+/// Wherever a step may stand.
+fn find_calls(node: Option<&Node>, calls: &mut Vec<(Place, String)>) {
+    let Some(node) = node else { return };
+    if let Some(items) = node.as_list() {
+        for item in items {
+            find_calls(Some(item), calls);
+        }
+    }
+    if node.as_map().is_none() {
+        return;
+    }
+    if let Some(call) = node.get("call")
+        && let Some(name) = call.as_text()
+    {
+        calls.push((call.place, name.to_owned()));
+    }
+    for key in ["steps", "loop", "route", "cases", "exhausted", "branches"] {
+        find_calls(node.get(key), calls);
+    }
+}
