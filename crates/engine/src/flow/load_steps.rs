@@ -132,7 +132,7 @@ impl<'r, 'k> Steps<'r, 'k> {
                 );
                 return None;
             }
-            several if several.iter().all(|e| is_action(&e)) => {
+            several if several.iter().all(is_action) => {
                 Some(StepKind::Block(self.actions(several, &id)))
             }
             [_, second, ..] => {

@@ -207,11 +207,10 @@ impl RunLog {
     }
     /// The path of the step that calls the flow in which `path` stands; empty: it stands in the run's own.
     pub(super) fn caller<'p>(&self, path: &'p str) -> &'p str {
-        let ends = path.match_indices('/').map(|(end, _)| end);
-        let callers = ends.filter_map(|end| path.get(..end));
+        let ends = path.rmatch_indices('/').map(|(end, _)| end);
+        let mut callers = ends.filter_map(|end| path.get(..end));
         callers
-            .filter(|caller| self.called.contains_key(*caller))
-            .last()
+            .find(|caller| self.called.contains_key(*caller))
             .unwrap_or_default()
     }
     /// The flow, as it runs, in which the step at `path` stands.
