@@ -68,6 +68,7 @@ async fn claims_that_a_model_makes_up_are_dropped() {
         tools: Vec::new(),
         output_schema: contract(),
         shortened: vec![],
+        task_at: 0,
     };
     let answer = model.call(&request, &|_| {}).await.unwrap();
     let read = agentctl_engine::agent::Contract::compile(&contract()).unwrap();

@@ -62,6 +62,7 @@ fn request() -> ModelRequest {
         tools: vec![],
         output_schema: json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}),
         shortened: vec![],
+        task_at: 0,
     }
 }
 

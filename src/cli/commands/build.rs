@@ -129,6 +129,7 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         input,
         answering: session::answering(&args.answers)?,
         limits: activation::limits(&session.pack, &args.limits)?.over(&session.budgets),
+        session: None,
     };
     session.init("build", out)?;
     activation::activate(

@@ -122,6 +122,7 @@ fn ask(wire: &Wire, name: &ModelName) -> Result<(), String> {
         output_schema: json!({"type": "object", "additionalProperties": false, "required": ["ok"],
             "properties": {"ok": {"type": "boolean"}}}),
         shortened: vec![],
+        task_at: 0,
     };
     let answered = block_on(wire.call(&request, &|_| {})).map_err(|error| error.message)?;
     answered.map(|_| ()).map_err(|e| e.to_string())

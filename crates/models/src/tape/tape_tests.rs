@@ -23,6 +23,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         tools: vec![],
         output_schema: json!({}),
         shortened: vec![],
+        task_at: 0,
     }
 }
 
