@@ -93,7 +93,7 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
     );
     driver.record(begun, false)?;
     if let Some(session) = options.session {
-        driver.record(session.into(), false)?;
+        driver.record((*session).into(), false)?;
     }
     if let Some(grants) = &options.grants {
         driver.pin("user", grants)?;

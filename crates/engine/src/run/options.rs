@@ -18,7 +18,7 @@ pub struct RunOptions {
     pub plan_tools: Option<Outside>,
     pub limits: Budgets,
     /// The conversation that the run is a turn of, as it was read; None: the run stands alone.
-    pub session: Option<SessionGiven>,
+    pub session: Option<Box<SessionGiven>>,
 }
 
 /// A conversation as it was read when a turn of it began.

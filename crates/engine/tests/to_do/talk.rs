@@ -35,7 +35,7 @@ steps:
 fn turn(message: &str) -> agentctl_engine::run::RunOptions {
     let mut options = request(message);
     options.input.insert("message".into(), json!(message));
-    options.session = Some(SessionGiven {
+    options.session = Some(Box::new(SessionGiven {
         id: "s1".into(),
         version: 7,
         fields: json!({"mode": "loud", "note": "kept by nobody", "turns": ["hi"]})
@@ -47,7 +47,7 @@ fn turn(message: &str) -> agentctl_engine::run::RunOptions {
             json!({"role": "user", "text": "hi \u{202e}there"}),
             json!({"role": "assistant", "text": "hello"}),
         ],
-    });
+    }));
     options
 }
 
