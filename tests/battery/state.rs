@@ -257,8 +257,10 @@ fn case_048_the_analyst_and_every_other_agent_write_their_own_fields_only() {
         for (field, spec) in &flow.fields {
             let value = match spec.kind {
                 flow::FieldKind::Object => json!({}),
-                flow::FieldKind::Append | flow::FieldKind::Replace => json!([]),
-                flow::FieldKind::Scalar => json!("x"),
+                flow::FieldKind::Append | flow::FieldKind::Replace | flow::FieldKind::Set => {
+                    json!([])
+                }
+                flow::FieldKind::Scalar | flow::FieldKind::Value => json!("x"),
             };
             let patch = Map::from_iter([(field.clone(), value)]);
             let refusals = flow::check_patch(flow, agent, &Map::new(), &patch);
