@@ -90,8 +90,9 @@ pub fn activate(
     let (ended, held) = runtime::block_on_until(&session.cancel, async move {
         let ended: Result<RunReport, RunError> = match start {
             Start::New(options) => {
-                let backend = session.n8n.backend();
-                if let Some(warning) = catalog_file::warning(catalog, backend).await {
+                if let Some(n8n) = session.any_n8n()
+                    && let Some(warning) = catalog_file::warning(catalog, n8n.backend()).await
+                {
                     out.note(&format!("warning: {warning}"));
                 }
                 run::start(context, options).await
@@ -148,7 +149,7 @@ async fn held(session: &Session, report: &RunReport) -> Option<Workflow> {
     let made = Built::of(&report.made, &report.lost);
     made.n8n?;
     let id = WorkflowId(made.workflow?.id);
-    let stored = session.n8n.backend().get(&id).await.ok()?;
+    let stored = session.any_n8n()?.backend().get(&id).await.ok()?;
     Some(stored.workflow)
 }
 

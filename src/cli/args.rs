@@ -34,6 +34,9 @@ pub struct Global {
     /// Let everything in the project folder count for this command, without keeping it (see `agentctl trust`)
     #[arg(long, global = true)]
     pub trust_once: bool,
+    /// Which pack (`agentctl packs list`); default: [packs] default of agentctl.toml, else n8n-builder
+    #[arg(long, global = true, value_name = "PACK")]
+    pub pack: Option<String>,
     #[arg(
         long,
         global = true,

@@ -7,7 +7,7 @@ use agentctl_n8n_tools::backend::{Backend, BackendError, BackendErrorKind};
 
 /// The n8n that is connected; files are none.
 pub fn connected(session: &Session) -> Result<&dyn Backend, CliError> {
-    let backend = session.n8n.backend();
+    let backend = session.n8n()?.backend();
     if backend.can().execute {
         return Ok(backend);
     }

@@ -29,6 +29,9 @@ pub struct Output {
     /// Said with every command like the two above; counts where the pack is loaded.
     #[cfg(feature = "full")]
     pub allow_loose_policy: bool,
+    /// `--pack`; counts where the pack is loaded.
+    #[cfg(feature = "full")]
+    pub pack: Option<String>,
     /// `--backend`; counts where a backend is chosen.
     #[cfg(feature = "full")]
     pub backend: Option<BackendName>,
@@ -63,6 +66,8 @@ impl Output {
             redactor: Arc::new(RwLock::new(Arc::new(known_secrets()))),
             #[cfg(feature = "full")]
             allow_loose_policy: global.allow_loose_policy,
+            #[cfg(feature = "full")]
+            pack: global.pack.clone(),
             #[cfg(feature = "full")]
             backend: global.backend.map(Into::into),
             #[cfg(feature = "full")]

@@ -11,17 +11,19 @@ use super::progress::plain_long;
 use super::settings;
 use crate::config::Config;
 use crate::held::Held;
+use crate::pack::{BUILDER, NoPack};
 use crate::trust::{CATALOG, InForce, Standing};
 use agentctl_base::foreign::split_foreign;
 use agentctl_engine::flow::StepKind;
 use agentctl_engine::gateway::{Gateway, HeldCalls};
-use agentctl_engine::pack::{self, Pack};
+use agentctl_engine::pack::{LoadOptions, Pack};
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::run::{
     self, Answering, Asker, Budgets, Cancel, Observer, RunContext, RunError, RunOptions, RunReport,
     System, Unobserved,
 };
 use agentctl_engine::store::{Means, Project, StoreError};
+use agentctl_engine::toolset::Toolset;
 use agentctl_host::files::read_given_text;
 use agentctl_host::home::{NoHome, variable};
 use agentctl_knowledge::Knowledge;
@@ -43,15 +45,13 @@ pub struct Session {
     pub project: Project,
     pub pack: Pack,
     pub gateway: Gateway,
-    /// What the tools of n8n work on, for commands of the user's.
-    pub n8n: Arc<N8n>,
+    /// What the tools of n8n work on; None: the pack needs no n8n, so none was looked for.
+    n8n: Option<(Arc<N8n>, Choice)>,
     pub models: Chosen,
     /// What is recorded or replayed.
     pub tape: Option<Arc<Tape>>,
     pub effects: System,
     pub cancel: Cancel,
-    /// Which n8n it works on, and why.
-    pub choice: Choice,
     /// What of the project counts.
     pub in_force: Arc<InForce>,
     /// The limits of agentctl.toml.
@@ -59,11 +59,22 @@ pub struct Session {
 }
 
 impl Session {
+    /// With the builder's pack, whatever pack is the default: for what works on n8n by itself.
     pub fn open(root: &Path, model: &ModelOptions, out: &Output) -> Result<Session, CliError> {
-        Self::with(root, model, &BTreeMap::new(), out)
+        Self::with(root, BUILDER, model, &BTreeMap::new(), out)
     }
 
-    /// For going on with a run (None: the active one), with the models that it has.
+    /// With the pack of this name (`NAME` or `NAME/FLOW`).
+    pub fn of_pack(
+        root: &Path,
+        pack: &str,
+        model: &ModelOptions,
+        out: &Output,
+    ) -> Result<Session, CliError> {
+        Self::with(root, pack, model, &BTreeMap::new(), out)
+    }
+
+    /// For going on with a run (None: the active one), with the pack and the models that it has.
     pub fn reopen(
         root: &Path,
         run: Option<&str>,
@@ -78,17 +89,19 @@ impl Session {
             // What else is wrong with the run is told when it is taken up.
             Err(_) => Means::default(),
         };
-        Self::with(root, model, &kept.models, out)
+        let pack = kept.pack.as_deref().unwrap_or(BUILDER);
+        Self::with(root, pack, model, &kept.models, out)
     }
 
     fn with(
         root: &Path,
+        pack: &str,
         model: &ModelOptions,
         kept: &BTreeMap<String, String>,
         out: &Output,
     ) -> Result<Session, CliError> {
         let project = super::project::open_to_work(root, out)?;
-        let mut pack = load_pack(root, out)?;
+        let mut pack = named_pack(root, pack, out)?;
         let config = settings::of_project(root, out)?;
         let catalog = catalog_file::of(root, out)?;
         if catalog_file::is_own(catalog) {
@@ -115,14 +128,13 @@ impl Session {
             (None, Some(tape)) => Chosen::replaying(&pack, tape),
             (None, None) => return Err(CliError::new(Exit::Internal, "no model was chosen")),
         };
-        let (choice, backend) = backend_of(root, out, &config)?;
-        let shelf = accepted(root, backend.as_ref());
-        let n8n = N8n::new(backend, catalog).with_test_hosts(config.test_hosts.clone());
-        let n8n = match shelf {
-            Some(shelf) => n8n.with_accepted(shelf),
-            None => n8n,
+        let n8n = match requires_n8n(&pack)? {
+            true => Some(n8n_of(root, out, &config, catalog)?),
+            false => None,
         };
+        let (n8n, choice) = n8n.unzip();
         let (gateway, n8n) = gateway(&pack, n8n, root, redactor);
+        let n8n = n8n.zip(choice);
         let gateway = gateway.with_held(held_for(root));
         let gateway = match foreign_tools(root, &pack, &config, out)? {
             Some(servers) => gateway.with_foreign(Arc::new(servers)),
@@ -137,7 +149,6 @@ impl Session {
             tape,
             effects: System::default(),
             cancel: Cancel::default(),
-            choice,
             in_force: folder_trust::in_force(root, out)?,
             budgets: config.limits,
         })
@@ -161,30 +172,56 @@ impl Session {
         }
     }
 
+    /// What the tools of n8n work on, for commands of the user's. Error: the pack works without one.
+    pub fn n8n(&self) -> Result<&Arc<N8n>, CliError> {
+        let n8n = self.n8n.as_ref().map(|(n8n, _)| n8n);
+        n8n.ok_or_else(|| {
+            let name = &self.pack.manifest.name;
+            CliError::usage(format!("the pack {name} works without n8n"))
+                .hint("--pack n8n-builder names the one that builds workflows")
+        })
+    }
+
+    /// The same, where one is needed only if there is one.
+    pub fn any_n8n(&self) -> Option<&Arc<N8n>> {
+        self.n8n.as_ref().map(|(n8n, _)| n8n)
+    }
+
     /// The first line of `stream-json`.
     pub fn init(&self, command: &str, out: &Output) -> Result<(), CliError> {
         out.stream(&json!({
             "type": "init",
             "agentctl": env!("CARGO_PKG_VERSION"),
             "command": command,
+            "pack": self.pack.manifest.name,
             "flow": self.pack.flow.name,
             "model": self.models.names().join(", "),
-            "backend": self.n8n.backend().name(),
-            "backend_why": self.choice.why,
+            "backend": self.n8n.as_ref().map(|(n8n, _)| n8n.backend().name()),
+            "backend_why": self.n8n.as_ref().map(|(_, choice)| &choice.why),
             "overrides": self.pack.overrides,
             "capabilities": ["questions", "resume", "undo"],
         }))
     }
 }
 
-/// The door to the tools of n8n and to what the project learned.
-fn gateway(pack: &Pack, n8n: N8n, root: &Path, redactor: Redactor) -> (Gateway, Arc<N8n>) {
+/// The door to what the project learned, and to the tools of n8n where the pack needs them.
+fn gateway(
+    pack: &Pack,
+    n8n: Option<N8n>,
+    root: &Path,
+    redactor: Redactor,
+) -> (Gateway, Option<Arc<N8n>>) {
     let skills = pack.skills.iter().map(agentctl_knowledge::Skill::from);
     let skills: Vec<agentctl_knowledge::Skill> = skills.collect();
     let library = Library::new(Knowledge::new(root, skills));
-    let tools = N8nTools::new(n8n);
-    let n8n = Arc::clone(tools.n8n());
-    let gateway = Gateway::new(pack, vec![Arc::new(tools), Arc::new(library)]);
+    let tools = n8n.map(N8nTools::new);
+    let n8n = tools.as_ref().map(|tools| Arc::clone(tools.n8n()));
+    let mut toolsets: Vec<Arc<dyn Toolset>> = Vec::new();
+    if let Some(tools) = tools {
+        toolsets.push(Arc::new(tools));
+    }
+    toolsets.push(Arc::new(library));
+    let gateway = Gateway::new(pack, toolsets);
     (gateway.with_redactor(redactor), n8n)
 }
 
@@ -232,7 +269,7 @@ impl Elsewhere {
         let backend = backend::Target::Embedded.open(folder);
         let backend = backend.map_err(|e| CliError::failed(e.to_string()))?;
         let n8n = N8n::new(backend, self.catalog);
-        let (gateway, _) = gateway(&self.pack, n8n, folder, self.redactor.clone());
+        let (gateway, _) = gateway(&self.pack, Some(n8n), folder, self.redactor.clone());
         let context = RunContext {
             project: &project,
             pack: &self.pack,
@@ -247,6 +284,39 @@ impl Elsewhere {
             .await
             .map_err(|e| run_error(&e))
     }
+}
+
+/// What a pack may say that it requires.
+const N8N: &str = "n8n";
+
+/// Whether the pack works on n8n. Error: it requires what this program cannot give.
+fn requires_n8n(pack: &Pack) -> Result<bool, CliError> {
+    let manifest = &pack.manifest;
+    match manifest.requires.iter().find(|word| *word != N8N) {
+        None => Ok(!manifest.requires.is_empty()),
+        Some(word) => Err(CliError::usage(format!(
+            "the pack {} requires {word:?}, which this agentctl does not have",
+            manifest.name
+        ))
+        .hint(format!("what a pack may require: {N8N}"))),
+    }
+}
+
+/// What the tools of n8n work on, and why it is that one.
+fn n8n_of(
+    root: &Path,
+    out: &Output,
+    config: &Config,
+    catalog: &'static Catalog,
+) -> Result<(N8n, Choice), CliError> {
+    let (choice, backend) = backend_of(root, out, config)?;
+    let shelf = accepted(root, backend.as_ref());
+    let n8n = N8n::new(backend, catalog).with_test_hosts(config.test_hosts.clone());
+    let n8n = match shelf {
+        Some(shelf) => n8n.with_accepted(shelf),
+        None => n8n,
+    };
+    Ok((n8n, choice))
 }
 
 /// Where calls with hidden values wait for an approval: the user's home.
@@ -383,14 +453,33 @@ fn foreign_tools(
     Ok(config.map(|config| Servers::new(&config, pins)))
 }
 
-/// The pack in force in a project; all of its mistakes at once, its warnings on stderr.
+/// Which pack was asked for: by the command line, the settings, or nobody.
+pub fn chosen_pack(root: &Path, out: &Output) -> Result<String, CliError> {
+    if let Some(named) = &out.pack {
+        return Ok(named.clone());
+    }
+    let config = settings::of_project(root, out)?;
+    Ok(config.pack.unwrap_or_else(|| BUILDER.to_owned()))
+}
+
+/// The pack that was asked for; all of its mistakes at once, its warnings on stderr.
 pub fn load_pack(root: &Path, out: &Output) -> Result<Pack, CliError> {
+    named_pack(root, &chosen_pack(root, out)?, out)
+}
+
+/// How packs of a project are loaded: which files count, and whether the policy may be loosened.
+pub fn load_options(root: &Path, out: &Output) -> Result<LoadOptions, CliError> {
     let files = folder_trust::in_force(root, out)?.pack();
-    let options = pack::LoadOptions {
+    Ok(LoadOptions {
         files: files.map_err(folder_trust::refused)?,
         allow_loosen: out.allow_loose_policy,
-    };
-    let pack = crate::pack::load(root, &options).map_err(|errors| CliError::usage(errors.to_string()).hint("agentctl agents check lists the same; a project file overrides the built-in one of the same name"))?;
+    })
+}
+
+/// The pack of this name (`NAME` or `NAME/FLOW`); all of its mistakes at once, its warnings on stderr.
+pub fn named_pack(root: &Path, name: &str, out: &Output) -> Result<Pack, CliError> {
+    let options = load_options(root, out)?;
+    let pack = crate::pack::named(name, root, &options).map_err(|e| no_pack(&e))?;
     for loosened in pack.policy.loosened() {
         out.note(&format!(
             "warning: the project loosens the policy: {loosened}"
@@ -400,6 +489,29 @@ pub fn load_pack(root: &Path, out: &Output) -> Result<Pack, CliError> {
         out.note(&format!("warning: {warning}"));
     }
     Ok(pack)
+}
+
+/// Why there is no such pack, with the nearest name.
+pub fn no_pack(error: &NoPack) -> CliError {
+    let told = CliError::usage(error.to_string());
+    match error {
+        NoPack::Unknown { name, known } => told.hint(nearest("packs", name, known)),
+        NoPack::Flow { name, known, .. } => told.hint(nearest("its flows", name, known)),
+        NoPack::Errors(_) => told.hint("agentctl agents check lists the same; a project file overrides the built-in one of the same name"),
+    }
+}
+
+fn nearest(what: &str, name: &str, known: &[String]) -> String {
+    let all = known.join(", ");
+    let near = known
+        .iter()
+        .map(|k| (strsim::jaro_winkler(k, name), k))
+        .filter(|(score, _)| *score > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    match near {
+        Some((_, near)) => format!("did you mean {near}? {what}: {all}"),
+        None => format!("{what}: {all}"),
+    }
 }
 
 /// No file of answers is larger.

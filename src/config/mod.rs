@@ -77,6 +77,8 @@ pub struct Config {
     pub limits: Budgets,
     /// By `provider::model`.
     pub prices: IndexMap<String, Price>,
+    /// `[packs] default`: `NAME` or `NAME/FLOW`.
+    pub pack: Option<String>,
     /// `[n8n] backend`.
     pub backend: Option<BackendName>,
     /// `[trust] plain_http` of the user's own file.
@@ -142,6 +144,8 @@ struct Written {
     prices: IndexMap<String, Spanned<Price>>,
     #[serde(default)]
     n8n: WrittenN8n,
+    #[serde(default)]
+    packs: WrittenPacks,
     trust: Option<Spanned<WrittenTrust>>,
     test: Option<Spanned<WrittenTest>>,
 }
@@ -164,6 +168,12 @@ struct WrittenTest {
 #[serde(deny_unknown_fields)]
 struct WrittenN8n {
     backend: Option<BackendName>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenPacks {
+    default: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -261,6 +271,7 @@ pub fn load(
     for (name, provider) in own.providers {
         config.providers.entry(name).or_insert(provider);
     }
+    config.pack = own.pack.or(config.pack);
     config.backend = own.backend.or(config.backend);
     for (name, price) in own.prices {
         config.prices.entry(name).or_insert(price);
@@ -340,6 +351,7 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
         providers,
         limits: written.limits.budgets(),
         prices,
+        pack: written.packs.default,
         backend: written.n8n.backend,
         plain_http,
     })

@@ -5,7 +5,7 @@ use super::tree::{self, Room};
 use super::{servers, settings};
 use agentctl_base::canonical::hex;
 use agentctl_engine::pack::{
-    FLOW_FILE, MAX_PACK_FILE, POLICY_FILE, SKILL_FOLDERS, is_agent_file, is_called_flow,
+    MAX_PACK_FILE, POLICY_FILE, SKILL_FOLDERS, is_agent_file, is_flow_file,
 };
 use agentctl_mcp::MAX_BYTES;
 use cap_std::ambient_authority;
@@ -158,7 +158,7 @@ impl Taken<'_> {
             if is_agent_file(&name) {
                 let what = "what an agent is told, and which tools it asks for";
                 self.file(Kind::Agent, &path, what, MAX_PACK_FILE);
-            } else if path == FLOW_FILE || is_called_flow(&name) {
+            } else if is_flow_file(&name) {
                 let what = "which steps a run takes, and what it asks you";
                 self.file(Kind::Flow, &path, what, MAX_PACK_FILE);
             } else if path == POLICY_FILE {
@@ -176,7 +176,7 @@ impl Taken<'_> {
     }
 
     fn packs(&mut self, room: &mut Room) {
-        let what = "agents, flow, policy and skills of a pack; nothing reads it yet";
+        let what = "agents, flows, policy, data and skills of a pack";
         self.folders(Kind::Pack, "packs", None, what, room);
     }
 

@@ -1,7 +1,7 @@
 //! One thing that a folder would override: its kind, its name, what it would do, and the hash that stands for it.
 
 use agentctl_base::canonical::hex;
-use agentctl_engine::pack::{FLOW_FILE, POLICY_FILE, is_called_flow};
+use agentctl_engine::pack::POLICY_FILE;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
@@ -45,13 +45,12 @@ impl Kind {
     /// The kind of the item of this name, for one that is not there any more.
     pub fn of_name(name: &str) -> Kind {
         match name {
-            FLOW_FILE => Kind::Flow,
-            name if is_called_flow(name) && name.starts_with("agents/") => Kind::Flow,
             POLICY_FILE => Kind::Policy,
             SETTINGS => Kind::Settings,
             CATALOG => Kind::Catalog,
             _ => match name.split('/').next().unwrap_or_default() {
                 agentctl_mcp::FILE => Kind::Server,
+                "agents" if name.ends_with(".yaml") => Kind::Flow,
                 "agents" => Kind::Agent,
                 "packs" => Kind::Pack,
                 "tools" => Kind::Tool,

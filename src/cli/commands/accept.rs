@@ -8,6 +8,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::runtime;
 use crate::cli::session::Session;
+use agentctl_n8n_tools::N8n;
 use agentctl_n8n_tools::accepted::NotKept;
 use agentctl_n8n_tools::backend::{BackendError, Stored};
 use agentctl_n8n_tools::noted::{BaseHow, Counted};
@@ -34,14 +35,14 @@ const MOST_SHOWN: usize = 20;
 
 pub fn accept(root: &Path, args: &AcceptArgs, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
-    let n8n = &session.n8n;
+    let n8n = session.n8n()?;
     let Some(accepted) = n8n.accepted() else {
         return Err(
             CliError::new(Exit::Refused, "there is no folder of yours to keep it in")
                 .hint("set AGENTCTL_HOME to a folder outside of the project"),
         );
     };
-    let now = runtime::block_on(find(&session, &args.workflow))?.map_err(|e| backend_error(&e))?;
+    let now = runtime::block_on(find(n8n, &args.workflow))?.map_err(|e| backend_error(&e))?;
     let known = accepted.known(&now.id).map_err(|e| not_kept(&e))?;
     let lost = known.as_ref().map(|base| {
         let loss = n8n.loss(&base.outline, &now.workflow);
@@ -79,8 +80,8 @@ pub fn accept(root: &Path, args: &AcceptArgs, out: &Output) -> Result<Exit, CliE
     )
 }
 
-async fn find(session: &Session, reference: &str) -> Result<Stored, BackendError> {
-    let backend = session.n8n.backend();
+async fn find(n8n: &N8n, reference: &str) -> Result<Stored, BackendError> {
+    let backend = n8n.backend();
     let id = backend.resolve(reference).await?;
     backend.get(&id).await
 }

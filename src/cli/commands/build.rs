@@ -92,13 +92,14 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         agentctl_planner::read_ahead(&request);
     }
     let found = nearby::taken(root, &args.model, out)?;
-    let session = Session::open(root, &args.model.or_model(found), out)?;
+    let pack = session::chosen_pack(root, out)?;
+    let session = Session::of_pack(root, &pack, &args.model.or_model(found), out)?;
     if session.models.is_offline() {
         out.note("model: offline (no key needed; it reads plain requests and asks about the rest)");
     }
     let mut input = Map::new();
     if !args.let_act.is_empty() {
-        if !session.n8n.backend().can().execute {
+        if !session.n8n()?.backend().can().execute {
             out.note(
                 "--let-act: nothing is executed here; connect an n8n to have the workflow tested",
             );

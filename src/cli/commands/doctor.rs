@@ -11,8 +11,9 @@ use crate::cli::project;
 use crate::cli::runtime;
 use crate::cli::session;
 use crate::cli::settings;
+use crate::pack;
 use crate::trust::{CATALOG, Since, Standing};
-use agentctl_engine::pack;
+use agentctl_engine::pack::Pack;
 use agentctl_engine::run;
 use agentctl_host::home::variable;
 use agentctl_mcp::ProbeOutcome;
@@ -34,7 +35,7 @@ pub struct DoctorArgs;
 /// One thing that was looked at.
 #[derive(Debug, Serialize)]
 struct Check {
-    what: &'static str,
+    what: String,
     status: Status,
     detail: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,9 +53,9 @@ enum Status {
 }
 
 impl Check {
-    fn new(what: &'static str, status: Status, detail: impl Into<String>) -> Self {
+    fn new(what: impl Into<String>, status: Status, detail: impl Into<String>) -> Self {
         Check {
-            what,
+            what: what.into(),
             status,
             detail: detail.into(),
             hint: None,
@@ -67,13 +68,9 @@ impl Check {
 }
 
 pub fn doctor(root: &Path, out: &Output) -> Result<Exit, CliError> {
-    let mut checks = vec![
-        folder(root),
-        trust(root, out),
-        pack_check(root, out),
-        catalog(root, out),
-        model(root, out),
-    ];
+    let mut checks = vec![folder(root), trust(root, out)];
+    checks.extend(packs(root, out));
+    checks.extend([catalog(root, out), model(root, out)]);
     checks.extend(backend(root, out));
     checks.push(journals(root));
     checks.extend(servers(root, out)?);
@@ -153,22 +150,23 @@ fn trust(root: &Path, out: &Output) -> Check {
     }
 }
 
-/// The pack in force.
-fn load(root: &Path, out: &Output) -> Result<pack::Pack, CliError> {
-    let files = folder_trust::in_force(root, out)?.pack();
-    let options = pack::LoadOptions {
-        files: files.map_err(folder_trust::refused)?,
-        ..pack::LoadOptions::default()
+/// The packs that are built in, and this project's own.
+fn packs(root: &Path, out: &Output) -> Vec<Check> {
+    let options = match session::load_options(root, out) {
+        Ok(options) => options,
+        Err(error) => return vec![failed("packs", error)],
     };
-    crate::pack::load(root, &options).map_err(|errors| {
-        CliError::usage(errors.to_string()).hint(
-            "mend the files named; a project file overrides the built-in one of the same name",
-        )
-    })
+    let names = pack::names(root, &options);
+    let checks = names.iter().map(|name| {
+        let loaded = pack::named(name, root, &options).map_err(|e| session::no_pack(&e));
+        pack_check(name, loaded)
+    });
+    checks.collect()
 }
 
-fn pack_check(root: &Path, out: &Output) -> Check {
-    match load(root, out) {
+fn pack_check(name: &str, loaded: Result<Pack, CliError>) -> Check {
+    let name = format!("pack {name}");
+    match loaded {
         Ok(pack) => {
             let own = pack
                 .agents
@@ -181,7 +179,7 @@ fn pack_check(root: &Path, out: &Output) -> Check {
                 Status::Warning
             };
             let mut check = Check::new(
-                "pack",
+                name.as_str(),
                 status,
                 format!(
                     "{} agents ({own} of this project), {} skills, flow {}",
@@ -195,7 +193,7 @@ fn pack_check(root: &Path, out: &Output) -> Check {
             }
             check
         }
-        Err(error) => failed("pack", error),
+        Err(error) => failed(&name, error),
     }
 }
 
@@ -232,7 +230,7 @@ fn catalog(root: &Path, out: &Output) -> Check {
 
 /// Which models the settings name, and whether their keys are there; none is asked.
 fn model(root: &Path, out: &Output) -> Check {
-    let Ok(pack) = load(root, out) else {
+    let Ok(pack) = session::load_pack(root, out) else {
         return Check::new("model", Status::Off, "the agents cannot be read");
     };
     let chosen = settings::of_project(root, out).and_then(|config| {
@@ -291,7 +289,7 @@ fn backend(root: &Path, out: &Output) -> Vec<Check> {
     checks
 }
 
-fn failed(what: &'static str, error: CliError) -> Check {
+fn failed(what: &str, error: CliError) -> Check {
     let check = Check::new(what, Status::Failed, error.message);
     match error.hints.into_iter().next() {
         Some(hint) => check.hint(hint),

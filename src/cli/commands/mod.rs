@@ -20,6 +20,7 @@ mod man;
 mod mcp;
 mod models;
 mod n8n;
+mod packs;
 mod policy;
 mod pull;
 mod push;
@@ -61,6 +62,8 @@ pub enum Command {
     Agents(agents::AgentsCommand),
     #[command(subcommand)]
     Skills(skills::SkillsCommand),
+    #[command(subcommand)]
+    Packs(packs::PacksCommand),
     #[command(subcommand)]
     Flow(flow::FlowCommand),
     #[command(subcommand)]
@@ -118,6 +121,7 @@ impl Command {
             Command::Log(args) => log::log(project, args, out),
             Command::Agents(command) => agents::agents(project, command, out),
             Command::Skills(command) => skills::skills(project, command, out),
+            Command::Packs(command) => packs::packs(project, command, out),
             Command::Flow(command) => flow::flow(project, command, out),
             Command::Policy(command) => policy::policy(project, command, out),
             Command::Catalog(command) => catalog::catalog(project, command, out),

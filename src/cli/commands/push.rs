@@ -202,7 +202,7 @@ fn carry_out(
         yes: false,
     };
     let progress = Arc::new(Progress::new(out));
-    let n8n = Arc::clone(&session.n8n);
+    let n8n = Arc::clone(session.n8n()?);
     let push = Push {
         file: args.file.display().to_string(),
         over: plan

@@ -27,21 +27,26 @@ impl Schema {
 
     /// Every fault as `place: what`, at most eight.
     pub fn faults(&self, instance: &Value) -> Vec<String> {
+        let places = self.places(instance).into_iter();
+        places
+            .map(|(place, what)| match place.as_str() {
+                "" => format!("/: {what}"),
+                place => format!("{place}: {what}"),
+            })
+            .collect()
+    }
+
+    /// Every fault with the JSON pointer of its place, at most eight.
+    pub fn places(&self, instance: &Value) -> Vec<(String, String)> {
         self.validator
             .iter_errors(instance)
             .take(8)
             .map(|error| {
-                let place = error.instance_path().to_string();
-                let place = if place.is_empty() {
-                    "/".to_owned()
-                } else {
-                    place
-                };
                 let mut what = error.to_string();
                 if what.chars().count() > 240 {
                     what = what.chars().take(240).collect::<String>() + "…";
                 }
-                format!("{place}: {what}")
+                (error.instance_path().to_string(), what)
             })
             .collect()
     }

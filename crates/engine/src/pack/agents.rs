@@ -1,13 +1,12 @@
 //! Agents: one Markdown file each, with the head that Claude Code's agent files have.
 
-use super::BuiltIn;
 use super::frontmatter::{self, Frontmatter};
-use super::source::{Source, own_text, unreadable};
+use super::is_agent_file;
+use super::root::Root;
+use super::source::{Source, unreadable};
 use agentctl_base::yaml::{Entry, Node, Place, Problem, Problems};
-use agentctl_host::files::{LEADS_OUT, Within, within};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 
 /// How strong a model an agent wants; the configuration maps tiers to models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -57,66 +56,26 @@ const KEYS: &[&str] = &[
 ];
 const DEFAULT_MAX_TURNS: u32 = 20;
 
-/// File name → text of the files in `agents/` that are of one kind, sorted; the file of a project that counts stands for the built-in
-/// one of the same name.
-pub(super) fn sources(
-    built_in: &BuiltIn,
-    project: Option<&Path>,
-    is: fn(&str) -> bool,
-    problems: &mut Vec<Problem>,
-) -> IndexMap<String, Source> {
-    let mut sources: IndexMap<String, Source> = built_in
-        .agent_files(is)
-        .into_iter()
-        .map(|name| {
-            let source = Source {
-                file: format!("built-in agents/{name}"),
-                text: built_in.agent_file(&name),
-            };
-            (name, source)
-        })
-        .collect();
-    let Some(project) = project else {
-        sources.sort_keys();
-        return sources;
-    };
-    for name in own_names(project, is, problems) {
-        let file = format!("agents/{name}");
-        match own_text(project, Path::new(&file)) {
-            Ok(Some(text)) => {
-                sources.insert(name, Source { file, text });
+/// File name → text, sorted; the file of a project that counts stands for the built-in one of the same name.
+pub(super) fn sources(root: Root<'_>, problems: &mut Vec<Problem>) -> IndexMap<String, Source> {
+    let mut sources = IndexMap::new();
+    let names = root.names("agents", problems);
+    for name in names.into_iter().filter(|name| is_agent_file(name)) {
+        let before = problems.len();
+        let path = format!("agents/{name}");
+        match root.source(&path, problems) {
+            Some(source) => {
+                sources.insert(name, source);
             }
-            // Gone since, or a link to nothing.
-            Ok(None) => problems.push(unreadable(&file, &std::io::ErrorKind::NotFound.into())),
-            Err(error) => problems.push(unreadable(&file, &error)),
+            // Gone since.
+            None if problems.len() == before => problems.push(unreadable(
+                &root.path(&path),
+                &std::io::ErrorKind::NotFound.into(),
+            )),
+            None => {}
         }
     }
-    sources.sort_keys();
     sources
-}
-
-/// The names of the project's files of that kind.
-fn own_names(project: &Path, is: fn(&str) -> bool, problems: &mut Vec<Problem>) -> Vec<String> {
-    let entries = within(project, Path::new("agents")).and_then(|place| match place {
-        Within::Inside(below) => std::fs::read_dir(project.join(below)).map(Some),
-        Within::Missing => Ok(None),
-        Within::Outside => Err(std::io::Error::other(LEADS_OUT)),
-    });
-    let mut names = Vec::new();
-    match entries {
-        Ok(None) => {}
-        Ok(Some(entries)) => {
-            for entry in entries {
-                match entry {
-                    Ok(entry) => names.extend(entry.file_name().into_string().ok()),
-                    Err(error) => problems.push(unreadable("agents", &error)),
-                }
-            }
-        }
-        Err(error) => problems.push(unreadable("agents", &error)),
-    }
-    names.retain(|name| is(name));
-    names
 }
 
 pub(super) fn load(

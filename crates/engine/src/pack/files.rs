@@ -1,5 +1,6 @@
 //! Which files of a folder a pack is read from, and where they lie. Who decides which count stands above.
 
+use super::manifest::{MAIN_FLOW, is_name};
 use std::collections::BTreeSet;
 
 /// No file of a pack is larger.
@@ -12,18 +13,19 @@ pub fn is_agent_file(name: &str) -> bool {
     name.ends_with(".md") && !name.starts_with('.') && !name.eq_ignore_ascii_case("README.md")
 }
 
-/// The end of the name of a flow that others call: `agents/search.flow.yaml` is `search`.
-const CALLED_FLOW: &str = ".flow.yaml";
-
-/// Whether a file of `agents/` is a flow that others call, by its name.
-pub fn is_called_flow(name: &str) -> bool {
+/// Whether a file of `agents/` is a flow, by its name: `flow.yaml`, and `NAME.flow.yaml`.
+pub fn is_flow_file(name: &str) -> bool {
     flow_name(name).is_some()
 }
 
-/// What it is called by.
+/// The flow that a file of `agents/` is, by its name.
 pub(super) fn flow_name(file: &str) -> Option<&str> {
-    let name = file.strip_suffix(CALLED_FLOW)?;
-    (!name.is_empty() && !name.starts_with('.')).then_some(name)
+    match file {
+        "flow.yaml" => Some(MAIN_FLOW),
+        file => file
+            .strip_suffix(".flow.yaml")
+            .filter(|name| is_name(name)),
+    }
 }
 
 /// Whether what a project says counts, or only what agentctl and the user's own settings say.

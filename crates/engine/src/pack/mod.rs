@@ -6,34 +6,51 @@ mod built_in;
 mod files;
 mod frontmatter;
 mod keys;
+mod manifest;
+#[cfg(test)]
+mod named_tests;
+mod root;
 mod skills;
 mod source;
 #[cfg(test)]
 mod vocabulary_tests;
 
 pub use agents::{Agent, Tier};
-pub use built_in::BuiltIn;
-pub use files::{MAX_PACK_FILE, PackFiles, SKILL_FOLDERS, Use, is_agent_file, is_called_flow};
+pub use built_in::{BuiltIn, PACKS};
+pub use files::{MAX_PACK_FILE, PackFiles, SKILL_FOLDERS, Use, is_agent_file, is_flow_file};
+pub use manifest::{MAIN_FLOW, MANIFEST, Manifest, is_name};
 pub use skills::{SkillHead, SkillSource};
 
-use crate::flow::{self, Flow, FlowFile, Known, StepKind};
+use crate::flow::{self, Flow, FlowFile, Known};
 use crate::policy::Policy;
 use agentctl_base::canonical::hex;
 use agentctl_base::foreign::split_foreign;
-use agentctl_base::yaml::Problem;
+use agentctl_base::yaml::{Place, Problem};
 use files::flow_name;
 use indexmap::IndexMap;
+use root::Root;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use source::{Source, own_text, unreadable};
+use source::Source;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pack {
+    pub manifest: Manifest,
+    /// How a later resume names it: `NAME`, or `NAME/FLOW`; None: the pack whose folder is the project itself, with its own entry.
+    pub named: Option<String>,
     /// By name, sorted.
     pub agents: IndexMap<String, Agent>,
+    /// The flow that runs: the manifest's, or the one that was chosen by [`Pack::with_flow`].
     pub flow: Flow,
+    /// How messages call the file of that flow.
+    pub flow_file: String,
+    /// All of them by name, which is that of the file: `turn` for `agents/turn.flow.yaml`.
+    pub flows: IndexMap<String, LoadedFlow>,
+    /// The data files by name, as conditions see them under `pack`.
+    pub data: Arc<Map<String, Value>>,
     pub policy: Policy,
     /// Sorted by name.
     pub skills: Vec<SkillHead>,
@@ -45,7 +62,7 @@ pub struct Pack {
     pub overrides: Vec<String>,
 }
 
-/// A project's own flow and policy, as `Pack::overrides` names them.
+/// The paths of the main flow and the policy below a pack's folder.
 pub const FLOW_FILE: &str = "agents/flow.yaml";
 pub const POLICY_FILE: &str = "agents/policy.yaml";
 
@@ -86,26 +103,180 @@ impl fmt::Display for PackErrors {
     }
 }
 
-/// The built-in pack with those of the project's own files over it that count.
-pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result<Pack, PackErrors> {
-    let own = match options.files.own {
-        Use::Project => Some(project),
-        Use::BuiltIn => None,
-    };
+/// One flow of a pack.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadedFlow {
+    pub flow: Flow,
+    /// How messages call its file.
+    pub file: String,
+}
+
+/// The compiled-in pack with those of the project's own files over it that count. `shared`: the pack whose skills every pack may use.
+pub fn load(
+    built_in: &BuiltIn,
+    shared: Option<&BuiltIn>,
+    project: &Path,
+    options: &LoadOptions,
+) -> Result<Pack, PackErrors> {
     let mut problems = Vec::new();
     let mut warnings = Vec::new();
+    let folder = built_in.path("");
+    let left_out = options
+        .files
+        .left_out
+        .contains(folder.trim_end_matches('/'));
+    if left_out {
+        warnings.push(format!("{folder}: left out, it cannot be trusted"));
+    }
+    let root = Root {
+        built_in,
+        project: match options.files.own {
+            Use::Project if !left_out => Some(project),
+            Use::Project | Use::BuiltIn => None,
+        },
+    };
+    let loaded = read(root, shared, options, &mut problems, &mut warnings);
+    match loaded {
+        Some(pack) if problems.is_empty() => Ok(Pack { warnings, ..pack }),
+        _ => {
+            problems.sort();
+            problems.dedup();
+            Err(PackErrors { problems })
+        }
+    }
+}
 
-    let vocabulary = built_in.vocabulary();
+/// All that can be read of it; None where too little can to be a pack. Each mistake is among the problems.
+fn read(
+    root: Root<'_>,
+    shared: Option<&BuiltIn>,
+    options: &LoadOptions,
+    problems: &mut Vec<Problem>,
+    warnings: &mut Vec<String>,
+) -> Option<Pack> {
+    let (manifest, manifest_source) = manifest::load(root, problems)?;
+    let (data, data_sources) = manifest::data(root, &manifest, &manifest_source.file, problems);
+    let data = Arc::new(data);
     let left_out = &options.files.left_out;
-    let skills = skills::load(built_in, own, left_out, &mut problems, &mut warnings);
-    let sources = agents::sources(built_in, own, is_agent_file, &mut problems);
-    let called = agents::sources(built_in, own, is_called_flow, &mut problems);
-    let mut agents = agents::load(&sources, &mut problems, &mut warnings);
+    let skills = skills::load(root, shared, left_out, problems, warnings);
+    let agent_sources = agents::sources(root, problems);
+    let mut agents = agents::load(&agent_sources, problems, warnings);
+    let (policy, policy_sources) = policy(root, options, problems);
+    if let Some(policy) = &policy {
+        warnings.extend_from_slice(policy.notes());
+        grants(&mut agents, policy, warnings);
+    }
+    for agent in agents.values() {
+        for (place, skill) in &agent.wanted_skills {
+            if !skills.iter().any(|s| s.name == *skill) {
+                problems.push(Problem {
+                    file: agent.source.clone(),
+                    place: *place,
+                    message: format!("there is no skill {skill:?}"),
+                });
+            }
+        }
+    }
+    let (flows, flow_sources) = flows(root, &agents, &data, problems);
+    if let Some(policy) = &policy {
+        for loaded in flows.values() {
+            tool_steps(&loaded.flow, policy, &loaded.file, problems);
+        }
+    }
+    let entry = flows.get(&manifest.entry).cloned();
+    if entry.is_none() && !flow_sources.contains_key(&manifest.entry) {
+        problems.push(Problem {
+            file: manifest_source.file.clone(),
+            place: Place::default(),
+            message: format!(
+                "the pack begins with the flow {:?}, and there is no {}",
+                manifest.entry,
+                root.path(&flow_path(&manifest.entry))
+            ),
+        });
+    }
 
-    let policy_text = built_in.agent_file("policy.yaml");
-    let project_policy = read_project(own, POLICY_FILE, &mut problems);
-    let policy = match Policy::load(&policy_text, &format!("built-in {POLICY_FILE}"), vocabulary) {
-        Ok(base) => match &project_policy {
+    let mut texts: Vec<(String, &Source)> = Vec::new();
+    let named = |(name, source)| (format!("agents/{name}"), source);
+    texts.extend(agent_sources.iter().map(named));
+    texts.extend(
+        flow_sources
+            .iter()
+            .map(|(name, source)| (flow_path(name), source)),
+    );
+    texts.extend(
+        policy_sources
+            .iter()
+            .map(|(name, source)| ((*name).to_owned(), source)),
+    );
+    if !manifest_source.text.is_empty() {
+        texts.push((MANIFEST.to_owned(), &manifest_source));
+    }
+    texts.extend(
+        data_sources
+            .iter()
+            .map(|(path, source)| (path.clone(), source)),
+    );
+    let own = texts.iter().filter(|(_, source)| !source.is_built_in());
+    let mut overrides: Vec<String> = own.clone().map(|(_, source)| source.file.clone()).collect();
+    for (_, source) in own {
+        keys::in_text(&source.file, &source.text, problems);
+    }
+    for skill in &skills {
+        if let SkillSource::Project(folder) = &skill.source {
+            overrides.push(format!("{folder}/{}/SKILL.md", skill.name));
+            let folder = format!("{folder}/{}", skill.name);
+            keys::in_skill(&folder, &skill.place, problems);
+        }
+    }
+    overrides.sort();
+    let hash = hash(&texts, &skills);
+    let LoadedFlow { flow, file } = entry?;
+    let named = Some(root.built_in.name()).filter(|name| !name.is_empty());
+    Some(Pack {
+        named: named.map(str::to_owned),
+        manifest,
+        agents,
+        flow,
+        flow_file: file,
+        flows,
+        data,
+        policy: policy?,
+        skills,
+        hash,
+        warnings: Vec::new(),
+        overrides,
+    })
+}
+
+/// The policy in force. A project's own tightens the compiled-in one; a pack that is the project's alone has only its own.
+fn policy(
+    root: Root<'_>,
+    options: &LoadOptions,
+    problems: &mut Vec<Problem>,
+) -> (Option<Policy>, Vec<(&'static str, Source)>) {
+    let vocabulary = root.built_in.vocabulary();
+    let own = root.own(POLICY_FILE, problems);
+    let Some(base_source) = root.built_in(POLICY_FILE) else {
+        let Some(own) = own else {
+            problems.push(Problem {
+                file: root.path(POLICY_FILE),
+                place: Place::default(),
+                message: "there is no such file: a pack says who may do what".to_owned(),
+            });
+            return (None, Vec::new());
+        };
+        let policy = match Policy::load(&own.text, &own.file, vocabulary) {
+            Ok(policy) => Some(policy),
+            Err(found) => {
+                problems.extend(found);
+                None
+            }
+        };
+        return (policy, vec![(POLICY_FILE, own)]);
+    };
+    let policy = match Policy::load(&base_source.text, &base_source.file, vocabulary) {
+        Ok(base) => match &own {
             Some(own) => match base.with_project(&own.text, &own.file, options.allow_loosen) {
                 Ok(policy) => Some(policy),
                 Err(found) => {
@@ -120,150 +291,107 @@ pub fn load(built_in: &BuiltIn, project: &Path, options: &LoadOptions) -> Result
             None
         }
     };
-    if let Some(policy) = &policy {
-        warnings.extend_from_slice(policy.notes());
-        grants(&mut agents, policy, &mut warnings);
-    }
-    for agent in agents.values() {
-        for (place, skill) in &agent.wanted_skills {
-            if !skills.iter().any(|s| s.name == *skill) {
-                problems.push(Problem {
-                    file: agent.source.clone(),
-                    place: *place,
-                    message: format!("there is no skill {skill:?}"),
-                });
-            }
-        }
-    }
+    let mut sources = vec![(POLICY_FILE, base_source)];
+    sources.extend(own.map(|own| ("project policy", own)));
+    (policy, sources)
+}
 
-    let flow_source = read_project(own, FLOW_FILE, &mut problems).unwrap_or_else(|| Source {
-        file: format!("built-in {FLOW_FILE}"),
-        text: built_in.agent_file("flow.yaml"),
-    });
-    // No pack brings data files yet: a flow that reads one is told so.
-    let data = Arc::default();
+/// The path of a flow's file below the pack's folder.
+fn flow_path(name: &str) -> String {
+    match name {
+        MAIN_FLOW => FLOW_FILE.to_owned(),
+        name => format!("agents/{name}.flow.yaml"),
+    }
+}
+
+fn flows(
+    root: Root<'_>,
+    agents: &IndexMap<String, Agent>,
+    data: &Arc<Map<String, Value>>,
+    problems: &mut Vec<Problem>,
+) -> (IndexMap<String, LoadedFlow>, IndexMap<String, Source>) {
     let names: Vec<String> = agents.keys().cloned().collect();
     let known = Known {
         agents: Some(&names),
-        vocabulary: Some(vocabulary),
-        data: Some(&data),
+        vocabulary: Some(root.built_in.vocabulary()),
+        data: Some(data),
     };
-    let others = flow_files(&called);
-    let flow = match flow::load_with(&flow_source.text, &flow_source.file, known, &others) {
-        Ok(mut flow) => {
-            if flow_source.file == FLOW_FILE {
-                let base = built_in.agent_file("flow.yaml");
-                let file = format!("built-in {FLOW_FILE}");
-                // Its agents are not asked for: the project's may be others.
-                let known = Known {
-                    agents: None,
-                    vocabulary: Some(vocabulary),
-                    data: Some(&data),
-                };
-                let called = agents::sources(built_in, None, is_called_flow, &mut problems);
-                match flow::load_with(&base, &file, known, &flow_files(&called)) {
-                    Ok(base) => flow.inherit(&base),
-                    // Without it the guards of its fields would be gone.
-                    Err(found) => problems.extend(found),
-                }
+    let mut sources = IndexMap::new();
+    let mut bases = IndexMap::new();
+    for file in root.names("agents", problems) {
+        let Some(name) = flow_name(&file) else {
+            continue;
+        };
+        let path = flow_path(name);
+        if let Some(source) = root.source(&path, problems) {
+            if !source.is_built_in()
+                && let Some(base) = root.built_in(&path)
+            {
+                bases.insert(name.to_owned(), base);
             }
-            Some(flow)
-        }
-        Err(found) => {
-            problems.extend(found);
-            None
-        }
-    };
-    if let (Some(flow), Some(policy)) = (&flow, &policy) {
-        for called_or_own in flow.flows() {
-            let file = file_of(called_or_own, flow, &called).unwrap_or(&flow_source.file);
-            tool_steps(called_or_own, policy, file, &mut problems);
+            sources.insert(name.to_owned(), source);
         }
     }
+    let mut flows = IndexMap::new();
+    for (name, source) in &sources {
+        let others = others(name, &sources);
+        match flow::load_with(&source.text, &source.file, known, &others) {
+            Ok(mut flow) => {
+                if let Some(base) = bases.get(name) {
+                    // Its agents are not asked for: the project's may be others.
+                    let known = Known {
+                        agents: None,
+                        ..known
+                    };
+                    match flow::load_with(&base.text, &base.file, known, &others) {
+                        Ok(base) => flow.inherit(&base),
+                        // Without it the guards of its fields would be gone.
+                        Err(found) => problems.extend(found),
+                    }
+                }
+                let file = source.file.clone();
+                flows.insert(name.clone(), LoadedFlow { flow, file });
+            }
+            Err(found) => problems.extend(found),
+        }
+    }
+    (flows, sources)
+}
 
-    let mut overrides: Vec<String> = sources
-        .values()
-        .chain(called.values())
-        .chain(project_policy.as_ref())
-        .chain([&flow_source])
-        .filter(|source| !source.file.starts_with("built-in"))
-        .map(|source| source.file.clone())
-        .collect();
-    for skill in &skills {
-        if let SkillSource::Project(folder) = &skill.source {
-            overrides.push(format!("{folder}/{}/SKILL.md", skill.name));
-        }
-    }
-    overrides.sort();
-    let project_texts = sources
-        .values()
-        .chain(called.values())
-        .chain(project_policy.as_ref())
-        .chain([&flow_source])
-        .filter(|source| !source.file.starts_with("built-in"));
-    for source in project_texts {
-        keys::in_text(&source.file, &source.text, &mut problems);
-    }
-    for skill in &skills {
-        if let SkillSource::Project(folder) = &skill.source {
-            keys::in_skill(
-                &format!("{folder}/{}", skill.name),
-                &skill.place,
-                &mut problems,
-            );
-        }
-    }
+/// The flows that a step of the one of this name may call.
+fn others<'s>(name: &str, sources: &'s IndexMap<String, Source>) -> Vec<FlowFile<'s>> {
+    let files = sources.iter().filter(|(other, _)| *other != name);
+    files
+        .map(|(name, source)| FlowFile {
+            name,
+            file: &source.file,
+            text: &source.text,
+        })
+        .collect()
+}
 
+/// sha-256 over every text that a run of the pack follows.
+fn hash(texts: &[(String, &Source)], skills: &[SkillHead]) -> String {
     let mut hash = Sha256::new();
     let mut part = |name: &str, text: &str| {
         hash.update(format!("{name}\0{}\0", text.len()));
         hash.update(text);
     };
-    for (name, source) in &sources {
-        part(&format!("agents/{name}"), &source.text);
+    for (name, source) in texts {
+        part(name, &source.text);
     }
-    part(FLOW_FILE, &flow_source.text);
-    for (name, source) in &called {
-        part(&format!("agents/{name}"), &source.text);
-    }
-    part(POLICY_FILE, &policy_text);
-    part(
-        "project policy",
-        project_policy.as_ref().map_or("", |s| &s.text),
-    );
-    for skill in &skills {
+    for skill in skills {
         part(&format!("skills/{}", skill.name), &skill.body);
     }
-    let hash = hex(&hash.finalize());
-
-    match (flow, policy) {
-        (Some(flow), Some(policy)) if problems.is_empty() => Ok(Pack {
-            agents,
-            flow,
-            policy,
-            skills,
-            hash,
-            warnings,
-            overrides,
-        }),
-        _ => {
-            problems.sort();
-            problems.dedup();
-            Err(PackErrors { problems })
-        }
-    }
+    hex(&hash.finalize())
 }
 
 impl Pack {
     /// Whose words the questions of the flow are; None: the built-in pack's. `own`: the flow words them itself, else an agent did.
     pub fn asked_by(&self, own: bool) -> Option<String> {
         let of = |files: &[&str]| (!files.is_empty()).then(|| files.join(", "));
-        let is_flow = |file: &&String| *file == FLOW_FILE || is_called_flow(file);
-        let flows: Vec<&str> = (self.overrides.iter().filter(is_flow))
-            .map(String::as_str)
-            .collect();
-        if !flows.is_empty() {
-            return Some(format!("{} of this folder", flows.join(", ")));
+        if !self.flow_file.starts_with(source::BUILT_IN) {
+            return Some(format!("{} of this folder", self.flow_file));
         }
         let agents: Vec<&str> = self
             .agents
@@ -272,47 +400,28 @@ impl Pack {
             .collect();
         let agents: Vec<&str> = agents
             .into_iter()
-            .filter(|file| !file.starts_with("built-in"))
+            .filter(|file| !file.starts_with(source::BUILT_IN))
             .collect();
         of(&agents)
             .filter(|_| !own)
             .map(|files| format!("an agent of this folder ({files})"))
     }
 
+    /// The same pack with another of its flows to run; None: it has no flow of that name.
+    pub fn with_flow(mut self, name: &str) -> Option<Pack> {
+        let chosen = self.flows.get(name)?.clone();
+        self.flow = chosen.flow;
+        self.flow_file = chosen.file;
+        if self.manifest.entry != name {
+            self.named = Some(format!("{}/{name}", self.manifest.name));
+            self.manifest.entry = name.to_owned();
+        }
+        Some(self)
+    }
+
     pub fn skill(&self, name: &str) -> Option<&SkillHead> {
         self.skills.iter().find(|s| s.name == name)
     }
-}
-
-/// The flows that others call, as they are read.
-fn flow_files(called: &IndexMap<String, Source>) -> Vec<FlowFile<'_>> {
-    let files = called.iter().filter_map(|(name, source)| {
-        Some(FlowFile {
-            name: flow_name(name)?,
-            file: &source.file,
-            text: &source.text,
-        })
-    });
-    files.collect()
-}
-
-/// The file of a flow that others call; None: it is the pack's own.
-fn file_of<'s>(
-    of: &Flow,
-    whole: &Flow,
-    called: &'s IndexMap<String, Source>,
-) -> Option<&'s String> {
-    let name = whole
-        .steps_of_all()
-        .into_iter()
-        .find_map(|step| match &step.kind {
-            StepKind::Call(call) if std::ptr::eq(&*call.flow, of) => Some(call.name.as_str()),
-            _ => None,
-        })?;
-    let source = called
-        .iter()
-        .find(|(file, _)| flow_name(file) == Some(name));
-    source.map(|(_, source)| &source.file)
 }
 
 /// What an agent gets is what it wants and the policy grants; what it wants in vain is said once, here.
@@ -364,31 +473,6 @@ fn tool_steps(flow: &Flow, policy: &Policy, file: &str, problems: &mut Vec<Probl
                     step.id, spec.tool, spec.role
                 ),
             });
-        }
-    }
-}
-
-/// A file of the project; None: there is none, or the project does not count. One that cannot be read is a problem, never a silent default.
-fn read_project(
-    project: Option<&Path>,
-    relative: &str,
-    problems: &mut Vec<Problem>,
-) -> Option<Source> {
-    let project = project?;
-    match own_text(project, Path::new(relative)) {
-        Ok(Some(text)) => Some(Source {
-            file: relative.to_owned(),
-            text,
-        }),
-        // A link to nothing is no file that was left out.
-        Ok(None) if project.join(relative).is_symlink() => {
-            problems.push(unreadable(relative, &std::io::ErrorKind::NotFound.into()));
-            None
-        }
-        Ok(None) => None,
-        Err(error) => {
-            problems.push(unreadable(relative, &error));
-            None
         }
     }
 }

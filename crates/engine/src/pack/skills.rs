@@ -3,7 +3,8 @@
 use super::BuiltIn;
 use super::SKILL_FOLDERS;
 use super::frontmatter;
-use super::source::{own_text, unreadable};
+use super::root::Root;
+use super::source::{BUILT_IN, own_text, unreadable};
 use agentctl_base::yaml::{Node, Place, Problem};
 use agentctl_host::files::{LEADS_OUT, Within, within};
 use agentctl_knowledge::{Skill, SkillPlace};
@@ -39,19 +40,23 @@ impl From<&SkillHead> for Skill {
     }
 }
 
-/// All skills, sorted by name. A broken one of the project is a problem; one that hides another is a warning, and so is one that
+/// All skills, sorted by name: the project's, the pack's, and those of the pack that shares its own. A broken one of the project is a problem; one that hides another is a warning, and so is one that
 /// cannot be trusted and is left out.
 pub(super) fn load(
-    built_in: &BuiltIn,
-    project: Option<&Path>,
+    root: Root<'_>,
+    shared: Option<&BuiltIn>,
     left_out: &BTreeSet<String>,
     problems: &mut Vec<Problem>,
     warnings: &mut Vec<String>,
 ) -> Vec<SkillHead> {
     let mut skills: Vec<SkillHead> = Vec::new();
-    let own = project
+    let mut folders = vec![root.path("skills")];
+    folders.extend(SKILL_FOLDERS.map(str::to_owned));
+    folders.dedup();
+    let own = root
+        .project
         .into_iter()
-        .flat_map(|p| SKILL_FOLDERS.iter().map(move |f| (p, *f)));
+        .flat_map(|project| folders.iter().map(move |folder| (project, folder.as_str())));
     for (project, folder) in own {
         if left_out.contains(folder) {
             warnings.push(format!("{folder}: left out, it cannot be trusted"));
@@ -91,8 +96,14 @@ pub(super) fn load(
             }
         }
     }
-    for name in built_in.skill_names() {
-        let file = format!("built-in skills/{name}/SKILL.md");
+    let built_in = std::iter::once(root.built_in).chain(shared);
+    let built_in =
+        built_in.flat_map(|pack| pack.skill_names().into_iter().map(move |name| (pack, name)));
+    for (built_in, name) in built_in {
+        let file = format!(
+            "{BUILT_IN}{}/SKILL.md",
+            built_in.path(&format!("skills/{name}"))
+        );
         let place = built_in.skill(&name);
         let text = place.read("SKILL.md").unwrap_or_default();
         if !skills.iter().any(|s| s.name == name)

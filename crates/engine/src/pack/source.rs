@@ -12,6 +12,16 @@ pub(super) struct Source {
     pub(super) text: String,
 }
 
+/// How the name of a compiled-in text begins, where messages call it.
+pub(super) const BUILT_IN: &str = "built-in ";
+
+impl Source {
+    /// Whether it is compiled in, and not the project's.
+    pub(super) fn is_built_in(&self) -> bool {
+        self.file.starts_with(BUILT_IN)
+    }
+}
+
 /// A text of the project; None: there is none. A link is followed within the project only.
 pub(super) fn own_text(project: &Path, relative: &Path) -> std::io::Result<Option<String>> {
     let odd = |why: String| std::io::Error::new(std::io::ErrorKind::InvalidInput, why);

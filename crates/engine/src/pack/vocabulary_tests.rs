@@ -35,7 +35,8 @@ fn read(flow: &str, policy: &str) -> Result<Pack, String> {
     ];
     let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec().into()));
     let built_in = BuiltIn::new(vocabulary(), files);
-    load(&built_in, Path::new(""), &LoadOptions::default()).map_err(|errors| errors.to_string())
+    load(&built_in, None, Path::new(""), &LoadOptions::default())
+        .map_err(|errors| errors.to_string())
 }
 
 #[test]

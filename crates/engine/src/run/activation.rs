@@ -264,6 +264,7 @@ impl Driver<'_> {
         Means {
             limits: self.budgets.clone(),
             models,
+            pack: self.pack.named.clone(),
         }
     }
 

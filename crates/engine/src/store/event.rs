@@ -245,6 +245,9 @@ pub struct Means {
     /// By agent: `provider::model`, or `offline`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, String>,
+    /// `NAME`, or `NAME/FLOW` where another flow than the pack's own entry runs; None: the pack whose folder is the project itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pack: Option<String>,
 }
 
 /// Limits of a whole run, and of single agents in it.

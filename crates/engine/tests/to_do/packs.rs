@@ -23,7 +23,8 @@ static BUILT_IN: LazyLock<BuiltIn> = LazyLock::new(|| {
 });
 
 static PACK: LazyLock<Pack> = LazyLock::new(|| {
-    pack::load(&BUILT_IN, Path::new(""), &LoadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
+    pack::load(&BUILT_IN, None, Path::new(""), &LoadOptions::default())
+        .unwrap_or_else(|e| panic!("{e}"))
 });
 
 pub fn chores() -> Pack {
@@ -55,7 +56,7 @@ fn a_flow_of_the_projects_own_keeps_what_the_fields_mean() {
     assert_ne!(own, FLOW);
     std::fs::create_dir(dir.path().join("agents")).unwrap();
     std::fs::write(dir.path().join(FLOW_FILE), own).unwrap();
-    let pack = pack::load(&BUILT_IN, dir.path(), &LoadOptions::all()).unwrap();
+    let pack = pack::load(&BUILT_IN, None, dir.path(), &LoadOptions::all()).unwrap();
     assert_eq!(pack.overrides, [FLOW_FILE]);
     assert_eq!(pack.flow.scope_field(), Some("may_change"));
     assert_eq!(pack.flow.fact_field("review"), Some("verdict"));
@@ -70,7 +71,7 @@ fn what_these_tools_do_not_bring_is_a_mistake_of_the_pack() {
         .replace("tool: read_list", "tool: get_workflow");
     let files = [(FLOW_FILE.to_owned(), Cow::Owned(wrong.into_bytes()))];
     let broken = BuiltIn::new(to_do().clone(), files);
-    let errors = pack::load(&broken, Path::new(""), &LoadOptions::default()).unwrap_err();
+    let errors = pack::load(&broken, None, Path::new(""), &LoadOptions::default()).unwrap_err();
     let said = errors.to_string();
     for message in [
         "there is no `fact: check`; there is resource, review",

@@ -20,6 +20,7 @@ use agentctl_engine::flow::Flow;
 use agentctl_engine::pack::{FLOW_FILE, LoadOptions};
 use agentctl_engine::run;
 use agentctl_engine::store::{Event, Loaded, Project, Record};
+use agentctl_engine::view::RunView;
 use agentctl_knowledge::{ENTRIES, FOLDER, Learning, Learnings, PATTERNS};
 use agentctl_n8n_tools::tools::WORKFLOW;
 use clap::Args;
@@ -89,7 +90,10 @@ pub fn analyze(root: &Path, args: &AnalyzeArgs, out: &Output) -> Result<Exit, Cl
     if let Some(foreign) = &loaded.foreign {
         out.note(&not_yours(&run, foreign));
     }
-    let flow = flow(root, out)?;
+    let pack = RunView::of(&loaded.records)
+        .means
+        .and_then(|means| means.pack);
+    let flow = flow(root, pack.as_deref().unwrap_or(pack::BUILDER), out)?;
     let mut analysis = analysis::analyze(&loaded.records, &flow, &today());
     if let Some(executions) = lived.as_ref().and_then(|l| l.executions.as_ref()) {
         let ids = executions.iter().map(|e| e.id.to_lowercase());
@@ -141,10 +145,10 @@ pub fn analyze(root: &Path, args: &AnalyzeArgs, out: &Output) -> Result<Exit, Cl
     )
 }
 
-/// The flow that says where agents write about a cause: the project's own where it is in force, else the built-in one. A pack that is
+/// The flow that says where agents write about a cause: that of the run's pack as it is in force, else the built-in one. A pack that is
 /// broken, or that waits for its user's word, does not hide how a run went.
-fn flow(root: &Path, out: &Output) -> Result<Flow, CliError> {
-    let own = root.join(FLOW_FILE).exists();
+fn flow(root: &Path, named: &str, out: &Output) -> Result<Flow, CliError> {
+    let own = named != pack::BUILDER || root.join(FLOW_FILE).exists();
     let force = own
         .then(|| folder_trust::in_force(root, out).ok())
         .flatten();
@@ -153,7 +157,7 @@ fn flow(root: &Path, out: &Output) -> Result<Flow, CliError> {
             files: force.pack().ok()?,
             allow_loosen: true,
         };
-        pack::load(root, &options).ok()
+        pack::named(named, root, &options).ok()
     });
     match in_force {
         Some(pack) => Ok(pack.flow),
@@ -289,7 +293,7 @@ fn page(
 
 fn trends(root: &Path, project: &Project, since: &str, out: &Output) -> Result<Exit, CliError> {
     let from = moment(since)?;
-    let flow = flow(root, out)?;
+    let flow = flow(root, pack::BUILDER, out)?;
     let mut counting = analysis::Counting::default();
     let mut unreadable = Vec::new();
     for id in project

@@ -41,7 +41,7 @@ pub fn outside(
 }
 
 async fn read(session: &Session, named: &str, executions: Option<usize>) -> Result<Told, CliError> {
-    let backend = session.n8n.backend();
+    let backend = session.n8n()?.backend();
     let id = backend.resolve(named).await.map_err(told)?;
     let mut told_of = Told {
         workflow: id.to_string(),

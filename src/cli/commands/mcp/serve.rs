@@ -91,7 +91,9 @@ pub fn serve(root: &Path, args: &McpServeArgs, out: &Output) -> Result<Exit, Cli
         );
         let terms = terms.await;
         // A server that was started for this belongs to this runtime.
-        session.n8n.backend().close().await;
+        if let Some(n8n) = session.any_n8n() {
+            n8n.backend().close().await;
+        }
         terms
     })?
     .map_err(|e| session::run_error(&e))?;

@@ -30,6 +30,7 @@ pub fn is_asked(args: &QaArgs) -> bool {
 pub fn sources(project: &Path, args: &QaArgs, out: &Output) -> Result<Vec<Source>, CliError> {
     let session = Session::open(project, &ModelOptions::offline(), out)?;
     let backend = connected(&session)?;
+    let n8n = session.n8n()?;
     let catalog = catalog_file::of(project, out)?;
     let held = runtime::block_on(async {
         let held = held(backend, args).await;
@@ -38,7 +39,7 @@ pub fn sources(project: &Path, args: &QaArgs, out: &Output) -> Result<Vec<Source
         }
         // Those named stand first. Of a whole n8n it would take long.
         for stored in held.iter().flatten().take(args.workflow.len()) {
-            if let Some(word) = session.n8n.servers_word(&stored.id).await {
+            if let Some(word) = n8n.servers_word(&stored.id).await {
                 let mut told = format!("{}: ", plain(stored.workflow.name()));
                 second_opinion(&word, &mut told);
                 out.note(told.trim_end());

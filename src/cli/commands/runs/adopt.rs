@@ -26,7 +26,7 @@ pub fn adopt(root: &Path, run: &str, yes: bool, out: &Output) -> Result<Exit, Cl
         )
         .hint("set AGENTCTL_HOME to a folder of your own, outside of the project"));
     }
-    let backend = session.n8n.backend();
+    let backend = session.n8n()?.backend();
     let found = runtime::block_on(async {
         let now = jiff::Timestamp::now();
         let (project, pack) = (&session.project, &session.pack);

@@ -1,0 +1,182 @@
+//! `agentctl packs list|show|check|graph`: which packs there are, and what is in them.
+
+use crate::cli::error::{CliError, Exit};
+use crate::cli::folder_trust;
+use crate::cli::layout::paragraph;
+use crate::cli::output::Output;
+use crate::cli::progress::plain_long;
+use crate::cli::session;
+use agentctl_engine::flow;
+use agentctl_engine::pack::Pack;
+use clap::Subcommand;
+use console::style;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The packs: agent systems that run on the same engine
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  agentctl packs list")]
+pub enum PacksCommand {
+    /// Every pack, built in or of this project
+    #[command(after_help = "Example:\n  agentctl packs list")]
+    List,
+    /// One pack: its flows, agents, data, and which of its files are this project's
+    #[command(after_help = "Example:\n  agentctl packs show n8n-builder")]
+    Show {
+        #[arg(value_name = "PACK")]
+        name: String,
+    },
+    /// Check every file of a pack, or of all; every mistake with file and line
+    #[command(after_help = "Example:\n  agentctl packs check")]
+    Check {
+        #[arg(value_name = "PACK")]
+        name: Option<String>,
+    },
+    /// Draw a flow of a pack as a Mermaid diagram
+    #[command(after_help = "Example:\n  agentctl packs graph n8n-builder > flow.mmd")]
+    Graph {
+        /// The pack, or one of its flows: PACK/FLOW
+        #[arg(value_name = "PACK[/FLOW]")]
+        name: String,
+    },
+}
+
+pub fn packs(root: &Path, command: &PacksCommand, out: &Output) -> Result<Exit, CliError> {
+    match command {
+        PacksCommand::List => list(root, out),
+        PacksCommand::Show { name } => show(&session::named_pack(root, name, out)?, out),
+        PacksCommand::Check { name } => check(root, name.as_deref(), out),
+        PacksCommand::Graph { name } => {
+            let pack = session::named_pack(root, name, out)?;
+            let graph = flow::mermaid(&pack.flow);
+            out.answer(
+                Exit::Complete,
+                || graph.clone(),
+                || json!({"mermaid": graph}),
+            )
+        }
+    }
+}
+
+fn list(root: &Path, out: &Output) -> Result<Exit, CliError> {
+    let default = session::chosen_pack(root, out)?;
+    let options = session::load_options(root, out)?;
+    let names = crate::pack::names(root, &options);
+    // A broken pack does not hide the others: it is listed with what is wrong.
+    let packs: Vec<_> = names
+        .iter()
+        .map(|name| (name, crate::pack::named(name, root, &options)))
+        .collect();
+    out.answer(
+        Exit::Complete,
+        || {
+            let lines = packs.iter().map(|(name, pack)| {
+                let mark = if **name == default { " (default)" } else { "" };
+                let head = format!("{}{mark}", style(name).bold());
+                let about = match pack {
+                    Ok(pack) => plain_long(&pack.manifest.title),
+                    Err(error) => plain_long(&format!("broken: {error}")),
+                };
+                format!("{head}\n{}", paragraph("  ", &about))
+            });
+            lines.collect()
+        },
+        || {
+            let entries = packs.iter().map(|(name, pack)| match pack {
+                Ok(pack) => json!({"name": name, "title": pack.manifest.title, "requires": pack.manifest.requires, "default": **name == default, "overrides": pack.overrides}),
+                Err(error) => json!({"name": name, "default": **name == default, "error": error.to_string()}),
+            });
+            json!({"packs": entries.collect::<Vec<Value>>()})
+        },
+    )
+}
+
+fn show(pack: &Pack, out: &Output) -> Result<Exit, CliError> {
+    let manifest = &pack.manifest;
+    let flows: Vec<&str> = pack.flows.keys().map(String::as_str).collect();
+    let agents: Vec<&str> = pack.agents.keys().map(String::as_str).collect();
+    let data: Vec<String> = manifest
+        .data
+        .iter()
+        .map(|(name, path)| format!("{name} ({path})"))
+        .collect();
+    let or_none = |list: String| match list.as_str() {
+        "" => "none".to_owned(),
+        _ => list,
+    };
+    out.answer(
+        Exit::Complete,
+        || {
+            let mut text = format!("{}: {}\n", style(&manifest.name).bold(), plain_long(&manifest.title));
+            if !manifest.description.is_empty() {
+                text += &paragraph("  ", &plain_long(&manifest.description));
+            }
+            for (what, list) in [
+                ("begins with the flow", manifest.entry.clone()),
+                ("flows", flows.join(", ")),
+                ("agents", agents.join(", ")),
+                ("data", data.join(", ")),
+                ("requires", manifest.requires.join(", ")),
+                ("files of this project", pack.overrides.join(", ")),
+            ] {
+                text += &format!("{what}: {}\n", or_none(plain_long(&list)));
+            }
+            text
+        },
+        || {
+            json!({
+                "name": manifest.name, "title": manifest.title, "description": manifest.description, "entry": manifest.entry,
+                "flows": flows, "agents": agents, "data": manifest.data, "requires": manifest.requires,
+                "overrides": pack.overrides, "hash": pack.hash, "warnings": pack.warnings,
+            })
+        },
+    )
+}
+
+/// All packs are looked at, so that all mistakes are told at once.
+fn check(root: &Path, name: Option<&str>, out: &Output) -> Result<Exit, CliError> {
+    folder_trust::needs_pack(root, out)?;
+    let options = session::load_options(root, out)?;
+    let names = match name {
+        Some(name) => vec![name.to_owned()],
+        None => crate::pack::names(root, &options),
+    };
+    let mut sound = Vec::new();
+    let mut wrong = Vec::new();
+    for name in names {
+        match crate::pack::named(&name, root, &options) {
+            Ok(pack) => sound.push(pack),
+            Err(error @ crate::pack::NoPack::Errors(_)) => wrong.push(error.to_string()),
+            Err(error) => return Err(session::no_pack(&error)),
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(CliError::usage(wrong.join("\n")));
+    }
+    out.answer(
+        Exit::Complete,
+        || {
+            let lines = sound.iter().map(|pack| {
+                let mut line = format!(
+                    "{}: {} flows, {} agents, {} files of data: no mistakes, {} warnings\n",
+                    pack.manifest.name,
+                    pack.flows.len(),
+                    pack.agents.len(),
+                    pack.data.len(),
+                    pack.warnings.len()
+                );
+                for warning in &pack.warnings {
+                    line += &format!("  {}\n", plain_long(warning));
+                }
+                line
+            });
+            lines.collect()
+        },
+        || {
+            let packs = sound
+                .iter()
+                .map(|pack| json!({"name": pack.manifest.name, "warnings": pack.warnings}));
+            json!({"packs": packs.collect::<Vec<Value>>()})
+        },
+    )
+}
