@@ -7,6 +7,7 @@ mod catalog_file;
 mod choices;
 mod commands;
 mod connection;
+mod conversations;
 mod error;
 #[cfg(test)]
 mod events_tests;

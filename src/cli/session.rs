@@ -16,6 +16,7 @@ use crate::trust::{CATALOG, InForce, Standing};
 use agentctl_base::foreign::split_foreign;
 use agentctl_engine::flow::StepKind;
 use agentctl_engine::gateway::{Gateway, HeldCalls};
+use agentctl_engine::nearest::nearest;
 use agentctl_engine::pack::{LoadOptions, Pack};
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::run::{
@@ -495,23 +496,15 @@ pub fn named_pack(root: &Path, name: &str, out: &Output) -> Result<Pack, CliErro
 pub fn no_pack(error: &NoPack) -> CliError {
     let told = CliError::usage(error.to_string());
     match error {
-        NoPack::Unknown { name, known } => told.hint(nearest("packs", name, known)),
-        NoPack::Flow { name, known, .. } => told.hint(nearest("its flows", name, known)),
+        NoPack::Unknown { name, known } => told.hint(listed("packs", name, known)),
+        NoPack::Flow { name, known, .. } => told.hint(listed("its flows", name, known)),
         NoPack::Errors(_) => told.hint("agentctl agents check lists the same; a project file overrides the built-in one of the same name"),
     }
 }
 
-fn nearest(what: &str, name: &str, known: &[String]) -> String {
-    let all = known.join(", ");
-    let near = known
-        .iter()
-        .map(|k| (strsim::jaro_winkler(k, name), k))
-        .filter(|(score, _)| *score > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match near {
-        Some((_, near)) => format!("did you mean {near}? {what}: {all}"),
-        None => format!("{what}: {all}"),
-    }
+fn listed(what: &str, name: &str, known: &[String]) -> String {
+    let near = nearest(name, known.iter().map(String::as_str));
+    format!("{what}: {}{near}", known.join(", "))
 }
 
 /// No file of answers is larger.

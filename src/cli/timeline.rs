@@ -248,16 +248,5 @@ fn ruled(decision: &Decision) -> String {
 
 /// How a run, or a part of it, came out.
 pub fn outcome(outcome: Option<Outcome>) -> &'static str {
-    match outcome {
-        None => "unfinished",
-        Some(Outcome::Complete) => "complete",
-        Some(Outcome::Draft) => "draft",
-        Some(Outcome::Blocked) => "blocked",
-        Some(Outcome::Waiting) => "waiting",
-        Some(Outcome::Refused) => "refused",
-        Some(Outcome::Failed) => "failed",
-        Some(Outcome::Budget) => "budget",
-        Some(Outcome::Cancelled) => "cancelled",
-        Some(Outcome::Interrupted) => "interrupted",
-    }
+    outcome.map_or("unfinished", Outcome::name)
 }

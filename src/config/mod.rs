@@ -79,6 +79,8 @@ pub struct Config {
     pub prices: IndexMap<String, Price>,
     /// `[packs] default`: `NAME` or `NAME/FLOW`.
     pub pack: Option<String>,
+    /// `[sessions] url_env`: the variable with the address of a Postgres that keeps the conversations.
+    pub sessions_url_env: Option<String>,
     /// `[n8n] backend`.
     pub backend: Option<BackendName>,
     /// `[trust] plain_http` of the user's own file.
@@ -146,6 +148,8 @@ struct Written {
     n8n: WrittenN8n,
     #[serde(default)]
     packs: WrittenPacks,
+    #[serde(default)]
+    sessions: WrittenSessions,
     trust: Option<Spanned<WrittenTrust>>,
     test: Option<Spanned<WrittenTest>>,
 }
@@ -174,6 +178,12 @@ struct WrittenN8n {
 #[serde(deny_unknown_fields)]
 struct WrittenPacks {
     default: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenSessions {
+    url_env: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -271,6 +281,7 @@ pub fn load(
     for (name, provider) in own.providers {
         config.providers.entry(name).or_insert(provider);
     }
+    config.sessions_url_env = own.sessions_url_env.or(config.sessions_url_env);
     config.pack = own.pack.or(config.pack);
     config.backend = own.backend.or(config.backend);
     for (name, price) in own.prices {
@@ -352,6 +363,7 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
         limits: written.limits.budgets(),
         prices,
         pack: written.packs.default,
+        sessions_url_env: written.sessions.url_env,
         backend: written.n8n.backend,
         plain_http,
     })

@@ -127,3 +127,20 @@ pub enum Outcome {
     Cancelled,
     Interrupted,
 }
+
+impl Outcome {
+    /// Its word in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Complete => "complete",
+            Outcome::Draft => "draft",
+            Outcome::Blocked => "blocked",
+            Outcome::Waiting => "waiting",
+            Outcome::Refused => "refused",
+            Outcome::Failed => "failed",
+            Outcome::Budget => "budget",
+            Outcome::Cancelled => "cancelled",
+            Outcome::Interrupted => "interrupted",
+        }
+    }
+}

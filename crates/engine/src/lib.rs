@@ -7,7 +7,7 @@ pub mod condition;
 pub mod flow;
 pub mod gateway;
 pub mod guards;
-mod nearest;
+pub mod nearest;
 pub mod pack;
 pub mod policy;
 pub mod redact;

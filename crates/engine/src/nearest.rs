@@ -1,7 +1,7 @@
 //! The name that somebody probably meant.
 
 /// `; did you mean …?`, or nothing.
-pub(crate) fn nearest<'a>(name: &str, among: impl Iterator<Item = &'a str>) -> String {
+pub fn nearest<'a>(name: &str, among: impl Iterator<Item = &'a str>) -> String {
     among
         .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
         .filter(|(score, _)| *score > 0.84)

@@ -8,6 +8,7 @@ mod approvals;
 mod bench;
 mod build;
 mod catalog;
+mod chat;
 mod completions;
 mod diff;
 mod doctor;
@@ -26,7 +27,9 @@ mod pull;
 mod push;
 mod qa;
 mod resume;
+mod run;
 mod runs;
+mod sessions;
 mod skills;
 mod status;
 mod trust;
@@ -43,12 +46,16 @@ use std::path::Path;
 pub enum Command {
     Init(init::InitArgs),
     Build(build::BuildArgs),
+    Chat(chat::ChatArgs),
+    Run(run::RunArgs),
     Explain(explain::ExplainArgs),
     Resume(resume::ResumeArgs),
     Answer(answer::AnswerArgs),
     Status(status::StatusArgs),
     #[command(subcommand)]
     Runs(runs::RunsCommand),
+    #[command(subcommand)]
+    Sessions(sessions::SessionsCommand),
     #[command(subcommand)]
     Approvals(approvals::ApprovalsCommand),
     Usage(usage::UsageArgs),
@@ -91,6 +98,7 @@ impl Command {
     pub fn no_input(&self) -> bool {
         match self {
             Command::Build(args) => args.answers.no_input,
+            Command::Run(args) => args.answers.no_input,
             Command::Resume(args) => args.answers.no_input,
             _ => false,
         }
@@ -106,6 +114,9 @@ impl Command {
         match self {
             Command::Init(args) => init::init(project, args, out),
             Command::Build(args) => build::build(project, args, out),
+            Command::Chat(args) => chat::chat(project, args, out),
+            Command::Run(args) => run::run(project, args, out),
+            Command::Sessions(command) => sessions::sessions(project, command, out),
             Command::Explain(args) => explain::explain(project, args, out),
             Command::Resume(args) => resume::resume(project, args, out),
             Command::Answer(args) => answer::answer(project, args, out),

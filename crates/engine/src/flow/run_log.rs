@@ -231,6 +231,14 @@ impl RunLog {
         let called = self.called.values().flat_map(|frame| &frame.steps);
         self.own.steps.iter().chain(called)
     }
+    /// The case that a route step of the run's own flow took, the last time that it was reached.
+    pub fn case_of(&self, id: &str) -> Option<String> {
+        let mut taken = self.own.records_of(id).rev().filter_map(|record| {
+            let decision = record.decision.as_deref()?;
+            decision.strip_prefix("case ").map(str::to_owned)
+        });
+        taken.next().filter(|case| case != "-")
+    }
     /// None: the run is no turn of a conversation that is kept.
     pub fn session(&self) -> Option<&SessionLog> {
         self.session.as_ref()
@@ -282,7 +290,8 @@ impl RunLog {
     pub fn question(&self, id: &str) -> Option<&Question> {
         self.questions.get(id).map(|(_, q)| q)
     }
-    pub(super) fn asked_by(&self, id: &str) -> Option<&str> {
+    /// The step that asked the question.
+    pub fn asked_by(&self, id: &str) -> Option<&str> {
         self.questions.get(id).map(|(step, _)| step.as_str())
     }
     /// Every question asked so far, with the step that asked and the answer.

@@ -22,9 +22,7 @@ pub fn is_flow_file(name: &str) -> bool {
 pub(super) fn flow_name(file: &str) -> Option<&str> {
     match file {
         "flow.yaml" => Some(MAIN_FLOW),
-        file => file
-            .strip_suffix(".flow.yaml")
-            .filter(|name| is_name(name)),
+        file => file.strip_suffix(".flow.yaml").filter(|name| is_name(name)),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{
     Resume, RunContext, RunError, RunOptions, RunReport,
-    active::archive_active,
+    active::{CONVERSATION, archive_active},
     cleanup,
     driver::{Driver, Stop},
     exit_code,
@@ -13,7 +13,7 @@ use super::{
     run_id,
 };
 use crate::{
-    flow::{Flow, RunLog},
+    flow::RunLog,
     store::{Event, Journal, Means, Project, event::JOURNAL_VERSION},
     view::RunView,
 };
@@ -26,30 +26,71 @@ const REQUEST: &str = "request";
 
 /// Begins a run.
 pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport, RunError> {
-    if let Some(grants) = &options.grants {
-        let wrong = never_allowed(grants, cx.pack);
-        if !wrong.is_empty() {
-            return Err(RunError::Usage(format!(
-                "the policy allows these tools to no role, so no run can be granted them: {}",
-                wrong.join(", ")
-            )));
-        }
-    }
-    fits_the_flow(&options, &cx.pack.flow)?;
+    can_begin(&cx, &options)?;
     let run_id = run_id::new(cx.effects, cx.project)?;
     let mut lock = lock_for(&cx, Some(&run_id))?;
     let order = turn(cx.project, &mut lock, cx.effects, &RunView::default())?;
     archive_active(cx.project, &run_id, cx.observer)?;
     cleanup::clear(cx.project, cx.gateway, &run_id, cx.observer).await;
+    let project = cx.project;
+    let mut driver = begin(cx, run_id, Some(order), options)?;
+    driver.carry_on(project).await
+}
+
+/// Makes the run's journal with its first records: from here on it is a run that can be gone on with. `order`: the project's turn;
+/// None for a turn of a conversation, which does not hold the project.
+pub(super) fn begin<'a>(
+    cx: RunContext<'a>,
+    run_id: String,
+    order: Option<u64>,
+    options: RunOptions,
+) -> Result<Driver<'a>, RunError> {
     let paths = cx.project.run(&run_id)?;
     let journal = Journal::create_on(cx.project.disk().clone(), &paths.journal())?
         .marked(cx.project.marks(&run_id));
+    let begun = Event::RunStarted {
+        journal_version: JOURNAL_VERSION,
+        agentctl_version: env!("CARGO_PKG_VERSION").to_owned(),
+        run_id,
+        flow: cx.pack.flow.name.clone(),
+        pack_hash: cx.pack.hash.clone(),
+        input: input(&cx, &options),
+    };
+    let folded = (
+        RunLog::new(&cx.pack.flow),
+        RunView::default(),
+        cx.gateway.guards(cx.pack.flow.scope_field()),
+    );
+    let mut driver = driver(
+        cx,
+        (paths, journal, order),
+        folded,
+        options.answering,
+        options.limits,
+    );
+    driver.record(begun, false)?;
+    if let Some(session) = options.session {
+        driver.record((*session).into(), false)?;
+    }
+    if let Some(grants) = &options.grants {
+        driver.pin("user", grants)?;
+    }
+    driver.activate("start", Some(driver.means()))?;
+    Ok(driver)
+}
+
+/// What the flow sees as `input`, and what of the surroundings a later look at the run has to know.
+fn input(cx: &RunContext<'_>, options: &RunOptions) -> Map<String, Value> {
     // A secret in the request is hidden before anything reads or records it. It stands first, and nothing else can take its place.
     let request = Value::from(agentctl_base::secrets::hide(&options.request));
     let mut input = Map::from_iter([(REQUEST.to_owned(), request.clone())]);
-    input.extend(options.input);
+    input.extend(options.input.clone());
     input.insert(REQUEST.into(), request);
     input.insert("yes".into(), options.answering.yes.into());
+    input.shift_remove(CONVERSATION);
+    if let Some(session) = &options.session {
+        input.insert(CONVERSATION.into(), session.id.clone().into());
+    }
     let resources = cx.gateway.resources();
     input.extend(resources.abilities());
     let loosened = cx.pack.policy.loosened();
@@ -70,40 +111,21 @@ pub async fn start(cx: RunContext<'_>, options: RunOptions) -> Result<RunReport,
         input.insert(WISH.into(), outside.name().into());
     }
     resources.note_place(&mut input);
-    let begun = Event::RunStarted {
-        journal_version: JOURNAL_VERSION,
-        agentctl_version: env!("CARGO_PKG_VERSION").to_owned(),
-        run_id,
-        flow: cx.pack.flow.name.clone(),
-        pack_hash: cx.pack.hash.clone(),
-        input,
-    };
-    let folded = (
-        RunLog::new(&cx.pack.flow),
-        RunView::default(),
-        cx.gateway.guards(cx.pack.flow.scope_field()),
-    );
-    let project = cx.project;
-    let mut driver = driver(
-        cx,
-        (paths, journal, order),
-        folded,
-        options.answering,
-        options.limits,
-    );
-    driver.record(begun, false)?;
-    if let Some(session) = options.session {
-        driver.record((*session).into(), false)?;
-    }
-    if let Some(grants) = &options.grants {
-        driver.pin("user", grants)?;
-    }
-    driver.activate("start", Some(driver.means()))?;
-    driver.carry_on(project).await
+    input
 }
 
-/// What the caller gives, by what the flow says that it takes.
-fn fits_the_flow(options: &RunOptions, flow: &Flow) -> Result<(), RunError> {
+/// What no run of this flow can be begun with: grants that the policy gives to nobody, input that the flow does not take.
+pub(super) fn can_begin(cx: &RunContext<'_>, options: &RunOptions) -> Result<(), RunError> {
+    if let Some(grants) = &options.grants {
+        let wrong = never_allowed(grants, cx.pack);
+        if !wrong.is_empty() {
+            return Err(RunError::Usage(format!(
+                "the policy allows these tools to no role, so no run can be granted them: {}",
+                wrong.join(", ")
+            )));
+        }
+    }
+    let flow = &cx.pack.flow;
     let Some(schema) = &flow.input else {
         return Ok(());
     };
@@ -247,7 +269,7 @@ impl Driver<'_> {
 
     /// The limits and the models of this activation. A model without a name that can be chosen again (one played from a
     /// recording) is not kept.
-    fn means(&self) -> Means {
+    pub(super) fn means(&self) -> Means {
         let mut models = self
             .recorder
             .view
@@ -268,7 +290,7 @@ impl Driver<'_> {
         }
     }
 
-    async fn carry_on(&mut self, project: &Project) -> Result<RunReport, RunError> {
+    pub(super) async fn carry_on(&mut self, project: &Project) -> Result<RunReport, RunError> {
         // So that the active run is known by name from its first moment on.
         self.project_state(project, "running")?;
         let came_to = self.drive().await;

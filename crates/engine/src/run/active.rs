@@ -1,5 +1,5 @@
 //! Which run is meant when none is named, and what happens to the one that was active when another becomes it. Sessions of other
-//! agents are never the active run.
+//! agents and turns of conversations are never the active run.
 
 use super::{Observer, RunError};
 use crate::store::{Event, Loaded, Project, RunState, StateFile};
@@ -10,6 +10,9 @@ use std::io::{BufRead as _, Read as _};
 /// What stands as the flow in the first record of a session's journal.
 pub(super) const SESSION_FLOW: &str = "session";
 
+/// Among a run's input: the kept conversation that it is a turn of.
+pub(super) const CONVERSATION: &str = "session_id";
+
 /// In run_state.json: that this user's agentctl made the run the active one. The rest of the file is believed for nothing.
 pub(super) const ACTIVE_MARK: &str = "mark";
 /// The first record holds the request, which has a limit of its own.
@@ -17,7 +20,7 @@ const MAX_FIRST: u64 = 4 << 20;
 
 /// What the first record of a journal says of the run.
 struct Begun {
-    /// It is a session of another agent's tool calls.
+    /// It is a session of another agent's tool calls, or a turn of a conversation.
     session: bool,
     /// This user's agentctl began it.
     own: bool,
@@ -37,12 +40,13 @@ fn begun(project: &Project, run_id: &str) -> Option<Begun> {
     let loaded = Loaded::judged(&path, &first, &project.marks(run_id)).ok()?;
     let event = &loaded.records.first()?.event;
     Some(Begun {
-        session: matches!(event, Event::RunStarted { flow, .. } if flow == SESSION_FLOW),
+        session: matches!(event, Event::RunStarted { flow, input, .. }
+            if flow == SESSION_FLOW || input.contains_key(CONVERSATION)),
         own: loaded.foreign.is_none(),
     })
 }
 
-/// Whether the run is a session of another agent's tool calls. A journal that cannot be read is none.
+/// Whether the run is a session of another agent's tool calls, or a turn of a conversation. A journal that cannot be read is none.
 pub(super) fn is_session(project: &Project, run_id: &str) -> bool {
     begun(project, run_id).is_some_and(|begun| begun.session)
 }

@@ -288,10 +288,11 @@ impl Driver<'_> {
         if let Some(mark) = project.marks(&recorder.view.run_id).active() {
             state.more.insert(ACTIVE_MARK.into(), mark.into());
         }
-        let file = match &recorder.view.session {
-            None => project.state_file(),
+        let is_active = recorder.view.session.is_none() && recorder.log.session().is_none();
+        let file = match is_active {
+            true => project.state_file(),
             // The active run's summary stays the active run's.
-            Some(_) => project.run(&recorder.view.run_id)?.archived_state(),
+            false => project.run(&recorder.view.run_id)?.archived_state(),
         };
         if let Some(aside) = StateFile::write_on(project.disk().as_ref(), &file, &state)? {
             recorder.observer.note(&format!(

@@ -69,6 +69,18 @@ pub(super) fn reopen<'a>(
         Some(given) => cx.project.find_run(given)?,
         None => active_run(cx.project)?,
     };
+    let (project, effects) = (cx.project, cx.effects);
+    let mut driver = take_up(cx, run_id, resume)?;
+    driver.recorder.order = Some(turn(project, &mut lock, effects, &driver.recorder.view)?);
+    Ok((lock, driver, project))
+}
+
+/// Folds the run's journal into a driver. Whoever calls it holds the project, or the conversation that the run is a turn of.
+pub(super) fn take_up<'a>(
+    cx: RunContext<'a>,
+    run_id: String,
+    resume: Resume,
+) -> Result<Driver<'a>, RunError> {
     let paths = cx.project.run(&run_id)?;
     cx.project.refuse_links(Some(&paths))?;
     // One that this user's agentctl did not write ends here: nothing of it is believed, and nothing of the project is touched.
@@ -91,7 +103,6 @@ pub(super) fn reopen<'a>(
         )));
     }
     same_place(cx.gateway.resources(), &run_id, &view.input)?;
-    let project = cx.project;
     let at = loaded.records.last().map(|r| r.at.clone());
     let said_now = resume.answering.answers.clone();
     let answering = as_begun(&view.input, resume.answering);
@@ -100,13 +111,12 @@ pub(super) fn reopen<'a>(
         None => resume.limits,
     };
     let worked = folded.1.worked.clone();
-    let order = turn(project, &mut lock, cx.effects, &folded.1)?;
-    let mut driver = driver(cx, (paths, journal, order), folded, answering, limits);
+    let mut driver = driver(cx, (paths, journal, None), folded, answering, limits);
     driver.said_now = said_now;
     driver.recorder.at = at.unwrap_or_default();
     driver.worked_ms = worked.total();
     driver.worked_ms_of = worked.of_steps();
-    Ok((lock, driver, project))
+    Ok(driver)
 }
 
 /// A run goes on where it began: its ids mean nothing anywhere else, and what is missing there would be made again.
@@ -142,7 +152,7 @@ fn as_begun(input: &Map<String, Value>, now: Answering) -> Answering {
 /// The driver of a run that is folded this far.
 pub(super) fn driver<'a>(
     cx: RunContext<'a>,
-    (paths, journal, order): (RunPaths, Journal, u64),
+    (paths, journal, order): (RunPaths, Journal, Option<u64>),
     (log, view, guards): Folded,
     answering: Answering,
     limits: Budgets,
@@ -175,15 +185,21 @@ pub(super) fn driver<'a>(
             effects: cx.effects,
             observer: cx.observer,
             at: String::new(),
-            order: Some(order),
+            order,
             broken: None,
         },
     }
 }
 
-/// A session of another agent's is driven by no flow.
+/// A session of another agent's is driven by no flow; a turn of a conversation is gone on with by the conversation.
 pub(super) fn refuse_session(driver: &Driver<'_>) -> Result<(), RunError> {
     let view = &driver.recorder.view;
+    if let Some(session) = driver.recorder.log.session() {
+        return Err(RunError::Usage(format!(
+            "run {} is a turn of the conversation {}; send the message again, and it goes on",
+            view.run_id, session.id
+        )));
+    }
     match &view.session {
         None => Ok(()),
         Some(of) => Err(RunError::Usage(format!(

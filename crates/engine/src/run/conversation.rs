@@ -1,0 +1,203 @@
+//! A turn of a kept conversation: a run that does not hold the project and is never the active one. Who keeps conversations holds
+//! this one while the turn lasts, hands in what was kept, and writes back what the turn leaves; the journal comes first, so a turn
+//! that was killed is taken up again and leaves the same.
+
+use super::{
+    Reply, Resume, RunContext, RunError, RunOptions, RunReport,
+    activation::{begin, can_begin},
+    driver::Driver,
+    projection, questions,
+    reopen::take_up,
+    run_id,
+};
+use crate::flow::{By, RouteSpec, StepKind};
+use crate::store::{Event, Project};
+use agentctl_base::question::{AnsweredBy, Outcome, Question};
+use serde_json::{Map, Value};
+
+/// A turn that has begun.
+pub struct Turn<'a> {
+    driver: Driver<'a>,
+    project: &'a Project,
+    /// It was begun by an earlier activation.
+    taken_up: bool,
+}
+
+/// What a turn leaves to be kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Left {
+    /// The fields that the flow keeps for a session, as they are now.
+    pub fields: Map<String, Value>,
+    /// The messages of before are forgotten.
+    pub cleared: bool,
+    /// What the flow said, in order.
+    pub said: Vec<Reply>,
+    /// The case that an agent chose, or that was left as the only one, in the first step that lets an agent choose; None: no such
+    /// step was reached.
+    pub route: Option<String>,
+    /// The value of the version that the turn was made from.
+    pub version: u64,
+}
+
+impl<'a> Turn<'a> {
+    /// Begins a turn; its journal is on the disk when this returns. `options.session` says what it is a turn of.
+    pub fn begin(cx: RunContext<'a>, options: RunOptions) -> Result<Turn<'a>, RunError> {
+        if options.session.is_none() {
+            return Err(RunError::Internal("a turn without a conversation".into()));
+        }
+        can_begin(&cx, &options)?;
+        let project = cx.project;
+        let run_id = run_id::new(cx.effects, project)?;
+        let driver = begin(cx, run_id, None, options)?;
+        Ok(Turn {
+            driver,
+            project,
+            taken_up: false,
+        })
+    }
+
+    /// Takes up a turn that did not come to its end, or whose end was not kept. None: there is no journal, so nothing was done.
+    pub fn reopen(
+        cx: RunContext<'a>,
+        run: &str,
+        resume: Resume,
+    ) -> Result<Option<Turn<'a>>, RunError> {
+        let project = cx.project;
+        let Ok(paths) = project.run(run) else {
+            return Ok(None);
+        };
+        if std::fs::symlink_metadata(paths.journal()).is_err() {
+            return Ok(None);
+        }
+        let driver = take_up(cx, run.to_owned(), resume)?;
+        match driver.recorder.log.session() {
+            Some(_) => Ok(Some(Turn {
+                driver,
+                project,
+                taken_up: true,
+            })),
+            None => Err(RunError::Usage(format!(
+                "run {run} is no turn of a conversation"
+            ))),
+        }
+    }
+
+    pub fn run_id(&self) -> &str {
+        &self.driver.recorder.view.run_id
+    }
+
+    /// What the turn was begun with.
+    pub fn input(&self) -> &Map<String, Value> {
+        self.driver.recorder.log.input()
+    }
+
+    /// Whether it came to its end already.
+    pub fn has_ended(&self) -> bool {
+        self.driver.recorder.view.ended.is_some()
+    }
+
+    /// The question that it waits for.
+    pub fn question(&self) -> Option<&Question> {
+        self.driver.recorder.log.open_questions().into_iter().next()
+    }
+
+    /// Takes a message as the answer to the question that the turn waits for: an option by its value or label in any case, else the
+    /// text itself. False: there is none, the message does not fit, or it is an approval, which no message of a conversation gives.
+    pub fn answer(&mut self, message: &str) -> Result<bool, RunError> {
+        let said = message.trim();
+        let Some(question) = self.question().filter(|q| q.approves.is_none()).cloned() else {
+            return Ok(false);
+        };
+        let named = question.options.iter().find(|option| {
+            option.label.eq_ignore_ascii_case(said)
+                || option
+                    .value
+                    .as_str()
+                    .is_some_and(|v| v.eq_ignore_ascii_case(said))
+        });
+        let value = named.map_or_else(|| said.into(), |option| option.value.clone());
+        if questions::fits(&question, &value).is_err() {
+            return Ok(false);
+        }
+        let recorder = &self.driver.recorder;
+        let Some(step) = recorder.log.asked_by(&question.id).map(str::to_owned) else {
+            return Ok(false);
+        };
+        let means = Some(self.driver.means());
+        self.driver.activate("answer", means)?;
+        self.taken_up = false;
+        let given = Event::AnswerGiven {
+            step,
+            question_id: question.id.clone(),
+            value: questions::kept(&question, value),
+            by: AnsweredBy::Command,
+        };
+        self.driver.record(given, true)?;
+        Ok(true)
+    }
+
+    /// Goes on until the turn is at its end, waits for an answer, or cannot go on.
+    pub async fn drive(mut self) -> Result<(RunReport, Left), RunError> {
+        let report = match self.driver.recorder.view.ended.clone() {
+            Some(ended) => self.report(ended.outcome, ended.exit_code, ended.message),
+            None => {
+                if self.taken_up {
+                    let means = Some(self.driver.means());
+                    self.driver.activate("resume", means)?;
+                }
+                self.driver.carry_on(self.project).await?
+            }
+        };
+        let left = self.left();
+        Ok((report, left))
+    }
+
+    /// Ends a turn that is not finished; what it did stays. What it leaves of the conversation is nothing.
+    pub fn give_up(mut self, why: &str) -> Result<(), RunError> {
+        if !self.has_ended() {
+            self.driver.activate("cancel", None)?;
+            self.driver.end(Outcome::Cancelled, why.to_owned())?;
+            self.driver
+                .close(self.project, Ok(super::driver::Stop::Ended))?;
+        }
+        Ok(())
+    }
+
+    fn report(&self, outcome: Outcome, exit_code: u8, message: String) -> RunReport {
+        let recorder = &self.driver.recorder;
+        projection::report(
+            self.driver.pack,
+            &recorder.view,
+            &recorder.log,
+            outcome,
+            exit_code,
+            message,
+        )
+    }
+
+    fn left(&self) -> Left {
+        let recorder = &self.driver.recorder;
+        let (flow, log) = (recorder.flow, &recorder.log);
+        let kept = flow.fields.iter().filter(|(_, spec)| spec.of_session);
+        let fields = kept
+            .filter_map(|(name, _)| Some((name.clone(), log.state().get(name)?.clone())))
+            .collect();
+        let route = flow
+            .all_steps()
+            .into_iter()
+            .find_map(|step| match &step.kind {
+                StepKind::Route(RouteSpec {
+                    by: Some(By::Agent(_)),
+                    ..
+                }) => log.case_of(&step.id),
+                _ => None,
+            });
+        Left {
+            fields,
+            cleared: log.session().is_some_and(|session| session.cleared),
+            said: recorder.view.said.iter().map(Reply::from).collect(),
+            route,
+            version: log.session().map_or(0, |session| session.version),
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! `agentctl chat PACK [MESSAGE]`: a conversation with a pack, one turn or many.
+
+use crate::cli::activation;
+use crate::cli::args::{LimitOptions, ModelOptions};
+use crate::cli::conversations::{local_key, store, turn_error};
+use crate::cli::error::{CliError, Exit};
+use crate::cli::observer::RunObserver;
+use crate::cli::output::Output;
+use crate::cli::progress::plain_long;
+use crate::cli::session::Session;
+use crate::cli::{runtime, streams};
+use crate::turns::{self, Expects, Host, Submit, TurnReply};
+use agentctl_engine::run::Budgets;
+use agentctl_sessions::{SessionKey, Sessions};
+use clap::Args;
+use serde_json::{Map, Value, json};
+use std::io::{BufRead as _, IsTerminal as _};
+use std::path::Path;
+
+/// Talk with a pack; the conversation is kept and goes on tomorrow
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  agentctl chat front-door\n  agentctl chat front-door --session helen\n  agentctl chat front-door --session s1 --output-format json \"I need a monthly report\"\n\n/help in a conversation lists what the program answers by itself; /quit or Ctrl-D ends it."
+)]
+pub struct ChatArgs {
+    /// The pack (`agentctl packs list`)
+    #[arg(value_name = "PACK")]
+    pub pack: String,
+    /// One message, for scripts; without it lines are read until /quit or the end of input
+    #[arg(value_name = "MESSAGE")]
+    pub message: Option<String>,
+    /// Which conversation; a new name begins a new one
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub session: String,
+    /// Something that happened instead of a message, e.g. `joined`
+    #[arg(long, value_name = "EVENT", conflicts_with = "message")]
+    pub event: Option<String>,
+    #[command(flatten)]
+    pub model: ModelOptions,
+    #[command(flatten)]
+    pub limits: LimitOptions,
+}
+
+/// The longest name of a conversation, in characters.
+const MAX_NAME: usize = 200;
+
+pub fn chat(root: &Path, args: &ChatArgs, out: &Output) -> Result<Exit, CliError> {
+    if args.session.trim().is_empty() || args.session.chars().count() > MAX_NAME {
+        return Err(CliError::usage(format!(
+            "the name of a conversation has 1 to {MAX_NAME} characters"
+        )));
+    }
+    let session = Session::of_pack(root, &args.pack, &args.model, out)?;
+    let limits = activation::limits(&session.pack, &args.limits)?.over(&session.budgets);
+    let key = local_key(&session.pack.manifest.name, &args.session);
+    session.init("chat", out)?;
+    let talk = async {
+        let sessions = store(root, out).await?;
+        let chat = Chat {
+            session: &session,
+            sessions: &*sessions,
+            key: &key,
+            limits,
+            out,
+        };
+        match (&args.message, &args.event) {
+            (None, None) => chat.until_quit().await,
+            (message, event) => {
+                let submit = Submit {
+                    message: message.clone(),
+                    input: of_event(event.as_deref()),
+                };
+                let reply = chat.turn(&submit).await?;
+                let exit = Exit::from_code(reply.exit_code);
+                out.answer(exit, || text(&reply), || json!(reply))
+            }
+        }
+    };
+    runtime::block_on_until(&session.cancel, talk)?
+}
+
+fn of_event(event: Option<&str>) -> Map<String, Value> {
+    let event = event.map(|event| ("event".to_owned(), event.into()));
+    event.into_iter().collect()
+}
+
+struct Chat<'a> {
+    session: &'a Session,
+    sessions: &'a dyn Sessions,
+    key: &'a SessionKey,
+    limits: Budgets,
+    out: &'a Output,
+}
+
+impl Chat<'_> {
+    async fn turn(&self, submit: &Submit) -> Result<TurnReply, CliError> {
+        let session = self.session;
+        let host = Host {
+            project: &session.project,
+            pack: &session.pack,
+            gateway: &session.gateway,
+            models: &session.models,
+            effects: &session.effects,
+            cancel: &session.cancel,
+            sessions: self.sessions,
+            limits: self.limits.clone(),
+        };
+        let mut observer = RunObserver::new(self.out, session.tape.clone());
+        let progress = observer.progress.clone();
+        let reply = turns::turn(&host, self.key, submit, &mut observer).await;
+        progress.finish();
+        if let Some(error) = observer.finish() {
+            return Err(error);
+        }
+        reply.map_err(|e| turn_error(&e))
+    }
+
+    /// Line by line, until the person ends it. What goes wrong with one message is told, and the next one may come.
+    async fn until_quit(&self) -> Result<Exit, CliError> {
+        let person = std::io::stdin().is_terminal();
+        if person {
+            let count = self.sessions.load(self.key).await;
+            let count = count.map_or(0, |session| session.message_count());
+            self.out.note(&format!(
+                "{}, conversation {:?} ({count} messages); /help, /quit",
+                self.session.pack.manifest.title, self.key.conversation
+            ));
+            if count == 0 {
+                let joined = Submit {
+                    message: None,
+                    input: of_event(Some("joined")),
+                };
+                self.show(self.turn(&joined).await)?;
+            }
+        }
+        loop {
+            if person {
+                streams::tell("> ");
+            }
+            let line = tokio::task::spawn_blocking(|| {
+                let mut line = String::new();
+                let read = std::io::stdin().lock().read_line(&mut line);
+                read.map(|bytes| (bytes > 0).then_some(line))
+            });
+            let line = tokio::select! {
+                line = line => line,
+                () = self.stopped() => return Ok(self.ended()),
+            };
+            let line = line
+                .map_err(|e| CliError::failed(format!("cannot read stdin: {e}")))?
+                .map_err(|e| CliError::failed(format!("cannot read stdin: {e}")))?;
+            let Some(line) = line.filter(|line| !line.trim().eq_ignore_ascii_case("/quit")) else {
+                return Ok(Exit::Complete);
+            };
+            let submit = Submit {
+                message: Some(line.trim_end_matches(['\r', '\n']).to_owned()),
+                input: Map::new(),
+            };
+            self.show(self.turn(&submit).await)?;
+            if self.session.cancel.cause().is_some() {
+                return Ok(self.ended());
+            }
+        }
+    }
+
+    /// Until somebody asks to stop.
+    async fn stopped(&self) {
+        while self.session.cancel.cause().is_none() {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    }
+
+    fn ended(&self) -> Exit {
+        self.session
+            .cancel
+            .cause()
+            .map_or(Exit::Complete, Exit::from)
+    }
+
+    fn show(&self, reply: Result<TurnReply, CliError>) -> Result<(), CliError> {
+        match reply {
+            Ok(reply) => {
+                let exit = Exit::from_code(reply.exit_code);
+                let shown = self.out.answer(exit, || text(&reply), || json!(reply));
+                shown.map(drop)
+            }
+            Err(error) => {
+                self.out.error(&error);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The reply as a person reads it.
+fn text(reply: &TurnReply) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for message in &reply.messages {
+        let mut part = message.text.clone();
+        if let Some(place) = &message.attachment {
+            part += &format!("\n({place})");
+        }
+        parts.push(part);
+    }
+    if !reply.message.is_empty() && reply.expects == Expects::Nothing {
+        parts.push(reply.message.clone());
+    }
+    if let Some(question) = &reply.question {
+        let mut part = question.text.clone();
+        for option in &question.options {
+            part += &format!("\n- {}", option.label);
+        }
+        if reply.expects == Expects::Approval
+            && let Some(run) = &reply.run_id
+        {
+            part += &format!(
+                "\nagentctl answer {run} {}=… decides; a message does not",
+                question.id
+            );
+        }
+        parts.push(part);
+    }
+    parts
+        .iter()
+        .map(|part| format!("{}\n", plain_long(part)))
+        .collect()
+}

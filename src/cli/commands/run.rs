@@ -1,0 +1,85 @@
+//! `agentctl run PACK[/FLOW] [MESSAGE]`: any flow of a pack, once.
+
+use crate::cli::activation::{self, Start};
+use crate::cli::args::{AnswerOptions, LimitOptions, ModelOptions};
+use crate::cli::error::{CliError, Exit};
+use crate::cli::output::Output;
+use crate::cli::session::{self, Session};
+use agentctl_engine::run::RunOptions;
+use agentctl_host::files::read_given_text;
+use clap::Args;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// Run a flow of a pack once
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  agentctl run front-door \"I need a monthly report\"\n  agentctl run my-pack/check --input customer=42 --input input.json"
+)]
+pub struct RunArgs {
+    /// The pack, or one of its flows
+    #[arg(value_name = "PACK[/FLOW]")]
+    pub pack: String,
+    /// What the flow sees as `input.message` (`-`: read it from stdin)
+    #[arg(value_name = "MESSAGE")]
+    pub message: Option<String>,
+    /// What else it sees as `input`: KEY=VALUE (JSON, else text), or a JSON file; may be given several times
+    #[arg(long, value_name = "FILE|KEY=VALUE")]
+    pub input: Vec<String>,
+    #[command(flatten)]
+    pub answers: AnswerOptions,
+    #[command(flatten)]
+    pub model: ModelOptions,
+    #[command(flatten)]
+    pub limits: LimitOptions,
+}
+
+const MAX_INPUT: u64 = 4 * 1024 * 1024;
+
+pub fn run(root: &Path, args: &RunArgs, out: &Output) -> Result<Exit, CliError> {
+    let message = match args.message.as_deref() {
+        Some(typed) => super::build::request(typed)?,
+        None => String::new(),
+    };
+    let mut input = Map::new();
+    for given in &args.input {
+        input.extend(read_input(given)?);
+    }
+    input.insert(
+        "message".into(),
+        agentctl_base::secrets::hide(&message).into(),
+    );
+    let session = Session::of_pack(root, &args.pack, &args.model, out)?;
+    let options = RunOptions {
+        grants: None,
+        plan_tools: None,
+        session: None,
+        request: message,
+        input,
+        answering: session::answering(&args.answers)?,
+        limits: activation::limits(&session.pack, &args.limits)?.over(&session.budgets),
+    };
+    session.init("run", out)?;
+    let start = Start::New(options);
+    activation::activate(&session, root, args.answers.no_input, out, false, start)
+}
+
+/// `KEY=VALUE`, or a file with a JSON object.
+fn read_input(given: &str) -> Result<Map<String, Value>, CliError> {
+    if let Some((key, value)) = given.split_once('=') {
+        let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+        return Ok(Map::from_iter([(key.to_owned(), value)]));
+    }
+    let path = PathBuf::from(given);
+    let text = read_given_text(&path, MAX_INPUT)
+        .map_err(|e| CliError::usage(format!("cannot read the input {given}: {e}")))?;
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(CliError::usage(format!("{given}: expected a JSON object"))),
+        Err(e) => Err(CliError::usage(format!(
+            "{given}:{}:{}: not valid JSON: {e}",
+            e.line(),
+            e.column()
+        ))),
+    }
+}

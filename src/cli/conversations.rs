@@ -1,0 +1,88 @@
+//! Where the project's conversations are kept, and how what goes wrong with one is told.
+
+use super::error::{CliError, Exit};
+use super::output::Output;
+use super::project::home;
+use super::session::run_error;
+use super::settings;
+use crate::turns::TurnError;
+use agentctl_host::home::variable;
+use agentctl_sessions::{
+    Marks, PostgresSessions, SessionError, SessionKey, Sessions, SqliteSessions,
+};
+use std::path::Path;
+
+/// The tenant and the user of whoever sits at this terminal.
+const LOCAL: &str = "local";
+
+/// The key of a conversation that is held from here.
+pub fn local_key(pack: &str, conversation: &str) -> SessionKey {
+    SessionKey {
+        pack: pack.to_owned(),
+        tenant: LOCAL.to_owned(),
+        user: LOCAL.to_owned(),
+        conversation: conversation.to_owned(),
+    }
+}
+
+/// The Postgres that the settings name; None: they name none.
+pub async fn postgres(root: &Path, out: &Output) -> Result<Option<PostgresSessions>, CliError> {
+    let Some(named) = settings::of_project(root, out)?.sessions_url_env else {
+        return Ok(None);
+    };
+    let Some(url) = variable(&named) else {
+        return Err(CliError::usage(format!(
+            "[sessions] url_env names the variable {named}, which is not set"
+        ))
+        .hint("set it to postgres://user:password@host:5432/database, or take the setting out: sessions are then kept in memory/agentctl.db"));
+    };
+    out.hide([url.clone()]);
+    let opened = PostgresSessions::open(&url).await;
+    opened.map(Some).map_err(|e| session_error(&e))
+}
+
+/// The store of this project: the Postgres of the settings, else a file in `memory/`.
+pub async fn store(root: &Path, out: &Output) -> Result<Box<dyn Sessions>, CliError> {
+    if let Some(store) = postgres(root, out).await? {
+        return Ok(Box::new(store));
+    }
+    let real = root
+        .canonicalize()
+        .map_err(|e| CliError::io("open the project", root, &e))?;
+    let key = match home(root) {
+        Ok(home) => home.key().ok(),
+        Err(_) => None,
+    };
+    let marks = match key {
+        Some(key) => Marks::of(Some(key), &real),
+        None => return Err(CliError::new(
+            Exit::Refused,
+            "conversations are kept with your mark, and there is no folder of yours for its key",
+        )
+        .hint("set AGENTCTL_HOME to a folder of your own, outside of the project")),
+    };
+    let store = SqliteSessions::open(&real.join("memory"), marks).await;
+    let store = store.map_err(|e| session_error(&e))?;
+    Ok(Box::new(store))
+}
+
+pub fn session_error(error: &SessionError) -> CliError {
+    use SessionError as E;
+    let exit = match error {
+        E::Unreachable { .. } | E::Busy { .. } | E::Queue | E::Changed { .. } => Exit::Backend,
+        E::Unknown { .. } | E::History(_) => Exit::Usage,
+        E::Foreign { .. } | E::NotOurs { .. } => Exit::Refused,
+        E::Newer { .. } | E::File { .. } | E::Damaged { .. } => Exit::Failed,
+    };
+    CliError::new(exit, error.to_string())
+}
+
+pub fn turn_error(error: &TurnError) -> CliError {
+    match error {
+        TurnError::Session(error) => session_error(error),
+        TurnError::Run(error) => run_error(error),
+        TurnError::TooLong(_) => {
+            CliError::usage(error.to_string()).hint("send it in parts, or give it as a file")
+        }
+    }
+}

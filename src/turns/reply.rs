@@ -1,0 +1,129 @@
+//! The reply of a turn: what every door makes its own answer of.
+
+use agentctl_base::question::{Outcome, Question};
+use agentctl_engine::pack::Pack;
+use agentctl_engine::run::{Left, Reply, RunReport};
+use agentctl_engine::view::RunUsage;
+use agentctl_sessions::Session;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// What the conversation waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Expects {
+    Nothing,
+    /// The next message answers the question.
+    Answer,
+    /// The user's approval, which no message of a conversation is.
+    Approval,
+}
+
+/// The JSON of `chat --output-format json`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TurnReply {
+    /// Null: no run was needed.
+    pub run_id: Option<String>,
+    pub session_id: String,
+    /// What a caller asks about later: the run that the task began with.
+    pub task_id: Option<String>,
+    pub pack: String,
+    pub outcome: Outcome,
+    /// Why it ended as it did, in words.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// The case that an agent chose first; null: none had to choose.
+    pub route: Option<String>,
+    pub messages: Vec<Reply>,
+    /// The flow's own output, for machines.
+    pub output: Value,
+    /// The fields of the session after the turn.
+    pub state: Map<String, Value>,
+    pub expects: Expects,
+    pub question: Option<Question>,
+    pub usage: RunUsage,
+    pub exit_code: u8,
+}
+
+impl TurnReply {
+    pub(super) fn of(
+        pack: &Pack,
+        session: &str,
+        report: &RunReport,
+        left: &Left,
+        reset: &[String],
+    ) -> TurnReply {
+        let question = report.questions.first().cloned();
+        let expects = match &question {
+            None => Expects::Nothing,
+            Some(question) if question.approves.is_some() => Expects::Approval,
+            Some(_) => Expects::Answer,
+        };
+        let mut messages: Vec<Reply> = Vec::new();
+        if !reset.is_empty() {
+            messages.push(Reply {
+                text: format!(
+                    "The rules of this conversation changed; set back: {}.",
+                    reset.join(", ")
+                ),
+                data: Value::Null,
+                attachment: None,
+            });
+        }
+        messages.extend(left.said.iter().cloned());
+        TurnReply {
+            run_id: Some(report.run_id.clone()),
+            session_id: session.to_owned(),
+            task_id: Some(report.run_id.clone()),
+            pack: pack.manifest.name.clone(),
+            outcome: report.outcome,
+            message: match report.outcome {
+                Outcome::Complete => String::new(),
+                _ => report.message.clone(),
+            },
+            route: left.route.clone(),
+            messages,
+            output: Value::Null,
+            state: left.fields.clone(),
+            expects,
+            question,
+            usage: report.usage.clone(),
+            // A turn that replied did what it is for, also where it asks something.
+            exit_code: match report.outcome {
+                Outcome::Waiting => 0,
+                _ => report.exit_code,
+            },
+        }
+    }
+
+    /// Of a message that nobody had to look at: the session stays as it is.
+    pub(super) fn nothing(pack: &Pack, session: &Session) -> TurnReply {
+        TurnReply {
+            run_id: None,
+            session_id: session.id.clone(),
+            task_id: None,
+            pack: pack.manifest.name.clone(),
+            outcome: Outcome::Complete,
+            message: String::new(),
+            route: None,
+            messages: Vec::new(),
+            output: Value::Null,
+            state: session.state.clone(),
+            expects: Expects::Nothing,
+            question: None,
+            usage: RunUsage::default(),
+            exit_code: 0,
+        }
+    }
+
+    /// The same with what the program answers.
+    pub(super) fn saying(mut self, text: String, state: Map<String, Value>) -> TurnReply {
+        self.state = state;
+        self.messages.push(Reply {
+            text,
+            data: Value::Null,
+            attachment: None,
+        });
+        self
+    }
+}
