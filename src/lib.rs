@@ -19,6 +19,8 @@ pub mod cli;
 pub mod config;
 pub mod held;
 #[cfg(feature = "full")]
+pub mod offline;
+#[cfg(feature = "full")]
 pub mod pack;
 #[cfg(feature = "otel")]
 pub mod telemetry;

@@ -5,6 +5,7 @@ use super::error::{CliError, Exit};
 use super::output::Output;
 use super::runtime::block_on;
 use crate::config::{Config, ProviderSettings};
+use crate::offline::PackModel;
 use agentctl_base::model::{Model, ModelError};
 use agentctl_engine::pack::{Pack, Tier};
 use agentctl_engine::run::{ChosenModel, Models};
@@ -173,7 +174,12 @@ pub fn choose(
                 _ => error,
             })?;
             let model: Arc<dyn Model> = match reached {
-                None => Arc::new(OfflineModel::with(catalog)),
+                None => match &pack.offline {
+                    Some(offline) => {
+                        Arc::new(PackModel::new(Arc::clone(offline), Arc::clone(&pack.data)))
+                    }
+                    None => Arc::new(OfflineModel::with(catalog)),
+                },
                 Some(access) => Arc::new(Wire::new(access).map_err(unavailable)?),
             };
             let chosen = ChosenModel {

@@ -34,6 +34,7 @@ use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n_tools::accepted::{Accepted, HomeShelf, NoShelf};
 use agentctl_n8n_tools::backend::{self, Backend, Choice, Offered};
 use agentctl_n8n_tools::library::Library;
+use agentctl_n8n_tools::requests::Requests;
 use agentctl_n8n_tools::{N8n, N8nTools};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -222,6 +223,7 @@ fn gateway(
         toolsets.push(Arc::new(tools));
     }
     toolsets.push(Arc::new(library));
+    toolsets.push(Arc::new(Requests::new(root)));
     let gateway = Gateway::new(pack, toolsets);
     (gateway.with_redactor(redactor), n8n)
 }

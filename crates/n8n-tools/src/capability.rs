@@ -20,4 +20,5 @@ pub const SEARCH_TEMPLATES: Capability = Capability::named("search-templates");
 pub const NODE_SCHEMA: Capability = Capability::named("node-schema");
 pub const READ_SKILLS: Capability = Capability::named("read-skills");
 pub const READ_LEARNINGS: Capability = Capability::named("read-learnings");
+pub const SUBMIT_REQUEST: Capability = Capability::named("submit-request");
 pub const WRITE_LEARNINGS: Capability = Capability::named("write-learnings");

@@ -11,6 +11,7 @@ pub mod guards;
 pub mod library;
 pub mod noted;
 pub mod report;
+pub mod requests;
 pub mod resources;
 pub mod server;
 pub mod sync;

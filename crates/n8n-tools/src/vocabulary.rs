@@ -30,6 +30,7 @@ const CAPABILITIES: &[(Capability, Does)] = &[
     (can::READ_SKILLS, Does::Read),
     (can::READ_LEARNINGS, Does::Read),
     (can::WRITE_LEARNINGS, Does::Change),
+    (can::SUBMIT_REQUEST, Does::Change),
 ];
 
 /// What earlier versions granted, with what to do where a policy still names it.
@@ -62,7 +63,8 @@ const FUNCTIONS: &[Function] = &[
 static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
     let heads = crate::tools::heads()
         .into_iter()
-        .chain(crate::library::heads());
+        .chain(crate::library::heads())
+        .chain(crate::requests::heads());
     let tools = heads.map(|head| NamedTool {
         name: head.name,
         capability: head.capability,

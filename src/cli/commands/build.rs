@@ -124,7 +124,6 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
             .hint("add --plan-tools, or --grants FILE"));
     }
     let options = RunOptions {
-        session: None,
         grants,
         plan_tools: planned.then_some(outside),
         request,

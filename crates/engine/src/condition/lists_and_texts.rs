@@ -25,6 +25,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("missing", 3, missing),
     function("percent", 2, percent),
     function("quote_in", 2, quote_in),
+    function("in_language", 2, in_language),
     function(AT, 2, at),
 ];
 
@@ -70,6 +71,22 @@ fn at(given: Given) -> Result {
         _ => None,
     };
     Ok(found.cloned().unwrap_or_default())
+}
+
+fn in_language(given: Given) -> Result {
+    let [text, language] = given else {
+        return Ok(Value::Null);
+    };
+    let language = language.as_str().unwrap_or("en");
+    Ok(match text {
+        Value::Object(map) => map
+            .get(language)
+            .or_else(|| map.get("en"))
+            .or_else(|| map.values().next())
+            .cloned()
+            .unwrap_or_default(),
+        text => text.clone(),
+    })
 }
 
 fn last(given: Given) -> Result {

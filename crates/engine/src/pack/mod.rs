@@ -25,7 +25,7 @@ use crate::flow::{self, Flow, FlowFile, Known};
 use crate::policy::Policy;
 use agentctl_base::canonical::hex;
 use agentctl_base::foreign::split_foreign;
-use agentctl_base::yaml::{Place, Problem};
+use agentctl_base::yaml::{self, Place, Problem};
 use files::flow_name;
 use indexmap::IndexMap;
 use root::Root;
@@ -51,6 +51,8 @@ pub struct Pack {
     pub flows: IndexMap<String, LoadedFlow>,
     /// The data files by name, as conditions see them under `pack`.
     pub data: Arc<Map<String, Value>>,
+    /// `agents/offline.yaml`: what a model that needs no network does for each task. None: the pack has none.
+    pub offline: Option<Arc<Value>>,
     pub policy: Policy,
     /// Sorted by name.
     pub skills: Vec<SkillHead>,
@@ -65,6 +67,8 @@ pub struct Pack {
 /// The paths of the main flow and the policy below a pack's folder.
 pub const FLOW_FILE: &str = "agents/flow.yaml";
 pub const POLICY_FILE: &str = "agents/policy.yaml";
+/// What a model that needs no network does for each task of the pack.
+const OFFLINE_FILE: &str = "agents/offline.yaml";
 
 /// How a pack is loaded. The default is the built-in pack alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -183,6 +187,11 @@ fn read(
             tool_steps(&loaded.flow, policy, &loaded.file, problems);
         }
     }
+    let offline_source = root.source(OFFLINE_FILE, problems);
+    let offline = offline_source.as_ref().and_then(|source| {
+        let read = yaml::read(&source.text, &source.file);
+        read.map_err(|problem| problems.push(problem)).ok()
+    });
     let entry = flows.get(&manifest.entry).cloned();
     if entry.is_none() && !flow_sources.contains_key(&manifest.entry) {
         problems.push(Problem {
@@ -217,6 +226,11 @@ fn read(
             .iter()
             .map(|(path, source)| (path.clone(), source)),
     );
+    texts.extend(
+        offline_source
+            .iter()
+            .map(|source| (OFFLINE_FILE.to_owned(), source)),
+    );
     let own = texts.iter().filter(|(_, source)| !source.is_built_in());
     let mut overrides: Vec<String> = own.clone().map(|(_, source)| source.file.clone()).collect();
     for (_, source) in own {
@@ -241,6 +255,7 @@ fn read(
         flow_file: file,
         flows,
         data,
+        offline: offline.map(|node| Arc::new(node.to_json())),
         policy: policy?,
         skills,
         hash,

@@ -1,0 +1,246 @@
+//! The tool that hands a request to the team that takes it: one file for each, below `memory/requests/` of the project. Knows no
+//! pack and no field.
+
+use crate::arguments::{arguments, text};
+use crate::capability as can;
+use crate::tool::{On, Table, Tool};
+use agentctl_base::BoxFuture;
+use agentctl_base::canonical::sha256_hex;
+use agentctl_engine::store::{Event, SnapshotRef};
+use agentctl_engine::toolset::{
+    Act, Change, Cx, Fault, Head, Keep, Outcome, Parsed, Performed, Plan, Planning, Settling,
+    Toolset, Touches,
+};
+use agentctl_host::files::{Existing, FileError, Files, Found, is_plain};
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where requests are handed over, below the project.
+const FOLDER: &str = "memory/requests";
+/// No request is larger.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// The project that requests are written in.
+pub struct Desk {
+    project: PathBuf,
+}
+
+pub struct Requests {
+    desk: Arc<Desk>,
+    table: Table<Desk>,
+}
+
+fn table() -> Vec<Tool<Desk>> {
+    vec![tool()]
+}
+
+/// What policies and packs are told of the tool.
+pub fn heads() -> Vec<Head> {
+    Table::new(table()).heads
+}
+
+impl Requests {
+    pub fn new(project: &Path) -> Self {
+        Requests {
+            desk: Arc::new(Desk {
+                project: project.to_owned(),
+            }),
+            table: Table::new(table()),
+        }
+    }
+}
+
+impl Toolset for Requests {
+    fn backend(&self) -> &str {
+        "project"
+    }
+    fn tools(&self) -> &[Head] {
+        &self.table.heads
+    }
+    fn parse(&self, tool: &str, args: Map<String, Value>) -> Result<Parsed, String> {
+        self.table.parse(&self.desk, tool, args)
+    }
+    /// Repeatable, so this is never asked: the same key is the same file.
+    fn settle<'a>(
+        &'a self,
+        _: &'a mut Cx<'_>,
+        _: &'a Event,
+    ) -> BoxFuture<'a, Result<Settling, Fault>> {
+        let why = "the run was interrupted during this call; it may have happened";
+        Box::pin(std::future::ready(Ok(Settling::Unknown(why.to_owned()))))
+    }
+}
+
+arguments! {
+    SubmitRequest {
+        required team_id: String = text("who takes the request");
+        required fields: Map<String, Value> = json!({"type": "object"});
+        /// The same key is the same request, however often it is sent.
+        required key: String = text("the same key is the same request, however often it is sent");
+    }
+}
+
+fn tool() -> Tool<Desk> {
+    Tool::change::<SubmitRequest>(Head {
+        repeatable: true,
+        ..Head::new(
+            "submit_request",
+            can::SUBMIT_REQUEST,
+            "Hand a request to a team. Returns its id and where it stands.",
+            SubmitRequest::schema,
+        )
+    })
+}
+
+impl Change for On<Desk, SubmitRequest> {
+    fn plan<'a>(&'a self, _: &'a mut Cx<'_>, _: &'a Value) -> BoxFuture<'a, Planning> {
+        let planned = match self.args.wrong() {
+            Some(why) => Err(Outcome::failed(why, "requests.arguments", "mend the call")),
+            None => Ok(Plan::unguarded(Box::new(Write {
+                desk: Arc::clone(&self.on),
+                request: self.args.clone(),
+            }))),
+        };
+        Box::pin(std::future::ready(Ok(planned)))
+    }
+}
+
+impl SubmitRequest {
+    fn wrong(&self) -> Option<String> {
+        if !is_plain(&self.team_id) {
+            return Some(format!("{:?} is no id of a team", self.team_id));
+        }
+        if self.key.trim().is_empty() {
+            return Some("a request needs a key".to_owned());
+        }
+        if self.fields.is_empty() {
+            return Some("a request without fields says nothing".to_owned());
+        }
+        None
+    }
+
+    /// 12 hexadecimal digits of SHA-256 over the key.
+    fn id(&self) -> String {
+        let mut id = sha256_hex(self.key.as_bytes());
+        id.truncate(12);
+        id
+    }
+}
+
+struct Write {
+    desk: Arc<Desk>,
+    request: SubmitRequest,
+}
+
+impl Write {
+    fn write(&self) -> Result<Outcome, FileError> {
+        let request = &self.request;
+        let id = request.id();
+        let path = format!("{FOLDER}/{}/{id}.json", request.team_id);
+        let content = json!({"id": id, "team_id": request.team_id, "fields": request.fields});
+        let told = json!({"id": id, "team_id": request.team_id, "url": path});
+        let files = Files::open(&self.desk.project)?;
+        if let Found::Bytes(there) = files.read(Path::new(&path), MAX_BYTES)? {
+            let same = serde_json::from_slice::<Value>(&there).is_ok_and(|there| there == content);
+            return Ok(match same {
+                true => Outcome::Ok(told),
+                false => Outcome::failed(
+                    format!("{path} is another request with the same key"),
+                    "requests.taken",
+                    "send it with another key",
+                ),
+            });
+        }
+        let text = format!("{content:#}\n");
+        files.write(Path::new(&path), text.as_bytes(), Existing::Refuse)?;
+        Ok(Outcome::Ok(told))
+    }
+}
+
+impl Act for Write {
+    fn touches(&self) -> Touches {
+        Touches::Nothing
+    }
+    fn keep(&self) -> Option<Keep> {
+        None
+    }
+    fn perform<'a>(&'a mut self, _: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed> {
+        let outcome = self.write().unwrap_or_else(|error| {
+            Outcome::failed(
+                format!("the request could not be written: {error}"),
+                "requests.unwritten",
+                "nothing was handed over; try again",
+            )
+        });
+        Box::pin(std::future::ready((Ok(outcome), None)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(project: &Path, team: &str, key: &str, what: &str) -> Result<Value, Value> {
+        let desk = Arc::new(Desk {
+            project: project.to_owned(),
+        });
+        let request = SubmitRequest {
+            team_id: team.to_owned(),
+            fields: Map::from_iter([("what".to_owned(), what.into())]),
+            key: key.to_owned(),
+        };
+        assert_eq!(request.wrong(), None);
+        match (Write { desk, request }).write() {
+            Ok(Outcome::Ok(told)) => Ok(told),
+            Ok(Outcome::Failed(why)) => Err(why),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_same_key_is_one_file() {
+        let project = tempfile::tempdir().unwrap();
+        let first = write(project.path(), "ops", "s/3", "a").unwrap();
+        let again = write(project.path(), "ops", "s/3", "a").unwrap();
+        assert_eq!(first, again);
+        let file = project.path().join(first["url"].as_str().unwrap());
+        let content: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        assert_eq!(content["team_id"], "ops");
+        assert_eq!(content["fields"]["what"], "a");
+        let other = write(project.path(), "ops", "s/3", "b").unwrap_err();
+        assert_eq!(other["rule"], "requests.taken");
+        let all = std::fs::read_dir(project.path().join("memory/requests/ops")).unwrap();
+        assert_eq!(all.count(), 1);
+    }
+
+    #[test]
+    fn a_team_is_no_way_out_of_the_folder() {
+        for team in ["..", "a/b", "", ".hidden"] {
+            let request = SubmitRequest {
+                team_id: team.to_owned(),
+                fields: Map::from_iter([("a".to_owned(), 1.into())]),
+                key: "k".to_owned(),
+            };
+            assert!(request.wrong().is_some(), "{team:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_in_the_folders_place_loses_nothing() {
+        let project = tempfile::tempdir().unwrap();
+        std::fs::create_dir(project.path().join("memory")).unwrap();
+        std::fs::write(project.path().join("memory/requests"), "in the way").unwrap();
+        let desk = Arc::new(Desk {
+            project: project.path().to_owned(),
+        });
+        let request = SubmitRequest {
+            team_id: "ops".to_owned(),
+            fields: Map::from_iter([("a".to_owned(), 1.into())]),
+            key: "k".to_owned(),
+        };
+        assert!((Write { desk, request }).write().is_err());
+        let kept = std::fs::read_to_string(project.path().join("memory/requests")).unwrap();
+        assert_eq!(kept, "in the way");
+    }
+}
