@@ -197,7 +197,7 @@ fn samples() -> Vec<Event> {
             rule: "r".into(),
         },
         Event::SessionLoaded {
-            session: "s".into(),
+            conversation: "s".into(),
             version: 3,
             fields: Map::new(),
             messages: vec![json!({"role": "user", "text": "t"})],

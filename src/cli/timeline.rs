@@ -207,10 +207,12 @@ fn whole(event: &Event) -> Option<String> {
             plain_long(message)
         )),
         Event::SessionLoaded {
-            session, messages, ..
+            conversation,
+            messages,
+            ..
         } => Some(dim(format!(
             "    a turn of {}, {} messages before it",
-            plain(session),
+            plain(conversation),
             messages.len()
         ))),
         Event::Cleared {

@@ -89,13 +89,10 @@ pub async fn turn(
     }
     let _held = host.sessions.turn(key, WAIT).await?;
     let mut session = own(host.sessions.load(key).await?)?;
-    if let Some(message) = &submit.message {
-        if message.trim().is_empty() {
-            return Ok(TurnReply::nothing(host.pack, &session));
-        }
-        if let Some(command) = Command::of(message) {
-            return commands::run(host, &session, message, command).await;
-        }
+    if let Some(message) = &submit.message
+        && let Some(command) = Command::of(message)
+    {
+        return commands::run(host, &session, message, command).await;
     }
     if let Some(run) = session.open_run.clone() {
         if let Some(reply) = unfinished(host, &session, &run, submit, observer).await? {

@@ -96,7 +96,7 @@ impl TurnReply {
         }
     }
 
-    /// Of a message that nobody had to look at: the session stays as it is.
+    /// Of a message that the program answers by itself, before it does.
     pub(super) fn nothing(pack: &Pack, session: &Session) -> TurnReply {
         TurnReply {
             run_id: None,

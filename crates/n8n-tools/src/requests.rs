@@ -61,7 +61,7 @@ impl Toolset for Requests {
     fn parse(&self, tool: &str, args: Map<String, Value>) -> Result<Parsed, String> {
         self.table.parse(&self.desk, tool, args)
     }
-    /// Repeatable, so this is never asked: the same key is the same file.
+    /// Repeatable, so this is never asked: the same reference is the same file.
     fn settle<'a>(
         &'a self,
         _: &'a mut Cx<'_>,
@@ -76,8 +76,8 @@ arguments! {
     SubmitRequest {
         required team_id: String = text("who takes the request");
         required fields: Map<String, Value> = json!({"type": "object"});
-        /// The same key is the same request, however often it is sent.
-        required key: String = text("the same key is the same request, however often it is sent");
+        /// The same reference is the same request, however often it is sent.
+        required reference: String = text("the same reference is the same request, however often it is sent");
     }
 }
 
@@ -111,8 +111,8 @@ impl SubmitRequest {
         if !is_plain(&self.team_id) {
             return Some(format!("{:?} is no id of a team", self.team_id));
         }
-        if self.key.trim().is_empty() {
-            return Some("a request needs a key".to_owned());
+        if self.reference.trim().is_empty() {
+            return Some("a request needs a reference".to_owned());
         }
         if self.fields.is_empty() {
             return Some("a request without fields says nothing".to_owned());
@@ -120,9 +120,9 @@ impl SubmitRequest {
         None
     }
 
-    /// 12 hexadecimal digits of SHA-256 over the key.
+    /// 12 hexadecimal digits of SHA-256 over the reference.
     fn id(&self) -> String {
-        let mut id = sha256_hex(self.key.as_bytes());
+        let mut id = sha256_hex(self.reference.as_bytes());
         id.truncate(12);
         id
     }
@@ -146,9 +146,9 @@ impl Write {
             return Ok(match same {
                 true => Outcome::Ok(told),
                 false => Outcome::failed(
-                    format!("{path} is another request with the same key"),
+                    format!("{path} is another request with the same reference"),
                     "requests.taken",
-                    "send it with another key",
+                    "send it with another reference",
                 ),
             });
         }
@@ -188,7 +188,7 @@ mod tests {
         let request = SubmitRequest {
             team_id: team.to_owned(),
             fields: Map::from_iter([("what".to_owned(), what.into())]),
-            key: key.to_owned(),
+            reference: key.to_owned(),
         };
         assert_eq!(request.wrong(), None);
         match (Write { desk, request }).write() {
@@ -220,7 +220,7 @@ mod tests {
             let request = SubmitRequest {
                 team_id: team.to_owned(),
                 fields: Map::from_iter([("a".to_owned(), 1.into())]),
-                key: "k".to_owned(),
+                reference: "k".to_owned(),
             };
             assert!(request.wrong().is_some(), "{team:?}");
         }
@@ -237,7 +237,7 @@ mod tests {
         let request = SubmitRequest {
             team_id: "ops".to_owned(),
             fields: Map::from_iter([("a".to_owned(), 1.into())]),
-            key: "k".to_owned(),
+            reference: "k".to_owned(),
         };
         assert!((Write { desk, request }).write().is_err());
         let kept = std::fs::read_to_string(project.path().join("memory/requests")).unwrap();

@@ -14,17 +14,18 @@ pub struct SessionKey {
 }
 
 impl SessionKey {
-    /// The session's id: 24 hexadecimal digits of SHA-256 over the parts, each with its length before it. The same key has the
-    /// same id in every store.
+    /// The session's id: the first half of SHA-256 over the parts, each with its length before it, written as a UUID is, so that
+    /// nobody takes it for a key. The same key has the same id in every store.
     pub fn id(&self) -> String {
         let mut hash = Sha256::new();
         for part in [&self.pack, &self.tenant, &self.user, &self.conversation] {
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part.as_bytes());
         }
-        let mut id = agentctl_base::canonical::hex(&hash.finalize());
-        id.truncate(24);
-        id
+        let digits = agentctl_base::canonical::hex(&hash.finalize());
+        let groups = [0..8, 8..12, 12..16, 16..20, 20..32];
+        let groups = groups.map(|at| digits.get(at).unwrap_or_default());
+        groups.join("-")
     }
 }
 

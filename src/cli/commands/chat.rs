@@ -220,8 +220,8 @@ fn text(reply: &TurnReply) -> String {
         }
         parts.push(part);
     }
-    parts
-        .iter()
-        .map(|part| format!("{}\n", plain_long(part)))
+    let lines = parts.iter().flat_map(|part| part.lines());
+    lines
+        .map(|line| format!("{}\n", plain_long(line)))
         .collect()
 }

@@ -328,7 +328,7 @@ impl Steps<'_, '_> {
         let role = self.reader.required(node, "role", what);
         let role = role.and_then(|n| {
             let role = self.reader.text(n, "a role")?;
-            self.reader.agent(n.place, &role, false);
+            self.reader.agent(n.place, &role, true);
             Some(role)
         });
         let args = node

@@ -141,7 +141,7 @@ impl RunLog {
                 record.output = json!({"text": text, "data": data, "attachment": attachment});
             }
             Event::SessionLoaded {
-                session,
+                conversation,
                 version,
                 fields,
                 messages,
@@ -152,7 +152,7 @@ impl RunLog {
                     }
                 }
                 self.session = Some(SessionLog {
-                    id: session.clone(),
+                    id: conversation.clone(),
                     version: *version,
                     messages: messages.clone(),
                     cleared: false,

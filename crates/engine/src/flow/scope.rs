@@ -175,13 +175,14 @@ fn session_view(log: &RunLog) -> Value {
     }
 }
 
-/// `{status, output, tools, previous}` of the last time that the step ran; an empty output when it did not.
+/// `{status, error, output, tools, previous}` of the last time that the step ran; an empty output when it did not.
 fn step_view(frame: &Frame, id: &str) -> Value {
     let mut records = frame.records_of(id).rev();
     let last = records.next();
     let before = records.next();
     json!({
         "status": last.map_or("pending", |r| r.status.name()),
+        "error": last.and_then(|r| r.error.as_deref()),
         "output": output_view(last),
         "tools": last.map_or_else(|| json!({}), tools_view),
         "previous": {"output": output_view(before), "tools": before.map_or_else(|| json!({}), tools_view)},

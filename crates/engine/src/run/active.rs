@@ -11,7 +11,7 @@ use std::io::{BufRead as _, Read as _};
 pub(super) const SESSION_FLOW: &str = "session";
 
 /// Among a run's input: the kept conversation that it is a turn of.
-pub(super) const CONVERSATION: &str = "session_id";
+pub(super) const CONVERSATION: &str = "conversation";
 
 /// In run_state.json: that this user's agentctl made the run the active one. The rest of the file is believed for nothing.
 pub(super) const ACTIVE_MARK: &str = "mark";

@@ -36,7 +36,7 @@ pub struct SessionGiven {
 impl From<SessionGiven> for Event {
     fn from(given: SessionGiven) -> Event {
         Event::SessionLoaded {
-            session: given.id,
+            conversation: given.id,
             version: given.version,
             fields: given.fields,
             messages: given.messages,

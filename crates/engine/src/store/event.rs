@@ -55,7 +55,8 @@ pub enum Event {
     },
     /// The conversation that the run is a turn of, as it was read; journaled before the first step.
     SessionLoaded {
-        session: String,
+        /// Its id. Under the name of a session it would be taken for a cookie's value and hidden.
+        conversation: String,
         /// How often it was written.
         version: u64,
         /// The fields that it keeps.
