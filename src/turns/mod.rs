@@ -123,12 +123,12 @@ pub async fn turn(
         answering: Answering::default(),
         grants: None,
         plan_tools: None,
-        session: Some(SessionGiven {
+        session: Some(Box::new(SessionGiven {
             id: session.id.clone(),
             version: u64::try_from(session.version).unwrap_or_default(),
             fields,
             messages: messages.iter().map(|m| of_message(&m.said)).collect(),
-        }),
+        })),
     };
     let begun = Turn::begin(host.context(observer), options)?;
     let noted = host.sessions.begin(&session, begun.run_id(), host.now());
