@@ -64,6 +64,7 @@ fn samples() -> Vec<Event> {
                     run: limits,
                     agents: [("qa".to_owned(), limits)].into(),
                 },
+                pack: Some("desk/turn".into()),
                 models: [("qa".to_owned(), "offline".to_owned())].into(),
             })),
             order: Some(1),

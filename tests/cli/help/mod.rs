@@ -2,6 +2,7 @@
 
 mod automations;
 mod checking;
+mod conversations;
 mod project;
 mod runs;
 
@@ -11,9 +12,10 @@ use clap::CommandFactory;
 use std::sync::OnceLock;
 
 /// The files below, in which each command has its snapshot.
-const SNAPSHOTS: [&str; 4] = [
+const SNAPSHOTS: [&str; 5] = [
     include_str!("automations.rs"),
     include_str!("checking.rs"),
+    include_str!("conversations.rs"),
     include_str!("project.rs"),
     include_str!("runs.rs"),
 ];

@@ -1,6 +1,7 @@
 //! All that a command says, of each command once as it should be and once as it should not.
 
 mod automations;
+mod conversations;
 mod learnings;
 mod mcp;
 mod pack;
@@ -13,8 +14,9 @@ use super::help;
 use super::support::Project;
 
 /// The files below, in which each command has its snapshots.
-const SNAPSHOTS: [&str; 8] = [
+const SNAPSHOTS: [&str; 9] = [
     include_str!("automations.rs"),
+    include_str!("conversations.rs"),
     include_str!("learnings.rs"),
     include_str!("mcp.rs"),
     include_str!("pack.rs"),

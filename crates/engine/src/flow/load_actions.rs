@@ -9,6 +9,15 @@ use agentctl_base::question::Outcome;
 use agentctl_base::yaml::{Entry, Node};
 use indexmap::IndexMap;
 
+/// How a flow may say that it ends.
+const ENDS: [Outcome; 5] = [
+    Outcome::Complete,
+    Outcome::Draft,
+    Outcome::Blocked,
+    Outcome::Refused,
+    Outcome::Failed,
+];
+
 impl Steps<'_, '_> {
     /// Their ids are the step's with the kind behind; no file can spell them.
     pub(super) fn actions(&mut self, entries: &[&Entry], id: &str) -> Vec<Step> {
@@ -136,19 +145,14 @@ impl Steps<'_, '_> {
         }
         self.reader.keys(node, "`end`", &["outcome", "message"]);
         let outcome = self.reader.required(node, "outcome", "`end`");
-        let outcome = outcome.and_then(|n| match n.as_text() {
-            Some("complete") => Some(Outcome::Complete),
-            Some("draft") => Some(Outcome::Draft),
-            Some("blocked") => Some(Outcome::Blocked),
-            Some("refused") => Some(Outcome::Refused),
-            Some("failed") => Some(Outcome::Failed),
-            _ => {
-                self.add(
-                    n.place,
-                    "`outcome` must be complete, draft, blocked, refused or failed",
-                );
-                None
+        let outcome = outcome.and_then(|n| {
+            let named = |outcome: &Outcome| n.as_text() == Some(outcome.name());
+            let found = ENDS.into_iter().find(named);
+            if found.is_none() {
+                let names = ENDS.map(Outcome::name).join(", ");
+                self.add(n.place, format!("`outcome` must be one of {names}"));
             }
+            found
         });
         let message = match node.get("message") {
             Some(n) => Some(self.expression(n)?),
