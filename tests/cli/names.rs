@@ -14,21 +14,11 @@ const FLOORS: [&str; 5] = [
 ];
 
 /// Words that are the program's own, though the built-in pack uses them as names too: file, word, why.
-const OWN_WORDS: [(&str, &str, &str); 10] = [
+const OWN_WORDS: [(&str, &str, &str); 8] = [
     (
         "crates/engine/src/flow/load.rs",
         "blocked",
         "a key of flow.yaml",
-    ),
-    (
-        "crates/engine/src/flow/load_control.rs",
-        "blocked",
-        "an outcome of a run",
-    ),
-    (
-        "crates/engine/src/flow/load_control.rs",
-        "complete",
-        "an outcome of a run",
     ),
     (
         "crates/engine/src/store/event/v1.rs",

@@ -122,6 +122,7 @@ impl Project {
             (r"\b20\d\d-\d\d-\d\dT[0-9:.]+Z", "[MOMENT]"),
             (r"\b20\d\d-\d\d-\d\d\b", "[DAY]"),
             (r"\b\d\d:\d\d:\d\d\b", "[TIME]"),
+            (r"\[DAY\] \d\d:\d\d\b", "[DAY] [TIME]"),
             (r"\bprocess \d+", "process [ID]"),
             (r"\bnode-[a-z]+-[a-z0-9]+@", "node-[PLATFORM]@"),
             (r"\bagentctl \d+\.\d+\.\d+\b", "agentctl [VERSION]"),

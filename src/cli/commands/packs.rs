@@ -23,31 +23,33 @@ pub enum PacksCommand {
     /// One pack: its flows, agents, data, and which of its files are this project's
     #[command(after_help = "Example:\n  agentctl packs show n8n-builder")]
     Show {
+        /// Its name
         #[arg(value_name = "PACK")]
-        name: String,
+        pack: String,
     },
     /// Check every file of a pack, or of all; every mistake with file and line
     #[command(after_help = "Example:\n  agentctl packs check")]
     Check {
+        /// Its name; without it every pack is checked
         #[arg(value_name = "PACK")]
-        name: Option<String>,
+        pack: Option<String>,
     },
     /// Draw a flow of a pack as a Mermaid diagram
     #[command(after_help = "Example:\n  agentctl packs graph n8n-builder > flow.mmd")]
     Graph {
         /// The pack, or one of its flows: PACK/FLOW
         #[arg(value_name = "PACK[/FLOW]")]
-        name: String,
+        pack: String,
     },
 }
 
 pub fn packs(root: &Path, command: &PacksCommand, out: &Output) -> Result<Exit, CliError> {
     match command {
         PacksCommand::List => list(root, out),
-        PacksCommand::Show { name } => show(&session::named_pack(root, name, out)?, out),
-        PacksCommand::Check { name } => check(root, name.as_deref(), out),
-        PacksCommand::Graph { name } => {
-            let pack = session::named_pack(root, name, out)?;
+        PacksCommand::Show { pack } => show(&session::named_pack(root, pack, out)?, out),
+        PacksCommand::Check { pack } => check(root, pack.as_deref(), out),
+        PacksCommand::Graph { pack } => {
+            let pack = session::named_pack(root, pack, out)?;
             let graph = flow::mermaid(&pack.flow);
             out.answer(
                 Exit::Complete,

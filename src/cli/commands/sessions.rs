@@ -35,12 +35,14 @@ pub enum SessionsCommand {
     /// Forget what was said and collected in a conversation
     #[command(after_help = "Example:\n  agentctl sessions clear helen")]
     Clear {
+        /// Its name, or its id
         #[arg(value_name = "SESSION")]
         session: String,
     },
     /// Erase a conversation with its runs
     #[command(after_help = "Example:\n  agentctl sessions delete helen --yes")]
     Delete {
+        /// Its name, or its id
         #[arg(value_name = "SESSION")]
         session: String,
         /// Do not ask
@@ -50,6 +52,7 @@ pub enum SessionsCommand {
     /// Make a conversation yours that somebody else's agentctl wrote
     #[command(after_help = "Example:\n  agentctl sessions adopt helen")]
     Adopt {
+        /// Its name, or its id
         #[arg(value_name = "SESSION")]
         session: String,
     },
@@ -67,6 +70,7 @@ pub enum SessionsCommand {
 
 #[derive(Debug, Args)]
 pub struct ExportArgs {
+    /// Its name, or its id
     #[arg(value_name = "SESSION")]
     pub session: String,
     /// A new JSON file
@@ -78,6 +82,7 @@ pub struct ExportArgs {
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {
+    /// The pack that it is a conversation with
     #[arg(value_name = "PACK")]
     pub pack: String,
     /// The name of a conversation that has no messages yet

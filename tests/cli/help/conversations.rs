@@ -4,31 +4,326 @@ use super::help;
 
 #[test]
 fn chat() {
-    insta::assert_snapshot!(help("chat"), @"");
+    insta::assert_snapshot!(help("chat"), @r#"
+    Talk with a pack; the conversation is kept and goes on tomorrow
+
+    Usage: agentctl chat [OPTIONS] <PACK> [MESSAGE]
+
+    Arguments:
+      <PACK>
+              The pack (`agentctl packs list`)
+
+      [MESSAGE]
+              One message, for scripts; without it lines are read until /quit or the end of input
+
+    Options:
+          --session <NAME>
+              Which conversation; a new name begins a new one
+
+              [default: default]
+
+          --event <EVENT>
+              Something that happened instead of a message, e.g. `joined`
+
+          --model <MODEL>
+              The model of all agents: `offline`, or `provider::model`; default: from agentctl.toml,
+              else offline
+
+          --model-for <AGENT=MODEL>
+              The model of one agent
+
+          --record <FILE>
+              Keep what the models and tools are asked and answer in a new file, without secrets; with
+              --replay: the old answers to what is asked now
+
+          --replay <FILE>
+              Take the models' answers from such a file; what is asked otherwise than there fails
+
+          --max-cost <[AGENT=]USD>
+              US dollars, of the run or of one agent; a model whose price is unknown is then not asked
+
+          --max-tokens <[AGENT=]N>
+              Tokens, input and output together
+
+          --max-turns <[AGENT=]N>
+              Model calls in one step
+
+          --max-time <[AGENT=]TIME>
+              Seconds of work, or like 90s, 10m, 1h; waiting for you does not count
+
+    Examples:
+      agentctl chat front-door
+      agentctl chat front-door --session helen
+      agentctl chat front-door --session s1 --output-format json "I need a monthly report"
+
+    /help in a conversation lists what the program answers by itself; /quit or Ctrl-D ends it.
+    "#);
 }
 
 #[test]
 fn run() {
-    insta::assert_snapshot!(help("run"), @"");
+    insta::assert_snapshot!(help("run"), @r#"
+    Run a flow of a pack once
+
+    Usage: agentctl run [OPTIONS] <PACK[/FLOW]> [MESSAGE]
+
+    Arguments:
+      <PACK[/FLOW]>
+              The pack, or one of its flows
+
+      [MESSAGE]
+              What the flow sees as `input.message` (`-`: read it from stdin)
+
+    Options:
+          --input <FILE|KEY=VALUE>
+              What else it sees as `input`: KEY=VALUE (JSON, else text), or a JSON file; may be given
+              several times
+
+      -y, --yes
+              Take every recommendation; a required question without one still stops the run
+
+          --answers <FILE>
+              Answers given ahead: a JSON object, question id or topic → answer (`-`: stdin)
+
+          --no-input
+              Never ask on the terminal: stop with exit code 4 instead
+
+          --model <MODEL>
+              The model of all agents: `offline`, or `provider::model`; default: from agentctl.toml,
+              else offline
+
+          --model-for <AGENT=MODEL>
+              The model of one agent
+
+          --record <FILE>
+              Keep what the models and tools are asked and answer in a new file, without secrets; with
+              --replay: the old answers to what is asked now
+
+          --replay <FILE>
+              Take the models' answers from such a file; what is asked otherwise than there fails
+
+          --max-cost <[AGENT=]USD>
+              US dollars, of the run or of one agent; a model whose price is unknown is then not asked
+
+          --max-tokens <[AGENT=]N>
+              Tokens, input and output together
+
+          --max-turns <[AGENT=]N>
+              Model calls in one step
+
+          --max-time <[AGENT=]TIME>
+              Seconds of work, or like 90s, 10m, 1h; waiting for you does not count
+
+    Examples:
+      agentctl run front-door "I need a monthly report"
+      agentctl run my-pack/check --input customer=42 --input input.json
+    "#);
 }
 
 #[test]
 fn sessions() {
-    insta::assert_snapshot!(help("sessions"), @"");
-    insta::assert_snapshot!(help("sessions list"), @"");
-    insta::assert_snapshot!(help("sessions show"), @"");
-    insta::assert_snapshot!(help("sessions clear"), @"");
-    insta::assert_snapshot!(help("sessions delete"), @"");
-    insta::assert_snapshot!(help("sessions adopt"), @"");
-    insta::assert_snapshot!(help("sessions export"), @"");
-    insta::assert_snapshot!(help("sessions import"), @"");
+    insta::assert_snapshot!(help("sessions"), @"
+    The conversations that are kept
+
+    Usage: agentctl sessions [OPTIONS] <COMMAND>
+
+    Commands:
+      list    All conversations, the one that was used last first
+      show    One conversation: what is collected, and its messages
+      clear   Forget what was said and collected in a conversation
+      delete  Erase a conversation with its runs
+      adopt   Make a conversation yours that somebody else's agentctl wrote
+      export  Write a conversation to a file, or into n8n's chat memory
+      import  Read a conversation from a file, or from n8n's chat memory
+      help    Print this message or the help of the given subcommand(s)
+
+    Options:
+    Example:
+      agentctl sessions list
+    ");
+    insta::assert_snapshot!(help("sessions list"), @"
+    All conversations, the one that was used last first
+
+    Usage: agentctl sessions list [OPTIONS]
+
+    Options:
+    Example:
+      agentctl sessions list
+    ");
+    insta::assert_snapshot!(help("sessions show"), @"
+    One conversation: what is collected, and its messages
+
+    Usage: agentctl sessions show [OPTIONS] <SESSION>
+
+    Arguments:
+      <SESSION>
+              Its name, or its id
+
+    Options:
+    Example:
+      agentctl sessions show helen
+    ");
+    insta::assert_snapshot!(help("sessions clear"), @"
+    Forget what was said and collected in a conversation
+
+    Usage: agentctl sessions clear [OPTIONS] <SESSION>
+
+    Arguments:
+      <SESSION>
+              Its name, or its id
+
+    Options:
+    Example:
+      agentctl sessions clear helen
+    ");
+    insta::assert_snapshot!(help("sessions delete"), @"
+    Erase a conversation with its runs
+
+    Usage: agentctl sessions delete [OPTIONS] <SESSION>
+
+    Arguments:
+      <SESSION>
+              Its name, or its id
+
+    Options:
+      -y, --yes
+              Do not ask
+
+    Example:
+      agentctl sessions delete helen --yes
+    ");
+    insta::assert_snapshot!(help("sessions adopt"), @"
+    Make a conversation yours that somebody else's agentctl wrote
+
+    Usage: agentctl sessions adopt [OPTIONS] <SESSION>
+
+    Arguments:
+      <SESSION>
+              Its name, or its id
+
+    Options:
+    Example:
+      agentctl sessions adopt helen
+    ");
+    insta::assert_snapshot!(help("sessions export"), @"
+    Write a conversation to a file, or into n8n's chat memory
+
+    Usage: agentctl sessions export [OPTIONS] <SESSION>
+
+    Arguments:
+      <SESSION>
+              Its name, or its id
+
+    Options:
+          --to <FILE>
+              A new JSON file
+
+          --n8n-session <KEY>
+              The session's key in n8n's Postgres Chat Memory, in the database of `[sessions] url_env`
+
+          --n8n-history <TABLE>
+              Its table
+
+              [default: n8n_chat_histories]
+
+    Examples:
+      agentctl sessions export helen --to helen.json
+      agentctl sessions export helen --n8n-session user-7
+    ");
+    insta::assert_snapshot!(help("sessions import"), @"
+    Read a conversation from a file, or from n8n's chat memory
+
+    Usage: agentctl sessions import [OPTIONS] <PACK> <SESSION>
+
+    Arguments:
+      <PACK>
+              The pack that it is a conversation with
+
+      <SESSION>
+              The name of a conversation that has no messages yet
+
+    Options:
+          --from <FILE>
+              A file of `sessions export`
+
+          --n8n-session <KEY>
+              The session's key in n8n's Postgres Chat Memory, in the database of `[sessions] url_env`
+
+          --n8n-history <TABLE>
+              Its table
+
+              [default: n8n_chat_histories]
+
+    Examples:
+      agentctl sessions import front-door helen --from helen.json
+      agentctl sessions import front-door helen --n8n-session user-7
+    ");
 }
 
 #[test]
 fn packs() {
-    insta::assert_snapshot!(help("packs"), @"");
-    insta::assert_snapshot!(help("packs list"), @"");
-    insta::assert_snapshot!(help("packs show"), @"");
-    insta::assert_snapshot!(help("packs check"), @"");
-    insta::assert_snapshot!(help("packs graph"), @"");
+    insta::assert_snapshot!(help("packs"), @"
+    The packs: agent systems that run on the same engine
+
+    Usage: agentctl packs [OPTIONS] <COMMAND>
+
+    Commands:
+      list   Every pack, built in or of this project
+      show   One pack: its flows, agents, data, and which of its files are this project's
+      check  Check every file of a pack, or of all; every mistake with file and line
+      graph  Draw a flow of a pack as a Mermaid diagram
+      help   Print this message or the help of the given subcommand(s)
+
+    Options:
+    Example:
+      agentctl packs list
+    ");
+    insta::assert_snapshot!(help("packs list"), @"
+    Every pack, built in or of this project
+
+    Usage: agentctl packs list [OPTIONS]
+
+    Options:
+    Example:
+      agentctl packs list
+    ");
+    insta::assert_snapshot!(help("packs show"), @"
+    One pack: its flows, agents, data, and which of its files are this project's
+
+    Usage: agentctl packs show [OPTIONS] <PACK>
+
+    Arguments:
+      <PACK>
+              Its name
+
+    Options:
+    Example:
+      agentctl packs show n8n-builder
+    ");
+    insta::assert_snapshot!(help("packs check"), @"
+    Check every file of a pack, or of all; every mistake with file and line
+
+    Usage: agentctl packs check [OPTIONS] [PACK]
+
+    Arguments:
+      [PACK]
+              Its name; without it every pack is checked
+
+    Options:
+    Example:
+      agentctl packs check
+    ");
+    insta::assert_snapshot!(help("packs graph"), @"
+    Draw a flow of a pack as a Mermaid diagram
+
+    Usage: agentctl packs graph [OPTIONS] <PACK[/FLOW]>
+
+    Arguments:
+      <PACK[/FLOW]>
+              The pack, or one of its flows: PACK/FLOW
+
+    Options:
+    Example:
+      agentctl packs graph n8n-builder > flow.mmd
+    ");
 }

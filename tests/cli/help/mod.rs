@@ -70,9 +70,14 @@ fn read_global_options() -> Vec<String> {
 }
 
 /// The whole help of a command but for the options that every command has, which must be there word for word.
+/// A command that is told its pack as its first word has no `--pack` beside it.
 fn help(command: &str) -> String {
     let mut text = format!("{}\n", printed(command));
+    let is_told_its_pack = text.contains("[OPTIONS] <PACK") || text.contains("[OPTIONS] [PACK");
     for option in global_options() {
+        if is_told_its_pack && option.trim_start().starts_with("--pack ") {
+            continue;
+        }
         let found = text.find(&format!("{option}\n"));
         let start = found.unwrap_or_else(|| panic!("{command} without\n{option}"));
         let end = start + option.len() + 1;
@@ -108,11 +113,14 @@ fn agentctl_itself() {
     Commands:
       init         Set up a project folder: workflows/, memory/, .gitignore, .mcp.json.example
       build        Build a workflow from a request, or change an existing one with --workflow
+      chat         Talk with a pack; the conversation is kept and goes on tomorrow
+      run          Run a flow of a pack once
       explain      Show what the offline planner makes of each word of a request; builds nothing
       resume       Go on with a run that was interrupted or waits for answers
       answer       Answer the questions of a waiting run, and go on with it
       status       What the active run is doing, or how it ended
       runs         List, show and verify runs
+      sessions     The conversations that are kept
       approvals    Look at the calls that wait for your word
       usage        What a run used: tokens, cache hits and cost by agent, phase, model and tool
       models       Which model plays which agent, what it costs, and whether it answers
@@ -123,6 +131,7 @@ fn agentctl_itself() {
       log          Read a run's journal as a story: who did what, when, by which rule, at what cost
       agents       The agents of the pack
       skills       The skills that agents can load
+      packs        The packs: agent systems that run on the same engine
       flow         Check or draw the flow
       policy       Show the permission matrix, or explain one decision
       catalog      Look up n8n's node types; no n8n needed
@@ -174,6 +183,10 @@ fn agentctl_itself() {
           --trust-once
               Let everything in the project folder count for this command, without keeping it (see
               `agentctl trust`)
+
+          --pack <PACK>
+              Which pack (`agentctl packs list`); default: [packs] default of agentctl.toml, else
+              n8n-builder
 
           --backend <BACKEND>
               Where workflows live: auto (an n8n server enabled in .mcp.json, else files), embedded

@@ -77,12 +77,13 @@ fn trust() {
 #[test]
 fn doctor() {
     let project = Project::new();
-    insta::assert_snapshot!(project.said("doctor"), @r"
+    insta::assert_snapshot!(project.said("doctor"), @"
     exit code 0
     agentctl [VERSION]
     ✓ project: [PROJECT]
     ✓ trust: the folder overrides nothing
-    ✓ pack: 5 agents (0 of this project), 7 skills, flow n8n-builder
+    ✓ pack front-door: 6 agents (0 of this project), 7 skills, flow front-door
+    ✓ pack n8n-builder: 5 agents (0 of this project), 7 skills, flow n8n-builder
     ✓ catalog: n8n 2.39.4: 565 node types, 1001 type-version pairs
     ✓ model: offline (no key, no network; reads plain requests)
     ✓ backend: embedded (no .mcp.json names an n8n): workflow files in workflows/; it cannot execute workflows, tests are reported as not executed
@@ -90,15 +91,15 @@ fn doctor() {
     - mcp: no .mcp.json; the embedded backend needs none
     ");
     project.write("agentctl.toml", "[models]\ndefault = 7\n");
-    insta::assert_snapshot!(project.said("doctor"), @r"
+    insta::assert_snapshot!(project.said("doctor"), @"
     exit code 1
     agentctl [VERSION]
     ✓ project: [PROJECT]
     ✓ trust: trusted, the one item of it
-    ✓ pack: 5 agents (0 of this project), 7 skills, flow n8n-builder
+    ✓ pack front-door: 6 agents (0 of this project), 7 skills, flow front-door
+    ✓ pack n8n-builder: 5 agents (0 of this project), 7 skills, flow n8n-builder
     ✓ catalog: n8n 2.39.4: 565 node types, 1001 type-version pairs
-    ✗ model: ./agentctl.toml:2: invalid type: integer `7`, expected a string
-      hint: what can stand there: docs/models.md ([models], [providers.NAME], [prices]) and docs/qa.md ([[qa.waiver]])
+    - model: the agents cannot be read
     ✗ backend: ./agentctl.toml:2: invalid type: integer `7`, expected a string
       hint: what can stand there: docs/models.md ([models], [providers.NAME], [prices]) and docs/qa.md ([[qa.waiver]])
     - runs: none yet

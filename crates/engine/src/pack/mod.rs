@@ -159,7 +159,9 @@ fn read(
     warnings: &mut Vec<String>,
 ) -> Option<Pack> {
     let (manifest, manifest_source) = manifest::load(root, problems)?;
+    let before = problems.len();
     let (data, data_sources) = manifest::data(root, &manifest, &manifest_source.file, problems);
+    let is_whole = problems.len() == before;
     let data = Arc::new(data);
     let left_out = &options.files.left_out;
     let skills = skills::load(root, shared, left_out, problems, warnings);
@@ -181,7 +183,9 @@ fn read(
             }
         }
     }
-    let (flows, flow_sources) = flows(root, &agents, &data, problems);
+    // A file of data that cannot be read is one mistake: what the flows say of it is none.
+    let known_data = is_whole.then_some(&data);
+    let (flows, flow_sources) = flows(root, &agents, known_data, problems);
     if let Some(policy) = &policy {
         for loaded in flows.values() {
             tool_steps(&loaded.flow, policy, &loaded.file, problems);
@@ -322,14 +326,14 @@ fn flow_path(name: &str) -> String {
 fn flows(
     root: Root<'_>,
     agents: &IndexMap<String, Agent>,
-    data: &Arc<Map<String, Value>>,
+    data: Option<&Arc<Map<String, Value>>>,
     problems: &mut Vec<Problem>,
 ) -> (IndexMap<String, LoadedFlow>, IndexMap<String, Source>) {
     let names: Vec<String> = agents.keys().cloned().collect();
     let known = Known {
         agents: Some(&names),
         vocabulary: Some(root.built_in.vocabulary()),
-        data: Some(data),
+        data,
     };
     let mut sources = IndexMap::new();
     let mut bases = IndexMap::new();
