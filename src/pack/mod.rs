@@ -46,8 +46,11 @@ static BUILT_IN: LazyLock<BuiltIn> = LazyLock::new(|| {
     BuiltIn::new(vocabulary::n8n().clone(), files.chain([manifest]))
 });
 
+/// A file of a pack: its path there, and its content.
+type File = (String, Cow<'static, [u8]>);
+
 static NAMED: LazyLock<BTreeMap<String, BuiltIn>> = LazyLock::new(|| {
-    let mut packs: BTreeMap<String, Vec<(String, Cow<'static, [u8]>)>> = BTreeMap::new();
+    let mut packs: BTreeMap<String, Vec<File>> = BTreeMap::new();
     for path in Named::iter() {
         if let Some((name, relative)) = path.split_once('/')
             && let Some(file) = Named::get(&path)

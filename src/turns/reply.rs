@@ -87,7 +87,7 @@ impl TurnReply {
             state: left.fields.clone(),
             expects,
             question,
-            usage: report.usage.clone(),
+            usage: report.usage,
             // A turn that replied did what it is for, also where it asks something.
             exit_code: match report.outcome {
                 Outcome::Waiting => 0,
