@@ -607,7 +607,7 @@ steps:
 fn case_335_a_question_of_a_projects_flow_says_whose_it_is_and_a_typed_key_goes_nowhere() {
     let mut shop = Shop::new(good);
     shop.pack.flow = agentctl_engine::flow::load(ASKS, "flow.yaml", Default::default()).unwrap();
-    shop.pack.overrides = vec!["agents/flow.yaml".into()];
+    shop.pack.flow_file = "agents/flow.yaml".into();
     let report = shop.start(request("orders")).unwrap();
     assert_eq!(report.outcome, Outcome::Waiting);
     let shown: Vec<Value> = report
@@ -644,7 +644,7 @@ fn case_335_a_question_of_a_projects_flow_says_whose_it_is_and_a_typed_key_goes_
     // Nor does one that lay ready.
     let mut shop = Shop::new(good);
     shop.pack.flow = agentctl_engine::flow::load(ASKS, "flow.yaml", Default::default()).unwrap();
-    shop.pack.overrides = vec!["agents/flow.yaml".into()];
+    shop.pack.flow_file = "agents/flow.yaml".into();
     let mut options = request("orders");
     options.answering.answers = json!({"login": typed, "approve-1": "approve"})
         .as_object()

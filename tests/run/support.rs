@@ -147,6 +147,8 @@ fn make_pack() -> Pack {
         hash: "pack-1".into(),
         warnings: vec![],
         overrides: vec![],
+        flows: IndexMap::new(),
+        ..built_in
     }
 }
 
