@@ -1,5 +1,6 @@
 //! `pack.yaml`: what a pack is called, which flow begins, what it needs, and which data its flows read.
 
+use super::channels::{self, Channels};
 use super::root::Root;
 use super::source::{BUILT_IN, Source};
 use agentctl_base::yaml::{self, Node, Problem, Problems};
@@ -22,9 +23,19 @@ pub struct Manifest {
     pub requires: Vec<String>,
     /// Name → path below the pack's folder.
     pub data: BTreeMap<String, String>,
+    /// How requests from outside are read and answered.
+    pub channels: Channels,
 }
 
-const KEYS: &[&str] = &["name", "title", "description", "entry", "requires", "data"];
+const KEYS: &[&str] = &[
+    "name",
+    "title",
+    "description",
+    "entry",
+    "requires",
+    "data",
+    "channels",
+];
 
 /// The flow of `agents/flow.yaml`.
 pub const MAIN_FLOW: &str = "flow";
@@ -158,6 +169,7 @@ fn read(node: &Node, folder: &str, problems: &mut Problems) -> Manifest {
         entry,
         requires,
         data,
+        channels: channels::read(node.get("channels"), problems),
     }
 }
 
