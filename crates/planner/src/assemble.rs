@@ -11,6 +11,7 @@ mod day;
 mod flow;
 mod form;
 mod gate;
+mod leftover;
 mod lookup;
 mod named;
 mod pick;
@@ -35,6 +36,7 @@ pub fn read(request: &str, language: &str) -> crate::read::Reading {
     reading.start();
     reading.agent();
     reading.flow();
+    reading.leftover();
     reading.judged()
 }
 

@@ -48,7 +48,7 @@ impl Reading<'_> {
         };
         let mut steps = Vec::new();
         for frame in &frames {
-            steps = self.frame(i, clause, frame);
+            steps = self.frame_of_each(i, clause, frame);
             if !steps.is_empty() {
                 break;
             }
@@ -81,15 +81,15 @@ impl Reading<'_> {
             && ["NOTIFY", "SEND", "CREATE", "STORE", "PAY", "CHARGE"]
                 .iter()
                 .any(|f| verb.frame() == *f);
-        let person = clause
-            .before
-            .last()
-            .is_some_and(|p| self.kind(p) == "person");
-        let aims = clause.phrases().any(|p| {
-            p.literal(self.chart, Kind::Channel).is_some()
-                || p.literal(self.chart, Kind::Mail).is_some()
-                || p.service.is_some()
+        let person = clause.before.last().is_some_and(|p| {
+            let system = p.service.is_some_and(|s| !s.is("llm") && !s.speaks());
+            self.kind(p) == "person" || system && p.prep.is_empty()
         });
+        let aims = clause.after.iter().any(|p| p.service.is_some())
+            || clause.phrases().any(|p| {
+                p.literal(self.chart, Kind::Channel).is_some()
+                    || p.literal(self.chart, Kind::Mail).is_some()
+            });
         does && person && !aims
     }
 
@@ -189,6 +189,77 @@ impl Reading<'_> {
             return if fetched { vec!["GET"] } else { vec!["STORE"] };
         }
         if url { vec!["GET"] } else { Vec::new() }
+    }
+
+    /// The frame, once for each service that a clause writes to: "create a folder in Drive and a task in Todoist".
+    fn frame_of_each(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for part in self.shared(clause, frame) {
+            for step in self.frame(i, &part, frame) {
+                let collects = matches!(step.does, Does::Aggregate { .. });
+                if !(collects && steps.iter().any(|s: &Step| s.does == step.does)) {
+                    steps.push(step);
+                }
+            }
+        }
+        steps
+    }
+
+    /// A clause as one for each service that it writes to: each has the phrases up to its own, or from its own on where it
+    /// stands first.
+    fn shared(&self, clause: &Clause, frame: &str) -> Vec<Clause> {
+        let writes = [
+            "SEND", "NOTIFY", "MAIL", "STORE", "CREATE", "UPLOAD", "DRAFT", "ARCHIVE", "PUBLISH",
+        ];
+        let target = |p: &Phrase| {
+            let reads = matches!(
+                p.prep.as_str(),
+                "from" | "of" | "with" | "via" | "by" | "over"
+            );
+            let acts = |s: &ServiceEntry| !s.actions.is_empty() && !s.is("llm");
+            (!reads).then_some(p.service).flatten().filter(|s| acts(s))
+        };
+        let mut places: Vec<(usize, &str)> = Vec::new();
+        for (n, phrase) in clause.after.iter().enumerate() {
+            if let Some(service) = target(phrase)
+                && places.iter().all(|(_, key)| *key != service.key)
+            {
+                places.push((n, &service.key));
+            }
+        }
+        let joined = self.items(clause).iter().any(|i| i.is("and") || i.stops());
+        if places.len() < 2 || !joined || !writes.contains(&frame) {
+            return vec![clause.clone()];
+        }
+        let first = places.first().map_or(0, |(n, _)| *n);
+        let made = |p: &Phrase| {
+            p.service.is_none()
+                && matches!(self.kind(p), "record" | "message" | "file" | "container")
+        };
+        let leads = !crate::cut::before(&clause.after, first).iter().any(made)
+            && crate::cut::from(&clause.after, first + 1).iter().any(made);
+        let mut parts = Vec::new();
+        let mut from = 0;
+        for (k, (at, _)) in places.iter().enumerate() {
+            let next = places.get(k + 1).map_or(clause.after.len(), |(n, _)| *n);
+            let to = match leads {
+                true => next,
+                // What follows a service up to the next thing that is made says more about it.
+                false if k + 1 == places.len() => clause.after.len(),
+                false => {
+                    let rest = crate::cut::between(&clause.after, at + 1, next);
+                    let more = rest.iter().take_while(|p| !made(p) && target(p).is_none());
+                    at + 1 + more.count()
+                }
+            };
+            let begin = if leads && k > 0 { *at } else { from };
+            parts.push(Clause {
+                after: crate::cut::between(&clause.after, begin, to).to_vec(),
+                ..clause.clone()
+            });
+            from = to;
+        }
+        parts
     }
 
     fn frame(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
@@ -449,8 +520,7 @@ impl Reading<'_> {
             .flat_map(|p| p.numbers.iter());
         let mut bare = numbers.filter_map(|n| self.raw(*n).parse::<u16>().ok());
         let status = bare.find(|n| STATUSES.contains(n))?;
-        let as_text = self.quote(clause);
-        let body = Vec::new();
+        let (body, as_text) = self.answered(clause);
         Some(self.simple(
             clause,
             Does::Respond {
@@ -459,6 +529,21 @@ impl Reading<'_> {
                 as_text,
             },
         ))
+    }
+
+    /// What a clause answers with: the members of a JSON object that it quotes, else the quoted text.
+    fn answered(&self, clause: &Clause) -> (Vec<Arg>, Option<Val>) {
+        let quoted = clause
+            .phrases()
+            .filter(|p| p.service.is_none())
+            .flat_map(|p| &p.names)
+            .map(|n| self.name(*n));
+        for text in quoted {
+            if let Some(members) = super::content::members(&text) {
+                return (members, None);
+            }
+        }
+        (Vec::new(), self.quote(clause))
     }
 
     /// The answer to who started the workflow.
@@ -474,16 +559,13 @@ impl Reading<'_> {
                 .flat_map(|p| p.numbers.iter())
                 .find_map(|n| figure(self.raw(*n)))
                 .filter(|n| (100.0..600.0).contains(n));
-            let body: Vec<Arg> = self
-                .fields(i)
-                .iter()
-                .map(|f| arg(Role::Field(f.clone()), field(f)))
-                .collect();
-            let as_text = if body.is_empty() {
-                self.quote(clause)
-            } else {
-                None
-            };
+            let (mut body, as_text) = self.answered(clause);
+            if body.is_empty() && as_text.is_none() {
+                let named = self.fields(i).into_iter();
+                body = named
+                    .map(|f| arg(Role::Field(f.clone()), field(&f)))
+                    .collect();
+            }
             return vec![self.simple(
                 clause,
                 Does::Respond {

@@ -60,9 +60,11 @@ impl Reading<'_> {
                 .rev()
                 .find_map(|p| self.left(p))
                 .or_else(|| self.topic.field.clone());
-            let left = left.or_else(|| self.unit(phrase))?;
+            let left = left
+                .or_else(|| self.unit(phrase))
+                .or_else(|| self.spoken_field(clause))?;
             let op = self.sign(sign, phrase);
-            return Some(Cond::Compare { left, op, right });
+            return Some(self.or_more(clause, phrase, Cond::Compare { left, op, right }));
         }
         let reach = clause.calls("REACH");
         let is = clause.verb.as_ref().is_some_and(|v| v.calls("BE"));
@@ -87,7 +89,7 @@ impl Reading<'_> {
             });
         }
         if !reach && !is {
-            return None;
+            return self.equal(clause);
         }
         let left = clause
             .before
@@ -99,6 +101,27 @@ impl Reading<'_> {
         Some(Cond::Compare {
             left,
             op: if reach { Cmp::Gt } else { Cmp::Eq },
+            right,
+        })
+    }
+
+    /// "level 2", before what is done then: a field with the figure behind it.
+    fn equal(&self, clause: &Clause) -> Option<Cond> {
+        if clause.verb.is_some() {
+            return None;
+        }
+        let phrase = clause.phrases().next()?;
+        let at = *phrase.numbers.first()?;
+        let named = phrase.head.is_some_and(|h| h < at) && phrase.names.is_empty();
+        let timed = clause.times.iter().any(|t| {
+            let item = self.chart.item(at);
+            item.from >= t.from && item.to <= t.to
+        });
+        let left = self.left(phrase).filter(|_| named && !timed)?;
+        let right = figure(self.raw(at)).map(|n| lit(number(n)))?;
+        Some(Cond::Compare {
+            left,
+            op: Cmp::Eq,
             right,
         })
     }
@@ -119,9 +142,57 @@ impl Reading<'_> {
     /// "with 200 employees or more": the unit is the field.
     fn unit(&self, phrase: &Phrase) -> Option<Val> {
         let head = phrase.head(self.chart)?;
-        head.noun()
-            .filter(|n| n.kind() != "money")
-            .map(|_| field(&self.words(phrase)))
+        let noun = head.noun()?;
+        Some(match noun.kind() {
+            // "more than 100 euros": what is counted in money is an amount.
+            "money" => field("amount"),
+            _ => field(&self.words(phrase)),
+        })
+    }
+
+    /// What the clauses before spoke of last that can be compared: a field, a figure, what a statement is about.
+    fn spoken_field(&self, clause: &Clause) -> Option<Val> {
+        const NEAR: usize = 4;
+        let before = self.clauses.iter().rev().filter(|c| c.to <= clause.from);
+        before.take(NEAR).find_map(|c| {
+            let states = c.verb.as_ref().is_some_and(|v| v.frame() == "STATE");
+            let subject = c.before.iter().rev().filter(|_| states);
+            let field = |p: &&Phrase| {
+                p.compared.is_none() && matches!(self.kind(p), "field" | "number" | "money")
+            };
+            let told = c.phrases().filter(field).last();
+            subject.chain(told).find_map(|p| self.left(p))
+        })
+    }
+
+    /// "is Austria or Switzerland": one of several values.
+    fn or_more(&self, clause: &Clause, phrase: &Phrase, first: Cond) -> Cond {
+        let Cond::Compare {
+            left, op: Cmp::Eq, ..
+        } = &first
+        else {
+            return first;
+        };
+        let same = clause
+            .phrases()
+            .skip_while(|p| p.from <= phrase.from)
+            .take_while(|p| p.listed && p.compared.is_none() && p.prep.is_empty());
+        let joined = self.items(clause).iter().any(|i| i.is("or"));
+        let more: Vec<Cond> = same
+            .filter(|_| joined)
+            .filter_map(|p| self.right(p))
+            .map(|right| Cond::Compare {
+                left: left.clone(),
+                op: Cmp::Eq,
+                right,
+            })
+            .collect();
+        if more.is_empty() {
+            return first;
+        }
+        Cond::Any {
+            of: std::iter::once(first).chain(more).collect(),
+        }
     }
 
     /// What it is compared with: a figure, a quoted text, a name.
@@ -227,7 +298,8 @@ impl Reading<'_> {
                 right: lit(true),
             });
         }
-        for phrase in clause.phrases() {
+        // A state in a list of columns is the name of one.
+        for phrase in clause.phrases().filter(|p| !p.listed || p.head.is_some()) {
             let Some(state) = phrase
                 .states
                 .iter()

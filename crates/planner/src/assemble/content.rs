@@ -18,11 +18,18 @@ impl Reading<'_> {
                     .names
                     .iter()
                     .any(|n| !matches!(self.chart.item(*n).shape(), Some(Kind::Id) | None))
-                && !matches!(self.kind(p), "container" | "place" | "context" | "web")
+                && !matches!(self.kind(p), "container" | "place" | "context")
+                && (p.names.is_empty() || p.head.is_none())
+                && (p.head.is_some() || !p.modifiers.is_empty() || !p.names.is_empty())
         };
         let mut fields: Vec<String> = Vec::new();
         let mut begun = false;
+        let assigned: Vec<usize> = self.assigned(clause).into_iter().map(|(n, _)| n).collect();
         for (n, phrase) in clause.after.iter().enumerate() {
+            if assigned.contains(&n) || n > 0 && assigned.contains(&(n - 1)) {
+                begun = true;
+                continue;
+            }
             let listed_next = clause.after.get(n + 1).is_some_and(|p| p.listed);
             let begins = phrase.aside
                 || phrase.prep == "with"
@@ -159,11 +166,55 @@ impl Reading<'_> {
         args
     }
 
+    /// "summary = subject", "set the state to lost": fields that a clause gives a value, with the places of their phrases.
+    fn assigned(&self, clause: &Clause) -> Vec<(usize, Arg)> {
+        let sets = clause.calls("UPDATE");
+        let mut found = Vec::new();
+        for (n, pair) in clause.after.windows(2).enumerate() {
+            let [name, value] = pair else { continue };
+            let sign = value.compared.is_some_and(|at| self.raw(at) == "=");
+            let to = sets
+                && matches!(value.prep.as_str(), "to" | "on" | "into" | "as")
+                && value.service.is_none()
+                && !matches!(self.kind(value), "container" | "place" | "person")
+                && !matches!(self.kind(name), "container" | "place");
+            let known = matches!(self.concept(name), "status" | "priority" | "stage");
+            let words = self.field_name(name);
+            if !(sign || to && !known) || words.is_empty() || name.service.is_some() {
+                continue;
+            }
+            let given = match (value.names.first(), value.numbers.first()) {
+                (Some(at), _) if self.chart.item(*at).shape() == Some(Kind::Id) && sign => {
+                    field(self.raw(*at))
+                }
+                (Some(at), _) => template(&self.name(*at)),
+                (None, Some(at)) => {
+                    figure(self.raw(*at)).map_or_else(|| lit(self.raw(*at)), |n| lit(number(n)))
+                }
+                (None, None) => {
+                    let words = self.words(value);
+                    let noun = value.noun(self.chart).is_some() && sign;
+                    if noun { field(&words) } else { lit(words) }
+                }
+            };
+            let role = match self.concept(name) {
+                "title" => Role::Title,
+                "subject" => Role::Subject,
+                "status" => Role::Status,
+                "priority" => Role::Priority,
+                _ => Role::Field(words),
+            };
+            found.push((n, arg(role, given)));
+        }
+        found
+    }
+
     /// Title, due date, priority, status and limits that a clause gives.
     pub(super) fn details(&self, clause: &Clause) -> Vec<Arg> {
         let mut args = self.given_as(clause);
+        args.extend(self.assigned(clause).into_iter().map(|(_, a)| a));
         for (n, phrase) in clause.after.iter().enumerate() {
-            let value = phrase.names.first().map(|n| lit(self.name(*n)));
+            let value = phrase.names.first().map(|n| template(&self.name(*n)));
             let next = clause.after.get(n + 1);
             match self.concept(phrase) {
                 "title" | "subject" if value.is_some() => {
@@ -182,7 +233,11 @@ impl Reading<'_> {
                         .map(|n| lit(number(n)));
                     let said = next
                         .filter(|p| matches!(p.prep.as_str(), "to" | "" | "as"))
-                        .map(|p| self.words(p))
+                        .map(|p| {
+                            p.names
+                                .first()
+                                .map_or_else(|| self.words(p), |n| self.name(*n))
+                        })
                         .filter(|w| !w.is_empty())
                         .map(lit);
                     let before =
@@ -191,7 +246,8 @@ impl Reading<'_> {
                             let head = phrase.head(self.chart).map_or("", |h| h.text.as_str());
                             lit(own.trim_end_matches(head).trim().to_owned())
                         });
-                    args.extend(value.or(figure).or(before).or(said).map(|v| arg(role, v)));
+                    let given = value.or(figure).or(said).or(before);
+                    args.extend(given.map(|v| arg(role, v)));
                 }
                 "row" | "task" | "event" | "page" | "issue" | "card" | "ticket" | "deal"
                 | "draft" | "message"
@@ -234,6 +290,13 @@ pub(super) fn template(text: &str) -> Val {
             break;
         };
         let name = crate::cut::text(rest, open + 1, end).trim_matches(['{', '}', ' ', '$']);
+        if name.is_empty() || name.contains(['"', ':', '<', '\n']) {
+            // No hole but a bracket of JSON, or a comparison.
+            let upto = open + 1;
+            parts.push(lit(crate::cut::text(rest, 0, upto)));
+            rest = crate::cut::rest(rest, upto);
+            continue;
+        }
         let plain = crate::cut::text(rest, 0, open);
         if !plain.is_empty() {
             parts.push(lit(plain));
@@ -241,11 +304,39 @@ pub(super) fn template(text: &str) -> Val {
         parts.push(field(name));
         rest = crate::cut::rest(rest, end + 1).trim_start_matches('}');
     }
-    if parts.is_empty() {
+    if parts.iter().all(|p| matches!(p, Val::Lit { .. })) {
         return lit(text);
     }
     if !rest.is_empty() {
         parts.push(lit(rest));
     }
     Val::Template { parts }
+}
+
+/// The members of a JSON object, with its holes as fields; none where it is no object.
+pub(super) fn members(text: &str) -> Option<Vec<Arg>> {
+    let text = text.trim();
+    if !text.starts_with('{') {
+        return None;
+    }
+    let mut plain = String::new();
+    let mut quoted = false;
+    for c in text.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            // A hole without quotes is a value of its own.
+            '<' | '>' if !quoted => plain.push('"'),
+            _ => {}
+        }
+        plain.push(c);
+    }
+    let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&plain).ok()?;
+    let member = |(name, value): (String, serde_json::Value)| {
+        let value = match &value {
+            serde_json::Value::String(said) => template(said),
+            _ => lit(value),
+        };
+        arg(Role::Field(name), value)
+    };
+    Some(object.into_iter().map(member).collect())
 }

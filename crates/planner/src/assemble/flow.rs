@@ -550,6 +550,10 @@ impl Reading<'_> {
         }
         let inline = self.inline_condition(clause);
         let steps = self.act(i, clause);
+        if steps.is_empty() && self.says_which(i, clause) {
+            let said = self.said(clause);
+            return self.narrowed(tree, clause, &said, true);
+        }
         if let Some(size) = self.batch(clause)
             && !tree.open.iter().any(|o| matches!(o.kind, Kind::Loop(..)))
         {
@@ -606,6 +610,19 @@ impl Reading<'_> {
             }
             None => tree.here().extend(steps),
         }
+    }
+
+    /// "A mail comes in that has 'Invoice' in its subject": a statement about what the clause before it told of.
+    fn says_which(&self, i: usize, clause: &Clause) -> bool {
+        let states = clause
+            .verb
+            .as_ref()
+            .is_some_and(|v| STILL.contains(&v.frame()));
+        let before = i
+            .checked_sub(1)
+            .map(|b| (self.is_used(b), self.clause_at(b)));
+        let starts = before.is_some_and(|(used, b)| used && b.sentence == clause.sentence);
+        states && starts && self.plan.triggers.len() == 1
     }
 
     /// "For complaints, …", "with 200 or more: …" before the verb: a condition of this clause alone.

@@ -209,8 +209,15 @@ impl Reading<'_> {
             return;
         }
         let raw = self.raw(*at);
+        let place = |n: &usize| {
+            let noun = self.chart.item(*n).noun();
+            noun.is_some_and(|n| {
+                n.kind() == "place" || matches!(n.concept.as_str(), "conversation" | "group")
+            })
+        };
+        let talks = of.is("chat") || of.is("sms");
         let role = match self.concept(phrase) {
-            "conversation" | "place" | "group" if of.is("chat") => Role::Channel,
+            _ if talks && phrase.head.iter().chain(&phrase.modifiers).any(place) => Role::Channel,
             "priority" => Role::Priority,
             _ if head.text == "limit" => Role::Limit,
             _ => Role::Named(self.words(phrase).to_lowercase()),

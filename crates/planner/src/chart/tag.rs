@@ -214,6 +214,12 @@ impl Around<'_> {
     fn verb(&self, sense: &Sense) -> i32 {
         let base = sense.form == "base";
         let mut points = 1;
+        // "Text = title", "Text: …": what is given a value is a thing.
+        let named = |n: &Open| n.shape == Kind::Sign || n.shape == Kind::Mark && n.text == ":";
+        let thing = self.item.senses.iter().any(|s| s.class == Class::Noun);
+        if thing && self.after.first().is_some_and(named) {
+            points -= 6;
+        }
         let Some(last) = self.last() else {
             let object = self.next_is("det")
                 || self.next_is("quant")

@@ -211,13 +211,15 @@ impl Reader<'_> {
 
     /// The head so far is something that has a name.
     fn container(&self) -> bool {
-        let kind = self
+        let noun = self
             .now
             .head
             .and_then(|h| self.chart.items.get(h))
-            .and_then(Item::noun)
-            .map(Sense::kind);
-        kind.is_some_and(|k| matches!(k, "container" | "place" | "field" | "person"))
+            .and_then(Item::noun);
+        noun.is_some_and(|n| {
+            matches!(n.kind(), "container" | "place" | "field" | "person")
+                || n.concept == "conversation"
+        })
     }
 
     fn service(&mut self, at: usize, service: &'static ServiceEntry) {

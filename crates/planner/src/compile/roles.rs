@@ -130,6 +130,7 @@ fn hints(role: &Role) -> &'static [&'static str] {
             "sheetName",
             "table",
             "tableId",
+            "dataTableId",
             "worksheet",
             "section",
             "sectionId",
